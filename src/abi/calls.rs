@@ -1,0 +1,403 @@
+//! What the exported symbols do: check, convert, call the core, write results.
+
+use std::ffi::c_int;
+
+use super::pointers::{self, IArrays, count, not_null, vector};
+use crate::config::{self, NoNeighbour};
+use crate::error::{Error, Result};
+use crate::neighbours;
+use crate::particle::{Force, IParticle, JParticle, Nearest};
+use crate::registry::REGISTRY;
+
+/// The cluster that the `_all` calls address: a cluster of kirin has every device already.
+pub const ALL: c_int = 0;
+
+pub fn open(id: c_int) -> Result<c_int> {
+    REGISTRY.open(id);
+    Ok(0)
+}
+
+pub fn close(id: c_int) -> Result<c_int> {
+    REGISTRY.close(id);
+    Ok(0)
+}
+
+pub fn npipes() -> Result<c_int> {
+    Ok(config::settings().npipes)
+}
+
+pub fn nothing() -> Result<c_int> {
+    Ok(0)
+}
+
+pub fn unsupported(reason: &'static str) -> Result<c_int> {
+    Err(Error::Unsupported { reason })
+}
+
+pub fn set_ti(id: c_int, ti: f64) -> Result<c_int> {
+    REGISTRY.with(id, |c| c.set_ti(ti));
+    Ok(0)
+}
+
+/// The three-vectors of a j-particle.
+pub struct JVectors {
+    pub a2by18: *const f64,
+    pub a1by6: *const f64,
+    pub aby2: *const f64,
+    pub v: *const f64,
+    pub x: *const f64,
+}
+
+/// # Safety
+///
+/// The vectors are null or have three numbers each.
+#[inline]
+pub unsafe fn set_j_particle(
+    id: c_int,
+    address: c_int,
+    index: c_int,
+    t: f64,
+    mass: f64,
+    vectors: JVectors,
+) -> Result<c_int> {
+    // SAFETY: passed on.
+    let particle = unsafe {
+        JParticle {
+            index,
+            t,
+            mass,
+            x: vector(vectors.x, "x")?,
+            v: vector(vectors.v, "v")?,
+            aby2: vector(vectors.aby2, "aby2")?,
+            a1by6: vector(vectors.a1by6, "a1by6")?,
+            a2by18: vector(vectors.a2by18, "a2by18")?,
+        }
+    };
+    REGISTRY.with(id, |c| c.set_j_particle(address, &particle))?;
+    Ok(0)
+}
+
+/// # Safety
+///
+/// `x` is null or has three numbers.
+pub unsafe fn set_mass_position(
+    id: c_int,
+    address: c_int,
+    index: c_int,
+    mass: f64,
+    x: *const f64,
+) -> Result<c_int> {
+    let particle = JParticle {
+        index,
+        mass,
+        // SAFETY: passed on.
+        x: unsafe { vector(x, "x")? },
+        ..Default::default()
+    };
+    REGISTRY.with(id, |c| c.set_j_particle(address, &particle))?;
+    Ok(0)
+}
+
+/// # Safety
+///
+/// The arrays are null or have `ni` entries.
+pub unsafe fn firsthalf(
+    id: c_int,
+    nj: c_int,
+    ni: c_int,
+    arrays: IArrays,
+    eps2: f64,
+) -> Result<c_int> {
+    let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
+    arrays.check(ni)?;
+    // SAFETY: the caller vouches for the lengths; the core copies before it returns.
+    let particles = unsafe { arrays.particles(ni, eps2) };
+    REGISTRY.with(id, |c| c.firsthalf(nj, particles))?;
+    Ok(0)
+}
+
+/// Where results go; the last two may be null, and are then not wanted.
+pub struct Outputs {
+    pub acc: *mut [f64; 3],
+    pub jerk: *mut [f64; 3],
+    pub pot: *mut f64,
+    pub nearest: *mut c_int,
+    pub nearest_distance: *mut f32,
+}
+
+impl Outputs {
+    fn check(&self, ni: usize) -> Result<()> {
+        if ni > 0 {
+            not_null(self.acc, "acc")?;
+            not_null(self.jerk, "jerk")?;
+            not_null(self.pot, "pot")?;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// `check` succeeded, and arrays that are not null have as many entries as `forces`.
+    unsafe fn write(&self, forces: &[Force], nearest: &[Option<Nearest>], eps2: f64) {
+        for (i, f) in forces.iter().enumerate() {
+            // SAFETY: i is below the length of the arrays. An array may be both acc and jerk
+            // (ph4): the later write wins, as it does in C.
+            unsafe {
+                self.acc.add(i).write_unaligned(f.acc);
+                self.jerk.add(i).write_unaligned(f.jerk);
+                self.pot.add(i).write_unaligned(f.pot);
+            }
+        }
+        for (i, n) in nearest.iter().enumerate() {
+            // SAFETY: as above, for the arrays that are not null.
+            unsafe {
+                if !self.nearest.is_null() {
+                    let p = self.nearest.add(i);
+                    p.write_unaligned(match n {
+                        Some(n) => n.index,
+                        None => no_neighbour(p),
+                    });
+                }
+                if !self.nearest_distance.is_null() {
+                    let distance = n.map_or(f64::INFINITY, |n| (n.r2 + eps2).sqrt());
+                    self.nearest_distance
+                        .add(i)
+                        .write_unaligned(distance as f32);
+                }
+            }
+        }
+    }
+}
+
+/// What stands for "no neighbour" at `p`.
+///
+/// # Safety
+///
+/// `p` points to an integer.
+unsafe fn no_neighbour(p: *const c_int) -> c_int {
+    match config::settings().no_neighbour {
+        NoNeighbour::Zero => 0,
+        NoNeighbour::MinusOne => -1,
+        // SAFETY: passed on.
+        NoNeighbour::Auto if unsafe { p.read_unaligned() } == -1 => -1,
+        NoNeighbour::Auto => 0,
+    }
+}
+
+/// # Safety
+///
+/// The arrays are null or have `ni` entries.
+pub unsafe fn lasthalf(
+    id: c_int,
+    nj: c_int,
+    ni: c_int,
+    arrays: IArrays,
+    eps2: f64,
+    outputs: Outputs,
+) -> Result<c_int> {
+    let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
+    outputs.check(ni)?;
+    let wants_nearest = !outputs.nearest.is_null() || !outputs.nearest_distance.is_null();
+    REGISTRY.with(id, |c| {
+        if !c.owes_results() {
+            arrays.check(ni)?;
+            // SAFETY: the caller vouches for the lengths; the core copies before it returns.
+            c.firsthalf(nj, unsafe { arrays.particles(ni, eps2) })?;
+        }
+        let (forces, nearest) = c.lasthalf(ni, wants_nearest)?;
+        // SAFETY: there are ni results, and the caller vouches for as many entries.
+        unsafe { outputs.write(forces, nearest, eps2) };
+        Ok(0)
+    })
+}
+
+/// # Safety
+///
+/// `nearest` is not null and has `ni` entries; the other arrays are null or have `ni` entries.
+pub unsafe fn lasthalf2(
+    id: c_int,
+    nj: c_int,
+    ni: c_int,
+    arrays: IArrays,
+    eps2: f64,
+    outputs: Outputs,
+) -> Result<c_int> {
+    if ni > 0 {
+        not_null(outputs.nearest, "nnbindex")?;
+    }
+    // SAFETY: passed on.
+    unsafe { lasthalf(id, nj, ni, arrays, eps2, outputs) }
+}
+
+/// 0, or 1 where the lists do not fit into memory: the client then shrinks its radii.
+pub fn read_neighbour_list(id: c_int) -> Result<c_int> {
+    REGISTRY.with(id, |c| match c.neighbour_lists() {
+        Ok(_) => Ok(0),
+        Err(Error::OutOfMemory { .. }) => Ok(1),
+        Err(error) => Err(error),
+    })
+}
+
+/// # Safety
+///
+/// `list` is null or has `maxlength` entries, `length` is null or points to an integer.
+pub unsafe fn get_neighbour_list(
+    id: c_int,
+    ipipe: c_int,
+    maxlength: c_int,
+    length: *mut c_int,
+    list: *mut c_int,
+) -> Result<c_int> {
+    not_null(length, "nblen")?;
+    // SAFETY: not null, so it points to an integer. A refusal leaves an empty list behind.
+    unsafe { length.write_unaligned(0) };
+    let ipipe = count(ipipe, "ipipe")?;
+    let room = count(maxlength, "maxlength")?;
+    if room > 0 {
+        not_null(list, "nbl")?;
+    }
+    REGISTRY.with(id, |c| {
+        let found = c.neighbour_lists()?.list(ipipe);
+        let copied = found.len().min(room);
+        for (i, &label) in found[..copied].iter().enumerate() {
+            // SAFETY: i < maxlength, the length of the array.
+            unsafe { list.add(i).write_unaligned(label) };
+        }
+        // SAFETY: as above; copied is at most maxlength, which is a C integer.
+        unsafe { length.write_unaligned(copied as c_int) };
+        Ok(c_int::from(found.len() > room))
+    })
+}
+
+pub fn set_sort_mode(mode: c_int) -> Result<c_int> {
+    neighbours::set_sort_mode(mode);
+    Ok(0)
+}
+
+pub fn sort_mode() -> Result<c_int> {
+    Ok(neighbours::sort_mode())
+}
+
+pub fn set_nip(id: c_int, nip: c_int) -> Result<c_int> {
+    let nip = count(nip, "nip")?;
+    REGISTRY.with(id, |c| c.set_nip(nip));
+    Ok(0)
+}
+
+pub fn set_njp(id: c_int, njp: c_int) -> Result<c_int> {
+    let njp = count(njp, "njp")?;
+    REGISTRY.with(id, |c| c.set_njp(njp));
+    Ok(0)
+}
+
+/// # Safety
+///
+/// `x` and `v` are null or have three numbers.
+pub unsafe fn set_i_particle(
+    id: c_int,
+    address: c_int,
+    index: c_int,
+    x: *const f64,
+    v: *const f64,
+    eps2: f64,
+    h2: f64,
+) -> Result<c_int> {
+    let particle = IParticle {
+        index,
+        // SAFETY: passed on.
+        x: unsafe { vector(x, "x")? },
+        // SAFETY: passed on.
+        v: unsafe { vector(v, "v")? },
+        eps2,
+        h2,
+    };
+    REGISTRY.with(id, |c| c.set_i_particle(address, particle))?;
+    Ok(0)
+}
+
+/// # Safety
+///
+/// The outputs and `flag` are null or have as many entries as `set_nip` announced.
+pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result<c_int> {
+    REGISTRY.with(id, |c| {
+        let (forces, nearest) = c.low_level_forces(!outputs.nearest.is_null())?;
+        outputs.check(forces.len())?;
+        // SAFETY: the caller vouches for the lengths.
+        unsafe { outputs.write(forces, nearest, 0.0) };
+        if !flag.is_null() {
+            for i in 0..forces.len() {
+                // SAFETY: i is below the length of the array.
+                unsafe { flag.add(i).write_unaligned(0) };
+            }
+        }
+        Ok(0)
+    })
+}
+
+/// # Safety
+///
+/// `x` and `v` are null or have `nj` entries.
+pub unsafe fn predicted(id: c_int, nj: c_int, x: *mut [f64; 3], v: *mut [f64; 3]) -> Result<c_int> {
+    let nj = count(nj, "nj")?;
+    if nj > 0 {
+        not_null(x, "x")?;
+        not_null(v, "v")?;
+    }
+    REGISTRY.with(id, |c| {
+        for (j, found) in c.predicted(nj).enumerate() {
+            let (xj, vj) = found.unwrap_or_default();
+            // SAFETY: j < nj, the length of the arrays.
+            unsafe {
+                x.add(j).write_unaligned(xj);
+                v.add(j).write_unaligned(vj);
+            }
+        }
+        Ok(0)
+    })
+}
+
+/// The i-particle arrays of a block.
+pub fn arrays(
+    index: *const c_int,
+    x: *const [f64; 3],
+    v: *const [f64; 3],
+    h2: *const f64,
+) -> IArrays {
+    IArrays { index, x, v, h2 }
+}
+
+/// Outputs without nearest neighbours.
+pub fn forces_to(acc: *mut [f64; 3], jerk: *mut [f64; 3], pot: *mut f64) -> Outputs {
+    Outputs {
+        acc,
+        jerk,
+        pot,
+        nearest: std::ptr::null_mut(),
+        nearest_distance: std::ptr::null_mut(),
+    }
+}
+
+impl Outputs {
+    /// With the labels of the nearest neighbours.
+    pub fn nearest_to(self, nearest: *mut c_int) -> Self {
+        Self { nearest, ..self }
+    }
+
+    /// With the softened distances of the nearest neighbours.
+    pub fn distance_to(self, nearest_distance: *mut f32) -> Self {
+        Self {
+            nearest_distance,
+            ..self
+        }
+    }
+}
+
+/// A double that C clients too pass by reference.
+///
+/// # Safety
+///
+/// `p` is null or points to a number.
+pub unsafe fn by_reference(p: *const f64, argument: &'static str) -> Result<f64> {
+    // SAFETY: passed on.
+    unsafe { pointers::scalar(p, argument) }
+}

@@ -1,0 +1,196 @@
+//! The calls that ordinary clients make, with the extensions of sapporo and Phantom-GRAPE.
+
+use std::ffi::c_int;
+
+use super::calls::*;
+use super::table::{Argument, Call, Kind, Returns, Support};
+use super::{guard, pointers};
+
+calls! {
+    /// Opens cluster `cluster_id`. On an open one it is harmless and keeps the j-particles.
+    ///
+    /// Ids are names: any integer, none of them a device number. An id that was never opened stands
+    /// for the only open cluster, if there is exactly one. GRAPE-6 numbered its boards with it.
+    implemented status [g6_open g6_open_]
+    (cluster_id: id) = open(cluster_id);
+
+    /// Closes cluster `cluster_id` and forgets its j-particles and its time. Nothing happens where none is open.
+    implemented status [g6_close g6_close_]
+    (cluster_id: id) = close(cluster_id);
+
+    /// Returns the number of pipelines: how many i-particles a call should bring at most.
+    ///
+    /// Constant, and valid before `g6_open`. kirin accepts any number of i-particles; 256 is the default,
+    /// `KIRIN_NPIPES` changes it. GRAPE-6 had 48: codes with fixed arrays of that size (NBODY4) need `KIRIN_NPIPES=48`.
+    implemented count [g6_npipes g6_npipes_]
+    () = npipes();
+
+    /// Sets the binary exponent of the fixed-point unit of time.
+    ///
+    /// The argument is an integer in some clients and a double in others; it is never looked at.
+    accepted("kirin computes in floating point") nothing [g6_set_tunit g6_set_tunit_]
+    (newtunit: unit) = nothing();
+
+    /// Sets the binary exponent of the fixed-point unit of length.
+    ///
+    /// The argument is an integer in some clients and a double in others; it is never looked at.
+    accepted("kirin computes in floating point") nothing [g6_set_xunit g6_set_xunit_]
+    (newxunit: unit) = nothing();
+
+    /// Sets the time `ti` to which the j-particles are predicted, from the next `g6calc_firsthalf` on.
+    implemented nothing [g6_set_ti g6_set_ti_]
+    (cluster_id: id, ti: double) = set_ti(cluster_id, ti);
+
+    /// Stores a j-particle at `address` (from 0, in any order; the last write wins), for the next `g6calc_firsthalf`.
+    ///
+    /// `index` is the particle's label: any integer, used to exclude a particle from its own force and
+    /// to name neighbours. `x`, `v`, `aby2` (half the acceleration), `a1by6` (a sixth of the jerk) and `a2by18`
+    /// (an eighteenth of the second derivative of the acceleration) hold at the time `tj`; `mass` may be 0. `dtj`, the
+    /// particle's step, scaled the fixed-point time of GRAPE-6 and is not used. Returns a negative code where the address is
+    /// negative or has no memory; nothing is stored then.
+    implemented status [g6_set_j_particle g6_set_j_particle_]
+    (cluster_id: id, address: int, index: int, tj: double, dtj: double, mass: double, a2by18: vector, a1by6: vector, aby2: vector, v: vector, x: vector) = set_j_particle(cluster_id, address, index, tj, mass, JVectors { a2by18, a1by6, aby2, v, x });
+
+    /// Starts the calculation of the forces of the j-particles at addresses `0..nj`, predicted to the time of
+    /// `g6_set_ti`, on `ni` i-particles.
+    ///
+    /// `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are their labels, predicted positions and velocities; `eps2` is the squared
+    /// softening length and `h2[ni]` the squared neighbour radii. `aold`, `jold`, `phiold` were scaling hints for
+    /// the fixed-point sums of GRAPE-6 and are not read. Everything is copied before the return. A block whose results were
+    /// not fetched is given up.
+    implemented nothing [g6calc_firsthalf g6calc_firsthalf_]
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double, h2: doubles) = firsthalf(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2);
+
+    /// Waits for the block of `g6calc_firsthalf` and writes `acc[ni][3]`, `jerk[ni][3]` and `pot[ni]`.
+    ///
+    /// The potential is negative and has no term of the particle itself. Without a block that waits, the whole
+    /// calculation is done from this call's own arguments. A smaller `ni` than the block's returns the first results, a larger one
+    /// is refused. On GRAPE-6 a nonzero return asked for a repetition; kirin returns nonzero for illegal arguments only.
+    implemented status [g6calc_lasthalf g6calc_lasthalf_]
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles) = lasthalf(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2, forces_to(acc, jerk, pot));
+
+    /// As `g6calc_lasthalf`, and writes the label of each i-particle's nearest neighbour to `nnbindex[ni]`.
+    ///
+    /// The distance is not softened, the own label does not count, of equally near ones the lowest address is
+    /// taken. Where there is no neighbour, a -1 that is there on entry stays and anything else becomes 0 (`KIRIN_NO_NEIGHBOUR`).
+    implemented status [g6calc_lasthalf2 g6calc_lasthalf2_]
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles, nnbindex: out_ints) = lasthalf2(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2, forces_to(acc, jerk, pot).nearest_to(nnbindex));
+
+    /// Makes the neighbour lists of the last block ready. Returns 0, or 1 if they do not fit into memory
+    /// (GRAPE-6: into its list memory); the client then shrinks its radii and computes the block again.
+    implemented status [g6_read_neighbour_list g6_read_neighbour_list_]
+    (cluster_id: id) = read_neighbour_list(cluster_id);
+
+    /// Copies the neighbour list of the block's i-particle `ipipe` (from 0) to `nbl`, at most `maxlength` labels, and their
+    /// number to `*nblen`.
+    ///
+    /// In the list are the labels of all j-particles with r^2 < h^2 (strictly, not softened), in ascending order, the particle's own label
+    /// if there are more than 48 pipelines (as kira expects). Returns 0, or 1 if the list is longer than `maxlength`; `*nblen` is `maxlength` then.
+    implemented status [g6_get_neighbour_list g6_get_neighbour_list_]
+    (cluster_id: id, ipipe: int, maxlength: int, nblen: out_int, nbl: out_ints) = get_neighbour_list(cluster_id, ipipe, maxlength, nblen, nbl);
+
+    /// Reserves a buffer for `size` j-particles on their way to the board.
+    accepted("writes are always staged") nothing [g6_initialize_jp_buffer g6_initialize_jp_buffer_]
+    (cluster_id: id, size: int) = nothing();
+
+    /// Sends the buffered j-particles.
+    accepted("every write takes effect at the next block by itself") nothing [g6_flush_jp_buffer g6_flush_jp_buffer_]
+    (cluster_id: id) = nothing();
+
+    /// Resets the hardware. j-particles are kept.
+    accepted("there is no hardware to reset") status [g6_reset g6_reset_]
+    (cluster_id: id) = nothing();
+
+    /// Resets the summation chips. j-particles are kept.
+    accepted("there is no hardware to reset") status [g6_reset_fofpga g6_reset_fofpga_]
+    (cluster_id: id) = nothing();
+
+    /// The same as `g6_read_neighbour_list`, under the name for an older bus.
+    implemented status [g6_read_neighbour_list_old g6_read_neighbour_list_old_]
+    (cluster_id: id) = read_neighbour_list(cluster_id);
+
+    /// Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
+    ///
+    /// The CPU has no devices to choose from: the list is not read.
+    implemented status [g6_open_special -]
+    (ngpu: int, list: ints) = open(ALL);
+
+    /// As `g6_open_special`; `nmax`, the largest number of j-particles, is not needed.
+    implemented status [g6_open_special2 -]
+    (ngpu: int, list: ints, nmax: int) = open(ALL);
+
+    /// Announces the number of j-particles.
+    accepted("every block brings its own nj") nothing [g6_setup_njdata g6_setup_njdata_]
+    (cluster_id: id, nj: int) = nothing();
+
+    /// Brings the hardware back to a defined state after an error. j-particles are kept.
+    accepted("there is no hardware to bring back") status [g6_reinitialize g6_reinitialize_]
+    (cluster_id: id) = nothing();
+
+    /// Sets whether the labels in neighbour lists ascend: yes for any `mode` but 0, the default being 1. For all clusters.
+    implemented nothing [g6_set_neighbour_list_sort_mode g6_set_neighbour_list_sort_mode_]
+    (mode: int) = set_sort_mode(mode);
+
+    /// Returns the mode that `g6_set_neighbour_list_sort_mode` set.
+    implemented count [g6_get_neighbour_list_sort_mode g6_get_neighbour_list_sort_mode_]
+    () = sort_mode();
+
+    /// Sets whether the overflow of fixed-point sums is tested for acceleration, jerk and potential.
+    ///
+    /// Clients disagree on the number of arguments: none is looked at.
+    accepted("floating-point sums do not overflow that way") nothing [g6_set_overflow_flag_test_mode g6_set_overflow_flag_test_mode_]
+    (aflag: unit, jflag: unit, pflag: unit) = nothing();
+
+    /// The same as `g6_npipes`.
+    implemented count [g6_get_number_of_pipelines g6_get_number_of_pipelines_]
+    () = npipes();
+
+    /// Prints the state of the chips, on the hardware.
+    accepted("there are no chips") status [g6_print_chip_status g6_print_chip_status_]
+    (cluster_id: id) = nothing();
+
+    /// Stores mass and position only, at time 0 and at rest: the load of treecodes. `nclusters` boards get the same particle on the hardware.
+    implemented status [g6_set_j_particle_multisend_mxfast g6_set_j_particle_multisend_mxfast_]
+    (cluster_id: id, nclusters: int, address: int, index: int, mass: double, x: vector) = set_mass_position(cluster_id, address, index, mass, x);
+
+    /// Sends the buffered j-particles to several boards.
+    accepted("every write takes effect at the next block by itself") status [g6_flush_jp_buffer_and_multisend g6_flush_jp_buffer_and_multisend_]
+    (cluster_id: id, nclusters: int) = nothing();
+
+    /// Reads a j-particle back, in sapporo and ph4. Nothing is written.
+    unsupported("clients disagree on its arguments; use g6_get_predicted_j_particles") status [get_j_part_data -]
+    (address: int, nj: int) = unsupported("clients disagree on its arguments; use g6_get_predicted_j_particles");
+
+    /// Sends the waiting j-particles at once, in old versions of sapporo.
+    accepted("every write takes effect at the next block by itself") nothing [force_j_particle_send -]
+    () = nothing();
+
+    /// As `g6calc_lasthalf2`, and writes the softened distance of the nearest neighbour, (r^2 + eps^2)^(1/2), to `rnnb[ni]`; infinite where there is none.
+    /// From Phantom-GRAPE.
+    implemented status [g6calc_lasthalf2p g6calc_lasthalf2p_]
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles, nnbindex: out_ints, rnnb: out_floats) = lasthalf2(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2, forces_to(acc, jerk, pot).nearest_to(nnbindex).distance_to(rnnb));
+
+    /// The same as `g6calc_lasthalf`. In Phantom-GRAPE only this form makes neighbour lists; here they are always to be had.
+    implemented status [g6calc_lasthalfn g6calc_lasthalfn_]
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles) = lasthalf(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2, forces_to(acc, jerk, pot));
+
+    /// The same as `g6calc_lasthalf2`; see `g6calc_lasthalfn`.
+    implemented status [g6calc_lasthalf2n g6calc_lasthalf2n_]
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles, nnbindex: out_ints) = lasthalf2(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2, forces_to(acc, jerk, pot).nearest_to(nnbindex));
+
+    /// The same as `g6calc_lasthalf2p`; see `g6calc_lasthalfn`.
+    implemented status [g6calc_lasthalf2np g6calc_lasthalf2np_]
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles, nnbindex: out_ints, rnnb: out_floats) = lasthalf2(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2, forces_to(acc, jerk, pot).nearest_to(nnbindex).distance_to(rnnb));
+
+    /// A hook for debugging Phantom-GRAPE.
+    accepted("it is for debugging another library") nothing [g6_debugfunc g6_debugfunc_]
+    (value: int) = nothing();
+
+    /// A hook for debugging Phantom-GRAPE.
+    accepted("it is for debugging another library") nothing [g6_debugfunc_double g6_debugfunc_double_]
+    (value: double) = nothing();
+
+    /// Writes a file for debugging Phantom-GRAPE.
+    unsupported("the library writes no files") nothing [g6_dump g6_dump_]
+    (t: double, n: int, mass: doubles, x: vectors, v: vectors) = unsupported("the library writes no files");
+}

@@ -1,0 +1,59 @@
+//! The exported symbols: the GRAPE-6 interface in its C and Fortran spellings.
+//!
+//! | spelling | name | scalars |
+//! |---|---|---|
+//! | C | `g6_open` | by value |
+//! | Fortran | `g6_open_` | by reference |
+//!
+//! Arrays are pointers in both; `x[ni][3]` in C is `x(3,ni)` in Fortran. Every
+//! function returns an `int`: 0 for success and a negative code with one line on
+//! stderr for a refusal ([`crate::error::Error::code`]), unless its text says
+//! otherwise. Older libraries declare some of them `void`; their clients ignore the value.
+//!
+//! A null pointer is tolerated for the cluster id (it stands for 0), for the old
+//! accelerations, jerks and potentials (never read) and for `h2` (no neighbour
+//! lists). Input and output arrays may overlap in any way.
+//!
+//! Each call is declared once, in one of the modules below, and [`table()`] lists
+//! them all. Both spellings lead to one private function: clients may define the
+//! C names themselves.
+
+#[macro_use]
+mod macros;
+
+mod board;
+mod calls;
+mod interface;
+mod own;
+mod pointers;
+mod table;
+mod thesis;
+
+pub use board::*;
+pub use interface::*;
+pub use own::*;
+pub use table::{Argument, Call, Group, Kind, Returns, Support, table};
+pub use thesis::*;
+
+use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::error::{Error, Result};
+use crate::log;
+
+/// The boundary: errors become codes and a line on stderr, and no panic passes.
+fn guard(name: &'static str, call: impl FnOnce() -> Result<c_int>) -> c_int {
+    let error = match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(value)) => return value,
+        Ok(Err(error)) => error,
+        Err(payload) => Error::Internal {
+            message: payload
+                .downcast_ref::<&str>()
+                .map(|s| (*s).to_owned())
+                .or_else(|| payload.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "a panic without a message".to_owned()),
+        },
+    };
+    log::error(name, &error);
+    error.code()
+}

@@ -1,0 +1,114 @@
+//! One helper for each shape of pointer that a client passes.
+//!
+//! Nothing here makes a Rust reference to client memory: inputs and outputs may
+//! overlap, and Fortran may align doubles to four bytes only.
+
+use std::ffi::c_int;
+
+use crate::error::{Error, Result};
+use crate::particle::IParticle;
+
+/// A cluster id by reference; the null pointer stands for cluster 0.
+///
+/// # Safety
+///
+/// `p` is null or points to an integer.
+pub unsafe fn id(p: *const c_int) -> c_int {
+    if p.is_null() {
+        0
+    } else {
+        // SAFETY: not null, so it points to an integer.
+        unsafe { p.read_unaligned() }
+    }
+}
+
+/// A scalar by reference.
+///
+/// # Safety
+///
+/// `p` is null or points to a value.
+pub unsafe fn scalar<T: Copy>(p: *const T, argument: &'static str) -> Result<T> {
+    not_null(p, argument)?;
+    // SAFETY: not null, so it points to a value.
+    Ok(unsafe { p.read_unaligned() })
+}
+
+/// A three-vector.
+///
+/// # Safety
+///
+/// `p` is null or points to three numbers.
+pub unsafe fn vector(p: *const f64, argument: &'static str) -> Result<[f64; 3]> {
+    // SAFETY: three numbers have the layout of an array of three.
+    unsafe { scalar(p.cast::<[f64; 3]>(), argument) }
+}
+
+/// Refuses the null pointer.
+pub fn not_null<T>(p: *const T, argument: &'static str) -> Result<()> {
+    if p.is_null() {
+        return Err(Error::NullPointer { argument });
+    }
+    Ok(())
+}
+
+/// A count of particles.
+pub fn count(value: c_int, argument: &'static str) -> Result<usize> {
+    usize::try_from(value).map_err(|_| Error::OutOfRange {
+        argument,
+        value: value.into(),
+        legal: "counts begin at 0",
+    })
+}
+
+/// The arrays that describe a block of i-particles.
+#[derive(Clone, Copy)]
+pub struct IArrays {
+    /// Labels.
+    pub index: *const c_int,
+    /// Positions.
+    pub x: *const [f64; 3],
+    /// Velocities.
+    pub v: *const [f64; 3],
+    /// Squares of neighbour radii; may be null.
+    pub h2: *const f64,
+}
+
+impl IArrays {
+    /// Refuses null pointers, unless there is nothing to read.
+    pub fn check(&self, ni: usize) -> Result<()> {
+        if ni > 0 {
+            not_null(self.index, "index")?;
+            not_null(self.x, "xi")?;
+            not_null(self.v, "vi")?;
+        }
+        Ok(())
+    }
+
+    /// The i-particles, all with the same softening.
+    ///
+    /// # Safety
+    ///
+    /// `check(ni)` succeeded, and the arrays have `ni` entries while the iterator lives.
+    pub unsafe fn particles(
+        self,
+        ni: usize,
+        eps2: f64,
+    ) -> impl ExactSizeIterator<Item = IParticle> {
+        (0..ni).map(move |i| {
+            // SAFETY: i < ni, the length of the arrays.
+            unsafe {
+                IParticle {
+                    index: self.index.add(i).read_unaligned(),
+                    x: self.x.add(i).read_unaligned(),
+                    v: self.v.add(i).read_unaligned(),
+                    eps2,
+                    h2: if self.h2.is_null() {
+                        0.0
+                    } else {
+                        self.h2.add(i).read_unaligned()
+                    },
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! The table of all calls, from which the C header, the Fortran module and the
+//! README's list are made, and against which the library's symbols are checked.
+
+/// How far a call is supported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// It does what it says.
+    Implemented,
+    /// It returns success and has no effect, for the reason given.
+    Accepted(&'static str),
+    /// It does nothing but say so, for the reason given.
+    Unsupported(&'static str),
+}
+
+/// What the returned integer means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// 0 for success.
+    Status,
+    /// 0 for success; the function was `void` in the original library and is a
+    /// subroutine in the Fortran module.
+    Nothing,
+    /// A number that was asked for.
+    Count,
+    /// A text of the library's own, `const char *`.
+    Text,
+}
+
+/// Type and direction of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A cluster id.
+    Id,
+    /// An integer.
+    Int,
+    /// A double-precision number.
+    Double,
+    /// The exponent of a fixed-point unit, whose type differs between clients; never looked at.
+    Unit,
+    /// A double-precision number that is passed by reference in C too.
+    DoubleRef,
+    /// `const int a[]`
+    Ints,
+    /// `const double a[3]`
+    Vector,
+    /// `double a[][3]`, read only
+    Vectors,
+    /// `const double a[]`
+    Doubles,
+    /// `int *a`, written
+    OutInt,
+    /// `int a[]`, written
+    OutInts,
+    /// `double a[3]`, written
+    OutVector,
+    /// `double a[][3]`, written
+    OutVectors,
+    /// `double *a`, written
+    OutDouble,
+    /// `double a[]`, written
+    OutDoubles,
+    /// `float a[]`, written
+    OutFloats,
+}
+
+/// One argument of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Argument {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type and direction.
+    pub kind: Kind,
+}
+
+/// One call in its spellings.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// Name in C, if that spelling exists.
+    pub c: Option<&'static str>,
+    /// Name in Fortran with the trailing underscore, if that spelling exists.
+    pub fortran: Option<&'static str>,
+    /// Documentation in Markdown.
+    pub docs: &'static str,
+    /// How far it is supported.
+    pub support: Support,
+    /// What the returned integer means.
+    pub returns: Returns,
+    /// Its arguments.
+    pub arguments: &'static [Argument],
+}
+
+impl Call {
+    /// The exported symbols.
+    pub fn symbols(&self) -> impl Iterator<Item = &'static str> {
+        self.c.into_iter().chain(self.fortran)
+    }
+}
+
+/// Calls of one origin.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// Where the calls come from.
+    pub title: &'static str,
+    /// The calls.
+    pub calls: &'static [Call],
+}
+
+/// Every exported call.
+pub fn table() -> [Group; 4] {
+    [
+        Group {
+            title: "The GRAPE-6 interface",
+            calls: super::interface::CALLS,
+        },
+        Group {
+            title: "Calls for all boards at once, and the low-level calls",
+            calls: super::board::CALLS,
+        },
+        Group {
+            title: "Names of the 2007 kirin",
+            calls: super::thesis::CALLS,
+        },
+        Group {
+            title: "kirin's own",
+            calls: super::own::CALLS,
+        },
+    ]
+}

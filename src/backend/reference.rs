@@ -1,0 +1,121 @@
+//! The formulas as they stand in the literature, in plain double-precision
+//! loops: what every other backend is measured against.
+//!
+//! ```text
+//! a   =  sum m r / (r^2 + eps^2)^(3/2)
+//! j   =  sum m [ v / (r^2 + eps^2)^(3/2) - 3 (r.v) r / (r^2 + eps^2)^(5/2) ]
+//! phi = -sum m / (r^2 + eps^2)^(1/2)
+//! ```
+//!
+//! with r = x_j - x_i and v = v_j - v_i (equations 3.3 to 3.5 of the kirin thesis).
+
+use super::{Backend, Block, Results};
+use crate::error::Result;
+use crate::jmemory::{JMemory, PAGE};
+use crate::neighbours;
+use crate::particle::{Force, IParticle};
+
+/// The reference backend.
+pub struct Reference;
+
+impl Backend for Reference {
+    fn name(&self) -> String {
+        "reference".to_owned()
+    }
+
+    fn finish(
+        &mut self,
+        memory: &JMemory,
+        block: &Block,
+        nearest: bool,
+        results: &mut Results,
+    ) -> Result<()> {
+        results.forces.clear();
+        results
+            .forces
+            .resize(block.particles.len(), Force::default());
+        let mut x = Box::new([[0.0; PAGE]; 3]);
+        let mut v = Box::new([[0.0; PAGE]; 3]);
+        for page in memory.pages(block.nj) {
+            page.predict_positions(block.ti, 0..PAGE, &mut x);
+            page.predict_velocities(block.ti, 0..PAGE, &mut v);
+            for (i, force) in block.particles.iter().zip(&mut results.forces) {
+                for slot in page.slots(block.nj) {
+                    if page.index()[slot] != i.index {
+                        let at = |c: &[[f64; PAGE]; 3]| [c[0][slot], c[1][slot], c[2][slot]];
+                        add_pair(force, i, page.mass()[slot], at(&x), at(&v));
+                    }
+                }
+            }
+        }
+        if nearest {
+            neighbours::nearest(
+                memory,
+                block.nj,
+                block.ti,
+                &block.particles,
+                &mut results.nearest,
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Adds the force of a mass `m` at `xj`, moving with `vj`, on the i-particle.
+pub fn add_pair(force: &mut Force, i: &IParticle, m: f64, xj: [f64; 3], vj: [f64; 3]) {
+    let r = [0, 1, 2].map(|k| xj[k] - i.x[k]);
+    let v = [0, 1, 2].map(|k| vj[k] - i.v[k]);
+    let r2 = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + i.eps2;
+    if r2 == 0.0 {
+        return; // coincident particles without softening exert no force
+    }
+    let r_inverse = 1.0 / r2.sqrt();
+    let m_r = m * r_inverse;
+    let m_r3 = m_r * r_inverse * r_inverse;
+    let rv = 3.0 * (r[0] * v[0] + r[1] * v[1] + r[2] * v[2]) / r2;
+    for k in 0..3 {
+        force.acc[k] += m_r3 * r[k];
+        force.jerk[k] += m_r3 * (v[k] - rv * r[k]);
+    }
+    force.pot -= m_r;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    #[test]
+    fn two_bodies_by_hand() {
+        let i = IParticle {
+            eps2: 9.0,
+            ..Default::default()
+        };
+        let mut f = Force::default();
+        add_pair(&mut f, &i, 2.0, [4.0, 0.0, 0.0], [1.0, 1.0, 0.0]);
+        // r^2 + eps^2 = 25
+        assert_relative_eq!(f.pot, -2.0 / 5.0);
+        assert_relative_eq!(f.acc[0], 2.0 * 4.0 / 125.0);
+        assert_relative_eq!(
+            f.jerk[0],
+            2.0 * (1.0 / 125.0 - 3.0 * 4.0 * 4.0 / 3125.0),
+            max_relative = 1e-14
+        );
+        assert_relative_eq!(f.jerk[1], 2.0 / 125.0);
+        assert_eq!((f.acc[1], f.acc[2], f.jerk[2]), (0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn coincidence_without_softening_adds_nothing() {
+        let mut f = Force::default();
+        add_pair(&mut f, &IParticle::default(), 1.0, [0.0; 3], [1.0; 3]);
+        assert_eq!(f, Force::default());
+        let soft = IParticle {
+            eps2: 4.0,
+            ..Default::default()
+        };
+        add_pair(&mut f, &soft, 1.0, [0.0; 3], [1.0; 3]);
+        assert_eq!(f.pot, -0.5);
+        assert_eq!(f.jerk, [0.125; 3]);
+    }
+}

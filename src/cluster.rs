@@ -1,0 +1,332 @@
+//! One GRAPE cluster: the rules of call order, the pending block and what is
+//! staged behind it.
+//!
+//! `firsthalf` freezes the j-particle memory and the time. From then on writes
+//! and times are staged, until the next `firsthalf` (or a `lasthalf` without
+//! one) lets them take effect: a pending block and the questions that follow it
+//! (forces, nearest neighbours, lists) all see one state.
+
+use std::collections::HashMap;
+
+use crate::backend::{self, Backend, Block, Results};
+use crate::config::Settings;
+use crate::error::{Error, Result};
+use crate::jmemory::{self, JMemory};
+use crate::neighbours::{self, ListRules, NeighbourLists};
+use crate::particle::{Force, IParticle, JParticle, Nearest};
+use crate::predictor;
+
+/// Writes that may wait for the next block before the present one is settled
+/// to make way for them.
+const STAGED_AT_MOST: usize = 8192;
+
+/// Bound on the registers of the low-level interface, of which GRAPE-6 had 48.
+const REGISTERS_AT_MOST: usize = 1 << 20;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nothing depends on the memory as it is.
+    Free,
+    /// `firsthalf` brought a block whose forces are not known yet.
+    Pending,
+    /// The forces of the block are known; nearest neighbours and lists may still be asked for.
+    Computed,
+}
+
+/// Registers of the low-level calls (`g6_set_nip` and so on).
+#[derive(Default)]
+struct LowLevel {
+    nip: usize,
+    njp: usize,
+    particles: Vec<IParticle>,
+}
+
+/// The state behind one cluster id.
+pub struct Cluster {
+    settings: Settings,
+    memory: JMemory,
+    backend: Option<Box<dyn Backend>>,
+    ti: f64,
+    staged: Vec<(i32, JParticle)>,
+    phase: Phase,
+    /// Whether the block's results still wait for their `lasthalf`.
+    owed: bool,
+    block: Block,
+    results: Results,
+    /// Whether `results` hold the nearest neighbours of the block.
+    has_nearest: bool,
+    lists: Option<NeighbourLists>,
+    low_level: LowLevel,
+}
+
+impl Cluster {
+    /// A cluster with empty memory at time 0.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            memory: JMemory::default(),
+            backend: None,
+            ti: 0.0,
+            staged: Vec::new(),
+            phase: Phase::Free,
+            owed: false,
+            block: Block::default(),
+            results: Results::default(),
+            has_nearest: false,
+            lists: None,
+            low_level: LowLevel::default(),
+        }
+    }
+
+    /// Name of the backend.
+    pub fn backend_name(&mut self) -> String {
+        self.backend().name()
+    }
+
+    fn backend(&mut self) -> &mut dyn Backend {
+        let settings = &self.settings;
+        &mut **self
+            .backend
+            .get_or_insert_with(|| backend::choose(settings))
+    }
+
+    /// Sets the time to which the j-particles are predicted from the next block on.
+    pub fn set_ti(&mut self, ti: f64) {
+        self.ti = ti;
+    }
+
+    /// Stores a j-particle for the next block.
+    ///
+    /// # Errors
+    ///
+    /// A negative address, or no memory. Nothing changes then.
+    pub fn set_j_particle(&mut self, address: i32, particle: &JParticle) -> Result<()> {
+        let mut particle = *particle;
+        if !self.settings.snap {
+            particle.a2by18 = [0.0; 3];
+        }
+        if self.phase != Phase::Free {
+            jmemory::check_address(address)?;
+            if self.staged.len() < STAGED_AT_MOST {
+                self.staged.try_reserve(1).map_err(|_| Error::OutOfMemory {
+                    purpose: "j-particles",
+                })?;
+                // A page that cannot be had is refused now, not at the next block.
+                self.memory.reserve(address)?;
+                self.staged.push((address, particle));
+                return Ok(());
+            }
+            self.settle()?;
+        }
+        self.memory.write(address, &particle)
+    }
+
+    /// Finishes everything that depends on the frozen memory, then lets the staged writes in.
+    fn settle(&mut self) -> Result<()> {
+        if self.phase == Phase::Pending {
+            self.compute(true)?;
+        }
+        if self.lists.is_none() {
+            self.build_lists()?;
+        }
+        self.release();
+        Ok(())
+    }
+
+    /// Lets the staged writes into the memory.
+    fn release(&mut self) {
+        self.phase = Phase::Free;
+        for (address, particle) in self.staged.drain(..) {
+            // The page was reserved when the write was staged.
+            let written = self.memory.write(address, &particle);
+            debug_assert!(written.is_ok());
+        }
+    }
+
+    /// Begins a block on the addresses `0..nj`. A block whose results were
+    /// never fetched is given up.
+    ///
+    /// # Errors
+    ///
+    /// The backend cannot compute it.
+    pub fn firsthalf(
+        &mut self,
+        nj: usize,
+        particles: impl ExactSizeIterator<Item = IParticle>,
+    ) -> Result<()> {
+        if self.phase == Phase::Pending
+            && let Some(backend) = &mut self.backend
+        {
+            backend.cancel();
+        }
+        self.release();
+        self.owed = false;
+        self.has_nearest = false;
+        self.lists = None;
+
+        let block = &mut self.block;
+        block.particles.clear();
+        block
+            .particles
+            .try_reserve(particles.len())
+            .map_err(|_| Error::OutOfMemory {
+                purpose: "i-particles",
+            })?;
+        block.particles.extend(particles);
+        block.nj = nj;
+        block.ti = self.ti;
+
+        let settings = &self.settings;
+        let backend = self
+            .backend
+            .get_or_insert_with(|| backend::choose(settings));
+        backend.start(&self.memory, &self.block)?;
+        self.phase = Phase::Pending;
+        self.owed = true;
+        Ok(())
+    }
+
+    /// Whether a block waits for its `lasthalf`.
+    pub fn owes_results(&self) -> bool {
+        self.owed
+    }
+
+    fn compute(&mut self, nearest: bool) -> Result<()> {
+        let settings = &self.settings;
+        let backend = self
+            .backend
+            .get_or_insert_with(|| backend::choose(settings));
+        backend.finish(&self.memory, &self.block, nearest, &mut self.results)?;
+        self.phase = Phase::Computed;
+        self.has_nearest = nearest;
+        Ok(())
+    }
+
+    /// The forces on the first `ni` i-particles of the block that `firsthalf`
+    /// began, with nearest neighbours if `nearest` is set.
+    ///
+    /// # Errors
+    ///
+    /// The block has fewer i-particles, or the backend failed.
+    pub fn lasthalf(&mut self, ni: usize, nearest: bool) -> Result<(&[Force], &[Option<Nearest>])> {
+        let present = self.block.particles.len();
+        if ni > present {
+            return Err(Error::BlockTooSmall { asked: ni, present });
+        }
+        if self.phase == Phase::Pending {
+            self.compute(nearest)?;
+        }
+        self.owed = false;
+        let neighbours = if nearest {
+            debug_assert!(self.has_nearest);
+            &self.results.nearest[..ni]
+        } else {
+            &[]
+        };
+        Ok((&self.results.forces[..ni], neighbours))
+    }
+
+    fn build_lists(&mut self) -> Result<()> {
+        let rules = ListRules {
+            include_self: self.settings.lists_include_self(),
+            sorted: neighbours::sort_mode() != 0,
+        };
+        let settings = &self.settings;
+        let backend = self
+            .backend
+            .get_or_insert_with(|| backend::choose(settings));
+        let lists = backend.neighbour_lists(&self.memory, &self.block, rules)?;
+        self.lists = Some(lists);
+        Ok(())
+    }
+
+    /// The neighbour lists of the last block; built here if nobody asked before.
+    ///
+    /// # Errors
+    ///
+    /// They do not fit into memory.
+    pub fn neighbour_lists(&mut self) -> Result<&NeighbourLists> {
+        if self.lists.is_none() {
+            self.build_lists()?;
+        }
+        Ok(self.lists.get_or_insert_default())
+    }
+
+    /// Predicted positions and velocities at the addresses `0..nj`, as the next
+    /// block will see them; `None` where no particle was ever stored.
+    pub fn predicted(&self, nj: usize) -> impl Iterator<Item = Option<([f64; 3], [f64; 3])>> {
+        let staged: HashMap<i32, &JParticle> = self.staged.iter().map(|(a, p)| (*a, p)).collect();
+        (0..i32::try_from(nj).unwrap_or(i32::MAX)).map(move |address| {
+            let p = match staged.get(&address) {
+                Some(&p) => *p,
+                None => self.memory.read(address)?,
+            };
+            let s = self.ti - p.t;
+            let x = |k| predictor::position(s, p.x[k], p.v[k], p.aby2[k], p.a1by6[k], p.a2by18[k]);
+            let v = |k| predictor::velocity(s, p.v[k], p.aby2[k], p.a1by6[k], p.a2by18[k]);
+            Some(([0, 1, 2].map(x), [0, 1, 2].map(v)))
+        })
+    }
+
+    /// Number of i-particles for the low-level force call.
+    pub fn set_nip(&mut self, nip: usize) {
+        self.low_level.nip = nip;
+    }
+
+    /// Number of leading addresses for the low-level force call.
+    pub fn set_njp(&mut self, njp: usize) {
+        self.low_level.njp = njp;
+    }
+
+    /// Loads one i-particle register of the low-level interface.
+    ///
+    /// # Errors
+    ///
+    /// A negative address, or no memory.
+    pub fn set_i_particle(&mut self, address: i32, particle: IParticle) -> Result<()> {
+        let address = jmemory::check_address(address)?;
+        if address >= REGISTERS_AT_MOST {
+            return Err(Error::OutOfRange {
+                argument: "address",
+                value: address as i64,
+                legal: "there are 1048576 i-particle registers",
+            });
+        }
+        let registers = &mut self.low_level.particles;
+        if registers.len() <= address {
+            registers
+                .try_reserve(address + 1 - registers.len())
+                .map_err(|_| Error::OutOfMemory {
+                    purpose: "i-particles",
+                })?;
+            registers.resize(address + 1, IParticle::default());
+        }
+        registers[address] = particle;
+        Ok(())
+    }
+
+    /// The forces on the i-particle registers `0..nip`.
+    ///
+    /// # Errors
+    ///
+    /// The backend failed, or fewer registers were loaded than `nip`.
+    pub fn low_level_forces(&mut self, nearest: bool) -> Result<(&[Force], &[Option<Nearest>])> {
+        let LowLevel {
+            nip,
+            njp,
+            particles,
+        } = &mut self.low_level;
+        let (nip, njp) = (*nip, *njp);
+        if nip > particles.len() {
+            return Err(Error::BlockTooSmall {
+                asked: nip,
+                present: particles.len(),
+            });
+        }
+        let registers = std::mem::take(particles);
+        let begun = self.firsthalf(njp, registers[..nip].iter().copied());
+        self.low_level.particles = registers;
+        begun?;
+        self.lasthalf(nip, nearest)
+    }
+}

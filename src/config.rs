@@ -1,0 +1,372 @@
+//! The settings of the library: environment variables `KIRIN_*`, read once at
+//! the first call that needs one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use once_cell::sync::Lazy;
+
+/// Which implementation computes forces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BackendChoice {
+    /// The best one that this machine has.
+    #[default]
+    Auto,
+    /// Vector units of the processor.
+    Cpu,
+    /// Plain double-precision loops.
+    Reference,
+}
+
+/// Arithmetic of the forces. Neighbours and prediction are double precision always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// Position differences of 48 bits, pair arithmetic in single, sums in double precision.
+    #[default]
+    Mixed,
+    /// Everything in double precision.
+    Double,
+    /// The arithmetic of 2007: positions rounded to single precision first.
+    Single,
+}
+
+/// What `lasthalf2` writes for an i-particle without a nearest neighbour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NoNeighbour {
+    /// Leaves a -1 that the client put there, writes 0 over anything else:
+    /// ph4 prefills -1 and tests for it, kira takes a negative index for a hardware error.
+    #[default]
+    Auto,
+    /// Always 0.
+    Zero,
+    /// Always -1.
+    MinusOne,
+}
+
+/// An instruction set of the CPU backend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InstructionSet {
+    /// The widest that the processor has.
+    #[default]
+    Auto,
+    /// No intrinsics; what the compiler makes of four lanes.
+    Portable,
+    /// AVX2 with fused multiply-add, x86-64.
+    Avx2,
+    /// AVX-512 foundation, x86-64.
+    Avx512,
+    /// Advanced SIMD, aarch64.
+    Neon,
+}
+
+/// Everything a user can set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// `KIRIN_BACKEND`
+    pub backend: BackendChoice,
+    /// `KIRIN_PRECISION`
+    pub precision: Precision,
+    /// `KIRIN_NPIPES`: what `g6_npipes` answers.
+    pub npipes: i32,
+    /// `KIRIN_THREADS`: 0 stands for the cores allowed to the process.
+    pub threads: usize,
+    /// `KIRIN_SIMD`
+    pub simd: InstructionSet,
+    /// `KIRIN_SNAP`: whether `a2by18` enters the prediction.
+    pub snap: bool,
+    /// `KIRIN_NO_NEIGHBOUR`
+    pub no_neighbour: NoNeighbour,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            backend: BackendChoice::Auto,
+            precision: Precision::Mixed,
+            npipes: 256,
+            threads: 0,
+            simd: InstructionSet::Auto,
+            snap: true,
+            no_neighbour: NoNeighbour::Auto,
+        }
+    }
+}
+
+impl Settings {
+    /// Whether a particle within its own radius stands in its own neighbour list.
+    ///
+    /// kira concludes from more than 48 pipelines that it talks to a library
+    /// which lists the particle itself, and from at most 48 that it does not.
+    pub fn lists_include_self(&self) -> bool {
+        self.npipes > 48
+    }
+}
+
+/// One setting, for the documentation and for `kirin info`.
+pub struct Setting {
+    /// Name of the environment variable.
+    pub name: &'static str,
+    /// Legal values, in words.
+    pub values: &'static str,
+    /// Value where the variable is not set.
+    pub default: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    apply: fn(&mut Settings, &str) -> Result<(), ()>,
+    show: fn(&Settings) -> String,
+}
+
+impl Setting {
+    /// The value in `settings`, as the user would write it.
+    pub fn value(&self, settings: &Settings) -> String {
+        (self.show)(settings)
+    }
+}
+
+/// Every setting there is.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "KIRIN_BACKEND",
+        values: "auto, cpu, reference",
+        default: "auto",
+        about: "what computes the forces",
+        apply: |s, v| parse(v).map(|v| s.backend = v),
+        show: |s| s.backend.to_string(),
+    },
+    Setting {
+        name: "KIRIN_PRECISION",
+        values: "mixed, double, single",
+        default: "mixed",
+        about: "arithmetic of the forces",
+        apply: |s, v| parse(v).map(|v| s.precision = v),
+        show: |s| s.precision.to_string(),
+    },
+    Setting {
+        name: "KIRIN_NPIPES",
+        values: "2 to 16384",
+        default: "256",
+        about: "number of pipelines that g6_npipes reports; 48 for NBODY4-type codes with fixed arrays",
+        apply: |s, v| integer(v, 2, 16384).map(|v| s.npipes = v),
+        show: |s| s.npipes.to_string(),
+    },
+    Setting {
+        name: "KIRIN_THREADS",
+        values: "auto, 1 to 4096",
+        default: "auto",
+        about: "threads of the CPU backend; auto is the cores allowed to the process, divided by the local MPI ranks",
+        apply: |s, v| {
+            let threads = if v == "auto" { 0 } else { integer(v, 1, 4096)? };
+            s.threads = usize::try_from(threads).map_err(|_| ())?;
+            Ok(())
+        },
+        show: |s| match s.threads {
+            0 => "auto".to_owned(),
+            n => n.to_string(),
+        },
+    },
+    Setting {
+        name: "KIRIN_SIMD",
+        values: "auto, portable, avx2, avx512, neon",
+        default: "auto",
+        about: "instruction set of the CPU backend",
+        apply: |s, v| parse(v).map(|v| s.simd = v),
+        show: |s| s.simd.to_string(),
+    },
+    Setting {
+        name: "KIRIN_SNAP",
+        values: "use, ignore",
+        default: "use",
+        about: "whether the fourth-order term a2by18 enters the prediction, as on GRAPE-6",
+        apply: |s, v| {
+            s.snap = match v {
+                "use" => true,
+                "ignore" => false,
+                _ => return Err(()),
+            };
+            Ok(())
+        },
+        show: |s| if s.snap { "use" } else { "ignore" }.to_owned(),
+    },
+    Setting {
+        name: "KIRIN_NO_NEIGHBOUR",
+        values: "auto, 0, -1",
+        default: "auto",
+        about: "what lasthalf2 writes where there is no neighbour; auto keeps a -1 that is there and writes 0 otherwise",
+        apply: |s, v| parse(v).map(|v| s.no_neighbour = v),
+        show: |s| s.no_neighbour.to_string(),
+    },
+];
+
+/// Gives an enumeration the names that users write.
+macro_rules! names {
+    ($type:ty { $($variant:ident = $name:literal),+ $(,)? }) => {
+        impl FromStr for $type {
+            type Err = ();
+            fn from_str(s: &str) -> Result<Self, ()> {
+                match s {
+                    $($name => Ok(Self::$variant),)+
+                    _ => Err(()),
+                }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$variant => $name,)+ })
+            }
+        }
+    };
+}
+
+names!(BackendChoice { Auto = "auto", Cpu = "cpu", Reference = "reference" });
+names!(Precision { Mixed = "mixed", Double = "double", Single = "single" });
+names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
+names!(InstructionSet {
+    Auto = "auto",
+    Portable = "portable",
+    Avx2 = "avx2",
+    Avx512 = "avx512",
+    Neon = "neon",
+});
+
+fn parse<T: FromStr<Err = ()>>(value: &str) -> Result<T, ()> {
+    value.parse()
+}
+
+fn integer(value: &str, least: i32, most: i32) -> Result<i32, ()> {
+    let n: i32 = value.parse().map_err(|_| ())?;
+    if (least..=most).contains(&n) {
+        Ok(n)
+    } else {
+        Err(())
+    }
+}
+
+/// Settings from `variables`, with a sentence for each one that is not as it should be.
+/// A variable with a bad value keeps its default.
+pub fn from_variables(
+    variables: impl IntoIterator<Item = (String, String)>,
+) -> (Settings, Vec<String>) {
+    let mut settings = Settings::default();
+    let mut complaints = Vec::new();
+    for (name, value) in variables {
+        match SETTINGS.iter().find(|s| s.name == name) {
+            Some(setting) => {
+                let text = value.trim().to_ascii_lowercase();
+                if (setting.apply)(&mut settings, &text).is_err() {
+                    complaints.push(format!(
+                        "{name}={value} is not one of: {}; {} is used",
+                        setting.values, setting.default
+                    ));
+                }
+            }
+            None if name.starts_with("KIRIN_") => complaints.push(unknown(&name)),
+            None => {}
+        }
+    }
+    complaints.sort();
+    (settings, complaints)
+}
+
+fn unknown(name: &str) -> String {
+    let nearest = SETTINGS
+        .iter()
+        .map(|s| (edit_distance(name, s.name), s.name))
+        .min()
+        .filter(|&(distance, _)| distance <= 4);
+    match nearest {
+        Some((_, candidate)) => format!("{name} is no setting of kirin; is {candidate} meant?"),
+        None => format!("{name} is no setting of kirin"),
+    }
+}
+
+/// Levenshtein distance: insertions, deletions and replacements of single bytes.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, cb) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// The settings of this process. The first use reads the environment and
+/// reports what is wrong with it.
+pub fn settings() -> &'static Settings {
+    static SETTINGS: Lazy<Settings> = Lazy::new(|| {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let (settings, complaints) = from_variables(variables);
+        for complaint in complaints {
+            crate::log::line(complaint);
+        }
+        settings
+    });
+    &SETTINGS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> (Settings, Vec<String>) {
+        from_variables(pairs.iter().map(|&(n, v)| (n.to_owned(), v.to_owned())))
+    }
+
+    #[test]
+    fn good_values_are_taken() {
+        let (s, complaints) = read(&[
+            ("KIRIN_BACKEND", "reference"),
+            ("KIRIN_PRECISION", "Double"),
+            ("KIRIN_NPIPES", "48"),
+            ("KIRIN_THREADS", "3"),
+            ("KIRIN_SNAP", "ignore"),
+            ("KIRIN_NO_NEIGHBOUR", "-1"),
+            ("HOME", "/root"),
+        ]);
+        assert_eq!(complaints, Vec::<String>::new());
+        assert_eq!(s.backend, BackendChoice::Reference);
+        assert_eq!(s.precision, Precision::Double);
+        assert_eq!((s.npipes, s.threads, s.snap), (48, 3, false));
+        assert_eq!(s.no_neighbour, NoNeighbour::MinusOne);
+        assert!(!s.lists_include_self());
+    }
+
+    #[test]
+    fn bad_values_are_reported_and_replaced_by_the_default() {
+        let (s, complaints) = read(&[("KIRIN_NPIPES", "1"), ("KIRIN_PRECISION", "doubel")]);
+        assert_eq!(s, Settings::default());
+        assert_eq!(complaints.len(), 2);
+        assert!(
+            complaints[1].contains("mixed, double, single"),
+            "{complaints:?}"
+        );
+    }
+
+    #[test]
+    fn misspelt_names_are_reported_with_the_nearest_valid_one() {
+        let (_, complaints) = read(&[("KIRIN_PRECISON", "double")]);
+        assert!(complaints[0].contains("KIRIN_PRECISION"), "{complaints:?}");
+    }
+
+    #[test]
+    fn shown_values_can_be_read_back() {
+        let defaults = Settings::default();
+        for setting in SETTINGS {
+            assert_eq!(
+                setting.value(&defaults),
+                setting.default,
+                "{}",
+                setting.name
+            );
+            let mut copy = defaults.clone();
+            (setting.apply)(&mut copy, &setting.value(&defaults)).expect(setting.name);
+            assert_eq!(copy, defaults, "{}", setting.name);
+        }
+    }
+}

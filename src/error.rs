@@ -1,0 +1,86 @@
+//! What can go wrong, with the code a client sees for it.
+
+use std::fmt;
+
+/// Result of a library call.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything the library refuses or fails at.
+///
+/// [`Error::code`] is what the exported functions return. All codes are
+/// negative: the interface keeps positive values for the overflow of
+/// neighbour lists, which is not an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// A required pointer argument is null.
+    NullPointer {
+        /// Name of the argument.
+        argument: &'static str,
+    },
+    /// An argument is outside its legal range.
+    OutOfRange {
+        /// Name of the argument.
+        argument: &'static str,
+        /// Its value.
+        value: i64,
+        /// What is legal, in words.
+        legal: &'static str,
+    },
+    /// `lasthalf` asks for more i-particles than `firsthalf` brought.
+    BlockTooSmall {
+        /// Number of i-particles asked for.
+        asked: usize,
+        /// Number of i-particles in the pending block.
+        present: usize,
+    },
+    /// The memory for something cannot be had.
+    OutOfMemory {
+        /// What the memory was for.
+        purpose: &'static str,
+    },
+    /// The call exists for the linker only.
+    Unsupported {
+        /// Why, in words.
+        reason: &'static str,
+    },
+    /// A defect of kirin itself, caught at the boundary.
+    Internal {
+        /// The message of the panic.
+        message: String,
+    },
+}
+
+impl Error {
+    /// The integer that the exported functions return for this error.
+    pub fn code(&self) -> i32 {
+        match self {
+            Self::NullPointer { .. } | Self::OutOfRange { .. } => -1,
+            Self::BlockTooSmall { .. } => -2,
+            Self::OutOfMemory { .. } => -1,
+            Self::Unsupported { .. } => -3,
+            Self::Internal { .. } => -4,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NullPointer { argument } => write!(f, "{argument} is a null pointer"),
+            Self::OutOfRange {
+                argument,
+                value,
+                legal,
+            } => write!(f, "{argument} = {value}, but {legal}"),
+            Self::BlockTooSmall { asked, present } => write!(
+                f,
+                "ni = {asked}, but the block of the last firsthalf has {present} i-particles"
+            ),
+            Self::OutOfMemory { purpose } => write!(f, "no memory for {purpose}"),
+            Self::Unsupported { reason } => write!(f, "not supported: {reason}"),
+            Self::Internal { message } => write!(f, "internal error: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

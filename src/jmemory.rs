@@ -1,0 +1,364 @@
+//! The j-particle memory: double-precision host copies, by address.
+//!
+//! Addresses are grouped into pages of [`PAGE`] particles, made at the first
+//! write to any of them, so an address near 2^31 costs one page and absent pages
+//! cost nothing in a loop. Inside a page every field is an array of its own.
+
+use crate::error::{Error, Result};
+use crate::particle::JParticle;
+use crate::predictor;
+
+/// Particles in one page.
+pub const PAGE: usize = 512;
+
+/// One coordinate or other scalar of all particles of a page.
+pub type Column = [f64; PAGE];
+
+/// Pages named by one entry of the upper directory.
+const SHELF: usize = 2048;
+
+/// Columns of a page, in storage order.
+const MASS: usize = 0;
+const TIME: usize = 1;
+const X: usize = 2;
+const V: usize = 5;
+const ABY2: usize = 8;
+const A1BY6: usize = 11;
+const A2BY18: usize = 14;
+const COLUMNS: usize = 17;
+
+/// Predicted positions or velocities of a page: three columns.
+pub type Columns3 = [Column; 3];
+
+/// The particles at [`PAGE`] consecutive addresses.
+pub struct Page {
+    number: u32,
+    version: u64,
+    columns: Vec<Column>,
+    index: [i32; PAGE],
+    present: [u64; PAGE / 64],
+    least_index: i32,
+    greatest_index: i32,
+    has_snap: bool,
+    has_motion: bool,
+}
+
+impl Page {
+    fn new(number: u32) -> Result<Box<Self>> {
+        let mut columns = Vec::new();
+        columns
+            .try_reserve_exact(COLUMNS)
+            .map_err(|_| Error::OutOfMemory {
+                purpose: "j-particles",
+            })?;
+        columns.resize(COLUMNS, [0.0; PAGE]);
+        Ok(Box::new(Self {
+            number,
+            version: 0,
+            columns,
+            index: [0; PAGE],
+            present: [0; PAGE / 64],
+            least_index: i32::MAX,
+            greatest_index: i32::MIN,
+            has_snap: false,
+            has_motion: false,
+        }))
+    }
+
+    fn write(&mut self, slot: usize, p: &JParticle) {
+        let c = &mut self.columns;
+        c[MASS][slot] = p.mass;
+        c[TIME][slot] = p.t;
+        for k in 0..3 {
+            c[X + k][slot] = p.x[k];
+            c[V + k][slot] = p.v[k];
+            c[ABY2 + k][slot] = p.aby2[k];
+            c[A1BY6 + k][slot] = p.a1by6[k];
+            c[A2BY18 + k][slot] = p.a2by18[k];
+        }
+        self.index[slot] = p.index;
+        self.present[slot / 64] |= 1 << (slot % 64);
+        self.least_index = self.least_index.min(p.index);
+        self.greatest_index = self.greatest_index.max(p.index);
+        self.has_snap |= p.a2by18 != [0.0; 3];
+        self.has_motion |= p.v != [0.0; 3] || p.aby2 != [0.0; 3] || p.a1by6 != [0.0; 3];
+        self.version += 1;
+    }
+
+    /// Number of the page: its first address divided by [`PAGE`].
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// First address of the page.
+    pub fn first_address(&self) -> usize {
+        self.number as usize * PAGE
+    }
+
+    /// Changes with every write to the page.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Labels; meaningful where a particle is present.
+    pub fn index(&self) -> &[i32; PAGE] {
+        &self.index
+    }
+
+    /// Whether some particle of the page may have this label.
+    pub fn may_hold_index(&self, index: i32) -> bool {
+        (self.least_index..=self.greatest_index).contains(&index)
+    }
+
+    /// Whether some particle of the page has, or once had, a velocity or a higher derivative.
+    pub fn has_motion(&self) -> bool {
+        self.has_motion || self.has_snap
+    }
+
+    /// Bit `slot % 64` of word `slot / 64` tells whether the slot was ever written.
+    pub fn present(&self) -> &[u64; PAGE / 64] {
+        &self.present
+    }
+
+    /// Slots below the address `nj` that hold a particle, in address order.
+    pub fn slots(&self, nj: usize) -> impl Iterator<Item = usize> {
+        let end = nj.saturating_sub(self.first_address()).min(PAGE);
+        (0..end).filter(|s| self.present[s / 64] >> (s % 64) & 1 == 1)
+    }
+
+    /// Masses.
+    pub fn mass(&self) -> &Column {
+        &self.columns[MASS]
+    }
+
+    /// The particle in a slot, as it was written. All zero where there is none.
+    pub fn particle(&self, slot: usize) -> JParticle {
+        let three = |first: usize| [0, 1, 2].map(|k| self.columns[first + k][slot]);
+        JParticle {
+            index: self.index[slot],
+            t: self.columns[TIME][slot],
+            mass: self.columns[MASS][slot],
+            x: three(X),
+            v: three(V),
+            aby2: three(ABY2),
+            a1by6: three(A1BY6),
+            a2by18: three(A2BY18),
+        }
+    }
+
+    /// Predicted positions at the time `ti` of the slots in `range`.
+    #[inline(always)]
+    pub fn predict_positions(&self, ti: f64, range: std::ops::Range<usize>, x: &mut Columns3) {
+        let c = &self.columns[..COLUMNS];
+        for (k, x) in x.iter_mut().enumerate() {
+            for slot in range.clone() {
+                x[slot] = predictor::position(
+                    ti - c[TIME][slot],
+                    c[X + k][slot],
+                    c[V + k][slot],
+                    c[ABY2 + k][slot],
+                    c[A1BY6 + k][slot],
+                    c[A2BY18 + k][slot],
+                );
+            }
+        }
+    }
+
+    /// Predicted velocities at the time `ti` of the slots in `range`.
+    #[inline(always)]
+    pub fn predict_velocities(&self, ti: f64, range: std::ops::Range<usize>, v: &mut Columns3) {
+        let c = &self.columns[..COLUMNS];
+        for (k, v) in v.iter_mut().enumerate() {
+            for slot in range.clone() {
+                v[slot] = predictor::velocity(
+                    ti - c[TIME][slot],
+                    c[V + k][slot],
+                    c[ABY2 + k][slot],
+                    c[A1BY6 + k][slot],
+                    c[A2BY18 + k][slot],
+                );
+            }
+        }
+    }
+}
+
+/// All j-particles of one cluster.
+#[derive(Default)]
+pub struct JMemory {
+    /// Page number to position in `pages`, plus one; 0 where there is no page.
+    directory: Vec<Option<Box<[u32; SHELF]>>>,
+    /// In the order in which they were made.
+    pages: Vec<Box<Page>>,
+    /// Positions in `pages`, by page number.
+    by_number: Vec<u32>,
+}
+
+impl JMemory {
+    /// Stores a particle; the last write to an address wins.
+    ///
+    /// # Errors
+    ///
+    /// A negative address, or one for which there is no memory. Nothing changes then.
+    pub fn write(&mut self, address: i32, particle: &JParticle) -> Result<()> {
+        let page = self.reserve(address)?;
+        self.pages[page].write(address as usize % PAGE, particle);
+        Ok(())
+    }
+
+    /// Makes sure that a write to `address` finds its page, and returns the page's position.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`JMemory::write`].
+    pub fn reserve(&mut self, address: i32) -> Result<usize> {
+        let number = check_address(address)? / PAGE;
+        match self.position(number) {
+            Some(position) => Ok(position),
+            None => self.make_page(number),
+        }
+    }
+
+    /// The particle at an address, if one was ever written there.
+    pub fn read(&self, address: i32) -> Option<JParticle> {
+        let address = usize::try_from(address).ok()?;
+        let page = &self.pages[self.position(address / PAGE)?];
+        let slot = address % PAGE;
+        (page.present[slot / 64] >> (slot % 64) & 1 == 1).then(|| page.particle(slot))
+    }
+
+    /// The pages with addresses below `nj`, in address order.
+    pub fn pages(&self, nj: usize) -> impl Iterator<Item = &Page> {
+        self.positions(nj).map(|p| &*self.pages[p])
+    }
+
+    /// Positions (in order of creation) of the pages with addresses below `nj`, in
+    /// address order. A position names a page for the life of the memory.
+    pub fn positions(&self, nj: usize) -> impl Iterator<Item = usize> {
+        let end = nj.div_ceil(PAGE);
+        self.by_number
+            .iter()
+            .map(|&p| p as usize)
+            .take_while(move |&p| (self.pages[p].number as usize) < end)
+    }
+
+    /// The page at a position.
+    pub fn page(&self, position: usize) -> &Page {
+        &self.pages[position]
+    }
+
+    /// Number of pages made so far.
+    pub fn page_count(&self) -> usize {
+        self.pages.len()
+    }
+
+    fn position(&self, number: usize) -> Option<usize> {
+        let shelf = self.directory.get(number / SHELF)?.as_ref()?;
+        (shelf[number % SHELF] as usize).checked_sub(1)
+    }
+
+    fn make_page(&mut self, number: usize) -> Result<usize> {
+        let no_memory = |_| Error::OutOfMemory {
+            purpose: "j-particles",
+        };
+        let shelves = number / SHELF + 1;
+        if self.directory.len() < shelves {
+            self.directory
+                .try_reserve(shelves - self.directory.len())
+                .map_err(no_memory)?;
+            self.directory.resize_with(shelves, || None);
+        }
+        self.pages.try_reserve(1).map_err(no_memory)?;
+        self.by_number.try_reserve(1).map_err(no_memory)?;
+
+        // Addresses are 31 bits: page numbers and counts fit u32.
+        let page = Page::new(number as u32)?;
+        let position = self.pages.len();
+        let rank = self
+            .by_number
+            .partition_point(|&p| (self.pages[p as usize].number as usize) < number);
+        self.by_number.insert(rank, position as u32);
+        self.pages.push(page);
+        self.directory[number / SHELF].get_or_insert_with(|| Box::new([0; SHELF]))
+            [number % SHELF] = position as u32 + 1;
+        Ok(position)
+    }
+}
+
+/// An address as an array subscript.
+///
+/// # Errors
+///
+/// The address is negative.
+pub fn check_address(address: i32) -> Result<usize> {
+    usize::try_from(address).map_err(|_| Error::OutOfRange {
+        argument: "address",
+        value: address.into(),
+        legal: "addresses begin at 0",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn particle(index: i32) -> JParticle {
+        let f = f64::from(index);
+        JParticle {
+            index,
+            t: f + 0.5,
+            mass: f,
+            x: [f, 2.0 * f, 3.0 * f],
+            v: [4.0 * f, 5.0 * f, 6.0 * f],
+            aby2: [7.0 * f, 8.0 * f, 9.0 * f],
+            a1by6: [10.0 * f, 11.0 * f, 12.0 * f],
+            a2by18: [13.0 * f, 14.0 * f, 15.0 * f],
+        }
+    }
+
+    #[test]
+    fn any_order_of_addresses_reads_back() {
+        let mut memory = JMemory::default();
+        let addresses = [70_000, 3, i32::MAX, 511, 512, 0, 1 << 20, 3];
+        for (i, &a) in addresses.iter().enumerate() {
+            memory.write(a, &particle(i as i32)).unwrap();
+        }
+        assert_eq!(memory.read(3), Some(particle(7)), "the last write wins");
+        assert_eq!(memory.read(i32::MAX), Some(particle(2)));
+        assert_eq!(memory.read(1), None);
+        assert_eq!(memory.read(-1), None);
+        let found: Vec<usize> = memory
+            .pages(usize::MAX)
+            .flat_map(|p| p.slots(usize::MAX).map(|s| p.first_address() + s))
+            .collect();
+        assert_eq!(found, [0, 3, 511, 512, 70_000, 1 << 20, i32::MAX as usize]);
+        assert_eq!(memory.page_count(), 5);
+    }
+
+    #[test]
+    fn slots_and_pages_end_at_nj() {
+        let mut memory = JMemory::default();
+        for a in 0..1200 {
+            memory.write(a, &particle(a)).unwrap();
+        }
+        for nj in [0, 1, 511, 512, 513, 1199, 1200, 5000] {
+            let count: usize = memory.pages(nj).map(|p| p.slots(nj).count()).sum();
+            assert_eq!(count, nj.min(1200));
+        }
+    }
+
+    #[test]
+    fn a_negative_address_is_refused() {
+        let mut memory = JMemory::default();
+        assert!(memory.write(-1, &particle(1)).is_err());
+        assert_eq!(memory.page_count(), 0);
+    }
+
+    #[test]
+    fn a_particle_costs_at_most_256_bytes() {
+        let mut memory = JMemory::default();
+        memory.write(0, &particle(1)).unwrap();
+        let page = &memory.pages[0];
+        let bytes = size_of_val(&**page) + page.columns.capacity() * size_of::<Column>();
+        assert!(bytes / PAGE <= 160, "{} bytes", bytes / PAGE);
+    }
+}
