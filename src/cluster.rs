@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use crate::backend::{self, Backend, Block, Results};
-use crate::config::Settings;
+use crate::config::{Precision, Settings};
 use crate::error::{Error, Result};
 use crate::jmemory::{self, JMemory};
 use crate::neighbours::{self, ListRules, NeighbourLists};
@@ -81,6 +81,11 @@ impl Cluster {
     /// Name of the backend.
     pub fn backend_name(&mut self) -> String {
         self.backend().name()
+    }
+
+    /// Arithmetic of the backend.
+    pub fn precision(&mut self) -> Precision {
+        self.backend().precision()
     }
 
     fn backend(&mut self) -> &mut dyn Backend {

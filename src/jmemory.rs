@@ -4,6 +4,8 @@
 //! write to any of them, so an address near 2^31 costs one page and absent pages
 //! cost nothing in a loop. Inside a page every field is an array of its own.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::particle::JParticle;
 use crate::predictor;
@@ -27,13 +29,11 @@ const A1BY6: usize = 11;
 const A2BY18: usize = 14;
 const COLUMNS: usize = 17;
 
-/// Predicted positions or velocities of a page: three columns.
-pub type Columns3 = [Column; 3];
-
 /// The particles at [`PAGE`] consecutive addresses.
 pub struct Page {
     number: u32,
     version: u64,
+    mass_version: u64,
     columns: Vec<Column>,
     index: [i32; PAGE],
     present: [u64; PAGE / 64],
@@ -55,6 +55,7 @@ impl Page {
         Ok(Box::new(Self {
             number,
             version: 0,
+            mass_version: 0,
             columns,
             index: [0; PAGE],
             present: [0; PAGE / 64],
@@ -67,7 +68,10 @@ impl Page {
 
     fn write(&mut self, slot: usize, p: &JParticle) {
         let c = &mut self.columns;
-        c[MASS][slot] = p.mass;
+        if c[MASS][slot].to_bits() != p.mass.to_bits() {
+            c[MASS][slot] = p.mass;
+            self.mass_version += 1;
+        }
         c[TIME][slot] = p.t;
         for k in 0..3 {
             c[X + k][slot] = p.x[k];
@@ -100,6 +104,11 @@ impl Page {
         self.version
     }
 
+    /// Changes with every write that changes a mass.
+    pub fn mass_version(&self) -> u64 {
+        self.mass_version
+    }
+
     /// Labels; meaningful where a particle is present.
     pub fn index(&self) -> &[i32; PAGE] {
         &self.index
@@ -118,6 +127,18 @@ impl Page {
     /// Bit `slot % 64` of word `slot / 64` tells whether the slot was ever written.
     pub fn present(&self) -> &[u64; PAGE / 64] {
         &self.present
+    }
+
+    /// Whether every slot of `range` holds a particle.
+    #[inline]
+    pub fn is_full(&self, range: Range<usize>) -> bool {
+        range
+            .clone()
+            .step_by(64)
+            .all(|s| self.present[s / 64] == u64::MAX)
+            || range
+                .into_iter()
+                .all(|s| self.present[s / 64] >> (s % 64) & 1 == 1)
     }
 
     /// Slots below the address `nj` that hold a particle, in address order.
@@ -146,37 +167,46 @@ impl Page {
         }
     }
 
-    /// Predicted positions at the time `ti` of the slots in `range`.
+    /// Predicted positions at the time `ti` of the `N` slots from `first` on.
     #[inline(always)]
-    pub fn predict_positions(&self, ti: f64, range: std::ops::Range<usize>, x: &mut Columns3) {
-        let c = &self.columns[..COLUMNS];
-        for (k, x) in x.iter_mut().enumerate() {
-            for slot in range.clone() {
-                x[slot] = predictor::position(
-                    ti - c[TIME][slot],
-                    c[X + k][slot],
-                    c[V + k][slot],
-                    c[ABY2 + k][slot],
-                    c[A1BY6 + k][slot],
-                    c[A2BY18 + k][slot],
-                );
+    pub fn predict_positions<const N: usize>(&self, ti: f64, first: usize, x: &mut [[f64; N]; 3]) {
+        let slots = first..first + N;
+        let column = |number: usize| &self.columns[number][slots.clone()];
+        let t = column(TIME);
+        for (k, out) in x.iter_mut().enumerate() {
+            let (x, v) = (column(X + k), column(V + k));
+            let (a, j) = (column(ABY2 + k), column(A1BY6 + k));
+            if self.has_snap {
+                let snap = column(A2BY18 + k);
+                for l in 0..N {
+                    out[l] = predictor::position(ti - t[l], x[l], v[l], a[l], j[l], snap[l]);
+                }
+            } else {
+                for l in 0..N {
+                    out[l] = predictor::position(ti - t[l], x[l], v[l], a[l], j[l], 0.0);
+                }
             }
         }
     }
 
-    /// Predicted velocities at the time `ti` of the slots in `range`.
+    /// Predicted velocities at the time `ti` of the `N` slots from `first` on.
     #[inline(always)]
-    pub fn predict_velocities(&self, ti: f64, range: std::ops::Range<usize>, v: &mut Columns3) {
-        let c = &self.columns[..COLUMNS];
-        for (k, v) in v.iter_mut().enumerate() {
-            for slot in range.clone() {
-                v[slot] = predictor::velocity(
-                    ti - c[TIME][slot],
-                    c[V + k][slot],
-                    c[ABY2 + k][slot],
-                    c[A1BY6 + k][slot],
-                    c[A2BY18 + k][slot],
-                );
+    pub fn predict_velocities<const N: usize>(&self, ti: f64, first: usize, v: &mut [[f64; N]; 3]) {
+        let slots = first..first + N;
+        let column = |number: usize| &self.columns[number][slots.clone()];
+        let t = column(TIME);
+        for (k, out) in v.iter_mut().enumerate() {
+            let v = column(V + k);
+            let (a, j) = (column(ABY2 + k), column(A1BY6 + k));
+            if self.has_snap {
+                let snap = column(A2BY18 + k);
+                for l in 0..N {
+                    out[l] = predictor::velocity(ti - t[l], v[l], a[l], j[l], snap[l]);
+                }
+            } else {
+                for l in 0..N {
+                    out[l] = predictor::velocity(ti - t[l], v[l], a[l], j[l], 0.0);
+                }
             }
         }
     }

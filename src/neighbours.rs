@@ -6,14 +6,14 @@
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::error::{Error, Result};
-use crate::jmemory::{Columns3, JMemory, PAGE, Page};
+use crate::jmemory::{JMemory, PAGE};
 use crate::particle::{IParticle, Nearest};
 
 /// Square of the distance between a position and slot `slot` of predicted positions.
 ///
 /// There is one distance in kirin: this order, no fused operation.
 #[inline(always)]
-pub fn distance2(x: &[f64; 3], xj: &Columns3, slot: usize) -> f64 {
+pub fn distance2<const N: usize>(x: &[f64; 3], xj: &[[f64; N]; 3], slot: usize) -> f64 {
     let dx = xj[0][slot] - x[0];
     let dy = xj[1][slot] - x[1];
     let dz = xj[2][slot] - x[2];
@@ -63,12 +63,6 @@ pub struct ListRules {
     pub sorted: bool,
 }
 
-/// Predicted positions of one page, for the slots below `nj`.
-fn predicted(page: &Page, ti: f64, nj: usize, x: &mut Columns3) {
-    let end = nj.saturating_sub(page.first_address()).min(PAGE);
-    page.predict_positions(ti, 0..end, x);
-}
-
 /// The lists of all `particles`, from the addresses below `nj` predicted to `ti`.
 ///
 /// # Errors
@@ -89,7 +83,7 @@ pub fn lists(
         let mut x = Box::new([[0.0; PAGE]; 3]);
         let mut near = [false; PAGE];
         for page in memory.pages(nj) {
-            predicted(page, ti, nj, &mut x);
+            page.predict_positions(ti, 0, &mut *x);
             for (i, p) in (0u32..).zip(particles) {
                 let mut any = false;
                 for (slot, near) in near.iter_mut().enumerate() {
@@ -138,7 +132,7 @@ pub fn nearest(
     nearest.resize(particles.len(), None);
     let mut x = Box::new([[0.0; PAGE]; 3]);
     for page in memory.pages(nj) {
-        predicted(page, ti, nj, &mut x);
+        page.predict_positions(ti, 0, &mut *x);
         for (p, best) in particles.iter().zip(nearest.iter_mut()) {
             for slot in page.slots(nj) {
                 update_nearest(best, p, page.index()[slot], distance2(&p.x, &x, slot));

@@ -8,7 +8,6 @@ use once_cell::sync::Lazy;
 use parking_lot::Mutex;
 
 use super::table::{Argument, Call, Kind, Returns, Support};
-use crate::config;
 use crate::registry::REGISTRY;
 
 /// The calls of this group.
@@ -59,8 +58,7 @@ pub extern "C" fn kirin_backend(cluster_id: c_int) -> *const c_char {
 /// Precision of cluster `cluster_id`: `mixed`, `double` or `single`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kirin_precision(cluster_id: c_int) -> *const c_char {
-    let _ = cluster_id;
-    text(|| config::settings().precision.to_string())
+    text(|| REGISTRY.with(cluster_id, |c| c.precision().to_string()))
 }
 
 /// Keeps one copy of each string ever returned; there are a handful.

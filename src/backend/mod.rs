@@ -1,9 +1,10 @@
 //! What computes forces. A backend sees the j-particle memory and one block of
 //! i-particles; it knows nothing of clusters, clients or call order.
 
+pub mod cpu;
 pub mod reference;
 
-use crate::config::Settings;
+use crate::config::{BackendChoice, Precision, Settings};
 use crate::error::Result;
 use crate::jmemory::JMemory;
 use crate::neighbours::{self, ListRules, NeighbourLists};
@@ -36,6 +37,9 @@ pub struct Results {
 pub trait Backend: Send {
     /// What it is, in a few words without line breaks.
     fn name(&self) -> String;
+
+    /// Its arithmetic.
+    fn precision(&self) -> Precision;
 
     /// Begins with a block; the work may go on after the return.
     ///
@@ -80,6 +84,8 @@ pub trait Backend: Send {
 
 /// The backend that `settings` ask for.
 pub fn choose(settings: &Settings) -> Box<dyn Backend> {
-    let _ = settings;
-    Box::new(reference::Reference)
+    match settings.backend {
+        BackendChoice::Auto | BackendChoice::Cpu => cpu::choose(settings),
+        BackendChoice::Reference => Box::new(reference::Reference),
+    }
 }

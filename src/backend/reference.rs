@@ -10,10 +10,11 @@
 //! with r = x_j - x_i and v = v_j - v_i (equations 3.3 to 3.5 of the kirin thesis).
 
 use super::{Backend, Block, Results};
+use crate::config::Precision;
 use crate::error::Result;
 use crate::jmemory::{JMemory, PAGE};
 use crate::neighbours;
-use crate::particle::{Force, IParticle};
+use crate::particle::{Force, IParticle, Nearest};
 
 /// The reference backend.
 pub struct Reference;
@@ -21,6 +22,10 @@ pub struct Reference;
 impl Backend for Reference {
     fn name(&self) -> String {
         "reference".to_owned()
+    }
+
+    fn precision(&self) -> Precision {
+        Precision::Double
     }
 
     fn finish(
@@ -34,20 +39,13 @@ impl Backend for Reference {
         results
             .forces
             .resize(block.particles.len(), Force::default());
-        let mut x = Box::new([[0.0; PAGE]; 3]);
-        let mut v = Box::new([[0.0; PAGE]; 3]);
-        for page in memory.pages(block.nj) {
-            page.predict_positions(block.ti, 0..PAGE, &mut x);
-            page.predict_velocities(block.ti, 0..PAGE, &mut v);
-            for (i, force) in block.particles.iter().zip(&mut results.forces) {
-                for slot in page.slots(block.nj) {
-                    if page.index()[slot] != i.index {
-                        let at = |c: &[[f64; PAGE]; 3]| [c[0][slot], c[1][slot], c[2][slot]];
-                        add_pair(force, i, page.mass()[slot], at(&x), at(&v));
-                    }
-                }
-            }
-        }
+        forces_on(
+            memory,
+            block.nj,
+            block.ti,
+            &block.particles,
+            &mut results.forces,
+        );
         if nearest {
             neighbours::nearest(
                 memory,
@@ -58,6 +56,38 @@ impl Backend for Reference {
             );
         }
         Ok(())
+    }
+}
+
+/// The force on one i-particle, for backends whose own arithmetic does not reach.
+pub fn force_on(memory: &JMemory, nj: usize, ti: f64, i: &IParticle) -> Force {
+    let mut forces = [Force::default()];
+    forces_on(memory, nj, ti, &[*i], &mut forces);
+    forces[0]
+}
+
+/// The nearest neighbour of one i-particle, likewise.
+pub fn nearest_to(memory: &JMemory, nj: usize, ti: f64, i: &IParticle) -> Option<Nearest> {
+    let mut nearest = Vec::new();
+    neighbours::nearest(memory, nj, ti, &[*i], &mut nearest);
+    nearest[0]
+}
+
+/// Adds the forces on all `particles` to `forces`, in address order.
+fn forces_on(memory: &JMemory, nj: usize, ti: f64, particles: &[IParticle], forces: &mut [Force]) {
+    let mut x = Box::new([[0.0; PAGE]; 3]);
+    let mut v = Box::new([[0.0; PAGE]; 3]);
+    for page in memory.pages(nj) {
+        page.predict_positions(ti, 0, &mut *x);
+        page.predict_velocities(ti, 0, &mut *v);
+        for (i, force) in particles.iter().zip(&mut *forces) {
+            for slot in page.slots(nj) {
+                if page.index()[slot] != i.index {
+                    let at = |c: &[[f64; PAGE]; 3]| [c[0][slot], c[1][slot], c[2][slot]];
+                    add_pair(force, i, page.mass()[slot], at(&x), at(&v));
+                }
+            }
+        }
     }
 }
 

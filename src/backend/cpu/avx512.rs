@@ -1,0 +1,254 @@
+//! AVX-512 (foundation and the byte, double-word and vector-length extensions that come with it).
+
+use std::arch::x86_64::*;
+
+use super::simd::{Simd, Sums};
+use crate::jmemory::PAGE;
+
+/// Proof that the processor has AVX-512; vectors of `T`.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512<T>(std::marker::PhantomData<T>);
+
+impl<T> Avx512<T> {
+    /// The token, where the processor has the instructions.
+    pub fn detect() -> Option<Self> {
+        (is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma"))
+        .then_some(Self(std::marker::PhantomData))
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+fn with_avx512<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
+/// Calls intrinsics under the protection of a token.
+macro_rules! simd {
+    ($($call:expr)?) => {
+        // SAFETY: the token `self` exists only where AVX-512 was detected; pointers are the caller's affair.
+        unsafe { $($call)? }
+    };
+}
+
+impl Simd for Avx512<f32> {
+    type T = f32;
+    type V = __m512;
+    type M = __mmask16;
+
+    const LANES: usize = 16;
+    const RSQRT_SCALE: f64 = 2.0;
+
+    #[inline(always)]
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+        simd!(with_avx512(f))
+    }
+    #[inline(always)]
+    fn splat(self, x: f32) -> __m512 {
+        simd!(_mm512_set1_ps(x))
+    }
+    #[inline(always)]
+    unsafe fn load(self, from: &[f32; PAGE], at: usize) -> __m512 {
+        debug_assert!(at + 16 <= PAGE);
+        simd!(_mm512_loadu_ps(from.as_ptr().add(at)))
+    }
+    #[inline(always)]
+    fn add(self, a: __m512, b: __m512) -> __m512 {
+        simd!(_mm512_add_ps(a, b))
+    }
+    #[inline(always)]
+    fn sub(self, a: __m512, b: __m512) -> __m512 {
+        simd!(_mm512_sub_ps(a, b))
+    }
+    #[inline(always)]
+    fn mul(self, a: __m512, b: __m512) -> __m512 {
+        simd!(_mm512_mul_ps(a, b))
+    }
+    #[inline(always)]
+    fn fma(self, a: __m512, b: __m512, c: __m512) -> __m512 {
+        simd!(_mm512_fmadd_ps(a, b, c))
+    }
+    #[inline(always)]
+    fn fnma(self, a: __m512, b: __m512, c: __m512) -> __m512 {
+        simd!(_mm512_fnmadd_ps(a, b, c))
+    }
+    #[inline(always)]
+    fn min(self, a: __m512, b: __m512) -> __m512 {
+        simd!(_mm512_min_ps(a, b))
+    }
+    #[inline(always)]
+    fn rsqrt(self, x: __m512) -> __m512 {
+        // One Newton step from the 14-bit estimate y: y (3 - x y^2), twice the root's inverse.
+        let y = simd!(_mm512_rsqrt14_ps(x));
+        let h = self.fnma(self.mul(x, y), y, self.splat(3.0));
+        self.mul(y, h)
+    }
+    #[inline(always)]
+    fn nonzero(self, a: __m512) -> __mmask16 {
+        simd!(_mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_ps()))
+    }
+    #[inline(always)]
+    fn mask(self, bits: u32) -> __mmask16 {
+        bits as __mmask16
+    }
+    #[inline(always)]
+    unsafe fn label_differs(self, labels: &[i32; PAGE], at: usize, label: i32) -> __mmask16 {
+        debug_assert!(at + 16 <= PAGE);
+        simd!(_mm512_cmpneq_epi32_mask(
+            _mm512_loadu_si512(labels.as_ptr().add(at).cast()),
+            _mm512_set1_epi32(label)
+        ))
+    }
+    #[inline(always)]
+    fn and(self, a: __mmask16, b: __mmask16) -> __mmask16 {
+        a & b
+    }
+    #[inline(always)]
+    fn select(self, m: __mmask16, a: __m512, b: __m512) -> __m512 {
+        simd!(_mm512_mask_blend_ps(m, b, a))
+    }
+    #[inline(always)]
+    fn le_bits(self, a: __m512, b: __m512) -> u32 {
+        simd!(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b)).into()
+    }
+    #[inline(always)]
+    fn least(self, a: __m512) -> f32 {
+        simd!(_mm512_reduce_min_ps(a))
+    }
+    #[inline(always)]
+    fn sums(self, a: [__m512; 7]) -> Sums {
+        let double = |v: __m512| {
+            simd!(_mm512_add_pd(
+                _mm512_cvtps_pd(_mm512_castps512_ps256(v)),
+                _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(v)),
+            ))
+        };
+        transposed_sum(a.map(double))
+    }
+}
+
+/// The sums over the lanes of seven vectors: neighbours first, then pairs, then fours.
+#[inline(always)]
+fn transposed_sum(a: [__m512d; 7]) -> Sums {
+    let mut sums = [0.0; 8];
+    // SAFETY: only called under a token; the array has eight elements.
+    unsafe {
+        let zero = _mm512_setzero_pd();
+        // [x0+x1, y0+y1, x2+x3, y2+y3, x4+x5, y4+y5, x6+x7, y6+y7]
+        let pair = |x, y| _mm512_add_pd(_mm512_unpacklo_pd(x, y), _mm512_unpackhi_pd(x, y));
+        let (ab, cd, ef, g) = (
+            pair(a[0], a[1]),
+            pair(a[2], a[3]),
+            pair(a[4], a[5]),
+            pair(a[6], zero),
+        );
+        // 128-bit pieces p: [p0+p1 of the first, p2+p3 of the first, the same of the second]
+        let four = |p, q| {
+            _mm512_add_pd(
+                _mm512_shuffle_f64x2::<0b10_00_10_00>(p, q),
+                _mm512_shuffle_f64x2::<0b11_01_11_01>(p, q),
+            )
+        };
+        let (abcd, efg) = (four(ab, cd), four(ef, g));
+        let eight = four(abcd, efg);
+        _mm512_storeu_pd(sums.as_mut_ptr(), eight);
+    }
+    sums
+}
+
+impl Simd for Avx512<f64> {
+    type T = f64;
+    type V = __m512d;
+    type M = __mmask8;
+
+    const LANES: usize = 8;
+    const RSQRT_SCALE: f64 = 1.0;
+
+    #[inline(always)]
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+        simd!(with_avx512(f))
+    }
+    #[inline(always)]
+    fn splat(self, x: f64) -> __m512d {
+        simd!(_mm512_set1_pd(x))
+    }
+    #[inline(always)]
+    unsafe fn load(self, from: &[f64; PAGE], at: usize) -> __m512d {
+        debug_assert!(at + 8 <= PAGE);
+        simd!(_mm512_loadu_pd(from.as_ptr().add(at)))
+    }
+    #[inline(always)]
+    fn add(self, a: __m512d, b: __m512d) -> __m512d {
+        simd!(_mm512_add_pd(a, b))
+    }
+    #[inline(always)]
+    fn sub(self, a: __m512d, b: __m512d) -> __m512d {
+        simd!(_mm512_sub_pd(a, b))
+    }
+    #[inline(always)]
+    fn mul(self, a: __m512d, b: __m512d) -> __m512d {
+        simd!(_mm512_mul_pd(a, b))
+    }
+    #[inline(always)]
+    fn fma(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
+        simd!(_mm512_fmadd_pd(a, b, c))
+    }
+    #[inline(always)]
+    fn fnma(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
+        simd!(_mm512_fnmadd_pd(a, b, c))
+    }
+    #[inline(always)]
+    fn min(self, a: __m512d, b: __m512d) -> __m512d {
+        simd!(_mm512_min_pd(a, b))
+    }
+    #[inline(always)]
+    fn rsqrt(self, x: __m512d) -> __m512d {
+        // Two Newton steps from the 14-bit estimate: y + y/2 (1 - x y^2).
+        let (half, one) = (self.splat(0.5), self.splat(1.0));
+        let mut y = simd!(_mm512_rsqrt14_pd(x));
+        for _ in 0..2 {
+            let e = self.fnma(self.mul(x, y), y, one);
+            y = self.fma(self.mul(y, half), e, y);
+        }
+        y
+    }
+    #[inline(always)]
+    fn nonzero(self, a: __m512d) -> __mmask8 {
+        simd!(_mm512_cmp_pd_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_pd()))
+    }
+    #[inline(always)]
+    fn mask(self, bits: u32) -> __mmask8 {
+        bits as __mmask8
+    }
+    #[inline(always)]
+    unsafe fn label_differs(self, labels: &[i32; PAGE], at: usize, label: i32) -> __mmask8 {
+        debug_assert!(at + 8 <= PAGE);
+        simd!(_mm256_cmpneq_epi32_mask(
+            _mm256_loadu_si256(labels.as_ptr().add(at).cast()),
+            _mm256_set1_epi32(label)
+        ))
+    }
+    #[inline(always)]
+    fn and(self, a: __mmask8, b: __mmask8) -> __mmask8 {
+        a & b
+    }
+    #[inline(always)]
+    fn select(self, m: __mmask8, a: __m512d, b: __m512d) -> __m512d {
+        simd!(_mm512_mask_blend_pd(m, b, a))
+    }
+    #[inline(always)]
+    fn le_bits(self, a: __m512d, b: __m512d) -> u32 {
+        simd!(_mm512_cmp_pd_mask::<_CMP_LE_OQ>(a, b)).into()
+    }
+    #[inline(always)]
+    fn least(self, a: __m512d) -> f64 {
+        simd!(_mm512_reduce_min_pd(a))
+    }
+    #[inline(always)]
+    fn sums(self, a: [__m512d; 7]) -> Sums {
+        transposed_sum(a)
+    }
+}

@@ -1,0 +1,243 @@
+//! The pair loop: one body for every instruction set, precision and variant.
+
+use std::ops::Range;
+
+use super::simd::{Real, Simd, Sums};
+use super::tile::{Tile, Units};
+use crate::jmemory::{PAGE, Page};
+use crate::particle::IParticle;
+
+/// An i-particle in the numbers of a tile.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<T> {
+    x: [T; 3],
+    x_low: [T; 3],
+    v: [T; 3],
+    eps2: T,
+    label: i32,
+}
+
+impl<T: Real> Target<T> {
+    /// The i-particle in the given units.
+    #[inline(always)]
+    pub fn new(i: &IParticle, units: &Units) -> Self {
+        let scaled = i.x.map(|x| x * units.length);
+        let x = scaled.map(T::from_f64);
+        Self {
+            x,
+            x_low: [0, 1, 2].map(|k| T::from_f64(scaled[k] - x[k].to_f64())),
+            v: i.v.map(|v| T::from_f64(v * units.velocity)),
+            eps2: T::from_f64(i.eps2 * (units.length * units.length)),
+            label: i.index,
+        }
+    }
+
+    /// Whether `T` has the range for this i-particle: far from the tile's particles, or
+    /// with a softening that is lost in rounding, it has not.
+    #[inline(always)]
+    pub fn is_representable(&self, i: &IParticle) -> bool {
+        let (least, most) = T::SAFE_RANGE;
+        let eps2 = self.eps2.to_f64();
+        self.x.iter().all(|x| x.to_f64().abs() <= most)
+            && (i.eps2 == 0.0 || (least..=most).contains(&eps2))
+    }
+}
+
+/// Which terms a pass over a leaf needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// Velocities are not all zero.
+    pub jerk: bool,
+    /// The softening is zero, so a distance may be.
+    pub zero: bool,
+    /// Some slots do not count.
+    pub mask: bool,
+    /// The smallest distance is wanted.
+    pub nearest: bool,
+}
+
+/// Sums over the slots of `range` within one leaf, in the tile's units, and the
+/// smallest softened r^2 if it is wanted.
+///
+/// `range` begins at a multiple of the lanes; without a mask it ends at one, too.
+#[inline(always)]
+pub fn leaf<S: Simd, const SPLIT: bool>(
+    s: S,
+    variant: Variant,
+    tile: &Tile<S::T>,
+    page: &Page,
+    i: &Target<S::T>,
+    range: Range<usize>,
+) -> (Sums, S::T) {
+    macro_rules! variants {
+        ($($jerk:literal $zero:literal $mask:literal $nearest:literal),+) => {
+            match (variant.jerk, variant.zero, variant.mask, variant.nearest) {
+                $( ($jerk, $zero, $mask, $nearest) =>
+                    pairs::<S, SPLIT, $jerk, $zero, $mask, $nearest>(s, tile, page, i, range), )+
+            }
+        };
+    }
+    variants!(
+        true false false false, true false false true, true false true false, true false true true,
+        true true false false, true true false true, true true true false, true true true true,
+        false false false false, false false false true, false false true false, false false true true,
+        false true false false, false true false true, false true true false, false true true true
+    )
+}
+
+#[inline(always)]
+fn pairs<
+    S: Simd,
+    const SPLIT: bool,
+    const JERK: bool,
+    const ZERO: bool,
+    const MASK: bool,
+    const NEAREST: bool,
+>(
+    s: S,
+    tile: &Tile<S::T>,
+    page: &Page,
+    i: &Target<S::T>,
+    range: Range<usize>,
+) -> (Sums, S::T) {
+    let nought = s.splat(S::T::default());
+    let far = s.splat(S::T::MAX);
+    // 3 / r^2 from the square of what `rsqrt` returns.
+    let three = s.splat(S::T::from_f64(3.0 / (S::RSQRT_SCALE * S::RSQRT_SCALE)));
+    let point = Point::<S, SPLIT>::new(s, i);
+    let vi = i.v.map(|v| s.splat(v));
+
+    let mut acc = [nought; 3];
+    let mut jerk = [nought; 3];
+    let mut pot = nought;
+    let mut least = far;
+    let mut at = range.start;
+    while at < range.end {
+        // SAFETY (of every load): `at` is a multiple of the lanes below PAGE, which they divide.
+        let (r, r2) = unsafe { point.distance(s, tile, at) };
+        let mut near = r2;
+        let mut y = s.rsqrt(r2);
+        if MASK {
+            // SAFETY: as above.
+            let counts = unsafe { counting(s, page, i.label, at, range.end) };
+            y = s.select(counts, y, nought);
+            near = s.select(counts, near, far);
+        }
+        if ZERO {
+            y = s.select(s.nonzero(r2), y, nought);
+        }
+        if NEAREST {
+            least = s.min(near, least);
+        }
+        // SAFETY: as above.
+        let m_r = s.mul(unsafe { s.load(&tile.m, at) }, y);
+        let y2 = s.mul(y, y);
+        let m_r3 = s.mul(m_r, y2);
+        pot = s.add(pot, m_r);
+        for k in 0..3 {
+            acc[k] = s.fma(m_r3, r[k], acc[k]);
+        }
+        if JERK {
+            // SAFETY: as above.
+            let v = [0, 1, 2].map(|k| s.sub(unsafe { s.load(&tile.v[k], at) }, vi[k]));
+            let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
+            // 3 (r.v) / r^2 is formed first: m / r^5 could overflow.
+            let rv = s.mul(s.mul(rv, three), y2);
+            for k in 0..3 {
+                jerk[k] = s.fma(m_r3, s.fnma(rv, r[k], v[k]), jerk[k]);
+            }
+        }
+        at += S::LANES;
+    }
+    let sums = s.sums([acc[0], acc[1], acc[2], pot, jerk[0], jerk[1], jerk[2]]);
+    let least = if NEAREST { s.least(least) } else { S::T::MAX };
+    (sums, least)
+}
+
+/// Calls `found` for each slot of `range` with a softened r^2 of at most `bound`
+/// (in the tile's units), in address order. Slots that do not count may be among them.
+#[inline(always)]
+pub fn slots_within<S: Simd, const SPLIT: bool>(
+    s: S,
+    tile: &Tile<S::T>,
+    i: &Target<S::T>,
+    bound: S::T,
+    range: Range<usize>,
+    mut found: impl FnMut(usize),
+) {
+    let point = Point::<S, SPLIT>::new(s, i);
+    let bound = s.splat(bound);
+    let mut at = range.start;
+    while at < range.end {
+        // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
+        let (_, r2) = unsafe { point.distance(s, tile, at) };
+        let mut bits = s.le_bits(r2, bound);
+        while bits != 0 {
+            found(at + bits.trailing_zeros() as usize);
+            bits &= bits - 1;
+        }
+        at += S::LANES;
+    }
+}
+
+/// The position of an i-particle, in every lane.
+struct Point<S: Simd, const SPLIT: bool> {
+    x: [S::V; 3],
+    x_low: [S::V; 3],
+    eps2: S::V,
+}
+
+impl<S: Simd, const SPLIT: bool> Point<S, SPLIT> {
+    #[inline(always)]
+    fn new(s: S, i: &Target<S::T>) -> Self {
+        Self {
+            x: i.x.map(|x| s.splat(x)),
+            x_low: i.x_low.map(|x| s.splat(x)),
+            eps2: s.splat(i.eps2),
+        }
+    }
+
+    /// r = x_j - x_i for the slots from `at` on, and r^2 + eps^2.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn distance(&self, s: S, tile: &Tile<S::T>, at: usize) -> ([S::V; 3], S::V) {
+        let r = [0, 1, 2].map(|k| {
+            // SAFETY: passed on.
+            let high = s.sub(unsafe { s.load(&tile.x[k], at) }, self.x[k]);
+            if SPLIT {
+                // SAFETY: passed on.
+                let low = s.sub(unsafe { s.load(&tile.x_low[k], at) }, self.x_low[k]);
+                s.add(high, low)
+            } else {
+                high
+            }
+        });
+        let r2 = s.fma(r[0], r[0], self.eps2);
+        let r2 = s.fma(r[1], r[1], r2);
+        (r, s.fma(r[2], r[2], r2))
+    }
+}
+
+/// Lanes whose slot holds a particle below the address limit `end` (a slot) with another label.
+///
+/// # Safety
+///
+/// `at + LANES <= PAGE`.
+#[inline(always)]
+unsafe fn counting<S: Simd>(s: S, page: &Page, label: i32, at: usize, end: usize) -> S::M {
+    let mut bits = page.present()[at / 64] >> (at % 64);
+    if end - at < S::LANES {
+        bits &= (1 << (end - at)) - 1;
+    }
+    // SAFETY: passed on.
+    let other = unsafe { s.label_differs(page.index(), at, label) };
+    s.and(other, s.mask(bits as u32))
+}
+
+const _: () = assert!(
+    PAGE.is_multiple_of(64),
+    "the words of present bits hold whole vectors"
+);

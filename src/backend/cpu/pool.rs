@@ -1,0 +1,281 @@
+//! Worker threads that sleep until there is work worth waking them for.
+//!
+//! A job is a number of tasks that are claimed one by one, by the calling thread
+//! too. The caller never waits for a worker that has not begun: on a busy machine
+//! it does the work itself. (rayon's scopes wait for every spawned task to start.)
+//! Nothing spins.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use parking_lot::{Condvar, Mutex};
+
+/// A job as its workers see it: valid while it is posted or somebody is at work on it.
+struct Job<'a> {
+    task: &'a (dyn Fn(usize) + Sync),
+    tasks: usize,
+    next: AtomicUsize,
+    panic: Mutex<Option<Box<dyn std::any::Any + Send>>>,
+}
+
+impl Job<'_> {
+    /// Claims tasks until none is left.
+    fn work(&self) {
+        loop {
+            let t = self.next.fetch_add(1, Ordering::Relaxed);
+            if t >= self.tasks {
+                return;
+            }
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.task)(t))) {
+                self.panic.lock().get_or_insert(payload);
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    /// The posted job, and how many workers may still join it.
+    posted: Option<(Posted, usize)>,
+    /// Workers at work on it.
+    active: usize,
+    /// Workers that exist.
+    workers: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Posted(*const Job<'static>);
+
+// SAFETY: the job behind the pointer is shared state (Sync task, atomics, a mutex), and it is
+// alive as long as it is posted or a worker is counted as active.
+unsafe impl Send for Posted {}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    wake: Condvar,
+    idle: Condvar,
+}
+
+/// The workers of this process. Made at the first job that wants them.
+pub struct Pool {
+    shared: Arc<Shared>,
+    /// Threads do not survive a fork: a child makes its own pool.
+    process: u32,
+}
+
+impl Pool {
+    fn new() -> Self {
+        Self {
+            shared: Arc::default(),
+            process: std::process::id(),
+        }
+    }
+
+    /// The pool of this process.
+    pub fn get() -> &'static Self {
+        static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
+        let known = POOL.load(Ordering::Acquire);
+        // SAFETY: pools are never freed.
+        if let Some(pool) = unsafe { known.as_ref() }
+            && pool.process == std::process::id()
+        {
+            return pool;
+        }
+        let made = Box::into_raw(Box::new(Self::new()));
+        match POOL.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: pools are never freed once they are reachable.
+            Ok(_) => unsafe { &*made },
+            Err(faster) => {
+                // SAFETY: `made` was never shared; the other pool is never freed.
+                unsafe {
+                    drop(Box::from_raw(made));
+                    &*faster
+                }
+            }
+        }
+    }
+
+    /// Runs `task(0)` to `task(tasks - 1)` on at most `threads` threads, this one included,
+    /// and returns when all are done. If the workers are busy with another client thread's
+    /// job, this thread does everything.
+    pub fn run(&self, tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
+        let job = Job {
+            task,
+            tasks,
+            next: AtomicUsize::new(0),
+            panic: Mutex::new(None),
+        };
+        let helpers = threads.min(tasks).saturating_sub(1);
+        let posted = helpers > 0 && self.post(&job, helpers);
+        job.work();
+        if posted {
+            self.withdraw();
+        }
+        if let Some(payload) = job.panic.into_inner() {
+            resume_unwind(payload);
+        }
+    }
+
+    fn post(&self, job: &Job<'_>, helpers: usize) -> bool {
+        let mut state = self.shared.state.lock();
+        if state.posted.is_some() || state.active > 0 {
+            return false;
+        }
+        while state.workers < helpers {
+            if !self.spawn() {
+                break;
+            }
+            state.workers += 1;
+        }
+        if state.workers == 0 {
+            return false;
+        }
+        // The lifetime ends here; `withdraw` keeps the promise that goes with it.
+        let job: *const Job<'_> = job;
+        state.posted = Some((Posted(job.cast()), helpers));
+        drop(state);
+        for _ in 0..helpers {
+            self.shared.wake.notify_one();
+        }
+        true
+    }
+
+    /// Takes the job back and waits for the workers that joined it.
+    fn withdraw(&self) {
+        let mut state = self.shared.state.lock();
+        state.posted = None;
+        while state.active > 0 {
+            self.shared.idle.wait(&mut state);
+        }
+    }
+
+    fn spawn(&self) -> bool {
+        let shared = Arc::clone(&self.shared);
+        without_signals(|| {
+            std::thread::Builder::new()
+                .name("kirin".to_owned())
+                .spawn(move || worker(&shared))
+                .is_ok()
+        })
+    }
+}
+
+fn worker(shared: &Shared) {
+    let mut state = shared.state.lock();
+    loop {
+        let joined = match &mut state.posted {
+            Some((job, places)) if *places > 0 => {
+                *places -= 1;
+                Some(*job)
+            }
+            _ => None,
+        };
+        let Some(job) = joined else {
+            shared.wake.wait(&mut state);
+            continue;
+        };
+        state.active += 1;
+        drop(state);
+        // SAFETY: this worker is counted as active, so `withdraw` has not returned and the job lives.
+        unsafe { &*job.0 }.work();
+        state = shared.state.lock();
+        state.active -= 1;
+        if state.active == 0 {
+            shared.idle.notify_all();
+        }
+    }
+}
+
+/// Runs `spawn` with all signals blocked, so that a new thread leaves the client's signals
+/// to the client's threads.
+fn without_signals<R>(spawn: impl FnOnce() -> R) -> R {
+    // SAFETY: plain calls on signal sets that live on this stack.
+    unsafe {
+        let mut all = std::mem::zeroed();
+        let mut before = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        let result = spawn();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        result
+    }
+}
+
+/// Threads for one process: what is set, or the cores allowed to it divided by the MPI ranks
+/// that the launcher says share the machine.
+pub fn threads(set: usize) -> usize {
+    if set > 0 {
+        return set;
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let ranks = [
+        "OMPI_COMM_WORLD_LOCAL_SIZE",
+        "MPI_LOCALNRANKS",
+        "SLURM_NTASKS_PER_NODE",
+    ]
+    .iter()
+    .find_map(|name| std::env::var(name).ok()?.parse::<usize>().ok())
+    .unwrap_or(1);
+    // A launcher that binds its ranks has divided the cores already.
+    let online = online_cores().max(cores);
+    if cores < online {
+        cores
+    } else {
+        (cores / ranks.max(1)).max(1)
+    }
+}
+
+fn online_cores() -> usize {
+    // SAFETY: a plain question.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_runs_once() {
+        for tasks in [0, 1, 2, 7, 1000] {
+            for threads in 1..5 {
+                let counts: Vec<AtomicUsize> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
+                Pool::get().run(tasks, threads, &|t| {
+                    counts[t].fetch_add(1, Ordering::Relaxed);
+                });
+                assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn several_clients_do_not_disturb_each_other() {
+        std::thread::scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|| {
+                    for _ in 0..200 {
+                        let sum = AtomicUsize::new(0);
+                        Pool::get().run(10, 3, &|t| {
+                            sum.fetch_add(t, Ordering::Relaxed);
+                        });
+                        assert_eq!(sum.into_inner(), 45);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_panic_comes_back_and_the_pool_goes_on() {
+        let caught = catch_unwind(|| {
+            Pool::get().run(8, 2, &|t| assert_ne!(t, 5, "task five"));
+        });
+        assert!(caught.is_err());
+        let sum = AtomicUsize::new(0);
+        Pool::get().run(8, 2, &|t| {
+            sum.fetch_add(t, Ordering::Relaxed);
+        });
+        assert_eq!(sum.into_inner(), 28);
+    }
+}

@@ -1,0 +1,136 @@
+//! Vectors as the kernels see them: one trait, implemented once for each
+//! instruction set and element type.
+//!
+//! A value of an implementing type is a token: it exists only where the
+//! processor has the instructions, so holding one makes their use sound.
+
+use crate::jmemory::PAGE;
+
+/// Element of a vector.
+pub trait Real: Copy + Default + Send + Sync + PartialOrd + 'static {
+    /// Largest finite value.
+    const MAX: Self;
+    /// Coordinates up to the larger number and squares of the softening length between
+    /// both are safe from overflow and underflow in the kernels.
+    const SAFE_RANGE: (f64, f64);
+    /// Absolute value.
+    fn abs(self) -> Self;
+    /// Rounds to the nearest element.
+    fn from_f64(x: f64) -> Self;
+    /// Exact.
+    fn to_f64(self) -> f64;
+}
+
+impl Real for f32 {
+    const MAX: Self = Self::MAX;
+    const SAFE_RANGE: (f64, f64) = (1e-24, 1e8);
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.abs()
+    }
+    #[inline(always)]
+    fn from_f64(x: f64) -> Self {
+        x as Self
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Real for f64 {
+    const MAX: Self = Self::MAX;
+    const SAFE_RANGE: (f64, f64) = (1e-180, 1e90);
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.abs()
+    }
+    #[inline(always)]
+    fn from_f64(x: f64) -> Self {
+        x
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+/// Sums over one leaf: acceleration, potential, jerk, and one number for padding.
+pub type Sums = [f64; 8];
+
+/// A vector instruction set for one element type.
+pub trait Simd: Copy + Send + Sync + 'static {
+    /// Element.
+    type T: Real;
+    /// Vector of [`Simd::LANES`] elements.
+    type V: Copy;
+    /// One truth value for each lane.
+    type M: Copy;
+
+    /// Elements of a vector; divides 32.
+    const LANES: usize;
+    /// [`Simd::rsqrt`] returns this multiple of 1/sqrt: a power of two.
+    const RSQRT_SCALE: f64;
+
+    /// Runs `f` compiled for this instruction set.
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R;
+
+    /// The same element in each lane.
+    fn splat(self, x: Self::T) -> Self::V;
+    /// The elements at `at..at + LANES`.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    unsafe fn load(self, from: &[Self::T; PAGE], at: usize) -> Self::V;
+    /// a + b
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a - b
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a b
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a b + c, fused where the instruction set can.
+    fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// c - a b, fused where the instruction set can.
+    fn fnma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// The smaller of two numbers in each lane.
+    fn min(self, a: Self::V, b: Self::V) -> Self::V;
+    /// [`Simd::RSQRT_SCALE`] / sqrt(x), correct to about an ulp.
+    fn rsqrt(self, x: Self::V) -> Self::V;
+
+    /// Lanes that are not zero.
+    fn nonzero(self, a: Self::V) -> Self::M;
+    /// Lanes whose bit (from the lowest) is set.
+    fn mask(self, bits: u32) -> Self::M;
+    /// Lanes whose label at `at..at + LANES` differs from `label`.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    unsafe fn label_differs(self, labels: &[i32; PAGE], at: usize, label: i32) -> Self::M;
+    /// Both.
+    fn and(self, a: Self::M, b: Self::M) -> Self::M;
+    /// `a` in the lanes of the mask, `b` in the others.
+    fn select(self, m: Self::M, a: Self::V, b: Self::V) -> Self::V;
+    /// Bits of the lanes with a <= b.
+    fn le_bits(self, a: Self::V, b: Self::V) -> u32;
+
+    /// The smallest lane.
+    fn least(self, a: Self::V) -> Self::T;
+    /// The sum over the lanes of each vector, in double precision: lane l with lane
+    /// l + LANES/2 first (single precision only), then neighbours, pairwise.
+    fn sums(self, a: [Self::V; 7]) -> Sums;
+}
+
+/// Lanes of double precision added pairwise: the order that [`Simd::sums`] promises.
+#[inline(always)]
+pub fn pairwise<const N: usize>(mut lanes: [f64; N]) -> f64 {
+    let mut n = N;
+    while n > 1 {
+        n /= 2;
+        for k in 0..n {
+            lanes[k] = lanes[2 * k] + lanes[2 * k + 1];
+        }
+    }
+    lanes[0]
+}

@@ -1,0 +1,386 @@
+//! Every instruction set, precision and width against the reference.
+
+use super::*;
+use crate::particle::JParticle;
+
+/// Repeatable numbers in (-1, 1).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        ((self.0 >> 11) as f64) / (1u64 << 52) as f64 - 1.0
+    }
+
+    fn vector(&mut self, scale: f64) -> [f64; 3] {
+        [0; 3].map(|_| scale * self.next())
+    }
+}
+
+/// `n` particles around the origin, labels and addresses equal, moving.
+fn cluster(n: i32, scale: f64) -> (JMemory, Vec<JParticle>) {
+    let mut numbers = Numbers(7);
+    let mut memory = JMemory::default();
+    let particles: Vec<JParticle> = (0..n)
+        .map(|index| JParticle {
+            index,
+            t: numbers.next() / 16.0,
+            mass: (1.5 + numbers.next()) / f64::from(n),
+            x: numbers.vector(scale),
+            v: numbers.vector(1.0),
+            aby2: numbers.vector(1.0),
+            a1by6: numbers.vector(1.0),
+            a2by18: numbers.vector(1.0),
+        })
+        .collect();
+    for (address, p) in (0..).zip(&particles) {
+        memory.write(address, p).unwrap();
+    }
+    (memory, particles)
+}
+
+fn i_particles(from: &[JParticle], eps2: f64) -> Vec<IParticle> {
+    from.iter()
+        .map(|p| IParticle {
+            index: p.index,
+            x: p.x,
+            v: p.v,
+            eps2,
+            h2: 0.0,
+        })
+        .collect()
+}
+
+/// Every backend that can run here, emulated widths too, with its name.
+fn backends(precision: Precision, threads: usize) -> Vec<(String, Box<dyn Backend>)> {
+    let set = InstructionSet::Portable;
+    let mut all: Vec<(String, Box<dyn Backend>)> = available()
+        .into_iter()
+        .map(|set| (set.to_string(), build(set, precision, threads).unwrap()))
+        .collect();
+    for absent in [
+        InstructionSet::Avx512,
+        InstructionSet::Avx2,
+        InstructionSet::Neon,
+    ] {
+        if !available().contains(&absent) {
+            println!("SKIPPED: this processor has no {absent}; its lanes are emulated");
+        }
+    }
+    /// Emulations of the wider sets.
+    macro_rules! emulated {
+        ($($single:literal $double:literal),+) => {$(
+            all.push((format!("emulated {}", $single), match precision {
+                Precision::Mixed => Cpu::<Portable<f32, $single>, true>::boxed(Portable::default(), set, precision, threads),
+                Precision::Single => Cpu::<Portable<f32, $single>, false>::boxed(Portable::default(), set, precision, threads),
+                Precision::Double => Cpu::<Portable<f64, $double>, false>::boxed(Portable::default(), set, precision, threads),
+            }));
+        )+};
+    }
+    emulated!(8 4, 16 8);
+    all
+}
+
+fn results(backend: &mut dyn Backend, memory: &JMemory, block: &Block) -> Results {
+    let mut results = Results::default();
+    backend
+        .finish(memory, block, true, &mut results)
+        .expect("the CPU computes any block");
+    results
+}
+
+/// Largest error of acceleration, jerk and potential, relative to the sums of the magnitudes of their terms.
+fn errors(memory: &JMemory, block: &Block, found: &[Force]) -> [f64; 3] {
+    let mut worst = [0.0_f64; 3];
+    for (i, f) in block.particles.iter().zip(found) {
+        let mut sum = Force::default();
+        let mut magnitude = Force::default();
+        for page in memory.pages(block.nj) {
+            let mut x = [[0.0; PAGE]; 3];
+            let mut v = [[0.0; PAGE]; 3];
+            page.predict_positions(block.ti, 0, &mut x);
+            page.predict_velocities(block.ti, 0, &mut v);
+            for slot in page.slots(block.nj) {
+                if page.index()[slot] == i.index {
+                    continue;
+                }
+                let mut one = Force::default();
+                let at = |c: &[[f64; PAGE]; 3]| [c[0][slot], c[1][slot], c[2][slot]];
+                reference::add_pair(&mut one, i, page.mass()[slot], at(&x), at(&v));
+                let norm = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
+                magnitude.acc[0] += norm(one.acc);
+                magnitude.jerk[0] += norm(one.jerk);
+                magnitude.pot += one.pot.abs();
+                for k in 0..3 {
+                    sum.acc[k] += one.acc[k];
+                    sum.jerk[k] += one.jerk[k];
+                }
+                sum.pot += one.pot;
+            }
+        }
+        let difference = |a: [f64; 3], b: [f64; 3]| {
+            [0, 1, 2]
+                .map(|k| (a[k] - b[k]).powi(2))
+                .iter()
+                .sum::<f64>()
+                .sqrt()
+        };
+        let relative = |d: f64, m: f64| if d == 0.0 { 0.0 } else { d / m };
+        let now = [
+            relative(difference(f.acc, sum.acc), magnitude.acc[0]),
+            relative(difference(f.jerk, sum.jerk), magnitude.jerk[0]),
+            relative((f.pot - sum.pot).abs(), magnitude.pot),
+        ];
+        for (w, e) in worst.iter_mut().zip(now) {
+            assert!(e.is_finite(), "{f:?} for {i:?}");
+            *w = w.max(e);
+        }
+    }
+    worst
+}
+
+fn tolerance(precision: Precision) -> f64 {
+    match precision {
+        Precision::Mixed => 1e-6,
+        Precision::Double => 1e-14,
+        Precision::Single => 3e-4,
+    }
+}
+
+const PRECISIONS: [Precision; 3] = [Precision::Mixed, Precision::Double, Precision::Single];
+
+fn assert_agrees(memory: &JMemory, block: &Block, precision: Precision) {
+    let expected = results(&mut reference::Reference, memory, block);
+    for (name, mut backend) in backends(precision, 2) {
+        let found = results(&mut *backend, memory, block);
+        let errors = errors(memory, block, &found.forces);
+        assert!(
+            errors.iter().all(|&e| e <= tolerance(precision)),
+            "{name} {precision} nj = {}: {errors:?}",
+            block.nj
+        );
+        assert_eq!(found.nearest, expected.nearest, "{name} {precision}");
+    }
+}
+
+#[test]
+fn sizes_around_every_boundary() {
+    let (memory, particles) = cluster(1100, 1.0);
+    for precision in PRECISIONS {
+        for nj in [
+            1, 2, 15, 16, 17, 127, 128, 129, 255, 257, 511, 512, 513, 1024, 1100, 5000,
+        ] {
+            for (first, ni) in [(0, 1), (500, 33)] {
+                let block = Block {
+                    nj,
+                    ti: 0.03,
+                    particles: i_particles(&particles[first..first + ni], 1e-4),
+                };
+                assert_agrees(&memory, &block, precision);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_softening_with_coincident_particles() {
+    let (mut memory, mut particles) = cluster(300, 1.0);
+    particles[17].x = particles[200].x;
+    let mut at_rest = particles[17];
+    at_rest.t = 0.0;
+    memory.write(17, &at_rest).unwrap();
+    at_rest.index = 200;
+    memory.write(200, &at_rest).unwrap();
+    for precision in PRECISIONS {
+        let block = Block {
+            nj: 300,
+            ti: 0.0,
+            particles: i_particles(&particles[10..20], 0.0),
+        };
+        assert_agrees(&memory, &block, precision);
+    }
+}
+
+#[test]
+fn holes_in_the_memory_and_labels_of_any_kind() {
+    let mut numbers = Numbers(3);
+    let mut memory = JMemory::default();
+    let labels = [i32::MIN, -1, 0, 16_777_217, 16_777_216, i32::MAX];
+    let mut particles = Vec::new();
+    for (k, address) in (0..2600).step_by(7).enumerate() {
+        let p = JParticle {
+            index: labels[k % labels.len()],
+            mass: 1.0,
+            x: numbers.vector(1.0),
+            ..Default::default()
+        };
+        memory.write(address, &p).unwrap();
+        particles.push(p);
+    }
+    for precision in PRECISIONS {
+        let block = Block {
+            nj: 2000,
+            ti: 1.0,
+            particles: i_particles(&particles[..labels.len()], 0.0),
+        };
+        assert_agrees(&memory, &block, precision);
+    }
+}
+
+#[test]
+fn no_jerk_is_computed_at_rest_and_none_is_missed() {
+    let (mut memory, particles) = cluster(600, 1.0);
+    let mut resting = particles.clone();
+    for (address, p) in (0..).zip(&mut resting) {
+        *p = JParticle {
+            index: p.index,
+            mass: p.mass,
+            x: p.x,
+            ..Default::default()
+        };
+        memory.write(address, p).unwrap();
+    }
+    let mut still = JMemory::default();
+    for (address, p) in (0..).zip(&resting) {
+        still.write(address, p).unwrap();
+    }
+    for precision in PRECISIONS {
+        for ti in [0.0, 2.0] {
+            let mut block = Block {
+                nj: 600,
+                ti,
+                particles: i_particles(&resting[..9], 1e-2),
+            };
+            block.particles[4].v = [0.0, 1.0, 0.0];
+            for (_, mut backend) in backends(precision, 1) {
+                let found = results(&mut *backend, &still, &block);
+                assert!(found.forces[3].jerk.iter().all(|&j| j == 0.0));
+                assert!(found.forces[4].jerk.iter().all(|&j| j != 0.0));
+                // A page that once moved takes the long way and gives the same bits.
+                let long = results(&mut *backend, &memory, &block);
+                assert_eq!(long.forces, found.forces);
+            }
+            assert_agrees(&still, &block, precision);
+        }
+    }
+}
+
+#[test]
+fn lengths_and_masses_in_any_units() {
+    for (scale, mass) in [(1e18, 2e33), (1e-12, 1e-30), (3e9, 1e-3), (1e30, 1e40)] {
+        let (_, mut particles) = cluster(700, scale);
+        let mut memory = JMemory::default();
+        for (address, p) in (0..).zip(&mut particles) {
+            p.mass *= mass;
+            p.v = p.v.map(|v| v * 1e5);
+            p.aby2 = [0.0; 3];
+            p.a1by6 = [0.0; 3];
+            p.a2by18 = [0.0; 3];
+            memory.write(address, p).unwrap();
+        }
+        for precision in PRECISIONS {
+            for eps2 in [0.0, 1e-6 * scale * scale] {
+                let block = Block {
+                    nj: 700,
+                    ti: 0.0,
+                    particles: i_particles(&particles[..20], eps2),
+                };
+                assert_agrees(&memory, &block, precision);
+            }
+        }
+    }
+}
+
+#[test]
+fn close_pairs_and_far_points_fall_back_to_double_precision() {
+    let (mut memory, mut particles) = cluster(40, 1.0);
+    particles[1] = particles[0];
+    particles[1].index = 1;
+    particles[1].x[0] += 1e-15;
+    memory.write(1, &particles[1]).unwrap();
+    let mut block = Block {
+        nj: 40,
+        ti: particles[0].t,
+        particles: i_particles(&particles[..2], 0.0),
+    };
+    block.particles[0].x = [1e12, -1e13, 0.0];
+    for (name, mut backend) in backends(Precision::Mixed, 1) {
+        let found = results(&mut *backend, &memory, &block);
+        let [acc, jerk, pot] = errors(&memory, &block, &found.forces);
+        assert!(acc < 1e-14 && jerk < 1e-14 && pot < 1e-14, "{name}");
+    }
+}
+
+#[test]
+fn numbers_that_are_none_stay_where_they_belong() {
+    let (mut memory, particles) = cluster(100, 1.0);
+    let mut spoilt = particles[60];
+    spoilt.x[1] = f64::NAN;
+    memory.write(60, &spoilt).unwrap();
+    for precision in PRECISIONS {
+        for (name, mut backend) in backends(precision, 1) {
+            let mut block = Block {
+                nj: 100,
+                ti: 0.0,
+                particles: i_particles(&particles[58..62], 1e-4),
+            };
+            let all = results(&mut *backend, &memory, &block);
+            assert!(
+                !all.forces[0].is_finite(),
+                "{name}: in the sum of the others"
+            );
+            assert!(all.forces[2].is_finite(), "{name}: not in its own");
+            assert!(all.nearest.iter().all(|n| n.is_some_and(|n| n.index != 60)));
+            block.nj = 60;
+            let below = results(&mut *backend, &memory, &block);
+            assert!(
+                below.forces.iter().all(Force::is_finite),
+                "{name}: beyond nj"
+            );
+            block.particles[1].v[0] = f64::INFINITY;
+            let spoilt = results(&mut *backend, &memory, &block);
+            assert_eq!(
+                spoilt.forces[0], below.forces[0],
+                "{name}: other i-particles"
+            );
+        }
+    }
+}
+
+#[test]
+fn same_bits_alone_in_any_block_in_any_order_on_any_number_of_threads() {
+    let (memory, particles) = cluster(3000, 1.0);
+    let whole = Block {
+        nj: 2900,
+        ti: 0.01,
+        particles: i_particles(&particles[..700], 0.0),
+    };
+    for precision in PRECISIONS {
+        for ((name, mut one), (_, mut many)) in backends(precision, 1)
+            .into_iter()
+            .zip(backends(precision, 7))
+        {
+            let expected = results(&mut *one, &memory, &whole);
+            let same = results(&mut *many, &memory, &whole);
+            assert_eq!(same.forces, expected.forces, "{name} {precision}: threads");
+            let mut reversed = whole.clone();
+            reversed.particles.reverse();
+            let mut found = results(&mut *many, &memory, &reversed);
+            found.forces.reverse();
+            assert_eq!(found.forces, expected.forces, "{name} {precision}: order");
+            for size in [1, 2, 40, 300] {
+                let mut block = whole.clone();
+                block.particles.truncate(size);
+                let found = results(&mut *many, &memory, &block);
+                assert_eq!(
+                    found.forces,
+                    expected.forces[..size],
+                    "{name} {precision}: {size}"
+                );
+            }
+        }
+    }
+}
