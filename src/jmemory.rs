@@ -4,7 +4,7 @@
 //! write to any of them, so an address near 2^31 costs one page and absent pages
 //! cost nothing in a loop. Inside a page every field is an array of its own.
 
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
 use crate::error::{Error, Result};
 use crate::particle::JParticle;
@@ -14,7 +14,39 @@ use crate::predictor;
 pub const PAGE: usize = 512;
 
 /// One coordinate or other scalar of all particles of a page.
-pub type Column = [f64; PAGE];
+///
+/// A page has many columns that are used together. Without the padding all of them would
+/// begin a power of two apart and compete for the same few lines of the cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Column<T> {
+    values: [T; PAGE],
+    padding: [T; 16],
+}
+
+impl<T: Copy + Default> Default for Column<T> {
+    fn default() -> Self {
+        Self {
+            values: [T::default(); PAGE],
+            padding: [T::default(); 16],
+        }
+    }
+}
+
+impl<T> Deref for Column<T> {
+    type Target = [T; PAGE];
+    #[inline(always)]
+    fn deref(&self) -> &[T; PAGE] {
+        &self.values
+    }
+}
+
+impl<T> DerefMut for Column<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T; PAGE] {
+        &mut self.values
+    }
+}
 
 /// Pages named by one entry of the upper directory.
 const SHELF: usize = 2048;
@@ -34,7 +66,7 @@ pub struct Page {
     number: u32,
     version: u64,
     mass_version: u64,
-    columns: Vec<Column>,
+    columns: Vec<Column<f64>>,
     index: [i32; PAGE],
     present: [u64; PAGE / 64],
     least_index: i32,
@@ -51,7 +83,7 @@ impl Page {
             .map_err(|_| Error::OutOfMemory {
                 purpose: "j-particles",
             })?;
-        columns.resize(COLUMNS, [0.0; PAGE]);
+        columns.resize(COLUMNS, Column::default());
         Ok(Box::new(Self {
             number,
             version: 0,
@@ -148,7 +180,7 @@ impl Page {
     }
 
     /// Masses.
-    pub fn mass(&self) -> &Column {
+    pub fn mass(&self) -> &[f64; PAGE] {
         &self.columns[MASS]
     }
 
@@ -388,7 +420,7 @@ mod tests {
         let mut memory = JMemory::default();
         memory.write(0, &particle(1)).unwrap();
         let page = &memory.pages[0];
-        let bytes = size_of_val(&**page) + page.columns.capacity() * size_of::<Column>();
+        let bytes = size_of_val(&**page) + page.columns.capacity() * size_of::<Column<f64>>();
         assert!(bytes / PAGE <= 160, "{} bytes", bytes / PAGE);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::simd::{Simd, Sums};
+use super::simd::{Simd, Sums, Work};
 use crate::jmemory::PAGE;
 
 /// Proof that the processor has AVX2 and FMA; vectors of `T`.
@@ -18,8 +18,8 @@ impl<T> Avx2<T> {
 }
 
 #[target_feature(enable = "avx2,fma")]
-fn with_avx2<R>(f: impl FnOnce() -> R) -> R {
-    f()
+fn with_avx2<W: Work>(work: W) -> W::Output {
+    work.run()
 }
 
 /// Calls intrinsics under the protection of a token.
@@ -39,8 +39,8 @@ impl Simd for Avx2<f32> {
     const RSQRT_SCALE: f64 = 2.0;
 
     #[inline(always)]
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        simd!(with_avx2(f))
+    fn vectorize<W: Work>(self, work: W) -> W::Output {
+        simd!(with_avx2(work))
     }
     #[inline(always)]
     fn splat(self, x: f32) -> __m256 {
@@ -125,16 +125,22 @@ impl Simd for Avx2<f32> {
     }
     #[inline(always)]
     fn sums(self, a: [__m256; 7]) -> Sums {
-        let double = |v: __m256| {
-            simd!(_mm256_add_pd(
-                _mm256_cvtps_pd(_mm256_castps256_ps128(v)),
-                _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(v)),
-            ))
-        };
-        let a = a.map(double);
+        let zero = simd!(_mm256_setzero_pd());
         store(
-            transposed_sum([a[0], a[1], a[2], a[3]]),
-            transposed_sum([a[4], a[5], a[6], simd!(_mm256_setzero_pd())]),
+            transposed_sum([folded(a[0]), folded(a[1]), folded(a[2]), folded(a[3])]),
+            transposed_sum([folded(a[4]), folded(a[5]), folded(a[6]), zero]),
+        )
+    }
+}
+
+/// Lane l plus lane l + 4, in double precision.
+#[inline(always)]
+fn folded(v: __m256) -> __m256d {
+    // SAFETY: only called under a token.
+    unsafe {
+        _mm256_add_pd(
+            _mm256_cvtps_pd(_mm256_castps256_ps128(v)),
+            _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(v)),
         )
     }
 }
@@ -173,8 +179,8 @@ impl Simd for Avx2<f64> {
     const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        simd!(with_avx2(f))
+    fn vectorize<W: Work>(self, work: W) -> W::Output {
+        simd!(with_avx2(work))
     }
     #[inline(always)]
     fn splat(self, x: f64) -> __m256d {

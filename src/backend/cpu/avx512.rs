@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::simd::{Simd, Sums};
+use super::simd::{Simd, Sums, Work};
 use crate::jmemory::PAGE;
 
 /// Proof that the processor has AVX-512; vectors of `T`.
@@ -22,8 +22,8 @@ impl<T> Avx512<T> {
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
-fn with_avx512<R>(f: impl FnOnce() -> R) -> R {
-    f()
+fn with_avx512<W: Work>(work: W) -> W::Output {
+    work.run()
 }
 
 /// Calls intrinsics under the protection of a token.
@@ -43,8 +43,8 @@ impl Simd for Avx512<f32> {
     const RSQRT_SCALE: f64 = 2.0;
 
     #[inline(always)]
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        simd!(with_avx512(f))
+    fn vectorize<W: Work>(self, work: W) -> W::Output {
+        simd!(with_avx512(work))
     }
     #[inline(always)]
     fn splat(self, x: f32) -> __m512 {
@@ -120,41 +120,59 @@ impl Simd for Avx512<f32> {
     }
     #[inline(always)]
     fn sums(self, a: [__m512; 7]) -> Sums {
-        let double = |v: __m512| {
-            simd!(_mm512_add_pd(
-                _mm512_cvtps_pd(_mm512_castps512_ps256(v)),
-                _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(v)),
-            ))
-        };
-        transposed_sum(a.map(double))
+        let [a, b, c, d, e, f, g] = a;
+        transposed_sum([
+            folded(a),
+            folded(b),
+            folded(c),
+            folded(d),
+            folded(e),
+            folded(f),
+            folded(g),
+        ])
+    }
+}
+
+/// Lane l plus lane l + 8, in double precision.
+#[inline(always)]
+fn folded(v: __m512) -> __m512d {
+    // SAFETY: only called under a token.
+    unsafe {
+        _mm512_add_pd(
+            _mm512_cvtps_pd(_mm512_castps512_ps256(v)),
+            _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(v)),
+        )
+    }
+}
+
+/// Neighbouring lanes added: [x0+x1, y0+y1, x2+x3, y2+y3, x4+x5, y4+y5, x6+x7, y6+y7].
+#[inline(always)]
+fn pairs(x: __m512d, y: __m512d) -> __m512d {
+    // SAFETY: only called under a token.
+    unsafe { _mm512_add_pd(_mm512_unpacklo_pd(x, y), _mm512_unpackhi_pd(x, y)) }
+}
+
+/// Neighbouring 128-bit pieces added: [p0+p1, p2+p3, q0+q1, q2+q3].
+#[inline(always)]
+fn pieces(p: __m512d, q: __m512d) -> __m512d {
+    // SAFETY: only called under a token.
+    unsafe {
+        _mm512_add_pd(
+            _mm512_shuffle_f64x2::<0b10_00_10_00>(p, q),
+            _mm512_shuffle_f64x2::<0b11_01_11_01>(p, q),
+        )
     }
 }
 
 /// The sums over the lanes of seven vectors: neighbours first, then pairs, then fours.
 #[inline(always)]
-fn transposed_sum(a: [__m512d; 7]) -> Sums {
+fn transposed_sum([a, b, c, d, e, f, g]: [__m512d; 7]) -> Sums {
     let mut sums = [0.0; 8];
     // SAFETY: only called under a token; the array has eight elements.
     unsafe {
-        let zero = _mm512_setzero_pd();
-        // [x0+x1, y0+y1, x2+x3, y2+y3, x4+x5, y4+y5, x6+x7, y6+y7]
-        let pair = |x, y| _mm512_add_pd(_mm512_unpacklo_pd(x, y), _mm512_unpackhi_pd(x, y));
-        let (ab, cd, ef, g) = (
-            pair(a[0], a[1]),
-            pair(a[2], a[3]),
-            pair(a[4], a[5]),
-            pair(a[6], zero),
-        );
-        // 128-bit pieces p: [p0+p1 of the first, p2+p3 of the first, the same of the second]
-        let four = |p, q| {
-            _mm512_add_pd(
-                _mm512_shuffle_f64x2::<0b10_00_10_00>(p, q),
-                _mm512_shuffle_f64x2::<0b11_01_11_01>(p, q),
-            )
-        };
-        let (abcd, efg) = (four(ab, cd), four(ef, g));
-        let eight = four(abcd, efg);
-        _mm512_storeu_pd(sums.as_mut_ptr(), eight);
+        let low = pieces(pairs(a, b), pairs(c, d));
+        let high = pieces(pairs(e, f), pairs(g, _mm512_setzero_pd()));
+        _mm512_storeu_pd(sums.as_mut_ptr(), pieces(low, high));
     }
     sums
 }
@@ -168,8 +186,8 @@ impl Simd for Avx512<f64> {
     const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        simd!(with_avx512(f))
+    fn vectorize<W: Work>(self, work: W) -> W::Output {
+        simd!(with_avx512(work))
     }
     #[inline(always)]
     fn splat(self, x: f64) -> __m512d {

@@ -1,4 +1,7 @@
 //! The pair loop: one body for every instruction set, precision and variant.
+//!
+//! No closure calls a vector operation here: a closure would be compiled without
+//! the instruction set of its surroundings, and its operations would become calls.
 
 use std::ops::Range;
 
@@ -105,7 +108,7 @@ fn pairs<
     // 3 / r^2 from the square of what `rsqrt` returns.
     let three = s.splat(S::T::from_f64(3.0 / (S::RSQRT_SCALE * S::RSQRT_SCALE)));
     let point = Point::<S, SPLIT>::new(s, i);
-    let vi = i.v.map(|v| s.splat(v));
+    let vi = splat3(s, &i.v);
 
     let mut acc = [nought; 3];
     let mut jerk = [nought; 3];
@@ -138,8 +141,11 @@ fn pairs<
             acc[k] = s.fma(m_r3, r[k], acc[k]);
         }
         if JERK {
-            // SAFETY: as above.
-            let v = [0, 1, 2].map(|k| s.sub(unsafe { s.load(&tile.v[k], at) }, vi[k]));
+            let mut v = vi;
+            for k in 0..3 {
+                // SAFETY: as above.
+                v[k] = s.sub(unsafe { s.load(&tile.v[k], at) }, vi[k]);
+            }
             let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
             // 3 (r.v) / r^2 is formed first: m / r^5 could overflow.
             let rv = s.mul(s.mul(rv, three), y2);
@@ -180,6 +186,11 @@ pub fn slots_within<S: Simd, const SPLIT: bool>(
     }
 }
 
+#[inline(always)]
+fn splat3<S: Simd>(s: S, x: &[S::T; 3]) -> [S::V; 3] {
+    [s.splat(x[0]), s.splat(x[1]), s.splat(x[2])]
+}
+
 /// The position of an i-particle, in every lane.
 struct Point<S: Simd, const SPLIT: bool> {
     x: [S::V; 3],
@@ -191,8 +202,8 @@ impl<S: Simd, const SPLIT: bool> Point<S, SPLIT> {
     #[inline(always)]
     fn new(s: S, i: &Target<S::T>) -> Self {
         Self {
-            x: i.x.map(|x| s.splat(x)),
-            x_low: i.x_low.map(|x| s.splat(x)),
+            x: splat3(s, &i.x),
+            x_low: splat3(s, &i.x_low),
             eps2: s.splat(i.eps2),
         }
     }
@@ -204,17 +215,16 @@ impl<S: Simd, const SPLIT: bool> Point<S, SPLIT> {
     /// `at + LANES <= PAGE`.
     #[inline(always)]
     unsafe fn distance(&self, s: S, tile: &Tile<S::T>, at: usize) -> ([S::V; 3], S::V) {
-        let r = [0, 1, 2].map(|k| {
+        let mut r = self.x;
+        for k in 0..3 {
             // SAFETY: passed on.
-            let high = s.sub(unsafe { s.load(&tile.x[k], at) }, self.x[k]);
+            r[k] = s.sub(unsafe { s.load(&tile.x[k], at) }, self.x[k]);
             if SPLIT {
                 // SAFETY: passed on.
                 let low = s.sub(unsafe { s.load(&tile.x_low[k], at) }, self.x_low[k]);
-                s.add(high, low)
-            } else {
-                high
+                r[k] = s.add(r[k], low);
             }
-        });
+        }
         let r2 = s.fma(r[0], r[0], self.eps2);
         let r2 = s.fma(r[1], r[1], r2);
         (r, s.fma(r[2], r[2], r2))

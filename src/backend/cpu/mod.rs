@@ -27,7 +27,7 @@ use self::nearest::Candidates;
 use self::plan::{Plan, Task};
 use self::pool::Pool;
 use self::portable::Portable;
-use self::simd::{Real, Simd, Sums};
+use self::simd::{Real, Simd, Sums, Work};
 use self::tile::{Tile, Units};
 use super::{Backend, Block, Results, reference};
 use crate::config::{InstructionSet, Precision, Settings};
@@ -258,18 +258,19 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
         let pool = Pool::get();
         if plan.predicts_first() {
             pool.run(self.pages.len(), plan.threads(), &|p| {
-                shared.s.vectorize(|| drop(shared.tile(shared.pages[p])));
+                shared.s.vectorize(Predict {
+                    shared: &shared,
+                    position: shared.pages[p],
+                });
             });
         }
         let workspaces = &self.workspaces;
         pool.run(plan.tasks(), plan.threads(), &|t| {
-            let mut workspace = workspaces[t].lock();
-            let task = plan.task(t);
-            shared.s.vectorize(|| {
-                shared.compute::<SPLIT>(&task, &mut workspace);
-                if plan.tasks_are_whole() {
-                    workspace.finish::<S, SPLIT>(&shared, &task);
-                }
+            shared.s.vectorize(Compute::<S, SPLIT> {
+                shared: &shared,
+                task: plan.task(t),
+                whole: plan.tasks_are_whole(),
+                workspace: &mut workspaces[t].lock(),
             });
         });
 
@@ -294,13 +295,65 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
                 particles: 0..ni,
                 pages: 0..self.pages.len(),
             };
-            first.finish::<S, SPLIT>(&shared, &whole);
+            shared.s.vectorize(Finish::<S, SPLIT> {
+                shared: &shared,
+                task: whole,
+                workspace: first,
+            });
             results.forces.copy_from_slice(&first.forces);
             if nearest {
                 results.nearest.copy_from_slice(&first.nearest);
             }
         }
         Ok(())
+    }
+}
+
+/// Predicts one page.
+struct Predict<'a, S: Simd> {
+    shared: &'a Shared<'a, S>,
+    position: usize,
+}
+
+impl<S: Simd> Work for Predict<'_, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        drop(self.shared.tile(self.position));
+    }
+}
+
+/// Computes the sums of one task, and its results if it sees all pages.
+struct Compute<'a, S: Simd, const SPLIT: bool> {
+    shared: &'a Shared<'a, S>,
+    task: Task,
+    whole: bool,
+    workspace: &'a mut Workspace<S::T>,
+}
+
+impl<S: Simd, const SPLIT: bool> Work for Compute<'_, S, SPLIT> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.shared.compute::<SPLIT>(&self.task, self.workspace);
+        if self.whole {
+            self.workspace.finish::<S, SPLIT>(self.shared, &self.task);
+        }
+    }
+}
+
+/// Turns the joined sums of all tasks into results.
+struct Finish<'a, S: Simd, const SPLIT: bool> {
+    shared: &'a Shared<'a, S>,
+    task: Task,
+    workspace: &'a mut Workspace<S::T>,
+}
+
+impl<S: Simd, const SPLIT: bool> Work for Finish<'_, S, SPLIT> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.workspace.finish::<S, SPLIT>(self.shared, &self.task);
     }
 }
 

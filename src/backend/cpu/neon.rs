@@ -2,7 +2,7 @@
 
 use std::arch::aarch64::*;
 
-use super::simd::{Simd, Sums, pairwise};
+use super::simd::{Simd, Sums, Work, pairwise};
 use crate::jmemory::PAGE;
 
 /// Proof that the processor has Advanced SIMD; vectors of `T`.
@@ -17,8 +17,8 @@ impl<T> Neon<T> {
 }
 
 #[target_feature(enable = "neon")]
-fn with_neon<R>(f: impl FnOnce() -> R) -> R {
-    f()
+fn with_neon<W: Work>(work: W) -> W::Output {
+    work.run()
 }
 
 /// Calls intrinsics under the protection of a token.
@@ -38,8 +38,8 @@ impl Simd for Neon<f32> {
     const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        simd!(with_neon(f))
+    fn vectorize<W: Work>(self, work: W) -> W::Output {
+        simd!(with_neon(work))
     }
     #[inline(always)]
     fn splat(self, x: f32) -> float32x4_t {
@@ -143,8 +143,8 @@ impl Simd for Neon<f64> {
     const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        simd!(with_neon(f))
+    fn vectorize<W: Work>(self, work: W) -> W::Output {
+        simd!(with_neon(work))
     }
     #[inline(always)]
     fn splat(self, x: f64) -> float64x2_t {

@@ -1,7 +1,7 @@
 //! Arrays for vectors: runs on every processor, as fast as the compiler can make
 //! it, and stands in for wider or missing instruction sets in tests.
 
-use super::simd::{Real, Simd, Sums, pairwise};
+use super::simd::{Real, Simd, Sums, Work, pairwise};
 use crate::jmemory::PAGE;
 
 /// `N` lanes of `T`. Not a proof of anything: every processor has it.
@@ -19,8 +19,8 @@ macro_rules! portable {
             const RSQRT_SCALE: f64 = 1.0;
 
             #[inline(always)]
-            fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-                f()
+            fn vectorize<W: Work>(self, work: W) -> W::Output {
+                work.run()
             }
             #[inline(always)]
             fn splat(self, x: $t) -> Self::V {

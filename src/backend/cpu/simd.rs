@@ -55,6 +55,15 @@ impl Real for f64 {
     }
 }
 
+/// Something to be compiled once for each instruction set. (A closure would not do: it
+/// cannot be forced into the function that has the instructions.)
+pub trait Work {
+    /// What comes out.
+    type Output;
+    /// The work itself; implementations are `#[inline(always)]`.
+    fn run(self) -> Self::Output;
+}
+
 /// Sums over one leaf: acceleration, potential, jerk, and one number for padding.
 pub type Sums = [f64; 8];
 
@@ -72,8 +81,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// [`Simd::rsqrt`] returns this multiple of 1/sqrt: a power of two.
     const RSQRT_SCALE: f64;
 
-    /// Runs `f` compiled for this instruction set.
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R;
+    /// Runs `work` compiled for this instruction set.
+    fn vectorize<W: Work>(self, work: W) -> W::Output;
 
     /// The same element in each lane.
     fn splat(self, x: Self::T) -> Self::V;

@@ -2,7 +2,7 @@
 //! split into a high and a low part where the elements are single precision.
 
 use super::simd::{Real, Sums};
-use crate::jmemory::{PAGE, Page};
+use crate::jmemory::{Column, PAGE, Page};
 
 /// Slots predicted at a time, so that the intermediate numbers stay close to the processor.
 const CHUNK: usize = 64;
@@ -12,9 +12,6 @@ const CHUNK: usize = 64;
 const LENGTHS: (f64, f64) = (1.0 / 256.0, 16_777_216.0);
 /// The same for velocities, which enter linearly.
 const VELOCITIES: (f64, f64) = (1.0 / 16_777_216.0, 16_777_216.0);
-
-/// Three coordinates of a page.
-type Columns<T> = [[T; PAGE]; 3];
 
 /// The powers of two (and the mass) that the numbers of a tile were multiplied or divided by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,13 +61,13 @@ struct Stamp {
 #[repr(C, align(64))]
 pub struct Tile<T> {
     /// Positions, rounded to `T`.
-    pub x: Columns<T>,
+    pub x: [Column<T>; 3],
     /// What the rounding left of the positions.
-    pub x_low: Columns<T>,
+    pub x_low: [Column<T>; 3],
     /// Velocities.
-    pub v: Columns<T>,
+    pub v: [Column<T>; 3],
     /// Masses.
-    pub m: [T; PAGE],
+    pub m: Column<T>,
     /// What the numbers above were scaled by.
     pub units: Units,
     stamp: Option<Stamp>,
@@ -80,7 +77,7 @@ pub struct Tile<T> {
 impl<T: Real> Tile<T> {
     /// A tile that was never predicted.
     pub fn new() -> Box<Self> {
-        let zero = [[T::default(); PAGE]; 3];
+        let zero = [Column::default(); 3];
         Box::new(Self {
             x: zero,
             x_low: zero,
