@@ -14,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::jmemory::{self, JMemory};
 use crate::neighbours::{self, ListRules, NeighbourLists};
 use crate::particle::{Force, IParticle, JParticle, Nearest};
-use crate::predictor;
 
 /// Writes that may wait for the next block before the present one is settled
 /// to make way for them.
@@ -266,10 +265,7 @@ impl Cluster {
                 Some(&p) => *p,
                 None => self.memory.read(address)?,
             };
-            let s = self.ti - p.t;
-            let x = |k| predictor::position(s, p.x[k], p.v[k], p.aby2[k], p.a1by6[k], p.a2by18[k]);
-            let v = |k| predictor::velocity(s, p.v[k], p.aby2[k], p.a1by6[k], p.a2by18[k]);
-            Some(([0, 1, 2].map(x), [0, 1, 2].map(v)))
+            Some(p.predicted(self.ti))
         })
     }
 

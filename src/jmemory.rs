@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut, Range};
 
 use crate::error::{Error, Result};
 use crate::particle::JParticle;
-use crate::predictor;
+use crate::predictor::{Coordinate, Scalar};
 
 /// Particles in one page.
 pub const PAGE: usize = 512;
@@ -199,47 +199,44 @@ impl Page {
         }
     }
 
-    /// Predicted positions at the time `ti` of the `N` slots from `first` on.
-    #[inline(always)]
-    pub fn predict_positions<const N: usize>(&self, ti: f64, first: usize, x: &mut [[f64; N]; 3]) {
-        let slots = first..first + N;
-        let column = |number: usize| &self.columns[number][slots.clone()];
-        let t = column(TIME);
-        for (k, out) in x.iter_mut().enumerate() {
-            let (x, v) = (column(X + k), column(V + k));
-            let (a, j) = (column(ABY2 + k), column(A1BY6 + k));
-            if self.has_snap {
-                let snap = column(A2BY18 + k);
-                for l in 0..N {
-                    out[l] = predictor::position(ti - t[l], x[l], v[l], a[l], j[l], snap[l]);
-                }
-            } else {
-                for l in 0..N {
-                    out[l] = predictor::position(ti - t[l], x[l], v[l], a[l], j[l], 0.0);
-                }
+    /// Predicted positions at the time `ti`.
+    pub fn predict_positions(&self, ti: f64, x: &mut [[f64; PAGE]; 3]) {
+        for slot in 0..PAGE {
+            for (k, x) in x.iter_mut().enumerate() {
+                let s = ti - self.columns[TIME][slot];
+                x[slot] = self.coordinate(k, slot).position(Scalar, s);
             }
         }
     }
 
-    /// Predicted velocities at the time `ti` of the `N` slots from `first` on.
-    #[inline(always)]
-    pub fn predict_velocities<const N: usize>(&self, ti: f64, first: usize, v: &mut [[f64; N]; 3]) {
-        let slots = first..first + N;
-        let column = |number: usize| &self.columns[number][slots.clone()];
-        let t = column(TIME);
-        for (k, out) in v.iter_mut().enumerate() {
-            let v = column(V + k);
-            let (a, j) = (column(ABY2 + k), column(A1BY6 + k));
-            if self.has_snap {
-                let snap = column(A2BY18 + k);
-                for l in 0..N {
-                    out[l] = predictor::velocity(ti - t[l], v[l], a[l], j[l], snap[l]);
-                }
-            } else {
-                for l in 0..N {
-                    out[l] = predictor::velocity(ti - t[l], v[l], a[l], j[l], 0.0);
-                }
+    /// Predicted velocities at the time `ti`.
+    pub fn predict_velocities(&self, ti: f64, v: &mut [[f64; PAGE]; 3]) {
+        for slot in 0..PAGE {
+            for (k, v) in v.iter_mut().enumerate() {
+                let s = ti - self.columns[TIME][slot];
+                v[slot] = self.coordinate(k, slot).velocity(Scalar, s);
             }
+        }
+    }
+
+    fn coordinate(&self, k: usize, slot: usize) -> Coordinate<f64> {
+        self.coordinate_columns(k).map(|column| column[slot])
+    }
+
+    /// Times.
+    pub fn times(&self) -> &[f64; PAGE] {
+        &self.columns[TIME]
+    }
+
+    /// The columns of one coordinate; without the last derivative where no particle has any.
+    pub fn coordinate_columns(&self, k: usize) -> Coordinate<&[f64; PAGE]> {
+        let c = &self.columns;
+        Coordinate {
+            x: &c[X + k],
+            v: &c[V + k],
+            aby2: &c[ABY2 + k],
+            a1by6: &c[A1BY6 + k],
+            a2by18: self.has_snap.then(|| &*c[A2BY18 + k]),
         }
     }
 }

@@ -83,7 +83,7 @@ pub fn lists(
         let mut x = Box::new([[0.0; PAGE]; 3]);
         let mut near = [false; PAGE];
         for page in memory.pages(nj) {
-            page.predict_positions(ti, 0, &mut *x);
+            page.predict_positions(ti, &mut x);
             for (i, p) in (0u32..).zip(particles) {
                 let mut any = false;
                 for (slot, near) in near.iter_mut().enumerate() {
@@ -132,7 +132,7 @@ pub fn nearest(
     nearest.resize(particles.len(), None);
     let mut x = Box::new([[0.0; PAGE]; 3]);
     for page in memory.pages(nj) {
-        page.predict_positions(ti, 0, &mut *x);
+        page.predict_positions(ti, &mut x);
         for (p, best) in particles.iter().zip(nearest.iter_mut()) {
             for slot in page.slots(nj) {
                 update_nearest(best, p, page.index()[slot], distance2(&p.x, &x, slot));

@@ -1,5 +1,7 @@
 //! The particles that go in and the forces that come out.
 
+use crate::predictor::{Coordinate, Scalar};
+
 /// A source of gravity: one entry of the j-particle memory.
 ///
 /// All fields belong to the particle's own time `t`; units are the client's
@@ -22,6 +24,24 @@ pub struct JParticle {
     pub a1by6: [f64; 3],
     /// An eighteenth of the snap, the second derivative of the acceleration.
     pub a2by18: [f64; 3],
+}
+
+impl JParticle {
+    /// Predicted position and velocity at the time `ti`.
+    pub fn predicted(&self, ti: f64) -> ([f64; 3], [f64; 3]) {
+        let s = ti - self.t;
+        let coordinates = [0, 1, 2].map(|k| Coordinate {
+            x: self.x[k],
+            v: self.v[k],
+            aby2: self.aby2[k],
+            a1by6: self.a1by6[k],
+            a2by18: Some(self.a2by18[k]),
+        });
+        (
+            coordinates.map(|c| c.position(Scalar, s)),
+            coordinates.map(|c| c.velocity(Scalar, s)),
+        )
+    }
 }
 
 /// A point at which the force is wanted.

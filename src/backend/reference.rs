@@ -78,8 +78,8 @@ fn forces_on(memory: &JMemory, nj: usize, ti: f64, particles: &[IParticle], forc
     let mut x = Box::new([[0.0; PAGE]; 3]);
     let mut v = Box::new([[0.0; PAGE]; 3]);
     for page in memory.pages(nj) {
-        page.predict_positions(ti, 0, &mut *x);
-        page.predict_velocities(ti, 0, &mut *v);
+        page.predict_positions(ti, &mut x);
+        page.predict_velocities(ti, &mut v);
         for (i, force) in particles.iter().zip(&mut *forces) {
             for slot in page.slots(nj) {
                 if page.index()[slot] != i.index {

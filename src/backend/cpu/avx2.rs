@@ -34,8 +34,10 @@ impl Simd for Avx2<f32> {
     type T = f32;
     type V = __m256;
     type M = __m256;
+    type Double = Avx2<f64>;
 
     const LANES: usize = 8;
+    const PARTS: usize = 2;
     const RSQRT_SCALE: f64 = 2.0;
 
     #[inline(always)]
@@ -50,6 +52,26 @@ impl Simd for Avx2<f32> {
     unsafe fn load(self, from: &[f32; PAGE], at: usize) -> __m256 {
         debug_assert!(at + 8 <= PAGE);
         simd!(_mm256_loadu_ps(from.as_ptr().add(at)))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: &mut [f32; PAGE], at: usize, a: __m256) {
+        debug_assert!(at + 8 <= PAGE);
+        simd!(_mm256_storeu_ps(to.as_mut_ptr().add(at), a));
+    }
+    #[inline(always)]
+    fn double(self) -> Avx2<f64> {
+        Avx2(std::marker::PhantomData)
+    }
+    #[inline(always)]
+    fn narrow(self, [low, high]: [__m256d; 2]) -> __m256 {
+        simd!(_mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)))
+    }
+    #[inline(always)]
+    fn widen(self, a: __m256) -> [__m256d; 2] {
+        simd!([
+            _mm256_cvtps_pd(_mm256_castps256_ps128(a)),
+            _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a)),
+        ])
     }
     #[inline(always)]
     fn add(self, a: __m256, b: __m256) -> __m256 {
@@ -74,6 +96,10 @@ impl Simd for Avx2<f32> {
     #[inline(always)]
     fn min(self, a: __m256, b: __m256) -> __m256 {
         simd!(_mm256_min_ps(a, b))
+    }
+    #[inline(always)]
+    fn greater_magnitude(self, a: __m256, b: __m256) -> __m256 {
+        simd!(_mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0), a), b))
     }
     #[inline(always)]
     fn rsqrt(self, x: __m256) -> __m256 {
@@ -121,6 +147,14 @@ impl Simd for Avx2<f32> {
             let a = _mm_min_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps::<1>(a));
             let a = _mm_min_ps(a, _mm_movehl_ps(a, a));
             _mm_cvtss_f32(_mm_min_ss(a, _mm_movehdup_ps(a)))
+        })
+    }
+    #[inline(always)]
+    fn greatest(self, a: __m256) -> f32 {
+        simd!({
+            let a = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps::<1>(a));
+            let a = _mm_max_ps(a, _mm_movehl_ps(a, a));
+            _mm_cvtss_f32(_mm_max_ss(a, _mm_movehdup_ps(a)))
         })
     }
     #[inline(always)]
@@ -174,8 +208,10 @@ impl Simd for Avx2<f64> {
     type T = f64;
     type V = __m256d;
     type M = __m256d;
+    type Double = Self;
 
     const LANES: usize = 4;
+    const PARTS: usize = 1;
     const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
@@ -190,6 +226,23 @@ impl Simd for Avx2<f64> {
     unsafe fn load(self, from: &[f64; PAGE], at: usize) -> __m256d {
         debug_assert!(at + 4 <= PAGE);
         simd!(_mm256_loadu_pd(from.as_ptr().add(at)))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: &mut [f64; PAGE], at: usize, a: __m256d) {
+        debug_assert!(at + 4 <= PAGE);
+        simd!(_mm256_storeu_pd(to.as_mut_ptr().add(at), a));
+    }
+    #[inline(always)]
+    fn double(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn narrow(self, [a, _]: [__m256d; 2]) -> __m256d {
+        a
+    }
+    #[inline(always)]
+    fn widen(self, a: __m256d) -> [__m256d; 2] {
+        [a, a]
     }
     #[inline(always)]
     fn add(self, a: __m256d, b: __m256d) -> __m256d {
@@ -214,6 +267,10 @@ impl Simd for Avx2<f64> {
     #[inline(always)]
     fn min(self, a: __m256d, b: __m256d) -> __m256d {
         simd!(_mm256_min_pd(a, b))
+    }
+    #[inline(always)]
+    fn greater_magnitude(self, a: __m256d, b: __m256d) -> __m256d {
+        simd!(_mm256_max_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), a), b))
     }
     #[inline(always)]
     fn rsqrt(self, x: __m256d) -> __m256d {
@@ -259,6 +316,13 @@ impl Simd for Avx2<f64> {
         simd!({
             let a = _mm_min_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd::<1>(a));
             _mm_cvtsd_f64(_mm_min_sd(a, _mm_unpackhi_pd(a, a)))
+        })
+    }
+    #[inline(always)]
+    fn greatest(self, a: __m256d) -> f64 {
+        simd!({
+            let a = _mm_max_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd::<1>(a));
+            _mm_cvtsd_f64(_mm_max_sd(a, _mm_unpackhi_pd(a, a)))
         })
     }
     #[inline(always)]

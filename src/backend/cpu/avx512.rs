@@ -38,8 +38,10 @@ impl Simd for Avx512<f32> {
     type T = f32;
     type V = __m512;
     type M = __mmask16;
+    type Double = Avx512<f64>;
 
     const LANES: usize = 16;
+    const PARTS: usize = 2;
     const RSQRT_SCALE: f64 = 2.0;
 
     #[inline(always)]
@@ -54,6 +56,29 @@ impl Simd for Avx512<f32> {
     unsafe fn load(self, from: &[f32; PAGE], at: usize) -> __m512 {
         debug_assert!(at + 16 <= PAGE);
         simd!(_mm512_loadu_ps(from.as_ptr().add(at)))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: &mut [f32; PAGE], at: usize, a: __m512) {
+        debug_assert!(at + 16 <= PAGE);
+        simd!(_mm512_storeu_ps(to.as_mut_ptr().add(at), a));
+    }
+    #[inline(always)]
+    fn double(self) -> Avx512<f64> {
+        Avx512(std::marker::PhantomData)
+    }
+    #[inline(always)]
+    fn narrow(self, [low, high]: [__m512d; 2]) -> __m512 {
+        simd!({
+            let low = _mm512_castps256_ps512(_mm512_cvtpd_ps(low));
+            _mm512_insertf32x8::<1>(low, _mm512_cvtpd_ps(high))
+        })
+    }
+    #[inline(always)]
+    fn widen(self, a: __m512) -> [__m512d; 2] {
+        simd!([
+            _mm512_cvtps_pd(_mm512_castps512_ps256(a)),
+            _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(a)),
+        ])
     }
     #[inline(always)]
     fn add(self, a: __m512, b: __m512) -> __m512 {
@@ -78,6 +103,10 @@ impl Simd for Avx512<f32> {
     #[inline(always)]
     fn min(self, a: __m512, b: __m512) -> __m512 {
         simd!(_mm512_min_ps(a, b))
+    }
+    #[inline(always)]
+    fn greater_magnitude(self, a: __m512, b: __m512) -> __m512 {
+        simd!(_mm512_max_ps(_mm512_abs_ps(a), b))
     }
     #[inline(always)]
     fn rsqrt(self, x: __m512) -> __m512 {
@@ -117,6 +146,10 @@ impl Simd for Avx512<f32> {
     #[inline(always)]
     fn least(self, a: __m512) -> f32 {
         simd!(_mm512_reduce_min_ps(a))
+    }
+    #[inline(always)]
+    fn greatest(self, a: __m512) -> f32 {
+        simd!(_mm512_reduce_max_ps(a))
     }
     #[inline(always)]
     fn sums(self, a: [__m512; 7]) -> Sums {
@@ -181,8 +214,10 @@ impl Simd for Avx512<f64> {
     type T = f64;
     type V = __m512d;
     type M = __mmask8;
+    type Double = Self;
 
     const LANES: usize = 8;
+    const PARTS: usize = 1;
     const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
@@ -197,6 +232,23 @@ impl Simd for Avx512<f64> {
     unsafe fn load(self, from: &[f64; PAGE], at: usize) -> __m512d {
         debug_assert!(at + 8 <= PAGE);
         simd!(_mm512_loadu_pd(from.as_ptr().add(at)))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: &mut [f64; PAGE], at: usize, a: __m512d) {
+        debug_assert!(at + 8 <= PAGE);
+        simd!(_mm512_storeu_pd(to.as_mut_ptr().add(at), a));
+    }
+    #[inline(always)]
+    fn double(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn narrow(self, [a, _]: [__m512d; 2]) -> __m512d {
+        a
+    }
+    #[inline(always)]
+    fn widen(self, a: __m512d) -> [__m512d; 2] {
+        [a, a]
     }
     #[inline(always)]
     fn add(self, a: __m512d, b: __m512d) -> __m512d {
@@ -221,6 +273,10 @@ impl Simd for Avx512<f64> {
     #[inline(always)]
     fn min(self, a: __m512d, b: __m512d) -> __m512d {
         simd!(_mm512_min_pd(a, b))
+    }
+    #[inline(always)]
+    fn greater_magnitude(self, a: __m512d, b: __m512d) -> __m512d {
+        simd!(_mm512_max_pd(_mm512_abs_pd(a), b))
     }
     #[inline(always)]
     fn rsqrt(self, x: __m512d) -> __m512d {
@@ -264,6 +320,10 @@ impl Simd for Avx512<f64> {
     #[inline(always)]
     fn least(self, a: __m512d) -> f64 {
         simd!(_mm512_reduce_min_pd(a))
+    }
+    #[inline(always)]
+    fn greatest(self, a: __m512d) -> f64 {
+        simd!(_mm512_reduce_max_pd(a))
     }
     #[inline(always)]
     fn sums(self, a: [__m512d; 7]) -> Sums {

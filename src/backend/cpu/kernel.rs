@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::simd::{Real, Simd, Sums};
 use super::tile::{Tile, Units};
-use crate::jmemory::{PAGE, Page};
+use crate::jmemory::{Column, PAGE, Page};
 use crate::particle::IParticle;
 
 /// An i-particle in the numbers of a tile.
@@ -68,6 +68,7 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     s: S,
     variant: Variant,
     tile: &Tile<S::T>,
+    masses: &Column<S::T>,
     page: &Page,
     i: &Target<S::T>,
     range: Range<usize>,
@@ -76,7 +77,7 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
         ($($jerk:literal $zero:literal $mask:literal $nearest:literal),+) => {
             match (variant.jerk, variant.zero, variant.mask, variant.nearest) {
                 $( ($jerk, $zero, $mask, $nearest) =>
-                    pairs::<S, SPLIT, $jerk, $zero, $mask, $nearest>(s, tile, page, i, range), )+
+                    pairs::<S, SPLIT, $jerk, $zero, $mask, $nearest>(s, tile, masses, page, i, range), )+
             }
         };
     }
@@ -99,6 +100,7 @@ fn pairs<
 >(
     s: S,
     tile: &Tile<S::T>,
+    masses: &Column<S::T>,
     page: &Page,
     i: &Target<S::T>,
     range: Range<usize>,
@@ -133,7 +135,7 @@ fn pairs<
             least = s.min(near, least);
         }
         // SAFETY: as above.
-        let m_r = s.mul(unsafe { s.load(&tile.m, at) }, y);
+        let m_r = s.mul(unsafe { s.load(masses, at) }, y);
         let y2 = s.mul(y, y);
         let m_r3 = s.mul(m_r, y2);
         pot = s.add(pot, m_r);

@@ -10,7 +10,6 @@ use std::ops::Range;
 use crate::jmemory::Page;
 use crate::neighbours;
 use crate::particle::{IParticle, Nearest};
-use crate::predictor;
 
 /// Relative error of r^2 + eps^2 that a leaf's minimum may have, generously.
 const RELATIVE: f64 = 1.0 / 16384.0;
@@ -79,16 +78,6 @@ pub fn consider(
         return;
     }
     let p = page.particle(slot);
-    let s = ti - p.t;
-    let xj = [0, 1, 2].map(|k| {
-        [predictor::position(
-            s,
-            p.x[k],
-            p.v[k],
-            p.aby2[k],
-            p.a1by6[k],
-            p.a2by18[k],
-        )]
-    });
+    let xj = p.predicted(ti).0.map(|x| [x]);
     neighbours::update_nearest(best, i, p.index, neighbours::distance2(&i.x, &xj, 0));
 }

@@ -33,8 +33,10 @@ impl Simd for Neon<f32> {
     type T = f32;
     type V = float32x4_t;
     type M = uint32x4_t;
+    type Double = Neon<f64>;
 
     const LANES: usize = 4;
+    const PARTS: usize = 2;
     const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
@@ -49,6 +51,23 @@ impl Simd for Neon<f32> {
     unsafe fn load(self, from: &[f32; PAGE], at: usize) -> float32x4_t {
         debug_assert!(at + 4 <= PAGE);
         simd!(vld1q_f32(from.as_ptr().add(at)))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: &mut [f32; PAGE], at: usize, a: float32x4_t) {
+        debug_assert!(at + 4 <= PAGE);
+        simd!(vst1q_f32(to.as_mut_ptr().add(at), a));
+    }
+    #[inline(always)]
+    fn double(self) -> Neon<f64> {
+        Neon(std::marker::PhantomData)
+    }
+    #[inline(always)]
+    fn narrow(self, [low, high]: [float64x2_t; 2]) -> float32x4_t {
+        simd!(vcvt_high_f32_f64(vcvt_f32_f64(low), high))
+    }
+    #[inline(always)]
+    fn widen(self, a: float32x4_t) -> [float64x2_t; 2] {
+        simd!([vcvt_f64_f32(vget_low_f32(a)), vcvt_high_f64_f32(a)])
     }
     #[inline(always)]
     fn add(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
@@ -74,6 +93,11 @@ impl Simd for Neon<f32> {
     fn min(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
         // Unlike vminq: the second where the first is not a number.
         simd!(vbslq_f32(vcltq_f32(a, b), a, b))
+    }
+    #[inline(always)]
+    fn greater_magnitude(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        let a = simd!(vabsq_f32(a));
+        simd!(vbslq_f32(vcgtq_f32(a, b), a, b))
     }
     #[inline(always)]
     fn rsqrt(self, x: float32x4_t) -> float32x4_t {
@@ -122,6 +146,10 @@ impl Simd for Neon<f32> {
         simd!(vminvq_f32(a))
     }
     #[inline(always)]
+    fn greatest(self, a: float32x4_t) -> f32 {
+        simd!(vmaxvq_f32(a))
+    }
+    #[inline(always)]
     fn sums(self, a: [float32x4_t; 7]) -> Sums {
         let sum = |v: float32x4_t| {
             simd!({
@@ -138,8 +166,10 @@ impl Simd for Neon<f64> {
     type T = f64;
     type V = float64x2_t;
     type M = uint64x2_t;
+    type Double = Self;
 
     const LANES: usize = 2;
+    const PARTS: usize = 1;
     const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
@@ -154,6 +184,23 @@ impl Simd for Neon<f64> {
     unsafe fn load(self, from: &[f64; PAGE], at: usize) -> float64x2_t {
         debug_assert!(at + 2 <= PAGE);
         simd!(vld1q_f64(from.as_ptr().add(at)))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: &mut [f64; PAGE], at: usize, a: float64x2_t) {
+        debug_assert!(at + 2 <= PAGE);
+        simd!(vst1q_f64(to.as_mut_ptr().add(at), a));
+    }
+    #[inline(always)]
+    fn double(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn narrow(self, [a, _]: [float64x2_t; 2]) -> float64x2_t {
+        a
+    }
+    #[inline(always)]
+    fn widen(self, a: float64x2_t) -> [float64x2_t; 2] {
+        [a, a]
     }
     #[inline(always)]
     fn add(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
@@ -178,6 +225,11 @@ impl Simd for Neon<f64> {
     #[inline(always)]
     fn min(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
         simd!(vbslq_f64(vcltq_f64(a, b), a, b))
+    }
+    #[inline(always)]
+    fn greater_magnitude(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
+        let a = simd!(vabsq_f64(a));
+        simd!(vbslq_f64(vcgtq_f64(a, b), a, b))
     }
     #[inline(always)]
     fn rsqrt(self, x: float64x2_t) -> float64x2_t {
@@ -222,6 +274,10 @@ impl Simd for Neon<f64> {
     #[inline(always)]
     fn least(self, a: float64x2_t) -> f64 {
         simd!(vminvq_f64(a))
+    }
+    #[inline(always)]
+    fn greatest(self, a: float64x2_t) -> f64 {
+        simd!(vmaxvq_f64(a))
     }
     #[inline(always)]
     fn sums(self, a: [float64x2_t; 7]) -> Sums {

@@ -14,8 +14,10 @@ macro_rules! portable {
             type T = $t;
             type V = [$t; $n];
             type M = [bool; $n];
+            type Double = Portable<f64, $half>;
 
             const LANES: usize = $n;
+            const PARTS: usize = $n / $half;
             const RSQRT_SCALE: f64 = 1.0;
 
             #[inline(always)]
@@ -29,6 +31,23 @@ macro_rules! portable {
             #[inline(always)]
             unsafe fn load(self, from: &[$t; PAGE], at: usize) -> Self::V {
                 std::array::from_fn(|l| from[at + l])
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: &mut [$t; PAGE], at: usize, a: Self::V) {
+                to[at..at + $n].copy_from_slice(&a);
+            }
+            #[inline(always)]
+            fn double(self) -> Self::Double {
+                Portable::default()
+            }
+            #[inline(always)]
+            fn narrow(self, parts: [[f64; $half]; 2]) -> Self::V {
+                std::array::from_fn(|l| parts[l / $half][l % $half] as $t)
+            }
+            #[inline(always)]
+            fn widen(self, a: Self::V) -> [[f64; $half]; 2] {
+                let part = |first: usize| std::array::from_fn(|l| a[first + l].to_f64());
+                [part(0), part($n - $half)]
             }
             #[inline(always)]
             fn add(self, a: Self::V, b: Self::V) -> Self::V {
@@ -53,6 +72,10 @@ macro_rules! portable {
             #[inline(always)]
             fn min(self, a: Self::V, b: Self::V) -> Self::V {
                 std::array::from_fn(|l| if a[l] < b[l] { a[l] } else { b[l] })
+            }
+            #[inline(always)]
+            fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V {
+                std::array::from_fn(|l| if a[l].abs() > b[l] { a[l].abs() } else { b[l] })
             }
             #[inline(always)]
             fn rsqrt(self, x: Self::V) -> Self::V {
@@ -85,6 +108,10 @@ macro_rules! portable {
             #[inline(always)]
             fn least(self, a: Self::V) -> $t {
                 a.into_iter().fold(a[0], |m, x| if x < m { x } else { m })
+            }
+            #[inline(always)]
+            fn greatest(self, a: Self::V) -> $t {
+                a.into_iter().fold(a[0], |m, x| if x > m { x } else { m })
             }
             #[inline(always)]
             fn sums(self, a: [Self::V; 7]) -> Sums {

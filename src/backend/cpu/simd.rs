@@ -13,8 +13,6 @@ pub trait Real: Copy + Default + Send + Sync + PartialOrd + 'static {
     /// Coordinates up to the larger number and squares of the softening length between
     /// both are safe from overflow and underflow in the kernels.
     const SAFE_RANGE: (f64, f64);
-    /// Absolute value.
-    fn abs(self) -> Self;
     /// Rounds to the nearest element.
     fn from_f64(x: f64) -> Self;
     /// Exact.
@@ -24,10 +22,6 @@ pub trait Real: Copy + Default + Send + Sync + PartialOrd + 'static {
 impl Real for f32 {
     const MAX: Self = Self::MAX;
     const SAFE_RANGE: (f64, f64) = (1e-24, 1e8);
-    #[inline(always)]
-    fn abs(self) -> Self {
-        self.abs()
-    }
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x as Self
@@ -41,10 +35,6 @@ impl Real for f32 {
 impl Real for f64 {
     const MAX: Self = Self::MAX;
     const SAFE_RANGE: (f64, f64) = (1e-180, 1e90);
-    #[inline(always)]
-    fn abs(self) -> Self {
-        self.abs()
-    }
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x
@@ -67,6 +57,9 @@ pub trait Work {
 /// Sums over one leaf: acceleration, potential, jerk, and one number for padding.
 pub type Sums = [f64; 8];
 
+/// A vector of double precision of the same instruction set.
+pub type Wide<S> = <<S as Simd>::Double as Simd>::V;
+
 /// A vector instruction set for one element type.
 pub trait Simd: Copy + Send + Sync + 'static {
     /// Element.
@@ -75,9 +68,13 @@ pub trait Simd: Copy + Send + Sync + 'static {
     type V: Copy;
     /// One truth value for each lane.
     type M: Copy;
+    /// The same instruction set for double precision.
+    type Double: Simd<T = f64>;
 
     /// Elements of a vector; divides 32.
     const LANES: usize;
+    /// Vectors of double precision that hold as many elements: 1 or 2.
+    const PARTS: usize;
     /// [`Simd::rsqrt`] returns this multiple of 1/sqrt: a power of two.
     const RSQRT_SCALE: f64;
 
@@ -92,6 +89,18 @@ pub trait Simd: Copy + Send + Sync + 'static {
     ///
     /// `at + LANES <= PAGE`.
     unsafe fn load(self, from: &[Self::T; PAGE], at: usize) -> Self::V;
+    /// Puts the elements at `at..at + LANES`.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    unsafe fn store(self, to: &mut [Self::T; PAGE], at: usize, a: Self::V);
+    /// The token for double precision.
+    fn double(self) -> Self::Double;
+    /// Rounds double precision: all [`Simd::PARTS`] vectors, low lanes first.
+    fn narrow(self, parts: [Wide<Self>; 2]) -> Self::V;
+    /// The elements in double precision, where there are two parts.
+    fn widen(self, a: Self::V) -> [Wide<Self>; 2];
     /// a + b
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// a - b
@@ -104,6 +113,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn fnma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// The smaller of two numbers in each lane.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The larger of |a| and b in each lane; b where a is not a number.
+    fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V;
     /// [`Simd::RSQRT_SCALE`] / sqrt(x), correct to about an ulp.
     fn rsqrt(self, x: Self::V) -> Self::V;
 
@@ -126,6 +137,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
 
     /// The smallest lane.
     fn least(self, a: Self::V) -> Self::T;
+    /// The largest lane.
+    fn greatest(self, a: Self::V) -> Self::T;
     /// The sum over the lanes of each vector, in double precision: lane l with lane
     /// l + LANES/2 first (single precision only), then neighbours, pairwise.
     fn sums(self, a: [Self::V; 7]) -> Sums;

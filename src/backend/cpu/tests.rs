@@ -1,7 +1,12 @@
 //! Every instruction set, precision and width against the reference.
 
-use super::*;
-use crate::particle::JParticle;
+use super::engine::Cpu;
+use super::portable::Portable;
+use super::{available, build};
+use crate::backend::{Backend, Block, Results, reference};
+use crate::config::{InstructionSet, Precision};
+use crate::jmemory::{JMemory, PAGE};
+use crate::particle::{Force, IParticle, JParticle};
 
 /// Repeatable numbers in (-1, 1).
 struct Numbers(u64);
@@ -101,8 +106,8 @@ fn errors(memory: &JMemory, block: &Block, found: &[Force]) -> [f64; 3] {
         for page in memory.pages(block.nj) {
             let mut x = [[0.0; PAGE]; 3];
             let mut v = [[0.0; PAGE]; 3];
-            page.predict_positions(block.ti, 0, &mut x);
-            page.predict_velocities(block.ti, 0, &mut v);
+            page.predict_positions(block.ti, &mut x);
+            page.predict_velocities(block.ti, &mut v);
             for slot in page.slots(block.nj) {
                 if page.index()[slot] == i.index {
                     continue;

@@ -1,11 +1,9 @@
 //! The particles of one page as the kernels read them: predicted, scaled, and
 //! split into a high and a low part where the elements are single precision.
 
-use super::simd::{Real, Sums};
+use super::simd::{Real, Simd, Sums};
 use crate::jmemory::{Column, PAGE, Page};
-
-/// Slots predicted at a time, so that the intermediate numbers stay close to the processor.
-const CHUNK: usize = 64;
+use crate::predictor::{Arithmetic, Coordinate};
 
 /// Coordinates are left as they are while the largest of a tile lies in this range.
 /// Outside it single precision could overflow in r^-3 or lose small terms.
@@ -13,15 +11,13 @@ const LENGTHS: (f64, f64) = (1.0 / 256.0, 16_777_216.0);
 /// The same for velocities, which enter linearly.
 const VELOCITIES: (f64, f64) = (1.0 / 16_777_216.0, 16_777_216.0);
 
-/// The powers of two (and the mass) that the numbers of a tile were multiplied or divided by.
+/// The powers of two by which the numbers of a tile are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Units {
-    /// Positions are multiplied by it.
+    /// For positions.
     pub length: f64,
-    /// Velocities are multiplied by it.
+    /// For velocities.
     pub velocity: f64,
-    /// Masses are divided by it: the largest of the page, so that equal masses are exact.
-    pub mass: f64,
 }
 
 impl Units {
@@ -29,36 +25,91 @@ impl Units {
     pub const PLAIN: Self = Self {
         length: 1.0,
         velocity: 1.0,
-        mass: 1.0,
     };
 
     /// What turns the sums of a leaf into acceleration, potential and jerk, where the
-    /// kernel computed `scale` / r instead of 1 / r.
+    /// kernel computed `scale` / r instead of 1 / r and took `mass` for the unit of mass.
     #[inline(always)]
-    pub fn factors(&self, scale: f64) -> Sums {
+    pub fn factors(&self, mass: f64, scale: f64) -> Sums {
         let l = self.length / scale;
-        let acc = self.mass * (l * l / scale);
-        let jerk = self.mass * (l * l * l / self.velocity);
-        let pot = -self.mass * l;
+        let acc = mass * (l * l / scale);
+        let jerk = mass * (l * l * l / self.velocity);
+        let pot = -mass * l;
         [acc, acc, acc, pot, jerk, jerk, jerk, 0.0]
     }
 
     /// Whether lengths and velocities are in the client's units.
     #[inline(always)]
     pub fn are_plain(&self) -> bool {
-        self.length == 1.0 && self.velocity == 1.0
+        *self == Self::PLAIN
+    }
+}
+
+/// The masses of one page, divided by the largest of them, so that equal masses are exact.
+pub struct Masses<T> {
+    /// Masses.
+    pub m: Column<T>,
+    /// What they were divided by.
+    pub unit: f64,
+    version: Option<u64>,
+}
+
+impl<T: Real> Default for Masses<T> {
+    fn default() -> Self {
+        Self {
+            m: Column::default(),
+            unit: 1.0,
+            version: None,
+        }
+    }
+}
+
+impl<T: Real> Masses<T> {
+    /// Whether these are the masses of `page`.
+    #[inline(always)]
+    pub fn are_fresh(&self, page: &Page) -> bool {
+        self.version == Some(page.mass_version())
+    }
+
+    /// Takes over the masses of `page`.
+    pub fn load(&mut self, page: &Page) {
+        let greatest = page.mass().iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+        let inverse = 1.0 / greatest;
+        // Double precision holds any mass.
+        let scale =
+            size_of::<T>() < size_of::<f64>() && greatest.is_normal() && inverse.is_normal();
+        let (unit, inverse) = if scale {
+            (greatest, inverse)
+        } else {
+            (1.0, 1.0)
+        };
+        self.unit = unit;
+        for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
+            *m = T::from_f64(mass * inverse);
+        }
+        self.version = Some(page.mass_version());
     }
 }
 
 /// What a tile was predicted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
+    page: u32,
     version: u64,
     ti: u64,
 }
 
-/// One page, ready for the kernels.
-#[repr(C, align(64))]
+impl Stamp {
+    fn new(page: &Page, ti: f64) -> Self {
+        Self {
+            page: page.number(),
+            version: page.version(),
+            ti: ti.to_bits(),
+        }
+    }
+}
+
+/// Positions and velocities of one page, ready for the kernels.
 pub struct Tile<T> {
     /// Positions, rounded to `T`.
     pub x: [Column<T>; 3],
@@ -66,147 +117,163 @@ pub struct Tile<T> {
     pub x_low: [Column<T>; 3],
     /// Velocities.
     pub v: [Column<T>; 3],
-    /// Masses.
-    pub m: Column<T>,
     /// What the numbers above were scaled by.
     pub units: Units,
     stamp: Option<Stamp>,
-    mass_version: Option<u64>,
 }
 
-impl<T: Real> Tile<T> {
-    /// A tile that was never predicted.
-    pub fn new() -> Box<Self> {
+impl<T: Real> Default for Tile<T> {
+    fn default() -> Self {
         let zero = [Column::default(); 3];
-        Box::new(Self {
+        Self {
             x: zero,
             x_low: zero,
             v: zero,
-            m: zero[0],
             units: Units::PLAIN,
             stamp: None,
-            mass_version: None,
-        })
+        }
     }
+}
 
+impl<T: Real> Tile<T> {
     /// Whether the tile holds `page` predicted to `ti`.
     #[inline(always)]
     pub fn is_fresh(&self, page: &Page, ti: f64) -> bool {
-        self.stamp == Some(Self::stamp(page, ti))
+        self.stamp == Some(Stamp::new(page, ti))
     }
 
-    fn stamp(page: &Page, ti: f64) -> Stamp {
-        Stamp {
-            version: page.version(),
-            ti: ti.to_bits(),
-        }
-    }
-
-    /// Predicts `page` to `ti`. Compiled for the instruction set of the caller.
+    /// Predicts `page` to `ti`. Runs inside [`Simd::vectorize`].
     #[inline(always)]
-    pub fn predict(&mut self, page: &Page, ti: f64) {
-        if self.mass_version != Some(page.mass_version()) {
-            self.load_masses(page);
-        }
-        self.units.length = 1.0;
-        self.units.velocity = 1.0;
-        let (x, v) = self.predict_scaled(page, ti);
+    pub fn predict<S: Simd<T = T>>(&mut self, s: S, page: &Page, ti: f64) {
+        self.units = Units::PLAIN;
+        let (x, v) = self.predict_in_units::<S, false>(s, page, ti);
         // Double precision has range enough.
         if size_of::<T>() < size_of::<f64>()
             && (outside(x.to_f64(), LENGTHS) || outside(v.to_f64(), VELOCITIES))
         {
-            self.rescale(page, ti);
+            self.units = suitable_units(page, ti);
+            self.predict_in_units::<S, true>(s, page, ti);
         }
-        self.stamp = Some(Self::stamp(page, ti));
+        self.stamp = Some(Stamp::new(page, ti));
     }
 
     /// Predicts with the present units; returns the largest coordinate and velocity component.
     #[inline(always)]
-    fn predict_scaled(&mut self, page: &Page, ti: f64) -> (T, T) {
-        let Units {
-            length, velocity, ..
-        } = self.units;
-        let mut greatest_x = [T::default(); CHUNK];
-        let mut greatest_v = [T::default(); CHUNK];
-        for first in (0..PAGE).step_by(CHUNK) {
-            let mut x = [[0.0; CHUNK]; 3];
-            let mut v = [[0.0; CHUNK]; 3];
-            page.predict_positions(ti, first, &mut x);
-            page.predict_velocities(ti, first, &mut v);
+    fn predict_in_units<S: Simd<T = T>, const SCALE: bool>(
+        &mut self,
+        s: S,
+        page: &Page,
+        ti: f64,
+    ) -> (T, T) {
+        let d = s.double();
+        let a = Lanes(d);
+        let now = d.splat(ti);
+        let (length, velocity) = (d.splat(self.units.length), d.splat(self.units.velocity));
+        let columns = [
+            page.coordinate_columns(0),
+            page.coordinate_columns(1),
+            page.coordinate_columns(2),
+        ];
+        let mut greatest_x = s.splat(T::default());
+        let mut greatest_v = greatest_x;
+        let mut at = 0;
+        while at < PAGE {
             for k in 0..3 {
-                let high = &mut self.x[k][first..first + CHUNK];
-                let low = &mut self.x_low[k][first..first + CHUNK];
-                for l in 0..CHUNK {
-                    let scaled = x[k][l] * length;
-                    high[l] = T::from_f64(scaled);
-                    low[l] = T::from_f64(scaled - high[l].to_f64());
-                    greatest_x[l] = greater(high[l], greatest_x[l]);
+                let mut x = [now; 2];
+                let mut v = [now; 2];
+                for part in 0..S::PARTS {
+                    let at = at + part * S::Double::LANES;
+                    // SAFETY (of every load and store): the lanes divide PAGE, and `at` is a
+                    // multiple of them below it.
+                    let interval = d.sub(now, unsafe { d.load(page.times(), at) });
+                    let c = &columns[k];
+                    // SAFETY: as above.
+                    let c = unsafe {
+                        Coordinate {
+                            x: d.load(c.x, at),
+                            v: d.load(c.v, at),
+                            aby2: d.load(c.aby2, at),
+                            a1by6: d.load(c.a1by6, at),
+                            a2by18: match c.a2by18 {
+                                Some(column) => Some(d.load(column, at)),
+                                None => None,
+                            },
+                        }
+                    };
+                    x[part] = c.position(a, interval);
+                    v[part] = c.velocity(a, interval);
+                    if SCALE {
+                        x[part] = d.mul(x[part], length);
+                        v[part] = d.mul(v[part], velocity);
+                    }
                 }
-                let out = &mut self.v[k][first..first + CHUNK];
-                for l in 0..CHUNK {
-                    out[l] = T::from_f64(v[k][l] * velocity);
-                    greatest_v[l] = greater(out[l], greatest_v[l]);
+                let high = s.narrow(x);
+                let rounded = s.widen(high);
+                for part in 0..S::PARTS {
+                    x[part] = d.sub(x[part], rounded[part]);
                 }
+                let v = s.narrow(v);
+                // SAFETY: as above.
+                unsafe {
+                    s.store(&mut self.x[k], at, high);
+                    s.store(&mut self.x_low[k], at, s.narrow(x));
+                    s.store(&mut self.v[k], at, v);
+                }
+                greatest_x = s.greater_magnitude(high, greatest_x);
+                greatest_v = s.greater_magnitude(v, greatest_v);
             }
+            at += S::LANES;
         }
-        let greatest = |all: [T; CHUNK]| all.into_iter().fold(T::default(), |a, b| greater(b, a));
-        (greatest(greatest_x), greatest(greatest_v))
-    }
-
-    /// Predicts again, in units in which the numbers are of order one.
-    #[cold]
-    #[inline(never)]
-    fn rescale(&mut self, page: &Page, ti: f64) {
-        let mut greatest_x = 0.0;
-        let mut greatest_v = 0.0;
-        for first in (0..PAGE).step_by(CHUNK) {
-            let mut x = [[0.0; CHUNK]; 3];
-            let mut v = [[0.0; CHUNK]; 3];
-            page.predict_positions(ti, first, &mut x);
-            page.predict_velocities(ti, first, &mut v);
-            let finite = |a: [[f64; CHUNK]; 3], start: f64| {
-                let all = a.into_iter().flatten().filter(|c| c.is_finite());
-                all.fold(start, |m: f64, c| m.max(c.abs()))
-            };
-            greatest_x = finite(x, greatest_x);
-            greatest_v = finite(v, greatest_v);
-        }
-        if outside(greatest_x, LENGTHS) {
-            self.units.length = inverse_power_of_two(greatest_x);
-        }
-        if outside(greatest_v, VELOCITIES) {
-            self.units.velocity = inverse_power_of_two(greatest_v);
-        }
-        self.predict_scaled(page, ti);
-    }
-
-    #[inline(always)]
-    fn load_masses(&mut self, page: &Page) {
-        let greatest = page
-            .mass()
-            .iter()
-            .fold(0.0_f64, |m, c| if c.abs() > m { c.abs() } else { m });
-        let mut unit = greatest;
-        let mut inverse = 1.0 / greatest;
-        if !(inverse.is_normal() && greatest.is_normal()) {
-            (unit, inverse) = (1.0, 1.0);
-        }
-        if size_of::<T>() == size_of::<f64>() {
-            (unit, inverse) = (1.0, 1.0); // double precision holds any mass
-        }
-        self.units.mass = unit;
-        for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
-            *m = T::from_f64(mass * inverse);
-        }
-        self.mass_version = Some(page.mass_version());
+        (s.greatest(greatest_x), s.greatest(greatest_v))
     }
 }
 
-/// The larger of |a| and b.
-#[inline(always)]
-fn greater<T: Real>(a: T, b: T) -> T {
-    let a = a.abs();
-    if a > b { a } else { b }
+/// The predictor's arithmetic on vectors.
+#[derive(Clone, Copy)]
+struct Lanes<D>(D);
+
+impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
+    type N = D::V;
+    #[inline(always)]
+    fn constant(self, x: f64) -> D::V {
+        self.0.splat(x)
+    }
+    #[inline(always)]
+    fn sum(self, a: D::V, b: D::V) -> D::V {
+        self.0.add(a, b)
+    }
+    #[inline(always)]
+    fn product(self, a: D::V, b: D::V) -> D::V {
+        self.0.mul(a, b)
+    }
+    #[inline(always)]
+    fn stored_at_zero(self, s: D::V, stored: D::V, moved: D::V) -> D::V {
+        self.0.select(self.0.nonzero(s), moved, stored)
+    }
+}
+
+/// Units in which the predicted numbers of a page are of order one.
+#[cold]
+fn suitable_units(page: &Page, ti: f64) -> Units {
+    let mut greatest = [0.0_f64; 2];
+    for slot in page.slots(usize::MAX) {
+        let (x, v) = page.particle(slot).predicted(ti);
+        for (greatest, vector) in greatest.iter_mut().zip([x, v]) {
+            let finite = vector.into_iter().filter(|c| c.is_finite());
+            *greatest = finite.fold(*greatest, |m, c| m.max(c.abs()));
+        }
+    }
+    let unit = |value, range| {
+        if outside(value, range) {
+            inverse_power_of_two(value)
+        } else {
+            1.0
+        }
+    };
+    Units {
+        length: unit(greatest[0], LENGTHS),
+        velocity: unit(greatest[1], VELOCITIES),
+    }
 }
 
 fn outside(value: f64, (least, most): (f64, f64)) -> bool {
@@ -221,6 +288,7 @@ fn inverse_power_of_two(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::portable::Portable;
     use super::*;
     use crate::jmemory::JMemory;
     use crate::particle::JParticle;
@@ -246,8 +314,8 @@ mod tests {
         for x in [1e-30, 1e-3, 1.0, 3e18, 1e200] {
             for v in [0.0, 1e-30, 1.0, 1e30] {
                 let memory = page_of(x, v, 1.0 / 3000.0);
-                let mut tile = Tile::<f32>::new();
-                tile.predict(memory.page(0), 0.0);
+                let mut tile = Tile::default();
+                tile.predict(Portable::<f32, 4>::default(), memory.page(0), 0.0);
                 for slot in 0..3 {
                     let p = memory.page(0).particle(slot);
                     for k in 0..3 {
@@ -257,19 +325,27 @@ mod tests {
                         let back = f64::from(tile.v[k][slot]) / tile.units.velocity;
                         assert!((back - p.v[k]).abs() <= p.v[k].abs() * 2.0_f64.powi(-24));
                     }
-                    assert_eq!(tile.m[slot], 1.0, "equal masses are exact");
                 }
-                assert_eq!(tile.units.mass, 1.0 / 3000.0);
             }
         }
     }
 
     #[test]
+    fn equal_masses_are_exact() {
+        let memory = page_of(1.0, 1.0, 1.0 / 3000.0);
+        let mut masses = Masses::<f32>::default();
+        masses.load(memory.page(0));
+        assert_eq!(masses.unit, 1.0 / 3000.0);
+        assert_eq!(masses.m[..4], [1.0, 1.0, 1.0, 0.0]);
+    }
+
+    #[test]
     fn a_tile_is_fresh_until_time_or_page_change() {
         let mut memory = page_of(1.0, 1.0, 1.0);
-        let mut tile = Tile::<f64>::new();
+        let s = Portable::<f64, 2>::default();
+        let mut tile = Tile::default();
         assert!(!tile.is_fresh(memory.page(0), 0.0));
-        tile.predict(memory.page(0), 0.0);
+        tile.predict(s, memory.page(0), 0.0);
         assert!(tile.is_fresh(memory.page(0), 0.0));
         assert!(!tile.is_fresh(memory.page(0), 0.5));
         memory.write(1, &JParticle::default()).unwrap();

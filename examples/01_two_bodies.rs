@@ -1,0 +1,58 @@
+//! Lesson 1: two bodies on a circular orbit. Also in C and in Fortran: the same digits.
+//!
+//! `cargo run --example 01_two_bodies`
+//!
+//! A client's life: open; send the j-particles, the sources of gravity; set the time; ask for the
+//! forces on the i-particles, in two halves; move; send again, and so on; close.
+
+use kirin::client::{Block, Grape};
+use kirin::particle::JParticle;
+
+const ID: i32 = 0;
+/// A power of two: its products are exact, so that no compiler's fused operation changes a digit.
+const H: f64 = 1.0 / 128.0;
+
+fn main() {
+    let grape = Grape::linked();
+    grape.open(ID);
+
+    // Two masses of 1/2 at the distance 1, each moving with 1/2: one orbit takes 2 pi.
+    let mut stars = Block::default();
+    stars.resize(2);
+    stars.index = vec![1, 2];
+    stars.x = vec![[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0]];
+    stars.v = vec![[0.0, -0.5, 0.0], [0.0, 0.5, 0.0]];
+
+    force(&grape, &mut stars);
+    for step in 0..=804 {
+        if step % 201 == 0 {
+            let [x, y, _] = stars.x[0];
+            println!("{step:4}{x:22.18}{y:22.18}{:22.18}", stars.pot[0]);
+        }
+        // Leapfrog: half a kick, a drift, half a kick.
+        add(&mut stars.v, H / 2.0, &stars.acc);
+        add(&mut stars.x, H, &stars.v);
+        force(&grape, &mut stars);
+        add(&mut stars.v, H / 2.0, &stars.acc);
+    }
+    grape.close(ID);
+}
+
+/// Sends the stars as j-particles and gets the forces on them as i-particles.
+fn force(grape: &Grape, stars: &mut Block) {
+    for i in 0..2 {
+        let mut star = JParticle::default();
+        // A particle exerts no force on the one with its own index.
+        (star.index, star.mass, star.x) = (stars.index[i], 0.5, stars.x[i]);
+        grape.set_j_particle(ID, i as i32, H, &star);
+    }
+    grape.set_ti(ID, 0.0);
+    grape.firsthalf(ID, 2, stars, 0.0);
+    assert_eq!(grape.lasthalf(ID, 2, stars, 0.0), 0);
+}
+
+fn add(to: &mut [[f64; 3]], factor: f64, rate: &[[f64; 3]]) {
+    for (a, b) in to.iter_mut().flatten().zip(rate.iter().flatten()) {
+        *a += factor * b;
+    }
+}

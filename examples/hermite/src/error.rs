@@ -1,0 +1,44 @@
+//! What can stop an integration.
+
+/// Why an integration cannot start or go on.
+#[derive(Debug, PartialEq)]
+pub enum Error {
+    /// A setting, or a snapshot to start from, that makes no sense; in words.
+    Refused(String),
+    /// The library returned this nonzero status.
+    Library(i32),
+    /// The force on the particle with this label is not a finite number.
+    NotFinite {
+        /// Label.
+        index: i32,
+        /// Time at which the force was asked for.
+        t: f64,
+    },
+    /// The step of the particle with this label fell below [`SMALLEST`](crate::step::SMALLEST).
+    StepTooSmall {
+        /// Label.
+        index: i32,
+        /// Time of the particle.
+        t: f64,
+    },
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused(why) => f.write_str(why),
+            Self::Library(status) => write!(f, "the library failed with status {status}"),
+            Self::NotFinite { index, t } => write!(
+                f,
+                "the force on particle {index} at t = {t} is not a finite number"
+            ),
+            Self::StepTooSmall { index, t } => write!(
+                f,
+                "the step of particle {index} at t = {t} fell below 2^-40: \
+                 two particles are too close for this softening (see --eps)"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

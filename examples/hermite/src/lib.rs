@@ -1,0 +1,27 @@
+//! A star cluster through the GRAPE-6 interface: the fourth-order Hermite
+//! scheme with individual block time steps, as in the thesis that kirin comes from.
+//!
+//! The host predicts, corrects and chooses steps; the library behind the
+//! `g6_*` calls holds the j-particles, predicts them and sums the forces.
+//!
+//! * [`scheme`]: predictor and corrector of one particle
+//! * [`step`]: how long its step may be
+//! * [`schedule`]: who is due when
+//! * [`settings`], [`counts`]: what an integration is given, and what it has done
+//! * [`integrator`]: the above, joined through a [`Grape`](kirin::client::Grape)
+//! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
+//! * [`run`]: an integration with diagnostics, up to its end or an interruption
+//! * [`output`]: summary, JSON and plot of a run
+//! * [`options`]: the command line
+
+pub mod checkpoint;
+pub mod counts;
+pub mod error;
+pub mod integrator;
+pub mod options;
+pub mod output;
+pub mod run;
+pub mod schedule;
+pub mod scheme;
+pub mod settings;
+pub mod step;

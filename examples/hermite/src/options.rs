@@ -1,0 +1,238 @@
+//! The command line, and what follows from it.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::step::power_of_two_below;
+
+/// Number of bodies where no option says otherwise.
+pub const DEFAULT_N: usize = 1024;
+/// End of the run where no option says otherwise.
+pub const DEFAULT_T_END: f64 = 1.0;
+/// Seed of the random numbers where no option says otherwise.
+pub const DEFAULT_SEED: u64 = 1;
+/// The first step's accuracy parameter is this part of the others'.
+pub const ETA_START: f64 = 0.25;
+
+const METHOD: &str = "\
+METHOD
+  Fourth-order Hermite scheme with individual block time steps, all forces through the g6_* calls.
+  Units are G = M = 1, E = -1/4 (a Plummer sphere in virial equilibrium, unless --input is given).
+
+  Step        dt = sqrt(eta (|a| |a2| + |a1|^2) / (|a1| |a3| + |a2|^2)), Aarseth's criterion;
+              a, a1, a2, a3: acceleration and its derivatives at the end of the step before.
+              The largest power of two below it is taken. A step is halved as often as needed,
+              doubled once at a time, and only at multiples of the doubled step.
+  First step  dt = eta_start |a| / |a1|, eta_start = eta/4
+  Largest     1/8 (--dt-max); smallest 2^-40, below which the run ends with an error
+  Energy      |E - E0| / |E0| in double precision on the host, of positions and velocities
+              brought to one time by a step of a copy: looking does not change the run
+
+  Ctrl-C ends the run after the current block, with the summary and all files that were asked
+  for; `--input` of that `--output` goes on with the same bits. A second Ctrl-C ends at once.
+  Numbers may be fractions, as in --eps 1/256.";
+
+/// Evolves a star cluster through the GRAPE-6 interface.
+#[derive(Clone, Debug, Default, Parser)]
+#[command(name = "hermite", version, after_help = METHOD, allow_negative_numbers = true)]
+pub struct Options {
+    /// Number of bodies of the Plummer sphere [default: 1024]
+    #[arg(long, conflicts_with = "input")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=i32::MAX as u64))]
+    pub n: Option<u64>,
+    /// Softening length [default: 1/256]
+    #[arg(long, value_parser = number)]
+    pub eps: Option<f64>,
+    /// Accuracy parameter of the time steps [default: 0.01]
+    #[arg(long, value_parser = number)]
+    pub eta: Option<f64>,
+    /// Accuracy parameter of the first step [default: eta/4]
+    #[arg(long, value_parser = number)]
+    pub eta_start: Option<f64>,
+    /// Largest time step, a power of two up to 1 [default: 1/8]
+    #[arg(long, value_parser = number)]
+    pub dt_max: Option<f64>,
+    /// Give everybody this one constant step, a power of two, instead of individual ones
+    #[arg(long, value_name = "H", value_parser = number)]
+    #[arg(conflicts_with_all = ["eta", "eta_start", "dt_max"])]
+    pub shared_step: Option<f64>,
+    /// Time at which to end [default: 1]
+    #[arg(long, value_parser = number)]
+    pub t_end: Option<f64>,
+    /// Seed of the random numbers [default: 1]
+    #[arg(long, conflicts_with = "input")]
+    pub seed: Option<u64>,
+    /// Start from this snapshot; one that holds a run's state is resumed
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    /// Write the final snapshot, from which the run can be resumed
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write the summary's figures as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Draw energy error, Lagrangian radii and block sizes: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Record diagnostics for the plot at multiples of this time [default: about 64 times]
+    #[arg(long, value_name = "DT", value_parser = interval)]
+    pub every: Option<f64>,
+    /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
+    #[arg(long, value_name = "PATH")]
+    pub library: Option<PathBuf>,
+}
+
+impl Options {
+    /// The settings of a new run, or those of the `saved` one, which the options may repeat but
+    /// not contradict: other settings would not continue the run with the same bits.
+    ///
+    /// # Errors
+    ///
+    /// A contradiction.
+    pub fn settings(&self, saved: Option<Settings>) -> Result<Settings, Error> {
+        let Some(saved) = saved else {
+            return Ok(self.new_settings());
+        };
+        let contradicts = |given: Option<f64>, saved: f64| given.is_some_and(|v| v != saved);
+        let shared_step = if saved.shared { saved.dt_max } else { f64::NAN };
+        let options = [
+            ("eps", contradicts(self.eps, saved.eps)),
+            ("eta", contradicts(self.eta, saved.eta)),
+            ("eta-start", contradicts(self.eta_start, saved.eta_start)),
+            ("dt-max", contradicts(self.dt_max, saved.dt_max)),
+            ("shared-step", contradicts(self.shared_step, shared_step)),
+        ];
+        match options.iter().find(|(_, contradicts)| *contradicts) {
+            None => Ok(saved),
+            Some((name, _)) => Err(Error::Refused(format!(
+                "--{name} is not what the input was made with, and a resumed run keeps its settings"
+            ))),
+        }
+    }
+
+    fn new_settings(&self) -> Settings {
+        let default = Settings::default();
+        let eta = self.eta.unwrap_or(default.eta);
+        Settings {
+            eps: self.eps.unwrap_or(default.eps),
+            eta,
+            eta_start: self.eta_start.unwrap_or(eta * ETA_START),
+            dt_max: self.shared_step.or(self.dt_max).unwrap_or(default.dt_max),
+            shared: self.shared_step.is_some(),
+        }
+    }
+
+    /// Interval of the diagnostics of a run of this length; `None` where nobody will see them.
+    pub fn interval(&self, length: f64) -> Option<f64> {
+        let sixty_fourth = || power_of_two_below(length.abs().max(1e-9) / 64.0);
+        let wanted = self.plot.is_some() || self.every.is_some();
+        wanted.then(|| self.every.unwrap_or_else(sixty_fourth))
+    }
+}
+
+/// A finite number above or equal to zero, or the quotient of two.
+fn number(text: &str) -> Result<f64, String> {
+    let parse = |t: &str| t.trim().parse::<f64>().map_err(|e| e.to_string());
+    let value = match text.split_once('/') {
+        Some((above, below)) => parse(above)? / parse(below)?,
+        None => parse(text)?,
+    };
+    if value.is_finite() && value >= 0.0 {
+        Ok(value)
+    } else {
+        Err("not a finite number from 0 on".to_owned())
+    }
+}
+
+/// A number by which times up to a million can be told apart.
+fn interval(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        dt if dt >= 1e-9 => Ok(dt),
+        _ => Err("shorter than 1e-9".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn options(arguments: &[&str]) -> Options {
+        Options::parse_from([&["hermite"], arguments].concat())
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_states_the_method_and_the_defaults() {
+        let help = Options::command().render_long_help().to_string();
+        let settings = options(&[]).settings(None).unwrap();
+        assert_eq!(settings, Settings::default());
+        assert_eq!((settings.eta, settings.eps), (0.01, 1.0 / 256.0));
+        assert_eq!((settings.dt_max, settings.eta_start), (0.125, 0.0025));
+        assert_eq!((DEFAULT_N, DEFAULT_T_END, DEFAULT_SEED), (1024, 1.0, 1));
+        for words in [
+            "sqrt(eta (|a| |a2| + |a1|^2) / (|a1| |a3| + |a2|^2))",
+            "eta_start |a| / |a1|",
+            "[default: 1024]",
+            "[default: 1/256]",
+            "[default: 0.01]",
+            "[default: 1/8]",
+            "time at which to end",
+        ] {
+            assert!(
+                help.to_lowercase().contains(&words.to_lowercase()),
+                "{words}\n{help}"
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_may_be_fractions() {
+        assert_eq!(number("1/256"), Ok(0.00390625));
+        assert_eq!(number("1e-3"), Ok(0.001));
+        for bad in ["1/0", "-1", "x", "", "NaN", "0/0"] {
+            assert!(number(bad).is_err(), "{bad}");
+        }
+        assert_eq!(interval("1/64"), Ok(0.015625));
+        assert!(interval("0").is_err());
+    }
+
+    #[test]
+    fn a_resumed_run_keeps_its_settings() {
+        let saved = Settings {
+            eps: 0.5,
+            ..Settings::default()
+        };
+        assert_eq!(options(&[]).settings(Some(saved)), Ok(saved));
+        assert_eq!(options(&["--eps", "1/2"]).settings(Some(saved)), Ok(saved));
+        assert!(options(&["--eps", "1"]).settings(Some(saved)).is_err());
+        assert!(
+            options(&["--shared-step", "1/8"])
+                .settings(Some(saved))
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn a_shared_step_is_the_largest_step() {
+        let settings = options(&["--shared-step", "1/64"]).settings(None).unwrap();
+        assert!(settings.shared && settings.dt_max == 1.0 / 64.0);
+    }
+
+    #[test]
+    fn diagnostics_are_recorded_for_a_plot() {
+        assert_eq!(options(&[]).interval(1.0), None);
+        assert_eq!(
+            options(&["--plot", "a.svg"]).interval(1.0),
+            Some(1.0 / 64.0)
+        );
+        assert_eq!(options(&["--every", "0.3"]).interval(1.0), Some(0.3));
+    }
+}

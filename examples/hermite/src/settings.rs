@@ -1,0 +1,57 @@
+//! What determines an integration, besides its initial conditions.
+
+use crate::error::Error;
+use crate::step;
+
+/// What determines an integration, besides its initial conditions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Softening length.
+    pub eps: f64,
+    /// Accuracy parameter of the steps.
+    pub eta: f64,
+    /// Accuracy parameter of the first step.
+    pub eta_start: f64,
+    /// Largest step, a power of two.
+    pub dt_max: f64,
+    /// Whether everybody takes the largest step always.
+    pub shared: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            eps: 1.0 / 256.0,
+            eta: 0.01,
+            // At N = 256 the median energy error of 11 seeds is 1.7e-8 with these, and hardly moves
+            // for eta_start below 0.01 (twice that at 0.02) or largest steps from 1/32 to 1/2.
+            eta_start: 0.0025,
+            dt_max: 0.125,
+            shared: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Whether an integration can be made with these.
+    ///
+    /// # Errors
+    ///
+    /// The first setting that makes no sense; in words.
+    pub fn check(&self) -> Result<(), Error> {
+        let refuse = |what: &str| Err(Error::Refused(what.to_owned()));
+        if !(self.eps >= 0.0 && self.eps.is_finite()) {
+            return refuse("the softening must be a number from 0 on");
+        }
+        if !(self.eta > 0.0 && self.eta.is_finite()) {
+            return refuse("the accuracy parameter must be a number above 0");
+        }
+        if !(self.eta_start > 0.0 && self.eta_start.is_finite()) {
+            return refuse("the accuracy parameter of the first step must be a number above 0");
+        }
+        if !(step::is_power_of_two(self.dt_max) && (step::SMALLEST..=1.0).contains(&self.dt_max)) {
+            return refuse("the largest step must be a power of two from 2^-40 to 1");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! Physics: order, energy, momentum, a known orbit.
+
+mod common;
+
+use common::{figures, grape};
+use hermite::integrator::Integrator;
+use hermite::settings::Settings;
+use kirin_kit::diagnostics::{Energy, angular_momentum, momentum};
+use kirin_kit::vector::{norm, sub};
+use kirin_kit::{Body, models};
+
+/// With a softening so large that the step resolves every encounter, the error at the end is the
+/// scheme's own: fourth order. (With less, the fifth-order errors of encounters outweigh it.)
+#[test]
+fn a_shared_step_shows_the_fourth_order() {
+    for seed in ["1", "2", "3"] {
+        let errors = ["1/32", "1/64", "1/128"].map(|h| {
+            let arguments = [
+                "--n",
+                "64",
+                "--eps",
+                "1/2",
+                "--seed",
+                seed,
+                "--shared-step",
+                h,
+            ];
+            let figures = figures(&format!("order-{seed}"), &arguments);
+            figures["energy_error"].as_f64().unwrap()
+        });
+        for pair in errors.windows(2) {
+            let slope = (pair[0] / pair[1]).log2();
+            assert!(
+                (slope - 4.0).abs() < 0.3,
+                "seed {seed}: {errors:?}, {slope}"
+            );
+        }
+    }
+}
+
+#[test]
+fn energy_is_conserved_with_exact_forces() {
+    let mut errors = ["1", "2", "3", "4", "5"].map(|seed| {
+        let arguments = ["--n", "256", "--eps", "0.00390625", "--eta", "0.01"];
+        let more = ["--t-end", "1", "--seed", seed];
+        let figures = figures(&format!("energy-{seed}"), &[&arguments[..], &more].concat());
+        figures["energy_error"].as_f64().unwrap()
+    });
+    errors.sort_by(f64::total_cmp);
+    assert!(errors[2] < 3e-8, "{errors:?}");
+    // An error of nothing at all would mean that nothing was measured.
+    assert!(errors[0] > 1e-14, "{errors:?}");
+}
+
+/// Two masses of 1/2 at the distance 1 on a circle, seen after one period of 2 pi.
+#[test]
+fn two_bodies_stay_on_their_circle() {
+    let star = |index, side: f64| Body {
+        index,
+        mass: 0.5,
+        x: [0.5 * side, 0.0, 0.0],
+        v: [0.0, 0.5 * side, 0.0],
+    };
+    let settings = Settings {
+        eps: 0.0,
+        eta: 0.001,
+        eta_start: 0.001,
+        ..Settings::default()
+    };
+    let (_turn, grape) = grape();
+    let bodies = vec![star(7, 1.0), star(3, -1.0)];
+    let mut run = Integrator::start(&grape, settings, 0.0, bodies.clone()).unwrap();
+    let period = std::f64::consts::TAU;
+    let quarter = period / 4.0;
+    let mut reach = |t: f64| {
+        while run.next_time().unwrap() <= t {
+            run.step().unwrap();
+        }
+        run.synchronised(t).unwrap()
+    };
+    let after_quarter = reach(quarter);
+    assert!(norm(&sub(&after_quarter[0].x, &[0.0, 0.5, 0.0])) < 1e-5);
+    let after_period = reach(period);
+    for (end, start) in after_period.iter().zip(&bodies) {
+        assert!(norm(&sub(&end.x, &start.x)) < 1e-5, "{end:?}");
+        assert!(norm(&sub(&end.v, &start.v)) < 1e-5, "{end:?}");
+    }
+}
+
+#[test]
+fn momentum_and_angular_momentum_are_conserved() {
+    let (_turn, grape) = grape();
+    let bodies = models::plummer(128, 5);
+    let before = angular_momentum(&bodies);
+    let mut run = Integrator::start(&grape, Settings::default(), 0.0, bodies).unwrap();
+    while run.next_time().unwrap() <= 0.5 {
+        run.step().unwrap();
+    }
+    let bodies = run.synchronised(0.5).unwrap();
+    // Individual steps see the two sides of a pair at different times, so neither is exact.
+    assert!(norm(&momentum(&bodies)) < 1e-6, "{:?}", momentum(&bodies));
+    let change = norm(&sub(&angular_momentum(&bodies), &before));
+    assert!(change < 1e-6, "{change}");
+}
+
+/// A body of its own moves on a straight line, with the largest step.
+#[test]
+fn a_lone_body_goes_straight() {
+    let (_turn, grape) = grape();
+    let star = Body {
+        index: -5,
+        mass: 1.0,
+        x: [1.0, 2.0, 3.0],
+        v: [0.5, 0.0, -1.0],
+    };
+    let mut run = Integrator::start(&grape, Settings::default(), 0.0, vec![star]).unwrap();
+    for _ in 0..8 {
+        run.step().unwrap();
+    }
+    assert_eq!(run.time(), 1.0);
+    assert_eq!(run.bodies()[0].x, [1.5, 2.0, 2.0]);
+    assert_eq!(Energy::of(run.bodies(), 0.0).potential, 0.0);
+}
+
+#[test]
+fn looking_changes_nothing() {
+    let (_turn, grape) = grape();
+    let evolve = |look: bool| {
+        let bodies = models::plummer(64, 2);
+        let mut run = Integrator::start(&grape, Settings::default(), 0.0, bodies).unwrap();
+        while run.next_time().unwrap() <= 0.25 {
+            if look {
+                let between = (run.time() + run.next_time().unwrap()) / 2.0;
+                run.synchronised(between).unwrap();
+            }
+            run.step().unwrap();
+        }
+        (run.bodies().to_vec(), run.states().to_vec())
+    };
+    assert!(evolve(true) == evolve(false));
+}
+
+#[test]
+fn steps_are_of_many_lengths_and_blocks_of_many_sizes() {
+    let (_turn, grape) = grape();
+    let bodies = models::plummer(256, 1);
+    let mut run = Integrator::start(&grape, Settings::default(), 0.0, bodies).unwrap();
+    while run.next_time().unwrap() <= 0.25 {
+        run.step().unwrap();
+    }
+    let counts = run.counts();
+    assert_eq!(counts.block_sizes.iter().sum::<u64>(), counts.block_steps);
+    assert_eq!(counts.pairs, counts.steps * 256);
+    assert!(counts.block_sizes.iter().filter(|c| **c > 0).count() > 3);
+    assert!(counts.mean_block_size() > 1.5 && counts.mean_block_size() < 128.0);
+}

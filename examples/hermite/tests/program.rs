@@ -1,0 +1,169 @@
+//! The program from outside: what it writes, and what it says of bad input.
+
+mod common;
+
+use std::fs;
+
+use common::{Folder, fail, figures, succeed};
+use kirin_kit::Snapshot;
+
+#[test]
+fn the_summary_names_every_figure() {
+    let output = succeed(&["--n", "32", "--t-end", "0.125"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    for name in [
+        "steps",
+        "block steps",
+        "mean block size",
+        "pairs",
+        "pairs/s",
+        "wall time",
+        "energy error",
+        "virial ratio",
+    ] {
+        let row = |line: &str| line.trim_start().starts_with(&format!("{name}  "));
+        assert!(text.lines().any(row), "{name}\n{text}");
+    }
+    // No terminal, no bar.
+    assert!(
+        output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn the_json_holds_every_figure() {
+    let arguments = [
+        "--n", "40", "--eps", "1/64", "--eta", "0.02", "--t-end", "0.125",
+    ];
+    let figures = figures("json", &arguments);
+    assert_eq!(figures["n"], 40);
+    assert_eq!(figures["eps"], 1.0 / 64.0);
+    assert_eq!(figures["eta"], 0.02);
+    assert_eq!(figures["t_end"], 0.125);
+    assert_eq!(figures["seed"], 1);
+    let number = |key: &str| figures[key].as_f64().unwrap_or_else(|| panic!("{key}"));
+    assert_eq!(number("pairs"), 40.0 * number("steps"));
+    assert!(number("block_steps") > 1.0 && number("block_steps") < number("steps"));
+    assert!((number("pairs") / number("seconds") / number("pairs_per_second") - 1.0).abs() < 1e-9);
+    assert!(number("energy_error") < 1e-4);
+    assert!((number("virial_ratio") - 0.5).abs() < 0.2);
+    for key in ["backend", "precision", "library"] {
+        assert!(
+            figures[key].as_str().is_some_and(|s| !s.is_empty()),
+            "{key}"
+        );
+    }
+}
+
+#[test]
+fn plots_and_snapshots_are_written() {
+    let folder = Folder::new("plots");
+    let [svg, png, out] = ["a.svg", "a.png", "a.txt"].map(|name| folder.file(name));
+    let run = ["--n", "64", "--t-end", "0.25", "--plot"];
+    succeed(&[&run[..], &[&svg, "--output", &out]].concat());
+    succeed(&[&run[..], &[&png]].concat());
+    for words in ["Energy error", "90 %", "Number of blocks"] {
+        assert!(folder.text("a.svg").contains(words), "{words}");
+    }
+    assert!(fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+    let snapshot = Snapshot::parse(folder.text("a.txt").as_bytes()).unwrap();
+    assert_eq!((snapshot.time, snapshot.bodies.len()), (0.25, 64));
+    assert!(snapshot.states.is_some());
+    // Every 1/256 for the plot, both ends included.
+    assert_eq!(snapshot.values("hermite.record").count(), 65);
+}
+
+/// Where `--t-end` cuts through the steps the figures are those of that very time.
+#[test]
+fn any_end_will_do() {
+    let figures = figures(
+        "any-end",
+        &["--n", "64", "--t-end", "0.3", "--every", "0.07"],
+    );
+    assert_eq!(figures["time"], 0.3);
+    let times: Vec<f64> = figures["records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| r["t"].as_f64().unwrap())
+        .collect();
+    assert_eq!(times.len(), 6);
+    assert_eq!((times[0], times[5]), (0.0, 0.3));
+    assert!(figures["energy_error"].as_f64().unwrap() < 1e-6);
+}
+
+#[test]
+fn a_model_written_by_hand_is_run() {
+    let folder = Folder::new("by-hand");
+    let pair = "kirin-snapshot 1\nn 2\ncolumns mass x y z vx vy vz\n\
+                0.5 0.5 0 0 0 0.5 0\n0.5 -0.5 0 0 0 -0.5 0\nend\n";
+    fs::write(folder.file("pair.txt"), pair).unwrap();
+    let out = folder.file("out.txt");
+    succeed(&["--input", &folder.file("pair.txt"), "--output", &out]);
+    let bodies = Snapshot::parse(folder.text("out.txt").as_bytes())
+        .unwrap()
+        .bodies;
+    // After the time 1 the pair has turned by one radian, on a circle of radius 1/2.
+    assert!(
+        (bodies[0].x[0] - 0.5 * 1.0_f64.cos()).abs() < 1e-4,
+        "{bodies:?}"
+    );
+    assert!(
+        (bodies[1].x[1] + 0.5 * 1.0_f64.sin()).abs() < 1e-4,
+        "{bodies:?}"
+    );
+}
+
+#[test]
+fn bad_files_are_refused_by_the_line() {
+    let folder = Folder::new("bad-files");
+    let path = folder.file("bad.txt");
+    let cases = [
+        (
+            "kirin-snapshot 1\nn 1\ncolumns mass x y z vx vy vz\n1 0 0 zero 0 0 0\nend\n",
+            "line 4:",
+        ),
+        ("kirin-snapshot 1\nn 1\ncolumns mass x y\n", "line 3:"),
+        ("something else\n", "line 1:"),
+        (
+            "kirin-snapshot 1\nn 1\ncolumns mass x y z vx vy vz t dt ax ay az jx jy jz\n\
+             1 0 0 0 0 0 0 0 0.125 0 0 0 0 0 0\nend\n",
+            "hermite.settings",
+        ),
+        (
+            "kirin-snapshot 1\nn 1\nhermite.settings 0 0.01 x 0.125 false\n\
+             columns mass x y z vx vy vz t dt ax ay az jx jy jz\n\
+             1 0 0 0 0 0 0 0 0.125 0 0 0 0 0 0\nend\n",
+            "hermite.settings 0 0.01 x",
+        ),
+    ];
+    for (text, words) in cases {
+        fs::write(&path, text).unwrap();
+        let refusal = fail(&["--input", &path]);
+        assert!(
+            refusal.contains(words) && refusal.contains("bad.txt"),
+            "{refusal}"
+        );
+    }
+    let refusal = fail(&["--input", &folder.file("none.txt")]);
+    assert!(refusal.contains("none.txt"), "{refusal}");
+}
+
+#[test]
+fn bad_options_are_refused_before_the_run() {
+    for (arguments, words) in [
+        (&["--plot", "a.pdf"][..], ".svg or .png"),
+        (&["--output", "/no/such/folder/a.txt"], "no such folder"),
+        (&["--eps", "-1"], "--eps"),
+        (&["--n", "0"], "--n"),
+        (&["--n", "9", "--input", "a.txt"], "--input"),
+        (&["--dt-max", "0.3"], "power of two"),
+        (&["--library", "/no/such/libg6.so"], "libg6.so"),
+        (&["--t-end", "0"], "--t-end"),
+    ] {
+        let refusal = fail(arguments);
+        assert!(refusal.contains(words), "{arguments:?}: {refusal}");
+    }
+}

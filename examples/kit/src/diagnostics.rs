@@ -1,0 +1,230 @@
+//! Conserved quantities and structure of a set of bodies, in double precision on the host.
+//!
+//! These figures judge the library under test, so they never come from it.
+
+use std::num::NonZero;
+use std::thread;
+
+use crate::body::Body;
+use crate::vector::{Vec3, add_scaled, cross, dot, norm, sub};
+
+/// Kinetic and potential energy of bodies at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Energy {
+    /// Kinetic energy T.
+    pub kinetic: f64,
+    /// Potential energy W, softened as the forces were.
+    pub potential: f64,
+}
+
+impl Energy {
+    /// Energy of `bodies` whose pairs attract with the softening `eps2` = eps squared.
+    ///
+    /// O(N^2) on all processors; the result does not depend on their number.
+    pub fn of(bodies: &[Body], eps2: f64) -> Self {
+        Self {
+            kinetic: bodies.iter().map(|b| 0.5 * b.mass * dot(&b.v, &b.v)).sum(),
+            potential: potential(bodies, eps2),
+        }
+    }
+
+    /// T + W.
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+
+    /// -T/W: 1/2 in virial equilibrium; NaN where there is no pair.
+    pub fn virial_ratio(&self) -> f64 {
+        -self.kinetic / self.potential
+    }
+
+    /// |E - E0| / |E0|, or the plain difference where E0 is zero.
+    pub fn error(&self, initial: f64) -> f64 {
+        let difference = (self.total() - initial).abs();
+        if initial == 0.0 {
+            difference
+        } else {
+            difference / initial.abs()
+        }
+    }
+}
+
+/// Rows that one thread takes at a time: long enough to amortise, short enough to balance.
+const ROWS: usize = 64;
+
+/// Sum of `-m_i m_j / sqrt(r_ij^2 + eps2)` over the pairs; coincident unsoftened pairs add nothing,
+/// as in the library.
+fn potential(bodies: &[Body], eps2: f64) -> f64 {
+    let mut rows = vec![0.0; bodies.len()];
+    let threads = if bodies.len() < 512 {
+        1
+    } else {
+        thread::available_parallelism().map_or(1, NonZero::get)
+    };
+    // Each row is one sum of its own and rows are added in order: threads cannot change a bit.
+    let work = std::sync::Mutex::new(rows.chunks_mut(ROWS).enumerate());
+    let run = || {
+        loop {
+            let next = work.lock().expect("no thread panics with the lock").next();
+            let Some((chunk, rows)) = next else { break };
+            for (k, row) in rows.iter_mut().enumerate() {
+                *row = potential_of_row(bodies, chunk * ROWS + k, eps2);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(run);
+        }
+        run();
+    });
+    rows.iter().sum()
+}
+
+fn potential_of_row(bodies: &[Body], i: usize, eps2: f64) -> f64 {
+    let b = &bodies[i];
+    let sum: f64 = bodies[i + 1..]
+        .iter()
+        .map(|c| {
+            let d = sub(&c.x, &b.x);
+            let r2 = dot(&d, &d) + eps2;
+            if r2 > 0.0 { c.mass / r2.sqrt() } else { 0.0 }
+        })
+        .sum();
+    -b.mass * sum
+}
+
+/// Total mass.
+pub fn mass(bodies: &[Body]) -> f64 {
+    bodies.iter().map(|b| b.mass).sum()
+}
+
+/// Position and velocity of the centre of mass.
+pub fn centre_of_mass(bodies: &[Body]) -> (Vec3, Vec3) {
+    let (mut x, mut v) = ([0.0; 3], [0.0; 3]);
+    for b in bodies {
+        add_scaled(&mut x, b.mass, &b.x);
+        add_scaled(&mut v, b.mass, &b.v);
+    }
+    let total = mass(bodies);
+    (x.map(|c| c / total), v.map(|c| c / total))
+}
+
+/// Linear momentum.
+pub fn momentum(bodies: &[Body]) -> Vec3 {
+    let mut p = [0.0; 3];
+    for b in bodies {
+        add_scaled(&mut p, b.mass, &b.v);
+    }
+    p
+}
+
+/// Angular momentum about the origin.
+pub fn angular_momentum(bodies: &[Body]) -> Vec3 {
+    let mut l = [0.0; 3];
+    for b in bodies {
+        add_scaled(&mut l, b.mass, &cross(&b.x, &b.v));
+    }
+    l
+}
+
+/// Radii about the centre of mass that hold the given `fractions` of the mass.
+///
+/// A fraction is reached at the body with which the enclosed mass comes up to it. NaN without
+/// bodies.
+pub fn lagrangian_radii(bodies: &[Body], fractions: &[f64]) -> Vec<f64> {
+    let (centre, _) = centre_of_mass(bodies);
+    let mut shells: Vec<(f64, f64)> = bodies
+        .iter()
+        .map(|b| (norm(&sub(&b.x, &centre)), b.mass))
+        .collect();
+    shells.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let total = mass(bodies);
+    let outermost = shells.last().map_or(f64::NAN, |s| s.0);
+    fractions
+        .iter()
+        .map(|fraction| {
+            let mut enclosed = 0.0;
+            shells
+                .iter()
+                .find(|(_, m)| {
+                    enclosed += m;
+                    enclosed >= fraction * total
+                })
+                .map_or(outermost, |s| s.0)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(mass: f64, x: Vec3, v: Vec3) -> Body {
+        Body {
+            index: 0,
+            mass,
+            x,
+            v,
+        }
+    }
+
+    #[test]
+    fn energy_of_two_bodies_by_hand() {
+        let bodies = [
+            body(2.0, [0.0; 3], [1.0, 0.0, 0.0]),
+            body(3.0, [3.0, 0.0, 0.0], [0.0, 2.0, 0.0]),
+        ];
+        let bare = Energy::of(&bodies, 0.0);
+        assert_eq!(bare.kinetic, 1.0 + 6.0);
+        assert_eq!(bare.potential, -2.0);
+        assert_eq!(Energy::of(&bodies, 16.0).potential, -6.0 / 5.0);
+        assert_eq!(bare.virial_ratio(), 3.5);
+    }
+
+    #[test]
+    fn coincident_bodies_add_nothing() {
+        let bodies = [body(1.0, [1.0; 3], [0.0; 3]), body(1.0, [1.0; 3], [0.0; 3])];
+        assert_eq!(Energy::of(&bodies, 0.0).potential, 0.0);
+        assert_eq!(Energy::of(&bodies, 0.25).potential, -2.0);
+    }
+
+    #[test]
+    fn threads_do_not_change_a_bit() {
+        let bodies = crate::models::plummer(1500, 7);
+        let rows: f64 = (0..bodies.len())
+            .map(|i| potential_of_row(&bodies, i, 1e-4))
+            .sum();
+        assert_eq!(
+            Energy::of(&bodies, 1e-4).potential.to_bits(),
+            rows.to_bits()
+        );
+    }
+
+    #[test]
+    fn lagrangian_radii_of_a_line() {
+        let bodies: Vec<_> = (0..10)
+            .flat_map(|k| {
+                let r = f64::from(k) + 1.0;
+                [
+                    body(1.0, [r, 0.0, 0.0], [0.0; 3]),
+                    body(1.0, [-r, 0.0, 0.0], [0.0; 3]),
+                ]
+            })
+            .collect();
+        assert_eq!(
+            lagrangian_radii(&bodies, &[0.1, 0.5, 0.75, 1.0]),
+            [1.0, 5.0, 8.0, 10.0]
+        );
+    }
+
+    #[test]
+    fn errors_are_relative_unless_there_is_nothing_to_relate_to() {
+        let energy = Energy {
+            kinetic: 1.0,
+            potential: -3.0,
+        };
+        assert_eq!(energy.error(-4.0), 0.5);
+        assert_eq!(energy.error(0.0), 2.0);
+    }
+}

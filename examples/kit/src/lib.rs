@@ -1,0 +1,23 @@
+//! What kirin's example applications share, so that each of them contains its
+//! method and nothing else.
+//!
+//! * [`models`]: initial conditions in standard N-body units (G = M = 1, E = -1/4)
+//! * [`snapshot`]: the text format in which bodies and integrator states are kept
+//! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
+//! * [`progress`]: a bar on a terminal's stderr, silence elsewhere
+//! * [`plot`]: figures of several panels, as SVG or PNG
+//! * [`report`]: numbers and tables for people
+//!
+//! Nothing here depends on kirin: forces are the applications' affair.
+
+pub mod body;
+pub mod diagnostics;
+pub mod models;
+pub mod plot;
+pub mod progress;
+pub mod report;
+pub mod snapshot;
+pub mod vector;
+
+pub use body::Body;
+pub use snapshot::Snapshot;

@@ -1,0 +1,35 @@
+//! Standard N-body units: what makes clusters of different origin comparable.
+
+use crate::body::Body;
+use crate::diagnostics::{Energy, centre_of_mass};
+use crate::vector::add_scaled;
+
+/// Largest number of bodies whose energy is scaled exactly.
+///
+/// The pairs of more bodies than that would take minutes on a small machine.
+pub const EXACT_SCALING_LIMIT: usize = 131_072;
+
+/// Moves the centre of mass to rest in the origin.
+pub fn to_centre_of_mass(bodies: &mut [Body]) {
+    let (x, v) = centre_of_mass(bodies);
+    for b in bodies {
+        add_scaled(&mut b.x, -1.0, &x);
+        add_scaled(&mut b.v, -1.0, &v);
+    }
+}
+
+/// Scales lengths and velocities so that W = -1/2 and T = 1/4: virial equilibrium with E = -1/4.
+///
+/// W is that of the bare (unsoftened) pairs. Where T or W is zero, as for a
+/// single body, nothing can be scaled and nothing is.
+pub fn to_standard_units(bodies: &mut [Body]) {
+    let energy = Energy::of(bodies, 0.0);
+    if energy.kinetic > 0.0 && energy.potential < 0.0 {
+        let length = -2.0 * energy.potential;
+        let velocity = (0.25 / energy.kinetic).sqrt();
+        for b in bodies {
+            b.x = b.x.map(|c| c * length);
+            b.v = b.v.map(|c| c * velocity);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! From numbers to places on an axis, and which numbers to write beside it.
+
+/// How values are spread along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal differences have equal lengths.
+    Linear,
+    /// Equal ratios have equal lengths.
+    Logarithmic,
+}
+
+/// An axis: its range and scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Axis {
+    scale: Scale,
+    low: f64,
+    high: f64,
+}
+
+impl Axis {
+    /// An axis on which all `values` have a place that can have one; finite in any case.
+    pub(super) fn around(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
+        let usable = values.filter(|v| v.is_finite() && (scale == Scale::Linear || *v > 0.0));
+        let (low, high) = usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
+            (l.min(v), h.max(v))
+        });
+        let (low, high) = match scale {
+            Scale::Linear if low < high => (low, high),
+            Scale::Linear if low == high => (low - 0.5, high + 0.5),
+            Scale::Linear => (0.0, 1.0),
+            // Whole decades where there are several, else a little room on both sides.
+            Scale::Logarithmic if low <= high && high / low > 30.0 => (
+                10.0_f64.powf(low.log10().floor()),
+                10.0_f64.powf(high.log10().ceil()),
+            ),
+            Scale::Logarithmic if low <= high => {
+                let room = if high / low > 3.0 { 1.2 } else { 2.0 };
+                (low / room, high * room)
+            }
+            Scale::Logarithmic => (0.1, 1.0),
+        };
+        Self { scale, low, high }
+    }
+
+    /// A linear axis from 0 to a round number from `high` on.
+    pub(super) fn from_zero(high: f64) -> Self {
+        let high = if high > 0.0 { high } else { 1.0 };
+        let step = round_step(high);
+        let high = (high / step).ceil() * step;
+        Self {
+            scale: Scale::Linear,
+            low: 0.0,
+            high,
+        }
+    }
+
+    /// Where `value` lies: 0 at the low end, 1 at the high one. `None` where it has no place.
+    pub(super) fn place(&self, value: f64) -> Option<f64> {
+        let place = match self.scale {
+            Scale::Linear => (value - self.low) / (self.high - self.low),
+            Scale::Logarithmic => (value / self.low).ln() / (self.high / self.low).ln(),
+        };
+        place.is_finite().then_some(place)
+    }
+
+    /// Round numbers along the axis and their texts: not too many.
+    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+        match self.scale {
+            Scale::Linear => self.linear_ticks(),
+            Scale::Logarithmic => self.logarithmic_ticks(),
+        }
+    }
+
+    fn linear_ticks(&self) -> Vec<(f64, String)> {
+        let step = round_step(self.high - self.low);
+        let digits = (-step.log10().floor()).max(0.0) as usize;
+        let first = (self.low / step - 1e-9).ceil() as i64;
+        let last = (self.high / step + 1e-9).floor() as i64;
+        (first..=last)
+            .map(|k| {
+                let value = k as f64 * step;
+                let text = if step >= 1.0 && value >= 0.0 {
+                    crate::report::grouped(value as u64)
+                } else {
+                    format!("{value:.digits$}")
+                };
+                (value, text)
+            })
+            .collect()
+    }
+
+    fn logarithmic_ticks(&self) -> Vec<(f64, String)> {
+        let (first, last) = (self.low.log10(), self.high.log10());
+        let decades = last - first;
+        // One tick for every `stride` decades; the steps between where decades are few.
+        let stride = (decades / 6.0).ceil().max(1.0) as i32;
+        let mantissas: &[f64] = if decades > 2.5 {
+            &[1.0]
+        } else {
+            &[1.0, 2.0, 5.0]
+        };
+        let mut ticks = Vec::new();
+        for decade in first.floor() as i32..=last.ceil() as i32 {
+            if decade.rem_euclid(stride) != 0 {
+                continue;
+            }
+            for mantissa in mantissas {
+                let value = mantissa * 10.0_f64.powi(decade);
+                if value >= self.low * (1.0 - 1e-9) && value <= self.high * (1.0 + 1e-9) {
+                    ticks.push((value, logarithmic_text(*mantissa, decade)));
+                }
+            }
+        }
+        ticks
+    }
+}
+
+/// A step of 1, 2 or 5 times a power of ten that divides `range` into three to eight parts.
+fn round_step(range: f64) -> f64 {
+    let raw = range / 5.0;
+    let power = 10.0_f64.powf(raw.log10().floor());
+    let factor = match raw / power {
+        r if r < 1.5 => 1.0,
+        r if r < 3.5 => 2.0,
+        r if r < 7.5 => 5.0,
+        _ => 10.0,
+    };
+    factor * power
+}
+
+/// `0.02`, `50`, or with an exponent where the number would be long.
+fn logarithmic_text(mantissa: f64, decade: i32) -> String {
+    let value = mantissa * 10.0_f64.powi(decade);
+    match decade {
+        0..=3 => format!("{value}"),
+        -3..=-1 => format!("{value:.*}", decade.unsigned_abs() as usize),
+        _ => format!("{mantissa}e{decade}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(axis: &Axis) -> Vec<String> {
+        axis.ticks().into_iter().map(|t| t.1).collect()
+    }
+
+    #[test]
+    fn linear_ticks_are_round() {
+        let axis = Axis::around(Scale::Linear, [0.0, 1.0].into_iter());
+        assert_eq!(texts(&axis), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(
+            texts(&Axis::from_zero(1234.0)),
+            ["0", "200", "400", "600", "800", "1 000", "1 200", "1 400"]
+        );
+        assert_eq!(axis.place(0.25), Some(0.25));
+    }
+
+    #[test]
+    fn logarithmic_ticks_are_decades() {
+        let axis = Axis::around(Scale::Logarithmic, [0.0, 3e-12, 2e-9, f64::NAN].into_iter());
+        assert_eq!(texts(&axis), ["1e-12", "1e-11", "1e-10", "1e-9", "1e-8"]);
+        assert_eq!(axis.place(0.0), None);
+        let middle = axis.place(1e-10).unwrap();
+        assert!((middle - 0.5).abs() < 1e-12);
+        let narrow = Axis::around(Scale::Logarithmic, [0.3, 2.9].into_iter());
+        assert_eq!(texts(&narrow), ["0.5", "1", "2"]);
+    }
+
+    #[test]
+    fn nothing_to_show_has_an_axis_all_the_same() {
+        for scale in [Scale::Linear, Scale::Logarithmic] {
+            assert!(!texts(&Axis::around(scale, [f64::NAN].into_iter())).is_empty());
+            assert!(!texts(&Axis::around(scale, [3.0].into_iter())).is_empty());
+        }
+        assert!(!texts(&Axis::from_zero(0.0)).is_empty());
+    }
+}

@@ -1,0 +1,71 @@
+//! Figures of several panels, as SVG or PNG by the file's extension.
+//!
+//! A figure is data: what to show. How it looks (colours, ticks, margins) is
+//! decided in one place, so that all applications' figures are of one kind.
+//! The PNG's font is part of the program: no font need be installed.
+
+mod axis;
+mod canvas;
+mod draw;
+mod file;
+
+use std::path::Path;
+
+pub use axis::Scale;
+pub use file::check_path;
+
+/// One figure: a title above columns of panels.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// What the reader looks at.
+    pub title: String,
+    /// With which settings it was made.
+    pub subtitle: String,
+    /// Columns from left to right; each divides the height among its panels.
+    pub columns: Vec<Vec<Panel>>,
+}
+
+/// One set of axes.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// What the vertical axis shows.
+    pub title: String,
+    /// What the horizontal axis shows.
+    pub x_label: String,
+    /// Scale of the vertical axis.
+    pub scale: Scale,
+    /// What is drawn.
+    pub data: Data,
+}
+
+/// What a panel shows.
+#[derive(Clone, Debug)]
+pub enum Data {
+    /// Curves over a common linear axis. Points that a logarithmic scale cannot show are left out.
+    Curves(Vec<Curve>),
+    /// Bars: a label below each, and its height.
+    Bars(Vec<(String, f64)>),
+}
+
+/// One curve.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// Name, written at the end of the curve; may be empty.
+    pub label: String,
+    /// Its points, in order.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Figure {
+    /// Draws the figure into the file at `path`: `.svg` or `.png`.
+    ///
+    /// # Errors
+    ///
+    /// Another extension, or the file cannot be written; in words.
+    pub fn save(&self, path: &Path) -> Result<(), String> {
+        file::save(self, path)
+    }
+}
+
+#[cfg(test)]
+mod tests;

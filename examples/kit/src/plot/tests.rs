@@ -1,0 +1,95 @@
+//! Tests of whole figures: both kinds of file hold what they should.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+
+fn sample() -> Figure {
+    let wave = |k: f64| {
+        (0..50)
+            .map(|i| f64::from(i) / 49.0)
+            .map(|t| (t, k * (1.1 + (9.0 * t).sin())))
+            .collect()
+    };
+    let curve = |label: &str, k| Curve {
+        label: label.to_owned(),
+        points: wave(k),
+    };
+    Figure {
+        title: "A title".to_owned(),
+        subtitle: "the settings".to_owned(),
+        columns: vec![
+            vec![
+                Panel {
+                    title: "first".to_owned(),
+                    x_label: "time".to_owned(),
+                    scale: Scale::Logarithmic,
+                    data: Data::Curves(vec![curve("one", 1e-9), curve("two", 1e-8)]),
+                },
+                Panel {
+                    title: "second".to_owned(),
+                    x_label: "time".to_owned(),
+                    scale: Scale::Linear,
+                    data: Data::Curves(vec![curve("", 1.0)]),
+                },
+            ],
+            vec![Panel {
+                title: "third".to_owned(),
+                x_label: "size".to_owned(),
+                scale: Scale::Linear,
+                data: Data::Bars(vec![("1".to_owned(), 3.0), ("2".to_owned(), 5.0)]),
+            }],
+        ],
+    }
+}
+
+fn file(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("kirin-kit-{}-{name}", std::process::id()))
+}
+
+#[test]
+fn svg_holds_every_word() {
+    let path = file("figure.svg");
+    sample().save(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    for word in [
+        "A title",
+        "the settings",
+        "first",
+        "second",
+        "third",
+        "one",
+        "two",
+        "1e-8",
+    ] {
+        assert!(text.contains(word), "{word}");
+    }
+    assert!(text.matches("<polyline").count() > 3);
+}
+
+#[test]
+fn png_holds_text_without_any_installed_font() {
+    let path = file("figure.PNG");
+    sample().save(&path).unwrap();
+    let decoder = png::Decoder::new(std::io::BufReader::new(fs::File::open(&path).unwrap()));
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert_eq!((info.width, info.height), (2560, 1440));
+    // The strip of the title holds nothing but the title: dark where letters are.
+    let strip = &pixels[3 * 2560 * 48..3 * 2560 * 104];
+    let dark = strip.chunks(3).filter(|p| p[0] < 100).count();
+    assert!((300..30_000).contains(&dark), "{dark}");
+}
+
+#[test]
+fn other_extensions_are_refused() {
+    for name in ["figure.pdf", "figure", ".svg"] {
+        assert!(check_path(Path::new(name)).is_err(), "{name}");
+        assert!(sample().save(Path::new(name)).is_err(), "{name}");
+    }
+    assert!(check_path(Path::new("a/b.SVG")).is_ok());
+}

@@ -1,0 +1,124 @@
+//! Numbers and tables for people.
+
+use std::fmt::Write;
+
+/// An integer with its thousands set apart: `1 234 567`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A rate or amount with the prefix that leaves one to three digits before the point: `1.23 G`.
+pub fn si(value: f64) -> String {
+    const PREFIXES: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
+    let mut scaled = value;
+    let mut prefix = 0;
+    while scaled.abs() >= 999.5 && prefix + 1 < PREFIXES.len() {
+        scaled /= 1000.0;
+        prefix += 1;
+    }
+    let digits = match scaled.abs() {
+        a if a >= 99.95 => 0,
+        a if a >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{scaled:.digits$} {}", PREFIXES[prefix])
+        .trim_end()
+        .to_owned()
+}
+
+/// A duration: `0.123 s`, `2 min 5 s`, `3 h 12 min`.
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        0..60 => format!("{seconds:.3} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole / 60 % 60),
+    }
+}
+
+/// Rows of a name and a value, the values below one another.
+#[derive(Debug, Default)]
+pub struct Table(Vec<(String, String)>);
+
+impl Table {
+    /// Adds a row.
+    pub fn row(&mut self, name: impl Into<String>, value: impl Into<String>) -> &mut Self {
+        self.0.push((name.into(), value.into()));
+        self
+    }
+}
+
+impl std::fmt::Display for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let width = self.0.iter().map(|(name, _)| name.chars().count()).max();
+        let width = width.unwrap_or(0);
+        for (name, value) in &self.0 {
+            writeln!(f, "  {name:<width$}  {value}")?;
+        }
+        Ok(())
+    }
+}
+
+/// `numbers` as words on one line, with all their digits.
+pub fn exact(numbers: &[f64]) -> String {
+    let mut text = String::new();
+    for (k, number) in numbers.iter().enumerate() {
+        let space = if k == 0 { "" } else { " " };
+        write!(text, "{space}{number:?}").expect("a string takes everything");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1000), "1 000");
+        assert_eq!(grouped(12_345_678), "12 345 678");
+    }
+
+    #[test]
+    fn prefixes() {
+        assert_eq!(si(0.5), "0.50");
+        assert_eq!(si(999.4), "999");
+        assert_eq!(si(999.6), "1.00 k");
+        assert_eq!(si(2.345e9), "2.35 G");
+        assert_eq!(si(45.67e12), "45.7 T");
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration(0.0314), "0.031 s");
+        assert_eq!(duration(59.7), "1 min 0 s");
+        assert_eq!(duration(3600.0 * 3.0 + 720.0), "3 h 12 min");
+    }
+
+    #[test]
+    fn a_table_is_aligned() {
+        let mut table = Table::default();
+        table.row("a", "1").row("long", "2");
+        assert_eq!(table.to_string(), "  a     1\n  long  2\n");
+    }
+
+    #[test]
+    fn exact_numbers_keep_their_bits() {
+        let numbers = [1.0 / 3.0, -0.0, 1e300];
+        let again: Vec<u64> = exact(&numbers)
+            .split(' ')
+            .map(|w| w.parse::<f64>().unwrap().to_bits())
+            .collect();
+        assert_eq!(again, numbers.map(f64::to_bits));
+    }
+}

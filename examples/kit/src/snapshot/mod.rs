@@ -1,0 +1,165 @@
+//! Snapshots: bodies, and all that an integrator needs to go on, as text.
+//!
+//! ```text
+//! kirin-snapshot 1
+//! # Anything from a hash to the end of a line is a comment; empty lines do not count.
+//! n 2
+//! time 0.25
+//! hermite.eps 0.00390625
+//! columns index mass x y z vx vy vz
+//! 1 0.5 -0.5 0 0 0 -0.5 0
+//! 2 0.5  0.5 0 0 0  0.5 0
+//! end
+//! ```
+//!
+//! 1. The first line names the format and its version.
+//! 2. Lines `key value` follow. `n` (number of bodies) is required, `time` is 0
+//!    where it is missing. Any other key is an application's, has a dot in its
+//!    name, may be repeated, and is kept in order: [`Snapshot::run`].
+//! 3. `columns` ends the header and names what each body's line holds, in any
+//!    order. `mass x y z vx vy vz` are required; `index` counts from 0 where it is
+//!    missing; `t dt ax ay az jx jy jz` are an integrator's state ([`State`]) and come all or
+//!    not at all: then `x` and `v` are those at the body's own time `t`, not at `time`.
+//! 4. One line for each body, then `end`, so that a cut-off file is noticed.
+//!
+//! Numbers are written with as many digits as give the same bits when read
+//! again, and no more. What cannot be read is refused with its line number.
+
+mod read;
+mod write;
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::body::Body;
+use crate::vector::Vec3;
+
+/// First line of every snapshot.
+const MAGIC: &str = "kirin-snapshot 1";
+
+/// Columns that every snapshot has.
+const BODY_COLUMNS: [&str; 7] = ["mass", "x", "y", "z", "vx", "vy", "vz"];
+
+/// Columns of an integrator's state.
+const STATE_COLUMNS: [&str; 8] = ["t", "dt", "ax", "ay", "az", "jx", "jy", "jz"];
+
+/// What a fourth-order integrator with individual steps knows of one body beyond [`Body`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct State {
+    /// The body's own time, at which its position and velocity hold.
+    pub t: f64,
+    /// Its step: it is due at `t + dt`.
+    pub dt: f64,
+    /// Acceleration at `t`.
+    pub acc: Vec3,
+    /// Time derivative of the acceleration at `t`.
+    pub jerk: Vec3,
+}
+
+/// Bodies, the time, and perhaps the state of the integration that made them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// Time that the run had reached.
+    pub time: f64,
+    /// The bodies; each at its own time where there are states, else all at `time`.
+    pub bodies: Vec<Body>,
+    /// The integrator's state of each body.
+    pub states: Option<Vec<State>>,
+    /// What applications keep beside the bodies: keys (with a dot in each) and values, in order.
+    pub run: Vec<(String, String)>,
+}
+
+/// Why a snapshot cannot be read or written.
+#[derive(Debug)]
+pub enum SnapshotError {
+    /// The operating system's objection.
+    Io(io::Error),
+    /// A line that is not as the format wants it.
+    Line {
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+impl std::fmt::Display for SnapshotError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Io(e) => write!(f, "{e}"),
+            Self::Line { line, what } => write!(f, "line {line}: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for SnapshotError {}
+
+impl From<io::Error> for SnapshotError {
+    fn from(e: io::Error) -> Self {
+        Self::Io(e)
+    }
+}
+
+impl Snapshot {
+    /// The snapshot in the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or a line of it is not in the format.
+    pub fn load(path: &Path) -> Result<Self, SnapshotError> {
+        Self::parse(&fs::read(path)?)
+    }
+
+    /// The snapshot that `text` holds.
+    ///
+    /// # Errors
+    ///
+    /// [`SnapshotError::Line`] for the first line that is not in the format.
+    pub fn parse(text: &[u8]) -> Result<Self, SnapshotError> {
+        read::parse(text)
+    }
+
+    /// Writes the file at `path`, through a neighbouring file that replaces it
+    /// when complete: a crash or a full disk never costs the previous one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn save(&self, path: &Path) -> Result<(), SnapshotError> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".partial");
+        let partial = path.with_file_name(name);
+        let mut file = BufWriter::new(fs::File::create(&partial)?);
+        self.write(&mut file)?;
+        file.into_inner()
+            .map_err(io::IntoInnerError::into_error)?
+            .sync_all()?;
+        Ok(fs::rename(partial, path)?)
+    }
+
+    /// Writes the text.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        write::write(self, out)
+    }
+
+    /// The value of the first line of the application's `key`.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.values(key).next()
+    }
+
+    /// The values of all lines of the application's `key`.
+    pub fn values(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.run
+            .iter()
+            .filter(move |(k, _)| k == key)
+            .map(|(_, v)| v.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,427 @@
+//! One block through the kernels: pages are predicted, tasks sum over them, and
+//! the sums become results.
+
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::kernel::{self, Target, Variant};
+use super::nearest::{self, Candidates};
+use super::plan::{Plan, Task};
+use super::pool::Pool;
+use super::simd::{Real, Simd, Work};
+use super::tile::{Masses, Tile};
+use super::workspace::Workspace;
+use crate::backend::{Backend, Block, Results, reference};
+use crate::config::{InstructionSet, Precision};
+use crate::error::Result;
+use crate::jmemory::{JMemory, PAGE, Page};
+use crate::particle::{Force, IParticle, Nearest};
+
+/// Vectors of one leaf.
+const LEAF_VECTORS: usize = 32;
+
+/// Blocks up to this size do not keep the tiles of a time that is seen for the first time.
+///
+/// With so few i-particles the cost is the memory traffic of the prediction, and a
+/// kept tile is most of that; usually nobody asks for the same time again.
+const TRANSIENT: usize = 16;
+
+/// The backend for one instruction set and precision. With `SPLIT`, positions have a low part.
+pub struct Cpu<S: Simd, const SPLIT: bool> {
+    s: S,
+    set: InstructionSet,
+    precision: Precision,
+    threads: usize,
+    /// One for each page of the memory, at the page's position.
+    prepared: Vec<RwLock<Prepared<S::T>>>,
+    workspaces: Vec<Mutex<Workspace<S::T>>>,
+    /// Positions of the block's pages, in address order.
+    pages: Vec<usize>,
+    /// Time of the block before.
+    last_ti: Option<u64>,
+}
+
+/// What is kept of a page from block to block.
+struct Prepared<T> {
+    masses: Box<Masses<T>>,
+    tile: Option<Box<Tile<T>>>,
+}
+
+impl<T: Real> Default for Prepared<T> {
+    fn default() -> Self {
+        Self {
+            masses: Box::default(),
+            tile: None,
+        }
+    }
+}
+
+impl<T: Real> Prepared<T> {
+    #[inline(always)]
+    fn fresh_tile(&self, page: &Page, ti: f64) -> Option<&Tile<T>> {
+        self.tile.as_deref().filter(|tile| tile.is_fresh(page, ti))
+    }
+}
+
+impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
+    /// The backend behind a token.
+    pub fn boxed(
+        s: S,
+        set: InstructionSet,
+        precision: Precision,
+        threads: usize,
+    ) -> Box<dyn Backend> {
+        Box::new(Self {
+            s,
+            set,
+            precision,
+            threads,
+            prepared: Vec::new(),
+            workspaces: Vec::new(),
+            pages: Vec::new(),
+            last_ti: None,
+        })
+    }
+}
+
+impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
+    fn name(&self) -> String {
+        format!("cpu {}", self.set)
+    }
+
+    fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    fn finish(
+        &mut self,
+        memory: &JMemory,
+        block: &Block,
+        nearest: bool,
+        results: &mut Results,
+    ) -> Result<()> {
+        let ni = block.particles.len();
+        results.forces.clear();
+        results.forces.resize(ni, Force::default());
+        results.nearest.clear();
+        if nearest {
+            results.nearest.resize(ni, None);
+        }
+        let new_time = self.last_ti.replace(block.ti.to_bits()) != Some(block.ti.to_bits());
+        self.prepared
+            .resize_with(memory.page_count(), RwLock::default);
+        self.pages.clear();
+        self.pages.extend(memory.positions(block.nj));
+        if ni == 0 || self.pages.is_empty() {
+            return Ok(());
+        }
+
+        let mut stale = 0;
+        for &position in &self.pages {
+            let prepared = self.prepared[position].get_mut();
+            let tile = prepared.fresh_tile(memory.page(position), block.ti);
+            stale += usize::from(tile.is_none());
+        }
+        let plan = Plan::new(ni, self.pages.len(), stale, self.threads);
+        if self.workspaces.len() < plan.tasks() {
+            self.workspaces.resize_with(plan.tasks(), Mutex::default);
+        }
+        let shared = Shared::<S, SPLIT> {
+            s: self.s,
+            memory,
+            block,
+            prepared: &self.prepared,
+            pages: &self.pages,
+            nearest,
+            transient: new_time && ni <= TRANSIENT && !plan.predicts_first(),
+        };
+        let pool = Pool::get();
+        if plan.predicts_first() {
+            pool.run(self.pages.len(), plan.threads(), &|p| {
+                shared.s.vectorize(Predict {
+                    shared: &shared,
+                    position: shared.pages[p],
+                });
+            });
+        }
+        let workspaces = &self.workspaces;
+        pool.run(plan.tasks(), plan.threads(), &|t| {
+            shared.s.vectorize(Compute {
+                shared: &shared,
+                task: plan.task(t),
+                whole: plan.tasks_are_whole(),
+                workspace: &mut workspaces[t].lock(),
+            });
+        });
+
+        let mut spaces = self.workspaces[..plan.tasks()].iter_mut();
+        if plan.tasks_are_whole() {
+            for (t, workspace) in spaces.enumerate() {
+                copy_results(&plan.task(t), workspace.get_mut(), results);
+            }
+        } else if let Some(first) = spaces.next() {
+            let first = first.get_mut();
+            for other in spaces {
+                first.append(other.get_mut(), ni);
+            }
+            let whole = Task {
+                particles: 0..ni,
+                pages: 0..self.pages.len(),
+            };
+            shared.s.vectorize(Finish {
+                shared: &shared,
+                task: &whole,
+                workspace: first,
+            });
+            copy_results(&whole, first, results);
+        }
+        Ok(())
+    }
+}
+
+fn copy_results<T>(task: &Task, workspace: &Workspace<T>, results: &mut Results) {
+    let range = task.particles.clone();
+    results.forces[range.clone()].copy_from_slice(&workspace.forces);
+    if !results.nearest.is_empty() {
+        results.nearest[range].copy_from_slice(&workspace.nearest);
+    }
+}
+
+/// What the tasks of one block share.
+struct Shared<'a, S: Simd, const SPLIT: bool> {
+    s: S,
+    memory: &'a JMemory,
+    block: &'a Block,
+    prepared: &'a [RwLock<Prepared<S::T>>],
+    pages: &'a [usize],
+    nearest: bool,
+    /// Tiles that are not kept already are used once.
+    transient: bool,
+}
+
+/// Predicts one page.
+struct Predict<'a, S: Simd, const SPLIT: bool> {
+    shared: &'a Shared<'a, S, SPLIT>,
+    position: usize,
+}
+
+impl<S: Simd, const SPLIT: bool> Work for Predict<'_, S, SPLIT> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        drop(self.shared.prepare(self.position));
+    }
+}
+
+/// Computes the sums of one task, and its results if it sees all pages.
+struct Compute<'a, S: Simd, const SPLIT: bool> {
+    shared: &'a Shared<'a, S, SPLIT>,
+    task: Task,
+    whole: bool,
+    workspace: &'a mut Workspace<S::T>,
+}
+
+impl<S: Simd, const SPLIT: bool> Work for Compute<'_, S, SPLIT> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.shared.sum(&self.task, self.workspace);
+        if self.whole {
+            self.shared.finish(&self.task, self.workspace);
+        }
+    }
+}
+
+/// Turns the joined sums of all tasks into results.
+struct Finish<'a, S: Simd, const SPLIT: bool> {
+    shared: &'a Shared<'a, S, SPLIT>,
+    task: &'a Task,
+    workspace: &'a mut Workspace<S::T>,
+}
+
+impl<S: Simd, const SPLIT: bool> Work for Finish<'_, S, SPLIT> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.shared.finish(self.task, self.workspace);
+    }
+}
+
+impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
+    const LEAF: usize = S::LANES * LEAF_VECTORS;
+    const LEAVES: usize = PAGE / Self::LEAF;
+
+    /// A page with its masses up to date, and its tile too unless that is transient.
+    #[inline(always)]
+    fn prepare(&self, position: usize) -> RwLockReadGuard<'_, Prepared<S::T>> {
+        let page = self.memory.page(position);
+        let ti = self.block.ti;
+        let is_ready = |p: &Prepared<S::T>| {
+            p.masses.are_fresh(page) && (self.transient || p.fresh_tile(page, ti).is_some())
+        };
+        let prepared = self.prepared[position].read();
+        if is_ready(&prepared) {
+            return prepared;
+        }
+        drop(prepared);
+        let mut prepared = self.prepared[position].write();
+        if !prepared.masses.are_fresh(page) {
+            prepared.masses.load(page);
+        }
+        if !is_ready(&prepared) {
+            let tile = prepared.tile.get_or_insert_default();
+            tile.predict(self.s, page, ti);
+        }
+        RwLockWriteGuard::downgrade(prepared)
+    }
+
+    /// The page's tile: the one that is kept, or `scratch` predicted.
+    #[inline(always)]
+    fn tile<'t>(
+        &self,
+        prepared: &'t Prepared<S::T>,
+        page: &Page,
+        scratch: &'t mut Option<Box<Tile<S::T>>>,
+    ) -> &'t Tile<S::T> {
+        let ti = self.block.ti;
+        if let Some(tile) = prepared.fresh_tile(page, ti) {
+            return tile;
+        }
+        let tile = scratch.get_or_insert_default();
+        if !tile.is_fresh(page, ti) {
+            tile.predict(self.s, page, ti);
+        }
+        tile
+    }
+
+    /// Slots of a page below the block's `nj`.
+    #[inline(always)]
+    fn slots(&self, page: &Page) -> usize {
+        (self.block.nj - page.first_address()).min(PAGE)
+    }
+
+    /// Sums over the task's run of pages for each of its i-particles.
+    #[inline(always)]
+    fn sum(&self, task: &Task, workspace: &mut Workspace<S::T>) {
+        let particles = &self.block.particles[task.particles.clone()];
+        // Absent pages between two runs belong to neither.
+        let first_leaf = match task.pages.start {
+            0 => 0,
+            start => self.memory.page(self.pages[start]).number() * Self::LEAVES as u32,
+        };
+        workspace.restart(particles, first_leaf);
+        for &position in &self.pages[task.pages.clone()] {
+            let page = self.memory.page(position);
+            let prepared = self.prepare(position);
+            let tile = self.tile(&prepared, page, &mut workspace.scratch);
+            let masses = &*prepared.masses;
+            let slots = self.slots(page);
+            let factors = tile.units.factors(masses.unit, S::RSQRT_SCALE);
+            for leaf in 0..Self::LEAVES {
+                let range = leaf * Self::LEAF..slots.min((leaf + 1) * Self::LEAF);
+                if range.is_empty() {
+                    break;
+                }
+                let number = page.number() * Self::LEAVES as u32 + leaf as u32;
+                let holes = !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone());
+                for (i, progress) in particles.iter().zip(&mut workspace.progress) {
+                    let target = progress.target(i, &tile.units);
+                    progress.unsafe_range |= !target.is_representable(i);
+                    let variant = Variant {
+                        jerk: page.has_motion() || i.v != [0.0; 3],
+                        zero: i.eps2 == 0.0,
+                        mask: holes || page.may_hold_index(i.index),
+                        nearest: self.nearest,
+                    };
+                    let range = range.clone();
+                    let (mut sums, least) = kernel::leaf::<S, SPLIT>(
+                        self.s, variant, tile, &masses.m, page, &target, range,
+                    );
+                    for (sum, factor) in sums.iter_mut().zip(factors) {
+                        *sum *= factor;
+                    }
+                    progress.joiner.push(number, sums);
+                    if self.nearest && least < S::T::MAX {
+                        let least = least.to_f64() / (tile.units.length * tile.units.length);
+                        progress.candidates.add(number, least, Self::slack(i));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Absolute error of a squared distance in this precision.
+    fn slack(i: &IParticle) -> f64 {
+        let bits = match (size_of::<S::T>() == size_of::<f64>(), SPLIT) {
+            (true, _) => 52,
+            (false, true) => 47,
+            (false, false) => 23,
+        };
+        nearest::slack(&i.x, bits)
+    }
+
+    /// Turns the sums over all pages into the results of the task's i-particles.
+    #[inline(always)]
+    fn finish(&self, task: &Task, workspace: &mut Workspace<S::T>) {
+        let block = self.block;
+        let Workspace {
+            progress,
+            forces,
+            nearest,
+            scratch,
+        } = workspace;
+        forces.clear();
+        nearest.clear();
+        let particles = &block.particles[task.particles.clone()];
+        for (i, progress) in particles.iter().zip(progress) {
+            let sums = progress.joiner.total().unwrap_or_default();
+            let mut force = Force {
+                acc: [sums[0], sums[1], sums[2]],
+                pot: sums[3],
+                jerk: [sums[4], sums[5], sums[6]],
+            };
+            if progress.unsafe_range || !force.is_finite() {
+                force = reference::force_on(self.memory, block.nj, block.ti, i);
+            }
+            forces.push(force);
+            if self.nearest {
+                nearest.push(if progress.unsafe_range {
+                    reference::nearest_to(self.memory, block.nj, block.ti, i)
+                } else {
+                    self.nearest(i, &progress.candidates, scratch)
+                });
+            }
+        }
+    }
+
+    /// The nearest neighbour, from the leaves that can hold it.
+    #[inline(always)]
+    fn nearest(
+        &self,
+        i: &IParticle,
+        candidates: &Candidates,
+        scratch: &mut Option<Box<Tile<S::T>>>,
+    ) -> Option<Nearest> {
+        let (bound, leaves) = candidates.remaining()?;
+        let mut best = None;
+        for leaf in leaves {
+            let number = leaf / Self::LEAVES as u32;
+            let at = self
+                .pages
+                .binary_search_by_key(&number, |&p| self.memory.page(p).number())
+                .expect("a candidate comes from one of the block's pages");
+            let page = self.memory.page(self.pages[at]);
+            let prepared = self.prepare(self.pages[at]);
+            let tile = self.tile(&prepared, page, scratch);
+            let begin = leaf as usize % Self::LEAVES * Self::LEAF;
+            let range = begin..self.slots(page).min(begin + Self::LEAF);
+            // A little more, for the rounding of the bound itself.
+            let length = tile.units.length;
+            let bound = S::T::from_f64(bound * (length * length) * (1.0 + 1e-6));
+            let target = Target::new(i, &tile.units);
+            kernel::slots_within::<S, SPLIT>(self.s, tile, &target, bound, range.clone(), |slot| {
+                nearest::consider(&mut best, i, page, slot, &range, self.block.ti);
+            });
+        }
+        best
+    }
+}
