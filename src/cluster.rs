@@ -104,25 +104,31 @@ impl Cluster {
     /// # Errors
     ///
     /// A negative address, or no memory. Nothing changes then.
-    pub fn set_j_particle(&mut self, address: i32, particle: &JParticle) -> Result<()> {
-        let mut particle = *particle;
+    #[inline]
+    pub fn set_j_particle(&mut self, address: i32, mut particle: JParticle) -> Result<()> {
         if !self.settings.snap {
             particle.a2by18 = [0.0; 3];
         }
-        if self.phase != Phase::Free {
-            jmemory::check_address(address)?;
-            if self.staged.len() < STAGED_AT_MOST {
-                self.staged.try_reserve(1).map_err(|_| Error::OutOfMemory {
-                    purpose: "j-particles",
-                })?;
-                // A page that cannot be had is refused now, not at the next block.
-                self.memory.reserve(address)?;
-                self.staged.push((address, particle));
-                return Ok(());
-            }
-            self.settle()?;
+        if self.phase == Phase::Free {
+            self.memory.write(address, &particle)
+        } else {
+            self.stage(address, particle)
         }
-        self.memory.write(address, &particle)
+    }
+
+    /// Keeps a write for the next block.
+    fn stage(&mut self, address: i32, particle: JParticle) -> Result<()> {
+        // A page that cannot be had is refused now, not at the next block.
+        self.memory.reserve(address)?;
+        if self.staged.len() == STAGED_AT_MOST {
+            self.settle()?;
+            return self.memory.write(address, &particle);
+        }
+        self.staged.try_reserve(1).map_err(|_| Error::OutOfMemory {
+            purpose: "j-particles",
+        })?;
+        self.staged.push((address, particle));
+        Ok(())
     }
 
     /// Finishes everything that depends on the frozen memory, then lets the staged writes in.
@@ -221,6 +227,10 @@ impl Cluster {
             self.compute(nearest)?;
         }
         self.owed = false;
+        if self.phase == Phase::Computed && self.lists_are_empty() {
+            // Nothing is left to ask that depends on the memory as it is.
+            self.settle()?;
+        }
         let neighbours = if nearest {
             debug_assert!(self.has_nearest);
             &self.results.nearest[..ni]
@@ -230,7 +240,15 @@ impl Cluster {
         Ok((&self.results.forces[..ni], neighbours))
     }
 
+    fn lists_are_empty(&self) -> bool {
+        !self.block.particles.iter().any(|i| i.h2 > 0.0)
+    }
+
     fn build_lists(&mut self) -> Result<()> {
+        if self.lists_are_empty() {
+            self.lists = Some(NeighbourLists::default());
+            return Ok(());
+        }
         let rules = ListRules {
             include_self: self.settings.lists_include_self(),
             sorted: neighbours::sort_mode() != 0,

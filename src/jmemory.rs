@@ -98,6 +98,7 @@ impl Page {
         }))
     }
 
+    #[inline]
     fn write(&mut self, slot: usize, p: &JParticle) {
         let c = &mut self.columns;
         if c[MASS][slot].to_bits() != p.mass.to_bits() {
@@ -258,6 +259,7 @@ impl JMemory {
     /// # Errors
     ///
     /// A negative address, or one for which there is no memory. Nothing changes then.
+    #[inline]
     pub fn write(&mut self, address: i32, particle: &JParticle) -> Result<()> {
         let page = self.reserve(address)?;
         self.pages[page].write(address as usize % PAGE, particle);
@@ -269,6 +271,7 @@ impl JMemory {
     /// # Errors
     ///
     /// Those of [`JMemory::write`].
+    #[inline]
     pub fn reserve(&mut self, address: i32) -> Result<usize> {
         let number = check_address(address)? / PAGE;
         match self.position(number) {
@@ -315,6 +318,7 @@ impl JMemory {
         (shelf[number % SHELF] as usize).checked_sub(1)
     }
 
+    #[cold]
     fn make_page(&mut self, number: usize) -> Result<usize> {
         let no_memory = |_| Error::OutOfMemory {
             purpose: "j-particles",

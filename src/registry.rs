@@ -85,11 +85,13 @@ impl Registry {
     }
 
     /// Runs `call` on the cluster of `id`, which is opened if need be.
+    #[inline]
     pub fn with<R>(&self, id: i32, call: impl FnOnce(&mut Cluster) -> R) -> R {
         let mut guard = self.lock(id);
         call(guard.get_or_insert_with(new_cluster))
     }
 
+    #[inline]
     fn lock(&self, id: i32) -> MutexGuard<'_, Option<Box<Cluster>>> {
         let known = self
             .find(id)
@@ -147,6 +149,7 @@ impl Registry {
         })
     }
 
+    #[inline]
     fn find(&self, id: i32) -> Option<&Entry> {
         let mut next = self.bucket(id).load(Ordering::Acquire);
         loop {
@@ -198,7 +201,7 @@ mod tests {
             ..Default::default()
         };
         registry
-            .with(id, |c| c.set_j_particle(0, &p))
+            .with(id, |c| c.set_j_particle(0, p))
             .expect("address 0 is legal");
     }
 

@@ -73,7 +73,7 @@ pub unsafe fn set_j_particle(
             a2by18: vector(vectors.a2by18, "a2by18")?,
         }
     };
-    REGISTRY.with(id, |c| c.set_j_particle(address, &particle))?;
+    REGISTRY.with(id, |c| c.set_j_particle(address, particle))?;
     Ok(0)
 }
 
@@ -94,7 +94,7 @@ pub unsafe fn set_mass_position(
         x: unsafe { vector(x, "x")? },
         ..Default::default()
     };
-    REGISTRY.with(id, |c| c.set_j_particle(address, &particle))?;
+    REGISTRY.with(id, |c| c.set_j_particle(address, particle))?;
     Ok(0)
 }
 

@@ -35,6 +35,7 @@ pub use own::*;
 pub use table::{Argument, Call, Group, Kind, Returns, Support, table};
 pub use thesis::*;
 
+use std::any::Any;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -42,18 +43,27 @@ use crate::error::{Error, Result};
 use crate::log;
 
 /// The boundary: errors become codes and a line on stderr, and no panic passes.
+#[inline]
 fn guard(name: &'static str, call: impl FnOnce() -> Result<c_int>) -> c_int {
-    let error = match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(Ok(value)) => return value,
-        Ok(Err(error)) => error,
-        Err(payload) => Error::Internal {
-            message: payload
-                .downcast_ref::<&str>()
-                .map(|s| (*s).to_owned())
-                .or_else(|| payload.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "a panic without a message".to_owned()),
-        },
-    };
-    log::error(name, &error);
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(value)) => value,
+        Ok(Err(error)) => report(name, &error),
+        Err(payload) => report_panic(name, &*payload),
+    }
+}
+
+#[cold]
+fn report(name: &'static str, error: &Error) -> c_int {
+    log::error(name, error);
     error.code()
+}
+
+#[cold]
+fn report_panic(name: &'static str, payload: &(dyn Any + Send)) -> c_int {
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(|s| (*s).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned());
+    report(name, &Error::Internal { message })
 }
