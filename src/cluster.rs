@@ -32,6 +32,17 @@ enum Phase {
     Computed,
 }
 
+/// The results for a block of i-particles, arrays of one length.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// The i-particles, as `firsthalf` brought them.
+    pub particles: &'a [IParticle],
+    /// Accelerations, jerks, potentials.
+    pub forces: &'a [Force],
+    /// Nearest neighbours; empty if they were not asked for.
+    pub nearest: &'a [Option<Nearest>],
+}
+
 /// Registers of the low-level calls (`g6_set_nip` and so on).
 #[derive(Default)]
 struct LowLevel {
@@ -218,7 +229,7 @@ impl Cluster {
     /// # Errors
     ///
     /// The block has fewer i-particles, or the backend failed.
-    pub fn lasthalf(&mut self, ni: usize, nearest: bool) -> Result<(&[Force], &[Option<Nearest>])> {
+    pub fn lasthalf(&mut self, ni: usize, nearest: bool) -> Result<Answer<'_>> {
         let present = self.block.particles.len();
         if ni > present {
             return Err(Error::BlockTooSmall { asked: ni, present });
@@ -231,13 +242,16 @@ impl Cluster {
             // Nothing is left to ask that depends on the memory as it is.
             self.settle()?;
         }
-        let neighbours = if nearest {
-            debug_assert!(self.has_nearest);
-            &self.results.nearest[..ni]
-        } else {
-            &[]
-        };
-        Ok((&self.results.forces[..ni], neighbours))
+        debug_assert!(self.has_nearest || !nearest);
+        Ok(Answer {
+            particles: &self.block.particles[..ni],
+            forces: &self.results.forces[..ni],
+            nearest: if nearest {
+                &self.results.nearest[..ni]
+            } else {
+                &[]
+            },
+        })
     }
 
     fn lists_are_empty(&self) -> bool {
@@ -329,7 +343,7 @@ impl Cluster {
     /// # Errors
     ///
     /// The backend failed, or fewer registers were loaded than `nip`.
-    pub fn low_level_forces(&mut self, nearest: bool) -> Result<(&[Force], &[Option<Nearest>])> {
+    pub fn low_level_forces(&mut self, nearest: bool) -> Result<Answer<'_>> {
         let LowLevel {
             nip,
             njp,

@@ -76,7 +76,7 @@ pub struct Page {
 }
 
 impl Page {
-    fn new(number: u32) -> Result<Box<Self>> {
+    fn new(number: u32) -> Result<Self> {
         let mut columns = Vec::new();
         columns
             .try_reserve_exact(COLUMNS)
@@ -84,7 +84,7 @@ impl Page {
                 purpose: "j-particles",
             })?;
         columns.resize(COLUMNS, Column::default());
-        Ok(Box::new(Self {
+        Ok(Self {
             number,
             version: 0,
             mass_version: 0,
@@ -95,7 +95,7 @@ impl Page {
             greatest_index: i32::MIN,
             has_snap: false,
             has_motion: false,
-        }))
+        })
     }
 
     #[inline]
@@ -248,7 +248,7 @@ pub struct JMemory {
     /// Page number to position in `pages`, plus one; 0 where there is no page.
     directory: Vec<Option<Box<[u32; SHELF]>>>,
     /// In the order in which they were made.
-    pages: Vec<Box<Page>>,
+    pages: Vec<Page>,
     /// Positions in `pages`, by page number.
     by_number: Vec<u32>,
 }
@@ -290,7 +290,7 @@ impl JMemory {
 
     /// The pages with addresses below `nj`, in address order.
     pub fn pages(&self, nj: usize) -> impl Iterator<Item = &Page> {
-        self.positions(nj).map(|p| &*self.pages[p])
+        self.positions(nj).map(|p| &self.pages[p])
     }
 
     /// Positions (in order of creation) of the pages with addresses below `nj`, in
@@ -421,7 +421,7 @@ mod tests {
         let mut memory = JMemory::default();
         memory.write(0, &particle(1)).unwrap();
         let page = &memory.pages[0];
-        let bytes = size_of_val(&**page) + page.columns.capacity() * size_of::<Column<f64>>();
+        let bytes = size_of_val(page) + page.columns.capacity() * size_of::<Column<f64>>();
         assert!(bytes / PAGE <= 160, "{} bytes", bytes / PAGE);
     }
 }

@@ -144,10 +144,10 @@ pub fn nearest(
 /// Takes a j-particle at squared distance `r2` for the nearest, if it is nearer than `best`.
 #[inline(always)]
 pub fn update_nearest(best: &mut Option<Nearest>, i: &IParticle, index: i32, r2: f64) {
-    // A particle whose distance is not a number is nobody's neighbour.
+    // A particle at no finite distance is nobody's neighbour.
     let nearer = match best {
         Some(best) => r2 < best.r2,
-        None => !r2.is_nan(),
+        None => r2 < f64::INFINITY,
     };
     if nearer && index != i.index {
         *best = Some(Nearest { index, r2 });

@@ -3,10 +3,11 @@
 use std::ffi::c_int;
 
 use super::pointers::{self, IArrays, count, not_null, vector};
+use crate::cluster::Answer;
 use crate::config::{self, NoNeighbour};
 use crate::error::{Error, Result};
 use crate::neighbours;
-use crate::particle::{Force, IParticle, JParticle, Nearest};
+use crate::particle::{IParticle, JParticle};
 use crate::registry::REGISTRY;
 
 /// The cluster that the `_all` calls address: a cluster of kirin has every device already.
@@ -137,9 +138,9 @@ impl Outputs {
 
     /// # Safety
     ///
-    /// `check` succeeded, and arrays that are not null have as many entries as `forces`.
-    unsafe fn write(&self, forces: &[Force], nearest: &[Option<Nearest>], eps2: f64) {
-        for (i, f) in forces.iter().enumerate() {
+    /// `check` succeeded, and arrays that are not null have as many entries as the answer.
+    unsafe fn write(&self, answer: Answer<'_>) {
+        for (i, f) in answer.forces.iter().enumerate() {
             // SAFETY: i is below the length of the arrays. An array may be both acc and jerk
             // (ph4): the later write wins, as it does in C.
             unsafe {
@@ -148,7 +149,7 @@ impl Outputs {
                 self.pot.add(i).write_unaligned(f.pot);
             }
         }
-        for (i, n) in nearest.iter().enumerate() {
+        for (i, n) in answer.nearest.iter().enumerate() {
             // SAFETY: as above, for the arrays that are not null.
             unsafe {
                 if !self.nearest.is_null() {
@@ -159,7 +160,8 @@ impl Outputs {
                     });
                 }
                 if !self.nearest_distance.is_null() {
-                    let distance = n.map_or(f64::INFINITY, |n| (n.r2 + eps2).sqrt());
+                    let distance =
+                        n.map_or(f64::INFINITY, |n| (n.r2 + answer.particles[i].eps2).sqrt());
                     self.nearest_distance
                         .add(i)
                         .write_unaligned(distance as f32);
@@ -204,9 +206,9 @@ pub unsafe fn lasthalf(
             // SAFETY: the caller vouches for the lengths; the core copies before it returns.
             c.firsthalf(nj, unsafe { arrays.particles(ni, eps2) })?;
         }
-        let (forces, nearest) = c.lasthalf(ni, wants_nearest)?;
+        let answer = c.lasthalf(ni, wants_nearest)?;
         // SAFETY: there are ni results, and the caller vouches for as many entries.
-        unsafe { outputs.write(forces, nearest, eps2) };
+        unsafe { outputs.write(answer) };
         Ok(0)
     })
 }
@@ -320,12 +322,12 @@ pub unsafe fn set_i_particle(
 /// The outputs and `flag` are null or have as many entries as `set_nip` announced.
 pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result<c_int> {
     REGISTRY.with(id, |c| {
-        let (forces, nearest) = c.low_level_forces(!outputs.nearest.is_null())?;
-        outputs.check(forces.len())?;
+        let answer = c.low_level_forces(!outputs.nearest.is_null())?;
+        outputs.check(answer.forces.len())?;
         // SAFETY: the caller vouches for the lengths.
-        unsafe { outputs.write(forces, nearest, 0.0) };
+        unsafe { outputs.write(answer) };
         if !flag.is_null() {
-            for i in 0..forces.len() {
+            for i in 0..answer.forces.len() {
                 // SAFETY: i is below the length of the array.
                 unsafe { flag.add(i).write_unaligned(0) };
             }

@@ -325,7 +325,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                 let holes = !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone());
                 for (i, progress) in particles.iter().zip(&mut workspace.progress) {
                     let target = progress.target(i, &tile.units);
-                    progress.unsafe_range |= !target.is_representable(i);
+                    progress.unsafe_range |= !(masses.representable && target.is_representable(i));
                     let variant = Variant {
                         jerk: page.has_motion() || i.v != [0.0; 3],
                         zero: i.eps2 == 0.0,

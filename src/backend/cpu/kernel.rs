@@ -118,7 +118,7 @@ fn pairs<
     let mut least = far;
     let mut at = range.start;
     while at < range.end {
-        // SAFETY (of every load): `at` is a multiple of the lanes below PAGE, which they divide.
+        // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
         let (r, r2) = unsafe { point.distance(s, tile, at) };
         let mut near = r2;
         let mut y = s.rsqrt(r2);
@@ -218,13 +218,13 @@ impl<S: Simd, const SPLIT: bool> Point<S, SPLIT> {
     #[inline(always)]
     unsafe fn distance(&self, s: S, tile: &Tile<S::T>, at: usize) -> ([S::V; 3], S::V) {
         let mut r = self.x;
-        for k in 0..3 {
+        for (k, r) in r.iter_mut().enumerate() {
             // SAFETY: passed on.
-            r[k] = s.sub(unsafe { s.load(&tile.x[k], at) }, self.x[k]);
+            *r = s.sub(unsafe { s.load(&tile.x[k], at) }, self.x[k]);
             if SPLIT {
                 // SAFETY: passed on.
                 let low = s.sub(unsafe { s.load(&tile.x_low[k], at) }, self.x_low[k]);
-                r[k] = s.add(r[k], low);
+                *r = s.add(*r, low);
             }
         }
         let r2 = s.fma(r[0], r[0], self.eps2);

@@ -4,12 +4,13 @@
 //! too. The caller never waits for a worker that has not begun: on a busy machine
 //! it does the work itself. (rayon's scopes wait for every spawned task to start.)
 //! Nothing spins.
+//!
+//! The locks are those of the standard library: parking_lot's waiting threads stand in a
+//! table of the whole process, which is wrong after a fork.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-
-use parking_lot::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A job as its workers see it: valid while it is posted or somebody is at work on it.
 struct Job<'a> {
@@ -28,7 +29,7 @@ impl Job<'_> {
                 return;
             }
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.task)(t))) {
-                self.panic.lock().get_or_insert(payload);
+                lock(&self.panic).get_or_insert(payload);
             }
         }
     }
@@ -113,13 +114,13 @@ impl Pool {
         if posted {
             self.withdraw();
         }
-        if let Some(payload) = job.panic.into_inner() {
+        if let Some(payload) = lock(&job.panic).take() {
             resume_unwind(payload);
         }
     }
 
     fn post(&self, job: &Job<'_>, helpers: usize) -> bool {
-        let mut state = self.shared.state.lock();
+        let mut state = lock(&self.shared.state);
         if state.posted.is_some() || state.active > 0 {
             return false;
         }
@@ -144,10 +145,10 @@ impl Pool {
 
     /// Takes the job back and waits for the workers that joined it.
     fn withdraw(&self) {
-        let mut state = self.shared.state.lock();
+        let mut state = lock(&self.shared.state);
         state.posted = None;
         while state.active > 0 {
-            self.shared.idle.wait(&mut state);
+            state = wait(&self.shared.idle, state);
         }
     }
 
@@ -162,8 +163,19 @@ impl Pool {
     }
 }
 
+/// Nothing that holds these locks can panic half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    condition
+        .wait(guard)
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
 fn worker(shared: &Shared) {
-    let mut state = shared.state.lock();
+    let mut state = lock(&shared.state);
     loop {
         let joined = match &mut state.posted {
             Some((job, places)) if *places > 0 => {
@@ -173,14 +185,14 @@ fn worker(shared: &Shared) {
             _ => None,
         };
         let Some(job) = joined else {
-            shared.wake.wait(&mut state);
+            state = wait(&shared.wake, state);
             continue;
         };
         state.active += 1;
         drop(state);
         // SAFETY: this worker is counted as active, so `withdraw` has not returned and the job lives.
         unsafe { &*job.0 }.work();
-        state = shared.state.lock();
+        state = lock(&shared.state);
         state.active -= 1;
         if state.active == 0 {
             shared.idle.notify_all();

@@ -300,6 +300,36 @@ fn lengths_and_masses_in_any_units() {
 }
 
 #[test]
+fn stale_particles_beyond_nj_have_no_influence() {
+    let (mut memory, particles) = cluster(300, 1.0);
+    let block = Block {
+        nj: 200,
+        ti: 0.0,
+        particles: i_particles(&particles[..30], 0.0),
+    };
+    for precision in PRECISIONS {
+        for (name, mut backend) in backends(precision, 1) {
+            let before = results(&mut *backend, &memory, &block);
+            for mass in [1e90, 1e-90, f64::NAN, 0.7] {
+                let mut heavy = particles[250];
+                heavy.mass = mass;
+                heavy.x = [mass; 3];
+                memory.write(250, &heavy).unwrap();
+                let after = results(&mut *backend, &memory, &block);
+                if mass == 0.7 {
+                    assert_eq!(after.forces, before.forces, "{name} {precision}");
+                }
+                let errors = errors(&memory, &block, &after.forces);
+                assert!(
+                    errors.iter().all(|&e| e <= tolerance(precision)),
+                    "{name}: {errors:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn close_pairs_and_far_points_fall_back_to_double_precision() {
     let (mut memory, mut particles) = cluster(40, 1.0);
     particles[1] = particles[0];

@@ -10,6 +10,8 @@ use crate::predictor::{Arithmetic, Coordinate};
 const LENGTHS: (f64, f64) = (1.0 / 256.0, 16_777_216.0);
 /// The same for velocities, which enter linearly.
 const VELOCITIES: (f64, f64) = (1.0 / 16_777_216.0, 16_777_216.0);
+/// Masses below this multiple of the unit might vanish in products.
+const LEAST_MASS: f64 = 1e-20;
 
 /// The powers of two by which the numbers of a tile are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,12 +47,18 @@ impl Units {
     }
 }
 
-/// The masses of one page, divided by the largest of them, so that equal masses are exact.
+/// The masses of one page, divided by the first of them, so that equal masses are exact.
+///
+/// (A power of two for a unit would leave the rounding error of 1/N in every term of
+/// the sum, with one sign.) The first mass in address order is below `nj` whenever any is, so
+/// stale particles beyond `nj` have no influence.
 pub struct Masses<T> {
     /// Masses.
     pub m: Column<T>,
     /// What they were divided by.
     pub unit: f64,
+    /// Whether `T` has the range for all of them.
+    pub representable: bool,
     version: Option<u64>,
 }
 
@@ -59,6 +67,7 @@ impl<T: Real> Default for Masses<T> {
         Self {
             m: Column::default(),
             unit: 1.0,
+            representable: true,
             version: None,
         }
     }
@@ -73,19 +82,16 @@ impl<T: Real> Masses<T> {
 
     /// Takes over the masses of `page`.
     pub fn load(&mut self, page: &Page) {
-        let greatest = page.mass().iter().fold(0.0_f64, |m, c| m.max(c.abs()));
-        let inverse = 1.0 / greatest;
         // Double precision holds any mass.
-        let scale =
-            size_of::<T>() < size_of::<f64>() && greatest.is_normal() && inverse.is_normal();
-        let (unit, inverse) = if scale {
-            (greatest, inverse)
-        } else {
-            (1.0, 1.0)
-        };
-        self.unit = unit;
+        let single = size_of::<T>() < size_of::<f64>();
+        let usable = |m: &f64| single && m.is_normal() && (1.0 / m).is_normal();
+        self.unit = page.mass().iter().copied().find(usable).unwrap_or(1.0);
+        let inverse = 1.0 / self.unit;
+        self.representable = true;
         for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
             *m = T::from_f64(mass * inverse);
+            // What overflows shows in the sums; what vanishes does not.
+            self.representable &= mass == 0.0 || m.to_f64().abs() >= LEAST_MASS || !single;
         }
         self.version = Some(page.mass_version());
     }
@@ -178,15 +184,14 @@ impl<T: Real> Tile<T> {
         let mut greatest_v = greatest_x;
         let mut at = 0;
         while at < PAGE {
-            for k in 0..3 {
+            for (k, c) in columns.iter().enumerate() {
                 let mut x = [now; 2];
                 let mut v = [now; 2];
                 for part in 0..S::PARTS {
                     let at = at + part * S::Double::LANES;
-                    // SAFETY (of every load and store): the lanes divide PAGE, and `at` is a
-                    // multiple of them below it.
-                    let interval = d.sub(now, unsafe { d.load(page.times(), at) });
-                    let c = &columns[k];
+                    // SAFETY: the lanes divide PAGE, and `at` is a multiple of them below it.
+                    let t = unsafe { d.load(page.times(), at) };
+                    let interval = d.sub(now, t);
                     // SAFETY: as above.
                     let c = unsafe {
                         Coordinate {

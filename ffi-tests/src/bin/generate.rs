@@ -1,0 +1,16 @@
+//! Writes `include/kirin.h`, `include/kirin.f90` and the README's list of calls.
+
+use ffi_tests::generate;
+
+fn main() -> std::io::Result<()> {
+    for file in generate::all() {
+        if !file.is_fresh() {
+            if let Some(folder) = file.path.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            std::fs::write(&file.path, &file.text)?;
+            println!("wrote {}", file.path.display());
+        }
+    }
+    Ok(())
+}

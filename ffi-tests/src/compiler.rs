@@ -1,0 +1,188 @@
+//! Compiles the clients under `clients/` and runs them.
+
+use std::ffi::OsStr;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::generate::repository;
+use crate::library;
+
+/// How a client is linked with kirin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// With the shared library.
+    Shared,
+    /// With the static library without C spellings.
+    StaticFortranNames,
+    /// Not at all: the client opens the library itself.
+    None,
+}
+
+/// Whether `program` can be run; prints SKIPPED where it cannot.
+pub fn available(program: &str) -> bool {
+    let found = Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|s| s.success());
+    if !found {
+        println!("SKIPPED: there is no {program} on this machine");
+    }
+    found
+}
+
+/// The path of a client's source.
+pub fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("clients")
+        .join(name)
+}
+
+/// The compiler and its options for a source, by its extension. Warnings are errors.
+fn compiler(source: &Path) -> (&'static str, &'static [&'static str]) {
+    let strict_c: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"];
+    let strict_cpp: &[&str] = &["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic"];
+    match source.extension().and_then(OsStr::to_str) {
+        Some("c") => ("gcc", strict_c),
+        Some("cc") => ("g++", strict_cpp),
+        Some("f") => ("gfortran", &["-std=legacy", "-Wall", "-Werror"]),
+        Some("f90") => ("gfortran", &["-std=f2008", "-Wall", "-Werror"]),
+        other => panic!("no compiler for {other:?}"),
+    }
+}
+
+/// Compiles a client; `None` (and a line that says SKIPPED) where its compiler is missing.
+pub fn compile(name: &str, link: Link) -> Option<PathBuf> {
+    let source = source(name);
+    let (compiler, options) = compiler(&source);
+    if !available(compiler) {
+        return None;
+    }
+    // Tests of one process run side by side: no two compile into one file.
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = library::workspace().join(format!("client-{number}"));
+    std::fs::create_dir_all(&folder).expect("the target folder is writable");
+    let program = folder.join(name.replace('.', "-"));
+    let include = repository().join("include");
+    let mut command = Command::new(compiler);
+    command
+        .args(options)
+        .args(["-O1", "-g", "-o"])
+        .arg(&program);
+    if name.ends_with(".f90") {
+        command
+            .arg("-J")
+            .arg(&folder)
+            .arg(include.join("kirin.f90"));
+    }
+    command.arg("-I").arg(&include).arg(&source);
+    link_options(&mut command, link);
+    let output = command
+        .output()
+        .expect("the compiler was there a moment ago");
+    assert!(
+        output.status.success(),
+        "{name} does not compile:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(program)
+}
+
+fn link_options(command: &mut Command, link: Link) {
+    match link {
+        Link::Shared => {
+            let folder = library::fresh().folder().display();
+            command.arg(format!("-L{folder}")).arg("-lkirin");
+            // Old dynamic tags: DT_RPATH goes before LD_LIBRARY_PATH, on which cargo puts stale copies.
+            command.arg(format!("-Wl,--disable-new-dtags,-rpath,{folder}"));
+        }
+        Link::StaticFortranNames => {
+            command
+                .arg(&library::fortran_names_only().archive)
+                .arg("-lrt");
+        }
+        Link::None => {}
+    }
+    command.args(["-lpthread", "-ldl", "-lm"]);
+}
+
+/// How long a client may take before it counts as hung.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A command without the settings and search paths of the surrounding `cargo test`.
+pub fn clean_command(program: impl AsRef<OsStr>, settings: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("KIRIN_") {
+            command.env_remove(name);
+        }
+    }
+    command.env_remove("LD_LIBRARY_PATH");
+    command.envs(settings.iter().copied());
+    command
+}
+
+/// Runs a program to its end, which must come within [`PATIENCE`].
+pub fn run(command: &mut Command) -> Output {
+    let folder = library::workspace();
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    // Files and not pipes: nobody has to read them while the program runs.
+    let paths = ["out", "err"].map(|e| folder.join(format!("run-{number}.{e}")));
+    let file = |p: &Path| std::fs::File::create(p).expect("the target folder is writable");
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(file(&paths[0]))
+        .stderr(file(&paths[1]))
+        .process_group(0)
+        .spawn()
+        .expect("a compiled client runs");
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("a child can be waited for") {
+            break status;
+        }
+        if start.elapsed() > PATIENCE {
+            // The whole group: a client may have forked.
+            let group = format!("-{}", child.id());
+            let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+            let _ = child.wait();
+            panic!("{command:?} hangs");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    let read = |p: &Path| std::fs::read(p).expect("the file was made above");
+    let output = Output {
+        status,
+        stdout: read(&paths[0]),
+        stderr: read(&paths[1]),
+    };
+    for path in &paths {
+        let _ = std::fs::remove_file(path);
+    }
+    output
+}
+
+/// Runs a client with `settings`, and returns its stdout; it must succeed.
+pub fn succeed(program: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> String {
+    let output = run(clean_command(program, settings).args(arguments));
+    let (out, err) = texts(&output);
+    assert!(
+        output.status.success(),
+        "{} with {settings:?}: {}\nstdout: {out}\nstderr: {err}",
+        program.display(),
+        output.status
+    );
+    out
+}
+
+/// stdout and stderr of a run.
+pub fn texts(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}

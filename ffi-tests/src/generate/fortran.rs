@@ -1,0 +1,128 @@
+//! The Fortran module with an explicit interface for every call.
+
+use kirin::abi::{Argument, Call, Kind, Returns, table};
+
+use super::text;
+
+const OPENING: &str = "\
+! kirin.f90: the host interface of the GRAPE-6 computer, as kirin exports it.
+!
+! Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+! change the table, not this file.
+!
+! Programs without this module call the same procedures through implicit interfaces, as
+! they always did, as subroutines or as integer functions. A call that returns nothing but
+! success is a subroutine here, every other one an integer function: 0 for success and a
+! negative number with one line on stderr for a refusal, unless its text says otherwise.
+module kirin
+  use, intrinsic :: iso_c_binding, only: c_double, c_float, c_int, c_ptr
+  implicit none
+  private :: c_double, c_float, c_int, c_ptr
+  public
+
+  interface
+";
+
+const CLOSING: &str = "  end interface
+end module kirin
+";
+
+/// Length of generated lines; the standard allows 132.
+const WIDTH: usize = 100;
+
+/// The text of `include/kirin.f90`.
+pub fn module() -> String {
+    let mut out = String::from(OPENING);
+    for group in table() {
+        out += &format!("\n    ! ---- {}\n", group.title);
+        for call in group.calls {
+            out.push('\n');
+            out += &interface(call);
+        }
+    }
+    out += CLOSING;
+    out
+}
+
+fn interface(call: &Call) -> String {
+    let by_value = call.fortran.is_none();
+    let symbol = call.fortran.or(call.c).expect("a call has a spelling");
+    let name = symbol.strip_suffix('_').unwrap_or(symbol);
+    let mut out = String::new();
+    for line in text::paragraphs(&text::documentation(call), WIDTH - 8) {
+        out += format!("    ! {line}").trim_end();
+        out.push('\n');
+    }
+    let (head, declaration, end) = match call.returns {
+        Returns::Nothing => ("subroutine".to_owned(), None, "subroutine"),
+        Returns::Status | Returns::Count => {
+            ("integer(c_int) function".to_owned(), None, "function")
+        }
+        Returns::Text => ("type(c_ptr) function".to_owned(), Some("c_ptr"), "function"),
+    };
+    let list = call
+        .arguments
+        .iter()
+        .map(|a| a.name)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let statement = format!("{head} {name}({list}) bind(C, name=\"{symbol}\")");
+    let lines = text::fill(statement.split(' '), WIDTH - 8);
+    out += &format!("    {}\n", lines.join(" &\n        "));
+
+    let kinds: Vec<&str> = call
+        .arguments
+        .iter()
+        .map(|a| type_of(a.kind).1)
+        .chain(declaration)
+        .chain((call.returns != Returns::Nothing && declaration.is_none()).then_some("c_int"))
+        .collect();
+    let imported: Vec<&str> = ["c_double", "c_float", "c_int", "c_ptr"]
+        .into_iter()
+        .filter(|k| kinds.contains(k))
+        .collect();
+    if !imported.is_empty() {
+        out += &format!("      import :: {}\n", imported.join(", "));
+    }
+    for argument in call.arguments {
+        out += &format!("      {}\n", declare(argument, by_value));
+    }
+    out += &format!("    end {end} {name}\n");
+    out
+}
+
+/// Type and kind parameter of an argument.
+fn type_of(kind: Kind) -> (&'static str, &'static str) {
+    match kind {
+        Kind::Id | Kind::Int | Kind::Unit | Kind::Ints | Kind::OutInt | Kind::OutInts => {
+            ("integer", "c_int")
+        }
+        Kind::OutFloats => ("real", "c_float"),
+        Kind::Double
+        | Kind::DoubleRef
+        | Kind::Vector
+        | Kind::Vectors
+        | Kind::Doubles
+        | Kind::OutVector
+        | Kind::OutVectors
+        | Kind::OutDouble
+        | Kind::OutDoubles => ("real", "c_double"),
+    }
+}
+
+fn declare(argument: &Argument, by_value: bool) -> String {
+    let (base, parameter) = type_of(argument.kind);
+    let (passing, shape) = match argument.kind {
+        Kind::Id | Kind::Int | Kind::Double | Kind::Unit if by_value => ("value", ""),
+        Kind::Id | Kind::Int | Kind::Double | Kind::Unit | Kind::DoubleRef => ("intent(in)", ""),
+        Kind::Vector => ("intent(in)", "(3)"),
+        Kind::Vectors => ("intent(in)", "(3, *)"),
+        Kind::Ints | Kind::Doubles => ("intent(in)", "(*)"),
+        Kind::OutInt | Kind::OutDouble => ("intent(inout)", ""),
+        Kind::OutVector => ("intent(inout)", "(3)"),
+        Kind::OutVectors => ("intent(inout)", "(3, *)"),
+        // Not intent(out): a refused call writes nothing, and lasthalf2 looks at nnbindex.
+        Kind::OutInts | Kind::OutDoubles | Kind::OutFloats => ("intent(inout)", "(*)"),
+    };
+    format!("{base}({parameter}), {passing} :: {}{shape}", argument.name)
+}

@@ -1,0 +1,159 @@
+//! The C header, made by cbindgen.
+//!
+//! cbindgen does not see functions that macros make (on a stable compiler), so the
+//! table is first written out as plain Rust declarations, one file for each section
+//! of the header.
+
+use kirin::abi::{Argument, Call, Kind, Returns, table};
+
+use super::text;
+
+const OPENING: &str = "\
+/* kirin.h: the host interface of the GRAPE-6 computer, as kirin exports it.
+ *
+ * Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+ * change the table, not this file.
+ *
+ * Each call has up to two spellings: the C one takes scalars by value; the Fortran one
+ * has a trailing underscore and takes scalars by reference. Every call returns an int, 0
+ * for success and a negative number with one line on stderr for a refusal, unless its
+ * text says otherwise. `double (*x)[3]` is the type of an array `double x[n][3]`.
+ *
+ * A null pointer is tolerated for the cluster id (it stands for 0), for the old
+ * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
+ * Input and output arrays may overlap in any way.
+ *
+ * Programs that define the C names themselves, or link the static library made with the
+ * feature fortran-names-only, define KIRIN_FORTRAN_NAMES_ONLY before they include this.
+ */
+#ifndef KIRIN_H
+#define KIRIN_H
+
+#ifdef __cplusplus
+extern \"C\" {
+#endif
+";
+
+const CLOSING: &str = "
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KIRIN_H */
+";
+
+/// The text of `include/kirin.h`.
+pub fn header() -> String {
+    let mut out = String::from(OPENING);
+    for group in table() {
+        let c = declarations(group.calls, Spelling::C);
+        let fortran = declarations(group.calls, Spelling::Fortran);
+        let title = group.title;
+        if group.calls.iter().all(is_own) {
+            out += &format!("\n/* {title} */\n\n{}", by_cbindgen(&c));
+        } else if !c.is_empty() {
+            out += &format!("\n#ifndef KIRIN_FORTRAN_NAMES_ONLY\n/* {title} */\n\n");
+            out += &by_cbindgen(&c);
+            out += "#endif /* KIRIN_FORTRAN_NAMES_ONLY */\n";
+        }
+        if !fortran.is_empty() {
+            out += &format!("\n/* {title}: Fortran spellings */\n\n");
+            out += &by_cbindgen(&fortran);
+        }
+    }
+    out += CLOSING;
+    out
+}
+
+/// Whether no other GRAPE-6 library has the call: such names are in every form of the library.
+fn is_own(call: &Call) -> bool {
+    call.c.is_some_and(|name| name.starts_with("kirin_"))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Spelling {
+    C,
+    Fortran,
+}
+
+/// The calls of one spelling as Rust functions.
+fn declarations(calls: &[Call], spelling: Spelling) -> String {
+    let mut out = String::new();
+    for call in calls {
+        let name = match spelling {
+            Spelling::C => call.c,
+            Spelling::Fortran => call.fortran,
+        };
+        let Some(name) = name else { continue };
+        for line in text::paragraphs(&docs(call, spelling), 96) {
+            out += format!("/// {line}").trim_end();
+            out.push('\n');
+        }
+        let arguments: Vec<String> = call
+            .arguments
+            .iter()
+            .map(|a| format!("{}: {}", a.name, rust_type(a, spelling)))
+            .collect();
+        let returned = match call.returns {
+            Returns::Text => "*const c_char",
+            _ => "c_int",
+        };
+        out += &format!(
+            "#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {name}({}) -> {returned} {{ loop {{}} }}\n\n",
+            arguments.join(", ")
+        );
+    }
+    out
+}
+
+/// The documentation stands at the C spelling; the Fortran spelling refers to it.
+fn docs(call: &Call, spelling: Spelling) -> String {
+    match (spelling, call.c) {
+        (Spelling::Fortran, Some(c)) => format!("`{c}` with scalars by reference."),
+        _ => text::documentation(call),
+    }
+}
+
+fn rust_type(argument: &Argument, spelling: Spelling) -> &'static str {
+    let by_reference = spelling == Spelling::Fortran;
+    match argument.kind {
+        Kind::Id | Kind::Int if by_reference => "*const c_int",
+        Kind::Double if by_reference => "*const f64",
+        // Clients pass integers or doubles; it is not looked at.
+        Kind::Unit if by_reference => "*const c_void",
+        Kind::Id | Kind::Int | Kind::Unit => "c_int",
+        Kind::Double => "f64",
+        Kind::DoubleRef | Kind::Vector | Kind::Doubles => "*const f64",
+        Kind::Ints => "*const c_int",
+        Kind::Vectors | Kind::OutVectors => "*mut [f64; 3]",
+        Kind::OutInt | Kind::OutInts => "*mut c_int",
+        Kind::OutVector | Kind::OutDouble | Kind::OutDoubles => "*mut f64",
+        Kind::OutFloats => "*mut f32",
+    }
+}
+
+/// What cbindgen makes of Rust declarations.
+fn by_cbindgen(declarations: &str) -> String {
+    let source = tempfile::Builder::new()
+        .suffix(".rs")
+        .tempfile()
+        .expect("the temporary folder is writable");
+    std::fs::write(source.path(), declarations).expect("a temporary file is writable");
+    let mut config = cbindgen::Config {
+        language: cbindgen::Language::C,
+        no_includes: true,
+        line_length: 100,
+        documentation_style: cbindgen::DocumentationStyle::Doxy,
+        ..Default::default()
+    };
+    config.function.sort_by = Some(cbindgen::SortKey::None);
+    let mut out = Vec::new();
+    cbindgen::Builder::new()
+        .with_config(config)
+        .with_src(source.path())
+        .generate()
+        .expect("the table is made of types that C has")
+        .write(&mut out);
+    let out = String::from_utf8(out).expect("the table is UTF-8");
+    format!("{}\n", out.trim())
+}

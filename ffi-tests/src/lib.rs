@@ -1,0 +1,14 @@
+//! What the tests of kirin's C and Fortran interface are made of: the generator of
+//! the headers, the freshly built library, the compilers, and a plain model of the
+//! GRAPE-6 interface that shares no code with kirin.
+
+pub mod compiler;
+pub mod direct;
+pub mod expected;
+pub mod generate;
+pub mod library;
+pub mod model;
+pub mod report;
+pub mod script;
+pub mod sets;
+pub mod trial;

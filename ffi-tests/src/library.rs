@@ -1,0 +1,118 @@
+//! The freshly built `libkirin`, in a folder of this process' own.
+//!
+//! `cargo test` does not promise that `target/debug/libkirin.so` is up to date, and
+//! puts that folder on `LD_LIBRARY_PATH`, before a client's own search path. So each test
+//! process has the library built once, copies what cargo names as the result to a
+//! folder that nobody else writes to, and clients find it there.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+use crate::generate::repository;
+
+/// The library in its two forms.
+pub struct Built {
+    /// `libkirin.so`
+    pub shared: PathBuf,
+    /// `libkirin.a`
+    pub archive: PathBuf,
+}
+
+impl Built {
+    /// The folder that holds both.
+    pub fn folder(&self) -> &Path {
+        self.shared.parent().expect("a file is in a folder")
+    }
+}
+
+/// The library as clients usually have it.
+pub fn fresh() -> &'static Built {
+    static BUILT: LazyLock<Built> = LazyLock::new(|| build("shared", &target(), &[]));
+    &BUILT
+}
+
+/// The library without the C spellings. Its folder of build products is another one,
+/// so that the usual library is not replaced under somebody's feet.
+pub fn fortran_names_only() -> &'static Built {
+    static BUILT: LazyLock<Built> = LazyLock::new(|| {
+        let folder = target().join("fortran-names-only");
+        build("fortran", &folder, &["--features", "fortran-names-only"])
+    });
+    &BUILT
+}
+
+/// A folder for the files of this process; folders of processes that ended are removed.
+pub fn workspace() -> &'static Path {
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+        let all = target().join("tmp").join("ffi-tests");
+        let own = all.join(std::process::id().to_string());
+        std::fs::create_dir_all(&own).expect("the target folder is writable");
+        for entry in all.read_dir().into_iter().flatten().flatten() {
+            let process = Path::new("/proc").join(entry.file_name());
+            if Path::new("/proc/self").exists() && !process.exists() {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+        own
+    });
+    &FOLDER
+}
+
+/// The folder of build products that this test program came from: `target/PROFILE/deps/PROGRAM`.
+fn target() -> PathBuf {
+    profile_folder()
+        .parent()
+        .expect("profiles are folders of the target folder")
+        .to_owned()
+}
+
+fn profile_folder() -> PathBuf {
+    let program = std::env::current_exe().expect("a process has a program");
+    program
+        .ancestors()
+        .skip(1)
+        .find(|p| !p.ends_with("deps"))
+        .expect("a program is in a folder")
+        .to_owned()
+}
+
+fn build(name: &str, target: &Path, options: &[&str]) -> Built {
+    let profile_folder = profile_folder();
+    let profile = match profile_folder.file_name().and_then(|n| n.to_str()) {
+        Some("debug") | None => "dev",
+        Some(profile) => profile,
+    };
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "-p", "kirin", "--lib", "--profile", profile])
+        .args(["--message-format=json-render-diagnostics", "--target-dir"])
+        .arg(target)
+        .args(options)
+        .current_dir(repository())
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "libkirin does not build");
+    let files: Vec<PathBuf> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter(|m| m["reason"] == "compiler-artifact" && m["target"]["name"] == "kirin")
+        .flat_map(|m| m["filenames"].as_array().cloned().unwrap_or_default())
+        .filter_map(|f| f.as_str().map(PathBuf::from))
+        .collect();
+    let folder = workspace().join(name);
+    std::fs::create_dir_all(&folder).expect("the target folder is writable");
+    let copy = |extension: &str| {
+        let from = files
+            .iter()
+            .find(|f| f.extension().is_some_and(|e| e == extension))
+            .unwrap_or_else(|| panic!("cargo names no libkirin.{extension}: {files:?}"));
+        let to = folder.join(format!("libkirin.{extension}"));
+        std::fs::copy(from, &to).expect("what cargo built can be copied");
+        to
+    };
+    Built {
+        shared: copy("so"),
+        archive: copy("a"),
+    }
+}

@@ -1,0 +1,378 @@
+//! What every call of the interface should return and write: sections 3 and 7 of the
+//! specification in the plainest form. A block keeps a copy of everything it depends on.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::direct::{self, Probe, Source};
+use crate::expected::Expected::{self, Anything, Exactly, Near, Refusal};
+use crate::expected::{self, Rules, UNTOUCHED};
+use crate::script::{Call, Form, Request, Spelling, odd};
+
+/// What one i-particle of a block depends on.
+type Register = (Probe, f64);
+
+#[derive(Clone, Default)]
+struct Block {
+    sources: Vec<Source>,
+    ti: f64,
+    registers: Vec<Register>,
+    owed: bool,
+}
+
+impl Block {
+    fn result(&self, rules: Rules, register: &Register) -> ([Expected; 7], Option<(i32, f64)>) {
+        expected::force(rules, &self.sources, self.ti, register)
+    }
+}
+
+#[derive(Default)]
+struct Unit {
+    memory: BTreeMap<i32, Source>,
+    ti: f64,
+    block: Block,
+    nip: usize,
+    njp: i32,
+    registers: Vec<Register>,
+}
+
+impl Unit {
+    fn begin(&mut self, nj: i32, registers: Vec<Register>) {
+        let sources = self.memory.range(..nj).map(|(_, s)| *s).collect();
+        self.block = Block {
+            sources,
+            ti: self.ti,
+            registers,
+            owed: true,
+        };
+    }
+}
+
+/// The model of one process.
+pub struct Model {
+    rules: Rules,
+    spelling: Spelling,
+    sorted: i32,
+    units: HashMap<i32, Unit>,
+    /// The unit that an id stands for.
+    names: HashMap<i32, i32>,
+}
+
+impl Model {
+    /// A process that has made no call.
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            spelling: Spelling::C,
+            sorted: 1,
+            units: HashMap::new(),
+            names: HashMap::new(),
+        }
+    }
+
+    /// The answer to a call; `None` for a change of spelling, which is no call.
+    pub fn answer(&mut self, call: &Call) -> Option<Vec<Expected>> {
+        Some(match call {
+            Call::Spelling(spelling) => {
+                self.spelling = *spelling;
+                return None;
+            }
+            Call::Open(id) => {
+                let id = self.id(*id);
+                if self.names.get(&id) != Some(&id) {
+                    self.names.insert(id, id);
+                    self.units.insert(id, Unit::default());
+                }
+                vec![Exactly(0.0)]
+            }
+            Call::Close(id) => {
+                let id = self.id(*id);
+                if let Some(&unit) = self.names.get(&id) {
+                    self.units.remove(&unit);
+                    self.names.retain(|_, named| *named != unit);
+                }
+                vec![Exactly(0.0)]
+            }
+            Call::Npipes => vec![Exactly(self.rules.npipes.into())],
+            Call::Time(id, t) => {
+                self.unit(*id).ti = *t;
+                vec![Exactly(0.0)]
+            }
+            Call::Particle(id, address, source, null) => {
+                let mut source = *source;
+                if !self.rules.snap {
+                    source.a2by18 = [0.0; 3];
+                }
+                if *null != 0 {
+                    return Some(vec![Refusal]);
+                }
+                vec![self.store(*id, *address, source)]
+            }
+            Call::Mass(id, address, index, mass, x) => {
+                let source = Source {
+                    index: *index,
+                    mass: *mass,
+                    x: *x,
+                    ..Default::default()
+                };
+                vec![self.store(*id, *address, source)]
+            }
+            Call::First(r) => vec![self.first(r)],
+            Call::Last(form, r, fill) => self.last(*form, r, *fill),
+            Call::Read(id) => {
+                self.unit(*id);
+                vec![Exactly(0.0)]
+            }
+            Call::Get(id, pipe, most, null) => self.get(*id, *pipe, *most, *null),
+            Call::Sort(mode) => {
+                self.sorted = *mode;
+                vec![Exactly((*mode).into())]
+            }
+            Call::Nip(id, n) => vec![match usize::try_from(*n) {
+                Ok(n) => {
+                    self.unit(*id).nip = n;
+                    Exactly(0.0)
+                }
+                Err(_) => Refusal,
+            }],
+            Call::Njp(id, n) if *n < 0 => {
+                let _ = id;
+                vec![Refusal]
+            }
+            Call::Njp(id, n) => {
+                self.unit(*id).njp = *n;
+                vec![Exactly(0.0)]
+            }
+            Call::Probe(id, address, probe, eps2) => {
+                let Ok(address) = usize::try_from(*address) else {
+                    self.unit(*id);
+                    return Some(vec![Refusal]);
+                };
+                let registers = &mut self.unit(*id).registers;
+                let length = registers.len().max(address + 1);
+                registers.resize(length, Register::default());
+                registers[address] = (*probe, *eps2);
+                vec![Exactly(0.0)]
+            }
+            Call::Force(id, ni, etc) => self.force(*id, *ni, *etc),
+            Call::Predicted(id, nj) => self.predicted(*id, *nj),
+            Call::Memory => vec![Anything],
+            Call::Harmless(_) => vec![Exactly(0.0)],
+        })
+    }
+
+    fn id(&self, id: i32) -> i32 {
+        match self.spelling {
+            Spelling::NullId | Spelling::All | Spelling::AllFortran => 0,
+            _ => id,
+        }
+    }
+
+    /// The unit an id stands for: its own, the sole open one, or a new one.
+    fn unit(&mut self, id: i32) -> &mut Unit {
+        let id = self.id(id);
+        let unit = match self.names.get(&id) {
+            Some(&unit) => unit,
+            None if self.units.len() == 1 => *self.units.keys().next().expect("there is one"),
+            None => id,
+        };
+        self.names.insert(id, unit);
+        self.units.entry(unit).or_default()
+    }
+
+    fn store(&mut self, id: i32, address: i32, source: Source) -> Expected {
+        let memory = &mut self.unit(id).memory;
+        if address < 0 {
+            return Refusal;
+        }
+        memory.insert(address, source);
+        Exactly(0.0)
+    }
+
+    fn first(&mut self, r: &Request) -> Expected {
+        match registers(r) {
+            Some(registers) => {
+                self.unit(r.id).begin(r.nj, registers);
+                Exactly(0.0)
+            }
+            None => Refusal,
+        }
+    }
+
+    fn last(&mut self, form: Form, r: &Request, fill: i32) -> Vec<Expected> {
+        let null_outputs = odd::NO_ACC | odd::NO_JERK | odd::NO_POT;
+        let null_nearest = form.nearest() && r.odd & odd::NO_NEAREST != 0;
+        let illegal =
+            r.nj < 0 || r.ni < 0 || r.ni > 0 && (r.odd & null_outputs != 0 || null_nearest);
+        let ni = usize::try_from(r.ni).unwrap_or(0);
+        let refused = !illegal && {
+            let unit = self.unit(r.id);
+            match (unit.block.owed, registers(r)) {
+                (true, _) => unit.block.registers.len() < ni,
+                (false, Some(registers)) => {
+                    unit.begin(r.nj, registers);
+                    false
+                }
+                (false, None) => true,
+            }
+        };
+        if illegal || refused {
+            let mut answer = vec![Refusal];
+            (0..=ni).for_each(|_| untouched(&mut answer, Some(form), fill));
+            return answer;
+        }
+        let rules = self.rules;
+        let unit = self.unit(r.id);
+        unit.block.owed = false;
+        let mut answer = vec![Exactly(0.0)];
+        for register in &unit.block.registers[..ni] {
+            let (mut force, nearest) = unit.block.result(rules, register);
+            if r.odd & odd::SAME != 0 {
+                force.copy_within(3..6, 0);
+            }
+            answer.extend(force);
+            if form.nearest() {
+                answer.push(Exactly(match (nearest, rules.no_neighbour) {
+                    (Some((label, _)), _) => label.into(),
+                    (None, Some(none)) => none.into(),
+                    (None, None) if fill == -1 => -1.0,
+                    (None, None) => 0.0,
+                }));
+            }
+            if form.distance() {
+                let distance = nearest.map_or(f64::INFINITY, |(_, r2)| (r2 + register.1).sqrt());
+                // Single precision: halfway between two values at most, and infinite beyond 3e38.
+                answer.push(if distance.is_nan() {
+                    Anything
+                } else if distance < f64::from(f32::MAX) {
+                    Near(distance, distance * 1e-7)
+                } else {
+                    Exactly(f64::INFINITY)
+                });
+            }
+        }
+        untouched(&mut answer, Some(form), fill);
+        answer
+    }
+
+    fn get(&mut self, id: i32, pipe: i32, most: i32, null: u32) -> Vec<Expected> {
+        if null == 2 {
+            return vec![Refusal, Exactly(-77.0), Exactly(-77.0)];
+        }
+        let (Ok(pipe), Ok(room)) = (usize::try_from(pipe), usize::try_from(most)) else {
+            return vec![Refusal, Exactly(0.0), Exactly(-77.0)];
+        };
+        if room > 0 && null == 1 {
+            return vec![Refusal, Exactly(0.0), Exactly(-77.0)];
+        }
+        let (with_self, sorted) = (self.rules.npipes > 48, self.sorted != 0);
+        let block = &self.unit(id).block;
+        let found = match block.registers.get(pipe) {
+            Some((p, _)) => direct::neighbours(p, block.sources.iter(), block.ti, with_self),
+            None => Vec::new(),
+        };
+        let copied = found.len().min(room);
+        let mut answer = vec![
+            Exactly(f64::from(u8::from(found.len() > room))),
+            Exactly(copied as f64),
+        ];
+        answer.extend(found[..copied].iter().map(|&label| match sorted {
+            true => Exactly(label.into()),
+            false => Anything,
+        }));
+        answer.push(Exactly(-77.0));
+        answer
+    }
+
+    fn force(&mut self, id: i32, ni: i32, etc: bool) -> Vec<Expected> {
+        let rules = self.rules;
+        let unit = self.unit(id);
+        let printed = usize::try_from(ni).expect("scripts print what fits");
+        let form = if etc { Form::Nearest } else { Form::Plain };
+        let mut answer = vec![Exactly(0.0)];
+        let nip = unit.nip;
+        let refused = nip > unit.registers.len();
+        if refused {
+            answer[0] = Refusal;
+        } else {
+            unit.begin(unit.njp, unit.registers[..nip].to_vec());
+            unit.block.owed = false;
+        }
+        for i in 0..=printed {
+            if refused || i >= nip {
+                untouched(&mut answer, Some(form), -1);
+                continue;
+            }
+            let (force, nearest) = unit.block.result(rules, &unit.registers[i]);
+            answer.extend(force);
+            if etc {
+                let none = rules.no_neighbour.unwrap_or(-1);
+                answer.push(Exactly(nearest.map_or(none, |n| n.0).into()));
+            }
+        }
+        answer.extend((0..=printed).map(|i| match refused || i >= nip {
+            true => Exactly(-77.0),
+            false => Exactly(0.0),
+        }));
+        answer
+    }
+
+    fn predicted(&mut self, id: i32, nj: i32) -> Vec<Expected> {
+        let mut answer = vec![Refusal];
+        if nj >= 0 {
+            self.unit(id);
+            answer[0] = Exactly(0.0);
+        }
+        for address in 0..nj.max(0) {
+            let unit = self.unit(id);
+            match unit.memory.get(&address) {
+                Some(source) => {
+                    let (x, v) = source.predict(unit.ti);
+                    answer.extend(
+                        [x, v]
+                            .concat()
+                            .iter()
+                            .map(|&value| match value.is_finite() {
+                                true => Near(value, 1e-12 * (1.0 + value.abs())),
+                                false => Anything,
+                            }),
+                    );
+                }
+                None => answer.extend([Exactly(0.0); 6]),
+            }
+        }
+        answer.extend([Exactly(UNTOUCHED); 6]);
+        answer
+    }
+}
+
+/// An entry that no call may have written to.
+fn untouched(answer: &mut Vec<Expected>, form: Option<Form>, fill: i32) {
+    answer.extend([Exactly(UNTOUCHED); 7]);
+    if form.is_some_and(Form::nearest) {
+        answer.push(Exactly(fill.into()));
+    }
+    if form.is_some_and(Form::distance) {
+        answer.push(Exactly(UNTOUCHED));
+    }
+}
+
+/// The i-particles of a request; `None` if it is to be refused.
+fn registers(r: &Request) -> Option<Vec<Register>> {
+    let ni = usize::try_from(r.ni).ok()?;
+    let null = odd::NO_INDEX | odd::NO_X | odd::NO_V;
+    if r.nj < 0 || ni > 0 && r.odd & null != 0 {
+        return None;
+    }
+    let zeros = std::iter::repeat(Probe::default());
+    let probes = r.probes.iter().copied().chain(zeros).take(ni);
+    Some(
+        probes
+            .map(|mut p| {
+                if r.odd & odd::NO_H2 != 0 {
+                    p.h2 = 0.0;
+                }
+                (p, r.eps2)
+            })
+            .collect(),
+    )
+}

@@ -1,0 +1,80 @@
+//! The generated header, Fortran module and README list are fresh and compile.
+
+use std::process::Command;
+
+use ffi_tests::{compiler, generate, library};
+
+#[test]
+fn generated_files_are_fresh() {
+    for file in generate::all() {
+        assert!(
+            file.is_fresh(),
+            "{} is stale: cargo run -p ffi-tests --bin generate",
+            file.path.display()
+        );
+    }
+}
+
+/// Compiles one line of source in a strict mode.
+fn compiles(compiler: &str, name: &str, text: &str, options: &[&str]) {
+    if !compiler::available(compiler) {
+        return;
+    }
+    let folder = library::workspace().join(format!("header-{name}"));
+    std::fs::create_dir_all(&folder).expect("the target folder is writable");
+    let source = folder.join(name);
+    std::fs::write(&source, text).expect("the target folder is writable");
+    let include = generate::repository().join("include");
+    let output = Command::new(compiler)
+        .args(options)
+        .args(["-Wall", "-Wextra", "-Werror", "-c", "-I"])
+        .arg(&include)
+        .arg(&source)
+        .current_dir(&folder)
+        .output()
+        .expect("the compiler was there a moment ago");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name} {options:?}:\n{messages}");
+}
+
+const TWICE: &str =
+    "#include <kirin.h>\n#include <kirin.h>\nint main(void) { return g6_npipes(); }\n";
+
+#[test]
+fn the_header_is_c99_and_later() {
+    for standard in ["-std=c99", "-std=c11", "-std=gnu17"] {
+        let options = [standard, "-pedantic", "-Wstrict-prototypes", "-Wconversion"];
+        compiles("gcc", &format!("twice{standard}.c"), TWICE, &options);
+    }
+}
+
+#[test]
+fn the_header_is_cpp() {
+    for standard in ["-std=c++98", "-std=c++17"] {
+        let options = [standard, "-pedantic", "-Wold-style-cast"];
+        compiles("g++", &format!("twice{standard}.cc"), TWICE, &options);
+    }
+}
+
+#[test]
+fn the_header_leaves_the_c_names_to_clients_that_define_them() {
+    let text = "#define KIRIN_FORTRAN_NAMES_ONLY\n#include <kirin.h>\n\
+                double g6_open(double x);\ndouble g6_open(double x) { int id = 0; return x + g6_open_(&id); }\n";
+    compiles("gcc", "own.c", text, &["-std=c99", "-pedantic"]);
+}
+
+#[test]
+fn the_fortran_module_is_standard() {
+    let text = std::fs::read_to_string(generate::repository().join("include/kirin.f90"))
+        .expect("the module is there");
+    let longest = text.lines().map(str::len).max().unwrap_or(0);
+    assert!(longest <= 132, "a line has {longest} characters");
+    for standard in ["-std=f2008", "-std=f2018"] {
+        compiles(
+            "gfortran",
+            &format!("module{standard}.f90"),
+            &text,
+            &[standard, "-pedantic"],
+        );
+    }
+}

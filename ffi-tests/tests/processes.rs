@@ -1,0 +1,234 @@
+//! Programs that are hard on a library: own C names, threads, fork, bad settings,
+//! dlclose; valgrind; memory.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use ffi_tests::compiler::{Link, available, clean_command, compile, run, succeed, texts};
+use ffi_tests::library;
+use ffi_tests::report::{self, Tolerance};
+use ffi_tests::sets::{Set, cloud};
+
+const NOTHING: [&OsStr; 0] = [];
+
+fn input(name: &str, set: &Set) -> PathBuf {
+    let path = library::workspace().join(name);
+    std::fs::write(&path, set.to_text()).expect("the target folder is writable");
+    path
+}
+
+fn ph4(link: Link, name: &str) {
+    let mut set = cloud(60, 71, 0.01);
+    for probe in &mut set.probes {
+        probe.h2 = 0.0;
+    }
+    let Some(client) = compile("ph4.c", link) else {
+        return;
+    };
+    let input = input(name, &set);
+    for backend in ["reference", "cpu"] {
+        for precision in ["double", "mixed"] {
+            let settings = [("KIRIN_BACKEND", backend), ("KIRIN_PRECISION", precision)];
+            let output = succeed(&client, &[input.as_os_str()], &settings);
+            report::check(&output, &set, Tolerance::of(precision), true);
+        }
+    }
+}
+
+#[test]
+fn ph4_defines_the_c_names_itself() {
+    ph4(Link::Shared, "ph4-shared");
+}
+
+#[test]
+fn ph4_links_the_archive_without_c_names() {
+    ph4(Link::StaticFortranNames, "ph4-static");
+}
+
+#[test]
+fn clients_may_declare_the_calls_themselves() {
+    if let Some(client) = compile("ownheader.c", Link::Shared) {
+        assert_eq!(succeed(&client, &NOTHING, &[]), "-0.25 -0.5\n");
+    }
+}
+
+#[test]
+fn clusters_work_at_once_from_several_threads() {
+    let Some(client) = compile("threads.c", Link::Shared) else {
+        return;
+    };
+    for (precision, tolerance) in [("double", 1e-13), ("mixed", 1e-6)] {
+        for backend in ["reference", "cpu"] {
+            let settings = [("KIRIN_BACKEND", backend), ("KIRIN_PRECISION", precision)];
+            let output = succeed(&client, &NOTHING, &settings);
+            let errors: Vec<f64> = output
+                .lines()
+                .map(|l| l.parse().expect("a number"))
+                .collect();
+            assert_eq!(errors.len(), 16);
+            assert!(errors.iter().all(|&e| e < tolerance), "{errors:?}");
+        }
+    }
+}
+
+#[test]
+fn parent_and_child_go_on_after_a_fork() {
+    let Some(client) = compile("fork.c", Link::Shared) else {
+        return;
+    };
+    for backend in ["reference", "cpu"] {
+        for threads in ["1", "4"] {
+            let settings = [("KIRIN_BACKEND", backend), ("KIRIN_THREADS", threads)];
+            assert_eq!(
+                succeed(&client, &NOTHING, &settings),
+                "1 0\n",
+                "{settings:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_library_that_is_not_called_does_nothing() {
+    let Some(client) = compile("idle.c", Link::Shared) else {
+        return;
+    };
+    let output = run(&mut clean_command(&client, &[("KIRIN_NPIPES", "nonsense")]));
+    assert_eq!(texts(&output), ("1\n".to_owned(), String::new()));
+}
+
+#[test]
+fn bad_settings_are_reported_once_on_stderr_and_the_default_is_used() {
+    let set = cloud(30, 72, 0.01);
+    let input = input("settings", &set);
+    let Some(client) = compile("forces.c", Link::Shared) else {
+        return;
+    };
+    let usual = succeed(&client, &[input.as_os_str()], &[]);
+    let bad = [
+        ("KIRIN_BACKEND", "quantum"),
+        ("KIRIN_PRECISION", "3"),
+        ("KIRIN_NPIPES", "1"),
+        ("KIRIN_THREADS", "-1"),
+        ("KIRIN_SIMD", ""),
+        ("KIRIN_SNAP", "YES!"),
+        ("KIRIN_NO_NEIGHBOUR", "7"),
+        ("KIRIN_NPIPE", "48"),
+    ];
+    let output = run(clean_command(&client, &bad).arg(&input));
+    let (out, err) = texts(&output);
+    assert!(output.status.success());
+    assert!(out == usual, "the defaults were not used");
+    for (name, _) in bad {
+        let about = |line: &&str| line.split([' ', '=', ':', ';']).any(|word| word == name);
+        let reports = err.lines().filter(about).count();
+        assert!(reports >= 1, "{name} is not reported:\n{err}");
+    }
+    assert!(err.lines().all(|line| line.starts_with("kirin: ")), "{err}");
+    let lines: std::collections::BTreeSet<&str> = err.lines().collect();
+    assert_eq!(lines.len(), err.lines().count(), "reported twice:\n{err}");
+}
+
+#[test]
+fn ordinary_use_prints_nothing_on_stderr() {
+    let set = cloud(30, 73, 0.01);
+    let input = input("silent", &set);
+    let Some(client) = compile("forces.c", Link::Shared) else {
+        return;
+    };
+    let settings = [("KIRIN_BACKEND", "cpu")];
+    let output = run(clean_command(&client, &settings).arg(&input));
+    assert_eq!(texts(&output).1, "");
+}
+
+#[test]
+fn dlclose_under_running_threads() {
+    let Some(client) = compile("dlopen.c", Link::None) else {
+        return;
+    };
+    let shared = library::fresh().shared.as_os_str();
+    for backend in ["reference", "cpu"] {
+        let settings = [("KIRIN_BACKEND", backend), ("KIRIN_THREADS", "4")];
+        succeed(&client, &[shared], &settings);
+    }
+}
+
+fn numbers(output: &str) -> Vec<f64> {
+    output
+        .split_whitespace()
+        .map(|w| w.parse().expect("a number"))
+        .collect()
+}
+
+#[test]
+fn opening_and_closing_does_not_leak() {
+    if !Path::new("/proc/self/status").exists() {
+        println!("SKIPPED: there is no /proc here to read memory from");
+        return;
+    }
+    let Some(client) = compile("cycles.c", Link::Shared) else {
+        return;
+    };
+    for backend in ["reference", "cpu"] {
+        let resident = numbers(&succeed(&client, &NOTHING, &[("KIRIN_BACKEND", backend)]));
+        let growth = resident[1] - resident[0];
+        // A round that leaked its particles would leave 16 MB behind.
+        assert!(
+            growth < 8192.0,
+            "{backend}: {growth} kB more after 360 rounds"
+        );
+    }
+}
+
+#[test]
+fn a_million_particles_cost_at_most_256_bytes_each() {
+    if !Path::new("/proc/self/status").exists() {
+        println!("SKIPPED: there is no /proc here to read memory from");
+        return;
+    }
+    let Some(client) = compile("million.c", Link::Shared) else {
+        return;
+    };
+    for backend in ["reference", "cpu"] {
+        for precision in ["double", "mixed"] {
+            let settings = [("KIRIN_BACKEND", backend), ("KIRIN_PRECISION", precision)];
+            let bytes = numbers(&succeed(&client, &NOTHING, &settings))[0];
+            println!("{backend} {precision}: {bytes} bytes a particle");
+            assert!(bytes <= 256.0, "{backend} {precision}: {bytes} bytes");
+            assert!(
+                bytes >= 140.0,
+                "17 doubles and a label are stored: {bytes} bytes?"
+            );
+        }
+    }
+}
+
+#[test]
+fn valgrind_finds_nothing() {
+    if !available("valgrind") {
+        return;
+    }
+    let set = cloud(300, 74, 0.01);
+    let input = input("valgrind", &set);
+    let Some(program) = compile("forces.c", Link::Shared) else {
+        return;
+    };
+    for backend in ["reference", "cpu"] {
+        // valgrind knows no AVX-512.
+        let settings = [
+            ("KIRIN_BACKEND", backend),
+            ("KIRIN_THREADS", "2"),
+            ("KIRIN_SIMD", "portable"),
+        ];
+        let mut command = clean_command("valgrind", &settings);
+        command
+            .args(["--error-exitcode=1", "--leak-check=full", "--quiet"])
+            .arg(&program)
+            .arg(&input);
+        let output = run(&mut command);
+        let (out, err) = texts(&output);
+        assert!(output.status.success(), "{backend}:\n{err}");
+        assert_eq!(err, "", "{backend}");
+        report::check(&out, &set, Tolerance::MIXED, true);
+    }
+}

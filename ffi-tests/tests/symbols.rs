@@ -1,0 +1,138 @@
+//! The table of calls against the symbols that the shared library exports, the header,
+//! the Fortran module and the README.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use ffi_tests::{compiler, generate, library};
+use kirin::abi::{Call, table};
+
+fn calls() -> impl Iterator<Item = &'static Call> {
+    table().into_iter().flat_map(|group| group.calls)
+}
+
+fn symbols() -> BTreeSet<String> {
+    calls().flat_map(Call::symbols).map(str::to_owned).collect()
+}
+
+/// What follows each name in `text` that a call could have.
+fn words(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .collect()
+}
+
+#[test]
+fn no_symbol_is_declared_twice() {
+    assert_eq!(calls().flat_map(Call::symbols).count(), symbols().len());
+}
+
+/// A Rust cdylib exports what is `no_mangle` and nothing else: no runtime, no allocator.
+#[test]
+fn the_library_exports_the_table_and_nothing_else() {
+    if !compiler::available("nm") {
+        return;
+    }
+    let output = Command::new("nm")
+        .args(["-D", "--defined-only", "--format=posix"])
+        .arg(&library::fresh().shared)
+        .output()
+        .expect("nm was there a moment ago");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let found: BTreeSet<String> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect();
+    let missing: Vec<_> = symbols().difference(&found).cloned().collect();
+    let extra: Vec<_> = found.difference(&symbols()).cloned().collect();
+    assert!(
+        missing.is_empty() && extra.is_empty(),
+        "missing: {missing:?}, not in the table: {extra:?}"
+    );
+}
+
+#[test]
+fn the_archive_for_own_c_names_has_the_fortran_names_only() {
+    if !compiler::available("nm") {
+        return;
+    }
+    let output = Command::new("nm")
+        .args(["--defined-only", "--extern-only", "--format=posix"])
+        .arg(&library::fortran_names_only().archive)
+        .output()
+        .expect("nm was there a moment ago");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let found: BTreeSet<&str> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    for call in calls() {
+        if let Some(name) = call.fortran {
+            assert!(found.contains(name), "{name} is missing");
+        }
+        let own = |name: &str| name.starts_with("kirin_");
+        if let Some(name) = call.c.filter(|name| !own(name)) {
+            assert!(
+                !found.contains(name),
+                "{name} would collide with a client's"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_header_declares_every_symbol() {
+    let text = generate::c_header();
+    let found = words(&text);
+    for symbol in symbols() {
+        assert!(found.contains(&*symbol), "{symbol}");
+    }
+}
+
+#[test]
+fn the_module_has_an_interface_for_every_call() {
+    let text = generate::fortran_module();
+    for call in calls() {
+        let symbol = call.fortran.or(call.c).expect("a call has a spelling");
+        assert_eq!(
+            text.matches(&format!("bind(C, name=\"{symbol}\")")).count()
+                + text
+                    .matches(&format!("bind(C, &\n        name=\"{symbol}\")"))
+                    .count(),
+            1,
+            "{symbol}"
+        );
+    }
+}
+
+#[test]
+fn the_readme_lists_every_call() {
+    let Ok(readme) = std::fs::read_to_string(generate::repository().join("README.md")) else {
+        println!("SKIPPED: there is no README.md yet");
+        return;
+    };
+    let fresh = generate::with_calls(&readme).expect("the README has the markers for the list");
+    assert!(
+        readme == fresh,
+        "the README is stale: cargo run -p ffi-tests --bin generate"
+    );
+}
+
+/// Not that a name stands in the table but that a program links it and calls it.
+#[test]
+fn a_client_calls_every_symbol() {
+    let folder = generate::repository().join("ffi-tests/clients");
+    let mut called = BTreeSet::new();
+    for file in folder.read_dir().expect("there are clients").flatten() {
+        if file
+            .path()
+            .extension()
+            .is_some_and(|e| e == "c" || e == "h")
+        {
+            let text = std::fs::read_to_string(file.path()).expect("clients are text");
+            called.extend(words(&text).into_iter().map(str::to_owned));
+        }
+    }
+    let missing: Vec<_> = symbols().difference(&called).cloned().collect();
+    assert!(missing.is_empty(), "no C client calls {missing:?}");
+}

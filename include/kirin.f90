@@ -1,0 +1,1081 @@
+! kirin.f90: the host interface of the GRAPE-6 computer, as kirin exports it.
+!
+! Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+! change the table, not this file.
+!
+! Programs without this module call the same procedures through implicit interfaces, as
+! they always did, as subroutines or as integer functions. A call that returns nothing but
+! success is a subroutine here, every other one an integer function: 0 for success and a
+! negative number with one line on stderr for a refusal, unless its text says otherwise.
+module kirin
+  use, intrinsic :: iso_c_binding, only: c_double, c_float, c_int, c_ptr
+  implicit none
+  private :: c_double, c_float, c_int, c_ptr
+  public
+
+  interface
+
+    ! ---- The GRAPE-6 interface
+
+    ! Opens cluster `cluster_id`. On an open one it is harmless and keeps the j-particles.
+    !
+    ! Ids are names: any integer, none of them a device number. An id that was never opened stands
+    ! for the only open cluster, if there is exactly one. GRAPE-6 numbered its boards with it.
+    integer(c_int) function g6_open(cluster_id) bind(C, name="g6_open_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function g6_open
+
+    ! Closes cluster `cluster_id` and forgets its j-particles and its time. Nothing happens where
+    ! none is open.
+    integer(c_int) function g6_close(cluster_id) bind(C, name="g6_close_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function g6_close
+
+    ! Returns the number of pipelines: how many i-particles a call should bring at most.
+    !
+    ! Constant, and valid before `g6_open`. kirin accepts any number of i-particles; 256 is the
+    ! default, `KIRIN_NPIPES` changes it. GRAPE-6 had 48: codes with fixed arrays of that size
+    ! (NBODY4) need `KIRIN_NPIPES=48`.
+    integer(c_int) function g6_npipes() bind(C, name="g6_npipes_")
+      import :: c_int
+    end function g6_npipes
+
+    ! Sets the binary exponent of the fixed-point unit of time.
+    !
+    ! The argument is an integer in some clients and a double in others; it is never looked at.
+    !
+    ! Accepted without effect: kirin computes in floating point.
+    subroutine g6_set_tunit(newtunit) bind(C, name="g6_set_tunit_")
+      import :: c_int
+      integer(c_int), intent(in) :: newtunit
+    end subroutine g6_set_tunit
+
+    ! Sets the binary exponent of the fixed-point unit of length.
+    !
+    ! The argument is an integer in some clients and a double in others; it is never looked at.
+    !
+    ! Accepted without effect: kirin computes in floating point.
+    subroutine g6_set_xunit(newxunit) bind(C, name="g6_set_xunit_")
+      import :: c_int
+      integer(c_int), intent(in) :: newxunit
+    end subroutine g6_set_xunit
+
+    ! Sets the time `ti` to which the j-particles are predicted, from the next `g6calc_firsthalf`
+    ! on.
+    subroutine g6_set_ti(cluster_id, ti) bind(C, name="g6_set_ti_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      real(c_double), intent(in) :: ti
+    end subroutine g6_set_ti
+
+    ! Stores a j-particle at `address` (from 0, in any order; the last write wins), for the next
+    ! `g6calc_firsthalf`.
+    !
+    ! `index` is the particle's label: any integer, used to exclude a particle from its own force
+    ! and to name neighbours. `x`, `v`, `aby2` (half the acceleration), `a1by6` (a sixth of the
+    ! jerk) and `a2by18` (an eighteenth of the second derivative of the acceleration) hold at the
+    ! time `tj`; `mass` may be 0. `dtj`, the particle's step, scaled the fixed-point time of
+    ! GRAPE-6 and is not used. Returns a negative code where the address is negative or has no
+    ! memory; nothing is stored then.
+    integer(c_int) function g6_set_j_particle(cluster_id, address, index, tj, dtj, mass, a2by18, &
+        a1by6, aby2, v, x) bind(C, name="g6_set_j_particle_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: tj
+      real(c_double), intent(in) :: dtj
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: a2by18(3)
+      real(c_double), intent(in) :: a1by6(3)
+      real(c_double), intent(in) :: aby2(3)
+      real(c_double), intent(in) :: v(3)
+      real(c_double), intent(in) :: x(3)
+    end function g6_set_j_particle
+
+    ! Starts the calculation of the forces of the j-particles at addresses `0..nj`, predicted to
+    ! the time of `g6_set_ti`, on `ni` i-particles.
+    !
+    ! `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are their labels, predicted positions and velocities;
+    ! `eps2` is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`,
+    ! `jold`, `phiold` were scaling hints for the fixed-point sums of GRAPE-6 and are not read.
+    ! Everything is copied before the return. A block whose results were not fetched is given up.
+    subroutine g6calc_firsthalf(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, eps2, h2) &
+        bind(C, name="g6calc_firsthalf_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: aold(3, *)
+      real(c_double), intent(in) :: jold(3, *)
+      real(c_double), intent(in) :: phiold(*)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+    end subroutine g6calc_firsthalf
+
+    ! Waits for the block of `g6calc_firsthalf` and writes `acc[ni][3]`, `jerk[ni][3]` and
+    ! `pot[ni]`.
+    !
+    ! The potential is negative and has no term of the particle itself. Without a block that
+    ! waits, the whole calculation is done from this call's own arguments. A smaller `ni` than the
+    ! block's returns the first results, a larger one is refused. On GRAPE-6 a nonzero return
+    ! asked for a repetition; kirin returns nonzero for illegal arguments only.
+    integer(c_int) function g6calc_lasthalf(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
+        jerk, pot) bind(C, name="g6calc_lasthalf_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+    end function g6calc_lasthalf
+
+    ! As `g6calc_lasthalf`, and writes the label of each i-particle's nearest neighbour to
+    ! `nnbindex[ni]`.
+    !
+    ! The distance is not softened, the own label does not count, of equally near ones the lowest
+    ! address is taken. Where there is no neighbour, a -1 that is there on entry stays and
+    ! anything else becomes 0 (`KIRIN_NO_NEIGHBOUR`).
+    integer(c_int) function g6calc_lasthalf2(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
+        jerk, pot, nnbindex) bind(C, name="g6calc_lasthalf2_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+    end function g6calc_lasthalf2
+
+    ! Makes the neighbour lists of the last block ready. Returns 0, or 1 if they do not fit into
+    ! memory (GRAPE-6: into its list memory); the client then shrinks its radii and computes the
+    ! block again.
+    integer(c_int) function g6_read_neighbour_list(cluster_id) bind(C, &
+        name="g6_read_neighbour_list_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function g6_read_neighbour_list
+
+    ! Copies the neighbour list of the block's i-particle `ipipe` (from 0) to `nbl`, at most
+    ! `maxlength` labels, and their number to `*nblen`.
+    !
+    ! In the list are the labels of all j-particles with r^2 < h^2 (strictly, not softened), in
+    ! ascending order, the particle's own label if there are more than 48 pipelines (as kira
+    ! expects). Returns 0, or 1 if the list is longer than `maxlength`; `*nblen` is `maxlength`
+    ! then.
+    integer(c_int) function g6_get_neighbour_list(cluster_id, ipipe, maxlength, nblen, nbl) &
+        bind(C, name="g6_get_neighbour_list_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: ipipe
+      integer(c_int), intent(in) :: maxlength
+      integer(c_int), intent(inout) :: nblen
+      integer(c_int), intent(inout) :: nbl(*)
+    end function g6_get_neighbour_list
+
+    ! Reserves a buffer for `size` j-particles on their way to the board.
+    !
+    ! Accepted without effect: writes are always staged.
+    subroutine g6_initialize_jp_buffer(cluster_id, size) bind(C, &
+        name="g6_initialize_jp_buffer_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: size
+    end subroutine g6_initialize_jp_buffer
+
+    ! Sends the buffered j-particles.
+    !
+    ! Accepted without effect: every write takes effect at the next block by itself.
+    subroutine g6_flush_jp_buffer(cluster_id) bind(C, name="g6_flush_jp_buffer_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end subroutine g6_flush_jp_buffer
+
+    ! Resets the hardware. j-particles are kept.
+    !
+    ! Accepted without effect: there is no hardware to reset.
+    integer(c_int) function g6_reset(cluster_id) bind(C, name="g6_reset_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function g6_reset
+
+    ! Resets the summation chips. j-particles are kept.
+    !
+    ! Accepted without effect: there is no hardware to reset.
+    integer(c_int) function g6_reset_fofpga(cluster_id) bind(C, name="g6_reset_fofpga_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function g6_reset_fofpga
+
+    ! The same as `g6_read_neighbour_list`, under the name for an older bus.
+    integer(c_int) function g6_read_neighbour_list_old(cluster_id) bind(C, &
+        name="g6_read_neighbour_list_old_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function g6_read_neighbour_list_old
+
+    ! Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
+    !
+    ! The CPU has no devices to choose from: the list is not read.
+    integer(c_int) function g6_open_special(ngpu, list) bind(C, name="g6_open_special")
+      import :: c_int
+      integer(c_int), value :: ngpu
+      integer(c_int), intent(in) :: list(*)
+    end function g6_open_special
+
+    ! As `g6_open_special`; `nmax`, the largest number of j-particles, is not needed.
+    integer(c_int) function g6_open_special2(ngpu, list, nmax) bind(C, name="g6_open_special2")
+      import :: c_int
+      integer(c_int), value :: ngpu
+      integer(c_int), intent(in) :: list(*)
+      integer(c_int), value :: nmax
+    end function g6_open_special2
+
+    ! Announces the number of j-particles.
+    !
+    ! Accepted without effect: every block brings its own nj.
+    subroutine g6_setup_njdata(cluster_id, nj) bind(C, name="g6_setup_njdata_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+    end subroutine g6_setup_njdata
+
+    ! Brings the hardware back to a defined state after an error. j-particles are kept.
+    !
+    ! Accepted without effect: there is no hardware to bring back.
+    integer(c_int) function g6_reinitialize(cluster_id) bind(C, name="g6_reinitialize_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function g6_reinitialize
+
+    ! Sets whether the labels in neighbour lists ascend: yes for any `mode` but 0, the default
+    ! being 1. For all clusters.
+    subroutine g6_set_neighbour_list_sort_mode(mode) bind(C, &
+        name="g6_set_neighbour_list_sort_mode_")
+      import :: c_int
+      integer(c_int), intent(in) :: mode
+    end subroutine g6_set_neighbour_list_sort_mode
+
+    ! Returns the mode that `g6_set_neighbour_list_sort_mode` set.
+    integer(c_int) function g6_get_neighbour_list_sort_mode() bind(C, &
+        name="g6_get_neighbour_list_sort_mode_")
+      import :: c_int
+    end function g6_get_neighbour_list_sort_mode
+
+    ! Sets whether the overflow of fixed-point sums is tested for acceleration, jerk and
+    ! potential.
+    !
+    ! Clients disagree on the number of arguments: none is looked at.
+    !
+    ! Accepted without effect: floating-point sums do not overflow that way.
+    subroutine g6_set_overflow_flag_test_mode(aflag, jflag, pflag) bind(C, &
+        name="g6_set_overflow_flag_test_mode_")
+      import :: c_int
+      integer(c_int), intent(in) :: aflag
+      integer(c_int), intent(in) :: jflag
+      integer(c_int), intent(in) :: pflag
+    end subroutine g6_set_overflow_flag_test_mode
+
+    ! The same as `g6_npipes`.
+    integer(c_int) function g6_get_number_of_pipelines() bind(C, &
+        name="g6_get_number_of_pipelines_")
+      import :: c_int
+    end function g6_get_number_of_pipelines
+
+    ! Prints the state of the chips, on the hardware.
+    !
+    ! Accepted without effect: there are no chips.
+    integer(c_int) function g6_print_chip_status(cluster_id) bind(C, &
+        name="g6_print_chip_status_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function g6_print_chip_status
+
+    ! Stores mass and position only, at time 0 and at rest: the load of treecodes. `nclusters`
+    ! boards get the same particle on the hardware.
+    integer(c_int) function g6_set_j_particle_multisend_mxfast(cluster_id, nclusters, address, &
+        index, mass, x) bind(C, name="g6_set_j_particle_multisend_mxfast_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nclusters
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: x(3)
+    end function g6_set_j_particle_multisend_mxfast
+
+    ! Sends the buffered j-particles to several boards.
+    !
+    ! Accepted without effect: every write takes effect at the next block by itself.
+    integer(c_int) function g6_flush_jp_buffer_and_multisend(cluster_id, nclusters) bind(C, &
+        name="g6_flush_jp_buffer_and_multisend_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nclusters
+    end function g6_flush_jp_buffer_and_multisend
+
+    ! Reads a j-particle back, in sapporo and ph4. Nothing is written.
+    !
+    ! Not supported: clients disagree on its arguments; use g6_get_predicted_j_particles.
+    integer(c_int) function get_j_part_data(address, nj) bind(C, name="get_j_part_data")
+      import :: c_int
+      integer(c_int), value :: address
+      integer(c_int), value :: nj
+    end function get_j_part_data
+
+    ! Sends the waiting j-particles at once, in old versions of sapporo.
+    !
+    ! Accepted without effect: every write takes effect at the next block by itself.
+    subroutine force_j_particle_send() bind(C, name="force_j_particle_send")
+    end subroutine force_j_particle_send
+
+    ! As `g6calc_lasthalf2`, and writes the softened distance of the nearest neighbour, (r^2 +
+    ! eps^2)^(1/2), to `rnnb[ni]`; infinite where there is none. From Phantom-GRAPE.
+    integer(c_int) function g6calc_lasthalf2p(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
+        jerk, pot, nnbindex, rnnb) bind(C, name="g6calc_lasthalf2p_")
+      import :: c_double, c_float, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+      real(c_float), intent(inout) :: rnnb(*)
+    end function g6calc_lasthalf2p
+
+    ! The same as `g6calc_lasthalf`. In Phantom-GRAPE only this form makes neighbour lists; here
+    ! they are always to be had.
+    integer(c_int) function g6calc_lasthalfn(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
+        jerk, pot) bind(C, name="g6calc_lasthalfn_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+    end function g6calc_lasthalfn
+
+    ! The same as `g6calc_lasthalf2`; see `g6calc_lasthalfn`.
+    integer(c_int) function g6calc_lasthalf2n(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
+        jerk, pot, nnbindex) bind(C, name="g6calc_lasthalf2n_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+    end function g6calc_lasthalf2n
+
+    ! The same as `g6calc_lasthalf2p`; see `g6calc_lasthalfn`.
+    integer(c_int) function g6calc_lasthalf2np(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
+        jerk, pot, nnbindex, rnnb) bind(C, name="g6calc_lasthalf2np_")
+      import :: c_double, c_float, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+      real(c_float), intent(inout) :: rnnb(*)
+    end function g6calc_lasthalf2np
+
+    ! A hook for debugging Phantom-GRAPE.
+    !
+    ! Accepted without effect: it is for debugging another library.
+    subroutine g6_debugfunc(value) bind(C, name="g6_debugfunc_")
+      import :: c_int
+      integer(c_int), intent(in) :: value
+    end subroutine g6_debugfunc
+
+    ! A hook for debugging Phantom-GRAPE.
+    !
+    ! Accepted without effect: it is for debugging another library.
+    subroutine g6_debugfunc_double(value) bind(C, name="g6_debugfunc_double_")
+      import :: c_double
+      real(c_double), intent(in) :: value
+    end subroutine g6_debugfunc_double
+
+    ! Writes a file for debugging Phantom-GRAPE.
+    !
+    ! Not supported: the library writes no files.
+    subroutine g6_dump(t, n, mass, x, v) bind(C, name="g6_dump_")
+      import :: c_double, c_int
+      real(c_double), intent(in) :: t
+      integer(c_int), intent(in) :: n
+      real(c_double), intent(in) :: mass(*)
+      real(c_double), intent(in) :: x(3, *)
+      real(c_double), intent(in) :: v(3, *)
+    end subroutine g6_dump
+
+    ! ---- Calls for all boards at once, and the low-level calls
+
+    ! `g6_open` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    integer(c_int) function g6_open_all() bind(C, name="g6_open_all_")
+      import :: c_int
+    end function g6_open_all
+
+    ! `g6_close` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    integer(c_int) function g6_close_all() bind(C, name="g6_close_all_")
+      import :: c_int
+    end function g6_close_all
+
+    ! `g6_set_ti` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    subroutine g6_set_ti_all(ti) bind(C, name="g6_set_ti_all_")
+      import :: c_double
+      real(c_double), intent(in) :: ti
+    end subroutine g6_set_ti_all
+
+    ! `g6_set_j_particle` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    integer(c_int) function g6_set_j_particle_all(address, index, tj, dtj, mass, a2by18, a1by6, &
+        aby2, v, x) bind(C, name="g6_set_j_particle_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: tj
+      real(c_double), intent(in) :: dtj
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: a2by18(3)
+      real(c_double), intent(in) :: a1by6(3)
+      real(c_double), intent(in) :: aby2(3)
+      real(c_double), intent(in) :: v(3)
+      real(c_double), intent(in) :: x(3)
+    end function g6_set_j_particle_all
+
+    ! Stores mass and position only, at time 0 and at rest: the load of treecodes.
+    integer(c_int) function g6_set_j_particle_mxonly(cluster_id, address, index, mass, x) &
+        bind(C, name="g6_set_j_particle_mxonly_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: x(3)
+    end function g6_set_j_particle_mxonly
+
+    ! `g6_set_j_particle_mxonly` for all boards at once, which is what a cluster of kirin is:
+    ! cluster 0.
+    integer(c_int) function g6_set_j_particle_mxonly_all(address, index, mass, x) bind(C, &
+        name="g6_set_j_particle_mxonly_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: x(3)
+    end function g6_set_j_particle_mxonly_all
+
+    ! `g6calc_firsthalf` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    subroutine g6calc_firsthalf_all(nj, ni, index, xi, vi, aold, jold, phiold, eps2, h2) bind(C, &
+        name="g6calc_firsthalf_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: aold(3, *)
+      real(c_double), intent(in) :: jold(3, *)
+      real(c_double), intent(in) :: phiold(*)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+    end subroutine g6calc_firsthalf_all
+
+    ! `g6calc_lasthalf` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    integer(c_int) function g6calc_lasthalf_all(nj, ni, index, xi, vi, eps2, h2, acc, jerk, pot) &
+        bind(C, name="g6calc_lasthalf_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+    end function g6calc_lasthalf_all
+
+    ! `g6calc_lasthalf2` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    integer(c_int) function g6calc_lasthalf2_all(nj, ni, index, xi, vi, eps2, h2, acc, jerk, &
+        pot, nnbindex) bind(C, name="g6calc_lasthalf2_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+    end function g6calc_lasthalf2_all
+
+    ! As `g6calc_firsthalf` with `eps2` by reference in C too. The meaning of `mode` was never
+    ! published: it is ignored, and `*eps2` holds for every i-particle.
+    subroutine g6calc_firsthalf0(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, eps2, &
+        h2, mode) bind(C, name="g6calc_firsthalf0_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: aold(3, *)
+      real(c_double), intent(in) :: jold(3, *)
+      real(c_double), intent(in) :: phiold(*)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      integer(c_int), intent(in) :: mode
+    end subroutine g6calc_firsthalf0
+
+    ! `g6calc_firsthalf0` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    subroutine g6calc_firsthalf0_all(nj, ni, index, xi, vi, aold, jold, phiold, eps2, h2, mode) &
+        bind(C, name="g6calc_firsthalf0_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: aold(3, *)
+      real(c_double), intent(in) :: jold(3, *)
+      real(c_double), intent(in) :: phiold(*)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      integer(c_int), intent(in) :: mode
+    end subroutine g6calc_firsthalf0_all
+
+    ! As `g6calc_lasthalf` with `eps2` by reference in C too; see `g6calc_firsthalf0`.
+    integer(c_int) function g6calc_lasthalf0(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
+        jerk, pot, mode) bind(C, name="g6calc_lasthalf0_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(in) :: mode
+    end function g6calc_lasthalf0
+
+    ! `g6calc_lasthalf0` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    integer(c_int) function g6calc_lasthalf0_all(nj, ni, index, xi, vi, eps2, h2, acc, jerk, &
+        pot, mode) bind(C, name="g6calc_lasthalf0_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(in) :: mode
+    end function g6calc_lasthalf0_all
+
+    ! `g6_read_neighbour_list` for all boards at once, which is what a cluster of kirin is:
+    ! cluster 0.
+    integer(c_int) function g6_read_neighbour_list_all() bind(C, &
+        name="g6_read_neighbour_list_all_")
+      import :: c_int
+    end function g6_read_neighbour_list_all
+
+    ! `g6_get_neighbour_list` for all boards at once, which is what a cluster of kirin is: cluster
+    ! 0.
+    integer(c_int) function g6_get_neighbour_list_all(ipipe, maxlength, nblen, nbl) bind(C, &
+        name="g6_get_neighbour_list_all_")
+      import :: c_int
+      integer(c_int), intent(in) :: ipipe
+      integer(c_int), intent(in) :: maxlength
+      integer(c_int), intent(inout) :: nblen
+      integer(c_int), intent(inout) :: nbl(*)
+    end function g6_get_neighbour_list_all
+
+    ! Sets the number of i-particles for `g6_get_force`.
+    subroutine g6_set_nip(cluster_id, nip) bind(C, name="g6_set_nip_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nip
+    end subroutine g6_set_nip
+
+    ! `g6_set_nip` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    subroutine g6_set_nip_all(nip) bind(C, name="g6_set_nip_all_")
+      import :: c_int
+      integer(c_int), intent(in) :: nip
+    end subroutine g6_set_nip_all
+
+    ! Sets the number of j-particles (addresses `0..njp`) for `g6_get_force`.
+    subroutine g6_set_njp(cluster_id, njp) bind(C, name="g6_set_njp_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: njp
+    end subroutine g6_set_njp
+
+    ! `g6_set_njp` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    subroutine g6_set_njp_all(njp) bind(C, name="g6_set_njp_all_")
+      import :: c_int
+      integer(c_int), intent(in) :: njp
+    end subroutine g6_set_njp_all
+
+    ! Sets the fixed-point scales of one pipeline from the expected acceleration, jerk and
+    ! potential.
+    !
+    ! Accepted without effect: floating-point sums need no scale.
+    subroutine g6_set_i_particle_scales_from_real_value(cluster_id, address, acc, jerk, phi, &
+        jfactor, ffactor) bind(C, name="g6_set_i_particle_scales_from_real_value_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: address
+      real(c_double), intent(in) :: acc(3)
+      real(c_double), intent(in) :: jerk(3)
+      real(c_double), intent(in) :: phi
+      real(c_double), intent(in) :: jfactor
+      real(c_double), intent(in) :: ffactor
+    end subroutine g6_set_i_particle_scales_from_real_value
+
+    ! `g6_set_i_particle_scales_from_real_value` for all boards at once, which is what a cluster
+    ! of kirin is: cluster 0.
+    !
+    ! Accepted without effect: floating-point sums need no scale.
+    subroutine g6_set_i_particle_scales_from_real_value_all(address, acc, jerk, phi, jfactor, &
+        ffactor) bind(C, name="g6_set_i_particle_scales_from_real_value_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: address
+      real(c_double), intent(in) :: acc(3)
+      real(c_double), intent(in) :: jerk(3)
+      real(c_double), intent(in) :: phi
+      real(c_double), intent(in) :: jfactor
+      real(c_double), intent(in) :: ffactor
+    end subroutine g6_set_i_particle_scales_from_real_value_all
+
+    ! Loads i-particle register `address` (from 0) with label, position, velocity, squared
+    ! softening length and squared neighbour radius.
+    integer(c_int) function g6_set_i_particle(cluster_id, address, index, x, v, eps2, h2) &
+        bind(C, name="g6_set_i_particle_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: x(3)
+      real(c_double), intent(in) :: v(3)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2
+    end function g6_set_i_particle
+
+    ! `g6_set_i_particle` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    integer(c_int) function g6_set_i_particle_all(address, index, x, v, eps2, h2) bind(C, &
+        name="g6_set_i_particle_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: x(3)
+      real(c_double), intent(in) :: v(3)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2
+    end function g6_set_i_particle_all
+
+    ! Computes the forces on the i-particle registers `0..nip` and writes `acc[nip][3]`,
+    ! `jerk[nip][3]`, `phi[nip]`, and zeros to `flag[nip]`.
+    integer(c_int) function g6_get_force(cluster_id, acc, jerk, phi, flag) bind(C, &
+        name="g6_get_force_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: phi(*)
+      integer(c_int), intent(inout) :: flag(*)
+    end function g6_get_force
+
+    ! `g6_get_force` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    integer(c_int) function g6_get_force_all(acc, jerk, phi, flag) bind(C, &
+        name="g6_get_force_all_")
+      import :: c_double, c_int
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: phi(*)
+      integer(c_int), intent(inout) :: flag(*)
+    end function g6_get_force_all
+
+    ! As `g6_get_force`, and writes the labels of the nearest neighbours to `nnbindex[nip]`.
+    integer(c_int) function g6_get_force_etc(cluster_id, acc, jerk, phi, nnbindex, flag) bind(C, &
+        name="g6_get_force_etc_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: phi(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+      integer(c_int), intent(inout) :: flag(*)
+    end function g6_get_force_etc
+
+    ! `g6_get_force_etc` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    integer(c_int) function g6_get_force_etc_all(acc, jerk, phi, nnbindex, flag) bind(C, &
+        name="g6_get_force_etc_all_")
+      import :: c_double, c_int
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: phi(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+      integer(c_int), intent(inout) :: flag(*)
+    end function g6_get_force_etc_all
+
+    ! Writes the predicted positions and velocities of the j-particles at addresses `0..nj`; zeros
+    ! where there is none.
+    subroutine g6_get_predicted_j_particles(cluster_id, nj, x, v) bind(C, &
+        name="g6_get_predicted_j_particles_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(inout) :: x(3, *)
+      real(c_double), intent(inout) :: v(3, *)
+    end subroutine g6_get_predicted_j_particles
+
+    ! `g6_get_predicted_j_particles` for all boards at once, which is what a cluster of kirin is:
+    ! cluster 0.
+    subroutine g6_get_predicted_j_particles_all(nj, x, v) bind(C, &
+        name="g6_get_predicted_j_particles_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(inout) :: x(3, *)
+      real(c_double), intent(inout) :: v(3, *)
+    end subroutine g6_get_predicted_j_particles_all
+
+    ! Returns a number of j-particles for which there is always room (memory permitting there is
+    ! room for any address).
+    integer(c_int) function g6_getnjmax(cluster_id) bind(C, name="g6_getnjmax_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function g6_getnjmax
+
+    ! `g6_getnjmax` for all boards at once, which is what a cluster of kirin is: cluster 0.
+    integer(c_int) function g6_getnjmax_all() bind(C, name="g6_getnjmax_all_")
+      import :: c_int
+    end function g6_getnjmax_all
+
+    ! ---- Names of the 2007 kirin
+
+    ! The same as `g6_open`.
+    integer(c_int) function GPU_g6_open(cluster_id) bind(C, name="GPU_g6_open_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function GPU_g6_open
+
+    ! The same as `g6_close`.
+    integer(c_int) function GPU_g6_close(cluster_id) bind(C, name="GPU_g6_close_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function GPU_g6_close
+
+    ! The same as `g6_npipes`.
+    integer(c_int) function GPU_g6_npipes() bind(C, name="GPU_g6_npipes_")
+      import :: c_int
+    end function GPU_g6_npipes
+
+    ! The same as `g6_set_ti`.
+    subroutine GPU_g6_set_ti(cluster_id, ti) bind(C, name="GPU_g6_set_ti_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      real(c_double), intent(in) :: ti
+    end subroutine GPU_g6_set_ti
+
+    ! The same as `g6_set_j_particle`.
+    integer(c_int) function GPU_g6_set_j_particle(cluster_id, address, index, tj, dtj, mass, &
+        a2by18, a1by6, aby2, v, x) bind(C, name="GPU_g6_set_j_particle_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: tj
+      real(c_double), intent(in) :: dtj
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: a2by18(3)
+      real(c_double), intent(in) :: a1by6(3)
+      real(c_double), intent(in) :: aby2(3)
+      real(c_double), intent(in) :: v(3)
+      real(c_double), intent(in) :: x(3)
+    end function GPU_g6_set_j_particle
+
+    ! The same as `g6_set_j_particle_multisend_mxfast`.
+    integer(c_int) function GPU_g6_set_j_particle_multisend_mxfast(cluster_id, nclusters, &
+        address, index, mass, x) bind(C, name="GPU_g6_set_j_particle_multisend_mxfast_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nclusters
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: x(3)
+    end function GPU_g6_set_j_particle_multisend_mxfast
+
+    ! The same as `g6calc_firsthalf`.
+    subroutine GPU_g6calc_firsthalf(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, eps2, &
+        h2) bind(C, name="GPU_g6calc_firsthalf_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: aold(3, *)
+      real(c_double), intent(in) :: jold(3, *)
+      real(c_double), intent(in) :: phiold(*)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+    end subroutine GPU_g6calc_firsthalf
+
+    ! The same as `g6calc_lasthalf`.
+    integer(c_int) function GPU_g6calc_lasthalf(cluster_id, nj, ni, index, xi, vi, eps2, h2, &
+        acc, jerk, pot) bind(C, name="GPU_g6calc_lasthalf_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+    end function GPU_g6calc_lasthalf
+
+    ! The same as `g6calc_firsthalf`.
+    subroutine GPU2_g6calc_firsthalf(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, &
+        eps2, h2) bind(C, name="GPU2_g6calc_firsthalf_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: aold(3, *)
+      real(c_double), intent(in) :: jold(3, *)
+      real(c_double), intent(in) :: phiold(*)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+    end subroutine GPU2_g6calc_firsthalf
+
+    ! The same as `g6calc_lasthalf`.
+    integer(c_int) function GPU2_g6calc_lasthalf(cluster_id, nj, ni, index, xi, vi, eps2, h2, &
+        acc, jerk, pot) bind(C, name="GPU2_g6calc_lasthalf_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+    end function GPU2_g6calc_lasthalf
+
+    ! The same as `g6calc_lasthalf2`.
+    integer(c_int) function GPU2_g6calc_lasthalf2(cluster_id, nj, ni, index, xi, vi, eps2, h2, &
+        acc, jerk, pot, nnbindex) bind(C, name="GPU2_g6calc_lasthalf2_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+    end function GPU2_g6calc_lasthalf2
+
+    ! The same as `g6_read_neighbour_list`.
+    integer(c_int) function GPU_g6_read_neighbour_list(cluster_id) bind(C, &
+        name="GPU_g6_read_neighbour_list_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function GPU_g6_read_neighbour_list
+
+    ! The same as `g6_get_neighbour_list`.
+    integer(c_int) function GPU_g6_get_neighbour_list(cluster_id, ipipe, maxlength, nblen, nbl) &
+        bind(C, name="GPU_g6_get_neighbour_list_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: ipipe
+      integer(c_int), intent(in) :: maxlength
+      integer(c_int), intent(inout) :: nblen
+      integer(c_int), intent(inout) :: nbl(*)
+    end function GPU_g6_get_neighbour_list
+
+    ! The same as `g6_set_neighbour_list_sort_mode`.
+    subroutine GPU_g6_set_neighbour_list_sort_mode(mode) bind(C, &
+        name="GPU_g6_set_neighbour_list_sort_mode")
+      import :: c_int
+      integer(c_int), value :: mode
+    end subroutine GPU_g6_set_neighbour_list_sort_mode
+
+    ! The same as `g6_set_tunit`.
+    !
+    ! Accepted without effect: like the call without the prefix.
+    subroutine GPU_g6_set_tunit(newtunit) bind(C, name="GPU_g6_set_tunit_")
+      import :: c_int
+      integer(c_int), intent(in) :: newtunit
+    end subroutine GPU_g6_set_tunit
+
+    ! The same as `g6_set_xunit`.
+    !
+    ! Accepted without effect: like the call without the prefix.
+    subroutine GPU_g6_set_xunit(newxunit) bind(C, name="GPU_g6_set_xunit_")
+      import :: c_int
+      integer(c_int), intent(in) :: newxunit
+    end subroutine GPU_g6_set_xunit
+
+    ! The same as `g6_initialize_jp_buffer`.
+    !
+    ! Accepted without effect: like the call without the prefix.
+    subroutine GPU_g6_initialize_jp_buffer(cluster_id, size) bind(C, &
+        name="GPU_g6_initialize_jp_buffer_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: size
+    end subroutine GPU_g6_initialize_jp_buffer
+
+    ! The same as `g6_flush_jp_buffer`.
+    !
+    ! Accepted without effect: like the call without the prefix.
+    subroutine GPU_g6_flush_jp_buffer(cluster_id) bind(C, name="GPU_g6_flush_jp_buffer_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end subroutine GPU_g6_flush_jp_buffer
+
+    ! The same as `g6_flush_jp_buffer_and_multisend`.
+    !
+    ! Accepted without effect: like the call without the prefix.
+    integer(c_int) function GPU_g6_flush_jp_buffer_and_multisend(cluster_id, nclusters) bind(C, &
+        name="GPU_g6_flush_jp_buffer_and_multisend")
+      import :: c_int
+      integer(c_int), value :: cluster_id
+      integer(c_int), value :: nclusters
+    end function GPU_g6_flush_jp_buffer_and_multisend
+
+    ! The same as `g6_reset`.
+    !
+    ! Accepted without effect: like the call without the prefix.
+    integer(c_int) function GPU_g6_reset(cluster_id) bind(C, name="GPU_g6_reset_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function GPU_g6_reset
+
+    ! The same as `g6_reset_fofpga`.
+    !
+    ! Accepted without effect: like the call without the prefix.
+    integer(c_int) function GPU_g6_reset_fofpga(cluster_id) bind(C, name="GPU_g6_reset_fofpga_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function GPU_g6_reset_fofpga
+
+    ! The same as `g6_print_chip_status`.
+    !
+    ! Accepted without effect: like the call without the prefix.
+    integer(c_int) function GPU_g6_print_chip_status(cluster_id) bind(C, &
+        name="GPU_g6_print_chip_status")
+      import :: c_int
+      integer(c_int), value :: cluster_id
+    end function GPU_g6_print_chip_status
+
+    ! The same as `g6_reinitialize`.
+    !
+    ! Accepted without effect: like the call without the prefix.
+    integer(c_int) function GPU_g6_reinitialize(cluster_id) bind(C, name="GPU_g6_reinitialize")
+      import :: c_int
+      integer(c_int), value :: cluster_id
+    end function GPU_g6_reinitialize
+
+    ! The same as `g6_set_overflow_flag_test_mode`.
+    !
+    ! Accepted without effect: like the call without the prefix.
+    subroutine GPU_g6_set_overflow_flag_test_mode(aflag, jflag, pflag) bind(C, &
+        name="GPU_g6_set_overflow_flag_test_mode")
+      import :: c_int
+      integer(c_int), value :: aflag
+      integer(c_int), value :: jflag
+      integer(c_int), value :: pflag
+    end subroutine GPU_g6_set_overflow_flag_test_mode
+
+    ! ---- kirin's own
+
+    ! Returns the version of the library, a string that lives as long as the process.
+    type(c_ptr) function kirin_version() bind(C, name="kirin_version")
+      import :: c_ptr
+    end function kirin_version
+
+    ! Returns what computes the forces of cluster `cluster_id`, a string that lives as long as the
+    ! process.
+    type(c_ptr) function kirin_backend(cluster_id) bind(C, name="kirin_backend")
+      import :: c_int, c_ptr
+      integer(c_int), value :: cluster_id
+    end function kirin_backend
+
+    ! Returns the precision of cluster `cluster_id`: `mixed`, `double` or `single`.
+    type(c_ptr) function kirin_precision(cluster_id) bind(C, name="kirin_precision")
+      import :: c_int, c_ptr
+      integer(c_int), value :: cluster_id
+    end function kirin_precision
+  end interface
+end module kirin

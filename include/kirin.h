@@ -1,0 +1,1545 @@
+/* kirin.h: the host interface of the GRAPE-6 computer, as kirin exports it.
+ *
+ * Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+ * change the table, not this file.
+ *
+ * Each call has up to two spellings: the C one takes scalars by value; the Fortran one
+ * has a trailing underscore and takes scalars by reference. Every call returns an int, 0
+ * for success and a negative number with one line on stderr for a refusal, unless its
+ * text says otherwise. `double (*x)[3]` is the type of an array `double x[n][3]`.
+ *
+ * A null pointer is tolerated for the cluster id (it stands for 0), for the old
+ * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
+ * Input and output arrays may overlap in any way.
+ *
+ * Programs that define the C names themselves, or link the static library made with the
+ * feature fortran-names-only, define KIRIN_FORTRAN_NAMES_ONLY before they include this.
+ */
+#ifndef KIRIN_H
+#define KIRIN_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef KIRIN_FORTRAN_NAMES_ONLY
+/* The GRAPE-6 interface */
+
+/**
+ * Opens cluster `cluster_id`. On an open one it is harmless and keeps the j-particles.
+ *
+ * Ids are names: any integer, none of them a device number. An id that was never opened stands for
+ * the only open cluster, if there is exactly one. GRAPE-6 numbered its boards with it.
+ */
+int g6_open(int cluster_id);
+
+/**
+ * Closes cluster `cluster_id` and forgets its j-particles and its time. Nothing happens where none
+ * is open.
+ */
+int g6_close(int cluster_id);
+
+/**
+ * Returns the number of pipelines: how many i-particles a call should bring at most.
+ *
+ * Constant, and valid before `g6_open`. kirin accepts any number of i-particles; 256 is the
+ * default, `KIRIN_NPIPES` changes it. GRAPE-6 had 48: codes with fixed arrays of that size
+ * (NBODY4) need `KIRIN_NPIPES=48`.
+ */
+int g6_npipes(void);
+
+/**
+ * Sets the binary exponent of the fixed-point unit of time.
+ *
+ * The argument is an integer in some clients and a double in others; it is never looked at.
+ *
+ * Accepted without effect: kirin computes in floating point.
+ */
+int g6_set_tunit(int newtunit);
+
+/**
+ * Sets the binary exponent of the fixed-point unit of length.
+ *
+ * The argument is an integer in some clients and a double in others; it is never looked at.
+ *
+ * Accepted without effect: kirin computes in floating point.
+ */
+int g6_set_xunit(int newxunit);
+
+/**
+ * Sets the time `ti` to which the j-particles are predicted, from the next `g6calc_firsthalf` on.
+ */
+int g6_set_ti(int cluster_id, double ti);
+
+/**
+ * Stores a j-particle at `address` (from 0, in any order; the last write wins), for the next
+ * `g6calc_firsthalf`.
+ *
+ * `index` is the particle's label: any integer, used to exclude a particle from its own force and
+ * to name neighbours. `x`, `v`, `aby2` (half the acceleration), `a1by6` (a sixth of the jerk) and
+ * `a2by18` (an eighteenth of the second derivative of the acceleration) hold at the time `tj`;
+ * `mass` may be 0. `dtj`, the particle's step, scaled the fixed-point time of GRAPE-6 and is not
+ * used. Returns a negative code where the address is negative or has no memory; nothing is stored
+ * then.
+ */
+int g6_set_j_particle(int cluster_id,
+                      int address,
+                      int index,
+                      double tj,
+                      double dtj,
+                      double mass,
+                      const double *a2by18,
+                      const double *a1by6,
+                      const double *aby2,
+                      const double *v,
+                      const double *x);
+
+/**
+ * Starts the calculation of the forces of the j-particles at addresses `0..nj`, predicted to the
+ * time of `g6_set_ti`, on `ni` i-particles.
+ *
+ * `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are their labels, predicted positions and velocities;
+ * `eps2` is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`, `jold`,
+ * `phiold` were scaling hints for the fixed-point sums of GRAPE-6 and are not read. Everything is
+ * copied before the return. A block whose results were not fetched is given up.
+ */
+int g6calc_firsthalf(int cluster_id,
+                     int nj,
+                     int ni,
+                     const int *index,
+                     double (*xi)[3],
+                     double (*vi)[3],
+                     double (*aold)[3],
+                     double (*jold)[3],
+                     const double *phiold,
+                     double eps2,
+                     const double *h2);
+
+/**
+ * Waits for the block of `g6calc_firsthalf` and writes `acc[ni][3]`, `jerk[ni][3]` and `pot[ni]`.
+ *
+ * The potential is negative and has no term of the particle itself. Without a block that waits,
+ * the whole calculation is done from this call's own arguments. A smaller `ni` than the block's
+ * returns the first results, a larger one is refused. On GRAPE-6 a nonzero return asked for a
+ * repetition; kirin returns nonzero for illegal arguments only.
+ */
+int g6calc_lasthalf(int cluster_id,
+                    int nj,
+                    int ni,
+                    const int *index,
+                    double (*xi)[3],
+                    double (*vi)[3],
+                    double eps2,
+                    const double *h2,
+                    double (*acc)[3],
+                    double (*jerk)[3],
+                    double *pot);
+
+/**
+ * As `g6calc_lasthalf`, and writes the label of each i-particle's nearest neighbour to
+ * `nnbindex[ni]`.
+ *
+ * The distance is not softened, the own label does not count, of equally near ones the lowest
+ * address is taken. Where there is no neighbour, a -1 that is there on entry stays and anything
+ * else becomes 0 (`KIRIN_NO_NEIGHBOUR`).
+ */
+int g6calc_lasthalf2(int cluster_id,
+                     int nj,
+                     int ni,
+                     const int *index,
+                     double (*xi)[3],
+                     double (*vi)[3],
+                     double eps2,
+                     const double *h2,
+                     double (*acc)[3],
+                     double (*jerk)[3],
+                     double *pot,
+                     int *nnbindex);
+
+/**
+ * Makes the neighbour lists of the last block ready. Returns 0, or 1 if they do not fit into
+ * memory (GRAPE-6: into its list memory); the client then shrinks its radii and computes the block
+ * again.
+ */
+int g6_read_neighbour_list(int cluster_id);
+
+/**
+ * Copies the neighbour list of the block's i-particle `ipipe` (from 0) to `nbl`, at most
+ * `maxlength` labels, and their number to `*nblen`.
+ *
+ * In the list are the labels of all j-particles with r^2 < h^2 (strictly, not softened), in
+ * ascending order, the particle's own label if there are more than 48 pipelines (as kira expects).
+ * Returns 0, or 1 if the list is longer than `maxlength`; `*nblen` is `maxlength` then.
+ */
+int g6_get_neighbour_list(int cluster_id, int ipipe, int maxlength, int *nblen, int *nbl);
+
+/**
+ * Reserves a buffer for `size` j-particles on their way to the board.
+ *
+ * Accepted without effect: writes are always staged.
+ */
+int g6_initialize_jp_buffer(int cluster_id, int size);
+
+/**
+ * Sends the buffered j-particles.
+ *
+ * Accepted without effect: every write takes effect at the next block by itself.
+ */
+int g6_flush_jp_buffer(int cluster_id);
+
+/**
+ * Resets the hardware. j-particles are kept.
+ *
+ * Accepted without effect: there is no hardware to reset.
+ */
+int g6_reset(int cluster_id);
+
+/**
+ * Resets the summation chips. j-particles are kept.
+ *
+ * Accepted without effect: there is no hardware to reset.
+ */
+int g6_reset_fofpga(int cluster_id);
+
+/**
+ * The same as `g6_read_neighbour_list`, under the name for an older bus.
+ */
+int g6_read_neighbour_list_old(int cluster_id);
+
+/**
+ * Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
+ *
+ * The CPU has no devices to choose from: the list is not read.
+ */
+int g6_open_special(int ngpu, const int *list);
+
+/**
+ * As `g6_open_special`; `nmax`, the largest number of j-particles, is not needed.
+ */
+int g6_open_special2(int ngpu, const int *list, int nmax);
+
+/**
+ * Announces the number of j-particles.
+ *
+ * Accepted without effect: every block brings its own nj.
+ */
+int g6_setup_njdata(int cluster_id, int nj);
+
+/**
+ * Brings the hardware back to a defined state after an error. j-particles are kept.
+ *
+ * Accepted without effect: there is no hardware to bring back.
+ */
+int g6_reinitialize(int cluster_id);
+
+/**
+ * Sets whether the labels in neighbour lists ascend: yes for any `mode` but 0, the default being
+ * 1. For all clusters.
+ */
+int g6_set_neighbour_list_sort_mode(int mode);
+
+/**
+ * Returns the mode that `g6_set_neighbour_list_sort_mode` set.
+ */
+int g6_get_neighbour_list_sort_mode(void);
+
+/**
+ * Sets whether the overflow of fixed-point sums is tested for acceleration, jerk and potential.
+ *
+ * Clients disagree on the number of arguments: none is looked at.
+ *
+ * Accepted without effect: floating-point sums do not overflow that way.
+ */
+int g6_set_overflow_flag_test_mode(int aflag, int jflag, int pflag);
+
+/**
+ * The same as `g6_npipes`.
+ */
+int g6_get_number_of_pipelines(void);
+
+/**
+ * Prints the state of the chips, on the hardware.
+ *
+ * Accepted without effect: there are no chips.
+ */
+int g6_print_chip_status(int cluster_id);
+
+/**
+ * Stores mass and position only, at time 0 and at rest: the load of treecodes. `nclusters` boards
+ * get the same particle on the hardware.
+ */
+int g6_set_j_particle_multisend_mxfast(int cluster_id,
+                                       int nclusters,
+                                       int address,
+                                       int index,
+                                       double mass,
+                                       const double *x);
+
+/**
+ * Sends the buffered j-particles to several boards.
+ *
+ * Accepted without effect: every write takes effect at the next block by itself.
+ */
+int g6_flush_jp_buffer_and_multisend(int cluster_id, int nclusters);
+
+/**
+ * Reads a j-particle back, in sapporo and ph4. Nothing is written.
+ *
+ * Not supported: clients disagree on its arguments; use g6_get_predicted_j_particles.
+ */
+int get_j_part_data(int address, int nj);
+
+/**
+ * Sends the waiting j-particles at once, in old versions of sapporo.
+ *
+ * Accepted without effect: every write takes effect at the next block by itself.
+ */
+int force_j_particle_send(void);
+
+/**
+ * As `g6calc_lasthalf2`, and writes the softened distance of the nearest neighbour, (r^2 +
+ * eps^2)^(1/2), to `rnnb[ni]`; infinite where there is none. From Phantom-GRAPE.
+ */
+int g6calc_lasthalf2p(int cluster_id,
+                      int nj,
+                      int ni,
+                      const int *index,
+                      double (*xi)[3],
+                      double (*vi)[3],
+                      double eps2,
+                      const double *h2,
+                      double (*acc)[3],
+                      double (*jerk)[3],
+                      double *pot,
+                      int *nnbindex,
+                      float *rnnb);
+
+/**
+ * The same as `g6calc_lasthalf`. In Phantom-GRAPE only this form makes neighbour lists; here they
+ * are always to be had.
+ */
+int g6calc_lasthalfn(int cluster_id,
+                     int nj,
+                     int ni,
+                     const int *index,
+                     double (*xi)[3],
+                     double (*vi)[3],
+                     double eps2,
+                     const double *h2,
+                     double (*acc)[3],
+                     double (*jerk)[3],
+                     double *pot);
+
+/**
+ * The same as `g6calc_lasthalf2`; see `g6calc_lasthalfn`.
+ */
+int g6calc_lasthalf2n(int cluster_id,
+                      int nj,
+                      int ni,
+                      const int *index,
+                      double (*xi)[3],
+                      double (*vi)[3],
+                      double eps2,
+                      const double *h2,
+                      double (*acc)[3],
+                      double (*jerk)[3],
+                      double *pot,
+                      int *nnbindex);
+
+/**
+ * The same as `g6calc_lasthalf2p`; see `g6calc_lasthalfn`.
+ */
+int g6calc_lasthalf2np(int cluster_id,
+                       int nj,
+                       int ni,
+                       const int *index,
+                       double (*xi)[3],
+                       double (*vi)[3],
+                       double eps2,
+                       const double *h2,
+                       double (*acc)[3],
+                       double (*jerk)[3],
+                       double *pot,
+                       int *nnbindex,
+                       float *rnnb);
+
+/**
+ * A hook for debugging Phantom-GRAPE.
+ *
+ * Accepted without effect: it is for debugging another library.
+ */
+int g6_debugfunc(int value);
+
+/**
+ * A hook for debugging Phantom-GRAPE.
+ *
+ * Accepted without effect: it is for debugging another library.
+ */
+int g6_debugfunc_double(double value);
+
+/**
+ * Writes a file for debugging Phantom-GRAPE.
+ *
+ * Not supported: the library writes no files.
+ */
+int g6_dump(double t, int n, const double *mass, double (*x)[3], double (*v)[3]);
+#endif /* KIRIN_FORTRAN_NAMES_ONLY */
+
+/* The GRAPE-6 interface: Fortran spellings */
+
+/**
+ * `g6_open` with scalars by reference.
+ */
+int g6_open_(const int *cluster_id);
+
+/**
+ * `g6_close` with scalars by reference.
+ */
+int g6_close_(const int *cluster_id);
+
+/**
+ * `g6_npipes` with scalars by reference.
+ */
+int g6_npipes_(void);
+
+/**
+ * `g6_set_tunit` with scalars by reference.
+ */
+int g6_set_tunit_(const void *newtunit);
+
+/**
+ * `g6_set_xunit` with scalars by reference.
+ */
+int g6_set_xunit_(const void *newxunit);
+
+/**
+ * `g6_set_ti` with scalars by reference.
+ */
+int g6_set_ti_(const int *cluster_id, const double *ti);
+
+/**
+ * `g6_set_j_particle` with scalars by reference.
+ */
+int g6_set_j_particle_(const int *cluster_id,
+                       const int *address,
+                       const int *index,
+                       const double *tj,
+                       const double *dtj,
+                       const double *mass,
+                       const double *a2by18,
+                       const double *a1by6,
+                       const double *aby2,
+                       const double *v,
+                       const double *x);
+
+/**
+ * `g6calc_firsthalf` with scalars by reference.
+ */
+int g6calc_firsthalf_(const int *cluster_id,
+                      const int *nj,
+                      const int *ni,
+                      const int *index,
+                      double (*xi)[3],
+                      double (*vi)[3],
+                      double (*aold)[3],
+                      double (*jold)[3],
+                      const double *phiold,
+                      const double *eps2,
+                      const double *h2);
+
+/**
+ * `g6calc_lasthalf` with scalars by reference.
+ */
+int g6calc_lasthalf_(const int *cluster_id,
+                     const int *nj,
+                     const int *ni,
+                     const int *index,
+                     double (*xi)[3],
+                     double (*vi)[3],
+                     const double *eps2,
+                     const double *h2,
+                     double (*acc)[3],
+                     double (*jerk)[3],
+                     double *pot);
+
+/**
+ * `g6calc_lasthalf2` with scalars by reference.
+ */
+int g6calc_lasthalf2_(const int *cluster_id,
+                      const int *nj,
+                      const int *ni,
+                      const int *index,
+                      double (*xi)[3],
+                      double (*vi)[3],
+                      const double *eps2,
+                      const double *h2,
+                      double (*acc)[3],
+                      double (*jerk)[3],
+                      double *pot,
+                      int *nnbindex);
+
+/**
+ * `g6_read_neighbour_list` with scalars by reference.
+ */
+int g6_read_neighbour_list_(const int *cluster_id);
+
+/**
+ * `g6_get_neighbour_list` with scalars by reference.
+ */
+int g6_get_neighbour_list_(const int *cluster_id,
+                           const int *ipipe,
+                           const int *maxlength,
+                           int *nblen,
+                           int *nbl);
+
+/**
+ * `g6_initialize_jp_buffer` with scalars by reference.
+ */
+int g6_initialize_jp_buffer_(const int *cluster_id, const int *size);
+
+/**
+ * `g6_flush_jp_buffer` with scalars by reference.
+ */
+int g6_flush_jp_buffer_(const int *cluster_id);
+
+/**
+ * `g6_reset` with scalars by reference.
+ */
+int g6_reset_(const int *cluster_id);
+
+/**
+ * `g6_reset_fofpga` with scalars by reference.
+ */
+int g6_reset_fofpga_(const int *cluster_id);
+
+/**
+ * `g6_read_neighbour_list_old` with scalars by reference.
+ */
+int g6_read_neighbour_list_old_(const int *cluster_id);
+
+/**
+ * `g6_setup_njdata` with scalars by reference.
+ */
+int g6_setup_njdata_(const int *cluster_id, const int *nj);
+
+/**
+ * `g6_reinitialize` with scalars by reference.
+ */
+int g6_reinitialize_(const int *cluster_id);
+
+/**
+ * `g6_set_neighbour_list_sort_mode` with scalars by reference.
+ */
+int g6_set_neighbour_list_sort_mode_(const int *mode);
+
+/**
+ * `g6_get_neighbour_list_sort_mode` with scalars by reference.
+ */
+int g6_get_neighbour_list_sort_mode_(void);
+
+/**
+ * `g6_set_overflow_flag_test_mode` with scalars by reference.
+ */
+int g6_set_overflow_flag_test_mode_(const void *aflag, const void *jflag, const void *pflag);
+
+/**
+ * `g6_get_number_of_pipelines` with scalars by reference.
+ */
+int g6_get_number_of_pipelines_(void);
+
+/**
+ * `g6_print_chip_status` with scalars by reference.
+ */
+int g6_print_chip_status_(const int *cluster_id);
+
+/**
+ * `g6_set_j_particle_multisend_mxfast` with scalars by reference.
+ */
+int g6_set_j_particle_multisend_mxfast_(const int *cluster_id,
+                                        const int *nclusters,
+                                        const int *address,
+                                        const int *index,
+                                        const double *mass,
+                                        const double *x);
+
+/**
+ * `g6_flush_jp_buffer_and_multisend` with scalars by reference.
+ */
+int g6_flush_jp_buffer_and_multisend_(const int *cluster_id, const int *nclusters);
+
+/**
+ * `g6calc_lasthalf2p` with scalars by reference.
+ */
+int g6calc_lasthalf2p_(const int *cluster_id,
+                       const int *nj,
+                       const int *ni,
+                       const int *index,
+                       double (*xi)[3],
+                       double (*vi)[3],
+                       const double *eps2,
+                       const double *h2,
+                       double (*acc)[3],
+                       double (*jerk)[3],
+                       double *pot,
+                       int *nnbindex,
+                       float *rnnb);
+
+/**
+ * `g6calc_lasthalfn` with scalars by reference.
+ */
+int g6calc_lasthalfn_(const int *cluster_id,
+                      const int *nj,
+                      const int *ni,
+                      const int *index,
+                      double (*xi)[3],
+                      double (*vi)[3],
+                      const double *eps2,
+                      const double *h2,
+                      double (*acc)[3],
+                      double (*jerk)[3],
+                      double *pot);
+
+/**
+ * `g6calc_lasthalf2n` with scalars by reference.
+ */
+int g6calc_lasthalf2n_(const int *cluster_id,
+                       const int *nj,
+                       const int *ni,
+                       const int *index,
+                       double (*xi)[3],
+                       double (*vi)[3],
+                       const double *eps2,
+                       const double *h2,
+                       double (*acc)[3],
+                       double (*jerk)[3],
+                       double *pot,
+                       int *nnbindex);
+
+/**
+ * `g6calc_lasthalf2np` with scalars by reference.
+ */
+int g6calc_lasthalf2np_(const int *cluster_id,
+                        const int *nj,
+                        const int *ni,
+                        const int *index,
+                        double (*xi)[3],
+                        double (*vi)[3],
+                        const double *eps2,
+                        const double *h2,
+                        double (*acc)[3],
+                        double (*jerk)[3],
+                        double *pot,
+                        int *nnbindex,
+                        float *rnnb);
+
+/**
+ * `g6_debugfunc` with scalars by reference.
+ */
+int g6_debugfunc_(const int *value);
+
+/**
+ * `g6_debugfunc_double` with scalars by reference.
+ */
+int g6_debugfunc_double_(const double *value);
+
+/**
+ * `g6_dump` with scalars by reference.
+ */
+int g6_dump_(const double *t, const int *n, const double *mass, double (*x)[3], double (*v)[3]);
+
+#ifndef KIRIN_FORTRAN_NAMES_ONLY
+/* Calls for all boards at once, and the low-level calls */
+
+/**
+ * `g6_open` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_open_all(void);
+
+/**
+ * `g6_close` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_close_all(void);
+
+/**
+ * `g6_set_ti` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_set_ti_all(double ti);
+
+/**
+ * `g6_set_j_particle` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_set_j_particle_all(int address,
+                          int index,
+                          double tj,
+                          double dtj,
+                          double mass,
+                          const double *a2by18,
+                          const double *a1by6,
+                          const double *aby2,
+                          const double *v,
+                          const double *x);
+
+/**
+ * Stores mass and position only, at time 0 and at rest: the load of treecodes.
+ */
+int g6_set_j_particle_mxonly(int cluster_id, int address, int index, double mass, const double *x);
+
+/**
+ * `g6_set_j_particle_mxonly` for all boards at once, which is what a cluster of kirin is: cluster
+ * 0.
+ */
+int g6_set_j_particle_mxonly_all(int address, int index, double mass, const double *x);
+
+/**
+ * `g6calc_firsthalf` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6calc_firsthalf_all(int nj,
+                         int ni,
+                         const int *index,
+                         double (*xi)[3],
+                         double (*vi)[3],
+                         double (*aold)[3],
+                         double (*jold)[3],
+                         const double *phiold,
+                         double eps2,
+                         const double *h2);
+
+/**
+ * `g6calc_lasthalf` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6calc_lasthalf_all(int nj,
+                        int ni,
+                        const int *index,
+                        double (*xi)[3],
+                        double (*vi)[3],
+                        double eps2,
+                        const double *h2,
+                        double (*acc)[3],
+                        double (*jerk)[3],
+                        double *pot);
+
+/**
+ * `g6calc_lasthalf2` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6calc_lasthalf2_all(int nj,
+                         int ni,
+                         const int *index,
+                         double (*xi)[3],
+                         double (*vi)[3],
+                         double eps2,
+                         const double *h2,
+                         double (*acc)[3],
+                         double (*jerk)[3],
+                         double *pot,
+                         int *nnbindex);
+
+/**
+ * As `g6calc_firsthalf` with `eps2` by reference in C too. The meaning of `mode` was never
+ * published: it is ignored, and `*eps2` holds for every i-particle.
+ */
+int g6calc_firsthalf0(int cluster_id,
+                      int nj,
+                      int ni,
+                      const int *index,
+                      double (*xi)[3],
+                      double (*vi)[3],
+                      double (*aold)[3],
+                      double (*jold)[3],
+                      const double *phiold,
+                      const double *eps2,
+                      const double *h2,
+                      int mode);
+
+/**
+ * `g6calc_firsthalf0` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6calc_firsthalf0_all(int nj,
+                          int ni,
+                          const int *index,
+                          double (*xi)[3],
+                          double (*vi)[3],
+                          double (*aold)[3],
+                          double (*jold)[3],
+                          const double *phiold,
+                          const double *eps2,
+                          const double *h2,
+                          int mode);
+
+/**
+ * As `g6calc_lasthalf` with `eps2` by reference in C too; see `g6calc_firsthalf0`.
+ */
+int g6calc_lasthalf0(int cluster_id,
+                     int nj,
+                     int ni,
+                     const int *index,
+                     double (*xi)[3],
+                     double (*vi)[3],
+                     const double *eps2,
+                     const double *h2,
+                     double (*acc)[3],
+                     double (*jerk)[3],
+                     double *pot,
+                     int mode);
+
+/**
+ * `g6calc_lasthalf0` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6calc_lasthalf0_all(int nj,
+                         int ni,
+                         const int *index,
+                         double (*xi)[3],
+                         double (*vi)[3],
+                         const double *eps2,
+                         const double *h2,
+                         double (*acc)[3],
+                         double (*jerk)[3],
+                         double *pot,
+                         int mode);
+
+/**
+ * `g6_read_neighbour_list` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_read_neighbour_list_all(void);
+
+/**
+ * `g6_get_neighbour_list` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_get_neighbour_list_all(int ipipe, int maxlength, int *nblen, int *nbl);
+
+/**
+ * Sets the number of i-particles for `g6_get_force`.
+ */
+int g6_set_nip(int cluster_id, int nip);
+
+/**
+ * `g6_set_nip` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_set_nip_all(int nip);
+
+/**
+ * Sets the number of j-particles (addresses `0..njp`) for `g6_get_force`.
+ */
+int g6_set_njp(int cluster_id, int njp);
+
+/**
+ * `g6_set_njp` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_set_njp_all(int njp);
+
+/**
+ * Sets the fixed-point scales of one pipeline from the expected acceleration, jerk and potential.
+ *
+ * Accepted without effect: floating-point sums need no scale.
+ */
+int g6_set_i_particle_scales_from_real_value(int cluster_id,
+                                             int address,
+                                             const double *acc,
+                                             const double *jerk,
+                                             double phi,
+                                             double jfactor,
+                                             double ffactor);
+
+/**
+ * `g6_set_i_particle_scales_from_real_value` for all boards at once, which is what a cluster of
+ * kirin is: cluster 0.
+ *
+ * Accepted without effect: floating-point sums need no scale.
+ */
+int g6_set_i_particle_scales_from_real_value_all(int address,
+                                                 const double *acc,
+                                                 const double *jerk,
+                                                 double phi,
+                                                 double jfactor,
+                                                 double ffactor);
+
+/**
+ * Loads i-particle register `address` (from 0) with label, position, velocity, squared softening
+ * length and squared neighbour radius.
+ */
+int g6_set_i_particle(int cluster_id,
+                      int address,
+                      int index,
+                      const double *x,
+                      const double *v,
+                      double eps2,
+                      double h2);
+
+/**
+ * `g6_set_i_particle` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_set_i_particle_all(int address,
+                          int index,
+                          const double *x,
+                          const double *v,
+                          double eps2,
+                          double h2);
+
+/**
+ * Computes the forces on the i-particle registers `0..nip` and writes `acc[nip][3]`,
+ * `jerk[nip][3]`, `phi[nip]`, and zeros to `flag[nip]`.
+ */
+int g6_get_force(int cluster_id, double (*acc)[3], double (*jerk)[3], double *phi, int *flag);
+
+/**
+ * `g6_get_force` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_get_force_all(double (*acc)[3], double (*jerk)[3], double *phi, int *flag);
+
+/**
+ * As `g6_get_force`, and writes the labels of the nearest neighbours to `nnbindex[nip]`.
+ */
+int g6_get_force_etc(int cluster_id,
+                     double (*acc)[3],
+                     double (*jerk)[3],
+                     double *phi,
+                     int *nnbindex,
+                     int *flag);
+
+/**
+ * `g6_get_force_etc` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_get_force_etc_all(double (*acc)[3],
+                         double (*jerk)[3],
+                         double *phi,
+                         int *nnbindex,
+                         int *flag);
+
+/**
+ * Writes the predicted positions and velocities of the j-particles at addresses `0..nj`; zeros
+ * where there is none.
+ */
+int g6_get_predicted_j_particles(int cluster_id, int nj, double (*x)[3], double (*v)[3]);
+
+/**
+ * `g6_get_predicted_j_particles` for all boards at once, which is what a cluster of kirin is:
+ * cluster 0.
+ */
+int g6_get_predicted_j_particles_all(int nj, double (*x)[3], double (*v)[3]);
+
+/**
+ * Returns a number of j-particles for which there is always room (memory permitting there is room
+ * for any address).
+ */
+int g6_getnjmax(int cluster_id);
+
+/**
+ * `g6_getnjmax` for all boards at once, which is what a cluster of kirin is: cluster 0.
+ */
+int g6_getnjmax_all(void);
+#endif /* KIRIN_FORTRAN_NAMES_ONLY */
+
+/* Calls for all boards at once, and the low-level calls: Fortran spellings */
+
+/**
+ * `g6_open_all` with scalars by reference.
+ */
+int g6_open_all_(void);
+
+/**
+ * `g6_close_all` with scalars by reference.
+ */
+int g6_close_all_(void);
+
+/**
+ * `g6_set_ti_all` with scalars by reference.
+ */
+int g6_set_ti_all_(const double *ti);
+
+/**
+ * `g6_set_j_particle_all` with scalars by reference.
+ */
+int g6_set_j_particle_all_(const int *address,
+                           const int *index,
+                           const double *tj,
+                           const double *dtj,
+                           const double *mass,
+                           const double *a2by18,
+                           const double *a1by6,
+                           const double *aby2,
+                           const double *v,
+                           const double *x);
+
+/**
+ * `g6_set_j_particle_mxonly` with scalars by reference.
+ */
+int g6_set_j_particle_mxonly_(const int *cluster_id,
+                              const int *address,
+                              const int *index,
+                              const double *mass,
+                              const double *x);
+
+/**
+ * `g6_set_j_particle_mxonly_all` with scalars by reference.
+ */
+int g6_set_j_particle_mxonly_all_(const int *address,
+                                  const int *index,
+                                  const double *mass,
+                                  const double *x);
+
+/**
+ * `g6calc_firsthalf_all` with scalars by reference.
+ */
+int g6calc_firsthalf_all_(const int *nj,
+                          const int *ni,
+                          const int *index,
+                          double (*xi)[3],
+                          double (*vi)[3],
+                          double (*aold)[3],
+                          double (*jold)[3],
+                          const double *phiold,
+                          const double *eps2,
+                          const double *h2);
+
+/**
+ * `g6calc_lasthalf_all` with scalars by reference.
+ */
+int g6calc_lasthalf_all_(const int *nj,
+                         const int *ni,
+                         const int *index,
+                         double (*xi)[3],
+                         double (*vi)[3],
+                         const double *eps2,
+                         const double *h2,
+                         double (*acc)[3],
+                         double (*jerk)[3],
+                         double *pot);
+
+/**
+ * `g6calc_lasthalf2_all` with scalars by reference.
+ */
+int g6calc_lasthalf2_all_(const int *nj,
+                          const int *ni,
+                          const int *index,
+                          double (*xi)[3],
+                          double (*vi)[3],
+                          const double *eps2,
+                          const double *h2,
+                          double (*acc)[3],
+                          double (*jerk)[3],
+                          double *pot,
+                          int *nnbindex);
+
+/**
+ * `g6calc_firsthalf0` with scalars by reference.
+ */
+int g6calc_firsthalf0_(const int *cluster_id,
+                       const int *nj,
+                       const int *ni,
+                       const int *index,
+                       double (*xi)[3],
+                       double (*vi)[3],
+                       double (*aold)[3],
+                       double (*jold)[3],
+                       const double *phiold,
+                       const double *eps2,
+                       const double *h2,
+                       const int *mode);
+
+/**
+ * `g6calc_firsthalf0_all` with scalars by reference.
+ */
+int g6calc_firsthalf0_all_(const int *nj,
+                           const int *ni,
+                           const int *index,
+                           double (*xi)[3],
+                           double (*vi)[3],
+                           double (*aold)[3],
+                           double (*jold)[3],
+                           const double *phiold,
+                           const double *eps2,
+                           const double *h2,
+                           const int *mode);
+
+/**
+ * `g6calc_lasthalf0` with scalars by reference.
+ */
+int g6calc_lasthalf0_(const int *cluster_id,
+                      const int *nj,
+                      const int *ni,
+                      const int *index,
+                      double (*xi)[3],
+                      double (*vi)[3],
+                      const double *eps2,
+                      const double *h2,
+                      double (*acc)[3],
+                      double (*jerk)[3],
+                      double *pot,
+                      const int *mode);
+
+/**
+ * `g6calc_lasthalf0_all` with scalars by reference.
+ */
+int g6calc_lasthalf0_all_(const int *nj,
+                          const int *ni,
+                          const int *index,
+                          double (*xi)[3],
+                          double (*vi)[3],
+                          const double *eps2,
+                          const double *h2,
+                          double (*acc)[3],
+                          double (*jerk)[3],
+                          double *pot,
+                          const int *mode);
+
+/**
+ * `g6_read_neighbour_list_all` with scalars by reference.
+ */
+int g6_read_neighbour_list_all_(void);
+
+/**
+ * `g6_get_neighbour_list_all` with scalars by reference.
+ */
+int g6_get_neighbour_list_all_(const int *ipipe, const int *maxlength, int *nblen, int *nbl);
+
+/**
+ * `g6_set_nip` with scalars by reference.
+ */
+int g6_set_nip_(const int *cluster_id, const int *nip);
+
+/**
+ * `g6_set_nip_all` with scalars by reference.
+ */
+int g6_set_nip_all_(const int *nip);
+
+/**
+ * `g6_set_njp` with scalars by reference.
+ */
+int g6_set_njp_(const int *cluster_id, const int *njp);
+
+/**
+ * `g6_set_njp_all` with scalars by reference.
+ */
+int g6_set_njp_all_(const int *njp);
+
+/**
+ * `g6_set_i_particle_scales_from_real_value` with scalars by reference.
+ */
+int g6_set_i_particle_scales_from_real_value_(const int *cluster_id,
+                                              const int *address,
+                                              const double *acc,
+                                              const double *jerk,
+                                              const double *phi,
+                                              const double *jfactor,
+                                              const double *ffactor);
+
+/**
+ * `g6_set_i_particle_scales_from_real_value_all` with scalars by reference.
+ */
+int g6_set_i_particle_scales_from_real_value_all_(const int *address,
+                                                  const double *acc,
+                                                  const double *jerk,
+                                                  const double *phi,
+                                                  const double *jfactor,
+                                                  const double *ffactor);
+
+/**
+ * `g6_set_i_particle` with scalars by reference.
+ */
+int g6_set_i_particle_(const int *cluster_id,
+                       const int *address,
+                       const int *index,
+                       const double *x,
+                       const double *v,
+                       const double *eps2,
+                       const double *h2);
+
+/**
+ * `g6_set_i_particle_all` with scalars by reference.
+ */
+int g6_set_i_particle_all_(const int *address,
+                           const int *index,
+                           const double *x,
+                           const double *v,
+                           const double *eps2,
+                           const double *h2);
+
+/**
+ * `g6_get_force` with scalars by reference.
+ */
+int g6_get_force_(const int *cluster_id,
+                  double (*acc)[3],
+                  double (*jerk)[3],
+                  double *phi,
+                  int *flag);
+
+/**
+ * `g6_get_force_all` with scalars by reference.
+ */
+int g6_get_force_all_(double (*acc)[3], double (*jerk)[3], double *phi, int *flag);
+
+/**
+ * `g6_get_force_etc` with scalars by reference.
+ */
+int g6_get_force_etc_(const int *cluster_id,
+                      double (*acc)[3],
+                      double (*jerk)[3],
+                      double *phi,
+                      int *nnbindex,
+                      int *flag);
+
+/**
+ * `g6_get_force_etc_all` with scalars by reference.
+ */
+int g6_get_force_etc_all_(double (*acc)[3],
+                          double (*jerk)[3],
+                          double *phi,
+                          int *nnbindex,
+                          int *flag);
+
+/**
+ * `g6_get_predicted_j_particles` with scalars by reference.
+ */
+int g6_get_predicted_j_particles_(const int *cluster_id,
+                                  const int *nj,
+                                  double (*x)[3],
+                                  double (*v)[3]);
+
+/**
+ * `g6_get_predicted_j_particles_all` with scalars by reference.
+ */
+int g6_get_predicted_j_particles_all_(const int *nj, double (*x)[3], double (*v)[3]);
+
+/**
+ * `g6_getnjmax` with scalars by reference.
+ */
+int g6_getnjmax_(const int *cluster_id);
+
+/**
+ * `g6_getnjmax_all` with scalars by reference.
+ */
+int g6_getnjmax_all_(void);
+
+#ifndef KIRIN_FORTRAN_NAMES_ONLY
+/* Names of the 2007 kirin */
+
+/**
+ * The same as `g6_open`.
+ */
+int GPU_g6_open(int cluster_id);
+
+/**
+ * The same as `g6_close`.
+ */
+int GPU_g6_close(int cluster_id);
+
+/**
+ * The same as `g6_npipes`.
+ */
+int GPU_g6_npipes(void);
+
+/**
+ * The same as `g6_set_ti`.
+ */
+int GPU_g6_set_ti(int cluster_id, double ti);
+
+/**
+ * The same as `g6_set_j_particle`.
+ */
+int GPU_g6_set_j_particle(int cluster_id,
+                          int address,
+                          int index,
+                          double tj,
+                          double dtj,
+                          double mass,
+                          const double *a2by18,
+                          const double *a1by6,
+                          const double *aby2,
+                          const double *v,
+                          const double *x);
+
+/**
+ * The same as `g6calc_firsthalf`.
+ */
+int GPU_g6calc_firsthalf(int cluster_id,
+                         int nj,
+                         int ni,
+                         const int *index,
+                         double (*xi)[3],
+                         double (*vi)[3],
+                         double (*aold)[3],
+                         double (*jold)[3],
+                         const double *phiold,
+                         double eps2,
+                         const double *h2);
+
+/**
+ * The same as `g6calc_lasthalf`.
+ */
+int GPU_g6calc_lasthalf(int cluster_id,
+                        int nj,
+                        int ni,
+                        const int *index,
+                        double (*xi)[3],
+                        double (*vi)[3],
+                        double eps2,
+                        const double *h2,
+                        double (*acc)[3],
+                        double (*jerk)[3],
+                        double *pot);
+
+/**
+ * The same as `g6_set_neighbour_list_sort_mode`.
+ */
+int GPU_g6_set_neighbour_list_sort_mode(int mode);
+
+/**
+ * The same as `g6_set_tunit`.
+ *
+ * Accepted without effect: like the call without the prefix.
+ */
+int GPU_g6_set_tunit(int newtunit);
+
+/**
+ * The same as `g6_set_xunit`.
+ *
+ * Accepted without effect: like the call without the prefix.
+ */
+int GPU_g6_set_xunit(int newxunit);
+
+/**
+ * The same as `g6_initialize_jp_buffer`.
+ *
+ * Accepted without effect: like the call without the prefix.
+ */
+int GPU_g6_initialize_jp_buffer(int cluster_id, int size);
+
+/**
+ * The same as `g6_flush_jp_buffer`.
+ *
+ * Accepted without effect: like the call without the prefix.
+ */
+int GPU_g6_flush_jp_buffer(int cluster_id);
+
+/**
+ * The same as `g6_flush_jp_buffer_and_multisend`.
+ *
+ * Accepted without effect: like the call without the prefix.
+ */
+int GPU_g6_flush_jp_buffer_and_multisend(int cluster_id, int nclusters);
+
+/**
+ * The same as `g6_reset`.
+ *
+ * Accepted without effect: like the call without the prefix.
+ */
+int GPU_g6_reset(int cluster_id);
+
+/**
+ * The same as `g6_reset_fofpga`.
+ *
+ * Accepted without effect: like the call without the prefix.
+ */
+int GPU_g6_reset_fofpga(int cluster_id);
+
+/**
+ * The same as `g6_print_chip_status`.
+ *
+ * Accepted without effect: like the call without the prefix.
+ */
+int GPU_g6_print_chip_status(int cluster_id);
+
+/**
+ * The same as `g6_reinitialize`.
+ *
+ * Accepted without effect: like the call without the prefix.
+ */
+int GPU_g6_reinitialize(int cluster_id);
+
+/**
+ * The same as `g6_set_overflow_flag_test_mode`.
+ *
+ * Accepted without effect: like the call without the prefix.
+ */
+int GPU_g6_set_overflow_flag_test_mode(int aflag, int jflag, int pflag);
+#endif /* KIRIN_FORTRAN_NAMES_ONLY */
+
+/* Names of the 2007 kirin: Fortran spellings */
+
+/**
+ * `GPU_g6_open` with scalars by reference.
+ */
+int GPU_g6_open_(const int *cluster_id);
+
+/**
+ * `GPU_g6_close` with scalars by reference.
+ */
+int GPU_g6_close_(const int *cluster_id);
+
+/**
+ * `GPU_g6_npipes` with scalars by reference.
+ */
+int GPU_g6_npipes_(void);
+
+/**
+ * `GPU_g6_set_ti` with scalars by reference.
+ */
+int GPU_g6_set_ti_(const int *cluster_id, const double *ti);
+
+/**
+ * `GPU_g6_set_j_particle` with scalars by reference.
+ */
+int GPU_g6_set_j_particle_(const int *cluster_id,
+                           const int *address,
+                           const int *index,
+                           const double *tj,
+                           const double *dtj,
+                           const double *mass,
+                           const double *a2by18,
+                           const double *a1by6,
+                           const double *aby2,
+                           const double *v,
+                           const double *x);
+
+/**
+ * The same as `g6_set_j_particle_multisend_mxfast`.
+ */
+int GPU_g6_set_j_particle_multisend_mxfast_(const int *cluster_id,
+                                            const int *nclusters,
+                                            const int *address,
+                                            const int *index,
+                                            const double *mass,
+                                            const double *x);
+
+/**
+ * `GPU_g6calc_firsthalf` with scalars by reference.
+ */
+int GPU_g6calc_firsthalf_(const int *cluster_id,
+                          const int *nj,
+                          const int *ni,
+                          const int *index,
+                          double (*xi)[3],
+                          double (*vi)[3],
+                          double (*aold)[3],
+                          double (*jold)[3],
+                          const double *phiold,
+                          const double *eps2,
+                          const double *h2);
+
+/**
+ * `GPU_g6calc_lasthalf` with scalars by reference.
+ */
+int GPU_g6calc_lasthalf_(const int *cluster_id,
+                         const int *nj,
+                         const int *ni,
+                         const int *index,
+                         double (*xi)[3],
+                         double (*vi)[3],
+                         const double *eps2,
+                         const double *h2,
+                         double (*acc)[3],
+                         double (*jerk)[3],
+                         double *pot);
+
+/**
+ * The same as `g6calc_firsthalf`.
+ */
+int GPU2_g6calc_firsthalf_(const int *cluster_id,
+                           const int *nj,
+                           const int *ni,
+                           const int *index,
+                           double (*xi)[3],
+                           double (*vi)[3],
+                           double (*aold)[3],
+                           double (*jold)[3],
+                           const double *phiold,
+                           const double *eps2,
+                           const double *h2);
+
+/**
+ * The same as `g6calc_lasthalf`.
+ */
+int GPU2_g6calc_lasthalf_(const int *cluster_id,
+                          const int *nj,
+                          const int *ni,
+                          const int *index,
+                          double (*xi)[3],
+                          double (*vi)[3],
+                          const double *eps2,
+                          const double *h2,
+                          double (*acc)[3],
+                          double (*jerk)[3],
+                          double *pot);
+
+/**
+ * The same as `g6calc_lasthalf2`.
+ */
+int GPU2_g6calc_lasthalf2_(const int *cluster_id,
+                           const int *nj,
+                           const int *ni,
+                           const int *index,
+                           double (*xi)[3],
+                           double (*vi)[3],
+                           const double *eps2,
+                           const double *h2,
+                           double (*acc)[3],
+                           double (*jerk)[3],
+                           double *pot,
+                           int *nnbindex);
+
+/**
+ * The same as `g6_read_neighbour_list`.
+ */
+int GPU_g6_read_neighbour_list_(const int *cluster_id);
+
+/**
+ * The same as `g6_get_neighbour_list`.
+ */
+int GPU_g6_get_neighbour_list_(const int *cluster_id,
+                               const int *ipipe,
+                               const int *maxlength,
+                               int *nblen,
+                               int *nbl);
+
+/**
+ * `GPU_g6_set_tunit` with scalars by reference.
+ */
+int GPU_g6_set_tunit_(const void *newtunit);
+
+/**
+ * `GPU_g6_set_xunit` with scalars by reference.
+ */
+int GPU_g6_set_xunit_(const void *newxunit);
+
+/**
+ * `GPU_g6_initialize_jp_buffer` with scalars by reference.
+ */
+int GPU_g6_initialize_jp_buffer_(const int *cluster_id, const int *size);
+
+/**
+ * `GPU_g6_flush_jp_buffer` with scalars by reference.
+ */
+int GPU_g6_flush_jp_buffer_(const int *cluster_id);
+
+/**
+ * `GPU_g6_reset` with scalars by reference.
+ */
+int GPU_g6_reset_(const int *cluster_id);
+
+/**
+ * `GPU_g6_reset_fofpga` with scalars by reference.
+ */
+int GPU_g6_reset_fofpga_(const int *cluster_id);
+
+/* kirin's own */
+
+/**
+ * Returns the version of the library, a string that lives as long as the process.
+ */
+const char *kirin_version(void);
+
+/**
+ * Returns what computes the forces of cluster `cluster_id`, a string that lives as long as the
+ * process.
+ */
+const char *kirin_backend(int cluster_id);
+
+/**
+ * Returns the precision of cluster `cluster_id`: `mixed`, `double` or `single`.
+ */
+const char *kirin_precision(int cluster_id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KIRIN_H */
