@@ -315,6 +315,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             let tile = self.tile(&prepared, page, &mut workspace.scratch);
             let masses = &*prepared.masses;
             let slots = self.slots(page);
+            let representable = masses.representable && tile.representable;
             let factors = tile.units.factors(masses.unit, S::RSQRT_SCALE);
             for leaf in 0..Self::LEAVES {
                 let range = leaf * Self::LEAF..slots.min((leaf + 1) * Self::LEAF);
@@ -325,7 +326,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                 let holes = !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone());
                 for (i, progress) in particles.iter().zip(&mut workspace.progress) {
                     let target = progress.target(i, &tile.units);
-                    progress.unsafe_range |= !(masses.representable && target.is_representable(i));
+                    progress.unsafe_range |= !(representable && target.is_representable(i));
                     let variant = Variant {
                         jerk: page.has_motion() || i.v != [0.0; 3],
                         zero: i.eps2 == 0.0,

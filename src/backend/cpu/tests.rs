@@ -310,13 +310,13 @@ fn stale_particles_beyond_nj_have_no_influence() {
     for precision in PRECISIONS {
         for (name, mut backend) in backends(precision, 1) {
             let before = results(&mut *backend, &memory, &block);
-            for mass in [1e90, 1e-90, f64::NAN, 0.7] {
-                let mut heavy = particles[250];
-                heavy.mass = mass;
-                heavy.x = [mass; 3];
-                memory.write(250, &heavy).unwrap();
+            for value in [1e90, 1e-90, 1e13, f64::NAN, 0.7] {
+                let mut stale = particles[250];
+                stale.mass = value;
+                stale.x = [value; 3];
+                memory.write(250, &stale).unwrap();
                 let after = results(&mut *backend, &memory, &block);
-                if mass == 0.7 {
+                if value == 1e13 || value == 0.7 {
                     assert_eq!(after.forces, before.forces, "{name} {precision}");
                 }
                 let errors = errors(&memory, &block, &after.forces);
@@ -325,6 +325,25 @@ fn stale_particles_beyond_nj_have_no_influence() {
                     "{name}: {errors:?}"
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn escapers_and_particles_of_two_scales() {
+    for (far, count) in [(1e9, 1), (1e13, 3), (1e20, 2), (1e25, 150), (1e40, 60)] {
+        let (mut memory, mut particles) = cluster(300, 1.0);
+        for (address, p) in (0..).zip(&mut particles).skip(20).step_by(2).take(count) {
+            p.x[1] *= far;
+            memory.write(address, p).unwrap();
+        }
+        let block = Block {
+            nj: 300,
+            ti: 0.0,
+            particles: i_particles(&particles[10..30], 0.0),
+        };
+        for precision in PRECISIONS {
+            assert_agrees(&memory, &block, precision);
         }
     }
 }

@@ -10,6 +10,9 @@ use crate::predictor::{Arithmetic, Coordinate};
 const LENGTHS: (f64, f64) = (1.0 / 256.0, 16_777_216.0);
 /// The same for velocities, which enter linearly.
 const VELOCITIES: (f64, f64) = (1.0 / 16_777_216.0, 16_777_216.0);
+/// Nine in ten coordinates of a tile must be in this range after scaling: a page with particles
+/// of two scales that are farther apart is left to double precision.
+const NEIGHBOURHOOD: (f64, f64) = (1e-8, 1e8);
 /// Masses below this multiple of the unit might vanish in products.
 const LEAST_MASS: f64 = 1e-20;
 
@@ -125,6 +128,8 @@ pub struct Tile<T> {
     pub v: [Column<T>; 3],
     /// What the numbers above were scaled by.
     pub units: Units,
+    /// Whether `T` has the range for the particles.
+    pub representable: bool,
     stamp: Option<Stamp>,
 }
 
@@ -136,6 +141,7 @@ impl<T: Real> Default for Tile<T> {
             x_low: zero,
             v: zero,
             units: Units::PLAIN,
+            representable: true,
             stamp: None,
         }
     }
@@ -152,12 +158,13 @@ impl<T: Real> Tile<T> {
     #[inline(always)]
     pub fn predict<S: Simd<T = T>>(&mut self, s: S, page: &Page, ti: f64) {
         self.units = Units::PLAIN;
+        self.representable = true;
         let (x, v) = self.predict_in_units::<S, false>(s, page, ti);
         // Double precision has range enough.
         if size_of::<T>() < size_of::<f64>()
             && (outside(x.to_f64(), LENGTHS) || outside(v.to_f64(), VELOCITIES))
         {
-            self.units = suitable_units(page, ti);
+            (self.units, self.representable) = suitable_units(page, ti);
             self.predict_in_units::<S, true>(s, page, ti);
         }
         self.stamp = Some(Stamp::new(page, ti));
@@ -257,28 +264,31 @@ impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
     }
 }
 
-/// Units in which the predicted numbers of a page are of order one.
+/// Units in which the typical particle of a page has numbers of order one, and whether
+/// single precision has the range for the others beside it.
 #[cold]
-fn suitable_units(page: &Page, ti: f64) -> Units {
-    let mut greatest = [0.0_f64; 2];
+fn suitable_units(page: &Page, ti: f64) -> (Units, bool) {
+    let mut norms = [Vec::with_capacity(PAGE), Vec::with_capacity(PAGE)];
     for slot in page.slots(usize::MAX) {
         let (x, v) = page.particle(slot).predicted(ti);
-        for (greatest, vector) in greatest.iter_mut().zip([x, v]) {
-            let finite = vector.into_iter().filter(|c| c.is_finite());
-            *greatest = finite.fold(*greatest, |m, c| m.max(c.abs()));
+        for (norms, vector) in norms.iter_mut().zip([x, v]) {
+            norms.push(vector.iter().fold(0.0_f64, |m, c| m.max(c.abs())));
         }
     }
-    let unit = |value, range| {
-        if outside(value, range) {
-            inverse_power_of_two(value)
+    // The median: one escaper must not squeeze the others into rounding errors.
+    let units = [0, 1].map(|k: usize| {
+        let middle = norms[k].len() / 2;
+        let median = norms[k].select_nth_unstable_by(middle, f64::total_cmp).1;
+        if outside(*median, [LENGTHS, VELOCITIES][k]) {
+            inverse_power_of_two(*median)
         } else {
             1.0
         }
-    };
-    Units {
-        length: unit(greatest[0], LENGTHS),
-        velocity: unit(greatest[1], VELOCITIES),
-    }
+    });
+    let suits = |&&norm: &&f64| !outside(norm * units[0], NEIGHBOURHOOD);
+    let representable = norms[0].iter().filter(suits).count() * 10 >= norms[0].len() * 9;
+    let [length, velocity] = units;
+    (Units { length, velocity }, representable)
 }
 
 fn outside(value: f64, (least, most): (f64, f64)) -> bool {
