@@ -57,8 +57,13 @@ fn compiler(source: &Path) -> (&'static str, &'static [&'static str]) {
 
 /// Compiles a client; `None` (and a line that says SKIPPED) where its compiler is missing.
 pub fn compile(name: &str, link: Link) -> Option<PathBuf> {
-    let source = source(name);
-    let (compiler, options) = compiler(&source);
+    compile_source(&source(name), link)
+}
+
+/// As [`compile`], for a source anywhere.
+pub fn compile_source(source: &Path, link: Link) -> Option<PathBuf> {
+    let name = source.file_name()?.to_str()?;
+    let (compiler, options) = compiler(source);
     if !available(compiler) {
         return None;
     }
@@ -80,7 +85,7 @@ pub fn compile(name: &str, link: Link) -> Option<PathBuf> {
             .arg(&folder)
             .arg(include.join("kirin.f90"));
     }
-    command.arg("-I").arg(&include).arg(&source);
+    command.arg("-I").arg(&include).arg(source);
     link_options(&mut command, link);
     let output = command
         .output()
