@@ -5,6 +5,7 @@
 //! through this type only, so each of them can be pointed at another library.
 //! The Fortran spellings are called: every GRAPE-6 library has them.
 
+use std::error::Error;
 use std::ffi::{CStr, c_char, c_int};
 use std::path::Path;
 
@@ -174,7 +175,7 @@ impl std::fmt::Display for ClientError {
     }
 }
 
-impl std::error::Error for ClientError {}
+impl Error for ClientError {}
 
 impl Grape {
     /// The kirin that is linked into this program.
@@ -207,7 +208,10 @@ impl Grape {
     pub fn open_library(path: impl AsRef<Path>) -> Result<Self, ClientError> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let fail = |e: libloading::Error| ClientError(format!("{name}: {e}"));
+        let fail = |e: libloading::Error| {
+            let cause = e.source().map(|c| format!(": {c}")).unwrap_or_default();
+            ClientError(format!("{name}: {e}{cause}"))
+        };
         // SAFETY: loading a library runs its initialisers; the user named this one to be run.
         let library = unsafe { Library::new(path) }.map_err(fail)?;
         /// Looks a symbol up as a function of the field's type.

@@ -38,7 +38,6 @@ impl Simd for Avx2<f32> {
 
     const LANES: usize = 8;
     const PARTS: usize = 2;
-    const RSQRT_SCALE: f64 = 2.0;
 
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
@@ -212,7 +211,6 @@ impl Simd for Avx2<f64> {
 
     const LANES: usize = 4;
     const PARTS: usize = 1;
-    const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {

@@ -42,7 +42,6 @@ impl Simd for Avx512<f32> {
 
     const LANES: usize = 16;
     const PARTS: usize = 2;
-    const RSQRT_SCALE: f64 = 2.0;
 
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
@@ -218,7 +217,6 @@ impl Simd for Avx512<f64> {
 
     const LANES: usize = 8;
     const PARTS: usize = 1;
-    const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {

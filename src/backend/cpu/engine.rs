@@ -3,7 +3,7 @@
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::kernel::{self, Target, Variant};
+use super::kernel::{self, MeanRoot, Sources, Target, Variant};
 use super::nearest::{self, Candidates};
 use super::plan::{Plan, Task};
 use super::pool::Pool;
@@ -31,6 +31,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     set: InstructionSet,
     precision: Precision,
     threads: usize,
+    /// What the kernel's reciprocal root is, times the root.
+    root: f64,
     /// One for each page of the memory, at the page's position.
     prepared: Vec<RwLock<Prepared<S::T>>>,
     workspaces: Vec<Mutex<Workspace<S::T>>>,
@@ -75,6 +77,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             set,
             precision,
             threads,
+            root: s.vectorize(MeanRoot(s)),
             prepared: Vec::new(),
             workspaces: Vec::new(),
             pages: Vec::new(),
@@ -127,6 +130,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
         }
         let shared = Shared::<S, SPLIT> {
             s: self.s,
+            root: self.root,
             memory,
             block,
             prepared: &self.prepared,
@@ -189,6 +193,7 @@ fn copy_results<T>(task: &Task, workspace: &Workspace<T>, results: &mut Results)
 /// What the tasks of one block share.
 struct Shared<'a, S: Simd, const SPLIT: bool> {
     s: S,
+    root: f64,
     memory: &'a JMemory,
     block: &'a Block,
     prepared: &'a [RwLock<Prepared<S::T>>],
@@ -314,9 +319,15 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             let prepared = self.prepare(position);
             let tile = self.tile(&prepared, page, &mut workspace.scratch);
             let masses = &*prepared.masses;
+            let sources = Sources {
+                tile,
+                masses: &masses.m,
+                page,
+                three: S::T::from_f64(3.0 / (self.root * self.root)),
+            };
             let slots = self.slots(page);
             let representable = masses.representable && tile.representable;
-            let factors = tile.units.factors(masses.unit, S::RSQRT_SCALE);
+            let factors = tile.units.factors(masses.unit, self.root);
             for leaf in 0..Self::LEAVES {
                 let range = leaf * Self::LEAF..slots.min((leaf + 1) * Self::LEAF);
                 if range.is_empty() {
@@ -334,9 +345,8 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                         nearest: self.nearest,
                     };
                     let range = range.clone();
-                    let (mut sums, least) = kernel::leaf::<S, SPLIT>(
-                        self.s, variant, tile, &masses.m, page, &target, range,
-                    );
+                    let (mut sums, least) =
+                        kernel::leaf::<S, SPLIT>(self.s, variant, sources, &target, range);
                     for (sum, factor) in sums.iter_mut().zip(factors) {
                         *sum *= factor;
                     }

@@ -37,7 +37,6 @@ impl Simd for Neon<f32> {
 
     const LANES: usize = 4;
     const PARTS: usize = 2;
-    const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
@@ -170,7 +169,6 @@ impl Simd for Neon<f64> {
 
     const LANES: usize = 2;
     const PARTS: usize = 1;
-    const RSQRT_SCALE: f64 = 1.0;
 
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {

@@ -18,7 +18,6 @@ macro_rules! portable {
 
             const LANES: usize = $n;
             const PARTS: usize = $n / $half;
-            const RSQRT_SCALE: f64 = 1.0;
 
             #[inline(always)]
             fn vectorize<W: Work>(self, work: W) -> W::Output {

@@ -75,8 +75,6 @@ pub trait Simd: Copy + Send + Sync + 'static {
     const LANES: usize;
     /// Vectors of double precision that hold as many elements: 1 or 2.
     const PARTS: usize;
-    /// [`Simd::rsqrt`] returns this multiple of 1/sqrt: a power of two.
-    const RSQRT_SCALE: f64;
 
     /// Runs `work` compiled for this instruction set.
     fn vectorize<W: Work>(self, work: W) -> W::Output;
@@ -115,7 +113,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
     /// The larger of |a| and b in each lane; b where a is not a number.
     fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V;
-    /// [`Simd::RSQRT_SCALE`] / sqrt(x), correct to about an ulp.
+    /// A multiple of 1 / sqrt(x), correct to about an ulp: once or twice, see
+    /// [`super::kernel::MeanRoot`].
     fn rsqrt(self, x: Self::V) -> Self::V;
 
     /// Lanes that are not zero.

@@ -1,5 +1,48 @@
-//! The `kirin` command.
+//! The `kirin` command: what the library is made of on this machine, how fast it
+//! is and how exact, alone or beside other GRAPE-6 libraries.
 
-fn main() {
-    println!("kirin {}", env!("CARGO_PKG_VERSION"));
+mod bench;
+mod check;
+mod column;
+mod info;
+mod machine;
+mod model;
+mod report;
+mod worker;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "kirin", version, about = "The GRAPE-6 library kirin")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Shows what kirin finds on this machine and how it is set
+    Info,
+    /// Compares the speed of GRAPE-6 libraries in one interleaved run
+    Bench(bench::Options),
+    /// Compares the results of GRAPE-6 libraries with a double-precision sum
+    Check(check::Options),
+    /// Runs one library for another `kirin` process
+    #[command(hide = true)]
+    Worker,
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Info => Ok(info::run()),
+        Command::Bench(options) => bench::run(&options),
+        Command::Check(options) => check::run(&options),
+        Command::Worker => worker::serve(),
+    };
+    done.unwrap_or_else(|why| {
+        eprintln!("kirin: {why}");
+        ExitCode::from(2)
+    })
 }

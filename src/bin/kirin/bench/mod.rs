@@ -1,0 +1,60 @@
+//! `kirin bench`: the speed of GRAPE-6 libraries, side by side in one interleaved run.
+
+mod measure;
+mod peak;
+mod run;
+mod table;
+
+pub use self::measure::{Bench, Case, Measurement, Sample, Size};
+pub use self::peak::{Peak, chosen_set, peak};
+pub use self::run::run;
+
+use clap::Args;
+
+use crate::column::{Common, positive};
+
+/// Compares the speed of GRAPE-6 libraries through their public symbols.
+///
+/// Every library runs in a process of its own. The libraries take turns sample by sample, so
+/// that a change of the machine's clock or load meets all of them; shown are the median, half
+/// the distance between the quartiles in percent, and the median of the ratios within each
+/// round to the first foreign library.
+///
+/// Threads and everything else are what each library's own environment says.
+#[derive(Args)]
+pub struct Options {
+    #[command(flatten)]
+    common: Common,
+    /// Numbers of j-particles
+    #[arg(long, value_name = "N,...", value_delimiter = ',',
+          default_values_t = [1024, 4096, 16384, 65536], value_parser = count)]
+    n: Vec<usize>,
+    /// Numbers of i-particles in a block. `full` is the whole system, in calls of as many as the
+    /// library has pipelines
+    #[arg(long, value_name = "NI,...", value_delimiter = ',',
+          default_values = ["1", "8", "32", "full"])]
+    ni: Vec<Size>,
+    /// What to measure; everything if not given
+    #[arg(long, value_name = "CASE,...", value_delimiter = ',')]
+    cases: Vec<Case>,
+    /// Softening length
+    #[arg(long, default_value_t = 1.0 / 256.0)]
+    eps: f64,
+    /// Time for all samples together, about; a sample has at least one block
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
+    seconds: f64,
+    /// Samples of each figure
+    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    rounds: u32,
+    /// Measures only how many fused multiply-adds a core makes with each instruction set
+    #[arg(long)]
+    peak: bool,
+}
+
+/// A number of particles: one that addresses and labels have room for.
+fn count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if (2..=1 << 26).contains(&n) => Ok(n),
+        _ => Err("not a number from 2 to 67108864".to_owned()),
+    }
+}

@@ -1,0 +1,175 @@
+//! What the arithmetic units can do: independent fused multiply-adds per second of one
+//! core, by a loop that does nothing else.
+//!
+//! A vector of pairs (softened, `mixed`, no nearest neighbour) costs the pair loop of
+//! `src/backend/cpu/kernel.rs` [`ARITHMETIC`] operations and one reciprocal-root estimate.
+//! Where additions share the pipes of the multiplications (Intel, Zen 2) the limit is the
+//! measured rate / [`ARITHMETIC`]; where they have pipes of their own (Zen 3 and later)
+//! only the [`MULTIPLICATIONS`] count.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use kirin::backend::cpu;
+use kirin::config::{self, InstructionSet};
+use serde::{Deserialize, Serialize};
+
+/// Additions, subtractions, multiplications and fused operations for one vector of pairs.
+pub const ARITHMETIC: f64 = 36.0;
+/// Those of them that multiply.
+pub const MULTIPLICATIONS: f64 = 23.0;
+
+/// Accumulators: more than the pipes times the cycles that an operation takes.
+const CHAINS: usize = 12;
+/// Operations of each accumulator between two looks at the clock.
+const LINKS: usize = 4096;
+
+/// One measurement.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Peak {
+    /// The instruction set.
+    pub instruction_set: String,
+    /// Single-precision fused multiply-adds per second, every lane counted.
+    pub fma_per_second: f64,
+}
+
+/// The instruction set that the CPU backend uses in this process.
+pub fn chosen_set() -> InstructionSet {
+    let available = cpu::available();
+    let set = config::settings().simd;
+    if available.contains(&set) {
+        set
+    } else {
+        available[0]
+    }
+}
+
+/// Runs the loop for about `seconds`.
+pub fn peak(set: InstructionSet, seconds: f64) -> Peak {
+    let (links, lanes) = loop_of(set);
+    links(); // wakes the wide units and brings the clock to where it will be
+    let start = Instant::now();
+    let mut turns = 0.0;
+    let elapsed = loop {
+        links();
+        turns += 1.0;
+        let elapsed = start.elapsed().as_secs_f64();
+        if elapsed >= seconds {
+            break elapsed;
+        }
+    };
+    Peak {
+        instruction_set: set.to_string(),
+        fma_per_second: turns * (LINKS * CHAINS * lanes) as f64 / elapsed,
+    }
+}
+
+/// The loop for an instruction set that the processor has, and its lanes.
+fn loop_of(set: InstructionSet) -> (fn(), usize) {
+    match set {
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512 if is_x86_feature_detected!("avx512f") => {
+            // SAFETY: the processor has AVX-512F.
+            (|| unsafe { x86::avx512() }, 16)
+        }
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx2
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") =>
+        {
+            // SAFETY: the processor has AVX2 and FMA.
+            (|| unsafe { x86::avx2() }, 8)
+        }
+        #[cfg(target_arch = "aarch64")]
+        InstructionSet::Neon => (arm::neon, 4),
+        _ => (portable, 4),
+    }
+}
+
+/// x <- x a + b: tends to 1 from wherever it begins, so no number is special on the way.
+const FACTOR: f32 = 0.9375;
+const SUMMAND: f32 = 0.0625;
+
+/// A multiplication and an addition, counted as one: without intrinsics nothing is fused.
+fn portable() {
+    let (factor, summand) = black_box((FACTOR, SUMMAND));
+    let mut x = black_box([[0.5_f32; 4]; CHAINS]);
+    for _ in 0..LINKS {
+        for lanes in &mut x {
+            for lane in lanes {
+                *lane = *lane * factor + summand;
+            }
+        }
+    }
+    black_box(x);
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{CHAINS, FACTOR, LINKS, SUMMAND};
+    use std::arch::x86_64::*;
+    use std::hint::black_box;
+
+    #[target_feature(enable = "avx2,fma")]
+    pub fn avx2() {
+        let factor = _mm256_set1_ps(black_box(FACTOR));
+        let summand = _mm256_set1_ps(black_box(SUMMAND));
+        let mut x = [_mm256_set1_ps(black_box(0.5)); CHAINS];
+        for _ in 0..LINKS {
+            for lanes in &mut x {
+                *lanes = _mm256_fmadd_ps(*lanes, factor, summand);
+            }
+        }
+        black_box(x);
+    }
+
+    #[target_feature(enable = "avx512f")]
+    pub fn avx512() {
+        let factor = _mm512_set1_ps(black_box(FACTOR));
+        let summand = _mm512_set1_ps(black_box(SUMMAND));
+        let mut x = [_mm512_set1_ps(black_box(0.5)); CHAINS];
+        for _ in 0..LINKS {
+            for lanes in &mut x {
+                *lanes = _mm512_fmadd_ps(*lanes, factor, summand);
+            }
+        }
+        black_box(x);
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod arm {
+    use super::{CHAINS, FACTOR, LINKS, SUMMAND};
+    use std::arch::aarch64::*;
+    use std::hint::black_box;
+
+    /// Four pipes of four cycles want 16 accumulators: two runs of chains together.
+    pub fn neon() {
+        let factor = vdupq_n_f32(black_box(FACTOR));
+        let summand = vdupq_n_f32(black_box(SUMMAND));
+        let mut x = [vdupq_n_f32(black_box(0.5)); 2 * CHAINS];
+        for _ in 0..LINKS / 2 {
+            for lanes in &mut x {
+                *lanes = vfmaq_f32(summand, *lanes, factor);
+            }
+        }
+        black_box(x);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wider_vectors_make_more_operations() {
+        for set in cpu::available() {
+            let found = peak(set, 0.01);
+            assert_eq!(found.instruction_set, set.to_string());
+            let (_, lanes) = loop_of(set);
+            // Any core of this century, at any load, makes an operation in ten nanoseconds.
+            assert!(found.fma_per_second > 1e8 * lanes as f64, "{found:?}");
+            // None makes more than 8 vectors in a cycle of 6 GHz: the loop was not optimised away.
+            assert!(found.fma_per_second < 48e9 * lanes as f64, "{found:?}");
+        }
+    }
+}

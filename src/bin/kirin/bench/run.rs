@@ -1,0 +1,280 @@
+//! The run: libraries take turns within each round, round after round.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use kirin::backend::cpu;
+use serde::Serialize;
+
+use super::Options;
+use super::measure::{Case, Measurement, Sample, Size};
+use super::peak::{self, Peak};
+use super::table;
+use crate::column::Column;
+use crate::machine::{Machine, command_line};
+use crate::report::{self, Spread, Table};
+use crate::worker::{Reply, Request};
+
+/// One row of the table: what is measured, on how much.
+#[derive(Serialize)]
+pub struct Cell {
+    /// Number of j-particles.
+    pub n: usize,
+    /// What.
+    pub case: Case,
+    /// Number of i-particles.
+    pub ni: Size,
+    /// One entry for each library.
+    pub figures: Vec<Figure>,
+}
+
+/// What one library did in one row.
+#[derive(Default, Serialize)]
+pub struct Figure {
+    /// Seconds for one block (of `full`: one call), or one set_j_particle.
+    pub seconds: Option<Spread>,
+    /// Pairs (or writes) per second.
+    pub rate: Option<Spread>,
+    /// Rate over that of the first foreign library, round by round.
+    pub ratio: Option<Spread>,
+    /// Rate over what the cores could do if the operations of a pair were all they did: where
+    /// additions have pipes of their own, and where they share those of the multiplications.
+    pub of_limit: Option<[f64; 2]>,
+    /// Why there is no figure.
+    pub error: Option<String>,
+    #[serde(skip)]
+    samples: Vec<Option<Sample>>,
+}
+
+/// What goes into the file.
+#[derive(Serialize)]
+pub struct Document {
+    kind: &'static str,
+    version: &'static str,
+    command: Vec<String>,
+    machine: Machine,
+    rounds: u32,
+    eps: f64,
+    seed: u64,
+    /// Length of the run.
+    pub seconds: f64,
+    /// The libraries.
+    pub libraries: Vec<Column>,
+    /// Column that ratios refer to.
+    pub base: Option<usize>,
+    /// Fused multiply-adds per second of one core, in each library's process.
+    pub fma_per_second: Vec<Option<Spread>>,
+    arithmetic_per_pair: f64,
+    multiplications_per_pair: f64,
+    /// The figures.
+    pub cells: Vec<Cell>,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+///
+/// No library could be used, or the file cannot be written.
+pub fn run(options: &Options) -> Result<ExitCode, String> {
+    if options.peak {
+        return peaks(options);
+    }
+    let machine = Machine::here();
+    let mut columns = options.common.columns();
+    if !columns.iter().any(Column::is_alive) {
+        return Err("no library can be used".to_owned());
+    }
+    let begin = Instant::now();
+    let mut cells: Vec<Cell> = options.n.iter().flat_map(|&n| options.cells(n)).collect();
+    for cell in &mut cells {
+        cell.figures.resize_with(columns.len(), Figure::default);
+    }
+    let samples = cells.len() * columns.len() * options.rounds as usize;
+    let seconds = options.seconds / samples.max(1) as f64;
+    let mut peaks = vec![Vec::new(); columns.len()];
+    let mut sizes = options.n.clone();
+    // A library with fixed arrays may end at some size: the smaller ones first.
+    sizes.sort_unstable();
+    sizes.dedup();
+    for n in sizes {
+        for column in &mut columns {
+            // A library that fails here has said so and is not asked again.
+            let _ = column.ask(&Request::Load {
+                n,
+                seed: options.common.seed,
+            });
+        }
+        for round in 0..options.rounds {
+            for (column, peaks) in columns.iter_mut().zip(&mut peaks) {
+                if let Ok(Reply::Peak(Peak { fma_per_second, .. })) =
+                    column.ask(&Request::Peak { seconds: 0.002 })
+                {
+                    peaks.push(fma_per_second);
+                }
+            }
+            for cell in cells.iter_mut().filter(|c| c.n == n) {
+                let what = Measurement {
+                    case: cell.case,
+                    ni: cell.ni,
+                    eps2: options.eps * options.eps,
+                    seconds,
+                };
+                // No library is always the one that finds the machine as another left it.
+                for k in 0..columns.len() {
+                    let k = (k + round as usize) % columns.len();
+                    cell.figures[k].sample(&mut columns[k], what);
+                }
+            }
+        }
+    }
+    let mut document = Document {
+        kind: "bench",
+        version: env!("CARGO_PKG_VERSION"),
+        command: command_line(),
+        machine,
+        rounds: options.rounds,
+        eps: options.eps,
+        seed: options.common.seed,
+        seconds: begin.elapsed().as_secs_f64(),
+        base: columns.iter().position(Column::is_foreign),
+        libraries: columns,
+        fma_per_second: peaks.into_iter().map(Spread::of).collect(),
+        arithmetic_per_pair: peak::ARITHMETIC,
+        multiplications_per_pair: peak::MULTIPLICATIONS,
+        cells,
+    };
+    document.evaluate();
+    report::print(&table::text(&document));
+    if let Some(file) = &options.common.json {
+        report::save(file, &document)?;
+    }
+    if document.libraries.iter().any(Column::is_alive) {
+        Ok(ExitCode::SUCCESS)
+    } else {
+        Err("every library was lost on the way".to_owned())
+    }
+}
+
+/// `--peak`: every instruction set of this processor.
+fn peaks(options: &Options) -> Result<ExitCode, String> {
+    let mut table = Table::default();
+    let mut found = Vec::new();
+    for set in cpu::available() {
+        let values = (0..options.rounds).map(|_| peak::peak(set, 0.01).fma_per_second);
+        let spread = Spread::of(values.collect()).expect("there is a round");
+        table.row(vec![
+            set.to_string(),
+            format!("{}FMA/s", report::si(spread.median)),
+            format!("+-{:.1} %", spread.percent()),
+        ]);
+        found.push((set.to_string(), spread));
+    }
+    report::print(&format!(
+        "single-precision fused multiply-adds of one core, all lanes counted\n{table}"
+    ));
+    if let Some(file) = &options.common.json {
+        #[derive(Serialize)]
+        struct Peaks {
+            kind: &'static str,
+            command: Vec<String>,
+            machine: Machine,
+            fma_per_second: Vec<(String, Spread)>,
+        }
+        report::save(
+            file,
+            &Peaks {
+                kind: "peak",
+                command: command_line(),
+                machine: Machine::here(),
+                fma_per_second: found,
+            },
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Options {
+    /// The rows for one N.
+    fn cells(&self, n: usize) -> Vec<Cell> {
+        let cases = match self.cases.as_slice() {
+            [] => Case::ALL,
+            some => some,
+        };
+        let cell = |case, ni| Cell {
+            n,
+            case,
+            ni,
+            figures: Vec::new(),
+        };
+        let mut cells = Vec::new();
+        for &case in cases {
+            if !case.is_force() {
+                cells.push(cell(case, Size::Block(1)));
+                continue;
+            }
+            for &ni in self.ni.iter().filter(|&&ni| case.wants(ni)) {
+                if !matches!(ni, Size::Block(ni) if ni > n) {
+                    cells.push(cell(case, ni));
+                }
+            }
+        }
+        cells
+    }
+}
+
+impl Figure {
+    fn sample(&mut self, column: &mut Column, what: Measurement) {
+        let sample = match column.ask(&Request::Sample(what)) {
+            Ok(Reply::Sample(sample)) => Some(sample),
+            Ok(_) => None,
+            Err(why) => {
+                // The first reason is the cause of the later ones.
+                self.error.get_or_insert(why);
+                None
+            }
+        };
+        self.samples.push(sample);
+    }
+
+    /// Rounds without a sample have none.
+    fn rates(&self) -> Vec<Option<f64>> {
+        let rate = |s: &Sample| s.units / s.seconds;
+        self.samples.iter().map(|s| s.as_ref().map(rate)).collect()
+    }
+}
+
+impl Document {
+    /// Medians, ratios and fractions from the samples.
+    fn evaluate(&mut self) {
+        for cell in &mut self.cells {
+            let base = self.base.map(|base| cell.figures[base].rates());
+            let base = base.unwrap_or_default();
+            for (k, figure) in cell.figures.iter_mut().enumerate() {
+                let seconds = figure.samples.iter().flatten().map(|s| s.seconds);
+                figure.seconds = Spread::of(seconds.collect());
+                let rates = figure.rates();
+                figure.rate = Spread::of(rates.iter().flatten().copied().collect());
+                let pairs = rates.iter().zip(&base);
+                let ratios = pairs.filter_map(|(&own, &other)| Some(own? / other?));
+                if Some(k) != self.base {
+                    figure.ratio = Spread::of(ratios.collect());
+                }
+                let Some(opened) = &self.libraries[k].opened else {
+                    continue;
+                };
+                let (Some(rate), Some(fma), Some(threads)) =
+                    (figure.rate, self.fma_per_second[k], opened.threads)
+                else {
+                    continue;
+                };
+                if cell.case.is_force() && opened.precision == "mixed" {
+                    let cores = fma.median * threads as f64;
+                    figure.of_limit = Some(
+                        [peak::MULTIPLICATIONS, peak::ARITHMETIC]
+                            .map(|operations| rate.median * operations / cores),
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The figures of a run for people.
+
+use super::measure::Case;
+use super::run::{Cell, Document, Figure};
+use crate::column::legend;
+use crate::report::{Table, si};
+
+/// All of it.
+pub fn text(document: &Document) -> String {
+    let names: Vec<&str> = document.libraries.iter().map(|c| &*c.name).collect();
+    let mut table = Table::default();
+    let mut last = None;
+    for cell in &document.cells {
+        if last != Some((cell.n, cell.case)) {
+            if last.map(|(n, _)| n) != Some(cell.n) {
+                table.row(vec![format!("\nN = {}", cell.n)]);
+                table.row(heading(document, &names));
+            }
+            last = Some((cell.n, cell.case));
+        }
+        table.row(row(document, cell));
+    }
+    let mut text = format!("libraries\n{}", legend(&document.libraries));
+    text.push_str(&table.to_string());
+    if document.base.is_some() {
+        text.push_str("\nx: median ratio of the rates to the first foreign library.\n");
+    }
+    text.push_str(&format!(
+        "+-: half the distance between the quartiles. A pair is acceleration, jerk and potential of one \
+         particle on another.\n{:.1} s.\n",
+        document.seconds
+    ));
+    limit(document, &mut text);
+    text
+}
+
+fn heading(document: &Document, names: &[&str]) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    for (k, name) in names.iter().enumerate() {
+        cells.extend([String::new(), (*name).to_owned(), "+-%".to_owned()]);
+        if document.base.is_some_and(|base| base != k) {
+            cells.push("x".to_owned());
+        }
+    }
+    cells
+}
+
+fn row(document: &Document, cell: &Cell) -> Vec<String> {
+    let mut cells = vec![match cell.case {
+        Case::Load => "set_j_particle, in order".to_owned(),
+        Case::Update => "set_j_particle, 32 scattered".to_owned(),
+        case => format!("{} ni = {}", describe(case), cell.ni),
+    }];
+    for (k, figure) in cell.figures.iter().enumerate() {
+        cells.extend(entry(figure, cell.case));
+        if document.base.is_some_and(|base| base != k) {
+            cells.push(
+                figure
+                    .ratio
+                    .map_or_else(String::new, |r| format!("{:.2}", r.median)),
+            );
+        }
+    }
+    cells
+}
+
+fn describe(case: Case) -> &'static str {
+    match case {
+        Case::Force => "force",
+        Case::Nearest => "force, nearest neighbour",
+        Case::Predict => "set_ti, force",
+        Case::Step => "set_ti, force, update",
+        Case::Load | Case::Update => "set_j_particle",
+    }
+}
+
+fn entry(figure: &Figure, case: Case) -> [String; 3] {
+    let (Some(seconds), Some(rate)) = (figure.seconds, figure.rate) else {
+        return ["-".to_owned(), String::new(), String::new()];
+    };
+    let rate_text = match case.is_force() {
+        true => format!("{}pairs/s", si(rate.median)),
+        false => String::new(),
+    };
+    [
+        format!("{}s", si(seconds.median)),
+        rate_text,
+        format!("{:.1}", seconds.percent()),
+    ]
+}
+
+/// The fractions of what the arithmetic units could do.
+fn limit(document: &Document, text: &mut String) {
+    for (k, column) in document.libraries.iter().enumerate() {
+        let best = document
+            .cells
+            .iter()
+            .filter_map(|c| Some((c.figures[k].of_limit?, c)))
+            .max_by(|a, b| a.0[0].total_cmp(&b.0[0]));
+        let (Some(([own_pipes, shared], cell)), Some(fma)) = (best, document.fma_per_second[k])
+        else {
+            continue;
+        };
+        text.push_str(&format!(
+            "{}: {}FMA/s a core; its best rate (N = {}, {} ni = {}) is {:.0} % of that limit if additions \
+             have pipes of their own, {:.0} % if not.\n",
+            column.name,
+            si(fma.median),
+            cell.n,
+            describe(cell.case),
+            cell.ni,
+            100.0 * own_pipes,
+            100.0 * shared,
+        ));
+    }
+}

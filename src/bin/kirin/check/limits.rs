@@ -1,0 +1,125 @@
+//! What is promised: the errors that kirin's precisions may have in each scene.
+
+use super::measure::{Forces, Lists as ListsFound};
+use super::scene::Scene;
+
+/// What the tables show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Acceleration, root mean square.
+    AccRms,
+    /// Acceleration, largest.
+    AccMax,
+    /// Acceleration, largest of the sum of magnitudes.
+    AccOfTerms,
+    /// Jerk, root mean square.
+    JerkRms,
+    /// Jerk, largest.
+    JerkMax,
+    /// Jerk, largest of the sum of magnitudes.
+    JerkOfTerms,
+    /// Potential, root mean square.
+    PotRms,
+    /// Potential, largest.
+    PotMax,
+    /// Results that are no finite numbers.
+    NotFinite,
+    /// Wrong nearest neighbours.
+    Neighbours,
+    /// Wrong lists.
+    Lists,
+}
+
+use Quantity::*;
+
+impl Quantity {
+    /// Every one, in the order of the table.
+    pub const ALL: [Self; 11] = [
+        AccRms,
+        AccMax,
+        AccOfTerms,
+        JerkRms,
+        JerkMax,
+        JerkOfTerms,
+        PotRms,
+        PotMax,
+        NotFinite,
+        Neighbours,
+        Lists,
+    ];
+
+    /// In words.
+    pub fn title(self) -> &'static str {
+        match self {
+            AccRms => "acc rms",
+            AccMax => "acc max",
+            AccOfTerms => "acc max of terms",
+            JerkRms => "jerk rms",
+            JerkMax => "jerk max",
+            JerkOfTerms => "jerk max of terms",
+            PotRms => "pot rms",
+            PotMax => "pot max",
+            NotFinite => "not finite",
+            Neighbours => "wrong neighbours",
+            Lists => "wrong lists",
+        }
+    }
+
+    /// Whether it is a number of results rather than an error.
+    pub fn is_count(self) -> bool {
+        matches!(self, NotFinite | Neighbours | Lists)
+    }
+
+    /// The value, where there is one.
+    pub fn value(self, forces: Option<&Forces>, lists: Option<&ListsFound>) -> Option<f64> {
+        if self == Lists {
+            return lists.map(|l| l.wrong as f64);
+        }
+        let f = forces?;
+        if !self.is_count() && f.not_finite == f.compared {
+            return None; // there is nothing whose error could be told
+        }
+        Some(match self {
+            AccRms => f.acc.rms,
+            AccMax => f.acc.max,
+            AccOfTerms => f.acc.max_of_terms,
+            JerkRms => f.jerk.rms,
+            JerkMax => f.jerk.max,
+            JerkOfTerms => f.jerk.max_of_terms,
+            PotRms => f.pot.rms,
+            PotMax => f.pot.max,
+            NotFinite => f.not_finite as f64,
+            Neighbours | Lists => return f.wrong_neighbours.map(|n| n as f64),
+        })
+    }
+}
+
+/// The largest value that a precision may have in a scene.
+pub fn limit(precision: &str, scene: Scene, quantity: Quantity) -> Option<f64> {
+    if scene == Scene::FarBinaries {
+        return None; // the input itself has lost the digits
+    }
+    let promised = matches!(precision, "mixed" | "double");
+    if quantity.is_count() {
+        return promised.then_some(0.0);
+    }
+    match (precision, scene) {
+        ("double", _) => match quantity {
+            // All terms of the potential have one sign.
+            AccOfTerms | JerkOfTerms | PotMax => Some(1e-13),
+            _ => None,
+        },
+        ("mixed", Scene::Binaries | Scene::BinariesSoftened) => match quantity {
+            AccMax | JerkOfTerms | PotMax => Some(3e-6),
+            _ => None,
+        },
+        ("mixed", _) => match quantity {
+            AccRms => Some(6e-8),
+            JerkRms => Some(5e-7),
+            PotRms => Some(4e-8),
+            AccMax | JerkOfTerms | PotMax => Some(1e-5),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,32 @@
+//! `kirin check`: the results of GRAPE-6 libraries, against a double-precision sum.
+
+mod exact;
+mod limits;
+mod measure;
+mod run;
+mod scene;
+
+pub use self::measure::{Forces, Lists, forces, lists};
+pub use self::run::run;
+pub use self::scene::SceneOf;
+
+use clap::Args;
+
+use crate::column::Common;
+
+/// Compares the results of GRAPE-6 libraries with a double-precision sum of their own inputs,
+/// full predictor included.
+///
+/// Every library runs in a process of its own. Errors are relative to the number itself, those
+/// "of terms" to the sum of the magnitudes of the terms that it is the sum of. The first library
+/// is judged: the limits stand beside, and the exit status is 1 if it misses one. Relative errors
+/// of acceleration and jerk are lengths of vectors; the rms falls somewhat as N grows.
+#[derive(Args)]
+pub struct Options {
+    #[command(flatten)]
+    common: Common,
+    /// Number of particles in each scene
+    #[arg(long, value_name = "N", default_value_t = 4096,
+          value_parser = clap::value_parser!(u32).range(40..=100_000))]
+    n: u32,
+}

@@ -1,0 +1,193 @@
+//! The run: each scene to each library, and the verdict on the first one.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::Options;
+use super::limits::{Quantity, limit};
+use super::measure::{Forces, Lists};
+use super::scene::{Scene, SceneOf};
+use crate::column::{Column, legend};
+use crate::machine::{Machine, command_line};
+use crate::report::{self, Table};
+use crate::worker::{Reply, Request};
+
+/// What one library did in one scene.
+#[derive(Default, Serialize)]
+struct Figure {
+    forces: Option<Forces>,
+    lists: Option<Lists>,
+    error: Option<String>,
+}
+
+/// One scene.
+#[derive(Serialize)]
+struct Row {
+    scene: Scene,
+    title: &'static str,
+    /// One entry for each library.
+    figures: Vec<Figure>,
+}
+
+/// What goes into the file.
+#[derive(Serialize)]
+struct Document {
+    kind: &'static str,
+    version: &'static str,
+    command: Vec<String>,
+    machine: Machine,
+    n: u32,
+    seed: u64,
+    libraries: Vec<Column>,
+    scenes: Vec<Row>,
+    /// Limits that the first library misses, in words.
+    missed: Vec<String>,
+    passed: bool,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+///
+/// No library could be used, or the file cannot be written.
+pub fn run(options: &Options) -> Result<ExitCode, String> {
+    let mut columns = options.common.columns();
+    if !columns.iter().any(Column::is_alive) {
+        return Err("no library can be used".to_owned());
+    }
+    let mut scenes: Vec<Row> = Scene::ALL
+        .map(|scene| Row::new(scene, columns.len()))
+        .into();
+    // Lists last: few libraries have them in working order, and a crash ends the column.
+    for lists in [false, true] {
+        for row in &mut scenes {
+            let scene = SceneOf {
+                scene: row.scene,
+                n: options.n as usize,
+                seed: options.common.seed,
+            };
+            for (column, figure) in columns.iter_mut().zip(&mut row.figures) {
+                figure.ask(column, scene, lists);
+            }
+        }
+    }
+    let missed = verdict(&columns[0], &scenes);
+    let document = Document {
+        kind: "check",
+        version: env!("CARGO_PKG_VERSION"),
+        command: command_line(),
+        machine: Machine::here(),
+        n: options.n,
+        seed: options.common.seed,
+        libraries: columns,
+        scenes,
+        passed: missed.is_empty(),
+        missed,
+    };
+    report::print(&document.text());
+    if let Some(file) = &options.common.json {
+        report::save(file, &document)?;
+    }
+    Ok(ExitCode::from(u8::from(!document.passed)))
+}
+
+impl Row {
+    fn new(scene: Scene, columns: usize) -> Self {
+        let mut figures = Vec::new();
+        figures.resize_with(columns, Figure::default);
+        Self {
+            scene,
+            title: scene.title(),
+            figures,
+        }
+    }
+}
+
+impl Figure {
+    fn ask(&mut self, column: &mut Column, scene: SceneOf, lists: bool) {
+        let request = match lists {
+            true => Request::Lists(scene),
+            false => Request::Forces(scene),
+        };
+        match column.ask(&request) {
+            Ok(Reply::Forces(forces)) => self.forces = Some(forces),
+            Ok(Reply::Lists(lists)) => self.lists = Some(lists),
+            Ok(_) => {}
+            Err(why) => {
+                self.error.get_or_insert(why);
+            }
+        }
+    }
+
+    fn value(&self, quantity: Quantity) -> Option<f64> {
+        quantity.value(self.forces.as_ref(), self.lists.as_ref())
+    }
+}
+
+fn precision(column: &Column) -> &str {
+    column.opened.as_ref().map_or("unknown", |o| &o.precision)
+}
+
+/// What the library misses, in words; nothing if it passes.
+fn verdict(column: &Column, scenes: &[Row]) -> Vec<String> {
+    let mut missed: Vec<String> = column.error.iter().cloned().collect();
+    for row in scenes {
+        for quantity in Quantity::ALL {
+            let Some(limit) = limit(precision(column), row.scene, quantity) else {
+                continue;
+            };
+            let title = format!("{}: {}", row.title, quantity.title());
+            match row.figures[0].value(quantity) {
+                Some(value) if value <= limit => {}
+                Some(value) => missed.push(format!(
+                    "{title} is {}, limit {}",
+                    number(quantity, value),
+                    number(quantity, limit)
+                )),
+                None => missed.push(format!("{title} is unknown")),
+            }
+        }
+    }
+    missed
+}
+
+fn number(quantity: Quantity, value: f64) -> String {
+    match quantity.is_count() {
+        true => value.to_string(),
+        false => format!("{value:.1e}"),
+    }
+}
+
+impl Document {
+    fn text(&self) -> String {
+        let judged = &self.libraries[0];
+        let mut table = Table::default();
+        for row in &self.scenes {
+            table.row(vec![format!("\n{}", row.title)]);
+            let mut heading = vec![String::new()];
+            heading.extend(self.libraries.iter().map(|c| c.name.clone()));
+            heading.push("limit".to_owned());
+            table.row(heading);
+            for quantity in Quantity::ALL {
+                let limit = limit(precision(judged), row.scene, quantity);
+                let mut cells = vec![quantity.title().to_owned()];
+                for figure in &row.figures {
+                    cells.push(match (figure.value(quantity), limit) {
+                        (Some(v), Some(limit)) if v > limit => format!("! {}", number(quantity, v)),
+                        (Some(v), _) => number(quantity, v),
+                        (None, _) => "-".to_owned(),
+                    });
+                }
+                cells.push(limit.map_or_else(String::new, |l| number(quantity, l)));
+                table.row(cells);
+            }
+        }
+        let verdict = match (self.passed, precision(judged)) {
+            (false, _) => format!("{} misses:\n  {}\n", judged.name, self.missed.join("\n  ")),
+            (true, "mixed" | "double") => format!("{} is within every limit.\n", judged.name),
+            (true, other) => format!("No limits apply to {} (precision {other}).\n", judged.name),
+        };
+        format!("libraries\n{}{table}\n{verdict}", legend(&self.libraries))
+    }
+}

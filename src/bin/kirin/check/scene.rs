@@ -1,0 +1,252 @@
+//! The situations in which results are compared.
+
+use kirin::particle::JParticle;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Random, Vec3, plummer, set_in_motion};
+
+/// A situation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scene {
+    /// Plummer sphere, masses over three decades, softened.
+    Softened,
+    /// The same without softening.
+    Unsoftened,
+    /// Masses 1/3000, which no binary fraction holds; softened.
+    EqualSoftened,
+    /// The same without softening.
+    EqualUnsoftened,
+    /// With the fourth order of the predictor.
+    Snap,
+    /// Binaries of separation down to 1e-8 at unit distance from the origin, softened.
+    BinariesSoftened,
+    /// The same without softening.
+    Binaries,
+    /// The same ten thousand units from the origin.
+    FarBinaries,
+    /// A cluster of ten thousand suns in centimetres, grams and seconds, softened.
+    CgsSoftened,
+    /// The same without softening.
+    Cgs,
+}
+
+impl Scene {
+    /// Every one.
+    pub const ALL: [Self; 10] = [
+        Self::Softened,
+        Self::Unsoftened,
+        Self::EqualSoftened,
+        Self::EqualUnsoftened,
+        Self::Snap,
+        Self::BinariesSoftened,
+        Self::Binaries,
+        Self::FarBinaries,
+        Self::CgsSoftened,
+        Self::Cgs,
+    ];
+
+    /// In words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Softened => "Plummer sphere, masses over three decades, eps = 1/256",
+            Self::Unsoftened => "Plummer sphere, masses over three decades, eps = 0",
+            Self::EqualSoftened => "Plummer sphere, masses 1/3000, eps = 1/256",
+            Self::EqualUnsoftened => "Plummer sphere, masses 1/3000, eps = 0",
+            Self::Snap => "Plummer sphere, fourth-order prediction (a2by18), eps = 0",
+            Self::BinariesSoftened => "binaries of 1e-8 to 1e-3 at unit distance, eps = 1/256",
+            Self::Binaries => "binaries of 1e-8 to 1e-3 at unit distance, eps = 0",
+            Self::FarBinaries => "the same 1e4 from the origin, eps = 0",
+            Self::CgsSoftened => "Plummer sphere of 1e4 suns in cgs, eps = pc/256",
+            Self::Cgs => "Plummer sphere of 1e4 suns in cgs, eps = 0",
+        }
+    }
+}
+
+/// A situation of a given size.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct SceneOf {
+    /// Which.
+    pub scene: Scene,
+    /// Number of particles.
+    pub n: usize,
+    /// Names the random cluster.
+    pub seed: u64,
+}
+
+/// What the library is given.
+pub struct Setup {
+    /// The j-particles, by address.
+    pub stars: Vec<JParticle>,
+    /// Addresses of those whose force is compared.
+    pub targets: Vec<usize>,
+    /// Time of the force.
+    pub ti: f64,
+    /// Square of the softening length.
+    pub eps2: f64,
+}
+
+/// Parsec in centimetres, ten thousand suns in grams.
+const CGS: (f64, f64) = (3.085_677_6e18, 1.988_4e37);
+/// Gravitational constant in cgs: it sets the unit of time.
+const G: f64 = 6.674e-8;
+
+impl SceneOf {
+    /// Makes the situation.
+    pub fn setup(&self) -> Setup {
+        let mut random = Random::new(self.seed);
+        let mut stars = plummer(self.n, &mut random);
+        let mut targets: Vec<usize> = (0..self.n).collect();
+        let mut eps = 1.0 / 256.0;
+        match self.scene {
+            Scene::EqualSoftened | Scene::EqualUnsoftened => {
+                stars.iter_mut().for_each(|p| p.mass = 1.0 / 3000.0);
+            }
+            _ => any_masses(&mut stars, &mut random),
+        }
+        match self.scene {
+            Scene::Binaries | Scene::BinariesSoftened | Scene::FarBinaries => {
+                targets.truncate(self.n / 20 * 2);
+                pair_up(&mut stars[..targets.len()], &mut random);
+            }
+            scene => set_in_motion(&mut stars, scene == Scene::Snap, &mut random),
+        }
+        match self.scene {
+            Scene::FarBinaries => stars.iter_mut().for_each(|p| p.x = p.x.map(|c| c + 1e4)),
+            Scene::Cgs | Scene::CgsSoftened => {
+                stars.iter_mut().for_each(to_cgs);
+                eps *= CGS.0;
+            }
+            _ => {}
+        }
+        if !self.scene.is_softened() {
+            eps = 0.0;
+        }
+        Setup {
+            stars,
+            targets,
+            ti: 0.0,
+            eps2: eps * eps,
+        }
+    }
+}
+
+impl Scene {
+    fn is_softened(self) -> bool {
+        matches!(
+            self,
+            Self::Softened | Self::EqualSoftened | Self::BinariesSoftened | Self::CgsSoftened
+        )
+    }
+}
+
+/// Masses between 1 and 1000 parts of a total of 1.
+fn any_masses(stars: &mut [JParticle], random: &mut Random) {
+    for p in &mut *stars {
+        p.mass = 1000.0_f64.powf(-random.uniform());
+    }
+    let total: f64 = stars.iter().map(|p| p.mass).sum();
+    stars.iter_mut().for_each(|p| p.mass /= total);
+}
+
+/// Makes binaries of neighbouring entries: circular orbits about centres at unit distance from
+/// the origin. The first is 1e-8 wide, the others up to 1e-3.
+fn pair_up(stars: &mut [JParticle], random: &mut Random) {
+    for (number, pair) in stars.chunks_exact_mut(2).enumerate() {
+        let wide = match number {
+            0 => 1e-8,
+            _ => 1e-8 * 1e5_f64.powf(random.uniform()),
+        };
+        let mass = pair[0].mass + pair[1].mass;
+        let centre = random.direction(1.0);
+        let drift = pair[0].v;
+        let along = random.direction(1.0);
+        let speed = across(&along, random).map(|c| c * (mass / wide).sqrt());
+        for k in 0..2 {
+            let share = match k {
+                0 => pair[1].mass / mass,
+                _ => -pair[0].mass / mass,
+            };
+            pair[k].x = [0, 1, 2].map(|d| centre[d] + share * wide * along[d]);
+            pair[k].v = [0, 1, 2].map(|d| drift[d] + share * speed[d]);
+        }
+    }
+}
+
+/// A unit vector at right angles to a unit vector.
+fn across(along: &Vec3, random: &mut Random) -> Vec3 {
+    loop {
+        let r = random.direction(1.0);
+        let c = [
+            along[1] * r[2] - along[2] * r[1],
+            along[2] * r[0] - along[0] * r[2],
+            along[0] * r[1] - along[1] * r[0],
+        ];
+        let length = crate::model::dot(&c, &c).sqrt();
+        if length > 0.1 {
+            return c.map(|x| x / length);
+        }
+    }
+}
+
+/// From N-body units to centimetres, grams and seconds.
+fn to_cgs(p: &mut JParticle) {
+    let (length, mass) = CGS;
+    let time = (length.powi(3) / (G * mass)).sqrt();
+    let scale = |a: &mut Vec3, power: i32| *a = a.map(|c| c * length / time.powi(power));
+    p.t *= time;
+    p.mass *= mass;
+    scale(&mut p.x, 0);
+    scale(&mut p.v, 1);
+    scale(&mut p.aby2, 2);
+    scale(&mut p.a1by6, 3);
+    scale(&mut p.a2by18, 4);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::dot;
+
+    fn setup(scene: Scene) -> Setup {
+        SceneOf {
+            scene,
+            n: 400,
+            seed: 3,
+        }
+        .setup()
+    }
+
+    #[test]
+    fn the_tightest_binary_is_1e_8_wide_at_unit_distance() {
+        let Setup { stars, targets, .. } = setup(Scene::Binaries);
+        assert_eq!(targets.len(), 40);
+        let [a, b] = [&stars[0], &stars[1]];
+        let r = [0, 1, 2].map(|k| a.x[k] - b.x[k]);
+        let v = [0, 1, 2].map(|k| a.v[k] - b.v[k]);
+        assert!((dot(&r, &r).sqrt() / 1e-8 - 1.0).abs() < 1e-6);
+        assert!((dot(&a.x, &a.x).sqrt() - 1.0).abs() < 1e-7);
+        let circular = (a.mass + b.mass) / 1e-8;
+        assert!((dot(&v, &v) / circular - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn every_scene_is_finite_and_softened_as_it_says() {
+        for scene in Scene::ALL {
+            let s = setup(scene);
+            assert_eq!(
+                s.eps2 == 0.0,
+                scene.title().contains("eps = 0"),
+                "{scene:?}"
+            );
+            let numbers = s.stars.iter().flat_map(|p| p.x.into_iter().chain(p.v));
+            assert!(numbers.into_iter().all(f64::is_finite));
+        }
+    }
+
+    #[test]
+    fn centimetres_are_beyond_single_precision_when_cubed() {
+        let s = setup(Scene::Cgs);
+        assert!(dot(&s.stars[0].x, &s.stars[0].x).powf(1.5) > f64::from(f32::MAX));
+    }
+}

@@ -1,0 +1,195 @@
+//! The libraries of a run: each is a column of the table, behind a worker process.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::worker::{Opened, Reply, Request, Worker};
+
+/// Options that `bench` and `check` share.
+#[derive(Args)]
+pub struct Common {
+    /// A library to compare with; may be repeated. The word `kirin` is the linked one, which
+    /// comes first by itself unless it is named. Environment variables of this library alone
+    /// may stand before it: "OMP_NUM_THREADS=1 /opt/lib/libpg6.so", "KIRIN_PRECISION=double kirin"
+    #[arg(long = "library", value_name = "[NAME=VALUE ...] PATH")]
+    libraries: Vec<String>,
+    /// Writes the figures to a file, too
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Names the random cluster
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Gives a library up that does not answer one request within this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive)]
+    timeout: f64,
+}
+
+/// A number that can be a duration or a size.
+pub fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x < 1e9 => Ok(x),
+        _ => Err("not a positive number".to_owned()),
+    }
+}
+
+/// One library.
+#[derive(Serialize)]
+pub struct Column {
+    /// Heading.
+    pub name: String,
+    path: Option<String>,
+    environment: Vec<(String, String)>,
+    /// What it says of itself.
+    #[serde(flatten)]
+    pub opened: Option<Opened>,
+    /// Why there are no (further) figures.
+    pub error: Option<String>,
+    #[serde(skip)]
+    worker: Option<Worker>,
+}
+
+impl Common {
+    /// The libraries, opened; those that cannot be opened say why.
+    pub fn columns(&self) -> Vec<Column> {
+        let mut columns: Vec<Column> = self.libraries.iter().map(|s| Column::parse(s)).collect();
+        if columns.iter().all(|c| c.is_foreign()) {
+            columns.insert(0, Column::parse("kirin"));
+        }
+        for column in &mut columns {
+            column.open(Duration::from_secs_f64(self.timeout));
+        }
+        columns
+    }
+}
+
+impl Column {
+    fn parse(text: &str) -> Self {
+        let mut environment = Vec::new();
+        let mut rest = text.trim();
+        while let Some((word, after)) = rest.split_once(' ') {
+            let Some((name, value)) = word.split_once('=').filter(|(n, _)| is_name(n)) else {
+                break;
+            };
+            environment.push((name.to_owned(), value.to_owned()));
+            rest = after.trim_start();
+        }
+        let file = Path::new(rest).file_name();
+        let mut name = match file {
+            Some(file) => file.to_string_lossy().into_owned(),
+            None => rest.to_owned(),
+        };
+        for (_, value) in &environment {
+            name = format!("{name} {value}");
+        }
+        Self {
+            name,
+            path: (rest != "kirin").then(|| rest.to_owned()),
+            environment,
+            opened: None,
+            error: None,
+            worker: None,
+        }
+    }
+
+    /// Whether it is not the kirin linked into this program.
+    pub fn is_foreign(&self) -> bool {
+        self.path.is_some()
+    }
+
+    fn open(&mut self, timeout: Duration) {
+        match Worker::start(&self.environment, timeout) {
+            Ok(worker) => self.worker = Some(worker),
+            Err(e) => return self.give_up(e.to_string()),
+        }
+        let path = self.path.clone();
+        match self.ask(&Request::Open { path }) {
+            Ok(Reply::Opened(opened)) => self.opened = Some(opened),
+            Ok(_) => self.give_up("a reply to another question".to_owned()),
+            Err(why) => self.give_up(why),
+        }
+    }
+
+    fn give_up(&mut self, why: String) {
+        self.worker = None;
+        eprintln!("kirin: {}: {why}", self.name);
+        self.error = Some(why);
+    }
+
+    /// Whether it can be asked.
+    pub fn is_alive(&self) -> bool {
+        self.worker.is_some()
+    }
+
+    /// Asks the worker.
+    ///
+    /// # Errors
+    ///
+    /// The library cannot do this, or is lost.
+    pub fn ask(&mut self, request: &Request) -> Result<Reply, String> {
+        let Some(worker) = &mut self.worker else {
+            return Err("lost".to_owned());
+        };
+        match worker.ask(request) {
+            Ok(Reply::Refused(why)) => Err(why),
+            Ok(reply) => Ok(reply),
+            Err(why) => {
+                self.give_up(why.clone());
+                Err(why)
+            }
+        }
+    }
+}
+
+fn is_name(word: &str) -> bool {
+    !word.is_empty()
+        && !word.starts_with(|c: char| c.is_ascii_digit())
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Lines that say what the columns are, for the head of a table.
+pub fn legend(columns: &[Column]) -> String {
+    let mut text = String::new();
+    for column in columns {
+        text.push_str(&format!("  {}: ", column.name));
+        match (&column.opened, &column.error) {
+            (Some(o), None) => text.push_str(&format!(
+                "{}, precision {}, {} pipelines{}",
+                o.backend,
+                o.precision,
+                o.npipes,
+                o.threads
+                    .map_or_else(String::new, |t| format!(", threads {t}"))
+            )),
+            (Some(_), Some(why)) => text.push_str(&format!("lost on the way: {why}")),
+            (None, why) => text.push_str(why.as_deref().unwrap_or("not opened")),
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_may_stand_before_the_library() {
+        let column = Column::parse("A=1  B_2=x=y  /opt/my libs/libg6.so");
+        assert_eq!(column.path.as_deref(), Some("/opt/my libs/libg6.so"));
+        let pair = |n: &str, v: &str| (n.to_owned(), v.to_owned());
+        assert_eq!(column.environment, [pair("A", "1"), pair("B_2", "x=y")]);
+        assert_eq!(column.name, "libg6.so 1 x=y");
+        assert!(column.is_foreign());
+    }
+
+    #[test]
+    fn the_linked_library_has_no_path() {
+        let column = Column::parse("KIRIN_PRECISION=double kirin");
+        assert!(!column.is_foreign());
+        assert_eq!(column.name, "kirin double");
+        assert_eq!(Column::parse("a=b.so").path.as_deref(), Some("a=b.so"));
+    }
+}

@@ -1,0 +1,66 @@
+//! What parent and worker say to each other.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bench::{Measurement, Peak, Sample};
+use crate::check::{Forces, Lists, SceneOf};
+
+/// What the parent asks.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// Opens the library at `path`, or the linked kirin.
+    Open {
+        /// Where the system's loader finds it.
+        path: Option<String>,
+    },
+    /// Loads the cluster that `Sample` works on.
+    Load {
+        /// Number of stars.
+        n: usize,
+        /// Names the cluster.
+        seed: u64,
+    },
+    /// Measures a speed.
+    Sample(Measurement),
+    /// Measures the fused multiply-adds of the instruction set that kirin uses here.
+    Peak {
+        /// About how long.
+        seconds: f64,
+    },
+    /// Compares forces and nearest neighbours.
+    Forces(SceneOf),
+    /// Compares neighbour lists.
+    Lists(SceneOf),
+}
+
+/// What the worker answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Reply {
+    /// To `Open`.
+    Opened(Opened),
+    /// To `Load`.
+    Loaded,
+    /// To `Sample`.
+    Sample(Sample),
+    /// To `Peak`.
+    Peak(Peak),
+    /// To `Forces`.
+    Forces(Forces),
+    /// To `Lists`.
+    Lists(Lists),
+    /// The library cannot do what was asked; it may still do other things.
+    Refused(String),
+}
+
+/// What an open library says of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Opened {
+    /// kirin's backend, or the name of a foreign library.
+    pub backend: String,
+    /// kirin's precision, or "unknown".
+    pub precision: String,
+    /// Number of pipelines.
+    pub npipes: usize,
+    /// Threads, where they are known.
+    pub threads: Option<usize>,
+}

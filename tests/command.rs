@@ -1,0 +1,340 @@
+//! The command `kirin`, as a user runs it: statuses, tables, files, and libraries that
+//! do not exist, lack a symbol, crash, hang, print or give wrong numbers.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Runs the command without any setting of the caller's.
+fn kirin(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kirin"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("KIRIN_") {
+            command.env_remove(name);
+        }
+    }
+    command.args(arguments).output().expect("the command runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A place for the files of one test.
+fn folder(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("command-{test}"));
+    std::fs::create_dir_all(&path).expect("a folder for the test");
+    path
+}
+
+/// Runs a subcommand with `--json` and returns what it printed and wrote.
+fn document(folder: &Path, arguments: &[&str]) -> (Output, Value) {
+    let file = folder.join("out.json");
+    let mut all = arguments.to_vec();
+    all.extend(["--json", file.to_str().expect("a plain path")]);
+    let output = kirin(&all);
+    let json =
+        std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr)));
+    (output, serde_json::from_str(&json).expect("JSON"))
+}
+
+const QUICK_BENCH: [&str; 9] = [
+    "bench",
+    "--n",
+    "64",
+    "--ni",
+    "1,full",
+    "--rounds",
+    "2",
+    "--seconds",
+    "0.05",
+];
+const QUICK_CHECK: [&str; 3] = ["check", "--n", "60"];
+
+/// Symbols that a library cannot do without; it answers with zeros.
+const STAND_IN: &str = r#"
+    #include <stdio.h>
+    #include <unistd.h>
+    int g6_open_(int *id) { puts("a library that talks"); fflush(stdout); return 0; }
+    int g6_close_(int *id) { return 0; }
+    int g6_npipes_(void) { return 48; }
+    int g6_set_ti_(int *id, double *ti) { return 0; }
+    int g6_set_j_particle_() { return 0; }
+    int g6calc_firsthalf_(int *id, int *nj, int *ni) { FIRSTHALF; return 0; }
+    #ifndef NO_LASTHALF
+    int g6calc_lasthalf_() { return 0; }
+    #endif
+"#;
+
+/// Compiles the stand-in; `None` where there is no C compiler.
+fn stand_in(folder: &Path, name: &str, options: &[&str]) -> Option<String> {
+    let source = folder.join(format!("{name}.c"));
+    let library = folder.join(format!("{name}.so"));
+    std::fs::write(&source, STAND_IN).expect("the source is written");
+    let compiled = Command::new("gcc")
+        .args(["-w", "-shared", "-fPIC", "-o"])
+        .args([&library, &source])
+        .args(options)
+        .status();
+    match compiled {
+        Ok(status) => {
+            assert!(status.success(), "gcc {options:?}");
+            Some(library.to_str().expect("a plain path").to_owned())
+        }
+        Err(e) => {
+            println!("SKIPPED: no gcc ({e})");
+            None
+        }
+    }
+}
+
+/// The figures of column `k` in every row.
+fn column<'a>(json: &'a Value, rows: &str, k: usize) -> Vec<&'a Value> {
+    let rows = json[rows].as_array().expect("rows");
+    rows.iter().map(|row| &row["figures"][k]).collect()
+}
+
+#[test]
+fn info_names_backends_sets_and_the_origin_of_settings() {
+    let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
+        .arg("info")
+        .env("KIRIN_PRECISION", "double")
+        .env("KIRIN_NPIPES", "none")
+        .env("KIRIN_BACKEND", "reference")
+        .env_remove("KIRIN_THREADS")
+        .output()
+        .expect("the command runs");
+    assert!(output.status.success());
+    let out = text(&output.stdout);
+    let line = |word: &str| {
+        let found = out.lines().find(|l| l.trim_start().starts_with(word));
+        found.unwrap_or_else(|| panic!("no {word} in\n{out}"))
+    };
+    assert!(line("kirin").contains(env!("CARGO_PKG_VERSION")));
+    assert!(line("in use").contains("reference"));
+    assert!(line("portable").contains("usable"));
+    for setting in kirin::config::SETTINGS {
+        line(setting.name);
+    }
+    assert!(
+        line("KIRIN_PRECISION").contains("double")
+            && line("KIRIN_PRECISION").ends_with("environment")
+    );
+    assert!(line("KIRIN_THREADS").ends_with("default"));
+    assert!(line("KIRIN_NPIPES").contains("256") && line("KIRIN_NPIPES").contains("\"none\""));
+}
+
+#[test]
+fn bench_measures_every_case_and_writes_them() {
+    let (output, json) = document(&folder("bench"), &QUICK_BENCH);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for key in [
+        "version",
+        "command",
+        "machine",
+        "libraries",
+        "fma_per_second",
+        "cells",
+    ] {
+        assert!(!json[key].is_null(), "{key}");
+    }
+    assert_eq!(json["kind"], "bench");
+    assert_eq!(json["libraries"][0]["precision"], "mixed");
+    // force and nearest at two sizes, predict and step at one, two ways to write
+    assert_eq!(json["cells"].as_array().map(Vec::len), Some(8));
+    for figure in column(&json, "cells", 0) {
+        let q = |key: &str| figure["seconds"][key].as_f64().expect(key);
+        assert!(q("lower") > 0.0 && q("lower") <= q("median") && q("median") <= q("upper"));
+        assert!(
+            figure["ratio"].is_null(),
+            "there is nothing to compare with"
+        );
+    }
+    assert!(text(&output.stdout).contains("set_ti, force, update ni = 1"));
+}
+
+#[test]
+fn check_passes_in_double_and_knows_when_it_does_not() {
+    let folder = folder("check");
+    let mut arguments = QUICK_CHECK.to_vec();
+    arguments.extend(["--library", "KIRIN_PRECISION=double kirin"]);
+    let (output, json) = document(&folder, &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert_eq!(json["passed"], true);
+    assert_eq!(json["scenes"].as_array().map(Vec::len), Some(10));
+    for figure in column(&json, "scenes", 0) {
+        for quantity in ["acc", "jerk", "pot"] {
+            let max = figure["forces"][quantity]["max_of_terms"].as_f64();
+            assert!(max.is_some_and(|m| m < 1e-12), "{quantity} {max:?}");
+        }
+        assert_eq!(figure["forces"]["wrong_neighbours"], 0);
+        assert_eq!(figure["lists"]["wrong"], 0);
+    }
+
+    // The predictor without its fourth order is not the one of the check.
+    let mut arguments = QUICK_CHECK.to_vec();
+    arguments.extend([
+        "--library",
+        "KIRIN_PRECISION=double KIRIN_SNAP=ignore kirin",
+    ]);
+    let (output, json) = document(&folder, &arguments);
+    assert_eq!(output.status.code(), Some(1));
+    let missed = json["missed"].as_array().expect("a list");
+    assert!(!missed.is_empty());
+    assert!(
+        missed
+            .iter()
+            .all(|m| m.as_str().is_some_and(|m| m.contains("a2by18"))),
+        "{missed:?}"
+    );
+}
+
+#[test]
+fn a_library_that_does_not_exist_costs_its_column_only() {
+    let folder = folder("absent");
+    let mut arguments = QUICK_BENCH.to_vec();
+    arguments.extend(["--library", "/no/such/lib.so"]);
+    let (output, json) = document(&folder, &arguments);
+    assert!(output.status.success());
+    assert!(
+        json["libraries"][1]["error"]
+            .as_str()
+            .is_some_and(|e| e.contains("/no/such/lib.so"))
+    );
+    assert!(
+        column(&json, "cells", 0)
+            .iter()
+            .all(|f| !f["rate"].is_null())
+    );
+    assert!(
+        column(&json, "cells", 1)
+            .iter()
+            .all(|f| f["rate"].is_null())
+    );
+
+    let alone = kirin(&[
+        "bench",
+        "--library",
+        "kirin",
+        "--library",
+        "x=",
+        "--rounds",
+        "0",
+    ]);
+    assert_eq!(alone.status.code(), Some(2), "no rounds are no run");
+}
+
+#[test]
+fn a_library_that_lacks_a_symbol_costs_its_column_only() {
+    let folder = folder("symbol");
+    let options = ["-DFIRSTHALF=", "-DNO_LASTHALF"];
+    let Some(library) = stand_in(&folder, "lacks", &options) else {
+        return;
+    };
+    let mut arguments = QUICK_CHECK.to_vec();
+    arguments.extend(["--library", &library]);
+    let (_, json) = document(&folder, &arguments);
+    let error = json["libraries"][1]["error"].as_str().expect("an error");
+    assert!(error.contains("lacks.so"), "{error}");
+    assert!(
+        json["libraries"][1]["npipes"].is_null(),
+        "it was not opened"
+    );
+    assert!(
+        column(&json, "scenes", 0)
+            .iter()
+            .all(|f| !f["forces"].is_null())
+    );
+}
+
+#[test]
+fn crashes_exits_and_hangs_cost_their_columns_only() {
+    let folder = folder("lost");
+    let ways = [
+        (
+            "crash",
+            "-DFIRSTHALF=*(volatile int *)0=1",
+            "segmentation fault",
+        ),
+        ("exit", "-DFIRSTHALF=_exit(7)", "status 7"),
+        (
+            "hang",
+            "-DFIRSTHALF=for(;;)sleep(1)",
+            "no answer within 1 s",
+        ),
+    ];
+    let mut arguments: Vec<String> = QUICK_BENCH.map(str::to_owned).into();
+    arguments.extend(["--timeout".to_owned(), "1".to_owned()]);
+    for (name, option, _) in ways {
+        let Some(library) = stand_in(&folder, name, &[option]) else {
+            return;
+        };
+        arguments.extend(["--library".to_owned(), library]);
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (output, json) = document(&folder, &arguments);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(
+        column(&json, "cells", 0)
+            .iter()
+            .all(|f| !f["rate"].is_null())
+    );
+    for (k, (name, _, reason)) in ways.iter().enumerate() {
+        let library = &json["libraries"][k + 1];
+        let error = library["error"].as_str().expect("an error");
+        assert!(error.contains(reason), "{name}: {error}");
+        assert_eq!(library["npipes"], 48, "it was opened");
+        assert!(
+            column(&json, "cells", k + 1)
+                .iter()
+                .any(|f| f["rate"].is_null())
+        );
+    }
+}
+
+#[test]
+fn wrong_numbers_are_found_and_a_talking_library_disturbs_nothing() {
+    let folder = folder("zeros");
+    let Some(library) = stand_in(&folder, "zeros", &["-DFIRSTHALF="]) else {
+        return;
+    };
+    let mut arguments = QUICK_CHECK.to_vec();
+    arguments.extend([
+        "--library",
+        "KIRIN_PRECISION=double kirin",
+        "--library",
+        &library,
+    ]);
+    let (output, json) = document(&folder, &arguments);
+    assert_eq!(output.status.code(), Some(0), "the first library is judged");
+    assert!(!text(&output.stdout).contains("a library that talks"));
+    assert!(text(&output.stderr).contains("a library that talks"));
+    for figure in column(&json, "scenes", 1) {
+        // Zeros are wrong by the whole number.
+        for quantity in ["acc", "jerk", "pot"] {
+            let rms = figure["forces"][quantity]["rms"].as_f64();
+            assert!(rms.is_some_and(|rms| (rms - 1.0).abs() < 1e-12), "{rms:?}");
+        }
+        assert!(
+            figure["forces"]["wrong_neighbours"].is_null(),
+            "it knows none"
+        );
+        assert!(figure["lists"].is_null());
+        let error = figure["error"].as_str().expect("an error");
+        assert!(error.contains("g6_read_neighbour_list_"), "{error}");
+    }
+    let mut arguments = QUICK_BENCH.to_vec();
+    arguments.extend(["--library", &library]);
+    let (_, json) = document(&folder, &arguments);
+    for (cell, figure) in json["cells"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .zip(column(&json, "cells", 0))
+    {
+        let nearest = cell["case"] == "nearest";
+        assert_eq!(figure["ratio"].is_null(), nearest, "{cell}");
+    }
+    assert_eq!(json["base"], 1);
+}
