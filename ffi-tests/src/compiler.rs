@@ -132,7 +132,7 @@ pub fn clean_command(program: impl AsRef<OsStr>, settings: &[(&str, &str)]) -> C
     command
 }
 
-/// Runs a program to its end, which must come within [`PATIENCE`].
+/// Runs a program to its end, which must come within a minute.
 pub fn run(command: &mut Command) -> Output {
     let folder = library::workspace();
     static COUNT: AtomicU32 = AtomicU32::new(0);

@@ -19,6 +19,7 @@ mod portable;
 mod simd;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod tile;
 mod workspace;
 
@@ -27,7 +28,7 @@ use self::portable::Portable;
 use super::Backend;
 use crate::config::{InstructionSet, Precision, Settings};
 
-pub use self::pool::threads;
+pub use self::threads::threads;
 
 /// The instruction sets that this processor has, best first.
 pub fn available() -> Vec<InstructionSet> {

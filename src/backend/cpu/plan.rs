@@ -18,7 +18,7 @@ const PREDICTION: f64 = 2.0;
 const WORTH_WAKING: f64 = 100_000.0;
 
 /// Tasks for each thread, so that one which is held up does not hold up the rest.
-const TASKS_PER_THREAD: usize = 8;
+const TASKS_PER_THREAD: usize = 16;
 
 /// What one task computes: the sums of a run of pages for a run of i-particles.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! A job is a number of tasks that are claimed one by one, by the calling thread
 //! too. The caller never waits for a worker that has not begun: on a busy machine
 //! it does the work itself. (rayon's scopes wait for every spawned task to start.)
-//! Nothing spins.
+//! A worker looks for the next job for a moment before it sleeps, and nobody else ever spins.
 //!
 //! The locks are those of the standard library: parking_lot's waiting threads stand in a
 //! table of the whole process, which is wrong after a fork.
@@ -11,6 +11,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A job as its workers see it: valid while it is posted or somebody is at work on it.
 struct Job<'a> {
@@ -57,7 +58,13 @@ struct Shared {
     state: Mutex<State>,
     wake: Condvar,
     idle: Condvar,
+    /// Number of jobs ever posted.
+    posts: AtomicUsize,
 }
+
+/// How long a worker looks for the next job: the blocks of a large step follow each other within
+/// microseconds, and to be woken takes longer than that.
+const LOOKOUT: Duration = Duration::from_micros(50);
 
 /// The workers of this process. Made at the first job that wants them.
 pub struct Pool {
@@ -136,6 +143,7 @@ impl Pool {
         // The lifetime ends here; `withdraw` keeps the promise that goes with it.
         let job: *const Job<'_> = job;
         state.posted = Some((Posted(job.cast()), helpers));
+        self.shared.posts.fetch_add(1, Ordering::Release);
         drop(state);
         for _ in 0..helpers {
             self.shared.wake.notify_one();
@@ -197,6 +205,13 @@ fn worker(shared: &Shared) {
         if state.active == 0 {
             shared.idle.notify_all();
         }
+        let seen = shared.posts.load(Ordering::Acquire);
+        drop(state);
+        let begin = Instant::now();
+        while shared.posts.load(Ordering::Acquire) == seen && begin.elapsed() < LOOKOUT {
+            std::hint::spin_loop();
+        }
+        state = lock(&shared.state);
     }
 }
 
@@ -213,35 +228,6 @@ fn without_signals<R>(spawn: impl FnOnce() -> R) -> R {
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
         result
     }
-}
-
-/// Threads for one process: what is set, or the cores allowed to it divided by the MPI ranks
-/// that the launcher says share the machine.
-pub fn threads(set: usize) -> usize {
-    if set > 0 {
-        return set;
-    }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let ranks = [
-        "OMPI_COMM_WORLD_LOCAL_SIZE",
-        "MPI_LOCALNRANKS",
-        "SLURM_NTASKS_PER_NODE",
-    ]
-    .iter()
-    .find_map(|name| std::env::var(name).ok()?.parse::<usize>().ok())
-    .unwrap_or(1);
-    // A launcher that binds its ranks has divided the cores already.
-    let online = online_cores().max(cores);
-    if cores < online {
-        cores
-    } else {
-        (cores / ranks.max(1)).max(1)
-    }
-}
-
-fn online_cores() -> usize {
-    // SAFETY: a plain question.
-    usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1)
 }
 
 #[cfg(test)]
