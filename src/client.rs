@@ -270,6 +270,12 @@ impl Grape {
         }
     }
 
+    /// The status that a call returned. In other libraries some calls are `void` and leave an
+    /// arbitrary number behind: only kirin's own statuses are passed on.
+    fn status(&self, returned: c_int) -> i32 {
+        if self.backend.is_some() { returned } else { 0 }
+    }
+
     fn text(&self, get: impl Fn() -> Option<*const c_char>) -> String {
         match get() {
             // SAFETY: a non-null pointer from kirin is a C string of static lifetime.
@@ -281,13 +287,13 @@ impl Grape {
     /// `g6_open`: connects to cluster `id`.
     pub fn open(&self, id: i32) -> i32 {
         // SAFETY: the argument is a live integer.
-        unsafe { (self.open)(&id) }
+        self.status(unsafe { (self.open)(&id) })
     }
 
     /// `g6_close`: releases cluster `id` and its j-particles.
     pub fn close(&self, id: i32) -> i32 {
         // SAFETY: the argument is a live integer.
-        unsafe { (self.close)(&id) }
+        self.status(unsafe { (self.close)(&id) })
     }
 
     /// `g6_npipes`: number of i-particles that one call should bring at most.
@@ -313,7 +319,7 @@ impl Grape {
         p: &crate::particle::JParticle,
     ) -> i32 {
         // SAFETY: scalars and three-vectors are live for the call, which copies them.
-        unsafe {
+        let returned = unsafe {
             (self.set_j_particle)(
                 &id,
                 &address,
@@ -327,14 +333,15 @@ impl Grape {
                 p.v.as_ptr(),
                 p.x.as_ptr(),
             )
-        }
+        };
+        self.status(returned)
     }
 
     /// The mass-and-position load of treecodes; through `g6_set_j_particle` where the library lacks it.
     pub fn set_mass_position(&self, id: i32, address: i32, index: i32, mass: f64, x: &Vec3) -> i32 {
         match self.mass_position {
             // SAFETY: all arguments are live for the call, which copies them.
-            Some(f) => unsafe { f(&id, &1, &address, &index, &mass, x.as_ptr()) },
+            Some(f) => self.status(unsafe { f(&id, &1, &address, &index, &mass, x.as_ptr()) }),
             None => self.set_j_particle(
                 id,
                 address,

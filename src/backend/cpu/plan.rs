@@ -18,7 +18,12 @@ const PREDICTION: f64 = 2.0;
 const WORTH_WAKING: f64 = 100_000.0;
 
 /// Tasks for each thread, so that one which is held up does not hold up the rest.
-const TASKS_PER_THREAD: usize = 16;
+const TASKS_PER_THREAD: usize = 8;
+
+/// i-particles that make the way through all tiles worth while for one task: few where the tiles
+/// of up to [`NEAR_PAGES`] pages lie in a cache of the core, more where they come from farther.
+const LEAST_SHARE: (usize, usize) = (8, 64);
+const NEAR_PAGES: usize = 48;
 
 /// What one task computes: the sums of a run of pages for a run of i-particles.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,17 +51,25 @@ impl Plan {
     pub fn new(ni: usize, pages: usize, stale: usize, threads: usize) -> Self {
         let work = (ni * pages * PAGE) as f64 * PAIR + (stale * PAGE) as f64 * PREDICTION;
         let threads = if work < WORTH_WAKING { 1 } else { threads };
-        let chunks = ni.div_ceil(CHUNK);
-        if threads == 1 || chunks >= threads * TASKS_PER_THREAD {
-            Self {
-                ni,
-                pages,
-                threads,
-                tasks: chunks,
-                over_pages: false,
-                // One thread predicts each page when it comes to it.
-                predicts_first: threads > 1 && stale > 0,
-            }
+        let over_particles = |tasks| Self {
+            ni,
+            pages,
+            threads,
+            tasks,
+            over_pages: false,
+            // One thread predicts each page when it comes to it.
+            predicts_first: threads > 1 && stale > 0,
+        };
+        let least = if pages <= NEAR_PAGES {
+            LEAST_SHARE.0
+        } else {
+            LEAST_SHARE.1
+        };
+        if threads == 1 {
+            over_particles(ni.div_ceil(CHUNK))
+        } else if ni >= threads * least {
+            let tasks = (ni / least).min(threads * TASKS_PER_THREAD);
+            over_particles(tasks.max(ni.div_ceil(CHUNK)))
         } else if pages >= threads * 2 {
             Self {
                 ni,
@@ -67,14 +80,7 @@ impl Plan {
                 predicts_first: false,
             }
         } else {
-            Self {
-                ni,
-                pages,
-                threads,
-                tasks: ni.min(threads * TASKS_PER_THREAD),
-                over_pages: false,
-                predicts_first: stale > 0,
-            }
+            over_particles(ni.min(threads * TASKS_PER_THREAD))
         }
     }
 
