@@ -323,7 +323,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                 tile,
                 masses: &masses.m,
                 page,
-                three: S::T::from_f64(3.0 / (self.root * self.root)),
+                minus_three: S::T::from_f64(-3.0 / (self.root * self.root)),
             };
             let slots = self.slots(page);
             let representable = masses.representable && tile.representable;

@@ -55,8 +55,8 @@ pub struct Sources<'a, S: Simd> {
     pub masses: &'a Column<S::T>,
     /// Labels, and which slots hold a particle.
     pub page: &'a Page,
-    /// 3 / r^2 in terms of the square of what [`Simd::rsqrt`] returns.
-    pub three: S::T,
+    /// -3 / r^2 in terms of the square of what [`Simd::rsqrt`] returns.
+    pub minus_three: S::T,
 }
 
 /// What [`Simd::rsqrt`] returns times the root, on average.
@@ -154,7 +154,7 @@ fn pairs<
 ) -> (Sums, S::T) {
     let nought = s.splat(S::T::default());
     let far = s.splat(S::T::MAX);
-    let three = s.splat(j.three);
+    let minus_three = s.splat(j.minus_three);
     let tile = j.tile;
     let point = Point::<S, SPLIT>::new(s, i);
     let vi = splat3(s, &i.v);
@@ -196,10 +196,10 @@ fn pairs<
                 v[k] = s.sub(unsafe { s.load(&tile.v[k], at) }, vi[k]);
             }
             let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
-            // 3 (r.v) / r^2 is formed first: m / r^5 could overflow.
-            let rv = s.mul(s.mul(rv, three), y2);
+            // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
+            let rv = s.mul(s.mul(rv, minus_three), y2);
             for k in 0..3 {
-                jerk[k] = s.fma(m_r3, s.fnma(rv, r[k], v[k]), jerk[k]);
+                jerk[k] = s.fma(m_r3, s.fma(rv, r[k], v[k]), jerk[k]);
             }
         }
         at += S::LANES;
