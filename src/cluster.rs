@@ -65,7 +65,8 @@ pub struct Cluster {
     results: Results,
     /// Whether `results` hold the nearest neighbours of the block.
     has_nearest: bool,
-    lists: Option<NeighbourLists>,
+    /// The lists of the block, or why there are none.
+    lists: Option<Result<NeighbourLists>>,
     low_level: LowLevel,
 }
 
@@ -148,7 +149,7 @@ impl Cluster {
             self.compute(true)?;
         }
         if self.lists.is_none() {
-            self.build_lists()?;
+            self.build_lists();
         }
         self.release();
         Ok(())
@@ -258,10 +259,10 @@ impl Cluster {
         !self.block.particles.iter().any(|i| i.h2 > 0.0)
     }
 
-    fn build_lists(&mut self) -> Result<()> {
+    fn build_lists(&mut self) {
         if self.lists_are_empty() {
-            self.lists = Some(NeighbourLists::default());
-            return Ok(());
+            self.lists = Some(Ok(NeighbourLists::default()));
+            return;
         }
         let rules = ListRules {
             include_self: self.settings.lists_include_self(),
@@ -271,9 +272,8 @@ impl Cluster {
         let backend = self
             .backend
             .get_or_insert_with(|| backend::choose(settings));
-        let lists = backend.neighbour_lists(&self.memory, &self.block, rules)?;
+        let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
         self.lists = Some(lists);
-        Ok(())
     }
 
     /// The neighbour lists of the last block; built here if nobody asked before.
@@ -283,9 +283,15 @@ impl Cluster {
     /// They do not fit into memory.
     pub fn neighbour_lists(&mut self) -> Result<&NeighbourLists> {
         if self.lists.is_none() {
-            self.build_lists()?;
+            self.build_lists();
         }
-        Ok(self.lists.get_or_insert_default())
+        match &self.lists {
+            Some(Ok(lists)) => Ok(lists),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err(Error::OutOfMemory {
+                purpose: "neighbour lists",
+            }),
+        }
     }
 
     /// Predicted positions and velocities at the addresses `0..nj`, as the next

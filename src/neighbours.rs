@@ -85,6 +85,9 @@ pub fn lists(
         for page in memory.pages(nj) {
             page.predict_positions(ti, &mut x);
             for (i, p) in (0u32..).zip(particles) {
+                if p.h2.is_nan() || p.h2 <= 0.0 {
+                    continue;
+                }
                 let mut any = false;
                 for (slot, near) in near.iter_mut().enumerate() {
                     *near = distance2(&p.x, &x, slot) < p.h2;

@@ -93,16 +93,27 @@ impl Registry {
 
     #[inline]
     fn lock(&self, id: i32) -> MutexGuard<'_, Option<Box<Cluster>>> {
-        let known = self
-            .find(id)
-            .map_or(ptr::null_mut(), |e| e.unit.load(Ordering::Acquire));
-        let unit = if known.is_null() {
-            self.attach(id)
-        } else {
-            known
-        };
-        // SAFETY: units live in entries, which are never freed.
-        unsafe { &*unit }.cluster.lock()
+        loop {
+            let known = self.unit(id);
+            let unit = if known.is_null() {
+                self.attach(id)
+            } else {
+                known
+            };
+            // SAFETY: units live in entries, which are never freed.
+            let guard = unsafe { &*unit }.cluster.lock();
+            // Another thread may have closed the cluster since: then the id has to be asked again.
+            if guard.is_some() || ptr::eq(self.unit(id), unit) {
+                return guard;
+            }
+        }
+    }
+
+    /// What an id stands for at present; null where nothing is open.
+    #[inline]
+    fn unit(&self, id: i32) -> *mut Unit {
+        self.find(id)
+            .map_or(ptr::null_mut(), |e| e.unit.load(Ordering::Acquire))
     }
 
     /// Finds a unit for an id that has none: the sole open one, or a new one.

@@ -251,15 +251,21 @@ pub unsafe fn get_neighbour_list(
     list: *mut c_int,
 ) -> Result<c_int> {
     not_null(length, "nblen")?;
-    // SAFETY: not null, so it points to an integer. A refusal leaves an empty list behind.
-    unsafe { length.write_unaligned(0) };
+    // A client may go on shrinking its radius until the list fits: what is not a success must
+    // look like a list that is too long (kira loops for ever otherwise).
+    // SAFETY: not null, so it points to an integer.
+    unsafe { length.write_unaligned(maxlength.max(0)) };
     let ipipe = count(ipipe, "ipipe")?;
     let room = count(maxlength, "maxlength")?;
     if room > 0 {
         not_null(list, "nbl")?;
     }
     REGISTRY.with(id, |c| {
-        let found = c.neighbour_lists()?.list(ipipe);
+        let found = match c.neighbour_lists() {
+            Ok(lists) => lists.list(ipipe),
+            Err(Error::OutOfMemory { .. }) => return Ok(1),
+            Err(error) => return Err(error),
+        };
         let copied = found.len().min(room);
         for (i, &label) in found[..copied].iter().enumerate() {
             // SAFETY: i < maxlength, the length of the array.

@@ -86,18 +86,24 @@ macro_rules! calls {
         calls!(@c $c $docs $args $body);
         calls!(@fortran $fortran [#[doc = concat!("Fortran spelling of [`", stringify!($c), "`].")]] $args $body);
     };
-    (@symbols $c:ident - $docs:tt $args:tt $body:expr) => { calls!(@c $c $docs $args $body); };
+    // A C name without a Fortran twin is needed in every library.
+    (@symbols $c:ident - $docs:tt $args:tt $body:expr) => {
+        calls!(@define [unsafe(no_mangle)] $c $docs $args $body);
+    };
     (@symbols - $fortran:ident $docs:tt $args:tt $body:expr) => {
         calls!(@fortran $fortran $docs $args $body);
     };
 
-    (@c $name:ident [$(#[$doc:meta])+] ($($arg:ident: $kind:ident),*) $body:expr) => {
+    (@c $name:ident $docs:tt $args:tt $body:expr) => {
+        calls!(@define [cfg_attr(not(feature = "fortran-names-only"), unsafe(no_mangle))] $name $docs $args $body);
+    };
+    (@define [$($export:tt)+] $name:ident [$(#[$doc:meta])+] ($($arg:ident: $kind:ident),*) $body:expr) => {
         $(#[$doc])+
         ///
         /// # Safety
         ///
         /// Arrays have the lengths that the arguments announce, and nobody writes to them during the call.
-        #[cfg_attr(not(feature = "fortran-names-only"), unsafe(no_mangle))]
+        #[$($export)+]
         #[allow(unused_variables)]
         pub unsafe extern "C" fn $name($($arg: c_type!($kind)),*) -> c_int {
             guard(stringify!($name), || {

@@ -14,7 +14,7 @@ use crate::config::Precision;
 use crate::error::Result;
 use crate::jmemory::{JMemory, PAGE};
 use crate::neighbours;
-use crate::particle::{Force, IParticle, Nearest};
+use crate::particle::{Force, IParticle};
 
 /// The reference backend.
 pub struct Reference;
@@ -35,42 +35,21 @@ impl Backend for Reference {
         nearest: bool,
         results: &mut Results,
     ) -> Result<()> {
-        results.forces.clear();
-        results
-            .forces
-            .resize(block.particles.len(), Force::default());
-        forces_on(
-            memory,
-            block.nj,
-            block.ti,
-            &block.particles,
-            &mut results.forces,
-        );
-        if nearest {
-            neighbours::nearest(
-                memory,
-                block.nj,
-                block.ti,
-                &block.particles,
-                &mut results.nearest,
-            );
-        }
+        *results = self::results(memory, block, nearest);
         Ok(())
     }
 }
 
-/// The force on one i-particle, for backends whose own arithmetic does not reach.
-pub fn force_on(memory: &JMemory, nj: usize, ti: f64, i: &IParticle) -> Force {
-    let mut forces = [Force::default()];
-    forces_on(memory, nj, ti, &[*i], &mut forces);
-    forces[0]
-}
-
-/// The nearest neighbour of one i-particle, likewise.
-pub fn nearest_to(memory: &JMemory, nj: usize, ti: f64, i: &IParticle) -> Option<Nearest> {
-    let mut nearest = Vec::new();
-    neighbours::nearest(memory, nj, ti, &[*i], &mut nearest);
-    nearest[0]
+/// The results for a block; also for backends whose own arithmetic does not reach.
+pub fn results(memory: &JMemory, block: &Block, nearest: bool) -> Results {
+    let Block { nj, ti, particles } = block;
+    let mut results = Results::default();
+    results.forces.resize(particles.len(), Force::default());
+    forces_on(memory, *nj, *ti, particles, &mut results.forces);
+    if nearest {
+        neighbours::nearest(memory, *nj, *ti, particles, &mut results.nearest);
+    }
+    results
 }
 
 /// Adds the forces on all `particles` to `forces`, in address order.

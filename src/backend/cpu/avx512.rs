@@ -1,4 +1,4 @@
-//! AVX-512 (foundation and the byte, double-word and vector-length extensions that come with it).
+//! AVX-512: the foundation with the double-word and vector-length extensions.
 
 use std::arch::x86_64::*;
 

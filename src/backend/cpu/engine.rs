@@ -19,6 +19,10 @@ use crate::particle::{Force, IParticle, Nearest};
 /// Vectors of one leaf.
 const LEAF_VECTORS: usize = 32;
 
+/// A potential, in the units of a tile, beside which the terms that single precision loses are
+/// nothing.
+const LEAST_POTENTIAL: f64 = 1e-9;
+
 /// Blocks up to this size do not keep the tiles of a time that is seen for the first time.
 ///
 /// With so few i-particles the cost is the memory traffic of the prediction, and a
@@ -326,7 +330,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                 minus_three: S::T::from_f64(-3.0 / (self.root * self.root)),
             };
             let slots = self.slots(page);
-            let representable = masses.representable && tile.representable;
+            let doubtful = tile.far || !masses.representable;
             let factors = tile.units.factors(masses.unit, self.root);
             for leaf in 0..Self::LEAVES {
                 let range = leaf * Self::LEAF..slots.min((leaf + 1) * Self::LEAF);
@@ -337,16 +341,18 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                 let holes = !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone());
                 for (i, progress) in particles.iter().zip(&mut workspace.progress) {
                     let target = progress.target(i, &tile.units);
-                    progress.unsafe_range |= !(representable && target.is_representable(i));
+                    progress.unsafe_range |= !(tile.representable && target.is_representable(i));
                     let variant = Variant {
                         jerk: page.has_motion() || i.v != [0.0; 3],
-                        zero: i.eps2 == 0.0,
                         mask: holes || page.may_hold_index(i.index),
                         nearest: self.nearest,
                     };
                     let range = range.clone();
                     let (mut sums, least) =
                         kernel::leaf::<S, SPLIT>(self.s, variant, sources, &target, range);
+                    // Where particles are so far or so light that their terms may vanish, something
+                    // must outweigh them.
+                    progress.unsafe_range |= doubtful && sums[3].abs() < LEAST_POTENTIAL;
                     for (sum, factor) in sums.iter_mut().zip(factors) {
                         *sum *= factor;
                     }
@@ -383,23 +389,35 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         forces.clear();
         nearest.clear();
         let particles = &block.particles[task.particles.clone()];
-        for (i, progress) in particles.iter().zip(progress) {
+        let mut again = Vec::new();
+        for (k, (i, progress)) in particles.iter().zip(progress).enumerate() {
             let sums = progress.joiner.total().unwrap_or_default();
-            let mut force = Force {
+            let force = Force {
                 acc: [sums[0], sums[1], sums[2]],
                 pot: sums[3],
                 jerk: [sums[4], sums[5], sums[6]],
             };
-            if progress.unsafe_range || !force.is_finite() {
-                force = reference::force_on(self.memory, block.nj, block.ti, i);
-            }
             forces.push(force);
-            if self.nearest {
-                nearest.push(if progress.unsafe_range {
-                    reference::nearest_to(self.memory, block.nj, block.ti, i)
-                } else {
-                    self.nearest(i, &progress.candidates, scratch)
-                });
+            let mut found = None;
+            if self.nearest && !progress.unsafe_range {
+                found = self.nearest(i, &progress.candidates, scratch);
+            }
+            nearest.push(found);
+            if progress.unsafe_range || !force.is_finite() || (self.nearest && found.is_none()) {
+                again.push(k);
+            }
+        }
+        if !again.is_empty() {
+            let redone = Block {
+                particles: again.iter().map(|&k| particles[k]).collect(),
+                ..*block
+            };
+            let redone = reference::results(self.memory, &redone, self.nearest);
+            for (n, &k) in again.iter().enumerate() {
+                forces[k] = redone.forces[n];
+                if self.nearest {
+                    nearest[k] = redone.nearest[n];
+                }
             }
         }
     }

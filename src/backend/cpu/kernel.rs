@@ -91,7 +91,7 @@ impl<S: Simd> Work for MeanRoot<S> {
                 sum += y.to_f64() * x.to_f64().sqrt();
             }
         }
-        // Double precision, and a division, are right on average: no rounding error in their place.
+        // Double precision is right on average: no rounding error of this mean in its place.
         const DIGITS: f64 = (1u64 << 40) as f64;
         (sum / SAMPLES as f64 * DIGITS).round() / DIGITS
     }
@@ -102,8 +102,6 @@ impl<S: Simd> Work for MeanRoot<S> {
 pub struct Variant {
     /// Velocities are not all zero.
     pub jerk: bool,
-    /// The softening is zero, so a distance may be.
-    pub zero: bool,
     /// Some slots do not count.
     pub mask: bool,
     /// The smallest distance is wanted.
@@ -113,7 +111,9 @@ pub struct Variant {
 /// Sums over the slots of `range` within one leaf, in the tile's units, and the
 /// smallest softened r^2 if it is wanted.
 ///
-/// `range` begins at a multiple of the lanes; without a mask it ends at one, too.
+/// `range` begins at a multiple of the lanes; without a mask it ends at one, too. A pair at no
+/// distance without softening makes the sums infinite or not a number: whether the particles do
+/// coincide is not for this precision to say.
 #[inline(always)]
 pub fn leaf<S: Simd, const SPLIT: bool>(
     s: S,
@@ -123,30 +123,21 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     range: Range<usize>,
 ) -> (Sums, S::T) {
     macro_rules! variants {
-        ($($jerk:literal $zero:literal $mask:literal $nearest:literal),+) => {
-            match (variant.jerk, variant.zero, variant.mask, variant.nearest) {
-                $( ($jerk, $zero, $mask, $nearest) =>
-                    pairs::<S, SPLIT, $jerk, $zero, $mask, $nearest>(s, j, i, range), )+
+        ($($jerk:literal $mask:literal $nearest:literal),+) => {
+            match (variant.jerk, variant.mask, variant.nearest) {
+                $( ($jerk, $mask, $nearest) =>
+                    pairs::<S, SPLIT, $jerk, $mask, $nearest>(s, j, i, range), )+
             }
         };
     }
     variants!(
-        true false false false, true false false true, true false true false, true false true true,
-        true true false false, true true false true, true true true false, true true true true,
-        false false false false, false false false true, false false true false, false false true true,
-        false true false false, false true false true, false true true false, false true true true
+        true false false, true false true, true true false, true true true,
+        false false false, false false true, false true false, false true true
     )
 }
 
 #[inline(always)]
-fn pairs<
-    S: Simd,
-    const SPLIT: bool,
-    const JERK: bool,
-    const ZERO: bool,
-    const MASK: bool,
-    const NEAREST: bool,
->(
+fn pairs<S: Simd, const SPLIT: bool, const JERK: bool, const MASK: bool, const NEAREST: bool>(
     s: S,
     j: Sources<'_, S>,
     i: &Target<S::T>,
@@ -174,9 +165,6 @@ fn pairs<
             let counts = unsafe { counting(s, j.page, i.label, at, range.end) };
             y = s.select(counts, y, nought);
             near = s.select(counts, near, far);
-        }
-        if ZERO {
-            y = s.select(s.nonzero(r2), y, nought);
         }
         if NEAREST {
             least = s.min(near, least);

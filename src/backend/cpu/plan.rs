@@ -75,7 +75,15 @@ impl Plan {
                 ni,
                 pages,
                 threads,
-                tasks: pages.min(threads * TASKS_PER_THREAD),
+                // The parts of many i-particles take time to join.
+                tasks: pages.min(
+                    threads
+                        * if ni > LEAST_SHARE.1 {
+                            2
+                        } else {
+                            TASKS_PER_THREAD
+                        },
+                ),
                 over_pages: true,
                 predicts_first: false,
             }

@@ -349,6 +349,71 @@ fn escapers_and_particles_of_two_scales() {
 }
 
 #[test]
+fn particles_that_single_precision_cannot_tell_apart() {
+    for (separation, x) in [
+        (9.99e-16, 0.70000002),
+        (3.3e-16, 0.7),
+        (2.3e-16, 0.9),
+        (1e-25, 0.0),
+    ] {
+        let (mut memory, mut particles) = cluster(40, 1.0);
+        for index in [3, 4] {
+            particles[index] = JParticle {
+                index: index as i32,
+                mass: 1.0,
+                x: [x, 0.1, -0.2].map(|c| if x == 0.0 { 0.0 } else { c }),
+                v: [0.5, -0.5, 1.0].map(|v| v * index as f64),
+                ..Default::default()
+            };
+        }
+        particles[4].x[0] += separation;
+        memory.write(3, &particles[3]).unwrap();
+        memory.write(4, &particles[4]).unwrap();
+        let block = Block {
+            nj: 40,
+            ti: 0.0,
+            particles: i_particles(&particles[3..5], 0.0),
+        };
+        for precision in PRECISIONS {
+            assert_agrees(&memory, &block, precision);
+        }
+    }
+}
+
+#[test]
+fn far_masses_pull_where_nothing_else_does() {
+    for far in [1e9, 1e14, 1e15, 1e16, 1e19, 1e25] {
+        let mut numbers = Numbers(11);
+        let mut memory = JMemory::default();
+        let mut particles = Vec::new();
+        for index in 0..20 {
+            let mut p = JParticle {
+                index,
+                x: numbers.vector(1.0),
+                v: numbers.vector(1.0),
+                ..Default::default()
+            };
+            if index % 10 == 1 {
+                p.mass = 1.0;
+                p.x[2] = far;
+            }
+            memory.write(index, &p).unwrap();
+            particles.push(p);
+        }
+        for nj in [2, 20] {
+            let block = Block {
+                nj,
+                ti: 0.0,
+                particles: i_particles(&particles[..6], 0.0),
+            };
+            for precision in PRECISIONS {
+                assert_agrees(&memory, &block, precision);
+            }
+        }
+    }
+}
+
+#[test]
 fn close_pairs_and_far_points_fall_back_to_double_precision() {
     let (mut memory, mut particles) = cluster(40, 1.0);
     particles[1] = particles[0];

@@ -18,13 +18,14 @@ pub fn threads(set: usize) -> usize {
 }
 
 fn share(allowed: usize, online: usize, variable: impl Fn(&str) -> Option<String>) -> usize {
-    if allowed < online {
-        return allowed; // a launcher that binds its ranks has divided the cores already
-    }
     let ranks = LOCAL_RANKS
         .iter()
         .find_map(|name| leading_number(&variable(name)?));
-    (allowed / ranks.unwrap_or(1).max(1)).max(1)
+    let ranks = ranks.unwrap_or(1).max(1);
+    if allowed < online && allowed * ranks <= online {
+        return allowed; // a launcher that binds its ranks has divided the cores already
+    }
+    (allowed / ranks).max(1)
 }
 
 /// The number that a text begins with: Slurm writes "2(x3),1".
@@ -65,6 +66,8 @@ mod tests {
     #[test]
     fn bound_ranks_have_their_share_already() {
         assert_eq!(share(4, 16, with("MPI_LOCALNRANKS", "4")), 4);
+        let job = with("MPI_LOCALNRANKS", "16");
+        assert_eq!(share(16, 64, job), 1, "a part of the machine, not bound");
     }
 
     #[test]

@@ -7,13 +7,15 @@ use crate::predictor::{Arithmetic, Coordinate};
 
 /// Coordinates are left as they are while the largest of a tile lies in this range.
 /// Outside it single precision could overflow in r^-3 or lose small terms.
-const LENGTHS: (f64, f64) = (1.0 / 256.0, 16_777_216.0);
+const LENGTHS: (f64, f64) = (1e-10, 16_777_216.0);
 /// The same for velocities, which enter linearly.
 const VELOCITIES: (f64, f64) = (1.0 / 16_777_216.0, 16_777_216.0);
 /// Nine in ten coordinates of a tile must be in this range after scaling: a page with particles
 /// of two scales that are farther apart is left to double precision.
 const NEIGHBOURHOOD: (f64, f64) = (1e-8, 1e8);
-/// Masses below this multiple of the unit might vanish in products.
+/// Beyond this distance from the origin terms might vanish in products.
+const FAR: f64 = 1e10;
+/// Masses below this multiple of the unit might, too.
 const LEAST_MASS: f64 = 1e-20;
 
 /// The powers of two by which the numbers of a tile are multiplied.
@@ -54,7 +56,7 @@ impl Units {
 ///
 /// (A power of two for a unit would leave the rounding error of 1/N in every term of
 /// the sum, with one sign.) The first mass in address order is below `nj` whenever any is, so
-/// stale particles beyond `nj` have no influence.
+/// stale particles beyond `nj` do not change the rounding.
 pub struct Masses<T> {
     /// Masses.
     pub m: Column<T>,
@@ -130,6 +132,10 @@ pub struct Tile<T> {
     pub units: Units,
     /// Whether `T` has the range for the particles.
     pub representable: bool,
+    /// Whether some particle is so far away that its terms may vanish.
+    pub far: bool,
+    /// The page and its version for which the units were chosen.
+    chosen_for: Option<(u32, u64)>,
     stamp: Option<Stamp>,
 }
 
@@ -142,6 +148,8 @@ impl<T: Real> Default for Tile<T> {
             v: zero,
             units: Units::PLAIN,
             representable: true,
+            far: false,
+            chosen_for: None,
             stamp: None,
         }
     }
@@ -157,22 +165,37 @@ impl<T: Real> Tile<T> {
     /// Predicts `page` to `ti`. Runs inside [`Simd::vectorize`].
     #[inline(always)]
     pub fn predict<S: Simd<T = T>>(&mut self, s: S, page: &Page, ti: f64) {
-        self.units = Units::PLAIN;
-        self.representable = true;
-        let (x, v) = self.predict_in_units::<S, false>(s, page, ti);
+        // The units of the last time usually suit this time. They change no bit of a result.
+        let mut greatest = self.predict_in_units(s, page, ti);
+        let suits =
+            |(x, v): (T, T)| !outside(x.to_f64(), LENGTHS) && !outside(v.to_f64(), VELOCITIES);
         // Double precision has range enough.
-        if size_of::<T>() < size_of::<f64>()
-            && (outside(x.to_f64(), LENGTHS) || outside(v.to_f64(), VELOCITIES))
-        {
-            (self.units, self.representable) = suitable_units(page, ti);
-            self.predict_in_units::<S, true>(s, page, ti);
+        if size_of::<T>() < size_of::<f64>() {
+            let chosen = Some((page.number(), page.version()));
+            if suits(greatest) {
+                self.representable = true;
+            } else if self.chosen_for != chosen {
+                self.chosen_for = chosen;
+                (self.units, self.representable) = suitable_units(page, ti);
+                greatest = self.predict_in_units(s, page, ti);
+            }
+            self.far = greatest.0.to_f64() > FAR;
         }
         self.stamp = Some(Stamp::new(page, ti));
     }
 
+    #[inline(always)]
+    fn predict_in_units<S: Simd<T = T>>(&mut self, s: S, page: &Page, ti: f64) -> (T, T) {
+        if self.units.are_plain() {
+            self.predict_scaled::<S, false>(s, page, ti)
+        } else {
+            self.predict_scaled::<S, true>(s, page, ti)
+        }
+    }
+
     /// Predicts with the present units; returns the largest coordinate and velocity component.
     #[inline(always)]
-    fn predict_in_units<S: Simd<T = T>, const SCALE: bool>(
+    fn predict_scaled<S: Simd<T = T>, const SCALE: bool>(
         &mut self,
         s: S,
         page: &Page,
