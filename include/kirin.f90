@@ -63,7 +63,7 @@ module kirin
     end subroutine g6_set_xunit
 
     ! Sets the time `ti` to which the j-particles are predicted, from the next `g6calc_firsthalf`
-    ! on.
+    ! on. It is 0 before the first call.
     subroutine g6_set_ti(cluster_id, ti) bind(C, name="g6_set_ti_")
       import :: c_double, c_int
       integer(c_int), intent(in) :: cluster_id
@@ -74,11 +74,11 @@ module kirin
     ! `g6calc_firsthalf`.
     !
     ! `index` is the particle's label: any integer, used to exclude a particle from its own force
-    ! and to name neighbours. `x`, `v`, `aby2` (half the acceleration), `a1by6` (a sixth of the
-    ! jerk) and `a2by18` (an eighteenth of the second derivative of the acceleration) hold at the
-    ! time `tj`; `mass` may be 0. `dtj`, the particle's step, scaled the fixed-point time of
-    ! GRAPE-6 and is not used. Returns a negative code where the address is negative or has no
-    ! memory; nothing is stored then.
+    ! and to name neighbours. `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a
+    ! sixth of the jerk) and `a2by18[3]` (an eighteenth of the second derivative of the
+    ! acceleration) hold at the time `tj`, in any units with G = 1; `mass` may be 0. `dtj`, the
+    ! particle's step, scaled the fixed-point time of GRAPE-6 and is not used. Returns a negative
+    ! code where the address is negative or has no memory; nothing is stored then.
     integer(c_int) function g6_set_j_particle(cluster_id, address, index, tj, dtj, mass, a2by18, &
         a1by6, aby2, v, x) bind(C, name="g6_set_j_particle_")
       import :: c_double, c_int
@@ -121,10 +121,12 @@ module kirin
     ! Waits for the block of `g6calc_firsthalf` and writes `acc[ni][3]`, `jerk[ni][3]` and
     ! `pot[ni]`.
     !
-    ! The potential is negative and has no term of the particle itself. Without a block that
-    ! waits, the whole calculation is done from this call's own arguments. A smaller `ni` than the
-    ! block's returns the first results, a larger one is refused. On GRAPE-6 a nonzero return
-    ! asked for a repetition; kirin returns nonzero for illegal arguments only.
+    ! With r = x_j - x_i, v = v_j - v_i and s = r^2 + eps^2: acc = sum m r / s^(3/2), jerk = sum m
+    ! (v / s^(3/2) - 3 (r.v) r / s^(5/2)), pot = -sum m / s^(1/2), over all j with another label.
+    ! A pair with s = 0 adds nothing. Without a block that waits, the whole calculation is done
+    ! from this call's own arguments. A smaller `ni` than the block's returns the first results, a
+    ! larger one is refused. On GRAPE-6 a nonzero return asked for a repetition; kirin returns
+    ! nonzero for illegal arguments only.
     integer(c_int) function g6calc_lasthalf(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
         jerk, pot) bind(C, name="g6calc_lasthalf_")
       import :: c_double, c_int
@@ -177,9 +179,9 @@ module kirin
     ! `maxlength` labels, and their number to `*nblen`.
     !
     ! In the list are the labels of all j-particles with r^2 < h^2 (strictly, not softened), in
-    ! ascending order, the particle's own label if there are more than 48 pipelines (as kira
-    ! expects). Returns 0, or 1 if the list is longer than `maxlength`; `*nblen` is `maxlength`
-    ! then.
+    ! ascending order (see `g6_set_neighbour_list_sort_mode`), the particle's own label if there
+    ! are more than 48 pipelines (as kira expects). Returns 0, or 1 if the list is longer than
+    ! `maxlength`; `*nblen` is `maxlength` then.
     integer(c_int) function g6_get_neighbour_list(cluster_id, ipipe, maxlength, nblen, nbl) &
         bind(C, name="g6_get_neighbour_list_")
       import :: c_int

@@ -68,6 +68,7 @@ int g6_set_xunit(int newxunit);
 
 /**
  * Sets the time `ti` to which the j-particles are predicted, from the next `g6calc_firsthalf` on.
+ * It is 0 before the first call.
  */
 int g6_set_ti(int cluster_id, double ti);
 
@@ -76,11 +77,11 @@ int g6_set_ti(int cluster_id, double ti);
  * `g6calc_firsthalf`.
  *
  * `index` is the particle's label: any integer, used to exclude a particle from its own force and
- * to name neighbours. `x`, `v`, `aby2` (half the acceleration), `a1by6` (a sixth of the jerk) and
- * `a2by18` (an eighteenth of the second derivative of the acceleration) hold at the time `tj`;
- * `mass` may be 0. `dtj`, the particle's step, scaled the fixed-point time of GRAPE-6 and is not
- * used. Returns a negative code where the address is negative or has no memory; nothing is stored
- * then.
+ * to name neighbours. `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a sixth of
+ * the jerk) and `a2by18[3]` (an eighteenth of the second derivative of the acceleration) hold at
+ * the time `tj`, in any units with G = 1; `mass` may be 0. `dtj`, the particle's step, scaled the
+ * fixed-point time of GRAPE-6 and is not used. Returns a negative code where the address is
+ * negative or has no memory; nothing is stored then.
  */
 int g6_set_j_particle(int cluster_id,
                       int address,
@@ -118,10 +119,12 @@ int g6calc_firsthalf(int cluster_id,
 /**
  * Waits for the block of `g6calc_firsthalf` and writes `acc[ni][3]`, `jerk[ni][3]` and `pot[ni]`.
  *
- * The potential is negative and has no term of the particle itself. Without a block that waits,
- * the whole calculation is done from this call's own arguments. A smaller `ni` than the block's
- * returns the first results, a larger one is refused. On GRAPE-6 a nonzero return asked for a
- * repetition; kirin returns nonzero for illegal arguments only.
+ * With r = x_j - x_i, v = v_j - v_i and s = r^2 + eps^2: acc = sum m r / s^(3/2), jerk = sum m (v
+ * / s^(3/2) - 3 (r.v) r / s^(5/2)), pot = -sum m / s^(1/2), over all j with another label. A pair
+ * with s = 0 adds nothing. Without a block that waits, the whole calculation is done from this
+ * call's own arguments. A smaller `ni` than the block's returns the first results, a larger one is
+ * refused. On GRAPE-6 a nonzero return asked for a repetition; kirin returns nonzero for illegal
+ * arguments only.
  */
 int g6calc_lasthalf(int cluster_id,
                     int nj,
@@ -168,8 +171,9 @@ int g6_read_neighbour_list(int cluster_id);
  * `maxlength` labels, and their number to `*nblen`.
  *
  * In the list are the labels of all j-particles with r^2 < h^2 (strictly, not softened), in
- * ascending order, the particle's own label if there are more than 48 pipelines (as kira expects).
- * Returns 0, or 1 if the list is longer than `maxlength`; `*nblen` is `maxlength` then.
+ * ascending order (see `g6_set_neighbour_list_sort_mode`), the particle's own label if there are
+ * more than 48 pipelines (as kira expects). Returns 0, or 1 if the list is longer than
+ * `maxlength`; `*nblen` is `maxlength` then.
  */
 int g6_get_neighbour_list(int cluster_id, int ipipe, int maxlength, int *nblen, int *nbl);
 

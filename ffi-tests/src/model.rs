@@ -258,11 +258,13 @@ impl Model {
         if null == 2 {
             return vec![Refusal, Exactly(-77.0), Exactly(-77.0)];
         }
+        // Never a failure with a length below the maximum: kira would ask for ever.
+        let refused = vec![Refusal, Exactly(most.max(0).into()), Exactly(-77.0)];
         let (Ok(pipe), Ok(room)) = (usize::try_from(pipe), usize::try_from(most)) else {
-            return vec![Refusal, Exactly(0.0), Exactly(-77.0)];
+            return refused;
         };
         if room > 0 && null == 1 {
-            return vec![Refusal, Exactly(0.0), Exactly(-77.0)];
+            return refused;
         }
         let (with_self, sorted) = (self.rules.npipes > 48, self.sorted != 0);
         let block = &self.unit(id).block;
