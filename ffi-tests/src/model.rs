@@ -259,7 +259,8 @@ impl Model {
             return vec![Refusal, Exactly(-77.0), Exactly(-77.0)];
         }
         // Never a failure with a length below the maximum: kira would ask for ever.
-        let refused = vec![Refusal, Exactly(most.max(0).into()), Exactly(-77.0)];
+        let mut refused = vec![Refusal, Exactly(most.max(0).into()), Exactly(-77.0)];
+        refused.extend((0..most).map(|_| Exactly(-77.0)));
         let (Ok(pipe), Ok(room)) = (usize::try_from(pipe), usize::try_from(most)) else {
             return refused;
         };
