@@ -51,6 +51,14 @@ struct LowLevel {
     particles: Vec<IParticle>,
 }
 
+/// The backend, chosen at the first need of one.
+fn ready<'a>(
+    backend: &'a mut Option<Box<dyn Backend>>,
+    settings: &Settings,
+) -> &'a mut dyn Backend {
+    &mut **backend.get_or_insert_with(|| backend::choose(settings))
+}
+
 /// The state behind one cluster id.
 pub struct Cluster {
     settings: Settings,
@@ -100,10 +108,7 @@ impl Cluster {
     }
 
     fn backend(&mut self) -> &mut dyn Backend {
-        let settings = &self.settings;
-        &mut **self
-            .backend
-            .get_or_insert_with(|| backend::choose(settings))
+        ready(&mut self.backend, &self.settings)
     }
 
     /// Sets the time to which the j-particles are predicted from the next block on.
@@ -198,10 +203,7 @@ impl Cluster {
         block.nj = nj;
         block.ti = self.ti;
 
-        let settings = &self.settings;
-        let backend = self
-            .backend
-            .get_or_insert_with(|| backend::choose(settings));
+        let backend = ready(&mut self.backend, &self.settings);
         backend.start(&self.memory, &self.block)?;
         self.phase = Phase::Pending;
         self.owed = true;
@@ -214,10 +216,7 @@ impl Cluster {
     }
 
     fn compute(&mut self, nearest: bool) -> Result<()> {
-        let settings = &self.settings;
-        let backend = self
-            .backend
-            .get_or_insert_with(|| backend::choose(settings));
+        let backend = ready(&mut self.backend, &self.settings);
         backend.finish(&self.memory, &self.block, nearest, &mut self.results)?;
         self.phase = Phase::Computed;
         self.has_nearest = nearest;
@@ -268,10 +267,7 @@ impl Cluster {
             include_self: self.settings.lists_include_self(),
             sorted: neighbours::sort_mode() != 0,
         };
-        let settings = &self.settings;
-        let backend = self
-            .backend
-            .get_or_insert_with(|| backend::choose(settings));
+        let backend = ready(&mut self.backend, &self.settings);
         let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
         self.lists = Some(lists);
     }
