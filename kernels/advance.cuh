@@ -47,7 +47,6 @@ __device__ __forceinline__ void advance(const AdvanceArgs& a)
 {
     __shared__ unsigned far_away;
     const PageWork work = a.work[blockIdx.x];
-    const PageInfo page = a.j.pages[work.place];
     double* raw = a.j.raw + (size_t)work.place * (RECORD * PAGE);
 
     if (work.fresh) {
@@ -70,7 +69,7 @@ __device__ __forceinline__ void advance(const AdvanceArgs& a)
     typename P::Vector* to = (typename P::Vector*)a.j.predicted + (size_t)work.place * (P::VECTORS * PAGE);
     double* exact = a.j.exact + (size_t)work.place * (3 * PAGE);
     const double* given = a.predictions ? a.predictions + (size_t)blockIdx.x * (6 * PAGE) : 0;
-    const bool has_snap = (page.flags & PAGE_HAS_SNAP) != 0;
+    const bool has_snap = (work.info.flags & PAGE_HAS_SNAP) != 0;
     for (int s = threadIdx.x; s < PAGE; s += blockDim.x) {
         const double* column = raw + s;
         const double who = column[COLUMN_LABEL * PAGE];
@@ -100,7 +99,7 @@ __device__ __forceinline__ void advance(const AdvanceArgs& a)
             v[k] = __dmul_rn(moved.v, a.j.velocity);
             beyond = beyond || !(fabs(x[k]) <= FAR_AWAY);
         }
-        const double m = __dmul_rn(column[COLUMN_MASS * PAGE], page.mass_inverse);
+        const double m = __dmul_rn(column[COLUMN_MASS * PAGE], work.info.mass_inverse);
         P::store(to, s, x, v, m, __double2loint(who));
         if (beyond) {
             atomicOr(&far_away, 1u);
@@ -109,5 +108,6 @@ __device__ __forceinline__ void advance(const AdvanceArgs& a)
     __syncthreads();
     if (threadIdx.x == 0) {
         a.j.far[work.place] = far_away;
+        a.j.pages[work.place] = work.info;
     }
 }

@@ -11,7 +11,7 @@
 #define FORCE_THREADS 128
 #define MOST_ROWS LEAVES
 // Pairs of one thread that are unrolled.
-#define UNROLL 4
+#define UNROLL 8
 // What a leaf of doubtful masses must have of potential, or its terms may have vanished.
 #define LEAST_POTENTIAL 1e-9
 
@@ -70,17 +70,14 @@ __device__ __forceinline__ void add_leaf(const Tile<P>& tile, int leaf, const Ta
             Number r2 = P::fma(x, x, i[r].eps2);
             r2 = P::fma(y, y, r2);
             r2 = P::fma(z, z, r2);
-            Number inverse = P::rsqrt(r2);
             if (MASK) {
-                const bool self = P::label(jv.w) == i[r].label;
-                inverse = self ? 0 : inverse;
-                if (NEAREST) {
-                    r2 = self ? P::infinity() : r2;
-                }
+                // From infinitely far away nothing is felt, and nobody is near.
+                r2 = P::label(jv.w) == i[r].label ? P::infinity() : r2;
             }
             if (NEAREST) {
                 least[r] = P::least(least[r], r2);
             }
+            const Number inverse = P::rsqrt(r2);
             const Number inverse2 = P::mul(inverse, inverse);
             const Number m_r = P::mul(j.w, inverse);
             const Number m_r3 = P::mul(m_r, inverse2);

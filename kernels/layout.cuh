@@ -41,12 +41,13 @@ static_assert(sizeof(PageInfo) == 32, "layout.rs has the same");
 
 // A page to bring up to date: its records, and where to predict it.
 struct PageWork {
+    PageInfo info; // as it is from now on
     unsigned place; // in device memory
     unsigned begin; // records begin..end belong to it
     unsigned end;
     unsigned fresh; // the place held another page, or none: forget what is there
 };
-static_assert(sizeof(PageWork) == 16, "layout.rs has the same");
+static_assert(sizeof(PageWork) == 48, "layout.rs has the same");
 
 // One i-particle, in the client's units.
 struct IRecord {
@@ -60,7 +61,7 @@ static_assert(sizeof(IRecord) == 72, "layout.rs has the same");
 
 // The j-particles of one device.
 struct Sources {
-    const PageInfo* pages; // by place
+    PageInfo* pages; // by place
     double* raw; // by place: 18 columns of PAGE words
     void* predicted; // by place: VECTORS x PAGE vectors of four, ready for the pair loop
     double* exact; // by place: 3 x PAGE predicted positions in double precision

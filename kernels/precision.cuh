@@ -25,8 +25,7 @@ struct Float {
     static __device__ __forceinline__ float round(double x) { return __double2float_rn(x); }
     static __device__ __forceinline__ int label(float w) { return __float_as_int(w); }
     static __device__ __forceinline__ float not_a_number() { return __int_as_float(0x7fffffff); }
-    // No particle is at this squared distance, but one that is not there.
-    static __device__ __forceinline__ float infinity() { return 3.0e38f; }
+    static __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
 
     // A particle that is not there: massless, and so far away that it is nobody's neighbour.
     static __device__ __forceinline__ float4 absent(int vector)
@@ -78,7 +77,7 @@ struct Double {
     static __device__ __forceinline__ double low(double) { return 0.0; }
     static __device__ __forceinline__ int label(double w) { return __double2loint(w); }
     static __device__ __forceinline__ double not_a_number() { return __longlong_as_double(0x7ff8000000000000LL); }
-    static __device__ __forceinline__ double infinity() { return 1e300; }
+    static __device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff0000000000000LL); }
 
     static __device__ __forceinline__ double4 absent(int vector)
     {
