@@ -40,6 +40,7 @@ def arguments():
     parser.add_argument("--clock", type=float, help="clock in GHz, for the computed rate")
     parser.add_argument("--limit", type=float, help="most slots per pair, masks and leaf joins counted; and no spills")
     parser.add_argument("--limit-nearest", type=float, help="the same for kernels with `nearest` in their name")
+    parser.add_argument("--masked-extra", type=float, default=0, help="what masked loops may take beyond the limits (0)")
     parser.add_argument("--limit-of", choices=["inner", "leaf", "page"], default="leaf", help="what is limited (leaf)")
     parser.add_argument("--ptxas", type=pathlib.Path, help="another ptxas, for newer architectures")
     parser.add_argument("--nvdisasm", type=pathlib.Path, help="another nvdisasm, for older architectures")
@@ -125,6 +126,7 @@ def complaints(result, given):
             limit = given.limit_nearest if "nearest" in row["kernel"] else given.limit
             if limit is not None:
                 checked += 1
+                limit += given.masked_extra if row["masked"] else 0
                 slots_per_pair = row[given.limit_of]
                 if slots_per_pair > limit:
                     which = "masked" if row["masked"] else "plain"

@@ -121,6 +121,7 @@ class Limits(unittest.TestCase):
         self.assertEqual(self.complaints(), [])
         self.assertEqual(self.complaints("--limit", "5"), [])
         self.assertEqual(len(self.complaints("--limit", "4")), 1)
+        self.assertEqual(len(self.complaints("--limit", "4", "--masked-extra", "0.5")), 0)
         self.assertEqual(len(self.complaints("--limit", "3.6")), 2)
         self.assertEqual(len(self.complaints("--limit", "3.6", "--limit-of", "inner")), 1)
         self.assertEqual(len(self.complaints("--limit-nearest", "1")), 1)  # nothing was checked
