@@ -10,7 +10,7 @@ each loop on it once, or as often as it takes to fill the shared memory.
 
     kernels/sass.py
     kernels/sass.py --arch sm_75 sm_86 --kernels 'force_mixed_.*'
-    kernels/sass.py --arch sm_90 --kernels 'force_mixed_jerk.*_2' --limit 38 --limit-nearest 42
+    kernels/sass.py --limit 38 --limit-nearest 42 --limit-kernels 'force_mixed_jerk.*_2'
 
 ptxas and nvdisasm come out of pinned wheels (24 MB, fetched once). Ends with 0 if all is well, 1
 beyond a limit, and 77 if the tools cannot be had on this machine.
@@ -38,8 +38,9 @@ def arguments():
     parser.add_argument("--tile", type=int, help="i-particles of a thread; else the number that ends the kernel's name")
     parser.add_argument("--sms", type=int, help="multiprocessors, for the computed rate")
     parser.add_argument("--clock", type=float, help="clock in GHz, for the computed rate")
-    parser.add_argument("--limit", type=float, help="most slots per pair, masks and leaf joins counted; and no spills")
+    parser.add_argument("--limit", type=float, help="most slots per pair, and no spills in any kernel")
     parser.add_argument("--limit-nearest", type=float, help="the same for kernels with `nearest` in their name")
+    parser.add_argument("--limit-kernels", default=".*", metavar="REGEX", help="kernels the limits are for (all)")
     parser.add_argument("--masked-extra", type=float, default=0, help="what masked loops may take beyond the limits (0)")
     parser.add_argument("--limit-of", choices=["inner", "leaf", "page"], default="leaf", help="what is limited (leaf)")
     parser.add_argument("--ptxas", type=pathlib.Path, help="another ptxas, for newer architectures")
@@ -124,7 +125,7 @@ def complaints(result, given):
         checked = 0
         for row in at["loops"]:
             limit = given.limit_nearest if "nearest" in row["kernel"] else given.limit
-            if limit is not None:
+            if limit is not None and re.fullmatch(given.limit_kernels, row["kernel"]):
                 checked += 1
                 limit += given.masked_extra if row["masked"] else 0
                 slots_per_pair = row[given.limit_of]
@@ -132,7 +133,7 @@ def complaints(result, given):
                     which = "masked" if row["masked"] else "plain"
                     yield f"{at['name']} {row['kernel']}, {which}: {slots_per_pair:.2f} slots per pair, limit {limit:g}"
         if not checked:
-            yield f"{at['name']}: no pair loop among the kernels {given.kernels}"
+            yield f"{at['name']}: no pair loop to check among {given.kernels}, {given.limit_kernels}"
 
 
 def main():

@@ -108,13 +108,13 @@ class Slots(unittest.TestCase):
 
 
 class Limits(unittest.TestCase):
-    def complaints(self, *options):
+    def complaints(self, *options, spills=0):
         with mock.patch.object(sys, "argv", ["sass.py", *options]):
             given = sass.arguments()
         found = slots.pair_loops(functions()["pairs"], 32, 2048)
         rows = sass.tell_masks([sass.measure_loop(loop, "pairs_1", "sm_90", given) for loop in found])
         self.assertEqual([row["masked"] for row in rows], [False, True])
-        kernel = {"kernel": "pairs_1", "spills": 0}
+        kernel = {"kernel": "pairs_1", "spills": spills}
         return list(sass.complaints({"architectures": [{"name": "sm_90", "kernels": [kernel], "loops": rows}]}, given))
 
     def test_limits(self):
@@ -124,7 +124,10 @@ class Limits(unittest.TestCase):
         self.assertEqual(len(self.complaints("--limit", "4", "--masked-extra", "0.5")), 0)
         self.assertEqual(len(self.complaints("--limit", "3.6")), 2)
         self.assertEqual(len(self.complaints("--limit", "3.6", "--limit-of", "inner")), 1)
-        self.assertEqual(len(self.complaints("--limit-nearest", "1")), 1)  # nothing was checked
+        self.assertEqual(len(self.complaints("--limit", "5", spills=8)), 1)
+        # Nothing to check is a complaint too.
+        self.assertEqual(len(self.complaints("--limit-nearest", "1")), 1)
+        self.assertEqual(len(self.complaints("--limit", "5", "--limit-kernels", "pairs_2")), 1)
 
 
 class Devices(unittest.TestCase):

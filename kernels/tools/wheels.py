@@ -57,6 +57,8 @@ class Wheel:
             command += ["--only-binary=:all:", "--require-hashes", "--disable-pip-version-check"]
             command += ["--target", str(unpacked), "--requirement", str(wanted)]
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if "DO NOT MATCH THE HASHES" in done.stdout:
+                raise ValueError(done.stdout)
             if done.returncode != 0:
                 reason = done.stdout.strip().splitlines() or ["pip said nothing"]
                 raise Unavailable(f"pip cannot install {self.package} {self.version}: {reason[-1]}")
