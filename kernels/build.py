@@ -51,11 +51,11 @@ def declared(module):
     """The kernels of a module: each KERNEL(name, ...) in it, also those that a macro of a header
     makes."""
     text = re.sub(r"//[^\n]*", "", module.read_text())
-    names = set(re.findall(r"\bKERNEL\((\w+),", text))
+    names = set(re.findall(r"KERNEL\((\w+),", text))
     for header in KERNELS.glob("*.cuh"):
         joined = re.sub(r"//[^\n]*", "", header.read_text()).replace("\\\n", " ")
         for macro, parameters, body in re.findall(r"^#define (\w+)\(([^)]*)\)(.*)$", joined, re.M):
-            made = re.findall(r"\bKERNEL\(([\w#]+),", body)
+            made = re.findall(r"KERNEL\(([\w#]+),", body)
             for call in re.findall(rf"^{macro}\(([^)]*)\)", text, re.M) if made else ():
                 given = dict(zip(map(str.strip, parameters.split(",")), map(str.strip, call.split(","))))
                 names.update("".join(given.get(part, part) for part in re.split("##", name)) for name in made)
