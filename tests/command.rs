@@ -126,6 +126,17 @@ fn info_names_backends_sets_and_the_origin_of_settings() {
 }
 
 #[test]
+fn info_shows_launches_for_any_device() {
+    let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
+        .args(["info", "--plan", "--multiprocessors", "20"])
+        .output()
+        .expect("the command runs");
+    let out = text(&output.stdout);
+    assert!(out.contains("20 multiprocessors"), "{out}");
+    assert!(out.contains("1048576    65536  "), "{out}");
+}
+
+#[test]
 fn bench_measures_every_case_and_writes_them() {
     let (output, json) = document(&folder("bench"), &QUICK_BENCH);
     assert!(output.status.success(), "{}", text(&output.stderr));

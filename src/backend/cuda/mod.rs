@@ -18,7 +18,7 @@ mod upload;
 
 use std::process;
 
-use self::driver::{Device, Failure};
+use self::driver::Failure;
 use self::layout::SUMS;
 use self::scale::Scale;
 use self::unit::{Job, Share, Unit};
@@ -31,7 +31,8 @@ use crate::neighbours::{self, ListRules, NeighbourLists};
 use crate::particle::{Force, IParticle, Nearest};
 use crate::reduce::{Joiner, share};
 
-pub use self::driver::devices;
+pub use self::driver::{Device, devices};
+pub use self::plan::Plan;
 
 /// i-particles that are computed together; more go one batch after the other.
 const BATCH: usize = 65536;

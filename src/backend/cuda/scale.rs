@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn units_follow_the_numbers_and_stay_while_they_suit() {
         let mut memory = JMemory::default();
-        let mut write = |memory: &mut JMemory, a: i32, x: f64| {
+        let write = |memory: &mut JMemory, a: i32, x: f64| {
             let p = JParticle {
                 x: [x, 0.5 * x, 0.0],
                 ..Default::default()

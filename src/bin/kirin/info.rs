@@ -3,16 +3,48 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use kirin::backend::{self, cpu};
+use clap::Args;
+use kirin::backend::{self, cpu, cuda};
 use kirin::config::{self, InstructionSet, SETTINGS, Setting, Settings};
+use kirin::jmemory::PAGE;
 
 use crate::machine::Machine;
 use crate::report;
 
+/// What to show.
+#[derive(Args)]
+pub struct Options {
+    /// Shows how the CUDA backend would lay blocks over a device, too
+    #[arg(long)]
+    plan: bool,
+    /// Multiprocessors of the device to plan for [default: those of the first device, or 132, an H200's]
+    #[arg(long, requires = "plan")]
+    multiprocessors: Option<usize>,
+}
+
 /// Runs the subcommand.
-pub fn run() -> ExitCode {
-    report::print(&text(config::settings()));
+pub fn run(options: &Options) -> ExitCode {
+    let mut text = text(config::settings());
+    if options.plan {
+        let first = || cuda::devices().ok()?.first().map(|d| d.multiprocessors);
+        let multiprocessors = options.multiprocessors.or_else(first).unwrap_or(132);
+        text.push_str(&plans(multiprocessors.max(1)));
+    }
+    report::print(&text);
     ExitCode::SUCCESS
+}
+
+/// The launches of the CUDA backend for blocks of all sizes.
+fn plans(multiprocessors: usize) -> String {
+    let mut text = format!("\nlaunches of the force kernel, {multiprocessors} multiprocessors\n");
+    let _ = writeln!(text, "  {:>8} {:>8}  launch", "nj", "ni");
+    for nj in [1usize << 10, 1 << 14, 1 << 17, 1 << 20] {
+        for ni in [1, 32, 256, 4096, 65536] {
+            let plan = cuda::Plan::new(ni, nj.div_ceil(PAGE), multiprocessors);
+            let _ = writeln!(text, "  {nj:>8} {ni:>8}  {plan}");
+        }
+    }
+    text
 }
 
 fn text(settings: &Settings) -> String {
@@ -53,6 +85,25 @@ fn text(settings: &Settings) -> String {
     for (name, usable) in backends(&available) {
         let _ = writeln!(text, "  {name:<16} {usable}");
     }
+    if let Ok(devices) = cuda::devices() {
+        text.push_str("\ndevices\n");
+        for device in devices {
+            let _ = writeln!(
+                text,
+                "  {:<3} {}, {} multiprocessors, {:.1} GiB, compute capability {}.{}: {}",
+                device.ordinal,
+                device.name,
+                device.multiprocessors,
+                device.memory as f64 / f64::from(1 << 30),
+                device.capability.0,
+                device.capability.1,
+                match device.objection() {
+                    Some(objection) => format!("not usable: {objection}"),
+                    None => "usable".to_owned(),
+                }
+            );
+        }
+    }
     text.push_str("\ninstruction sets of the cpu backend\n");
     for set in SETS {
         let _ = writeln!(
@@ -79,7 +130,10 @@ fn backends(available: &[InstructionSet]) -> [(&'static str, String); 3] {
     [
         (
             "cuda",
-            "not usable: this version of kirin has no CUDA backend".to_owned(),
+            match cuda::devices() {
+                Ok(_) => "see the devices".to_owned(),
+                Err(reason) => format!("not usable: {reason}"),
+            },
         ),
         (
             "cpu",

@@ -24,7 +24,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Shows what kirin finds on this machine and how it is set
-    Info,
+    Info(info::Options),
     /// Compares the speed of GRAPE-6 libraries in one interleaved run
     Bench(bench::Options),
     /// Compares the results of GRAPE-6 libraries with a double-precision sum
@@ -36,7 +36,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
-        Command::Info => Ok(info::run()),
+        Command::Info(options) => Ok(info::run(&options)),
         Command::Bench(options) => bench::run(&options),
         Command::Check(options) => check::run(&options),
         Command::Worker => worker::serve(),
