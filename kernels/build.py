@@ -48,18 +48,31 @@ def modules():
 
 
 def declared(module):
-    """The kernels of a module: each KERNEL(name, ...) in it, also those that a macro of a header
-    makes."""
-    text = re.sub(r"//[^\n]*", "", module.read_text())
-    names = set(re.findall(r"KERNEL\((\w+),", text))
-    for header in KERNELS.glob("*.cuh"):
-        joined = re.sub(r"//[^\n]*", "", header.read_text()).replace("\\\n", " ")
-        for macro, parameters, body in re.findall(r"^#define (\w+)\(([^)]*)\)(.*)$", joined, re.M):
-            made = re.findall(r"KERNEL\(([\w#]+),", body)
-            for call in re.findall(rf"^{macro}\(([^)]*)\)", text, re.M) if made else ():
-                given = dict(zip(map(str.strip, parameters.split(",")), map(str.strip, call.split(","))))
-                names.update("".join(given.get(part, part) for part in re.split("##", name)) for name in made)
-    return names
+    """The kernels of a module: whatever a macro makes a `__global__` function of, in its source or
+    through the macros of the headers."""
+    macros = {}
+    for path in [KERNELS / "kirin.cuh", *sources()]:
+        for name, parameters, body in re.findall(r"^#define (\w+)\(([^)]*)\)(.*)$", joined(path), re.M):
+            macros.setdefault(name, ([one.strip() for one in parameters.split(",")], body))
+    return set(made(re.sub(r"^#.*$", "", joined(module), flags=re.M), macros))
+
+
+def joined(path):
+    """A source without comments and continued lines."""
+    return re.sub(r"//[^\n]*", "", path.read_text()).replace("\\\n", " ")
+
+
+def made(text, macros):
+    """The kernels that the uses of macros in a text make."""
+    for name, arguments in re.findall(r"\b(\w+)\(([^()]*)\)", text):
+        if name in macros:
+            parameters, body = macros[name]
+            given = dict(zip(parameters, map(str.strip, arguments.split(","))))
+            if "__global__" in body:
+                yield given[parameters[0]]
+            else:
+                body = re.sub(r"\w+", lambda word: given.get(word.group(), word.group()), body)
+                yield from made(re.sub(r"\s*##\s*", "", body), macros)
 
 
 def check_ptx(module, ptx):

@@ -17,9 +17,11 @@ beyond a limit, and 77 if the tools cannot be had on this machine.
 """
 
 import argparse
+import hashlib
 import json
 import pathlib
 import re
+import shlex
 import sys
 
 from tools import devices, ptxas, report, slots, wheels
@@ -90,11 +92,14 @@ def tell_masks(rows):
 def measure(given, tools):
     """The report: for each architecture its kernels and their pair loops."""
     wanted = re.compile(given.kernels)
-    result = {"leaf": given.leaf, "page": given.page, "architectures": []}
+    paths = given.ptx or sorted((KERNELS / "prebuilt").glob("*.ptx"))
+    result = {"command": shlex.join(["kernels/sass.py", *sys.argv[1:]]), "leaf": given.leaf, "page": given.page}
+    result["ptx"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
     result.update({name: ptxas.version(program) for name, program in tools.items()})
+    result["architectures"] = []
     for architecture in given.arch:
         kernels, found = [], []
-        for path in given.ptx or sorted((KERNELS / "prebuilt").glob("*.ptx")):
+        for path in paths:
             needs, functions = ptxas.assemble(tools["ptxas"], tools["nvdisasm"], path, architecture)
             for name, need in sorted(needs.items()):
                 if not wanted.fullmatch(name):

@@ -48,7 +48,9 @@ def loops(at):
 
 
 def markdown(result):
-    text = f"ptxas {result['ptxas']}, nvdisasm {result['nvdisasm']}.\n"
+    text = "# What the kernels cost, told from their machine code\n\n"
+    text += f"`{result['command']}` with ptxas {result['ptxas']} and nvdisasm {result['nvdisasm']}, of\n"
+    text += ", ".join(f"{name} ({sha256[:12]})" for name, sha256 in result["ptx"].items()) + " (SHA-256).\n"
     for at in result["architectures"]:
         text += f"\n## {at['name']}\n\n{kernels(at)}"
         if not all(row.get("disassembled") for row in at["kernels"]):
