@@ -9,8 +9,8 @@
 #include "precision.cuh"
 
 #define FORCE_THREADS 128
-// Pairs of one thread that are unrolled.
-#define UNROLL 8
+// j-particles that are unrolled: enough pairs to overlap, few enough for the instruction cache.
+#define UNROLL (R < 4 ? 8 : 4)
 // What a leaf of doubtful masses must have of potential, or its terms may have vanished.
 #define LEAST_POTENTIAL 1e-9
 
@@ -112,7 +112,8 @@ struct Waiting {
 template <class P, bool JERK, bool NEAREST, int R>
 __device__ __forceinline__ void
 sum_leaves(const Tile<P>& tile, int begin, int end, int present, bool mask, bool doubtful,
-           unsigned position, const Target<P>* i, double (*total)[SUMS], double (*nearest)[2], unsigned* where)
+           unsigned position, const Target<P>* i, double (*total)[SUMS], typename P::Number (*nearest)[2],
+           unsigned* where)
 {
     typedef typename P::Number Number;
     Waiting<R> waiting;
@@ -146,14 +147,9 @@ sum_leaves(const Tile<P>& tile, int begin, int end, int present, bool mask, bool
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             if (NEAREST) {
-                const double d = least[r];
-                if (d < nearest[r][0]) {
-                    nearest[r][1] = nearest[r][0];
-                    nearest[r][0] = d;
-                    where[r] = position * LEAVES + leaf;
-                } else if (d < nearest[r][1]) {
-                    nearest[r][1] = d;
-                }
+                where[r] = least[r] < nearest[r][0] ? position * LEAVES + leaf : where[r];
+                nearest[r][1] = P::least(nearest[r][1], P::greatest(nearest[r][0], least[r]));
+                nearest[r][0] = P::least(nearest[r][0], least[r]);
             }
 #pragma unroll
             for (int c = 0; c < SUMS; ++c) {
@@ -245,7 +241,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         atomicMin(&least_label, i[r].label);
         atomicMax(&greatest_label, i[r].label);
     }
-    double nearest[R][2];
+    typename P::Number nearest[R][2];
     unsigned where[R];
 #pragma unroll
     for (int r = 0; r < R; ++r) {
@@ -349,22 +345,30 @@ __device__ __forceinline__ void force(const ForceArgs& a)
 }
 
 // All kernels of one precision: force_<precision>_<jerk|still>[_nearest]_<i-particles a thread>, of which
-// at least `blocks` thread blocks find registers on a multiprocessor.
-#define FORCE_KERNELS(Precision, name, blocks)                                       \
-    CROWDED_KERNEL(force_##name##_jerk_1, ForceArgs, FORCE_THREADS, blocks)          \
-    { force<Precision, true, false, 1>(a); }                                         \
-    CROWDED_KERNEL(force_##name##_jerk_2, ForceArgs, FORCE_THREADS, blocks)          \
-    { force<Precision, true, false, 2>(a); }                                         \
-    CROWDED_KERNEL(force_##name##_jerk_nearest_1, ForceArgs, FORCE_THREADS, blocks)  \
-    { force<Precision, true, true, 1>(a); }                                          \
-    CROWDED_KERNEL(force_##name##_jerk_nearest_2, ForceArgs, FORCE_THREADS, blocks)  \
-    { force<Precision, true, true, 2>(a); }                                          \
-    CROWDED_KERNEL(force_##name##_still_1, ForceArgs, FORCE_THREADS, blocks)         \
-    { force<Precision, false, false, 1>(a); }                                        \
-    CROWDED_KERNEL(force_##name##_still_2, ForceArgs, FORCE_THREADS, blocks)         \
-    { force<Precision, false, false, 2>(a); }                                        \
-    CROWDED_KERNEL(force_##name##_still_nearest_1, ForceArgs, FORCE_THREADS, blocks) \
-    { force<Precision, false, true, 1>(a); }                                         \
-    CROWDED_KERNEL(force_##name##_still_nearest_2, ForceArgs, FORCE_THREADS, blocks) \
-    { force<Precision, false, true, 2>(a); }                                         \
+// at least `blocks` thread blocks (with four i-particles: `blocks_of_four`) find registers on a multiprocessor.
+#define FORCE_KERNELS(Precision, name, blocks, blocks_of_four)                               \
+    CROWDED_KERNEL(force_##name##_jerk_1, ForceArgs, FORCE_THREADS, blocks)                  \
+    { force<Precision, true, false, 1>(a); }                                                 \
+    CROWDED_KERNEL(force_##name##_jerk_2, ForceArgs, FORCE_THREADS, blocks)                  \
+    { force<Precision, true, false, 2>(a); }                                                 \
+    CROWDED_KERNEL(force_##name##_jerk_4, ForceArgs, FORCE_THREADS, blocks_of_four)          \
+    { force<Precision, true, false, 4>(a); }                                                 \
+    CROWDED_KERNEL(force_##name##_jerk_nearest_1, ForceArgs, FORCE_THREADS, blocks)          \
+    { force<Precision, true, true, 1>(a); }                                                  \
+    CROWDED_KERNEL(force_##name##_jerk_nearest_2, ForceArgs, FORCE_THREADS, blocks)          \
+    { force<Precision, true, true, 2>(a); }                                                  \
+    CROWDED_KERNEL(force_##name##_jerk_nearest_4, ForceArgs, FORCE_THREADS, blocks_of_four)  \
+    { force<Precision, true, true, 4>(a); }                                                  \
+    CROWDED_KERNEL(force_##name##_still_1, ForceArgs, FORCE_THREADS, blocks)                 \
+    { force<Precision, false, false, 1>(a); }                                                \
+    CROWDED_KERNEL(force_##name##_still_2, ForceArgs, FORCE_THREADS, blocks)                 \
+    { force<Precision, false, false, 2>(a); }                                                \
+    CROWDED_KERNEL(force_##name##_still_4, ForceArgs, FORCE_THREADS, blocks_of_four)         \
+    { force<Precision, false, false, 4>(a); }                                                \
+    CROWDED_KERNEL(force_##name##_still_nearest_1, ForceArgs, FORCE_THREADS, blocks)         \
+    { force<Precision, false, true, 1>(a); }                                                 \
+    CROWDED_KERNEL(force_##name##_still_nearest_2, ForceArgs, FORCE_THREADS, blocks)         \
+    { force<Precision, false, true, 2>(a); }                                                 \
+    CROWDED_KERNEL(force_##name##_still_nearest_4, ForceArgs, FORCE_THREADS, blocks_of_four) \
+    { force<Precision, false, true, 4>(a); }                                                 \
     KERNEL(advance_##name, AdvanceArgs, ADVANCE_THREADS) { advance<Precision>(a); }

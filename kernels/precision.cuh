@@ -20,6 +20,7 @@ struct Float {
     static __device__ __forceinline__ float mul(float a, float b) { return __fmul_rn(a, b); }
     static __device__ __forceinline__ float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
     static __device__ __forceinline__ float least(float a, float b) { return fminf(a, b); }
+    static __device__ __forceinline__ float greatest(float a, float b) { return fmaxf(a, b); }
     static __device__ __forceinline__ float magnitude(float x) { return fabsf(x); }
     static __device__ __forceinline__ float rsqrt(float x) { return kirin_rsqrt(x); }
     static __device__ __forceinline__ float round(double x) { return __double2float_rn(x); }
@@ -71,6 +72,7 @@ struct Double {
     static __device__ __forceinline__ double mul(double a, double b) { return __dmul_rn(a, b); }
     static __device__ __forceinline__ double fma(double a, double b, double c) { return __fma_rn(a, b, c); }
     static __device__ __forceinline__ double least(double a, double b) { return fmin(a, b); }
+    static __device__ __forceinline__ double greatest(double a, double b) { return fmax(a, b); }
     static __device__ __forceinline__ double magnitude(double x) { return fabs(x); }
     static __device__ __forceinline__ double rsqrt(double x) { return ::rsqrt(x); }
     static __device__ __forceinline__ double round(double x) { return x; }

@@ -12,8 +12,10 @@ const BLOCKS: usize = 8;
 /// Fewest i-particles that lie side by side in a thread block: the rest of its threads are rows.
 const LEAST_COLUMNS: usize = 16;
 
-/// i-particles for each multiprocessor from which on a thread has two of them.
+/// i-particles for each multiprocessor from which on a thread has two of them, and four: fewer
+/// instructions a pair, but fewer threads. By the count of instructions; no GPU was asked yet.
 const ENOUGH_FOR_TWO: usize = 128;
+const ENOUGH_FOR_FOUR: usize = 256;
 
 /// The launch of the force kernel for one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +87,6 @@ mod tests {
     fn a_small_block_uses_the_whole_device_and_a_large_one_is_hardly_split() {
         assert_eq!(Plan::new(1, 2048, 132).parts, 1056);
         let large = Plan::new(65536, 256, 132);
-        assert_eq!((large.tile, large.rows, large.parts), (2, 1, 5));
+        assert_eq!((large.tile, large.rows, large.parts), (4, 1, 9));
     }
 }
