@@ -37,10 +37,10 @@ impl Plan {
     /// device with so many multiprocessors.
     pub fn new(ni: usize, pages: usize, multiprocessors: usize) -> Self {
         let columns = ni.next_power_of_two().clamp(LEAST_COLUMNS, THREADS);
-        let tile = if ni >= ENOUGH_FOR_TWO * multiprocessors {
-            2
-        } else {
-            1
+        let tile = match ni / multiprocessors {
+            ENOUGH_FOR_FOUR.. => 4,
+            ENOUGH_FOR_TWO.. => 2,
+            _ => 1,
         };
         let blocks = ni.div_ceil(columns * tile);
         Self {
