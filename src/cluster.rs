@@ -204,7 +204,7 @@ impl Cluster {
         block.ti = self.ti;
 
         let backend = ready(&mut self.backend, &self.settings);
-        backend.start(&self.memory, &self.block)?;
+        backend.start(&mut self.memory, &self.block)?;
         self.phase = Phase::Pending;
         self.owed = true;
         Ok(())

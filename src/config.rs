@@ -14,6 +14,8 @@ pub enum BackendChoice {
     Auto,
     /// Vector units of the processor.
     Cpu,
+    /// NVIDIA GPUs.
+    Cuda,
     /// Plain double-precision loops.
     Reference,
 }
@@ -43,6 +45,30 @@ pub enum NoNeighbour {
     MinusOne,
 }
 
+/// Which GPUs a process uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Devices {
+    /// One: the first, or under MPI the one whose turn it is by the local rank.
+    #[default]
+    Auto,
+    /// Every one.
+    All,
+    /// Those with these numbers.
+    These(Vec<usize>),
+}
+
+/// Where something is done that the host or the GPU can do, with the same bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Wherever it is faster.
+    #[default]
+    Auto,
+    /// On the host, as in the thesis.
+    Host,
+    /// On the device.
+    Device,
+}
+
 /// An instruction set of the CPU backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstructionSet {
@@ -66,6 +92,12 @@ pub struct Settings {
     pub backend: BackendChoice,
     /// `KIRIN_PRECISION`
     pub precision: Precision,
+    /// `KIRIN_DEVICES`
+    pub devices: Devices,
+    /// `KIRIN_PREDICTOR`: where j-particles are predicted for a GPU.
+    pub predictor: Place,
+    /// `KIRIN_JOIN`: where the partial sums of a GPU are joined.
+    pub join: Place,
     /// `KIRIN_NPIPES`: what `g6_npipes` answers.
     pub npipes: i32,
     /// `KIRIN_THREADS`: 0 stands for the cores allowed to the process.
@@ -83,6 +115,9 @@ impl Default for Settings {
         Self {
             backend: BackendChoice::Auto,
             precision: Precision::Mixed,
+            devices: Devices::Auto,
+            predictor: Place::Auto,
+            join: Place::Auto,
             npipes: 256,
             threads: 0,
             simd: InstructionSet::Auto,
@@ -127,7 +162,7 @@ impl Setting {
 pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "KIRIN_BACKEND",
-        values: "auto, cpu, reference",
+        values: "auto, cuda, cpu, reference",
         default: "auto",
         about: "what computes the forces",
         apply: |s, v| parse(v).map(|v| s.backend = v),
@@ -140,6 +175,30 @@ pub const SETTINGS: &[Setting] = &[
         about: "arithmetic of the forces",
         apply: |s, v| parse(v).map(|v| s.precision = v),
         show: |s| s.precision.to_string(),
+    },
+    Setting {
+        name: "KIRIN_DEVICES",
+        values: "auto, all, or numbers such as 0,2",
+        default: "auto",
+        about: "which GPUs to use; auto is one, chosen by the local MPI rank",
+        apply: |s, v| parse(v).map(|v| s.devices = v),
+        show: |s| s.devices.to_string(),
+    },
+    Setting {
+        name: "KIRIN_PREDICTOR",
+        values: "auto, host, device",
+        default: "auto",
+        about: "where j-particles are predicted for a GPU; the results are the same",
+        apply: |s, v| parse(v).map(|v| s.predictor = v),
+        show: |s| s.predictor.to_string(),
+    },
+    Setting {
+        name: "KIRIN_JOIN",
+        values: "auto, host, device",
+        default: "auto",
+        about: "where the partial sums of a GPU are joined; the results are the same",
+        apply: |s, v| parse(v).map(|v| s.join = v),
+        show: |s| s.join.to_string(),
     },
     Setting {
         name: "KIRIN_NPIPES",
@@ -218,7 +277,8 @@ macro_rules! names {
     };
 }
 
-names!(BackendChoice { Auto = "auto", Cpu = "cpu", Reference = "reference" });
+names!(BackendChoice { Auto = "auto", Cuda = "cuda", Cpu = "cpu", Reference = "reference" });
+names!(Place { Auto = "auto", Host = "host", Device = "device" });
 names!(Precision { Mixed = "mixed", Double = "double", Single = "single" });
 names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
 names!(InstructionSet {
@@ -228,6 +288,36 @@ names!(InstructionSet {
     Avx512 = "avx512",
     Neon = "neon",
 });
+
+impl FromStr for Devices {
+    type Err = ();
+    fn from_str(s: &str) -> Result<Self, ()> {
+        match s {
+            "auto" => Ok(Self::Auto),
+            "all" => Ok(Self::All),
+            list => {
+                let numbers = list.split(',').map(|n| n.trim().parse().map_err(|_| ()));
+                let mut numbers = numbers.collect::<Result<Vec<usize>, ()>>()?;
+                numbers.sort_unstable();
+                numbers.dedup();
+                Ok(Self::These(numbers))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Devices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::All => f.write_str("all"),
+            Self::These(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+                f.write_str(&numbers.join(","))
+            }
+        }
+    }
+}
 
 fn parse<T: FromStr<Err = ()>>(value: &str) -> Result<T, ()> {
     value.parse()

@@ -69,6 +69,7 @@ pub struct Page {
     columns: Vec<Column<f64>>,
     index: [i32; PAGE],
     present: [u64; PAGE / 64],
+    changed: [u64; PAGE / 64],
     least_index: i32,
     greatest_index: i32,
     has_snap: bool,
@@ -91,6 +92,7 @@ impl Page {
             columns,
             index: [0; PAGE],
             present: [0; PAGE / 64],
+            changed: [0; PAGE / 64],
             least_index: i32::MAX,
             greatest_index: i32::MIN,
             has_snap: false,
@@ -115,6 +117,7 @@ impl Page {
         }
         self.index[slot] = p.index;
         self.present[slot / 64] |= 1 << (slot % 64);
+        self.changed[slot / 64] |= 1 << (slot % 64);
         self.least_index = self.least_index.min(p.index);
         self.greatest_index = self.greatest_index.max(p.index);
         self.has_snap |= p.a2by18 != [0.0; 3];
@@ -160,6 +163,21 @@ impl Page {
     /// Bit `slot % 64` of word `slot / 64` tells whether the slot was ever written.
     pub fn present(&self) -> &[u64; PAGE / 64] {
         &self.present
+    }
+
+    /// The same for slots written since [`JMemory::forget_changes`].
+    pub fn changed(&self) -> &[u64; PAGE / 64] {
+        &self.changed
+    }
+
+    /// The smallest and the greatest label that the page ever held.
+    pub fn index_range(&self) -> (i32, i32) {
+        (self.least_index, self.greatest_index)
+    }
+
+    /// Whether some particle of the page has, or once had, a fourth-order term.
+    pub fn has_snap(&self) -> bool {
+        self.has_snap
     }
 
     /// Whether every slot of `range` holds a particle.
@@ -306,6 +324,11 @@ impl JMemory {
     /// The page at a position.
     pub fn page(&self, position: usize) -> &Page {
         &self.pages[position]
+    }
+
+    /// Takes note that a backend has seen all writes to the page at a position.
+    pub fn forget_changes(&mut self, position: usize) {
+        self.pages[position].changed = [0; PAGE / 64];
     }
 
     /// Number of pages made so far.

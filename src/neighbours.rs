@@ -29,6 +29,29 @@ pub struct NeighbourLists {
 }
 
 impl NeighbourLists {
+    /// The lists of a block, one for each i-particle, with the labels in address order.
+    ///
+    /// # Errors
+    ///
+    /// They do not fit into memory.
+    pub fn from_lists(mut lists: Vec<Vec<i32>>, rules: ListRules) -> Result<Self> {
+        let mut all = Self::default();
+        let count = lists.iter().map(Vec::len).sum();
+        all.labels
+            .try_reserve(count)
+            .map_err(|_| Error::OutOfMemory {
+                purpose: "neighbour lists",
+            })?;
+        for list in &mut lists {
+            if rules.sorted {
+                list.sort_unstable();
+            }
+            all.labels.append(list);
+            all.ends.push(all.labels.len());
+        }
+        Ok(all)
+    }
+
     /// The list of the block's i-particle number `i`; empty beyond the block.
     pub fn list(&self, i: usize) -> &[i32] {
         let begin = match i.checked_sub(1) {

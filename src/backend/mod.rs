@@ -2,7 +2,9 @@
 //! i-particles; it knows nothing of clusters, clients or call order.
 
 pub mod cpu;
+pub mod cuda;
 pub mod reference;
+pub mod units;
 
 use crate::config::{BackendChoice, Precision, Settings};
 use crate::error::Result;
@@ -41,12 +43,13 @@ pub trait Backend: Send {
     /// Its arithmetic.
     fn precision(&self) -> Precision;
 
-    /// Begins with a block; the work may go on after the return.
+    /// Begins with a block; the work may go on after the return. The only call at which a backend
+    /// may take note of what has changed in the memory.
     ///
     /// # Errors
     ///
     /// The block cannot be computed here.
-    fn start(&mut self, memory: &JMemory, block: &Block) -> Result<()> {
+    fn start(&mut self, memory: &mut JMemory, block: &Block) -> Result<()> {
         let _ = (memory, block);
         Ok(())
     }
@@ -85,7 +88,14 @@ pub trait Backend: Send {
 /// The backend that `settings` ask for.
 pub fn choose(settings: &Settings) -> Box<dyn Backend> {
     match settings.backend {
-        BackendChoice::Auto | BackendChoice::Cpu => cpu::choose(settings),
+        BackendChoice::Auto | BackendChoice::Cuda => match cuda::choose(settings) {
+            Ok(backend) => backend,
+            Err(reason) => {
+                cuda::report_absence(&reason);
+                cpu::choose(settings)
+            }
+        },
+        BackendChoice::Cpu => cpu::choose(settings),
         BackendChoice::Reference => Box::new(reference::Reference),
     }
 }

@@ -8,7 +8,7 @@ use super::nearest::{self, Candidates};
 use super::plan::{Plan, Task};
 use super::pool::Pool;
 use super::simd::{Real, Simd, Work};
-use super::tile::{Masses, Tile};
+use super::tile::{self, Masses, Tile};
 use super::workspace::Workspace;
 use crate::backend::{Backend, Block, Results, reference};
 use crate::config::{InstructionSet, Precision};
@@ -331,7 +331,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             };
             let slots = self.slots(page);
             let doubtful = tile.far || !masses.representable;
-            let factors = tile.units.factors(masses.unit, self.root);
+            let factors = tile::factors(&tile.units, masses.unit, self.root);
             for leaf in 0..Self::LEAVES {
                 let range = leaf * Self::LEAF..slots.min((leaf + 1) * Self::LEAF);
                 if range.is_empty() {

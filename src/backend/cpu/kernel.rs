@@ -6,7 +6,8 @@
 use std::ops::Range;
 
 use super::simd::{Real, Simd, Sums, Work};
-use super::tile::{Tile, Units};
+use super::tile::Tile;
+use crate::backend::units::Units;
 use crate::jmemory::{Column, PAGE, Page};
 use crate::particle::IParticle;
 

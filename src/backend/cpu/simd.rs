@@ -21,7 +21,7 @@ pub trait Real: Copy + Default + Send + Sync + PartialOrd + 'static {
 
 impl Real for f32 {
     const MAX: Self = Self::MAX;
-    const SAFE_RANGE: (f64, f64) = (1e-24, 1e8);
+    const SAFE_RANGE: (f64, f64) = crate::backend::units::SINGLE_RANGE;
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x as Self

@@ -2,54 +2,19 @@
 //! split into a high and a low part where the elements are single precision.
 
 use super::simd::{Real, Simd, Sums};
+use crate::backend::units::{self, FAR, LENGTHS, Units, VELOCITIES, outside};
 use crate::jmemory::{Column, PAGE, Page};
 use crate::predictor::{Arithmetic, Coordinate};
 
-/// Coordinates are left as they are while the largest of a tile lies in this range.
-/// Outside it single precision could overflow in r^-3 or lose small terms.
-const LENGTHS: (f64, f64) = (1e-10, 16_777_216.0);
-/// The same for velocities, which enter linearly.
-const VELOCITIES: (f64, f64) = (1.0 / 16_777_216.0, 16_777_216.0);
-/// Nine in ten coordinates of a tile must be in this range after scaling: a page with particles
-/// of two scales that are farther apart is left to double precision.
-const NEIGHBOURHOOD: (f64, f64) = (1e-8, 1e8);
-/// Beyond this distance from the origin terms might vanish in products.
-const FAR: f64 = 1e10;
-/// Masses below this multiple of the unit might, too.
-const LEAST_MASS: f64 = 1e-20;
-
-/// The powers of two by which the numbers of a tile are multiplied.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Units {
-    /// For positions.
-    pub length: f64,
-    /// For velocities.
-    pub velocity: f64,
-}
-
-impl Units {
-    /// The client's units.
-    pub const PLAIN: Self = Self {
-        length: 1.0,
-        velocity: 1.0,
-    };
-
-    /// What turns the sums of a leaf into acceleration, potential and jerk, where the
-    /// kernel computed `scale` / r instead of 1 / r and took `mass` for the unit of mass.
-    #[inline(always)]
-    pub fn factors(&self, mass: f64, scale: f64) -> Sums {
-        let l = self.length / scale;
-        let acc = mass * (l * l / scale);
-        let jerk = mass * (l * l * l / self.velocity);
-        let pot = -mass * l;
-        [acc, acc, acc, pot, jerk, jerk, jerk, 0.0]
-    }
-
-    /// Whether lengths and velocities are in the client's units.
-    #[inline(always)]
-    pub fn are_plain(&self) -> bool {
-        *self == Self::PLAIN
-    }
+/// What turns the sums of a leaf into acceleration, potential and jerk, where the
+/// kernel computed `scale` / r instead of 1 / r and took `mass` for the unit of mass.
+#[inline(always)]
+pub fn factors(units: &Units, mass: f64, scale: f64) -> Sums {
+    let l = units.length / scale;
+    let acc = mass * (l * l / scale);
+    let jerk = mass * (l * l * l / units.velocity);
+    let pot = -mass * l;
+    [acc, acc, acc, pot, jerk, jerk, jerk, 0.0]
 }
 
 /// The masses of one page, divided by the first of them, so that equal masses are exact.
@@ -89,14 +54,13 @@ impl<T: Real> Masses<T> {
     pub fn load(&mut self, page: &Page) {
         // Double precision holds any mass.
         let single = size_of::<T>() < size_of::<f64>();
-        let usable = |m: &f64| single && m.is_normal() && (1.0 / m).is_normal();
-        self.unit = page.mass().iter().copied().find(usable).unwrap_or(1.0);
+        (self.unit, self.representable) = match single {
+            true => units::of_masses(page.mass()),
+            false => (1.0, true),
+        };
         let inverse = 1.0 / self.unit;
-        self.representable = true;
         for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
             *m = T::from_f64(mass * inverse);
-            // What overflows shows in the sums; what vanishes does not.
-            self.representable &= mass == 0.0 || m.to_f64().abs() >= LEAST_MASS || !single;
         }
         self.version = Some(page.mass_version());
     }
@@ -287,41 +251,13 @@ impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
     }
 }
 
-/// Units in which the typical particle of a page has numbers of order one, and whether
-/// single precision has the range for the others beside it.
+/// [`units::suitable`] for the particles of one page.
 #[cold]
 fn suitable_units(page: &Page, ti: f64) -> (Units, bool) {
-    let mut norms = [Vec::with_capacity(PAGE), Vec::with_capacity(PAGE)];
-    for slot in page.slots(usize::MAX) {
-        let (x, v) = page.particle(slot).predicted(ti);
-        for (norms, vector) in norms.iter_mut().zip([x, v]) {
-            norms.push(vector.iter().fold(0.0_f64, |m, c| m.max(c.abs())));
-        }
-    }
-    // The median: one escaper must not squeeze the others into rounding errors.
-    let units = [0, 1].map(|k: usize| {
-        let middle = norms[k].len() / 2;
-        let median = norms[k].select_nth_unstable_by(middle, f64::total_cmp).1;
-        if outside(*median, [LENGTHS, VELOCITIES][k]) {
-            inverse_power_of_two(*median)
-        } else {
-            1.0
-        }
-    });
-    let suits = |&&norm: &&f64| !outside(norm * units[0], NEIGHBOURHOOD);
-    let representable = norms[0].iter().filter(suits).count() * 10 >= norms[0].len() * 9;
-    let [length, velocity] = units;
-    (Units { length, velocity }, representable)
-}
-
-fn outside(value: f64, (least, most): (f64, f64)) -> bool {
-    value != 0.0 && !(least..=most).contains(&value)
-}
-
-/// A power of two that brings `value` close to 1.
-fn inverse_power_of_two(value: f64) -> f64 {
-    let exponent = (value.to_bits() >> 52 & 0x7ff) as i32 - 1023;
-    2.0_f64.powi(-exponent.clamp(-1000, 1000))
+    units::suitable(
+        page.slots(usize::MAX)
+            .map(|slot| page.particle(slot).predicted(ti)),
+    )
 }
 
 #[cfg(test)]

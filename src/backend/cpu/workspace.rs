@@ -3,7 +3,8 @@
 use super::kernel::Target;
 use super::nearest::Candidates;
 use super::simd::{Real, Sums};
-use super::tile::{Tile, Units};
+use super::tile::Tile;
+use crate::backend::units::Units;
 use crate::particle::{Force, IParticle, Nearest};
 use crate::reduce::Joiner;
 

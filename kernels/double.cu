@@ -1,0 +1,5 @@
+// The kernels of the precision `double`.
+#include "advance.cuh"
+#include "force.cuh"
+
+FORCE_KERNELS(Double, double)

@@ -1,0 +1,150 @@
+// The structures that host and device share. src/backend/cuda/layout.rs is their twin: a change
+// here is a change there (the sizes are asserted on both sides).
+#pragma once
+
+#include "kirin.cuh"
+
+// j-particles of one leaf of the summation tree: one thread sums them, in address order.
+#define LEAF 64
+// j-particles of one page, the unit of storage; an aligned subtree of LEAVES leaves.
+#define PAGE 512
+#define LEAVES (PAGE / LEAF)
+// Quantities that are summed: acceleration, potential, jerk.
+#define SUMS 7
+// 64-bit words of one j-particle record: 17 numbers, then slot and label.
+#define RECORD 18
+
+// Columns of a page in device memory, PAGE words each, in the order of a record.
+#define COLUMN_MASS 0
+#define COLUMN_TIME 1
+#define COLUMN_X 2
+#define COLUMN_V 5
+#define COLUMN_ABY2 8
+#define COLUMN_A1BY6 11
+#define COLUMN_A2BY18 14
+#define COLUMN_LABEL 17
+
+// Bits of PageInfo::flags.
+#define PAGE_HAS_SNAP 1u // some a2by18 is not zero
+#define PAGE_IS_DOUBTFUL 2u // masses so unequal that terms may vanish in single precision
+
+// One page, by its place in device memory.
+struct PageInfo {
+    double mass_unit; // masses are divided by this
+    double mass_inverse;
+    unsigned number; // first address / PAGE
+    int least_label; // of all particles that the page ever held
+    int greatest_label;
+    unsigned flags;
+};
+static_assert(sizeof(PageInfo) == 32, "layout.rs has the same");
+
+// A page to bring up to date: its records, and where to predict it.
+struct PageWork {
+    PageInfo info; // as it is from now on
+    unsigned place; // in device memory
+    unsigned begin; // records begin..end belong to it
+    unsigned end;
+    unsigned fresh; // the place held another page, or none: forget what is there
+};
+static_assert(sizeof(PageWork) == 48, "layout.rs has the same");
+
+// One i-particle, in the client's units.
+struct IRecord {
+    double x[3];
+    double v[3];
+    double eps2;
+    double h2;
+    long long label;
+};
+static_assert(sizeof(IRecord) == 72, "layout.rs has the same");
+
+// The j-particles of one device.
+struct Sources {
+    PageInfo* pages; // by place
+    double* raw; // by place: 18 columns of PAGE words
+    void* predicted; // by place: VECTORS x PAGE vectors of four, ready for the pair loop
+    double* exact; // by place: 3 x PAGE predicted positions in double precision
+    unsigned* far; // by place: whether a predicted particle is so far out that terms may vanish
+    double length; // powers of two that bring positions and velocities close to 1
+    double velocity;
+};
+static_assert(sizeof(Sources) == 56, "layout.rs has the same");
+
+// advance: stores records and predicts. One thread block a page.
+struct AdvanceArgs {
+    Sources j;
+    const PageWork* work;
+    const double* records;
+    const double* predictions; // 6 x PAGE words a page from the host; null to predict here
+    double ti;
+};
+static_assert(sizeof(AdvanceArgs) == 88, "layout.rs has the same");
+
+// force: the sums of each part of the pages for each i-particle.
+struct ForceArgs {
+    Sources j;
+    const IRecord* particles;
+    const unsigned* order; // places of the pages with addresses below nj, in address order
+    const unsigned char* joins; // sums to join after each of them
+    const unsigned* first_sum; // for each part
+    double* sums; // [sum][SUMS][ni]
+    double* least; // [part x rows][ni], for the nearest neighbour: smallest r^2 of a leaf,
+    double* second; // of the next leaf,
+    unsigned* leaf; // and which leaf that is: position in `order` x LEAVES + leaf
+    unsigned long long nj;
+    unsigned ni;
+    unsigned pages; // entries of `order`
+    unsigned parts;
+    unsigned unused;
+};
+static_assert(sizeof(ForceArgs) == 144, "layout.rs has the same");
+
+// join: the sums of all parts, in the order of the tree.
+struct JoinArgs {
+    double* sums; // as force left them
+    const uint2* steps; // add sum y to sum x
+    const unsigned* rounds; // steps of one round are independent: where each round ends
+    const unsigned* kept; // sums that remain
+    double* results; // [kept][SUMS][ni]
+    unsigned count; // of rounds
+    unsigned keep; // of kept sums
+    unsigned ni;
+    unsigned unused;
+};
+static_assert(sizeof(JoinArgs) == 56, "layout.rs has the same");
+
+// nearest: the nearest neighbour, decided in double precision.
+struct NearestArgs {
+    Sources j;
+    const IRecord* particles;
+    const unsigned* order;
+    const double* least;
+    const double* second;
+    const unsigned* leaf;
+    double* r2; // [ni], infinite where there is none
+    int* label; // [ni]
+    unsigned long long nj;
+    double precision; // relative error of a coordinate
+    unsigned ni;
+    unsigned pages;
+    unsigned candidates; // parts x rows
+    unsigned unused;
+};
+static_assert(sizeof(NearestArgs) == 144, "layout.rs has the same");
+
+// count_neighbours, fill_neighbours: j-particles within r^2 < h2, in address order.
+struct ListArgs {
+    Sources j;
+    const IRecord* particles;
+    const unsigned* order;
+    unsigned* counts; // [ni]
+    const unsigned long long* begins; // [ni], where each list begins in `labels`
+    int* labels;
+    unsigned long long nj;
+    unsigned ni;
+    unsigned pages;
+    unsigned include_self;
+    unsigned unused;
+};
+static_assert(sizeof(ListArgs) == 120, "layout.rs has the same");

@@ -1,0 +1,5 @@
+// The kernels of the precision `mixed`.
+#include "advance.cuh"
+#include "force.cuh"
+
+FORCE_KERNELS(Mixed, mixed)

@@ -1,0 +1,5 @@
+// The kernels of the precision `single`.
+#include "advance.cuh"
+#include "force.cuh"
+
+FORCE_KERNELS(Single, single)

@@ -1,0 +1,468 @@
+//! The CUDA driver as kirin uses it: loaded at run time, every failure an error.
+//!
+//! cudarc panics when the driver library or one of its functions is absent; [`devices`] looks for
+//! all of them first, and nothing else here is called before it has succeeded.
+
+use std::ffi::{CString, c_int, c_void};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cudarc::driver::{result, sys};
+use parking_lot::Mutex;
+
+use super::ptx::{self, Module};
+
+/// The functions of the driver that are used, here and in cudarc on behalf of it.
+const FUNCTIONS: [&str; 21] = [
+    "cuInit",
+    "cuDriverGetVersion",
+    "cuDeviceGetCount",
+    "cuDeviceGet",
+    "cuDeviceGetName",
+    "cuDeviceTotalMem_v2",
+    "cuDeviceGetAttribute",
+    "cuDevicePrimaryCtxRetain",
+    "cuCtxPushCurrent_v2",
+    "cuCtxPopCurrent_v2",
+    "cuStreamCreate",
+    "cuStreamSynchronize",
+    "cuStreamDestroy_v2",
+    "cuMemAlloc_v2",
+    "cuMemFree_v2",
+    "cuMemHostAlloc",
+    "cuMemFreeHost",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2",
+    "cuModuleLoadData",
+    "cuModuleGetFunction",
+];
+const LAUNCH: &str = "cuLaunchKernel";
+
+/// Result of a call of the driver.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+/// A call of the driver that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    call: &'static str,
+    code: sys::CUresult,
+}
+
+impl Failure {
+    /// Whether the device is as good as before: there was not enough memory, and nothing else.
+    pub fn is_harmless(&self) -> bool {
+        self.code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {:?}", self.call, self.code)
+    }
+}
+
+/// Turns the code of a call into a result.
+fn check(call: &'static str, code: sys::CUresult) -> Result<()> {
+    match code {
+        sys::CUresult::CUDA_SUCCESS => Ok(()),
+        code => Err(Failure { call, code }),
+    }
+}
+
+/// Calls a function of the driver that returns something through its first argument.
+macro_rules! ask {
+    ($call:ident($($argument:expr),*)) => {{
+        let mut answer = std::mem::MaybeUninit::zeroed();
+        // SAFETY: the function was found in the driver; its first argument points to a place
+        // for the answer, and the others are as the caller's own safety comment says.
+        let code = unsafe { sys::$call(answer.as_mut_ptr(), $($argument),*) };
+        // SAFETY: written by the call, and all zero, which is valid for numbers and pointers, if not.
+        check(stringify!($call), code).map(|()| unsafe { answer.assume_init() })
+    }};
+}
+
+/// One device. Its primary context is retained for the life of the process, and shared with the
+/// client should that use CUDA too.
+pub struct Device {
+    /// The number by which users name it.
+    pub ordinal: usize,
+    /// What it calls itself.
+    pub name: String,
+    /// Compute capability.
+    pub capability: (i32, i32),
+    /// Streaming multiprocessors.
+    pub multiprocessors: usize,
+    /// Bytes of memory.
+    pub memory: usize,
+    device: sys::CUdevice,
+    context: Mutex<Option<Context>>,
+    modules: Mutex<Vec<(Module, Loaded)>>,
+    failed: AtomicBool,
+}
+
+#[derive(Clone, Copy)]
+struct Context(sys::CUcontext);
+
+// SAFETY: a context may be made current in any thread.
+unsafe impl Send for Context {}
+
+#[derive(Clone, Copy)]
+struct Loaded(sys::CUmodule);
+
+// SAFETY: modules belong to the context, not to a thread.
+unsafe impl Send for Loaded {}
+
+/// The devices of this machine, or why none can be used. The first call loads the driver.
+pub fn devices() -> std::result::Result<&'static [Device], &'static str> {
+    static DEVICES: OnceLock<std::result::Result<Vec<Device>, String>> = OnceLock::new();
+    match DEVICES.get_or_init(probe) {
+        Ok(devices) => Ok(devices),
+        Err(reason) => Err(reason),
+    }
+}
+
+fn probe() -> std::result::Result<Vec<Device>, String> {
+    // SAFETY: loads the driver's library, which is made to be loaded.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("there is no CUDA driver (libcuda.so.1)".to_owned());
+    }
+    for name in FUNCTIONS.iter().chain([&LAUNCH]) {
+        // SAFETY: the library is there; the symbol is looked up, not used.
+        let found = unsafe { sys::culib().get::<*const c_void>(name.as_bytes()) };
+        if found.is_err() {
+            return Err(format!("the CUDA driver lacks {name}"));
+        }
+    }
+    list().map_err(|failure| format!("the CUDA driver refuses: {failure}"))?
+}
+
+fn list() -> Result<std::result::Result<Vec<Device>, String>> {
+    // SAFETY: takes no pointers.
+    check("cuInit", unsafe { sys::cuInit(0) })?;
+    let version: c_int = ask!(cuDriverGetVersion())?;
+    if version < ptx::LEAST_DRIVER {
+        let show = |v: c_int| format!("{}.{}", v / 1000, v % 1000 / 10);
+        return Ok(Err(format!(
+            "the driver knows CUDA {}, kirin's kernels need {}",
+            show(version),
+            show(ptx::LEAST_DRIVER)
+        )));
+    }
+    let count: c_int = ask!(cuDeviceGetCount())?;
+    let mut devices = Vec::new();
+    for ordinal in 0..count {
+        devices.push(Device::new(ordinal)?);
+    }
+    if devices.is_empty() {
+        return Ok(Err("the CUDA driver finds no device".to_owned()));
+    }
+    Ok(Ok(devices))
+}
+
+impl Device {
+    fn new(ordinal: c_int) -> Result<Self> {
+        use sys::CUdevice_attribute_enum as Attribute;
+        let device: sys::CUdevice = ask!(cuDeviceGet(ordinal))?;
+        let attribute = |which| -> Result<c_int> { ask!(cuDeviceGetAttribute(which, device)) };
+        let mut name = [0u8; 128];
+        // SAFETY: the array has the length given.
+        let code = unsafe { sys::cuDeviceGetName(name.as_mut_ptr().cast(), 128, device) };
+        check("cuDeviceGetName", code)?;
+        let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
+        Ok(Self {
+            ordinal: ordinal as usize,
+            name: String::from_utf8_lossy(&name[..end]).into_owned(),
+            capability: (
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1)
+                as usize,
+            memory: ask!(cuDeviceTotalMem_v2(device))?,
+            device,
+            context: Mutex::new(None),
+            modules: Mutex::default(),
+            failed: AtomicBool::new(false),
+        })
+    }
+
+    /// Why the device cannot be used, if it cannot.
+    pub fn objection(&self) -> Option<String> {
+        if self.capability < ptx::LEAST_CAPABILITY {
+            let (major, minor) = self.capability;
+            return Some(format!(
+                "its compute capability {major}.{minor} is below 6.0"
+            ));
+        }
+        self.failed
+            .load(Ordering::Relaxed)
+            .then(|| "it failed before".to_owned())
+    }
+
+    /// Remembers that the device is not to be trusted any more.
+    pub fn mark_failed(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes the device's context current in this thread for the life of the result.
+    ///
+    /// # Errors
+    ///
+    /// The device does not let us, being in somebody's exclusive use for example.
+    pub fn enter(&self) -> Result<Current<'_>> {
+        let mut context = self.context.lock();
+        let handle = match *context {
+            Some(Context(handle)) => handle,
+            None => {
+                let handle = ask!(cuDevicePrimaryCtxRetain(self.device))?;
+                *context = Some(Context(handle));
+                handle
+            }
+        };
+        // SAFETY: the context was retained and is never released.
+        check("cuCtxPushCurrent", unsafe {
+            sys::cuCtxPushCurrent_v2(handle)
+        })?;
+        Ok(Current(PhantomData))
+    }
+
+    /// A kernel, its module loaded at the first use of any of its kernels.
+    ///
+    /// # Errors
+    ///
+    /// The driver does not accept the module.
+    pub fn kernel(&self, _: &Current<'_>, module: Module, name: &str) -> Result<Kernel> {
+        let mut modules = self.modules.lock();
+        let loaded = match modules.iter().find(|(m, _)| *m == module) {
+            Some(&(_, Loaded(handle))) => handle,
+            None => {
+                // SAFETY: the text ends in a zero byte.
+                let handle = ask!(cuModuleLoadData(module.text().as_ptr().cast()))?;
+                modules.push((module, Loaded(handle)));
+                handle
+            }
+        };
+        let name = CString::new(name).unwrap_or_default();
+        // SAFETY: the module is loaded and stays; the name ends in a zero byte.
+        let handle = ask!(cuModuleGetFunction(loaded, name.as_ptr()))?;
+        Ok(Kernel(handle))
+    }
+}
+
+/// Proof that a context is current in this thread.
+pub struct Current<'a>(PhantomData<(&'a Device, *const ())>);
+
+impl Drop for Current<'_> {
+    fn drop(&mut self) {
+        let mut before = std::ptr::null_mut();
+        // SAFETY: pops what `enter` pushed. A failure leaves nothing to be done.
+        unsafe { sys::cuCtxPopCurrent_v2(&raw mut before) };
+    }
+}
+
+/// A kernel of a loaded module.
+#[derive(Clone, Copy)]
+pub struct Kernel(sys::CUfunction);
+
+// SAFETY: functions belong to the context, not to a thread.
+unsafe impl Send for Kernel {}
+
+/// A queue of work.
+pub struct Stream(sys::CUstream);
+
+// SAFETY: a stream may be used from any thread in which its context is current.
+unsafe impl Send for Stream {}
+
+impl Stream {
+    /// An empty queue that does not wait for the client's own work on the device.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn new(_: &Current<'_>) -> Result<Self> {
+        let flags = sys::CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
+        ask!(cuStreamCreate(flags)).map(Self)
+    }
+
+    /// Waits until everything queued has been done.
+    ///
+    /// # Errors
+    ///
+    /// Some of it failed.
+    pub fn wait(&self, _: &Current<'_>) -> Result<()> {
+        // SAFETY: the stream lives.
+        check("cuStreamSynchronize", unsafe {
+            sys::cuStreamSynchronize(self.0)
+        })
+    }
+
+    /// Queues a copy to the device.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` bytes lie within both buffers, and those of the host are not written to until the copy is done.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()> {
+        // SAFETY: passed on.
+        let code = unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, self.0) };
+        check("cuMemcpyHtoDAsync", code)
+    }
+
+    /// Queues a copy from the device.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Stream::upload`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
+        // SAFETY: passed on.
+        let code = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, self.0) };
+        check("cuMemcpyDtoHAsync", code)
+    }
+
+    /// Queues a kernel with thread blocks of `block` threads on a grid of `grid`.
+    ///
+    /// # Safety
+    ///
+    /// `args` is what the kernel takes, and what it points to is there until the kernel is done.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub unsafe fn launch<A>(
+        &self,
+        kernel: Kernel,
+        grid: (u32, u32),
+        block: (u32, u32),
+        args: &A,
+    ) -> Result<()> {
+        let mut parameters = [std::ptr::from_ref(args).cast_mut().cast::<c_void>()];
+        // SAFETY: one parameter, copied by the call; the rest is passed on.
+        let launched = unsafe {
+            result::launch_kernel(
+                kernel.0,
+                (grid.0, grid.1, 1),
+                (block.0, block.1, 1),
+                0,
+                self.0,
+                &mut parameters,
+            )
+        };
+        launched.map_err(|error| Failure {
+            call: LAUNCH,
+            code: error.0,
+        })
+    }
+
+    /// Gives the queue back.
+    pub fn free(&mut self, _: &Current<'_>) {
+        // SAFETY: the stream lives and is not used again. A lost device refuses; so be it.
+        unsafe { sys::cuStreamDestroy_v2(self.0) };
+    }
+}
+
+/// Memory of a device that grows when it must; its contents are lost then.
+#[derive(Default)]
+pub struct DeviceBuffer {
+    address: u64,
+    bytes: usize,
+}
+
+impl DeviceBuffer {
+    /// The first byte.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Makes sure of at least `bytes` bytes. Nothing queued may use the old ones any more.
+    ///
+    /// # Errors
+    ///
+    /// There is not so much memory; the buffer is empty then.
+    pub fn reserve(&mut self, current: &Current<'_>, bytes: usize) -> Result<()> {
+        if bytes <= self.bytes {
+            return Ok(());
+        }
+        self.free(current);
+        self.address = ask!(cuMemAlloc_v2(bytes))?;
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Gives the memory back.
+    pub fn free(&mut self, _: &Current<'_>) {
+        if self.bytes > 0 {
+            // SAFETY: allocated by `reserve`, and nothing queued uses it.
+            unsafe { sys::cuMemFree_v2(self.address) };
+        }
+        *self = Self::default();
+    }
+}
+
+/// Memory of the host that the device reads and writes at full speed.
+pub struct PinnedBuffer {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: plain memory with one owner.
+unsafe impl Send for PinnedBuffer {}
+
+impl Default for PinnedBuffer {
+    fn default() -> Self {
+        Self {
+            start: NonNull::<u64>::dangling().cast(),
+            bytes: 0,
+        }
+    }
+}
+
+impl PinnedBuffer {
+    /// Bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The first byte; aligned for any number.
+    pub fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// As [`DeviceBuffer::reserve`].
+    ///
+    /// # Errors
+    ///
+    /// There is not so much memory; the buffer is empty then.
+    pub fn reserve(&mut self, current: &Current<'_>, bytes: usize) -> Result<()> {
+        if bytes <= self.bytes {
+            return Ok(());
+        }
+        self.free(current);
+        let start: *mut c_void = ask!(cuMemHostAlloc(bytes, 0))?;
+        if let Some(start) = NonNull::new(start) {
+            self.start = start.cast();
+            self.bytes = bytes;
+            // SAFETY: just allocated; from here on every byte has a value.
+            unsafe { self.start.write_bytes(0, bytes) };
+        }
+        Ok(())
+    }
+
+    /// Gives the memory back.
+    pub fn free(&mut self, _: &Current<'_>) {
+        if self.bytes > 0 {
+            // SAFETY: allocated by `reserve`, and nothing queued uses it.
+            unsafe { sys::cuMemFreeHost(self.start.as_ptr().cast()) };
+        }
+        *self = Self::default();
+    }
+}

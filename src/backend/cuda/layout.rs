@@ -1,0 +1,168 @@
+//! What goes to the device and comes back: the twin of `kernels/layout.cuh`, which explains the fields.
+
+/// Quantities that are summed: acceleration, potential, jerk.
+pub const SUMS: usize = 7;
+/// 64-bit words of one j-particle.
+pub const RECORD: usize = 18;
+
+/// Flag of a page: some a2by18 is not zero.
+pub const HAS_SNAP: u32 = 1;
+/// Flag of a page: masses so unequal that terms may vanish in single precision.
+pub const IS_DOUBTFUL: u32 = 2;
+
+/// An address in the memory of the device.
+pub type Pointer = u64;
+
+/// Structures of numbers without padding: they can be copied to the device as they are.
+///
+/// # Safety
+///
+/// The type is `repr(C)`, has no padding and no pointers of the host.
+pub unsafe trait Plain: Copy {}
+
+macro_rules! plain {
+    ($(#[$about:meta])* $name:ident: $bytes:literal { $($field:ident: $type:ty),* $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        #[repr(C)]
+        #[allow(missing_docs, reason = "layout.cuh explains them")]
+        pub struct $name { $(pub $field: $type),* }
+        const _: () = assert!(size_of::<$name>() == $bytes, "layout.cuh has the same");
+        const _: () = assert!(0 $(+ size_of::<$type>())* == $bytes, "no padding");
+        // SAFETY: asserted just above.
+        unsafe impl Plain for $name {}
+    };
+}
+
+// SAFETY: numbers.
+unsafe impl Plain for u8 {}
+// SAFETY: numbers.
+unsafe impl Plain for u32 {}
+// SAFETY: numbers.
+unsafe impl Plain for u64 {}
+// SAFETY: numbers.
+unsafe impl Plain for f64 {}
+// SAFETY: an array of such.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+
+plain! {
+    /// One page, by its place in device memory.
+    PageInfo: 32 {
+        mass_unit: f64,
+        mass_inverse: f64,
+        number: u32,
+        least_label: i32,
+        greatest_label: i32,
+        flags: u32,
+    }
+}
+plain! {
+    /// A page to bring up to date.
+    PageWork: 48 {
+        info: PageInfo,
+        place: u32,
+        begin: u32,
+        end: u32,
+        fresh: u32,
+    }
+}
+plain! {
+    /// One i-particle, in the client's units.
+    IRecord: 72 {
+        x: [f64; 3],
+        v: [f64; 3],
+        eps2: f64,
+        h2: f64,
+        label: i64,
+    }
+}
+plain! {
+    /// The j-particles of one device.
+    Sources: 56 {
+        pages: Pointer,
+        raw: Pointer,
+        predicted: Pointer,
+        exact: Pointer,
+        far: Pointer,
+        length: f64,
+        velocity: f64,
+    }
+}
+plain! {
+    /// Arguments of `advance_*`.
+    AdvanceArgs: 88 {
+        j: Sources,
+        work: Pointer,
+        records: Pointer,
+        predictions: Pointer,
+        ti: f64,
+    }
+}
+plain! {
+    /// Arguments of `force_*`.
+    ForceArgs: 144 {
+        j: Sources,
+        particles: Pointer,
+        order: Pointer,
+        joins: Pointer,
+        first_sum: Pointer,
+        sums: Pointer,
+        least: Pointer,
+        second: Pointer,
+        leaf: Pointer,
+        nj: u64,
+        ni: u32,
+        pages: u32,
+        parts: u32,
+        unused: u32,
+    }
+}
+plain! {
+    /// Arguments of `join_sums`.
+    JoinArgs: 56 {
+        sums: Pointer,
+        steps: Pointer,
+        rounds: Pointer,
+        kept: Pointer,
+        results: Pointer,
+        count: u32,
+        keep: u32,
+        ni: u32,
+        unused: u32,
+    }
+}
+plain! {
+    /// Arguments of `nearest_neighbours`.
+    NearestArgs: 144 {
+        j: Sources,
+        particles: Pointer,
+        order: Pointer,
+        least: Pointer,
+        second: Pointer,
+        leaf: Pointer,
+        r2: Pointer,
+        label: Pointer,
+        nj: u64,
+        precision: f64,
+        ni: u32,
+        pages: u32,
+        candidates: u32,
+        unused: u32,
+    }
+}
+plain! {
+    /// Arguments of `count_neighbours` and `fill_neighbours`.
+    ListArgs: 120 {
+        j: Sources,
+        particles: Pointer,
+        order: Pointer,
+        counts: Pointer,
+        begins: Pointer,
+        labels: Pointer,
+        nj: u64,
+        ni: u32,
+        pages: u32,
+        include_self: u32,
+        unused: u32,
+    }
+}

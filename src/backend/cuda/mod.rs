@@ -1,0 +1,480 @@
+//! The CUDA backend: the thesis' machine, on every NVIDIA GPU from Pascal on.
+//!
+//! The host keeps the double-precision j-particles; each device holds the pages of its share of the
+//! addresses, stores what has changed and predicts it (or is sent what the host predicted). The
+//! kernels in `kernels/` sum leaves of 64 addresses; everything above a leaf is joined in double
+//! precision on one tree, wherever that happens, so a result does not depend on the launch.
+//! A device that fails is left out: its share is sent to the others, or the CPU takes over.
+
+mod driver;
+mod layout;
+mod plan;
+mod ptx;
+mod scale;
+mod store;
+mod tree;
+mod unit;
+mod upload;
+
+use std::process;
+
+use self::driver::{Device, Failure};
+use self::layout::SUMS;
+use self::scale::Scale;
+use self::unit::{Job, Share, Unit};
+use super::units::SINGLE_RANGE;
+use super::{Backend, Block, Results, cpu, reference};
+use crate::config::{Devices, Place, Precision, Settings};
+use crate::error::Result;
+use crate::jmemory::JMemory;
+use crate::neighbours::{self, ListRules, NeighbourLists};
+use crate::particle::{Force, IParticle, Nearest};
+use crate::reduce::{Joiner, share};
+
+pub use self::driver::devices;
+
+/// i-particles that are computed together; more go one batch after the other.
+const BATCH: usize = 65536;
+
+/// Blocks for which nearest neighbours are computed before anybody has asked, once somebody did.
+const HABIT: u32 = 64;
+
+/// The backend on the devices that `settings` name.
+///
+/// # Errors
+///
+/// Why no device can be used, in words.
+pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, String> {
+    let present = devices()?;
+    let wanted: Vec<&'static Device> = match &settings.devices {
+        Devices::Auto => {
+            let usable: Vec<_> = present.iter().filter(|d| d.objection().is_none()).collect();
+            // One device for each rank, in turns.
+            let turn = local_rank() % usable.len().max(1);
+            usable
+                .get(turn)
+                .copied()
+                .or(present.first())
+                .into_iter()
+                .collect()
+        }
+        Devices::All => present.iter().collect(),
+        Devices::These(numbers) => {
+            if let Some(absent) = numbers.iter().find(|&&n| n >= present.len()) {
+                return Err(format!(
+                    "KIRIN_DEVICES names device {absent}, but there are {}",
+                    present.len()
+                ));
+            }
+            numbers.iter().map(|&n| &present[n]).collect()
+        }
+    };
+    let mut units = Vec::new();
+    let mut reason = String::new();
+    for device in wanted {
+        let unit = match device.objection() {
+            Some(objection) => Err(objection),
+            None => Unit::new(device, settings.precision).map_err(|failure| failure.to_string()),
+        };
+        match unit {
+            Ok(unit) => units.push(unit),
+            Err(why) => reason = format!("device {} ({}): {why}", device.ordinal, device.name),
+        }
+    }
+    if units.is_empty() {
+        return Err(reason);
+    }
+    if !reason.is_empty() {
+        crate::log::line(format_args!("{reason}; it is left out"));
+    }
+    Ok(Box::new(Cuda {
+        settings: settings.clone(),
+        process: process::id(),
+        units,
+        host: None,
+        field: Field {
+            predictor: settings.predictor,
+            join: settings.join,
+            scale: Scale::default(),
+            pages: Vec::new(),
+            below: 0,
+            moving: false,
+        },
+        queued: None,
+        wish: 0,
+    }))
+}
+
+/// Number of this process among those of an MPI job on this machine, as the launchers tell it.
+fn local_rank() -> usize {
+    [
+        "OMPI_COMM_WORLD_LOCAL_RANK",
+        "MPI_LOCALRANKID",
+        "SLURM_LOCALID",
+    ]
+    .iter()
+    .find_map(|name| std::env::var(name).ok()?.parse().ok())
+    .unwrap_or(0)
+}
+
+/// Says once that the CPU computes although a GPU was welcome, and why.
+pub fn report_absence(reason: &str) {
+    static REPORTED: std::sync::Once = std::sync::Once::new();
+    REPORTED
+        .call_once(|| crate::log::line(format_args!("no GPU is used: {reason}; the CPU computes")));
+}
+
+/// The backend.
+struct Cuda {
+    settings: Settings,
+    /// The process that the devices know.
+    process: u32,
+    units: Vec<Unit>,
+    /// What computes once no device is left.
+    host: Option<Box<dyn Backend>>,
+    field: Field,
+    /// What the devices are at: the first i-particle, and whether with nearest neighbours.
+    queued: Option<(usize, bool)>,
+    /// Blocks for which nearest neighbours are still expected to be wanted.
+    wish: u32,
+}
+
+/// The j-particles of a block as the devices see them.
+struct Field {
+    predictor: Place,
+    join: Place,
+    scale: Scale,
+    /// Positions of all pages, in address order.
+    pages: Vec<usize>,
+    /// How many of them, at the front, have addresses below the block's `nj`.
+    below: usize,
+    /// Whether anything moves.
+    moving: bool,
+}
+
+/// A device that failed, by its place in the list.
+struct Lost {
+    unit: usize,
+    failure: Failure,
+}
+
+type Attempt<T> = std::result::Result<T, Lost>;
+
+impl Backend for Cuda {
+    fn name(&self) -> String {
+        match self.units.as_slice() {
+            [] => self
+                .host
+                .as_ref()
+                .map_or_else(|| "cpu".to_owned(), |host| host.name()),
+            [one] => format!("cuda {} ({})", one.device.ordinal, one.device.name),
+            several => {
+                let numbers: Vec<_> = several
+                    .iter()
+                    .map(|u| u.device.ordinal.to_string())
+                    .collect();
+                format!("cuda {} ({})", numbers.join(","), several[0].device.name)
+            }
+        }
+    }
+
+    fn precision(&self) -> Precision {
+        self.settings.precision
+    }
+
+    fn start(&mut self, memory: &mut JMemory, block: &Block) -> Result<()> {
+        self.queued = None;
+        self.leave_to_parent();
+        if !self.units.is_empty() {
+            self.field.look_at(memory, block, self.settings.precision);
+            let batch = &block.particles[..block.particles.len().min(BATCH)];
+            self.on_devices(|cuda| cuda.queue(memory, block, 0, batch, cuda.wish > 0));
+            for &position in &self.field.pages {
+                memory.forget_changes(position);
+            }
+        }
+        match self.units.is_empty() {
+            true => self.host().start(memory, block),
+            false => Ok(()),
+        }
+    }
+
+    fn cancel(&mut self) {
+        self.queued = None;
+        self.units.iter_mut().for_each(Unit::cancel);
+    }
+
+    fn finish(
+        &mut self,
+        memory: &JMemory,
+        block: &Block,
+        nearest: bool,
+        results: &mut Results,
+    ) -> Result<()> {
+        self.leave_to_parent();
+        self.wish = match nearest {
+            true => HABIT,
+            false => self.wish.saturating_sub(1),
+        };
+        let ni = block.particles.len();
+        results.forces.clear();
+        results.forces.resize(ni, Force::default());
+        results.nearest.clear();
+        results.nearest.resize(if nearest { ni } else { 0 }, None);
+        let computed = match self.field.scale.representable {
+            true => self.on_devices(|cuda| cuda.compute(memory, block, nearest, results)),
+            false => None,
+        };
+        match computed {
+            Some(()) => {
+                self.redo_doubtful(memory, block, nearest, results);
+                Ok(())
+            }
+            None => self.host().finish(memory, block, nearest, results),
+        }
+    }
+
+    fn neighbour_lists(
+        &mut self,
+        memory: &JMemory,
+        block: &Block,
+        rules: ListRules,
+    ) -> Result<NeighbourLists> {
+        self.leave_to_parent();
+        self.queued = None;
+        match self.on_devices(|cuda| cuda.lists(memory, block, rules)) {
+            Some(lists) => NeighbourLists::from_lists(lists, rules),
+            None => neighbours::lists(memory, block.nj, block.ti, &block.particles, rules),
+        }
+    }
+}
+
+impl Field {
+    fn look_at(&mut self, memory: &JMemory, block: &Block, precision: Precision) {
+        if precision != Precision::Double {
+            self.scale.update(memory, block.ti);
+        }
+        self.pages.clear();
+        self.pages.extend(memory.positions(usize::MAX));
+        self.below = memory.positions(block.nj).count();
+        let below = &self.pages[..self.below];
+        self.moving = below.iter().any(|&p| memory.page(p).has_motion())
+            || block.particles.iter().any(|i| i.v != [0.0; 3]);
+    }
+
+    /// What the device number `unit` of `units` is to do for some i-particles.
+    fn job<'a>(
+        &'a self,
+        (unit, units): (usize, usize),
+        memory: &'a JMemory,
+        block: &Block,
+        particles: &'a [IParticle],
+        nearest: bool,
+    ) -> Job<'a> {
+        let run = share(self.pages.len(), units, unit);
+        let number = |n: usize| memory.page(self.pages[n]).number();
+        Job {
+            memory,
+            first: if run.start == 0 { 0 } else { number(run.start) },
+            next: (run.end < self.below).then(|| number(run.end)),
+            pages: self.below.clamp(run.start, run.end) - run.start,
+            run: &self.pages[run],
+            particles,
+            nj: block.nj,
+            ti: block.ti,
+            units: self.scale.units,
+            jerk: self.moving,
+            nearest,
+            predictor: self.predictor,
+            join: self.join,
+        }
+    }
+
+    /// Whether the devices have the range for an i-particle.
+    fn is_representable(&self, i: &IParticle) -> bool {
+        let (least, most) = SINGLE_RANGE;
+        let length = self.scale.units.length;
+        let eps2 = i.eps2 * (length * length);
+        i.x.iter().all(|x| (x * length).abs() <= most)
+            && (i.eps2 == 0.0 || (least..=most).contains(&eps2))
+    }
+}
+
+impl Cuda {
+    /// The backend for when no device is left.
+    fn host(&mut self) -> &mut dyn Backend {
+        let settings = &self.settings;
+        &mut **self.host.get_or_insert_with(|| cpu::choose(settings))
+    }
+
+    /// A child of the process that made the units has no devices.
+    fn leave_to_parent(&mut self) {
+        if self.process != process::id() {
+            self.units.drain(..).for_each(Unit::abandon);
+        }
+    }
+
+    /// Tries something until no device fails at it; `None` once there is no device.
+    fn on_devices<T>(&mut self, mut attempt: impl FnMut(&mut Self) -> Attempt<T>) -> Option<T> {
+        while !self.units.is_empty() {
+            match attempt(self) {
+                Ok(done) => return Some(done),
+                Err(lost) => self.lose(lost),
+            }
+        }
+        None
+    }
+
+    /// Goes on without a device.
+    #[cold]
+    fn lose(&mut self, Lost { unit, failure }: Lost) {
+        self.queued = None;
+        let unit = self.units.remove(unit);
+        let heir = match self.units.is_empty() {
+            true => "the CPU computes",
+            false => "the other devices compute",
+        };
+        let Device { ordinal, name, .. } = unit.device;
+        crate::log::line(format_args!(
+            "device {ordinal} ({name}): {failure}; {heir} from here on"
+        ));
+        if !failure.is_harmless() {
+            unit.device.mark_failed();
+        }
+    }
+
+    /// Queues a batch of i-particles, the first of which is number `begin` of the block.
+    fn queue(
+        &mut self,
+        memory: &JMemory,
+        block: &Block,
+        begin: usize,
+        batch: &[IParticle],
+        nearest: bool,
+    ) -> Attempt<()> {
+        self.queued = None;
+        let count = self.units.len();
+        for (n, unit) in self.units.iter_mut().enumerate() {
+            let job = self.field.job((n, count), memory, block, batch, nearest);
+            unit.start(&job)
+                .map_err(|failure| Lost { unit: n, failure })?;
+        }
+        self.queued = Some((begin, nearest));
+        Ok(())
+    }
+
+    /// Computes the block, a batch after the other.
+    fn compute(
+        &mut self,
+        memory: &JMemory,
+        block: &Block,
+        nearest: bool,
+        results: &mut Results,
+    ) -> Attempt<()> {
+        for (n, batch) in block.particles.chunks(BATCH).enumerate() {
+            let begin = n * BATCH;
+            let is_queued = |(first, with): (usize, bool)| first == begin && (with || !nearest);
+            if !self.queued.is_some_and(is_queued) {
+                self.queue(memory, block, begin, batch, nearest)?;
+            }
+            self.queued = None;
+            let mut shares = Vec::with_capacity(self.units.len());
+            for (unit, device) in self.units.iter_mut().enumerate() {
+                shares.extend(device.finish().map_err(|failure| Lost { unit, failure })?);
+            }
+            let end = begin + batch.len();
+            combine(&shares, &mut results.forces[begin..end]);
+            if nearest {
+                nearest_of(&shares, &mut results.nearest[begin..end]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes in double precision what the devices could not decide: coincident particles without
+    /// softening, numbers beyond the range of the kernels.
+    fn redo_doubtful(&self, memory: &JMemory, block: &Block, nearest: bool, results: &mut Results) {
+        let single = self.settings.precision != Precision::Double;
+        let is_doubtful = |&k: &usize| {
+            !results.forces[k].is_finite()
+                || (nearest && results.nearest[k].is_none())
+                || (single && !self.field.is_representable(&block.particles[k]))
+        };
+        let again: Vec<usize> = (0..block.particles.len()).filter(is_doubtful).collect();
+        if again.is_empty() || self.field.below == 0 {
+            return;
+        }
+        let redone = Block {
+            particles: again.iter().map(|&k| block.particles[k]).collect(),
+            ..*block
+        };
+        let redone = reference::results(memory, &redone, nearest);
+        for (n, &k) in again.iter().enumerate() {
+            results.forces[k] = redone.forces[n];
+            if nearest {
+                results.nearest[k] = redone.nearest[n];
+            }
+        }
+    }
+
+    fn lists(
+        &mut self,
+        memory: &JMemory,
+        block: &Block,
+        rules: ListRules,
+    ) -> Attempt<Vec<Vec<i32>>> {
+        // A device may have got another's share since.
+        self.queue(memory, block, 0, &[], false)?;
+        self.queued = None;
+        let mut lists = vec![Vec::new(); block.particles.len()];
+        let count = self.units.len();
+        for (n, unit) in self.units.iter_mut().enumerate() {
+            for (batch, found) in block.particles.chunks(BATCH).zip(lists.chunks_mut(BATCH)) {
+                let job = self.field.job((n, count), memory, block, batch, false);
+                unit.add_lists(&job, rules, found)
+                    .map_err(|failure| Lost { unit: n, failure })?;
+            }
+        }
+        Ok(lists)
+    }
+}
+
+impl Drop for Cuda {
+    fn drop(&mut self) {
+        self.leave_to_parent();
+    }
+}
+
+/// Joins what the devices left, in the order of the tree.
+fn combine(shares: &[Share<'_>], forces: &mut [Force]) {
+    let ni = forces.len();
+    let mut joiner = Joiner::new(0);
+    for (i, force) in forces.iter_mut().enumerate() {
+        joiner.restart(0);
+        for share in shares {
+            for (n, &leaf) in share.leaves.iter().enumerate() {
+                let sums: [f64; SUMS] =
+                    std::array::from_fn(|c| share.sums[(n * SUMS + c) * ni + i]);
+                joiner.push(leaf, sums);
+            }
+        }
+        let s = joiner.total().unwrap_or_default();
+        *force = Force {
+            acc: [s[0], s[1], s[2]],
+            pot: s[3],
+            jerk: [s[4], s[5], s[6]],
+        };
+    }
+}
+
+/// The nearest of the neighbours that the devices found; ties go to the lower addresses.
+fn nearest_of(shares: &[Share<'_>], nearest: &mut [Option<Nearest>]) {
+    for (i, best) in nearest.iter_mut().enumerate() {
+        for share in shares {
+            let (r2, index) = (share.nearest.0[i], share.nearest.1[i]);
+            if r2 < best.map_or(f64::INFINITY, |best| best.r2) {
+                *best = Some(Nearest { index, r2 });
+            }
+        }
+    }
+}

@@ -1,0 +1,694 @@
+//! One device at work: its share of the j-particles, the queue, and the launches of one block.
+
+use std::collections::HashMap;
+
+use super::driver::{Current, Device, DeviceBuffer, Kernel, PinnedBuffer, Result, Stream};
+use super::layout::{
+    AdvanceArgs, ForceArgs, IRecord, JoinArgs, ListArgs, NearestArgs, PageWork, Pointer, RECORD,
+    SUMS,
+};
+use super::plan::Plan;
+use super::ptx::Module;
+use super::scale::slots;
+use super::store::{self, Store, Todo};
+use super::tree::Tree;
+use super::upload::{Upload, bytes_of};
+use crate::backend::units::Units;
+use crate::config::{Place, Precision};
+use crate::jmemory::{JMemory, PAGE};
+use crate::neighbours::ListRules;
+use crate::particle::IParticle;
+
+/// Bytes of changes that are sent in one copy.
+const BATCH: usize = 16 << 20;
+
+/// Bytes of partial sums up to which the host joins them, where it may choose: the copy costs less
+/// than another launch.
+const JOINED_BY_HOST: usize = 16 << 10;
+
+/// Labels of neighbour lists that are fetched together.
+const LABELS: usize = 1 << 24;
+
+/// Threads of the kernels, as in the sources.
+const ADVANCE_THREADS: u32 = 256;
+const NEIGHBOUR_THREADS: u32 = 128;
+const JOIN_THREADS: u32 = 256;
+
+/// What a device is to do with its share of the j-particles.
+pub struct Job<'a> {
+    /// The j-particles.
+    pub memory: &'a JMemory,
+    /// Positions of the device's pages, in address order.
+    pub run: &'a [usize],
+    /// How many of them, at the front, have addresses below `nj`.
+    pub pages: usize,
+    /// Page at which the run begins, 0 if there is none before.
+    pub first: u32,
+    /// Page at which the next device's begins, if it has any below `nj`.
+    pub next: Option<u32>,
+    /// Some of the i-particles of a block.
+    pub particles: &'a [IParticle],
+    /// Number of leading addresses.
+    pub nj: usize,
+    /// Time of the prediction.
+    pub ti: f64,
+    /// Units on the device.
+    pub units: Units,
+    /// Whether anything moves.
+    pub jerk: bool,
+    /// Whether nearest neighbours are wanted.
+    pub nearest: bool,
+    /// Where j-particles are predicted.
+    pub predictor: Place,
+    /// Where sums are joined.
+    pub join: Place,
+}
+
+/// A device with its memory and its queue.
+pub struct Unit {
+    /// The device.
+    pub device: &'static Device,
+    precision: Precision,
+    stream: Stream,
+    store: Store,
+    upload: Upload,
+    /// Partial sums.
+    sums: DeviceBuffer,
+    /// What is known of nearest neighbours.
+    candidates: DeviceBuffer,
+    /// Results, on the device and here.
+    answer: DeviceBuffer,
+    pinned: PinnedBuffer,
+    kernels: HashMap<String, Kernel>,
+    trees: Trees,
+    queued: Option<Queued>,
+}
+
+/// Trees by the number of parts, for the pages that they were made for.
+#[derive(Default)]
+struct Trees {
+    numbers: Vec<u32>,
+    ends: (u32, Option<u32>),
+    by_parts: HashMap<usize, Tree>,
+}
+
+/// What has been queued and will be found in the pinned memory.
+struct Queued {
+    ni: usize,
+    /// What is left to do on the host: the tree, if the sums come as the thread blocks left them.
+    unjoined: Option<usize>,
+    kept: Vec<(u32, u32)>,
+    /// Bytes before the nearest neighbours, if there are any.
+    sums: usize,
+    nearest: bool,
+}
+
+/// The results of one device for the i-particles of a job.
+pub struct Share<'a> {
+    /// First page of each sum.
+    pub leaves: Vec<u32>,
+    /// [sum][quantity][i-particle].
+    pub sums: &'a [f64],
+    /// Squared distance of the nearest neighbour and its label; empty if not asked for.
+    pub nearest: (&'a [f64], &'a [i32]),
+}
+
+impl Unit {
+    /// A device made ready, with nothing in its memory.
+    ///
+    /// # Errors
+    ///
+    /// The device does not let us.
+    pub fn new(device: &'static Device, precision: Precision) -> Result<Self> {
+        let current = device.enter()?;
+        let stream = Stream::new(&current)?;
+        let mut unit = Self {
+            device,
+            precision,
+            stream,
+            store: Store::default(),
+            upload: Upload::default(),
+            sums: DeviceBuffer::default(),
+            candidates: DeviceBuffer::default(),
+            answer: DeviceBuffer::default(),
+            pinned: PinnedBuffer::default(),
+            kernels: HashMap::new(),
+            trees: Trees::default(),
+            queued: None,
+        };
+        // Modules that the driver does not take are better known now.
+        unit.kernel(&current, Module::Common, "join_sums".to_owned())?;
+        unit.kernel(
+            &current,
+            Module::Forces(precision),
+            format!("advance_{precision}"),
+        )?;
+        Ok(unit)
+    }
+
+    fn kernel(&mut self, current: &Current<'_>, module: Module, name: String) -> Result<Kernel> {
+        if let Some(&kernel) = self.kernels.get(&name) {
+            return Ok(kernel);
+        }
+        let kernel = self.device.kernel(current, module, &name)?;
+        self.kernels.insert(name, kernel);
+        Ok(kernel)
+    }
+
+    /// Queues a job. Whatever was queued before is waited for and forgotten.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver; the unit is of no use then.
+    pub fn start(&mut self, job: &Job<'_>) -> Result<()> {
+        let current = self.device.enter()?;
+        self.settle(&current)?;
+        let plan = Plan::new(
+            job.particles.len().max(1),
+            job.pages.max(1),
+            self.device.multiprocessors,
+        );
+        self.grow_tree(job, plan.parts);
+        let room = self.block_bytes(job, &plan);
+        let advance = self.advance(&current, job, room)?;
+        let queued = if job.particles.is_empty() || job.pages == 0 {
+            self.upload.send(&self.stream)?;
+            self.launch_advance(&current, advance)?;
+            None
+        } else {
+            Some(self.block(&current, job, &plan, advance)?)
+        };
+        self.queued = queued;
+        Ok(())
+    }
+
+    /// Waits for what is queued, and forgets it.
+    fn settle(&mut self, current: &Current<'_>) -> Result<()> {
+        self.queued = None;
+        self.stream.wait(current)
+    }
+
+    /// The results of the last job; `None` if it had no pairs.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver; the unit is of no use then.
+    pub fn finish(&mut self) -> Result<Option<Share<'_>>> {
+        let Some(queued) = self.queued.take() else {
+            return Ok(None);
+        };
+        let current = self.device.enter()?;
+        self.stream.wait(&current)?;
+        let Queued { ni, kept, .. } = queued;
+        let count = queued.sums / 8;
+        // SAFETY: the device has written so much into the pinned memory, and is done; the buffer is
+        // aligned, and any bits are numbers.
+        let (sums, r2, labels) = unsafe {
+            let start = self.pinned.start();
+            let near = start.add(queued.sums);
+            let many = if queued.nearest { ni } else { 0 };
+            (
+                std::slice::from_raw_parts_mut(start.cast::<f64>(), count),
+                std::slice::from_raw_parts(near.cast::<f64>(), many),
+                std::slice::from_raw_parts(near.add(many * 8).cast::<i32>(), many),
+            )
+        };
+        if let Some(parts) = queued.unjoined {
+            join_on_host(&self.trees.by_parts[&parts], sums, ni);
+        }
+        Ok(Some(Share {
+            leaves: kept.iter().map(|&(leaf, _)| leaf).collect(),
+            sums,
+            nearest: (r2, labels),
+        }))
+    }
+
+    /// The tree for so many parts, made if this is the first time.
+    fn grow_tree(&mut self, job: &Job<'_>, parts: usize) {
+        let numbers = || {
+            job.run[..job.pages]
+                .iter()
+                .map(|&p| job.memory.page(p).number())
+        };
+        let trees = &mut self.trees;
+        let ends = (job.first, job.next);
+        if trees.ends != ends || !trees.numbers.iter().copied().eq(numbers()) {
+            trees.numbers = numbers().collect();
+            trees.ends = ends;
+            trees.by_parts.clear();
+        }
+        let numbers = &trees.numbers;
+        trees
+            .by_parts
+            .entry(parts)
+            .or_insert_with(|| Tree::new(numbers, parts, ends.0, ends.1));
+    }
+
+    /// Bytes to send for a block, without the changes.
+    fn block_bytes(&self, job: &Job<'_>, plan: &Plan) -> usize {
+        let tree = &self.trees.by_parts[&plan.parts];
+        bytes_of::<IRecord>(job.particles.len())
+            + bytes_of::<u32>(job.pages)
+            + bytes_of::<u8>(tree.joins.len())
+            + bytes_of::<u32>(tree.first_sum.len())
+            + bytes_of::<[u32; 2]>(tree.steps.len())
+            + bytes_of::<u32>(tree.rounds.len())
+            + bytes_of::<u32>(tree.kept.len())
+    }
+
+    /// Stores what has changed and predicts what is not predicted. The last batch is left in the
+    /// upload, with `room` bytes behind it, and returned to be launched.
+    fn advance(
+        &mut self,
+        current: &Current<'_>,
+        job: &Job<'_>,
+        room: usize,
+    ) -> Result<Option<(AdvanceArgs, u32)>> {
+        let Units { length, velocity } = job.units;
+        let stamp = [job.ti.to_bits(), length.to_bits(), velocity.to_bits()];
+        let memory = job.memory;
+        let todo = self
+            .store
+            .plan(current, memory, job.run, job.pages, stamp, self.precision)?;
+        let on_host = job.predictor == Place::Host;
+        let mut rest = &todo[..];
+        loop {
+            let (batch, after, bytes) = split_batch(rest, on_host);
+            let is_last = after.is_empty();
+            self.upload
+                .begin(current, bytes + if is_last { room } else { 0 })?;
+            let launch = (!batch.is_empty()).then(|| self.gather(job, batch, stamp));
+            if is_last {
+                return Ok(launch);
+            }
+            self.upload.send(&self.stream)?;
+            self.launch_advance(current, launch)?;
+            self.stream.wait(current)?; // before the upload is written to again
+            rest = after;
+        }
+    }
+
+    /// Puts the changes of some pages into the upload.
+    fn gather(&mut self, job: &Job<'_>, batch: &[Todo], stamp: [u64; 3]) -> (AdvanceArgs, u32) {
+        let Self { store, upload, .. } = self;
+        let mut begin = 0;
+        let work: Vec<PageWork> = batch
+            .iter()
+            .map(|todo| {
+                let work = store.note(
+                    job.memory.page(todo.position),
+                    todo,
+                    begin,
+                    stamp,
+                    self.precision,
+                );
+                begin += todo.records;
+                work
+            })
+            .collect();
+        let work = upload.put(&work);
+        let mut records = None;
+        for todo in batch {
+            let page = job.memory.page(todo.position);
+            let bits = if todo.fresh {
+                page.present()
+            } else {
+                page.changed()
+            };
+            let chosen = slots(bits);
+            let at = upload.put_each(todo.records, chosen.map(|slot| store::record(page, slot)));
+            records.get_or_insert(at);
+        }
+        let mut predictions = None;
+        if job.predictor == Place::Host {
+            let mut x = Box::new([[0.0; PAGE]; 3]);
+            for todo in batch {
+                let page = job.memory.page(todo.position);
+                page.predict_positions(job.ti, &mut x);
+                let at = upload.put(&x[..]);
+                predictions.get_or_insert(at);
+                page.predict_velocities(job.ti, &mut x);
+                upload.put(&x[..]);
+            }
+        }
+        let args = AdvanceArgs {
+            j: store.sources(job.units),
+            work,
+            records: records.unwrap_or_default(),
+            predictions: predictions.unwrap_or_default(),
+            ti: job.ti,
+        };
+        (args, batch.len() as u32)
+    }
+
+    fn launch_advance(
+        &mut self,
+        current: &Current<'_>,
+        launch: Option<(AdvanceArgs, u32)>,
+    ) -> Result<()> {
+        let Some((args, pages)) = launch else {
+            return Ok(());
+        };
+        let name = format!("advance_{}", self.precision);
+        let kernel = self.kernel(current, Module::Forces(self.precision), name)?;
+        // SAFETY: what the kernel takes; all of it lies in buffers of the unit that are not freed or
+        // written to before the queue was waited for.
+        unsafe {
+            self.stream
+                .launch(kernel, (pages, 1), (ADVANCE_THREADS, 1), &args)
+        }
+    }
+
+    /// Queues the forces on the i-particles, and the copy of the results.
+    fn block(
+        &mut self,
+        current: &Current<'_>,
+        job: &Job<'_>,
+        plan: &Plan,
+        advance: Option<(AdvanceArgs, u32)>,
+    ) -> Result<Queued> {
+        let ni = job.particles.len();
+        let Self {
+            store,
+            upload,
+            trees,
+            ..
+        } = self;
+        let tree = &trees.by_parts[&plan.parts];
+        let particles = upload.put_each(ni, job.particles.iter().map(i_record));
+        let order = upload.put_each(job.pages, job.run.iter().map(|&p| store.place(p)));
+        let joins = upload.put(&tree.joins);
+        let first_sum = upload.put(&tree.first_sum);
+        let steps = upload.put(&tree.steps);
+        let rounds = upload.put(&tree.rounds);
+        let kept = upload.put_each(tree.kept.len(), tree.kept.iter().map(|&(_, sum)| sum));
+        let j = store.sources(job.units);
+
+        let every_sum = tree.sums as usize * SUMS * ni * 8;
+        let on_host = match job.join {
+            Place::Host => true,
+            Place::Device => false,
+            Place::Auto => every_sum <= JOINED_BY_HOST,
+        };
+        let count = if on_host {
+            tree.sums as usize
+        } else {
+            tree.kept.len()
+        };
+        let queued = Queued {
+            ni,
+            unjoined: on_host.then_some(plan.parts),
+            kept: tree.kept.clone(),
+            sums: count * SUMS * ni * 8,
+            nearest: job.nearest,
+        };
+        let join = JoinArgs {
+            steps,
+            rounds,
+            kept,
+            count: tree.rounds.len() as u32,
+            keep: tree.kept.len() as u32,
+            ni: ni as u32,
+            ..JoinArgs::default()
+        };
+
+        let rows = plan.parts * plan.rows;
+        let answer = queued.sums + if job.nearest { ni * (8 + 4) } else { 0 };
+        self.answer.reserve(current, answer)?;
+        self.pinned.reserve(current, answer)?;
+        if !on_host {
+            self.sums.reserve(current, every_sum)?;
+        }
+        if job.nearest {
+            self.candidates.reserve(current, rows * ni * (8 + 8 + 4))?;
+        }
+        let results = self.answer.address();
+        let sums = if on_host {
+            results
+        } else {
+            self.sums.address()
+        };
+        let least = self.candidates.address();
+        let second = least + (rows * ni * 8) as Pointer;
+        let leaf = second + (rows * ni * 8) as Pointer;
+
+        self.upload.send(&self.stream)?;
+        self.launch_advance(current, advance)?;
+        let kernel = self.kernel(
+            current,
+            Module::Forces(self.precision),
+            format!(
+                "force_{}_{}{}_{}",
+                self.precision,
+                if job.jerk { "jerk" } else { "still" },
+                if job.nearest { "_nearest" } else { "" },
+                plan.tile
+            ),
+        )?;
+        let args = ForceArgs {
+            j,
+            particles,
+            order,
+            joins,
+            first_sum,
+            sums,
+            least,
+            second,
+            leaf,
+            nj: job.nj as u64,
+            ni: ni as u32,
+            pages: job.pages as u32,
+            parts: plan.parts as u32,
+            unused: 0,
+        };
+        let grid = (plan.blocks as u32, plan.parts as u32);
+        // SAFETY: what the kernel takes. Sources, uploads and buffers have the sizes that the plan
+        // and the tree ask for, and stay until the queue was waited for.
+        unsafe {
+            self.stream
+                .launch(kernel, grid, (plan.columns as u32, plan.rows as u32), &args)?
+        };
+        if !on_host {
+            let kernel = self.kernel(current, Module::Common, "join_sums".to_owned())?;
+            let columns = (ni as u32).next_power_of_two().min(32);
+            let block = (columns, JOIN_THREADS / columns);
+            let args = JoinArgs {
+                sums,
+                results,
+                ..join
+            };
+            // SAFETY: as above.
+            unsafe {
+                self.stream
+                    .launch(kernel, ((ni as u32).div_ceil(columns), 1), block, &args)?
+            };
+        }
+        if job.nearest {
+            let kernel = self.kernel(current, Module::Common, "nearest_neighbours".to_owned())?;
+            let r2 = results + queued.sums as Pointer;
+            let args = NearestArgs {
+                j,
+                particles,
+                order,
+                least,
+                second,
+                leaf,
+                r2,
+                label: r2 + (ni * 8) as Pointer,
+                nj: job.nj as u64,
+                precision: self.coordinate_error(),
+                ni: ni as u32,
+                pages: job.pages as u32,
+                candidates: rows as u32,
+                unused: 0,
+            };
+            // SAFETY: as above.
+            unsafe {
+                self.stream
+                    .launch(kernel, (ni as u32, 1), (NEIGHBOUR_THREADS, 1), &args)?
+            };
+        }
+        // SAFETY: both buffers have the size; the pinned one is not touched before the next wait.
+        unsafe { self.stream.download(self.pinned.start(), results, answer)? };
+        Ok(queued)
+    }
+
+    /// Relative error of a coordinate as the pair loop sees it.
+    fn coordinate_error(&self) -> f64 {
+        2.0_f64.powi(match self.precision {
+            Precision::Double => -51,
+            Precision::Mixed => -46,
+            Precision::Single => -22,
+        })
+    }
+
+    /// The labels of the neighbours of each i-particle, in address order, added to `found`. The
+    /// memory is as the last job left it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver; the unit is of no use then.
+    pub fn add_lists(
+        &mut self,
+        job: &Job<'_>,
+        rules: ListRules,
+        found: &mut [Vec<i32>],
+    ) -> Result<()> {
+        if job.pages == 0 || job.particles.is_empty() {
+            return Ok(());
+        }
+        let current = self.device.enter()?;
+        self.settle(&current)?;
+        let count = self.kernel(&current, Module::Common, "count_neighbours".to_owned())?;
+        let fill = self.kernel(&current, Module::Common, "fill_neighbours".to_owned())?;
+        let ni = job.particles.len();
+        let room = bytes_of::<IRecord>(ni) + bytes_of::<u32>(job.pages) + bytes_of::<u64>(ni);
+        self.upload.begin(&current, room)?;
+        let Self { store, upload, .. } = self;
+        let particles = upload.put_each(ni, job.particles.iter().map(i_record));
+        let order = upload.put_each(job.pages, job.run.iter().map(|&p| store.place(p)));
+        self.candidates.reserve(&current, ni * 4)?;
+        self.pinned.reserve(&current, ni * 4)?;
+        self.upload.send(&self.stream)?;
+        let mut args = ListArgs {
+            j: self.store.sources(job.units),
+            particles,
+            order,
+            counts: self.candidates.address(),
+            nj: job.nj as u64,
+            ni: ni as u32,
+            pages: job.pages as u32,
+            include_self: u32::from(rules.include_self),
+            ..ListArgs::default()
+        };
+        let block = (NEIGHBOUR_THREADS, 1);
+        // SAFETY: as in `block`.
+        unsafe {
+            self.stream.launch(count, (ni as u32, 1), block, &args)?;
+            self.stream
+                .download(self.pinned.start(), args.counts, ni * 4)?;
+        }
+        self.stream.wait(&current)?;
+        // SAFETY: written by the copy that was waited for.
+        let counts =
+            unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<u32>(), ni) }.to_vec();
+
+        let mut begin = 0;
+        while begin < ni {
+            // As many lists as fit, at least one.
+            let mut total = 0;
+            let mut end = begin;
+            let mut begins = Vec::new();
+            while end < ni && (end == begin || total + counts[end] as usize <= LABELS) {
+                begins.push(total as u64);
+                total += counts[end] as usize;
+                end += 1;
+            }
+            if total > 0 {
+                self.upload.begin(&current, room)?;
+                let chosen = &job.particles[begin..end];
+                args.particles = self
+                    .upload
+                    .put_each(chosen.len(), chosen.iter().map(i_record));
+                let store = &self.store;
+                let places = job.run.iter().map(|&p| store.place(p));
+                args.order = self.upload.put_each(job.pages, places);
+                args.begins = self.upload.put(&begins);
+                args.ni = chosen.len() as u32;
+                self.sums.reserve(&current, total * 4)?;
+                self.pinned.reserve(&current, total * 4)?;
+                args.labels = self.sums.address();
+                self.upload.send(&self.stream)?;
+                // SAFETY: as above.
+                unsafe {
+                    self.stream.launch(fill, (args.ni, 1), block, &args)?;
+                    self.stream
+                        .download(self.pinned.start(), args.labels, total * 4)?;
+                }
+                self.stream.wait(&current)?;
+                // SAFETY: written by the copy that was waited for.
+                let mut labels =
+                    unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<i32>(), total) };
+                for (list, &count) in found[begin..end].iter_mut().zip(&counts[begin..end]) {
+                    let (mine, others) = labels.split_at(count as usize);
+                    list.extend_from_slice(mine);
+                    labels = others;
+                }
+            }
+            begin = end;
+        }
+        Ok(())
+    }
+
+    /// Gives up what is queued, without waiting.
+    pub fn cancel(&mut self) {
+        self.queued = None;
+    }
+
+    /// Leaves everything as it is: the process was forked, and the device belongs to the parent.
+    pub fn abandon(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Unit {
+    fn drop(&mut self) {
+        let Ok(current) = self.device.enter() else {
+            return;
+        };
+        // Whatever is queued still uses the buffers. If the device is lost, so are they.
+        let _ = self.stream.wait(&current);
+        self.store.free(&current);
+        self.upload.free(&current);
+        for buffer in [&mut self.sums, &mut self.candidates, &mut self.answer] {
+            buffer.free(&current);
+        }
+        self.pinned.free(&current);
+        self.stream.free(&current);
+    }
+}
+
+/// As much of the work as fits into one copy, the rest, and the bytes of the copy.
+fn split_batch(todo: &[Todo], on_host: bool) -> (&[Todo], &[Todo], usize) {
+    let prediction = if on_host {
+        2 * bytes_of::<[[f64; PAGE]; 3]>(1)
+    } else {
+        0
+    };
+    let mut bytes = bytes_of::<PageWork>(0);
+    let mut count = 0;
+    for page in todo {
+        let more = size_of::<PageWork>() + bytes_of::<[f64; RECORD]>(page.records) + prediction;
+        if count > 0 && bytes + more > BATCH {
+            break;
+        }
+        bytes += more;
+        count += 1;
+    }
+    let (batch, after) = todo.split_at(count);
+    (batch, after, bytes)
+}
+
+fn i_record(i: &IParticle) -> IRecord {
+    IRecord {
+        x: i.x,
+        v: i.v,
+        eps2: i.eps2,
+        h2: i.h2,
+        label: i.index.into(),
+    }
+}
+
+/// Does with the partial sums what the kernel `join_sums` does: those kept come first.
+fn join_on_host(tree: &Tree, sums: &mut [f64], ni: usize) {
+    let width = SUMS * ni;
+    for &[to, from] in &tree.steps {
+        let (to, from) = (to as usize * width, from as usize * width);
+        for n in 0..width {
+            sums[to + n] += sums[from + n];
+        }
+    }
+    for (n, &(_, sum)) in tree.kept.iter().enumerate() {
+        sums.copy_within(sum as usize * width..(sum as usize + 1) * width, n * width);
+    }
+}

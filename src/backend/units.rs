@@ -1,0 +1,92 @@
+//! The units of single-precision numbers: powers of two that bring lengths and velocities of any
+//! system of units into the range of the kernels, and a mass that makes equal masses exact.
+
+/// Coordinates are left as they are while the largest of those that share units lies in this range.
+/// Outside it single precision could overflow in r^-3 or lose small terms.
+pub const LENGTHS: (f64, f64) = (1e-10, 16_777_216.0);
+/// The same for velocities, which enter linearly.
+pub const VELOCITIES: (f64, f64) = (1.0 / 16_777_216.0, 16_777_216.0);
+/// Nine in ten coordinates must be in this range after scaling: particles
+/// of two scales that are farther apart are left to double precision.
+pub const NEIGHBOURHOOD: (f64, f64) = (1e-8, 1e8);
+/// Beyond this distance from the origin terms might vanish in products.
+pub const FAR: f64 = 1e10;
+/// Masses below this multiple of the unit might, too.
+pub const LEAST_MASS: f64 = 1e-20;
+
+/// Coordinates of i-particles up to the larger number and squares of the softening length between
+/// both are safe from overflow and underflow.
+pub const SINGLE_RANGE: (f64, f64) = (1e-24, 1e8);
+
+/// The powers of two by which the numbers of a tile are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Units {
+    /// For positions.
+    pub length: f64,
+    /// For velocities.
+    pub velocity: f64,
+}
+
+impl Units {
+    /// The client's units.
+    pub const PLAIN: Self = Self {
+        length: 1.0,
+        velocity: 1.0,
+    };
+
+    /// Whether lengths and velocities are in the client's units.
+    #[inline(always)]
+    pub fn are_plain(&self) -> bool {
+        *self == Self::PLAIN
+    }
+}
+
+/// The unit of some masses, and whether single precision has the range for all of them: the first
+/// that can be divided by, so that equal masses are exact.
+pub fn of_masses(masses: &[f64]) -> (f64, bool) {
+    let usable = |m: &&f64| m.is_normal() && (1.0 / **m).is_normal();
+    let unit = masses.iter().find(usable).copied().unwrap_or(1.0);
+    let inverse = 1.0 / unit;
+    // What overflows shows in the sums; what vanishes does not.
+    let fits = |&m: &f64| m == 0.0 || f64::from((m * inverse) as f32).abs() >= LEAST_MASS;
+    (unit, masses.iter().all(fits))
+}
+
+/// Units in which the typical one of some predicted particles has numbers of order one, and whether
+/// single precision has the range for the others beside it.
+pub fn suitable(particles: impl Iterator<Item = ([f64; 3], [f64; 3])>) -> (Units, bool) {
+    let mut norms = [Vec::new(), Vec::new()];
+    for (x, v) in particles {
+        for (norms, vector) in norms.iter_mut().zip([x, v]) {
+            norms.push(vector.iter().fold(0.0_f64, |m, c| m.max(c.abs())));
+        }
+    }
+    // The median: one escaper must not squeeze the others into rounding errors.
+    let units = [0, 1].map(|k: usize| {
+        if norms[k].is_empty() {
+            return 1.0;
+        }
+        let middle = norms[k].len() / 2;
+        let median = norms[k].select_nth_unstable_by(middle, f64::total_cmp).1;
+        if outside(*median, [LENGTHS, VELOCITIES][k]) {
+            inverse_power_of_two(*median)
+        } else {
+            1.0
+        }
+    });
+    let suits = |&&norm: &&f64| !outside(norm * units[0], NEIGHBOURHOOD);
+    let representable = norms[0].iter().filter(suits).count() * 10 >= norms[0].len() * 9;
+    let [length, velocity] = units;
+    (Units { length, velocity }, representable)
+}
+
+/// Whether a number that is not zero lies outside a range.
+pub fn outside(value: f64, (least, most): (f64, f64)) -> bool {
+    value != 0.0 && !(least..=most).contains(&value)
+}
+
+/// A power of two that brings `value` close to 1.
+fn inverse_power_of_two(value: f64) -> f64 {
+    let exponent = (value.to_bits() >> 52 & 0x7ff) as i32 - 1023;
+    2.0_f64.powi(-exponent.clamp(-1000, 1000))
+}
