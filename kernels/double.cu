@@ -2,4 +2,4 @@
 #include "advance.cuh"
 #include "force.cuh"
 
-FORCE_KERNELS(Double, double)
+FORCE_KERNELS(Double, double, 3)

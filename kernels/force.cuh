@@ -1,6 +1,6 @@
 // The forces on a block of i-particles: equations 3.3 to 3.5 of the kirin thesis.
 //
-// A thread block has `columns` x `rows` threads. A thread has R i-particles (columns apart); the
+// A thread block has `columns` x `rows` = FORCE_THREADS threads. A thread has R i-particles (columns apart); the
 // rows share the leaves of each page among them, which come through shared memory a page at a time.
 // One thread sums one leaf in address order in the precision of the pairs; from there on sums are
 // double and follow the binary tree over all addresses, whoever computes which part of it.
@@ -9,7 +9,6 @@
 #include "precision.cuh"
 
 #define FORCE_THREADS 128
-#define MOST_ROWS LEAVES
 // Pairs of one thread that are unrolled.
 #define UNROLL 8
 // What a leaf of doubtful masses must have of potential, or its terms may have vanished.
@@ -199,16 +198,21 @@ __device__ __forceinline__ double join_rows(const double (*left)[FORCE_THREADS],
     return s;
 }
 
-// What turns a page's sum number `c` into the client's units.
-__device__ __forceinline__ double factor(int c, double mass_unit, const Sources& j)
-{
-    const double m_l = __dmul_rn(mass_unit, j.length);
-    if (c == 3) {
-        return -m_l;
+// What turns the sums of a page into the client's units.
+struct Factors {
+    double acc;
+    double pot;
+    double jerk;
+
+    __device__ __forceinline__ Factors(double mass_unit, const Sources& j, double time)
+    {
+        const double m_l = __dmul_rn(mass_unit, j.length);
+        acc = __dmul_rn(m_l, j.length);
+        pot = -m_l;
+        jerk = __dmul_rn(acc, time);
     }
-    const double m_l2 = __dmul_rn(m_l, j.length);
-    return c < 3 ? m_l2 : __dmul_rn(m_l2, j.length / j.velocity);
-}
+    __device__ __forceinline__ double of(int c) const { return c < 3 ? acc : c == 3 ? pot : jerk; }
+};
 
 template <class P, bool JERK, bool NEAREST, int R>
 __device__ __forceinline__ void force(const ForceArgs& a)
@@ -222,7 +226,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
 
     const int columns = blockDim.x, rows = R == 1 ? blockDim.y : 1;
     const int column = threadIdx.x, row = R == 1 ? threadIdx.y : 0;
-    const int thread = row * columns + column, threads = columns * rows;
+    const int thread = row * columns + column;
     const unsigned part = blockIdx.y;
     const unsigned begin = (unsigned)((unsigned long long)a.pages * part / a.parts);
     const unsigned end = (unsigned)((unsigned long long)a.pages * (part + 1) / a.parts);
@@ -249,6 +253,8 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         where[r] = 0;
     }
 
+    const double time = a.j.length / a.j.velocity;
+    const size_t one_sum = (size_t)SUMS * a.ni;
     unsigned depth = a.first_sum[part];
     for (unsigned n = begin; n < end; ++n) {
         const unsigned place = a.order[n];
@@ -258,8 +264,11 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         const Vector* from = (const Vector*)a.j.predicted + (size_t)place * (P::VECTORS * PAGE);
 
         __syncthreads(); // everybody is done with the page before
+#pragma unroll
         for (int vector = 0; vector < P::VECTORS; ++vector) {
-            for (int s = thread; s < PAGE; s += threads) {
+#pragma unroll
+            for (int turn = 0; turn < PAGE / FORCE_THREADS; ++turn) {
+                const int s = turn * FORCE_THREADS + thread;
                 tile.at[vector][s / LEAF][s % LEAF] =
                     s < present ? from[vector * PAGE + s] : P::absent(vector);
             }
@@ -273,24 +282,41 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         sum_leaves<P, JERK, NEAREST, R>(tile, row * share, (row + 1) * share, present, mask, doubtful, n, i,
                                         total, nearest, where);
         const unsigned joins = a.joins[n];
+        const Factors factors(page.mass_unit, a.j, time);
+        depth -= joins;
         if (rows == 1) {
 #pragma unroll
             for (int r = 0; r < R; ++r) {
 #pragma unroll
                 for (int c = 0; c < SUMS; ++c) {
-                    double s = __dmul_rn(total[r][c], factor(c, page.mass_unit, a.j));
-                    if (which[r] < a.ni) {
-                        double* at = a.sums + ((size_t)depth * SUMS + c) * a.ni + which[r];
-                        for (unsigned back = 1; back <= joins; ++back) {
-                            at -= (size_t)SUMS * a.ni;
-                            s = __dadd_rn(*at, s);
+                    total[r][c] = __dmul_rn(total[r][c], factors.of(c));
+                }
+            }
+            double* at = a.sums + (depth + joins) * one_sum;
+            for (unsigned back = joins; back > 0; --back) {
+                at -= one_sum;
+#pragma unroll
+                for (int c = 0; c < SUMS; ++c) {
+#pragma unroll
+                    for (int r = 0; r < R; ++r) {
+                        if (which[r] < a.ni) {
+                            total[r][c] = __dadd_rn(at[c * a.ni + which[r]], total[r][c]);
                         }
-                        *at = s;
+                    }
+                }
+            }
+#pragma unroll
+            for (int c = 0; c < SUMS; ++c) {
+#pragma unroll
+                for (int r = 0; r < R; ++r) {
+                    if (which[r] < a.ni) {
+                        at[c * a.ni + which[r]] = total[r][c];
                     }
                 }
             }
         } else {
             __syncthreads(); // everybody is done with the tile
+#pragma unroll
             for (int c = 0; c < SUMS; ++c) {
                 left[c][thread] = total[0][c];
             }
@@ -298,18 +324,16 @@ __device__ __forceinline__ void force(const ForceArgs& a)
             if (which[0] < a.ni) {
                 // A row for each sum, as far as there are rows.
                 for (int c = row; c < SUMS; c += rows) {
-                    double s = join_rows(left, c, column, columns, rows);
-                    s = __dmul_rn(s, factor(c, page.mass_unit, a.j));
-                    double* at = a.sums + ((size_t)depth * SUMS + c) * a.ni + which[0];
-                    for (unsigned back = 1; back <= joins; ++back) {
-                        at -= (size_t)SUMS * a.ni;
-                        s = __dadd_rn(*at, s);
+                    double s = __dmul_rn(join_rows(left, c, column, columns, rows), factors.of(c));
+                    double* at = a.sums + depth * one_sum + (size_t)c * a.ni + which[0];
+                    for (unsigned back = joins; back-- > 0;) {
+                        s = __dadd_rn(at[back * one_sum], s);
                     }
                     *at = s;
                 }
             }
         }
-        depth += 1 - joins;
+        ++depth;
     }
     if (NEAREST) {
 #pragma unroll
@@ -324,14 +348,23 @@ __device__ __forceinline__ void force(const ForceArgs& a)
     }
 }
 
-// All kernels of one precision: force_<precision>_<jerk|still>[_nearest]_<i-particles a thread>.
-#define FORCE_KERNELS(Precision, name)                                                                  \
-    KERNEL(force_##name##_jerk_1, ForceArgs, FORCE_THREADS) { force<Precision, true, false, 1>(a); }          \
-    KERNEL(force_##name##_jerk_2, ForceArgs, FORCE_THREADS) { force<Precision, true, false, 2>(a); }          \
-    KERNEL(force_##name##_jerk_nearest_1, ForceArgs, FORCE_THREADS) { force<Precision, true, true, 1>(a); }   \
-    KERNEL(force_##name##_jerk_nearest_2, ForceArgs, FORCE_THREADS) { force<Precision, true, true, 2>(a); }   \
-    KERNEL(force_##name##_still_1, ForceArgs, FORCE_THREADS) { force<Precision, false, false, 1>(a); }        \
-    KERNEL(force_##name##_still_2, ForceArgs, FORCE_THREADS) { force<Precision, false, false, 2>(a); }        \
-    KERNEL(force_##name##_still_nearest_1, ForceArgs, FORCE_THREADS) { force<Precision, false, true, 1>(a); } \
-    KERNEL(force_##name##_still_nearest_2, ForceArgs, FORCE_THREADS) { force<Precision, false, true, 2>(a); } \
+// All kernels of one precision: force_<precision>_<jerk|still>[_nearest]_<i-particles a thread>, of which
+// at least `blocks` thread blocks find registers on a multiprocessor.
+#define FORCE_KERNELS(Precision, name, blocks)                                       \
+    CROWDED_KERNEL(force_##name##_jerk_1, ForceArgs, FORCE_THREADS, blocks)          \
+    { force<Precision, true, false, 1>(a); }                                         \
+    CROWDED_KERNEL(force_##name##_jerk_2, ForceArgs, FORCE_THREADS, blocks)          \
+    { force<Precision, true, false, 2>(a); }                                         \
+    CROWDED_KERNEL(force_##name##_jerk_nearest_1, ForceArgs, FORCE_THREADS, blocks)  \
+    { force<Precision, true, true, 1>(a); }                                          \
+    CROWDED_KERNEL(force_##name##_jerk_nearest_2, ForceArgs, FORCE_THREADS, blocks)  \
+    { force<Precision, true, true, 2>(a); }                                          \
+    CROWDED_KERNEL(force_##name##_still_1, ForceArgs, FORCE_THREADS, blocks)         \
+    { force<Precision, false, false, 1>(a); }                                        \
+    CROWDED_KERNEL(force_##name##_still_2, ForceArgs, FORCE_THREADS, blocks)         \
+    { force<Precision, false, false, 2>(a); }                                        \
+    CROWDED_KERNEL(force_##name##_still_nearest_1, ForceArgs, FORCE_THREADS, blocks) \
+    { force<Precision, false, true, 1>(a); }                                         \
+    CROWDED_KERNEL(force_##name##_still_nearest_2, ForceArgs, FORCE_THREADS, blocks) \
+    { force<Precision, false, true, 2>(a); }                                         \
     KERNEL(advance_##name, AdvanceArgs, ADVANCE_THREADS) { advance<Precision>(a); }

@@ -8,6 +8,9 @@
 #ifdef __CUDACC__
 #define KERNEL(name, Args, threads) \
     extern "C" __global__ void __launch_bounds__(threads) name(const Args a)
+// Where registers are what counts: at least so many blocks to a multiprocessor.
+#define CROWDED_KERNEL(name, Args, threads, blocks) \
+    extern "C" __global__ void __launch_bounds__(threads, blocks) name(const Args a)
 
 // 1 / sqrt(x) to about 23 bits; infinite for zero.
 __device__ __forceinline__ float kirin_rsqrt(float x)
@@ -18,4 +21,5 @@ __device__ __forceinline__ float kirin_rsqrt(float x)
 }
 #else
 #include "shim.h"
+#define CROWDED_KERNEL(name, Args, threads, blocks) KERNEL(name, Args, threads)
 #endif

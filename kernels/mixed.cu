@@ -2,4 +2,4 @@
 #include "advance.cuh"
 #include "force.cuh"
 
-FORCE_KERNELS(Mixed, mixed)
+FORCE_KERNELS(Mixed, mixed, 4)

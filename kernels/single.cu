@@ -2,4 +2,4 @@
 #include "advance.cuh"
 #include "force.cuh"
 
-FORCE_KERNELS(Single, single)
+FORCE_KERNELS(Single, single, 4)

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Compiles kernels/*.cu to kernels/prebuilt/*.ptx.
+
+Needs Python 3.9 and pip on Linux on x86-64; no CUDA toolkit and no GPU: the compiler is NVRTC out
+of a pinned wheel of the Python package index (24 MB, fetched once). The result is the same bytes
+everywhere.
+
+    kernels/build.py            bring kernels/prebuilt up to date
+    kernels/build.py --check    build anew elsewhere and compare byte by byte
+
+Ends with 0 if all is well, 1 if not, and 77 if the compiler cannot be had on this machine.
+"""
+
+import argparse
+import hashlib
+import pathlib
+import re
+import sys
+import tempfile
+
+from tools import nvrtc, wheels
+
+KERNELS = pathlib.Path(__file__).resolve().parent
+PREBUILT = KERNELS / "prebuilt"
+TARGET = "60"
+OPTIONS = [f"--gpu-architecture=compute_{TARGET}", "--std=c++17", "--fmad=false", "--ftz=true"]
+# What NVRTC 12.1 writes, and the first Linux driver that reads it (that of CUDA 12.1).
+PTX_VERSION = "8.1"
+LEAST_DRIVER = "530.30.02"
+UNAVAILABLE = 77
+
+
+class Wrong(Exception):
+    """Something is not as it should be; the message says what."""
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def sources():
+    """Every file that goes into a module."""
+    return sorted([*KERNELS.glob("*.cu"), *KERNELS.glob("*.cuh")])
+
+
+def modules():
+    return sorted(KERNELS.glob("*.cu"))
+
+
+def declared(module):
+    """The kernels of a module: each KERNEL(name, ...) in it, also those that a macro of a header
+    makes."""
+    text = re.sub(r"//[^\n]*", "", module.read_text())
+    names = set(re.findall(r"KERNEL\((\w+),", text))
+    for header in KERNELS.glob("*.cuh"):
+        joined = re.sub(r"//[^\n]*", "", header.read_text()).replace("\\\n", " ")
+        for macro, parameters, body in re.findall(r"^#define (\w+)\(([^)]*)\)(.*)$", joined, re.M):
+            made = re.findall(r"KERNEL\(([\w#]+),", body)
+            for call in re.findall(rf"^{macro}\(([^)]*)\)", text, re.M) if made else ():
+                given = dict(zip(map(str.strip, parameters.split(",")), map(str.strip, call.split(","))))
+                names.update("".join(given.get(part, part) for part in re.split("##", name)) for name in made)
+    return names
+
+
+def check_ptx(module, ptx):
+    """Refuses PTX that is not for the promised drivers and devices, or lacks a kernel."""
+    version = re.search(r"^\.version (\S+)$", ptx, re.M).group(1)
+    target = re.search(r"^\.target (\S+)$", ptx, re.M).group(1)
+    if (version, target) != (PTX_VERSION, f"sm_{TARGET}"):
+        raise Wrong(f"{module.name}: PTX {version} for {target}, expected {PTX_VERSION} for sm_{TARGET}")
+    entries = set(re.findall(r"^\.visible \.entry (\w+)\(", ptx, re.M))
+    wanted = declared(module)
+    if entries != wanted:
+        raise Wrong(f"{module.name}: kernels {sorted(entries ^ wanted)} are in the source or the PTX, not in both")
+
+
+def build():
+    """All modules: file name -> contents."""
+    compiler = nvrtc.Compiler()
+    if compiler.version() != tuple(map(int, nvrtc.VERSION.split(".")[:2])):
+        raise Wrong(f"NVRTC says that it is {compiler.version()}, expected {nvrtc.VERSION}")
+    built = {}
+    for module in modules():
+        options = OPTIONS + [f"-I{KERNELS}"]
+        ptx, warnings = compiler.compile(module.read_text(), module.name, options)
+        if warnings.strip():
+            print(warnings, file=sys.stderr)
+        check_ptx(module, ptx)
+        built[module.stem + ".ptx"] = ptx.encode()
+    return built
+
+
+def manifest(built):
+    """What prebuilt/ was made from, and how. tests/prebuilt.rs reads it."""
+    lines = [
+        "# Written by kernels/build.py.",
+        f"nvrtc {nvrtc.VERSION}",
+        f"options {' '.join(OPTIONS)} -Ikernels",
+        f"ptx {PTX_VERSION}",
+        f"target sm_{TARGET}",
+        f"driver {LEAST_DRIVER}",
+    ]
+    lines += [f"source {sha256(path.read_bytes())} {path.name}" for path in sources()]
+    lines += [f"module {sha256(data)} {name}" for name, data in sorted(built.items())]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def read(folder):
+    """The files of a folder: name -> contents."""
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())} if folder.is_dir() else {}
+
+
+def is_current():
+    """Whether prebuilt/ is what its MANIFEST says, and that is what this program would write."""
+    there = read(PREBUILT)
+    recorded = there.pop("MANIFEST", None)
+    names = {module.stem + ".ptx" for module in modules()}
+    return set(there) == names and recorded == manifest(there)
+
+
+def write(files):
+    """Makes prebuilt/ hold these files only."""
+    PREBUILT.mkdir(exist_ok=True)
+    for name in read(PREBUILT).keys() - files.keys():
+        (PREBUILT / name).unlink()
+    for name, data in files.items():
+        with tempfile.NamedTemporaryFile(dir=KERNELS, prefix=".", delete=False) as scratch:
+            scratch.write(data)
+        made = pathlib.Path(scratch.name)
+        made.chmod(0o644)
+        made.rename(PREBUILT / name)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare, change nothing")
+    parser.add_argument("--force", action="store_true", help="build even if all hashes fit")
+    arguments = parser.parse_args()
+    if is_current() and not arguments.check and not arguments.force:
+        print("kernels/prebuilt is up to date")
+        return 0
+    try:
+        built = build()
+    except wheels.Unavailable as why:
+        print(f"cannot build: {why}", file=sys.stderr)
+        return UNAVAILABLE
+    except (Wrong, nvrtc.CompileError) as why:
+        print(why, file=sys.stderr)
+        return 1
+    files = {**built, "MANIFEST": manifest(built)}
+    if not arguments.check:
+        write(files)
+        print(f"built {', '.join(sorted(built))}")
+        return 0
+    there = read(PREBUILT)
+    wrong = sorted(name for name in files.keys() | there.keys() if files.get(name) != there.get(name))
+    for name in wrong:
+        print(f"kernels/prebuilt/{name} is not what the sources make: run kernels/build.py", file=sys.stderr)
+    if not wrong:
+        print(f"kernels/prebuilt is what the sources make: {', '.join(sorted(built))}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""The report of kernels/sass.py as Markdown."""
+
+from . import slots
+
+KINDS = slots.GROUPS + ["other"]
+
+
+def table(head, rows):
+    """A Markdown table, its columns made equally wide."""
+    rows = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[n]) for row in [head, *rows]) for n in range(len(head))]
+    lines = [head, ["-" * width for width in widths], *rows]
+    return "".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |\n" for line in lines
+    )
+
+
+def kernels(at):
+    head = ["kernel", "registers", "spills, B", "stack, B", "shared, B", "threads", "warps per SM", "limited by"]
+    rows = [
+        [
+            row["kernel"],
+            row["registers"],
+            row["spills"],
+            row["stack"],
+            row["shared"],
+            row["threads"] or "-",
+            row["warps"] or "-",
+            row["warps_limited_by"] or "-",
+        ]
+        for row in at["kernels"]
+    ]
+    return table(head, rows)
+
+
+def loops(at):
+    kinds = [kind for kind in KINDS if any(row["mix"][kind] for row in at["loops"])]
+    head = ["kernel", "mask", "pairs", "inner", "+ leaf", "+ page", *kinds, "10^12 pairs/s", "limit"]
+    rows = []
+    for row in sorted(at["loops"], key=lambda row: (row["kernel"], row["masked"], row["address"])):
+        rows.append(
+            [row["kernel"], "yes" if row["masked"] else "no", row["pairs"]]
+            + [f"{row[part]:.2f}" for part in ("inner", "leaf", "page")]
+            + [f"{row['mix'][kind]:.2f}" for kind in kinds]
+            + ([f"{row['rate'] / 1e12:.2f}", row["limited_by"]] if "rate" in row else ["-", "-"])
+        )
+    return table(head, rows)
+
+
+def markdown(result):
+    text = f"ptxas {result['ptxas']}, nvdisasm {result['nvdisasm']}.\n"
+    for at in result["architectures"]:
+        text += f"\n## {at['name']}\n\n{kernels(at)}"
+        if not all(row.get("disassembled") for row in at["kernels"]):
+            text += "\nThis nvdisasm does not know the architecture: no pair loops.\n"
+        if at["loops"]:
+            name, multiprocessors, clock = at["device"]
+            text += (
+                "\nIssue slots per pair: of the pair loop, with its share of the loop over leaves "
+                f"({result['leaf']} j-particles), and with that of the loop over pages ({result['page']}), both on their "
+                "longest way; then instructions per pair of the pair loop by kind."
+            )
+            if multiprocessors and clock:
+                text += (
+                    f" The rate is computed, not measured: {multiprocessors} multiprocessors at {clock:g} GHz ({name}), "
+                    "nothing but what `limit` names."
+                )
+            text += f"\n\n{loops(at)}"
+            cold = max(row["cold"] for row in at["loops"])
+            if cold:
+                text += f"\nNot counted: up to {cold} instructions of paths to subroutines, which ordinary numbers do not take.\n"
+    return text
