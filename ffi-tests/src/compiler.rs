@@ -123,7 +123,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub fn clean_command(program: impl AsRef<OsStr>, settings: &[(&str, &str)]) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("KIRIN_") {
+        let text = name.to_string_lossy();
+        if text.starts_with("KIRIN_") || text.starts_with("FAKE_CUDA_") {
             command.env_remove(name);
         }
     }

@@ -5,6 +5,7 @@
 pub mod compiler;
 pub mod direct;
 pub mod expected;
+pub mod fake_cuda;
 pub mod generate;
 pub mod library;
 pub mod model;

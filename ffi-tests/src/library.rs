@@ -60,7 +60,7 @@ pub fn workspace() -> &'static Path {
 }
 
 /// The folder of build products that this test program came from: `target/PROFILE/deps/PROGRAM`.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     profile_folder()
         .parent()
         .expect("profiles are folders of the target folder")

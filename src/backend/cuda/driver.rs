@@ -1,7 +1,6 @@
 //! The CUDA driver as kirin uses it: loaded at run time, every failure an error.
 //!
-//! cudarc panics when the driver library or one of its functions is absent; [`devices`] looks for
-//! all of them first, and nothing else here is called before it has succeeded.
+//! [`devices`] looks for the driver first, and nothing else here is called before it has succeeded.
 
 use std::ffi::{CString, c_int, c_void};
 use std::fmt;
@@ -10,36 +9,11 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cudarc::driver::{result, sys};
+use cudarc::driver::sys;
 use parking_lot::Mutex;
 
+use super::functions::{self, driver};
 use super::ptx::{self, Module};
-
-/// The functions of the driver that are used, here and in cudarc on behalf of it.
-const FUNCTIONS: [&str; 21] = [
-    "cuInit",
-    "cuDriverGetVersion",
-    "cuDeviceGetCount",
-    "cuDeviceGet",
-    "cuDeviceGetName",
-    "cuDeviceTotalMem_v2",
-    "cuDeviceGetAttribute",
-    "cuDevicePrimaryCtxRetain",
-    "cuCtxPushCurrent_v2",
-    "cuCtxPopCurrent_v2",
-    "cuStreamCreate",
-    "cuStreamSynchronize",
-    "cuStreamDestroy_v2",
-    "cuMemAlloc_v2",
-    "cuMemFree_v2",
-    "cuMemHostAlloc",
-    "cuMemFreeHost",
-    "cuMemcpyHtoDAsync_v2",
-    "cuMemcpyDtoHAsync_v2",
-    "cuModuleLoadData",
-    "cuModuleGetFunction",
-];
-const LAUNCH: &str = "cuLaunchKernel";
 
 /// Result of a call of the driver.
 pub type Result<T> = std::result::Result<T, Failure>;
@@ -48,26 +22,26 @@ pub type Result<T> = std::result::Result<T, Failure>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
     call: &'static str,
-    code: sys::CUresult,
+    code: c_int,
 }
 
 impl Failure {
     /// Whether the device is as good as before: there was not enough memory, and nothing else.
     pub fn is_harmless(&self) -> bool {
-        self.code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY
+        self.code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY as c_int
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {:?}", self.call, self.code)
+        write!(f, "{}: {}", self.call, functions::name_of(self.code))
     }
 }
 
 /// Turns the code of a call into a result.
-fn check(call: &'static str, code: sys::CUresult) -> Result<()> {
+fn check(call: &'static str, code: c_int) -> Result<()> {
     match code {
-        sys::CUresult::CUDA_SUCCESS => Ok(()),
+        0 => Ok(()),
         code => Err(Failure { call, code }),
     }
 }
@@ -78,7 +52,7 @@ macro_rules! ask {
         let mut answer = std::mem::MaybeUninit::zeroed();
         // SAFETY: the function was found in the driver; its first argument points to a place
         // for the answer, and the others are as the caller's own safety comment says.
-        let code = unsafe { sys::$call(answer.as_mut_ptr(), $($argument),*) };
+        let code = unsafe { (driver().$call)(answer.as_mut_ptr(), $($argument),*) };
         // SAFETY: written by the call, and all zero, which is valid for numbers and pointers, if not.
         check(stringify!($call), code).map(|()| unsafe { answer.assume_init() })
     }};
@@ -125,23 +99,13 @@ pub fn devices() -> std::result::Result<&'static [Device], &'static str> {
 }
 
 fn probe() -> std::result::Result<Vec<Device>, String> {
-    // SAFETY: loads the driver's library, which is made to be loaded.
-    if !unsafe { sys::is_culib_present() } {
-        return Err("there is no CUDA driver (libcuda.so.1)".to_owned());
-    }
-    for name in FUNCTIONS.iter().chain([&LAUNCH]) {
-        // SAFETY: the library is there; the symbol is looked up, not used.
-        let found = unsafe { sys::culib().get::<*const c_void>(name.as_bytes()) };
-        if found.is_err() {
-            return Err(format!("the CUDA driver lacks {name}"));
-        }
-    }
+    functions::find()?;
     list().map_err(|failure| format!("the CUDA driver refuses: {failure}"))?
 }
 
 fn list() -> Result<std::result::Result<Vec<Device>, String>> {
     // SAFETY: takes no pointers.
-    check("cuInit", unsafe { sys::cuInit(0) })?;
+    check("cuInit", unsafe { (driver().cuInit)(0) })?;
     let version: c_int = ask!(cuDriverGetVersion())?;
     if version < ptx::LEAST_DRIVER {
         let show = |v: c_int| format!("{}.{}", v / 1000, v % 1000 / 10);
@@ -169,7 +133,7 @@ impl Device {
         let attribute = |which| -> Result<c_int> { ask!(cuDeviceGetAttribute(which, device)) };
         let mut name = [0u8; 128];
         // SAFETY: the array has the length given.
-        let code = unsafe { sys::cuDeviceGetName(name.as_mut_ptr().cast(), 128, device) };
+        let code = unsafe { (driver().cuDeviceGetName)(name.as_mut_ptr().cast(), 128, device) };
         check("cuDeviceGetName", code)?;
         let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
         Ok(Self {
@@ -224,7 +188,7 @@ impl Device {
         };
         // SAFETY: the context was retained and is never released.
         check("cuCtxPushCurrent", unsafe {
-            sys::cuCtxPushCurrent_v2(handle)
+            (driver().cuCtxPushCurrent_v2)(handle)
         })?;
         Ok(Current(PhantomData))
     }
@@ -259,7 +223,7 @@ impl Drop for Current<'_> {
     fn drop(&mut self) {
         let mut before = std::ptr::null_mut();
         // SAFETY: pops what `enter` pushed. A failure leaves nothing to be done.
-        unsafe { sys::cuCtxPopCurrent_v2(&raw mut before) };
+        unsafe { (driver().cuCtxPopCurrent_v2)(&raw mut before) };
     }
 }
 
@@ -295,7 +259,7 @@ impl Stream {
     pub fn wait(&self, _: &Current<'_>) -> Result<()> {
         // SAFETY: the stream lives.
         check("cuStreamSynchronize", unsafe {
-            sys::cuStreamSynchronize(self.0)
+            (driver().cuStreamSynchronize)(self.0)
         })
     }
 
@@ -310,7 +274,7 @@ impl Stream {
     /// Those of the driver.
     pub unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()> {
         // SAFETY: passed on.
-        let code = unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, self.0) };
+        let code = unsafe { (driver().cuMemcpyHtoDAsync_v2)(to, from.cast(), bytes, self.0) };
         check("cuMemcpyHtoDAsync", code)
     }
 
@@ -325,7 +289,7 @@ impl Stream {
     /// Those of the driver.
     pub unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
         // SAFETY: passed on.
-        let code = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, self.0) };
+        let code = unsafe { (driver().cuMemcpyDtoHAsync_v2)(to.cast(), from, bytes, self.0) };
         check("cuMemcpyDtoHAsync", code)
     }
 
@@ -347,26 +311,28 @@ impl Stream {
     ) -> Result<()> {
         let mut parameters = [std::ptr::from_ref(args).cast_mut().cast::<c_void>()];
         // SAFETY: one parameter, copied by the call; the rest is passed on.
-        let launched = unsafe {
-            result::launch_kernel(
+        let code = unsafe {
+            (driver().cuLaunchKernel)(
                 kernel.0,
-                (grid.0, grid.1, 1),
-                (block.0, block.1, 1),
+                grid.0,
+                grid.1,
+                1,
+                block.0,
+                block.1,
+                1,
                 0,
                 self.0,
-                &mut parameters,
+                parameters.as_mut_ptr(),
+                std::ptr::null_mut(),
             )
         };
-        launched.map_err(|error| Failure {
-            call: LAUNCH,
-            code: error.0,
-        })
+        check("cuLaunchKernel", code)
     }
 
     /// Gives the queue back.
     pub fn free(&mut self, _: &Current<'_>) {
         // SAFETY: the stream lives and is not used again. A lost device refuses; so be it.
-        unsafe { sys::cuStreamDestroy_v2(self.0) };
+        unsafe { (driver().cuStreamDestroy_v2)(self.0) };
     }
 }
 
@@ -402,7 +368,7 @@ impl DeviceBuffer {
     pub fn free(&mut self, _: &Current<'_>) {
         if self.bytes > 0 {
             // SAFETY: allocated by `reserve`, and nothing queued uses it.
-            unsafe { sys::cuMemFree_v2(self.address) };
+            unsafe { (driver().cuMemFree_v2)(self.address) };
         }
         *self = Self::default();
     }
@@ -461,7 +427,7 @@ impl PinnedBuffer {
     pub fn free(&mut self, _: &Current<'_>) {
         if self.bytes > 0 {
             // SAFETY: allocated by `reserve`, and nothing queued uses it.
-            unsafe { sys::cuMemFreeHost(self.start.as_ptr().cast()) };
+            unsafe { (driver().cuMemFreeHost)(self.start.as_ptr().cast()) };
         }
         *self = Self::default();
     }

@@ -7,6 +7,7 @@
 //! A device that fails is left out: its share is sent to the others, or the CPU takes over.
 
 mod driver;
+mod functions;
 mod layout;
 mod plan;
 mod ptx;

@@ -1,0 +1,195 @@
+// Modules and launches. The text of a module decides which kernels it has, and the shim runs them.
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "calls.h"
+#include "settings.h"
+
+namespace {
+
+// The number after `word` in the text, or -1.
+long number_after(const std::string &text, const std::string &word)
+{
+    std::size_t at = text.find(word);
+    return at == std::string::npos ? -1 : std::strtol(text.c_str() + at + word.size(), nullptr, 10);
+}
+
+// Whether the driver takes the text: PTX of a version that it knows, for the device or an older one.
+CUresult accept(const std::string &text)
+{
+    long major = number_after(text, ".version "), target = number_after(text, ".target sm_");
+    if (major < 0 || target < 0)
+        return INVALID_PTX;
+    long minor = number_after(text, ".version " + std::to_string(major) + ".");
+    // CUDA 11.n knows PTX 7.n, CUDA 12.n knows 8.n.
+    long known = (settings().driver / 1000 - 4) * 10 + settings().driver % 1000 / 10;
+    if (major * 10 + minor > known)
+        return UNSUPPORTED_PTX_VERSION;
+    return target > settings().major * 10 + settings().minor ? NO_BINARY_FOR_GPU : SUCCESS;
+}
+
+// Bytes of the parameter of an entry of the text; -1 if it has no such entry.
+long parameter_bytes(const std::string &text, const std::string &name)
+{
+    std::size_t at = text.find(".entry " + name + "(");
+    if (at == std::string::npos)
+        return -1;
+    std::string list = text.substr(at, text.find(')', at) - at);
+    return std::max(0L, number_after(list, name + "_param_0["));
+}
+
+CUresult load(Device *device, CUmodule *out, const void *image)
+{
+    std::string text = static_cast<const char *>(image);
+    CUresult code = accept(text);
+    if (code != SUCCESS)
+        return code;
+    *out = new Module{device, std::move(text), {}};
+    state().modules.insert(*out);
+    return SUCCESS;
+}
+
+bool is_legal(shim::Index grid, shim::Index block, const shim::Kernel &kernel)
+{
+    auto volume = [](shim::Index i) { return std::size_t(i.x) * i.y * i.z; };
+    return volume(grid) > 0 && volume(block) > 0 && grid.x <= 0x7fffffff && grid.y <= 65535 &&
+           grid.z <= 65535 && block.z <= 64 && volume(block) <= kernel.threads;
+}
+
+// An argument that looks like an address must be one that the device may use.
+CUresult check_arguments(const Device *device, const shim::Kernel &kernel, const char *args)
+{
+    for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= kernel.args_size; at += 8) {
+        std::uintptr_t word;
+        std::memcpy(&word, args + at, sizeof word);
+        const Allocation *a = holding(word, 1);
+        if (!a)
+            continue;
+        if (a->freed || (a->owner && a->owner != device)) {
+            complain(std::string(kernel.name) + ": the argument at byte " + std::to_string(at) +
+                     (a->freed ? " points into freed memory" : " belongs to another device"));
+            return ILLEGAL_ADDRESS;
+        }
+    }
+    return SUCCESS;
+}
+
+CUresult execute(const Device *device, const shim::Kernel &kernel, shim::Index grid,
+                 shim::Index block, const std::vector<char> &args)
+{
+    if (CUresult code = check_arguments(device, kernel, args.data()))
+        return code;
+    std::string wrong = shim::launch(kernel, args.data(), grid, block, settings().order);
+    if (!wrong.empty()) {
+        complain(wrong);
+        return LAUNCH_FAILED;
+    }
+    CUresult code = check_zones();
+    if (code != SUCCESS)
+        complain(std::string(kernel.name) + " wrote out of bounds");
+    return code;
+}
+
+int resident(const Function *function, int threads)
+{
+    int by_registers = 65536 / int(settings().registers) / threads;
+    return threads > int(function->kernel->threads) ? 0 : std::min(2048 / threads, by_registers);
+}
+
+} // namespace
+
+CALL(cuModuleLoadData, CUmodule *out, const void *image)
+{
+    return call_current(__func__, [=](Device *device) { return load(device, out, image); });
+}
+
+CALL(cuModuleLoadDataEx, CUmodule *out, const void *image, unsigned, int *, void **)
+{
+    return call_current(__func__, [=](Device *device) { return load(device, out, image); });
+}
+
+CALL(cuModuleUnload, CUmodule module)
+{
+    return call_current(__func__, [=](Device *) -> CUresult {
+        if (state().modules.erase(module) == 0)
+            return INVALID_HANDLE;
+        return delete module, SUCCESS;
+    });
+}
+
+CALL(cuModuleGetFunction, CUfunction *out, CUmodule module, const char *name)
+{
+    return call_current(__func__, [=](Device *device) -> CUresult {
+        if (!state().modules.count(module) || module->device != device)
+            return INVALID_HANDLE;
+        const shim::Kernel *kernel = shim::find(name);
+        long bytes = parameter_bytes(module->text, name);
+        if (!kernel || bytes < 0) {
+            complain(std::string("no kernel ") + name + (kernel ? " in the PTX" : " in the shim"));
+            return NOT_FOUND;
+        }
+        if (std::size_t(bytes) != kernel->args_size) {
+            complain(std::string(name) + " takes " + std::to_string(bytes) + " bytes in the PTX, " +
+                     std::to_string(kernel->args_size) + " in the shim");
+            return INVALID_PTX;
+        }
+        std::unique_ptr<Function> &function = module->functions[name];
+        if (!function)
+            function.reset(new Function{kernel, device});
+        return *out = function.get(), SUCCESS;
+    });
+}
+
+CALL(cuFuncGetAttribute, int *value, int which, CUfunction function)
+{
+    return call_current(__func__, [=](Device *) {
+        *value = which == 0   ? int(function->kernel->threads)
+                 : which == 4 ? int(settings().registers)
+                              : 0;
+        return SUCCESS;
+    });
+}
+
+CALL(cuFuncSetAttribute, CUfunction, int, int)
+{
+    return call_current(__func__, [](Device *) { return SUCCESS; });
+}
+
+CALL(cuFuncSetCacheConfig, CUfunction, int)
+{
+    return call_current(__func__, [](Device *) { return SUCCESS; });
+}
+
+CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, CUfunction function, int threads,
+     std::size_t)
+{
+    return call_current(__func__, [=](Device *) -> CUresult {
+        if (threads <= 0)
+            return INVALID_VALUE;
+        return *blocks = resident(function, threads), SUCCESS;
+    });
+}
+
+CALL(cuLaunchKernel, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+     unsigned block_x, unsigned block_y, unsigned block_z, unsigned, CUstream handle,
+     void **parameters, void **)
+{
+    return call_current(__func__, [=](Device *device) -> CUresult {
+        Stream *stream = find_stream(handle);
+        if (!stream || function->device != device)
+            return INVALID_HANDLE;
+        const shim::Kernel *kernel = function->kernel;
+        shim::Index grid{grid_x, grid_y, grid_z}, block{block_x, block_y, block_z};
+        if (!parameters || !is_legal(grid, block, *kernel)) {
+            complain(std::string(kernel->name) + ": a grid or block that no device takes");
+            return INVALID_VALUE;
+        }
+        const char *begin = static_cast<const char *>(parameters[0]);
+        std::vector<char> args(begin, begin + kernel->args_size);
+        if (CUresult code = check_arguments(device, *kernel, args.data()))
+            return code;
+        return enqueue(stream, [=] { return execute(device, *kernel, grid, block, args); });
+    });
+}

@@ -1,0 +1,37 @@
+// What the fake driver is told by environment variables; README.md lists them.
+#ifndef FAKE_CUDA_SETTINGS_H
+#define FAKE_CUDA_SETTINGS_H
+
+#include <string>
+#include <vector>
+
+#include "launch.h"
+
+// A failure that is asked for.
+struct Injection {
+    enum Lasting { once, device, all };
+    std::string call;         // its name; empty: any call
+    unsigned long number = 0; // which of them, from 1; 0: every one
+    int code = 0;
+    Lasting lasting = once;
+};
+
+struct Settings {
+    int devices = 1;
+    std::vector<std::string> names;
+    int major = 8, minor = 0;
+    int multiprocessors = 4;
+    std::size_t memory = std::size_t(1) << 30;
+    int driver = 12020;
+    unsigned registers = 64;
+    unsigned char fill = 0xff;
+    bool late = true;
+    shim::Order order;
+    std::vector<Injection> injections;
+    std::string log;
+    bool trace = false;
+};
+
+const Settings &settings();
+
+#endif

@@ -1,0 +1,286 @@
+//! Builds the fake CUDA driver: kernels compiled for the host, and a `libcuda` that runs them.
+//!
+//! A build is kept in the target folder under a name made of everything that went into it, so
+//! that the programs of one test run, and the next run, share it.
+
+use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
+
+use crate::compiler::available;
+use crate::generate::repository;
+use crate::library;
+
+/// What is looked for while the kernels run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sanitizer {
+    /// Nothing.
+    None,
+    /// Accesses out of bounds and undefined behaviour; threads are fibers.
+    Address,
+    /// Races; each thread of a block is a thread of the system.
+    Thread,
+}
+
+impl Sanitizer {
+    fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::None => &["-O2"],
+            Self::Address => &[
+                "-O1",
+                "-g",
+                "-fsanitize=address,undefined",
+                "-fno-sanitize-recover=all",
+                "-fno-omit-frame-pointer",
+            ],
+            Self::Thread => &["-O1", "-g", "-fsanitize=thread", "-DKIRIN_SHIM_THREADS"],
+        }
+    }
+}
+
+/// What is made of the sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Product {
+    /// `libcuda.so` and `libcuda.so.1`.
+    Driver,
+    /// `program`.
+    Program,
+}
+
+/// The folder with the fake driver that runs kirin's kernels; `None` (and a line that says
+/// SKIPPED) where there is no g++.
+pub fn driver() -> Option<&'static Path> {
+    static DRIVER: LazyLock<Option<PathBuf>> = LazyLock::new(|| with_kirin(Sanitizer::None));
+    DRIVER.as_deref()
+}
+
+/// As [`driver`], with the sanitizers of addresses and of undefined behaviour.
+pub fn sanitized_driver() -> Option<&'static Path> {
+    static DRIVER: LazyLock<Option<PathBuf>> = LazyLock::new(|| with_kirin(Sanitizer::Address));
+    DRIVER.as_deref()
+}
+
+fn with_kirin(sanitizer: Sanitizer) -> Option<PathBuf> {
+    build(Product::Driver, sanitizer, &with_driver(&kirin_kernels()))
+}
+
+/// The folder with a `libcuda` that has none of the driver's functions.
+pub fn empty_driver() -> Option<&'static Path> {
+    static EMPTY: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+        build(
+            Product::Driver,
+            Sanitizer::None,
+            &[folder().join("empty.cc")],
+        )
+    });
+    EMPTY.as_deref()
+}
+
+/// Kirin's kernels: `kernels/*.cu`.
+pub fn kirin_kernels() -> Vec<PathBuf> {
+    files(&repository().join("kernels"), &["cu"])
+}
+
+/// The sources of the fake driver itself, with `kernels`.
+pub fn with_driver(kernels: &[PathBuf]) -> Vec<PathBuf> {
+    let mut sources = files(&folder(), &["cc"]);
+    sources.retain(|s| !s.ends_with("empty.cc"));
+    sources.extend(with_shim(kernels));
+    sources
+}
+
+/// The sources of the shim, with `others`.
+pub fn with_shim(others: &[PathBuf]) -> Vec<PathBuf> {
+    let mut sources = files(&repository().join("kernels/shim"), &["cc"]);
+    sources.extend_from_slice(others);
+    sources
+}
+
+/// The folder `fake-cuda`.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fake-cuda")
+}
+
+fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+    let wanted = |p: &PathBuf| {
+        let extension = p.extension().and_then(OsStr::to_str).unwrap_or("");
+        extensions.contains(&extension)
+    };
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|e| e.path()).filter(wanted).collect();
+    found.sort();
+    found
+}
+
+/// Builds `sources`; the folder of the product, or `None` where there is no g++.
+///
+/// # Panics
+///
+/// If a source does not compile.
+pub fn build(product: Product, sanitizer: Sanitizer, sources: &[PathBuf]) -> Option<PathBuf> {
+    if !available("g++") {
+        return None;
+    }
+    let options = options(sanitizer);
+    let all = library::target().join("tmp").join("fake-cuda");
+    let finished = all.join(key(product, &options, sources));
+    if finished.exists() {
+        return Some(finished);
+    }
+    let place = tempfile::tempdir_in({
+        std::fs::create_dir_all(&all).expect("the target folder is writable");
+        &all
+    })
+    .expect("the target folder is writable");
+    let objects = compile(&options, sources, place.path());
+    link(product, &options, &objects, place.path());
+    // Somebody else may have been faster; the products are the same.
+    if std::fs::rename(place.path(), &finished).is_ok() {
+        let _ = place.keep();
+    }
+    assert!(finished.exists(), "{} was not made", finished.display());
+    Some(finished)
+}
+
+fn options(sanitizer: Sanitizer) -> Vec<String> {
+    let mut options: Vec<String> = [
+        "-std=c++17",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-unknown-pragmas",
+        // Parts of headers that a module does not use.
+        "-Wno-unused-function",
+        "-ffp-contract=off",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-pthread",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    options.extend(sanitizer.options().iter().map(|o| (*o).to_owned()));
+    let kernels = repository().join("kernels");
+    options.push(format!("-I{}", kernels.display()));
+    options.push(format!("-I{}", kernels.join("shim").display()));
+    // The same results either way; without it each fused operation is a call.
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("fma") {
+        options.push("-mfma".to_owned());
+    }
+    options
+}
+
+/// A name for everything that the product depends on.
+fn key(product: Product, options: &[String], sources: &[PathBuf]) -> String {
+    let mut hasher = DefaultHasher::new();
+    let version = Command::new("g++").arg("--version").output();
+    version
+        .map(|o| o.stdout)
+        .unwrap_or_default()
+        .hash(&mut hasher);
+    (product == Product::Program).hash(&mut hasher);
+    options.hash(&mut hasher);
+    let mut inputs = sources.to_vec();
+    let kernels = repository().join("kernels");
+    for folder in [folder(), kernels.join("shim"), kernels] {
+        inputs.extend(files(&folder, &["h", "cuh"]));
+    }
+    for input in inputs {
+        input.hash(&mut hasher);
+        std::fs::read(&input).unwrap_or_default().hash(&mut hasher);
+    }
+    format!("{:016x}", hasher.finish())
+}
+
+/// Compiles each source, as many at a time as there are processors.
+fn compile(options: &[String], sources: &[PathBuf], to: &Path) -> Vec<PathBuf> {
+    let objects: Vec<PathBuf> = (0..sources.len())
+        .map(|i| to.join(format!("{i}.o")))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let complaints = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(source), Some(object)) = (sources.get(i), objects.get(i)) else {
+                break;
+            };
+            let mut command = Command::new("g++");
+            command.args(options).args(["-x", "c++", "-c", "-o"]);
+            let output = command.arg(object).arg(source).output();
+            let output = output.expect("g++ was there a moment ago");
+            if !output.status.success() {
+                let text = String::from_utf8_lossy(&output.stderr).into_owned();
+                complaints.lock().expect("nobody panics").push(text);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let complaints = complaints.into_inner().expect("nobody panicked");
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    objects
+}
+
+fn link(product: Product, options: &[String], objects: &[PathBuf], to: &Path) {
+    let mut command = Command::new("g++");
+    command.args(options).args(objects).arg("-o");
+    match product {
+        Product::Program => command.arg(to.join("program")),
+        Product::Driver => command
+            .arg(to.join("libcuda.so.1"))
+            .args(["-shared", "-Wl,-soname,libcuda.so.1"]),
+    };
+    let output = command.output().expect("g++ was there a moment ago");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    if product == Product::Driver {
+        // A toolkit's libcuda.so would be found before our libcuda.so.1.
+        std::fs::copy(to.join("libcuda.so.1"), to.join("libcuda.so")).expect("it was just made");
+    }
+}
+
+/// What a run of the fake driver left in its log (`FAKE_CUDA_LOG`).
+#[derive(Debug, Default)]
+pub struct Log {
+    /// Number of calls.
+    pub total: u64,
+    /// What a correct client does not do.
+    pub complaints: Vec<String>,
+    /// All lines.
+    pub text: String,
+}
+
+impl Log {
+    /// Reads the log; empty where the driver was never loaded.
+    ///
+    /// # Panics
+    ///
+    /// If a line is not what the driver writes.
+    pub fn read(path: &Path) -> Self {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let mut log = Self::default();
+        for line in text.lines() {
+            match line.split_once(' ') {
+                Some(("total", n)) => log.total = n.parse().expect("a number"),
+                Some(("complaint", what)) => log.complaints.push(what.to_owned()),
+                _ => {}
+            }
+        }
+        log.text = text;
+        log
+    }
+
+    /// How often a function was called.
+    pub fn count(&self, call: &str) -> u64 {
+        let begin = format!("count {call} ");
+        let line = self.text.lines().find_map(|l| l.strip_prefix(&begin));
+        line.map_or(0, |n| n.parse().expect("a number"))
+    }
+}
