@@ -7,13 +7,15 @@
 //! (forces, nearest neighbours, lists) all see one state.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use crate::backend::{self, Backend, Block, Results};
-use crate::config::{Precision, Settings};
+use crate::config::{Destination, Precision, Settings};
 use crate::error::{Error, Result};
 use crate::jmemory::{self, JMemory};
 use crate::neighbours::{self, ListRules, NeighbourLists};
 use crate::particle::{Force, IParticle, JParticle, Nearest};
+use crate::stats::{self, Facts, Stats};
 
 /// Writes that may wait for the next block before the present one is settled
 /// to make way for them.
@@ -76,12 +78,14 @@ pub struct Cluster {
     /// The lists of the block, or why there are none.
     lists: Option<Result<NeighbourLists>>,
     low_level: LowLevel,
+    stats: Option<Box<Stats>>,
 }
 
 impl Cluster {
     /// A cluster with empty memory at time 0.
     pub fn new(settings: Settings) -> Self {
         Self {
+            stats: (settings.stats != Destination::Off).then(Box::default),
             settings,
             memory: JMemory::default(),
             backend: None,
@@ -204,7 +208,15 @@ impl Cluster {
         block.ti = self.ti;
 
         let backend = ready(&mut self.backend, &self.settings);
+        if let Some(stats) = &mut self.stats
+            && stats.begin(self.block.particles.len(), nj)
+        {
+            backend.measure();
+        }
         backend.start(&self.memory, &self.block)?;
+        if let Some(stats) = &mut self.stats {
+            stats.leave();
+        }
         self.phase = Phase::Pending;
         self.owed = true;
         Ok(())
@@ -217,7 +229,13 @@ impl Cluster {
 
     fn compute(&mut self, nearest: bool) -> Result<()> {
         let backend = ready(&mut self.backend, &self.settings);
+        if let Some(stats) = &mut self.stats {
+            stats.enter();
+        }
         backend.finish(&self.memory, &self.block, nearest, &mut self.results)?;
+        if let Some(stats) = &mut self.stats {
+            stats.finish(nearest, || backend.phases());
+        }
         self.phase = Phase::Computed;
         self.has_nearest = nearest;
         Ok(())
@@ -268,7 +286,11 @@ impl Cluster {
             sorted: neighbours::sort_mode() != 0,
         };
         let backend = ready(&mut self.backend, &self.settings);
+        let begin = self.stats.is_some().then(Instant::now);
         let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
+        if let (Some(stats), Some(begin)) = (&mut self.stats, begin) {
+            stats.add_lists(begin.elapsed());
+        }
         self.lists = Some(lists);
     }
 
@@ -287,6 +309,30 @@ impl Cluster {
             None => Err(Error::OutOfMemory {
                 purpose: "neighbour lists",
             }),
+        }
+    }
+
+    /// Writes the statistics of this cluster, if they are wanted, and forgets them.
+    pub fn report(&mut self, id: i32) {
+        let Some(stats) = self.stats.take() else {
+            return;
+        };
+        let (backend, recoveries) = match &self.backend {
+            Some(b) => (
+                format!("{}, precision {}", b.name(), b.precision()),
+                b.recoveries(),
+            ),
+            None => ("none".to_owned(), 0),
+        };
+        let text = stats.text(&Facts {
+            id,
+            backend,
+            present: self.memory.present(),
+            written: self.memory.written(),
+            recoveries,
+        });
+        if let Some(text) = text {
+            stats::write(&self.settings.stats, &text);
         }
     }
 

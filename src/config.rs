@@ -59,6 +59,18 @@ pub enum InstructionSet {
     Neon,
 }
 
+/// Where a report goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Destination {
+    /// Nowhere: it is not made.
+    #[default]
+    Off,
+    /// To stderr.
+    Stderr,
+    /// To the end of a file, whose name [`crate::process::file_name`] makes.
+    File(String),
+}
+
 /// Everything a user can set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -76,6 +88,8 @@ pub struct Settings {
     pub snap: bool,
     /// `KIRIN_NO_NEIGHBOUR`
     pub no_neighbour: NoNeighbour,
+    /// `KIRIN_STATS`
+    pub stats: Destination,
 }
 
 impl Default for Settings {
@@ -88,6 +102,7 @@ impl Default for Settings {
             simd: InstructionSet::Auto,
             snap: true,
             no_neighbour: NoNeighbour::Auto,
+            stats: Destination::Off,
         }
     }
 }
@@ -155,7 +170,11 @@ pub const SETTINGS: &[Setting] = &[
         default: "auto",
         about: "threads of the CPU backend; auto is the cores allowed to the process, divided by the local MPI ranks",
         apply: |s, v| {
-            let threads = if v == "auto" { 0 } else { integer(v, 1, 4096)? };
+            let threads = if v.eq_ignore_ascii_case("auto") {
+                0
+            } else {
+                integer(v, 1, 4096)?
+            };
             s.threads = usize::try_from(threads).map_err(|_| ())?;
             Ok(())
         },
@@ -178,7 +197,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "use",
         about: "whether the fourth-order term a2by18 enters the prediction, as on GRAPE-6",
         apply: |s, v| {
-            s.snap = match v {
+            s.snap = match v.to_ascii_lowercase().as_str() {
                 "use" => true,
                 "ignore" => false,
                 _ => return Err(()),
@@ -195,6 +214,14 @@ pub const SETTINGS: &[Setting] = &[
         apply: |s, v| parse(v).map(|v| s.no_neighbour = v),
         show: |s| s.no_neighbour.to_string(),
     },
+    Setting {
+        name: "KIRIN_STATS",
+        values: "0, 1, or a file",
+        default: "0",
+        about: "statistics of each cluster when it is closed and at the end: 1 to stderr, else to the end of that file; %p in its name is the process id, %r the MPI rank",
+        apply: |s, v| parse(v).map(|v| s.stats = v),
+        show: |s| s.stats.to_string(),
+    },
 ];
 
 /// Gives an enumeration the names that users write.
@@ -203,7 +230,7 @@ macro_rules! names {
         impl FromStr for $type {
             type Err = ();
             fn from_str(s: &str) -> Result<Self, ()> {
-                match s {
+                match s.to_ascii_lowercase().as_str() {
                     $($name => Ok(Self::$variant),)+
                     _ => Err(()),
                 }
@@ -229,6 +256,28 @@ names!(InstructionSet {
     Neon = "neon",
 });
 
+impl FromStr for Destination {
+    type Err = ();
+    fn from_str(s: &str) -> Result<Self, ()> {
+        match s {
+            "" => Err(()),
+            "0" => Ok(Self::Off),
+            "1" => Ok(Self::Stderr),
+            name => Ok(Self::File(name.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "0",
+            Self::Stderr => "1",
+            Self::File(name) => name,
+        })
+    }
+}
+
 fn parse<T: FromStr<Err = ()>>(value: &str) -> Result<T, ()> {
     value.parse()
 }
@@ -252,8 +301,8 @@ pub fn from_variables(
     for (name, value) in variables {
         match SETTINGS.iter().find(|s| s.name == name) {
             Some(setting) => {
-                let text = value.trim().to_ascii_lowercase();
-                if (setting.apply)(&mut settings, &text).is_err() {
+                let taken = (setting.apply)(&mut settings, value.trim());
+                if taken.is_err() {
                     complaints.push(format!(
                         "{name}={value} is not one of: {}; {} is used",
                         setting.values, setting.default
@@ -327,6 +376,7 @@ mod tests {
             ("KIRIN_THREADS", "3"),
             ("KIRIN_SNAP", "ignore"),
             ("KIRIN_NO_NEIGHBOUR", "-1"),
+            ("KIRIN_STATS", "/tmp/Stats-%p"),
             ("HOME", "/root"),
         ]);
         assert_eq!(complaints, Vec::<String>::new());
@@ -334,6 +384,7 @@ mod tests {
         assert_eq!(s.precision, Precision::Double);
         assert_eq!((s.npipes, s.threads, s.snap), (48, 3, false));
         assert_eq!(s.no_neighbour, NoNeighbour::MinusOne);
+        assert_eq!(s.stats, Destination::File("/tmp/Stats-%p".to_owned()));
         assert!(!s.lists_include_self());
     }
 

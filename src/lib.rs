@@ -18,5 +18,7 @@ pub mod log;
 pub mod neighbours;
 pub mod particle;
 pub mod predictor;
+pub mod process;
 pub mod reduce;
 pub mod registry;
+pub mod stats;

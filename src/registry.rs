@@ -6,12 +6,14 @@
 //! Finding the cluster of a known id takes no lock.
 
 use std::ptr;
+use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::cluster::Cluster;
-use crate::config;
+use crate::config::{self, Destination};
+use crate::{log, process};
 
 /// Number of lists into which ids are hashed.
 const BUCKETS: usize = 64;
@@ -80,8 +82,29 @@ impl Registry {
         }
         // SAFETY: units live in entries, which are never freed.
         let dropped = unsafe { &*unit }.cluster.lock().take();
+        let owner = self.entries().find(|e| ptr::eq(&raw const e.own, unit));
         drop(open);
-        drop(dropped);
+        if let (Some(mut cluster), Some(owner)) = (dropped, owner) {
+            cluster.report(owner.id);
+        }
+    }
+
+    /// Writes the statistics of the open clusters, at the end of the process.
+    fn report(&self) {
+        for entry in self.entries() {
+            match entry.own.cluster.try_lock() {
+                Some(mut cluster) => {
+                    if let Some(cluster) = &mut *cluster {
+                        cluster.report(entry.id);
+                    }
+                }
+                // Another thread may be in a call that never returns: nobody waits for it here.
+                None => log::line(format_args!(
+                    "cluster {} is at work at the end of the process: it has no statistics",
+                    entry.id
+                )),
+            }
+        }
     }
 
     /// Runs `call` on the cluster of `id`, which is opened if need be.
@@ -197,7 +220,16 @@ impl Default for Registry {
 }
 
 fn new_cluster() -> Box<Cluster> {
-    Box::new(Cluster::new(config::settings().clone()))
+    let settings = config::settings();
+    if settings.stats != Destination::Off {
+        static AT_EXIT: Once = Once::new();
+        AT_EXIT.call_once(|| process::at_exit(report_all));
+    }
+    Box::new(Cluster::new(settings.clone()))
+}
+
+extern "C" fn report_all() {
+    process::last_words(|| REGISTRY.report());
 }
 
 #[cfg(test)]
