@@ -37,6 +37,8 @@ enum Phase {
 /// The results for a block of i-particles, arrays of one length.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
+    /// Number of leading addresses in the block.
+    pub nj: usize,
     /// The i-particles, as `firsthalf` brought them.
     pub particles: &'a [IParticle],
     /// Accelerations, jerks, potentials.
@@ -262,6 +264,7 @@ impl Cluster {
         }
         debug_assert!(self.has_nearest || !nearest);
         Ok(Answer {
+            nj: self.block.nj,
             particles: &self.block.particles[..ni],
             forces: &self.results.forces[..ni],
             nearest: if nearest {

@@ -90,6 +90,8 @@ pub struct Settings {
     pub no_neighbour: NoNeighbour,
     /// `KIRIN_STATS`
     pub stats: Destination,
+    /// `KIRIN_TRACE`: the file, if there is to be one.
+    pub trace: Option<String>,
 }
 
 impl Default for Settings {
@@ -103,6 +105,7 @@ impl Default for Settings {
             snap: true,
             no_neighbour: NoNeighbour::Auto,
             stats: Destination::Off,
+            trace: None,
         }
     }
 }
@@ -221,6 +224,21 @@ pub const SETTINGS: &[Setting] = &[
         about: "statistics of each cluster when it is closed and at the end: 1 to stderr, else to the end of that file; %p in its name is the process id, %r the MPI rank",
         apply: |s, v| parse(v).map(|v| s.stats = v),
         show: |s| s.stats.to_string(),
+    },
+    Setting {
+        name: "KIRIN_TRACE",
+        values: "0, or a file",
+        default: "0",
+        about: "file in which all calls are recorded for kirin replay; %p in its name is the process id, %r the MPI rank",
+        apply: |s, v| {
+            s.trace = match v {
+                "" => return Err(()),
+                "0" => None,
+                name => Some(name.to_owned()),
+            };
+            Ok(())
+        },
+        show: |s| s.trace.clone().unwrap_or_else(|| "0".to_owned()),
     },
 ];
 

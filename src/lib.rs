@@ -22,3 +22,4 @@ pub mod process;
 pub mod reduce;
 pub mod registry;
 pub mod stats;
+pub mod trace;

@@ -13,6 +13,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::cluster::Cluster;
 use crate::config::{self, Destination};
+use crate::trace::{self, Event};
 use crate::{log, process};
 
 /// Number of lists into which ids are hashed.
@@ -61,6 +62,7 @@ impl Registry {
         }
         let mut cluster = entry.own.cluster.lock();
         cluster.get_or_insert_with(new_cluster);
+        trace::record(|| Event::Open { id });
     }
 
     /// Closes the cluster of `id` and forgets its memory. Nothing happens where none is open.
@@ -81,7 +83,11 @@ impl Registry {
             }
         }
         // SAFETY: units live in entries, which are never freed.
-        let dropped = unsafe { &*unit }.cluster.lock().take();
+        let mut cluster = unsafe { &*unit }.cluster.lock();
+        // Under the lock: a write that comes later belongs to the next cluster of this name.
+        trace::record(|| Event::Close { id });
+        let dropped = cluster.take();
+        drop(cluster);
         let owner = self.entries().find(|e| ptr::eq(&raw const e.own, unit));
         drop(open);
         if let (Some(mut cluster), Some(owner)) = (dropped, owner) {

@@ -68,6 +68,8 @@ int main(int argc, char **argv)
         if (pthread_create(&thread, NULL, work, NULL))
             return 2;
     }
+    if (!strcmp(end, "forever"))
+        work(NULL);
     if (!strcmp(end, "crowd")) {
         g6_open(7);
         g6_set_j_particle(7, 0, 0, 0.0, 0.0, 1.0, zero, zero, zero, v[0], x[0]);
