@@ -10,9 +10,11 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use crate::backend::{self, Backend, Block, Results};
+use crate::check::{Check, Computed};
 use crate::config::{Destination, Precision, Settings};
 use crate::error::{Error, Result};
 use crate::jmemory::{self, JMemory};
+use crate::log;
 use crate::neighbours::{self, ListRules, NeighbourLists};
 use crate::particle::{Force, IParticle, JParticle, Nearest};
 use crate::stats::{self, Facts, Stats};
@@ -81,6 +83,7 @@ pub struct Cluster {
     lists: Option<Result<NeighbourLists>>,
     low_level: LowLevel,
     stats: Option<Box<Stats>>,
+    check: Option<Box<Check>>,
 }
 
 impl Cluster {
@@ -88,6 +91,7 @@ impl Cluster {
     pub fn new(settings: Settings) -> Self {
         Self {
             stats: (settings.stats != Destination::Off).then(Box::default),
+            check: settings.check.then(Box::default),
             settings,
             memory: JMemory::default(),
             backend: None,
@@ -111,6 +115,18 @@ impl Cluster {
     /// Arithmetic of the backend.
     pub fn precision(&mut self) -> Precision {
         self.backend().precision()
+    }
+
+    /// Puts a backend in the place of the one that the settings ask for.
+    #[cfg(test)]
+    pub fn set_backend(&mut self, backend: Box<dyn Backend>) {
+        self.backend = Some(backend);
+    }
+
+    /// i-particles that were checked, and how many were wrong.
+    #[cfg(test)]
+    pub fn check_counts(&self) -> Option<(u64, u64)> {
+        self.check.as_ref().map(|c| c.counts())
     }
 
     fn backend(&mut self) -> &mut dyn Backend {
@@ -238,6 +254,18 @@ impl Cluster {
         if let Some(stats) = &mut self.stats {
             stats.finish(nearest, || backend.phases());
         }
+        if let Some(check) = &mut self.check {
+            let discrepancy = check.inspect(Computed {
+                memory: &self.memory,
+                block: &self.block,
+                results: &self.results,
+                nearest,
+                precision: backend.precision(),
+            });
+            if let Some(discrepancy) = discrepancy {
+                log::error("KIRIN_CHECK", discrepancy);
+            }
+        }
         self.phase = Phase::Computed;
         self.has_nearest = nearest;
         Ok(())
@@ -333,6 +361,7 @@ impl Cluster {
             present: self.memory.present(),
             written: self.memory.written(),
             recoveries,
+            checked: self.check.as_ref().map(|c| c.counts()),
         });
         if let Some(text) = text {
             stats::write(&self.settings.stats, &text);

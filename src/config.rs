@@ -90,6 +90,8 @@ pub struct Settings {
     pub no_neighbour: NoNeighbour,
     /// `KIRIN_STATS`
     pub stats: Destination,
+    /// `KIRIN_CHECK`: whether samples of the results are recomputed.
+    pub check: bool,
     /// `KIRIN_TRACE`: the file, if there is to be one.
     pub trace: Option<String>,
 }
@@ -106,6 +108,7 @@ impl Default for Settings {
             no_neighbour: NoNeighbour::Auto,
             stats: Destination::Off,
             trace: None,
+            check: false,
         }
     }
 }
@@ -239,6 +242,14 @@ pub const SETTINGS: &[Setting] = &[
             Ok(())
         },
         show: |s| s.trace.clone().unwrap_or_else(|| "0".to_owned()),
+    },
+    Setting {
+        name: "KIRIN_CHECK",
+        values: "0, 1",
+        default: "0",
+        about: "whether some results of each block are recomputed in double precision on the host, in a tenth of the time, and wrong ones reported",
+        apply: |s, v| integer(v, 0, 1).map(|v| s.check = v == 1),
+        show: |s| i32::from(s.check).to_string(),
     },
 ];
 
@@ -395,6 +406,8 @@ mod tests {
             ("KIRIN_SNAP", "ignore"),
             ("KIRIN_NO_NEIGHBOUR", "-1"),
             ("KIRIN_STATS", "/tmp/Stats-%p"),
+            ("KIRIN_TRACE", "/tmp/Trace"),
+            ("KIRIN_CHECK", "1"),
             ("HOME", "/root"),
         ]);
         assert_eq!(complaints, Vec::<String>::new());
@@ -403,6 +416,7 @@ mod tests {
         assert_eq!((s.npipes, s.threads, s.snap), (48, 3, false));
         assert_eq!(s.no_neighbour, NoNeighbour::MinusOne);
         assert_eq!(s.stats, Destination::File("/tmp/Stats-%p".to_owned()));
+        assert_eq!((s.trace.as_deref(), s.check), (Some("/tmp/Trace"), true));
         assert!(!s.lists_include_self());
     }
 

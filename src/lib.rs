@@ -9,6 +9,7 @@
 
 pub mod abi;
 pub mod backend;
+pub mod check;
 pub mod client;
 pub mod cluster;
 pub mod config;

@@ -96,6 +96,8 @@ pub struct Facts {
     pub written: u64,
     /// How often the work of a failed device was done elsewhere.
     pub recoveries: u64,
+    /// i-particles that were checked and those that were wrong, if there are checks.
+    pub checked: Option<(u64, u64)>,
 }
 
 impl Default for Stats {
@@ -267,6 +269,9 @@ impl Stats {
         }
         row("seconds", format!("{wall:.3}{parts}"));
         row("recoveries", facts.recoveries.to_string());
+        if let Some((checked, wrong)) = facts.checked {
+            row("checked", format!("{checked} i-particles, {wrong} wrong"));
+        }
         Some(format!(
             "statistics of cluster {} of {}, process {}{rank}\n{text}",
             facts.id,
@@ -330,6 +335,7 @@ mod tests {
             present: 10,
             written: 20,
             recoveries: 2,
+            checked: Some((5, 1)),
         }
     }
 
@@ -353,6 +359,7 @@ mod tests {
             "10, written 20 times",
             "6.4000e4;",
             "recoveries   2",
+            "checked      5 i-particles, 1 wrong",
         ] {
             assert!(text.contains(part), "no '{part}' in\n{text}");
         }

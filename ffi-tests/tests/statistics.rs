@@ -52,6 +52,29 @@ fn every_ending_reports_once_on_stderr_and_changes_nothing_else() {
 }
 
 #[test]
+fn a_check_of_sound_results_says_nothing() {
+    for (backend, precision) in [("cpu", "mixed"), ("cpu", "double"), ("reference", "double")] {
+        let check = [
+            ("KIRIN_CHECK", "1"),
+            ("KIRIN_BACKEND", backend),
+            ("KIRIN_PRECISION", precision),
+        ];
+        let Some(output) = ending("return", &check) else {
+            return;
+        };
+        assert_eq!(texts(&output), ("done\n".to_owned(), String::new()));
+        let with_statistics = [&check[..], &[("KIRIN_STATS", "1")]].concat();
+        let Some(output) = ending("return", &with_statistics) else {
+            return;
+        };
+        let err = texts(&output).1;
+        let checked = err.split("checked ").nth(1).expect("a line");
+        assert!(checked.trim().ends_with("i-particles, 0 wrong"), "{err}");
+        assert!(!checked.trim().starts_with('0'), "{err}");
+    }
+}
+
+#[test]
 fn a_fortran_program_may_stop() {
     let Some(client) = compile("stop.f90", Link::Shared) else {
         return;
