@@ -81,6 +81,8 @@ type LastHalf2 = unsafe extern "C" fn(
 ) -> c_int;
 type GetList =
     unsafe extern "C" fn(*const c_int, *const c_int, *const c_int, *mut c_int, *mut c_int) -> c_int;
+type SetMode = unsafe extern "C" fn(*const c_int) -> c_int;
+type Predicted = unsafe extern "C" fn(*const c_int, *const c_int, *mut Vec3, *mut Vec3) -> c_int;
 type Describe = unsafe extern "C" fn(c_int) -> *const c_char;
 
 /// One GRAPE-6 library, ready to be called.
@@ -96,6 +98,8 @@ pub struct Grape {
     lasthalf2: Option<LastHalf2>,
     read_list: Option<Scalar>,
     get_list: Option<GetList>,
+    sort_mode: Option<SetMode>,
+    predicted: Option<Predicted>,
     backend: Option<Describe>,
     precision: Option<Describe>,
     name: String,
@@ -130,6 +134,8 @@ impl Grape {
             lasthalf2: Some(g6calc_lasthalf2_),
             read_list: Some(g6_read_neighbour_list_),
             get_list: Some(g6_get_neighbour_list_),
+            sort_mode: Some(g6_set_neighbour_list_sort_mode_),
+            predicted: Some(g6_get_predicted_j_particles_),
             backend: Some(kirin_backend),
             precision: Some(kirin_precision),
             name: "kirin (linked)".to_owned(),
@@ -171,6 +177,8 @@ impl Grape {
             lasthalf2: symbol!("g6calc_lasthalf2_").ok(),
             read_list: symbol!("g6_read_neighbour_list_").ok(),
             get_list: symbol!("g6_get_neighbour_list_").ok(),
+            sort_mode: symbol!("g6_set_neighbour_list_sort_mode_").ok(),
+            predicted: symbol!("g6_get_predicted_j_particles_").ok(),
             backend: symbol!("kirin_backend").ok(),
             precision: symbol!("kirin_precision").ok(),
             name,
@@ -381,6 +389,21 @@ impl Grape {
         let status = unsafe { call(&id, &ipipe, &maxlength, &mut length, list.as_mut_ptr()) };
         let length = usize::try_from(length).unwrap_or(0).min(list.len());
         Some((status, length))
+    }
+
+    /// `g6_set_neighbour_list_sort_mode`: whether labels in lists ascend. `None` where the library lacks it.
+    pub fn set_sort_mode(&self, mode: i32) -> Option<i32> {
+        // SAFETY: the argument is a live integer.
+        self.sort_mode.map(|f| self.status(unsafe { f(&mode) }))
+    }
+
+    /// `g6_get_predicted_j_particles`: positions and velocities at the first addresses, as many as
+    /// `x` and `v` have room for. `None` where the library lacks it.
+    pub fn predicted(&self, id: i32, x: &mut [Vec3], v: &mut [Vec3]) -> Option<i32> {
+        let call = self.predicted?;
+        let nj = to_int(x.len().min(v.len()));
+        // SAFETY: both arrays have `nj` entries or more.
+        Some(self.status(unsafe { call(&id, &nj, x.as_mut_ptr(), v.as_mut_ptr()) }))
     }
 }
 

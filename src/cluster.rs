@@ -7,13 +7,17 @@
 //! (forces, nearest neighbours, lists) all see one state.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use crate::backend::{self, Backend, Block, Results};
-use crate::config::{Precision, Settings};
+use crate::check::{Check, Computed};
+use crate::config::{Destination, Precision, Settings};
 use crate::error::{Error, Result};
 use crate::jmemory::{self, JMemory};
+use crate::log;
 use crate::neighbours::{self, ListRules, NeighbourLists};
 use crate::particle::{Force, IParticle, JParticle, Nearest};
+use crate::stats::{self, Facts, Stats};
 
 /// Writes that may wait for the next block before the present one is settled
 /// to make way for them.
@@ -35,6 +39,8 @@ enum Phase {
 /// The results for a block of i-particles, arrays of one length.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
+    /// Number of leading addresses in the block.
+    pub nj: usize,
     /// The i-particles, as `firsthalf` brought them.
     pub particles: &'a [IParticle],
     /// Accelerations, jerks, potentials.
@@ -76,12 +82,16 @@ pub struct Cluster {
     /// The lists of the block, or why there are none.
     lists: Option<Result<NeighbourLists>>,
     low_level: LowLevel,
+    stats: Option<Box<Stats>>,
+    check: Option<Box<Check>>,
 }
 
 impl Cluster {
     /// A cluster with empty memory at time 0.
     pub fn new(settings: Settings) -> Self {
         Self {
+            stats: (settings.stats != Destination::Off).then(Box::default),
+            check: settings.check.then(Box::default),
             settings,
             memory: JMemory::default(),
             backend: None,
@@ -105,6 +115,18 @@ impl Cluster {
     /// Arithmetic of the backend.
     pub fn precision(&mut self) -> Precision {
         self.backend().precision()
+    }
+
+    /// Puts a backend in the place of the one that the settings ask for.
+    #[cfg(test)]
+    pub fn set_backend(&mut self, backend: Box<dyn Backend>) {
+        self.backend = Some(backend);
+    }
+
+    /// i-particles that were checked, and how many were wrong.
+    #[cfg(test)]
+    pub fn check_counts(&self) -> Option<(u64, u64)> {
+        self.check.as_ref().map(|c| c.counts())
     }
 
     fn backend(&mut self) -> &mut dyn Backend {
@@ -204,7 +226,15 @@ impl Cluster {
         block.ti = self.ti;
 
         let backend = ready(&mut self.backend, &self.settings);
+        if let Some(stats) = &mut self.stats
+            && stats.begin(self.block.particles.len(), nj)
+        {
+            backend.measure();
+        }
         backend.start(&mut self.memory, &self.block)?;
+        if let Some(stats) = &mut self.stats {
+            stats.leave();
+        }
         self.phase = Phase::Pending;
         self.owed = true;
         Ok(())
@@ -217,7 +247,25 @@ impl Cluster {
 
     fn compute(&mut self, nearest: bool) -> Result<()> {
         let backend = ready(&mut self.backend, &self.settings);
+        if let Some(stats) = &mut self.stats {
+            stats.enter();
+        }
         backend.finish(&self.memory, &self.block, nearest, &mut self.results)?;
+        if let Some(stats) = &mut self.stats {
+            stats.finish(nearest, || backend.phases());
+        }
+        if let Some(check) = &mut self.check {
+            let discrepancy = check.inspect(Computed {
+                memory: &self.memory,
+                block: &self.block,
+                results: &self.results,
+                nearest,
+                precision: backend.precision(),
+            });
+            if let Some(discrepancy) = discrepancy {
+                log::error("KIRIN_CHECK", discrepancy);
+            }
+        }
         self.phase = Phase::Computed;
         self.has_nearest = nearest;
         Ok(())
@@ -244,6 +292,7 @@ impl Cluster {
         }
         debug_assert!(self.has_nearest || !nearest);
         Ok(Answer {
+            nj: self.block.nj,
             particles: &self.block.particles[..ni],
             forces: &self.results.forces[..ni],
             nearest: if nearest {
@@ -268,7 +317,11 @@ impl Cluster {
             sorted: neighbours::sort_mode() != 0,
         };
         let backend = ready(&mut self.backend, &self.settings);
+        let begin = self.stats.is_some().then(Instant::now);
         let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
+        if let (Some(stats), Some(begin)) = (&mut self.stats, begin) {
+            stats.add_lists(begin.elapsed());
+        }
         self.lists = Some(lists);
     }
 
@@ -287,6 +340,31 @@ impl Cluster {
             None => Err(Error::OutOfMemory {
                 purpose: "neighbour lists",
             }),
+        }
+    }
+
+    /// Writes the statistics of this cluster, if they are wanted, and forgets them.
+    pub fn report(&mut self, id: i32) {
+        let Some(stats) = self.stats.take() else {
+            return;
+        };
+        let (backend, recoveries) = match &self.backend {
+            Some(b) => (
+                format!("{}, precision {}", b.name(), b.precision()),
+                b.recoveries(),
+            ),
+            None => ("none".to_owned(), 0),
+        };
+        let text = stats.text(&Facts {
+            id,
+            backend,
+            present: self.memory.present(),
+            written: self.memory.written(),
+            recoveries,
+            checked: self.check.as_ref().map(|c| c.counts()),
+        });
+        if let Some(text) = text {
+            stats::write(&self.settings.stats, &text);
         }
     }
 

@@ -85,6 +85,18 @@ pub enum InstructionSet {
     Neon,
 }
 
+/// Where a report goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Destination {
+    /// Nowhere: it is not made.
+    #[default]
+    Off,
+    /// To stderr.
+    Stderr,
+    /// To the end of a file, whose name [`crate::process::file_name`] makes.
+    File(String),
+}
+
 /// Everything a user can set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -108,6 +120,12 @@ pub struct Settings {
     pub snap: bool,
     /// `KIRIN_NO_NEIGHBOUR`
     pub no_neighbour: NoNeighbour,
+    /// `KIRIN_STATS`
+    pub stats: Destination,
+    /// `KIRIN_CHECK`: whether samples of the results are recomputed.
+    pub check: bool,
+    /// `KIRIN_TRACE`: the file, if there is to be one.
+    pub trace: Option<String>,
 }
 
 impl Default for Settings {
@@ -123,6 +141,9 @@ impl Default for Settings {
             simd: InstructionSet::Auto,
             snap: true,
             no_neighbour: NoNeighbour::Auto,
+            stats: Destination::Off,
+            trace: None,
+            check: false,
         }
     }
 }
@@ -214,7 +235,11 @@ pub const SETTINGS: &[Setting] = &[
         default: "auto",
         about: "threads of the CPU backend; auto is the cores allowed to the process, divided by the local MPI ranks",
         apply: |s, v| {
-            let threads = if v == "auto" { 0 } else { integer(v, 1, 4096)? };
+            let threads = if v.eq_ignore_ascii_case("auto") {
+                0
+            } else {
+                integer(v, 1, 4096)?
+            };
             s.threads = usize::try_from(threads).map_err(|_| ())?;
             Ok(())
         },
@@ -237,7 +262,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "use",
         about: "whether the fourth-order term a2by18 enters the prediction, as on GRAPE-6",
         apply: |s, v| {
-            s.snap = match v {
+            s.snap = match v.to_ascii_lowercase().as_str() {
                 "use" => true,
                 "ignore" => false,
                 _ => return Err(()),
@@ -254,6 +279,37 @@ pub const SETTINGS: &[Setting] = &[
         apply: |s, v| parse(v).map(|v| s.no_neighbour = v),
         show: |s| s.no_neighbour.to_string(),
     },
+    Setting {
+        name: "KIRIN_STATS",
+        values: "0, 1, or a file",
+        default: "0",
+        about: "statistics of each cluster when it is closed and at the end: 1 to stderr, else to the end of that file; %p in its name is the process id, %r the MPI rank",
+        apply: |s, v| parse(v).map(|v| s.stats = v),
+        show: |s| s.stats.to_string(),
+    },
+    Setting {
+        name: "KIRIN_TRACE",
+        values: "0, or a file",
+        default: "0",
+        about: "file in which all calls are recorded for kirin replay; %p in its name is the process id, %r the MPI rank",
+        apply: |s, v| {
+            s.trace = match v {
+                "" => return Err(()),
+                "0" => None,
+                name => Some(name.to_owned()),
+            };
+            Ok(())
+        },
+        show: |s| s.trace.clone().unwrap_or_else(|| "0".to_owned()),
+    },
+    Setting {
+        name: "KIRIN_CHECK",
+        values: "0, 1",
+        default: "0",
+        about: "whether some results of each block are recomputed in double precision on the host, in a tenth of the time, and wrong ones reported",
+        apply: |s, v| integer(v, 0, 1).map(|v| s.check = v == 1),
+        show: |s| i32::from(s.check).to_string(),
+    },
 ];
 
 /// Gives an enumeration the names that users write.
@@ -262,7 +318,7 @@ macro_rules! names {
         impl FromStr for $type {
             type Err = ();
             fn from_str(s: &str) -> Result<Self, ()> {
-                match s {
+                match s.to_ascii_lowercase().as_str() {
                     $($name => Ok(Self::$variant),)+
                     _ => Err(()),
                 }
@@ -319,6 +375,28 @@ impl fmt::Display for Devices {
     }
 }
 
+impl FromStr for Destination {
+    type Err = ();
+    fn from_str(s: &str) -> Result<Self, ()> {
+        match s {
+            "" => Err(()),
+            "0" => Ok(Self::Off),
+            "1" => Ok(Self::Stderr),
+            name => Ok(Self::File(name.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "0",
+            Self::Stderr => "1",
+            Self::File(name) => name,
+        })
+    }
+}
+
 fn parse<T: FromStr<Err = ()>>(value: &str) -> Result<T, ()> {
     value.parse()
 }
@@ -342,8 +420,8 @@ pub fn from_variables(
     for (name, value) in variables {
         match SETTINGS.iter().find(|s| s.name == name) {
             Some(setting) => {
-                let text = value.trim().to_ascii_lowercase();
-                if (setting.apply)(&mut settings, &text).is_err() {
+                let taken = (setting.apply)(&mut settings, value.trim());
+                if taken.is_err() {
                     complaints.push(format!(
                         "{name}={value} is not one of: {}; {} is used",
                         setting.values, setting.default
@@ -417,6 +495,9 @@ mod tests {
             ("KIRIN_THREADS", "3"),
             ("KIRIN_SNAP", "ignore"),
             ("KIRIN_NO_NEIGHBOUR", "-1"),
+            ("KIRIN_STATS", "/tmp/Stats-%p"),
+            ("KIRIN_TRACE", "/tmp/Trace"),
+            ("KIRIN_CHECK", "1"),
             ("HOME", "/root"),
         ]);
         assert_eq!(complaints, Vec::<String>::new());
@@ -424,6 +505,8 @@ mod tests {
         assert_eq!(s.precision, Precision::Double);
         assert_eq!((s.npipes, s.threads, s.snap), (48, 3, false));
         assert_eq!(s.no_neighbour, NoNeighbour::MinusOne);
+        assert_eq!(s.stats, Destination::File("/tmp/Stats-%p".to_owned()));
+        assert_eq!((s.trace.as_deref(), s.check), (Some("/tmp/Trace"), true));
         assert!(!s.lists_include_self());
     }
 

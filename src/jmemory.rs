@@ -336,6 +336,17 @@ impl JMemory {
         self.pages.len()
     }
 
+    /// Number of addresses that hold a particle.
+    pub fn present(&self) -> u64 {
+        let words = self.pages.iter().flat_map(|p| &p.present);
+        words.map(|w| u64::from(w.count_ones())).sum()
+    }
+
+    /// Number of particles ever written.
+    pub fn written(&self) -> u64 {
+        self.pages.iter().map(|p| p.version).sum()
+    }
+
     fn position(&self, number: usize) -> Option<usize> {
         let shelf = self.directory.get(number / SHELF)?.as_ref()?;
         (shelf[number % SHELF] as usize).checked_sub(1)
@@ -418,6 +429,7 @@ mod tests {
             .collect();
         assert_eq!(found, [0, 3, 511, 512, 70_000, 1 << 20, i32::MAX as usize]);
         assert_eq!(memory.page_count(), 5);
+        assert_eq!((memory.present(), memory.written()), (7, 8));
     }
 
     #[test]

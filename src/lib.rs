@@ -9,6 +9,7 @@
 
 pub mod abi;
 pub mod backend;
+pub mod check;
 pub mod client;
 pub mod cluster;
 pub mod config;
@@ -18,5 +19,8 @@ pub mod log;
 pub mod neighbours;
 pub mod particle;
 pub mod predictor;
+pub mod process;
 pub mod reduce;
 pub mod registry;
+pub mod stats;
+pub mod trace;

@@ -6,12 +6,15 @@
 //! Finding the cluster of a known id takes no lock.
 
 use std::ptr;
+use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::cluster::Cluster;
-use crate::config;
+use crate::config::{self, Destination};
+use crate::trace::{self, Event};
+use crate::{log, process};
 
 /// Number of lists into which ids are hashed.
 const BUCKETS: usize = 64;
@@ -59,6 +62,7 @@ impl Registry {
         }
         let mut cluster = entry.own.cluster.lock();
         cluster.get_or_insert_with(new_cluster);
+        trace::record(|| Event::Open { id });
     }
 
     /// Closes the cluster of `id` and forgets its memory. Nothing happens where none is open.
@@ -79,9 +83,34 @@ impl Registry {
             }
         }
         // SAFETY: units live in entries, which are never freed.
-        let dropped = unsafe { &*unit }.cluster.lock().take();
+        let mut cluster = unsafe { &*unit }.cluster.lock();
+        // Under the lock: a write that comes later belongs to the next cluster of this name.
+        trace::record(|| Event::Close { id });
+        let dropped = cluster.take();
+        drop(cluster);
+        let owner = self.entries().find(|e| ptr::eq(&raw const e.own, unit));
         drop(open);
-        drop(dropped);
+        if let (Some(mut cluster), Some(owner)) = (dropped, owner) {
+            cluster.report(owner.id);
+        }
+    }
+
+    /// Writes the statistics of the open clusters, at the end of the process.
+    fn report(&self) {
+        for entry in self.entries() {
+            match entry.own.cluster.try_lock() {
+                Some(mut cluster) => {
+                    if let Some(cluster) = &mut *cluster {
+                        cluster.report(entry.id);
+                    }
+                }
+                // Another thread may be in a call that never returns: nobody waits for it here.
+                None => log::line(format_args!(
+                    "cluster {} is at work at the end of the process: it has no statistics",
+                    entry.id
+                )),
+            }
+        }
     }
 
     /// Runs `call` on the cluster of `id`, which is opened if need be.
@@ -197,7 +226,16 @@ impl Default for Registry {
 }
 
 fn new_cluster() -> Box<Cluster> {
-    Box::new(Cluster::new(config::settings().clone()))
+    let settings = config::settings();
+    if settings.stats != Destination::Off {
+        static AT_EXIT: Once = Once::new();
+        AT_EXIT.call_once(|| process::at_exit(report_all));
+    }
+    Box::new(Cluster::new(settings.clone()))
+}
+
+extern "C" fn report_all() {
+    process::last_words(|| REGISTRY.report());
 }
 
 #[cfg(test)]

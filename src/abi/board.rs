@@ -22,7 +22,7 @@ calls! {
 
     /// `g6_set_j_particle` for all boards at once, which is what a cluster of kirin is: cluster 0.
     implemented status [g6_set_j_particle_all g6_set_j_particle_all_]
-    (address: int, index: int, tj: double, dtj: double, mass: double, a2by18: vector, a1by6: vector, aby2: vector, v: vector, x: vector) = set_j_particle(ALL, address, index, tj, mass, JVectors { a2by18, a1by6, aby2, v, x });
+    (address: int, index: int, tj: double, dtj: double, mass: double, a2by18: vector, a1by6: vector, aby2: vector, v: vector, x: vector) = set_j_particle(ALL, address, index, [tj, dtj], mass, JVectors { a2by18, a1by6, aby2, v, x });
 
     /// Stores mass and position only, at time 0 and at rest: the load of treecodes.
     implemented status [g6_set_j_particle_mxonly g6_set_j_particle_mxonly_]
@@ -34,7 +34,7 @@ calls! {
 
     /// `g6calc_firsthalf` for all boards at once, which is what a cluster of kirin is: cluster 0.
     implemented nothing [g6calc_firsthalf_all g6calc_firsthalf_all_]
-    (nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double, h2: doubles) = firsthalf(ALL, nj, ni, arrays(index, xi, vi, h2), eps2);
+    (nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double, h2: doubles) = firsthalf(ALL, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), eps2);
 
     /// `g6calc_lasthalf` for all boards at once, which is what a cluster of kirin is: cluster 0.
     implemented status [g6calc_lasthalf_all g6calc_lasthalf_all_]
@@ -47,11 +47,11 @@ calls! {
     /// As `g6calc_firsthalf` with `eps2` by reference in C too. The meaning of `mode` was never published: it is ignored, and `*eps2` holds
     /// for every i-particle.
     implemented nothing [g6calc_firsthalf0 g6calc_firsthalf0_]
-    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double_ref, h2: doubles, mode: int) = firsthalf(cluster_id, nj, ni, arrays(index, xi, vi, h2), by_reference(eps2, "eps2")?);
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double_ref, h2: doubles, mode: int) = firsthalf(cluster_id, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), by_reference(eps2, "eps2")?);
 
     /// `g6calc_firsthalf0` for all boards at once, which is what a cluster of kirin is: cluster 0.
     implemented nothing [g6calc_firsthalf0_all g6calc_firsthalf0_all_]
-    (nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double_ref, h2: doubles, mode: int) = firsthalf(ALL, nj, ni, arrays(index, xi, vi, h2), by_reference(eps2, "eps2")?);
+    (nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double_ref, h2: doubles, mode: int) = firsthalf(ALL, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), by_reference(eps2, "eps2")?);
 
     /// As `g6calc_lasthalf` with `eps2` by reference in C too; see `g6calc_firsthalf0`.
     implemented status [g6calc_lasthalf0 g6calc_lasthalf0_]

@@ -2,13 +2,15 @@
 
 use std::ffi::c_int;
 
-use super::pointers::{self, IArrays, count, not_null, vector};
+use super::pointers::{self, Hints, IArrays, count, not_null, vector};
+use super::record;
 use crate::cluster::Answer;
 use crate::config::{self, NoNeighbour};
 use crate::error::{Error, Result};
 use crate::neighbours;
 use crate::particle::{IParticle, JParticle};
 use crate::registry::REGISTRY;
+use crate::trace::{self, Event};
 
 /// The cluster that the `_all` calls address: a cluster of kirin has every device already.
 pub const ALL: c_int = 0;
@@ -24,7 +26,9 @@ pub fn close(id: c_int) -> Result<c_int> {
 }
 
 pub fn npipes() -> Result<c_int> {
-    Ok(config::settings().npipes)
+    let count = config::settings().npipes;
+    trace::record(|| Event::Pipelines { count });
+    Ok(count)
 }
 
 pub fn nothing() -> Result<c_int> {
@@ -36,7 +40,10 @@ pub fn unsupported(reason: &'static str) -> Result<c_int> {
 }
 
 pub fn set_ti(id: c_int, ti: f64) -> Result<c_int> {
-    REGISTRY.with(id, |c| c.set_ti(ti));
+    REGISTRY.with(id, |c| {
+        c.set_ti(ti);
+        trace::record(|| Event::SetTi { id, ti });
+    });
     Ok(0)
 }
 
@@ -57,7 +64,7 @@ pub unsafe fn set_j_particle(
     id: c_int,
     address: c_int,
     index: c_int,
-    t: f64,
+    [t, dt]: [f64; 2],
     mass: f64,
     vectors: JVectors,
 ) -> Result<c_int> {
@@ -74,8 +81,28 @@ pub unsafe fn set_j_particle(
             a2by18: vector(vectors.a2by18, "a2by18")?,
         }
     };
-    REGISTRY.with(id, |c| c.set_j_particle(address, particle))?;
-    Ok(0)
+    write(id, address, dt, particle, false)
+}
+
+#[inline]
+fn write(
+    id: c_int,
+    address: c_int,
+    dt: f64,
+    particle: JParticle,
+    mass_position: bool,
+) -> Result<c_int> {
+    REGISTRY.with(id, |c| {
+        c.set_j_particle(address, particle)?;
+        trace::record(|| Event::JParticle {
+            id,
+            address,
+            dt,
+            mass_position,
+            particle,
+        });
+        Ok(0)
+    })
 }
 
 /// # Safety
@@ -95,8 +122,7 @@ pub unsafe fn set_mass_position(
         x: unsafe { vector(x, "x")? },
         ..Default::default()
     };
-    REGISTRY.with(id, |c| c.set_j_particle(address, particle))?;
-    Ok(0)
+    write(id, address, 0.0, particle, true)
 }
 
 /// # Safety
@@ -106,15 +132,22 @@ pub unsafe fn firsthalf(
     id: c_int,
     nj: c_int,
     ni: c_int,
-    arrays: IArrays,
+    (arrays, hints): (IArrays, Hints),
     eps2: f64,
 ) -> Result<c_int> {
     let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
     arrays.check(ni)?;
     // SAFETY: the caller vouches for the lengths; the core copies before it returns.
     let particles = unsafe { arrays.particles(ni, eps2) };
-    REGISTRY.with(id, |c| c.firsthalf(nj, particles))?;
-    Ok(0)
+    REGISTRY.with(id, |c| {
+        let begin = trace::clock();
+        c.firsthalf(nj, particles)?;
+        if let Some(begin) = begin {
+            // SAFETY: the caller vouches for the lengths, and they were checked.
+            unsafe { record::firsthalf(id, nj, ni, arrays, hints, eps2, begin) };
+        }
+        Ok(0)
+    })
 }
 
 /// Where results go; the last two may be null, and are then not wanted.
@@ -201,14 +234,27 @@ pub unsafe fn lasthalf(
     outputs.check(ni)?;
     let wants_nearest = !outputs.nearest.is_null() || !outputs.nearest_distance.is_null();
     REGISTRY.with(id, |c| {
+        let begin = trace::clock();
         if !c.owes_results() {
             arrays.check(ni)?;
             // SAFETY: the caller vouches for the lengths; the core copies before it returns.
             c.firsthalf(nj, unsafe { arrays.particles(ni, eps2) })?;
+            if let Some(begin) = begin {
+                // SAFETY: the caller vouches for the lengths, and they were checked.
+                unsafe { record::firsthalf(id, nj, ni, arrays, NO_HINTS, eps2, begin) };
+            }
+        }
+        let begin = trace::clock();
+        if begin.is_some() {
+            record::describe(id, c);
         }
         let answer = c.lasthalf(ni, wants_nearest)?;
         // SAFETY: there are ni results, and the caller vouches for as many entries.
         unsafe { outputs.write(answer) };
+        if let Some(begin) = begin {
+            // SAFETY: the answer was written.
+            unsafe { record::lasthalf(id, answer, &outputs, begin) };
+        }
         Ok(0)
     })
 }
@@ -233,10 +279,14 @@ pub unsafe fn lasthalf2(
 
 /// 0, or 1 where the lists do not fit into memory: the client then shrinks its radii.
 pub fn read_neighbour_list(id: c_int) -> Result<c_int> {
-    REGISTRY.with(id, |c| match c.neighbour_lists() {
-        Ok(_) => Ok(0),
-        Err(Error::OutOfMemory { .. }) => Ok(1),
-        Err(error) => Err(error),
+    REGISTRY.with(id, |c| {
+        let status = match c.neighbour_lists() {
+            Ok(_) => 0,
+            Err(Error::OutOfMemory { .. }) => 1,
+            Err(error) => return Err(error),
+        };
+        trace::record(|| Event::ReadList { id, status });
+        Ok(status)
     })
 }
 
@@ -273,12 +323,21 @@ pub unsafe fn get_neighbour_list(
         }
         // SAFETY: as above; copied is at most maxlength, which is a C integer.
         unsafe { length.write_unaligned(copied as c_int) };
-        Ok(c_int::from(found.len() > room))
+        let status = c_int::from(found.len() > room);
+        trace::record(|| Event::GetList {
+            id,
+            ipipe: ipipe as c_int,
+            room: maxlength,
+            status,
+            labels: found[..copied].to_vec(),
+        });
+        Ok(status)
     })
 }
 
 pub fn set_sort_mode(mode: c_int) -> Result<c_int> {
     neighbours::set_sort_mode(mode);
+    trace::record(|| Event::SortMode { mode });
     Ok(0)
 }
 
@@ -328,10 +387,16 @@ pub unsafe fn set_i_particle(
 /// The outputs and `flag` are null or have as many entries as `set_nip` announced.
 pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result<c_int> {
     REGISTRY.with(id, |c| {
+        let begin = trace::clock();
         let answer = c.low_level_forces(!outputs.nearest.is_null())?;
         outputs.check(answer.forces.len())?;
         // SAFETY: the caller vouches for the lengths.
         unsafe { outputs.write(answer) };
+        if let Some(begin) = begin {
+            record::low_level_block(id, &answer);
+            // SAFETY: the answer was written.
+            unsafe { record::lasthalf(id, answer, &outputs, begin) };
+        }
         if !flag.is_null() {
             for i in 0..answer.forces.len() {
                 // SAFETY: i is below the length of the array.
@@ -360,6 +425,10 @@ pub unsafe fn predicted(id: c_int, nj: c_int, x: *mut [f64; 3], v: *mut [f64; 3]
                 v.add(j).write_unaligned(vj);
             }
         }
+        trace::record(|| Event::Predicted {
+            id,
+            found: c.predicted(nj).map(Option::unwrap_or_default).collect(),
+        });
         Ok(0)
     })
 }
@@ -372,6 +441,23 @@ pub fn arrays(
     h2: *const f64,
 ) -> IArrays {
     IArrays { index, x, v, h2 }
+}
+
+/// The arrays of a `lasthalf`, which has no hints.
+const NO_HINTS: Hints = Hints {
+    acc: std::ptr::null(),
+    jerk: std::ptr::null(),
+    pot: std::ptr::null(),
+};
+
+/// The arrays with the hints of a `firsthalf`.
+pub fn hinted(
+    arrays: IArrays,
+    acc: *const [f64; 3],
+    jerk: *const [f64; 3],
+    pot: *const f64,
+) -> (IArrays, Hints) {
+    (arrays, Hints { acc, jerk, pot })
 }
 
 /// Outputs without nearest neighbours.

@@ -49,7 +49,7 @@ calls! {
     /// particle's step, scaled the fixed-point time of GRAPE-6 and is not used. Returns a negative code where the address is
     /// negative or has no memory; nothing is stored then.
     implemented status [g6_set_j_particle g6_set_j_particle_]
-    (cluster_id: id, address: int, index: int, tj: double, dtj: double, mass: double, a2by18: vector, a1by6: vector, aby2: vector, v: vector, x: vector) = set_j_particle(cluster_id, address, index, tj, mass, JVectors { a2by18, a1by6, aby2, v, x });
+    (cluster_id: id, address: int, index: int, tj: double, dtj: double, mass: double, a2by18: vector, a1by6: vector, aby2: vector, v: vector, x: vector) = set_j_particle(cluster_id, address, index, [tj, dtj], mass, JVectors { a2by18, a1by6, aby2, v, x });
 
     /// Starts the calculation of the forces of the j-particles at addresses `0..nj`, predicted to the time of
     /// `g6_set_ti`, on `ni` i-particles.
@@ -59,7 +59,7 @@ calls! {
     /// the fixed-point sums of GRAPE-6 and are not read. Everything is copied before the return. A block whose results were
     /// not fetched is given up.
     implemented nothing [g6calc_firsthalf g6calc_firsthalf_]
-    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double, h2: doubles) = firsthalf(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2);
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double, h2: doubles) = firsthalf(cluster_id, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), eps2);
 
     /// Waits for the block of `g6calc_firsthalf` and writes `acc[ni][3]`, `jerk[ni][3]` and `pot[ni]`.
     ///

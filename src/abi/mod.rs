@@ -26,6 +26,7 @@ mod calls;
 mod interface;
 mod own;
 mod pointers;
+mod record;
 mod table;
 mod thesis;
 

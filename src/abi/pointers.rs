@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 
 use crate::error::{Error, Result};
-use crate::particle::IParticle;
+use crate::particle::{Force, IParticle};
 
 /// A cluster id by reference; the null pointer stands for cluster 0.
 ///
@@ -73,6 +73,49 @@ pub struct IArrays {
     pub h2: *const f64,
 }
 
+/// The scaling hints of a block, which GRAPE-6 needed and kirin only records.
+#[derive(Clone, Copy)]
+pub struct Hints {
+    /// Old accelerations; may be null.
+    pub acc: *const [f64; 3],
+    /// Old jerks; may be null.
+    pub jerk: *const [f64; 3],
+    /// Old potentials; may be null.
+    pub pot: *const f64,
+}
+
+impl Hints {
+    /// Those of i-particle `i`; zero where there are none.
+    ///
+    /// # Safety
+    ///
+    /// Arrays that are not null have more than `i` entries.
+    pub unsafe fn of(&self, i: usize) -> Force {
+        // SAFETY: passed on.
+        unsafe {
+            Force {
+                acc: entry(self.acc, i),
+                jerk: entry(self.jerk, i),
+                pot: entry(self.pot, i),
+            }
+        }
+    }
+}
+
+/// An entry of an array; the default where there is no array.
+///
+/// # Safety
+///
+/// `p` is null or has more than `i` entries.
+unsafe fn entry<T: Copy + Default>(p: *const T, i: usize) -> T {
+    if p.is_null() {
+        T::default()
+    } else {
+        // SAFETY: not null, so it has more than `i` entries.
+        unsafe { p.add(i).read_unaligned() }
+    }
+}
+
 impl IArrays {
     /// Refuses null pointers, unless there is nothing to read.
     pub fn check(&self, ni: usize) -> Result<()> {
@@ -102,11 +145,7 @@ impl IArrays {
                     x: self.x.add(i).read_unaligned(),
                     v: self.v.add(i).read_unaligned(),
                     eps2,
-                    h2: if self.h2.is_null() {
-                        0.0
-                    } else {
-                        self.h2.add(i).read_unaligned()
-                    },
+                    h2: entry(self.h2, i),
                 }
             }
         })

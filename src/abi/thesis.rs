@@ -28,7 +28,7 @@ calls! {
 
     /// The same as `g6_set_j_particle`.
     implemented status [GPU_g6_set_j_particle GPU_g6_set_j_particle_]
-    (cluster_id: id, address: int, index: int, tj: double, dtj: double, mass: double, a2by18: vector, a1by6: vector, aby2: vector, v: vector, x: vector) = set_j_particle(cluster_id, address, index, tj, mass, JVectors { a2by18, a1by6, aby2, v, x });
+    (cluster_id: id, address: int, index: int, tj: double, dtj: double, mass: double, a2by18: vector, a1by6: vector, aby2: vector, v: vector, x: vector) = set_j_particle(cluster_id, address, index, [tj, dtj], mass, JVectors { a2by18, a1by6, aby2, v, x });
 
     /// The same as `g6_set_j_particle_multisend_mxfast`.
     implemented status [- GPU_g6_set_j_particle_multisend_mxfast_]
@@ -36,7 +36,7 @@ calls! {
 
     /// The same as `g6calc_firsthalf`.
     implemented nothing [GPU_g6calc_firsthalf GPU_g6calc_firsthalf_]
-    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double, h2: doubles) = firsthalf(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2);
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double, h2: doubles) = firsthalf(cluster_id, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), eps2);
 
     /// The same as `g6calc_lasthalf`.
     implemented status [GPU_g6calc_lasthalf GPU_g6calc_lasthalf_]
@@ -44,7 +44,7 @@ calls! {
 
     /// The same as `g6calc_firsthalf`.
     implemented nothing [- GPU2_g6calc_firsthalf_]
-    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double, h2: doubles) = firsthalf(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2);
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double, h2: doubles) = firsthalf(cluster_id, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), eps2);
 
     /// The same as `g6calc_lasthalf`.
     implemented status [- GPU2_g6calc_lasthalf_]

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::jmemory::JMemory;
 use crate::neighbours::{self, ListRules, NeighbourLists};
 use crate::particle::{Force, IParticle, Nearest};
+use crate::stats::Phases;
 
 /// One force request: the j-particles at addresses `0..nj`, predicted to `ti`,
 /// act on `particles`.
@@ -69,6 +70,19 @@ pub trait Backend: Send {
         nearest: bool,
         results: &mut Results,
     ) -> Result<()>;
+
+    /// Has the next block timed, from `start` to `finish`.
+    fn measure(&mut self) {}
+
+    /// Parts of the time of the block that was timed last.
+    fn phases(&self) -> Phases {
+        Phases::default()
+    }
+
+    /// How often a device failed and its work was done elsewhere.
+    fn recoveries(&self) -> u64 {
+        0
+    }
 
     /// The neighbour lists of the block.
     ///

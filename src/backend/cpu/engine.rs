@@ -1,6 +1,8 @@
 //! One block through the kernels: pages are predicted, tasks sum over them, and
 //! the sums become results.
 
+use std::time::Instant;
+
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::kernel::{self, MeanRoot, Sources, Target, Variant};
@@ -15,6 +17,7 @@ use crate::config::{InstructionSet, Precision};
 use crate::error::Result;
 use crate::jmemory::{JMemory, PAGE, Page};
 use crate::particle::{Force, IParticle, Nearest};
+use crate::stats::Phases;
 
 /// Vectors of one leaf.
 const LEAF_VECTORS: usize = 32;
@@ -44,6 +47,9 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     pages: Vec<usize>,
     /// Time of the block before.
     last_ti: Option<u64>,
+    /// Whether the next block is timed.
+    measured: bool,
+    phases: Phases,
 }
 
 /// What is kept of a page from block to block.
@@ -86,6 +92,8 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             workspaces: Vec::new(),
             pages: Vec::new(),
             last_ti: None,
+            measured: false,
+            phases: Phases::default(),
         })
     }
 }
@@ -99,6 +107,14 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
         self.precision
     }
 
+    fn measure(&mut self) {
+        self.measured = true;
+    }
+
+    fn phases(&self) -> Phases {
+        self.phases
+    }
+
     fn finish(
         &mut self,
         memory: &JMemory,
@@ -106,6 +122,9 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
         nearest: bool,
         results: &mut Results,
     ) -> Result<()> {
+        let measured = std::mem::take(&mut self.measured);
+        self.phases = Phases::default();
+        let now = || measured.then(Instant::now);
         let ni = block.particles.len();
         results.forces.clear();
         results.forces.resize(ni, Force::default());
@@ -144,12 +163,14 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
         };
         let pool = Pool::get();
         if plan.predicts_first() {
+            let begin = now();
             pool.run(self.pages.len(), plan.threads(), &|p| {
                 shared.s.vectorize(Predict {
                     shared: &shared,
                     position: shared.pages[p],
                 });
             });
+            self.phases.prediction = begin.map(|b| b.elapsed()).unwrap_or_default();
         }
         let workspaces = &self.workspaces;
         pool.run(plan.tasks(), plan.threads(), &|t| {
@@ -161,6 +182,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             });
         });
 
+        let begin = now();
         let mut spaces = self.workspaces[..plan.tasks()].iter_mut();
         if plan.tasks_are_whole() {
             for (t, workspace) in spaces.enumerate() {
@@ -182,6 +204,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             });
             copy_results(&whole, first, results);
         }
+        self.phases.joining = begin.map(|b| b.elapsed()).unwrap_or_default();
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
 //! The `kirin` command: what the library is made of on this machine, how fast it
-//! is and how exact, alone or beside other GRAPE-6 libraries.
+//! is and how exact, alone or beside other GRAPE-6 libraries; and recordings of programs.
 
 mod bench;
 mod check;
@@ -7,6 +7,8 @@ mod column;
 mod info;
 mod machine;
 mod model;
+mod record;
+mod replay;
 mod report;
 mod worker;
 
@@ -29,6 +31,10 @@ enum Command {
     Bench(bench::Options),
     /// Compares the results of GRAPE-6 libraries with a double-precision sum
     Check(check::Options),
+    /// Runs a program with kirin and records its calls
+    Record(record::Options),
+    /// Repeats recorded calls on GRAPE-6 libraries and compares results and times
+    Replay(replay::Options),
     /// Runs one library for another `kirin` process
     #[command(hide = true)]
     Worker,
@@ -39,6 +45,8 @@ fn main() -> ExitCode {
         Command::Info(options) => Ok(info::run(&options)),
         Command::Bench(options) => bench::run(&options),
         Command::Check(options) => check::run(&options),
+        Command::Record(options) => record::run(&options),
+        Command::Replay(options) => replay::run(&options),
         Command::Worker => worker::serve(),
     };
     done.unwrap_or_else(|why| {

@@ -21,6 +21,7 @@ use kirin::config;
 
 use crate::bench::{self, Bench};
 use crate::check;
+use crate::replay::Player;
 
 /// The cluster that the worker opens.
 pub const CLUSTER: i32 = 0;
@@ -43,7 +44,7 @@ pub fn serve() -> Result<ExitCode, String> {
             .write_all(text.as_bytes())
             .map_err(|e| e.to_string())?;
     }
-    if let Some((grape, _)) = library {
+    if let Some((grape, ..)) = library {
         grape.close(CLUSTER);
     }
     Ok(ExitCode::SUCCESS)
@@ -62,17 +63,17 @@ fn take_stdout() -> std::io::Result<File> {
     Ok(unsafe { File::from_raw_fd(copy) })
 }
 
-type Library = Option<(Grape, Bench)>;
+type Library = Option<(Grape, Bench, Option<Player>)>;
 
 fn answer(library: &mut Library, request: Request) -> Result<Reply, String> {
     if let Request::Open { path } = &request {
         let grape = Grape::linked_or(path.as_deref().map(Path::new)).map_err(|e| e.to_string())?;
         grape.open(CLUSTER);
         let opened = describe(&grape, path.is_none());
-        *library = Some((grape, Bench::default()));
+        *library = Some((grape, Bench::default(), None));
         return Ok(Reply::Opened(opened));
     }
-    let (grape, bench) = library.as_mut().ok_or("no library is open")?;
+    let (grape, bench, player) = library.as_mut().ok_or("no library is open")?;
     Ok(match request {
         Request::Open { .. } => unreachable!("answered above"),
         Request::Load { n, seed } => {
@@ -83,6 +84,14 @@ fn answer(library: &mut Library, request: Request) -> Result<Reply, String> {
         Request::Peak { seconds } => Reply::Peak(bench::peak(bench::chosen_set(), seconds)),
         Request::Forces(scene) => Reply::Forces(check::forces(grape, &scene)),
         Request::Lists(scene) => Reply::Lists(check::lists(grape, &scene)?),
+        Request::Replay { trace } => {
+            *player = Some(Player::new(grape, Path::new(&trace))?);
+            Reply::Opening
+        }
+        Request::Continue { seconds } => {
+            let player = player.as_mut().ok_or("no trace is open")?;
+            Reply::Replayed(player.play(grape, seconds))
+        }
     })
 }
 

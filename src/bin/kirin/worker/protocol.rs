@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::{Measurement, Peak, Sample};
 use crate::check::{Forces, Lists, SceneOf};
+use crate::replay::Summary;
 
 /// What the parent asks.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,6 +32,16 @@ pub enum Request {
     Forces(SceneOf),
     /// Compares neighbour lists.
     Lists(SceneOf),
+    /// Repeats the calls of a trace from its beginning.
+    Replay {
+        /// The trace.
+        trace: String,
+    },
+    /// Goes on with the trace.
+    Continue {
+        /// For about so long.
+        seconds: f64,
+    },
 }
 
 /// What the worker answers.
@@ -48,6 +59,10 @@ pub enum Reply {
     Forces(Forces),
     /// To `Lists`.
     Lists(Lists),
+    /// To `Replay`.
+    Opening,
+    /// To `Continue`.
+    Replayed(Summary),
     /// The library cannot do what was asked; it may still do other things.
     Refused(String),
 }

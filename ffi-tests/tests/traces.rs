@@ -1,0 +1,258 @@
+//! `KIRIN_TRACE`: what clients of every kind leave in a trace, read event by event.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
+use ffi_tests::library;
+use ffi_tests::sets::cloud;
+use kirin::client::{Block, Grape};
+use kirin::particle::Force;
+use kirin::trace::{Event, Trace, TraceError};
+
+fn place(name: &str) -> PathBuf {
+    let path = library::workspace().join(name);
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+fn name(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+/// The events of a trace, and why there are no more.
+fn read(path: &Path) -> (Vec<Event>, Option<TraceError>) {
+    let mut trace = Trace::open(path).expect("a trace");
+    let mut events = Vec::new();
+    loop {
+        match trace.next_event() {
+            Ok(Some(event)) => events.push(event),
+            Ok(None) => return (events, None),
+            Err(e) => return (events, Some(e)),
+        }
+    }
+}
+
+/// How many events there are of each kind.
+fn counts(events: &[Event]) -> HashMap<u8, usize> {
+    let mut counts = HashMap::new();
+    for event in events {
+        *counts.entry(event.kind()).or_default() += 1;
+    }
+    counts
+}
+
+/// Repeats the force calls on the linked library, and returns how many forces were compared.
+/// They must be the recorded ones, bit for bit.
+fn repeat(events: &[Event]) -> usize {
+    // The clusters are those of the process, and tests run side by side.
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let grape = Grape::linked();
+    (0..64).for_each(|id| {
+        grape.close(id);
+    });
+    let mut blocks: HashMap<i32, (usize, Block, f64)> = HashMap::new();
+    let mut compared = 0;
+    for event in events {
+        match event {
+            Event::Open { id } => {
+                grape.open(*id);
+            }
+            Event::Close { id } => {
+                grape.close(*id);
+            }
+            Event::SetTi { id, ti } => grape.set_ti(*id, *ti),
+            Event::JParticle {
+                id,
+                address,
+                dt,
+                particle,
+                ..
+            } => {
+                grape.set_j_particle(*id, *address, *dt, particle);
+            }
+            Event::FirstHalf {
+                id, nj, targets, ..
+            } => {
+                let mut block = Block::default();
+                block.resize(targets.len());
+                for (k, t) in targets.iter().enumerate() {
+                    let p = &t.particle;
+                    (block.index[k], block.x[k], block.v[k]) = (p.index, p.x, p.v);
+                }
+                let nj = usize::try_from(*nj).expect("a count");
+                let eps2 = targets.first().map_or(0.0, |t| t.particle.eps2);
+                grape.firsthalf(*id, nj, &mut block, eps2);
+                blocks.insert(*id, (nj, block, eps2));
+            }
+            Event::LastHalf { id, forces, .. } => {
+                let (nj, mut block, eps2) = blocks.remove(id).expect("a block");
+                grape.lasthalf(*id, nj, &mut block, eps2);
+                for (k, recorded) in forces.iter().enumerate() {
+                    let found = Force {
+                        acc: block.acc[k],
+                        jerk: block.jerk[k],
+                        pot: block.pot[k],
+                    };
+                    assert_eq!(found, *recorded);
+                    compared += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    compared
+}
+
+#[test]
+fn everything_a_client_does_is_recorded_and_nothing_changes() {
+    let Some(client) = compile("forces.c", Link::Shared) else {
+        return;
+    };
+    let set = cloud(60, 81, 0.01);
+    let input = place("trace-input");
+    std::fs::write(&input, set.to_text()).expect("the target folder is writable");
+    let trace = place("forces.trace");
+    let usual = succeed(&client, &[input.as_os_str()], &[]);
+    let mut command = clean_command(&client, &[("KIRIN_TRACE", name(&trace))]);
+    let output = run(command.arg(&input));
+    assert_eq!(texts(&output), (usual, String::new()));
+    let (events, error) = read(&trace);
+    assert!(error.is_none(), "{error:?}");
+    let counts = counts(&events);
+    for kind in 3..=8 {
+        if kind != 7 {
+            assert!(
+                counts.get(&kind).is_some_and(|&n| n > 0),
+                "kind {kind}: {counts:?}"
+            );
+        }
+    }
+    assert_eq!(counts[&5], counts[&6], "every block was fetched");
+    assert_eq!(counts[&12], 1, "one cluster is described");
+    assert!(repeat(&events) > 0);
+}
+
+#[test]
+fn threads_and_clusters_record_in_the_order_in_which_their_calls_took_effect() {
+    let Some(client) = compile("threads.c", Link::Shared) else {
+        return;
+    };
+    let trace = place("threads.trace");
+    succeed(
+        &client,
+        &[] as &[&std::ffi::OsStr],
+        &[("KIRIN_TRACE", name(&trace))],
+    );
+    let (events, error) = read(&trace);
+    assert!(error.is_none(), "{error:?}");
+    let clusters: std::collections::HashSet<i32> = events
+        .iter()
+        .filter_map(|e| match e {
+            Event::FirstHalf { id, .. } => Some(*id),
+            _ => None,
+        })
+        .collect();
+    assert!(clusters.len() > 1, "{clusters:?}");
+    assert!(repeat(&events) > 0);
+}
+
+#[test]
+fn a_forked_child_does_not_write_into_the_trace() {
+    let Some(client) = compile("endings.c", Link::Shared) else {
+        return;
+    };
+    for (way, blocks) in [
+        ("idle child", 7),
+        ("busy child", 7),
+        ("late", 7),
+        ("exit", 7),
+    ] {
+        let trace = place("fork.trace");
+        let output = run(clean_command(&client, &[("KIRIN_TRACE", name(&trace))]).arg(way));
+        assert_eq!(texts(&output).1, "", "{way}");
+        let (events, error) = read(&trace);
+        assert!(error.is_none(), "{way}: {error:?}");
+        assert_eq!(counts(&events)[&5], blocks, "{way}");
+        assert_eq!(counts(&events)[&4], 100, "{way}");
+    }
+}
+
+#[test]
+fn a_thread_at_work_at_the_end_does_no_harm() {
+    let Some(client) = compile("endings.c", Link::Shared) else {
+        return;
+    };
+    for _ in 0..5 {
+        let trace = place("thread.trace");
+        let output = run(clean_command(&client, &[("KIRIN_TRACE", name(&trace))]).arg("thread"));
+        assert!(output.status.success(), "{}", output.status);
+        match read(&trace).1 {
+            None | Some(TraceError::Cut) => {}
+            Some(e) => panic!("{e}"),
+        }
+    }
+}
+
+#[test]
+fn a_program_that_is_killed_leaves_what_was_written() {
+    let Some(client) = compile("endings.c", Link::Shared) else {
+        return;
+    };
+    let trace = place("killed.trace");
+    let mut shell = clean_command("sh", &[("KIRIN_TRACE", name(&trace))]);
+    shell
+        .args(["-c", "\"$0\" forever & sleep 1; kill -KILL $!"])
+        .arg(&client);
+    run(&mut shell);
+    let (events, error) = read(&trace);
+    assert!(matches!(error, Some(TraceError::Cut)), "{error:?}");
+    assert!(counts(&events)[&6] > 100, "{:?}", counts(&events));
+    assert!(repeat(&events[..2000]) > 0);
+}
+
+#[test]
+fn a_full_disk_ends_the_recording_with_one_line_and_not_the_run() {
+    let Some(client) = compile("endings.c", Link::Shared) else {
+        return;
+    };
+    for place in ["/dev/full", "/no/such/folder/trace"] {
+        let output = run(&mut clean_command(&client, &[("KIRIN_TRACE", place)]));
+        let (out, err) = texts(&output);
+        assert!(output.status.success() && out == "done\n", "{place}");
+        assert_eq!(err.lines().count(), 1, "{place}: {err}");
+        assert!(err.contains(place), "{err}");
+    }
+}
+
+#[test]
+fn no_trace_is_overwritten_and_ranks_have_their_own() {
+    let Some(client) = compile("endings.c", Link::Shared) else {
+        return;
+    };
+    let trace = place("again.trace");
+    let setting = ("KIRIN_TRACE", name(&trace));
+    run(&mut clean_command(&client, &[setting]));
+    let first = std::fs::read(&trace).expect("a trace");
+    let output = run(&mut clean_command(&client, &[setting]));
+    let err = texts(&output).1;
+    assert!(err.contains("is there already"), "{err}");
+    assert_eq!(std::fs::read(&trace).expect("a trace"), first);
+    let other = err.trim().rsplit(' ').next().expect("a name");
+    assert!(read(Path::new(other)).1.is_none());
+
+    let rank = [
+        setting,
+        ("OMPI_COMM_WORLD_RANK", "2"),
+        ("OMPI_COMM_WORLD_SIZE", "3"),
+    ];
+    run(&mut clean_command(&client, &rank));
+    assert!(
+        read(&PathBuf::from(format!("{}.2", trace.display())))
+            .1
+            .is_none()
+    );
+}

@@ -1,0 +1,94 @@
+//! What a trace keeps of the calls that have arrays.
+
+use std::ffi::c_int;
+use std::time::Instant;
+
+use super::calls::Outputs;
+use super::pointers::{Hints, IArrays};
+use crate::cluster::{Answer, Cluster};
+use crate::particle::Force;
+use crate::trace::{self, Event, Target};
+
+/// Nanoseconds since `begin`.
+fn since(begin: Instant) -> u64 {
+    u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A block was begun.
+///
+/// # Safety
+///
+/// The arrays are null or have `ni` entries, and `arrays.check(ni)` succeeded.
+pub unsafe fn firsthalf(
+    id: c_int,
+    nj: usize,
+    ni: usize,
+    arrays: IArrays,
+    hints: Hints,
+    eps2: f64,
+    begin: Instant,
+) {
+    let nanoseconds = since(begin);
+    trace::record(|| {
+        // SAFETY: passed on.
+        let targets = unsafe {
+            let particles = arrays.particles(ni, eps2).enumerate();
+            particles.map(|(i, particle)| Target {
+                particle,
+                hint: hints.of(i),
+            })
+        };
+        Event::FirstHalf {
+            id,
+            nj: nj as i32,
+            targets: targets.collect(),
+            nanoseconds,
+        }
+    });
+}
+
+/// The block of a low-level force call.
+pub fn low_level_block(id: c_int, answer: &Answer<'_>) {
+    trace::record(|| Event::FirstHalf {
+        id,
+        nj: answer.nj as i32,
+        targets: answer
+            .particles
+            .iter()
+            .map(|&particle| Target {
+                particle,
+                hint: Force::default(),
+            })
+            .collect(),
+        nanoseconds: 0,
+    });
+}
+
+/// Results were written.
+///
+/// # Safety
+///
+/// The answer was written to `outputs`.
+pub unsafe fn lasthalf(id: c_int, answer: Answer<'_>, outputs: &Outputs, begin: Instant) {
+    let nanoseconds = since(begin);
+    trace::record(|| {
+        let nearest = (!outputs.nearest.is_null()).then(|| {
+            // SAFETY: as many labels were written a moment ago.
+            let label = |i| unsafe { outputs.nearest.add(i).read_unaligned() };
+            (0..answer.forces.len()).map(label).collect()
+        });
+        Event::LastHalf {
+            id,
+            forces: answer.forces.to_vec(),
+            nearest,
+            nanoseconds,
+        }
+    });
+}
+
+/// Who computes, if that was not recorded yet.
+pub fn describe(id: c_int, cluster: &mut Cluster) {
+    trace::describe(id, || {
+        (cluster.backend_name(), cluster.precision().to_string())
+    });
+}

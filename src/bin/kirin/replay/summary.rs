@@ -1,0 +1,143 @@
+//! What a replay found.
+
+use kirin::particle::Force;
+use serde::{Deserialize, Serialize};
+
+/// Errors beyond are all alike.
+const HOPELESS: f64 = 1e30;
+
+/// Relative errors of one quantity.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Errors {
+    /// Root mean square.
+    pub rms: f64,
+    /// Largest.
+    pub max: f64,
+    count: u64,
+}
+
+impl Errors {
+    fn add(&mut self, found: &[f64], recorded: &[f64]) {
+        let norm =
+            |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|n| n * n).sum::<f64>().sqrt();
+        let difference = norm(&mut found.iter().zip(recorded).map(|(a, b)| a - b));
+        let error = match difference == 0.0 {
+            true => 0.0,
+            false => (difference / norm(&mut recorded.iter().copied())).min(HOPELESS),
+        };
+        self.max = self.max.max(error);
+        self.count += 1;
+        let n = self.count as f64;
+        self.rms = (self.rms * self.rms * ((n - 1.0) / n) + error * error / n).sqrt();
+    }
+}
+
+/// Things that are alike or not.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Compared {
+    /// How many there were.
+    pub compared: u64,
+    /// How many were not what was recorded.
+    pub different: u64,
+}
+
+impl Compared {
+    /// Takes note of one.
+    pub fn add(&mut self, alike: bool) {
+        self.compared += 1;
+        self.different += u64::from(!alike);
+    }
+}
+
+/// What one library did with a trace.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// Whether the trace was played to where it can be read.
+    pub finished: bool,
+    /// Events played.
+    pub events: u64,
+    /// Forces; different are those that differ in any bit.
+    pub forces: Compared,
+    /// Forces of which only the library's is no finite number.
+    pub not_finite: u64,
+    /// Of the acceleration.
+    pub acc: Errors,
+    /// Of the jerk.
+    pub jerk: Errors,
+    /// Of the potential.
+    pub pot: Errors,
+    /// Nearest neighbours, where the library knows any.
+    pub neighbours: Compared,
+    /// Neighbour lists, where the library has any.
+    pub lists: Compared,
+    /// Predicted particles, where the library tells them.
+    pub predicted: Compared,
+    /// Seconds in `firsthalf` and `lasthalf`.
+    pub force_seconds: f64,
+    /// Seconds in `set_j_particle`.
+    pub write_seconds: f64,
+}
+
+impl Summary {
+    /// Compares a force.
+    pub fn add(&mut self, found: &Force, recorded: &Force) {
+        let all = |f: &Force| {
+            [
+                f.acc[0], f.acc[1], f.acc[2], f.jerk[0], f.jerk[1], f.jerk[2], f.pot,
+            ]
+        };
+        let (a, b) = (all(found), all(recorded));
+        self.forces.add(a.map(f64::to_bits) == b.map(f64::to_bits));
+        if !recorded.is_finite() {
+            return;
+        }
+        if !found.is_finite() {
+            self.not_finite += 1;
+            return;
+        }
+        self.acc.add(&a[..3], &b[..3]);
+        self.jerk.add(&a[3..6], &b[3..6]);
+        self.pot.add(&a[6..], &b[6..]);
+    }
+
+    /// Whether every result is the recorded one, bit for bit.
+    pub fn is_exact(&self) -> bool {
+        self.finished
+            && [self.forces, self.neighbours, self.lists, self.predicted]
+                .iter()
+                .all(|c| c.different == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_relative_and_bits_are_compared() {
+        let recorded = Force {
+            acc: [3.0, 4.0, 0.0],
+            jerk: [0.0; 3],
+            pot: -2.0,
+        };
+        let mut summary = Summary::default();
+        summary.add(&recorded, &recorded);
+        let found = Force {
+            acc: [3.0, 4.0, 0.5],
+            jerk: [-0.0, 0.0, 0.0],
+            pot: -2.0,
+        };
+        summary.add(&found, &recorded);
+        assert_eq!((summary.forces.compared, summary.forces.different), (2, 1));
+        assert!((summary.acc.max - 0.1).abs() < 1e-15);
+        assert!((summary.acc.rms - 0.1 / 2.0_f64.sqrt()).abs() < 1e-15);
+        assert_eq!((summary.jerk.max, summary.pot.max), (0.0, 0.0));
+        let lost = Force {
+            pot: f64::NAN,
+            ..recorded
+        };
+        summary.add(&lost, &recorded);
+        assert_eq!((summary.not_finite, summary.acc.count), (1, 2));
+        assert!(!summary.is_exact());
+    }
+}

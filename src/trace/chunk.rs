@@ -1,0 +1,117 @@
+//! A chunk: the three columns of some events as they stand in the file.
+
+use std::io::{self, Read};
+
+use twox_hash::XxHash64;
+
+use super::code::Columns;
+
+/// Lengths and checksum.
+const HEAD: usize = 16 + 8;
+
+/// Longest column that is believed.
+const LONGEST: usize = 1 << 30;
+
+/// A column is longer than a chunk can tell.
+#[derive(Clone, Copy, Debug)]
+pub struct TooLong;
+
+/// Writes the columns to `chunk`.
+///
+/// # Errors
+///
+/// They are too long.
+pub fn pack(columns: &mut Columns, chunk: &mut Vec<u8>) -> Result<(), TooLong> {
+    let lengths = [
+        columns.control.len(),
+        columns.shapes.len(),
+        columns.bytes.len(),
+    ];
+    if lengths.iter().any(|&n| n > LONGEST) {
+        return Err(TooLong);
+    }
+    columns.control.extend_from_slice(&columns.shapes);
+    let most = lz4_flex::block::get_maximum_output_size(columns.control.len());
+    chunk.clear();
+    chunk.resize(HEAD + most, 0);
+    // There is room for the longest output: this cannot fail.
+    let packed = lz4_flex::block::compress_into(&columns.control, &mut chunk[HEAD..])
+        .map_err(|_| TooLong)?;
+    chunk.truncate(HEAD + packed);
+    chunk.extend_from_slice(&columns.bytes);
+    let [control, shapes, bytes] = lengths;
+    for (place, length) in chunk
+        .chunks_exact_mut(4)
+        .zip([packed, control, shapes, bytes])
+    {
+        place.copy_from_slice(&(length as u32).to_le_bytes());
+    }
+    let sum = checksum(chunk);
+    chunk[16..HEAD].copy_from_slice(&sum.to_le_bytes());
+    Ok(())
+}
+
+fn checksum(chunk: &[u8]) -> u64 {
+    use std::hash::Hasher;
+    let mut hash = XxHash64::with_seed(0);
+    hash.write(&chunk[..16]);
+    hash.write(&chunk[HEAD..]);
+    hash.finish()
+}
+
+/// Why there is no chunk.
+#[derive(Debug)]
+pub enum NoChunk {
+    /// The file cannot be read.
+    Io(io::Error),
+    /// It ends here or within the chunk.
+    Cut,
+    /// It is not what was written.
+    Damaged,
+}
+
+/// Reads the next chunk.
+///
+/// # Errors
+///
+/// There is none.
+pub fn unpack(file: &mut impl Read, columns: &mut Columns) -> Result<(), NoChunk> {
+    let mut chunk = Vec::new();
+    let mut more =
+        |chunk: &mut Vec<u8>, length: usize| match file.take(length as u64).read_to_end(chunk) {
+            Ok(read) if read == length => Ok(()),
+            Ok(_) => Err(NoChunk::Cut),
+            Err(e) => Err(NoChunk::Io(e)),
+        };
+    more(&mut chunk, HEAD)?;
+    let number = |at: usize| {
+        let bytes = [chunk[at], chunk[at + 1], chunk[at + 2], chunk[at + 3]];
+        u32::from_le_bytes(bytes) as usize
+    };
+    let (packed, control, shapes, bytes) = (number(0), number(4), number(8), number(12));
+    // One byte of an LZ4 block is at most 255 bytes of its contents.
+    if [packed, control, shapes, bytes]
+        .iter()
+        .any(|&n| n > LONGEST)
+        || control + shapes > 255 * packed
+    {
+        return Err(NoChunk::Damaged);
+    }
+    more(&mut chunk, packed + bytes)?;
+    if checksum(&chunk).to_le_bytes() != chunk[16..HEAD] {
+        return Err(NoChunk::Damaged);
+    }
+    columns.clear();
+    columns.control.resize(control + shapes, 0);
+    let (text, rest) = chunk[HEAD..].split_at(packed);
+    match lz4_flex::block::decompress_into(text, &mut columns.control) {
+        Ok(length) if length == control + shapes => {}
+        _ => return Err(NoChunk::Damaged),
+    }
+    columns
+        .shapes
+        .extend_from_slice(&columns.control[control..]);
+    columns.control.truncate(control);
+    columns.bytes.extend_from_slice(rest);
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Reads a trace, as far as it goes.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use super::chunk::{self, NoChunk};
+use super::code::{Coder, Columns, Reader};
+use super::event::Event;
+use super::model::Model;
+use super::{MAGIC, VERSION};
+
+/// Longest line and most lines of the head.
+const HEAD: (u64, usize) = (4096, 64);
+
+/// Why a trace cannot be read, or not to its end.
+#[derive(Debug)]
+pub enum TraceError {
+    /// The file cannot be read.
+    Io(io::Error),
+    /// It is no trace.
+    Foreign,
+    /// It is a trace of another version of the format.
+    Version(String),
+    /// It ends before its end.
+    Cut,
+    /// Its contents are not what was written.
+    Damaged(String),
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(e) => e.fmt(f),
+            Self::Foreign => f.write_str("this is no trace of kirin"),
+            Self::Version(v) => write!(f, "a trace of version {v}; this kirin reads version {VERSION}"),
+            Self::Cut => f.write_str(
+                "the trace is cut off: its program was killed, or still runs, or the file is incomplete",
+            ),
+            Self::Damaged(how) => write!(f, "the trace is damaged: {how}"),
+        }
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+/// A trace that is being read.
+pub struct Trace {
+    file: BufReader<File>,
+    head: Vec<(String, String)>,
+    columns: Columns,
+    place: [usize; 3],
+    model: Model,
+    ended: bool,
+}
+
+impl Trace {
+    /// Opens a file and reads its head.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or is no trace of this version.
+    pub fn open(path: &Path) -> Result<Self, TraceError> {
+        let file = File::open(path).map_err(TraceError::Io)?;
+        let mut file = BufReader::new(file);
+        let first = line(&mut file)?.ok_or(TraceError::Foreign)?;
+        let version = first.strip_prefix(MAGIC).ok_or(TraceError::Foreign)?;
+        if version != VERSION.to_string() {
+            return Err(TraceError::Version(version.to_owned()));
+        }
+        let mut head = Vec::new();
+        loop {
+            let text = line(&mut file)?.ok_or(TraceError::Cut)?;
+            if text.is_empty() {
+                break;
+            }
+            if head.len() == HEAD.1 {
+                return Err(TraceError::Foreign);
+            }
+            let (name, value) = text.split_once(' ').unwrap_or((&text, ""));
+            head.push((name.to_owned(), value.to_owned()));
+        }
+        Ok(Self {
+            file,
+            head,
+            columns: Columns::default(),
+            place: [0; 3],
+            model: Model::default(),
+            ended: false,
+        })
+    }
+
+    /// Names and values of the head.
+    pub fn head(&self) -> &[(String, String)] {
+        &self.head
+    }
+
+    /// The next event; `None` after the last one of a whole trace.
+    ///
+    /// # Errors
+    ///
+    /// The trace is damaged or cut off: there is no further event.
+    pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let event = self.read();
+        match &event {
+            Ok(Event::End) => self.ended = true,
+            Ok(_) => return event.map(Some),
+            Err(_) => self.ended = true,
+        }
+        event.map(|_| None)
+    }
+
+    fn read(&mut self) -> Result<Event, TraceError> {
+        while self.place[0] == self.columns.control.len() {
+            self.read_chunk()?;
+        }
+        let mut reader = Reader::at(&self.columns, self.place);
+        let mut kind = 0;
+        let malformed = |_| TraceError::Damaged("it holds what is no event".to_owned());
+        reader.whole(&mut kind).map_err(malformed)?;
+        let kind = u8::try_from(kind).ok();
+        let mut event = kind
+            .and_then(Event::blank)
+            .ok_or_else(|| TraceError::Damaged("an event of an unknown kind".to_owned()))?;
+        event
+            .code(&mut reader, &mut self.model)
+            .map_err(malformed)?;
+        self.place = reader.place();
+        Ok(event)
+    }
+
+    fn read_chunk(&mut self) -> Result<(), TraceError> {
+        self.place = [0; 3];
+        chunk::unpack(&mut self.file, &mut self.columns).map_err(|e| match e {
+            NoChunk::Io(e) => TraceError::Io(e),
+            NoChunk::Cut => TraceError::Cut,
+            NoChunk::Damaged => TraceError::Damaged("a chunk is not what was written".to_owned()),
+        })
+    }
+}
+
+/// A line of the head; `None` if it does not end.
+fn line(file: &mut impl BufRead) -> Result<Option<String>, TraceError> {
+    let mut bytes = Vec::new();
+    io::Read::take(file, HEAD.0)
+        .read_until(b'\n', &mut bytes)
+        .map_err(TraceError::Io)?;
+    if bytes.pop() != Some(b'\n') {
+        return Ok(None);
+    }
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
