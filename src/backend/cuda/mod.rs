@@ -18,6 +18,7 @@ mod unit;
 mod upload;
 
 use std::process;
+use std::time::Instant;
 
 use self::driver::Failure;
 use self::layout::SUMS;
@@ -31,6 +32,7 @@ use crate::jmemory::JMemory;
 use crate::neighbours::{self, ListRules, NeighbourLists};
 use crate::particle::{Force, IParticle, Nearest};
 use crate::reduce::{Joiner, share};
+use crate::stats::Phases;
 
 pub use self::driver::{Device, devices};
 pub use self::plan::Plan;
@@ -104,6 +106,9 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
         },
         queued: None,
         wish: 0,
+        recoveries: 0,
+        measured: false,
+        phases: Phases::default(),
     }))
 }
 
@@ -139,6 +144,11 @@ struct Cuda {
     queued: Option<(usize, bool)>,
     /// Blocks for which nearest neighbours are still expected to be wanted.
     wish: u32,
+    /// Devices lost.
+    recoveries: u64,
+    /// Whether the next block is timed.
+    measured: bool,
+    phases: Phases,
 }
 
 /// The j-particles of a block as the devices see them.
@@ -184,7 +194,24 @@ impl Backend for Cuda {
         self.settings.precision
     }
 
+    fn measure(&mut self) {
+        self.measured = true;
+    }
+
+    fn phases(&self) -> Phases {
+        match &self.host {
+            Some(host) if self.units.is_empty() => host.phases(),
+            _ => self.phases,
+        }
+    }
+
+    fn recoveries(&self) -> u64 {
+        self.recoveries
+    }
+
     fn start(&mut self, memory: &mut JMemory, block: &Block) -> Result<()> {
+        let begin = std::mem::take(&mut self.measured).then(Instant::now);
+        self.phases = Phases::default();
         self.queued = None;
         self.leave_to_parent();
         if !self.units.is_empty() {
@@ -193,6 +220,12 @@ impl Backend for Cuda {
             self.on_devices(|cuda| cuda.queue(memory, block, 0, batch, cuda.wish > 0));
             for &position in &self.field.pages {
                 memory.forget_changes(position);
+            }
+        }
+        if let Some(begin) = begin {
+            self.phases.transfer = begin.elapsed();
+            if self.units.is_empty() {
+                self.host().measure();
             }
         }
         match self.units.is_empty() {
@@ -331,6 +364,7 @@ impl Cuda {
     #[cold]
     fn lose(&mut self, Lost { unit, failure }: Lost) {
         self.queued = None;
+        self.recoveries += 1;
         let unit = self.units.remove(unit);
         let heir = match self.units.is_empty() {
             true => "the CPU computes",
