@@ -1,6 +1,6 @@
 //! kirin gives the host interface of the GRAPE-6 computer (the `g6_*` calls) to
-//! machines without one: N-body codes written for GRAPE-6 run on the vector units
-//! of a CPU without a change to their source.
+//! machines without one: N-body codes written for GRAPE-6 run on NVIDIA GPUs or the
+//! vector units of a CPU without a change to their source.
 //!
 //! Clients use the C and Fortran symbols in [`abi`]; Rust programs that want the
 //! same view of this or another GRAPE-6 library use [`client`]. The other modules
