@@ -1,9 +1,9 @@
 //! What a cluster did and where its time went (`KIRIN_STATS`).
 //!
-//! Counts are exact. The clock is read four times in a block of many pairs, and in one of
-//! about sixteen small blocks, whose times then stand for the others: a block of one
-//! i-particle takes a few microseconds, of which this may cost a hundredth. The writing of
-//! j-particles is the client's time; no clock is read there.
+//! Counts are exact. The clock is read four times in a block of many pairs and in each of the
+//! first small ones; after those in one of about 64, whose times then stand for the others: a block
+//! of one i-particle may take less than a microsecond, of which this may cost a hundredth. The
+//! writing of j-particles is the client's time; no clock is read there.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -21,8 +21,13 @@ pub const FLOPS_PER_PAIR: f64 = 60.0;
 /// Blocks with fewer pairs are small.
 const SMALL: u64 = 1 << 17;
 
-/// One of about so many small blocks is timed.
-const SAMPLED: u32 = 16;
+/// One of about so many small blocks is timed, and so many at the beginning all.
+const SAMPLED: u32 = 64;
+
+/// Kinds of blocks: the first small ones, later small ones, large ones.
+const EARLY: usize = 0;
+const LATER: usize = 1;
+const LARGE: usize = 2;
 
 /// Parts of a block's time that a backend can tell apart; the rest of it is the force.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,31 +59,25 @@ impl Timed {
     }
 }
 
-/// The block that is being computed.
-#[derive(Clone, Copy)]
-struct Current {
-    small: bool,
-    pairs: u64,
-    /// When the library was entered last, if the block is timed.
-    entered: Option<Instant>,
-    spent: Duration,
-}
-
 /// The statistics of one cluster.
 pub struct Stats {
     began: Instant,
     generation: u32,
-    blocks: u64,
     given_up: u64,
     with_nearest: u64,
     particles: u64,
     pairs: u64,
     /// Blocks of 0, 1, 2 to 3, 4 to 7, ... i-particles.
     sizes: [u64; 34],
-    small: Timed,
-    large: Timed,
+    kinds: [Timed; 3],
     lists: Duration,
-    current: Option<Current>,
+    /// Whether a block is being computed; and if so, its kind, its pairs, when the library was entered
+    /// last if it is timed, and the time in it before.
+    pending: bool,
+    kind: usize,
+    block_pairs: u64,
+    entered: Option<Instant>,
+    spent: Duration,
     /// Small blocks until the next timed one.
     until_timed: u32,
     random: u32,
@@ -105,16 +104,18 @@ impl Default for Stats {
         Self {
             began: Instant::now(),
             generation: process::generation(),
-            blocks: 0,
             given_up: 0,
             with_nearest: 0,
             particles: 0,
             pairs: 0,
             sizes: [0; 34],
-            small: Timed::default(),
-            large: Timed::default(),
+            kinds: Default::default(),
             lists: Duration::ZERO,
-            current: None,
+            pending: false,
+            kind: EARLY,
+            block_pairs: 0,
+            entered: None,
+            spent: Duration::ZERO,
             until_timed: 0,
             random: 1,
         }
@@ -123,79 +124,79 @@ impl Default for Stats {
 
 impl Stats {
     /// A block begins. Returns whether it is timed.
+    #[inline]
     pub fn begin(&mut self, ni: usize, nj: usize) -> bool {
         if self.generation != process::known_generation() {
             *self = Self::default(); // a child counts for itself
         }
-        self.given_up += u64::from(self.current.is_some());
-        self.blocks += 1;
+        self.given_up += u64::from(self.pending);
+        self.pending = true;
         self.particles += ni as u64;
         self.sizes[(usize::BITS - ni.leading_zeros()) as usize % 34] += 1;
-        let pairs = ni as u64 * nj as u64;
-        let small = pairs < SMALL;
-        let timed = !small || self.is_turn();
-        self.current = Some(Current {
-            small,
-            pairs,
-            entered: timed.then(Instant::now),
-            spent: Duration::ZERO,
-        });
-        timed
-    }
-
-    /// Whether a small block is to be timed: at random, since clients repeat themselves.
-    fn is_turn(&mut self) -> bool {
-        if self.until_timed > 0 {
-            self.until_timed -= 1;
-            return false;
+        self.block_pairs = ni as u64 * nj as u64;
+        self.entered = None;
+        if self.block_pairs < SMALL {
+            if self.until_timed > 0 {
+                self.until_timed -= 1;
+                return false;
+            }
+            self.choose_next();
+        } else {
+            self.kind = LARGE;
         }
-        self.random = self
-            .random
-            .wrapping_mul(1_664_525)
-            .wrapping_add(1_013_904_223);
-        self.until_timed = (self.random >> 16) % (2 * SAMPLED - 1);
+        self.spent = Duration::ZERO;
+        self.entered = Some(Instant::now());
         true
     }
 
+    /// A small block is timed; which one is next? At random, since clients repeat themselves.
+    fn choose_next(&mut self) {
+        self.kind = EARLY;
+        if self.kinds[EARLY].blocks >= SAMPLED.into() {
+            self.kind = LATER;
+            self.random = self
+                .random
+                .wrapping_mul(1_664_525)
+                .wrapping_add(1_013_904_223);
+            self.until_timed = (self.random >> 16) % (2 * SAMPLED - 1);
+        }
+    }
+
     /// The client goes on, while its block is computed or waits.
+    #[inline]
     pub fn leave(&mut self) {
-        if let Some(current) = &mut self.current
-            && let Some(entered) = current.entered
-        {
-            current.spent += entered.elapsed();
+        if let Some(entered) = self.entered {
+            self.spent += entered.elapsed();
         }
     }
 
     /// The client wants the results.
+    #[inline]
     pub fn enter(&mut self) {
-        if let Some(current) = &mut self.current
-            && current.entered.is_some()
-        {
-            current.entered = Some(Instant::now());
+        if self.entered.is_some() {
+            self.entered = Some(Instant::now());
         }
     }
 
     /// The results are there. `phases` are looked at if the block was timed.
+    #[inline]
     pub fn finish(&mut self, nearest: bool, phases: impl FnOnce() -> Phases) {
         self.leave();
-        let Some(current) = self.current.take() else {
-            return;
-        };
-        self.pairs += current.pairs;
+        self.pending = false;
+        self.pairs += self.block_pairs;
         self.with_nearest += u64::from(nearest);
-        let kind = match current.small {
-            true => &mut self.small,
-            false => &mut self.large,
-        };
-        kind.blocks += 1;
-        if current.entered.is_some() {
-            let phases = phases();
-            kind.timed += 1;
-            kind.total += current.spent;
-            kind.phases.transfer += phases.transfer;
-            kind.phases.prediction += phases.prediction;
-            kind.phases.joining += phases.joining;
+        if self.entered.is_none() {
+            self.kinds[LATER].blocks += 1;
+            return;
         }
+        let phases = phases();
+        let kind = &mut self.kinds[self.kind];
+        kind.blocks += 1;
+        kind.timed += 1;
+        kind.total += self.spent;
+        kind.phases.transfer += phases.transfer;
+        kind.phases.prediction += phases.prediction;
+        kind.phases.joining += phases.joining;
     }
 
     /// Neighbour lists took so long.
@@ -205,12 +206,14 @@ impl Stats {
 
     /// The report; nothing if nothing was done in this process.
     pub fn text(&self, facts: &Facts) -> Option<String> {
-        if self.generation != process::known_generation() || self.blocks + facts.written == 0 {
+        let begun: u64 = self.sizes.iter().sum();
+        if self.generation != process::known_generation() || begun + facts.written == 0 {
             return None;
         }
         let wall = self.began.elapsed().as_secs_f64();
         let sum = |part: fn(&Timed) -> Duration| {
-            self.small.all(part(&self.small)) + self.large.all(part(&self.large))
+            let seconds = self.kinds.iter().map(|kind| kind.all(part(kind)));
+            seconds.sum::<f64>()
         };
         let blocks = sum(|t| t.total);
         let transfer = sum(|t| t.phases.transfer);
@@ -230,7 +233,7 @@ impl Stats {
             "blocks",
             format!(
                 "{}, {} with nearest neighbours, {} given up",
-                self.blocks, self.with_nearest, self.given_up
+                begun, self.with_nearest, self.given_up
             ),
         );
         row(
@@ -238,7 +241,7 @@ impl Stats {
             format!(
                 "{}, {:.1} a block; blocks by size:{}",
                 self.particles,
-                self.particles as f64 / self.blocks.max(1) as f64,
+                self.particles as f64 / begun.max(1) as f64,
                 self.histogram()
             ),
         );
@@ -375,18 +378,17 @@ mod tests {
                 ..Phases::default()
             });
         }
-        assert!(
-            (100..300).contains(&stats.small.timed),
-            "{}",
-            stats.small.timed
-        );
-        let transfer = stats.small.all(stats.small.phases.transfer);
+        let [early, later, _] = &stats.kinds;
+        assert_eq!((early.blocks, early.timed), (64, 64));
+        assert!((20..100).contains(&later.timed), "{}", later.timed);
+        let transfer = early.all(early.phases.transfer) + later.all(later.phases.transfer);
         assert!((transfer - 3000.0).abs() < 1e-6, "{transfer}");
         for _ in 0..10 {
             assert!(stats.begin(1000, 1000), "every large block is timed");
             stats.finish(false, Phases::default);
         }
-        assert_eq!((stats.large.blocks, stats.large.timed), (10, 10));
+        let large = &stats.kinds[LARGE];
+        assert_eq!((large.blocks, large.timed), (10, 10));
     }
 
     #[test]
