@@ -5,9 +5,12 @@ mod bench;
 mod check;
 mod column;
 mod info;
+mod library;
 mod machine;
 mod model;
 mod report;
+#[cfg(target_os = "linux")]
+mod run;
 mod worker;
 
 use std::process::ExitCode;
@@ -29,6 +32,9 @@ enum Command {
     Bench(bench::Options),
     /// Compares the results of GRAPE-6 libraries with a double-precision sum
     Check(check::Options),
+    /// Runs a program with kirin in place of its GRAPE-6 library
+    #[cfg(target_os = "linux")]
+    Run(run::Options),
     /// Runs one library for another `kirin` process
     #[command(hide = true)]
     Worker,
@@ -39,6 +45,8 @@ fn main() -> ExitCode {
         Command::Info => Ok(info::run()),
         Command::Bench(options) => bench::run(&options),
         Command::Check(options) => check::run(&options),
+        #[cfg(target_os = "linux")]
+        Command::Run(options) => Ok(run::run(options)),
         Command::Worker => worker::serve(),
     };
     done.unwrap_or_else(|why| {
