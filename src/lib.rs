@@ -18,5 +18,6 @@ pub mod log;
 pub mod neighbours;
 pub mod particle;
 pub mod predictor;
+pub mod ranks;
 pub mod reduce;
 pub mod registry;

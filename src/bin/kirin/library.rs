@@ -29,3 +29,31 @@ pub fn shared() -> Result<PathBuf, String> {
             )
         })
 }
+
+/// The shared and the static library, both of this command's build.
+///
+/// # Errors
+///
+/// One of them is missing, or older than the command.
+pub fn both() -> Result<(PathBuf, PathBuf), String> {
+    let shared = shared()?;
+    let mut folder = shared.parent().unwrap_or(Path::new("/")).to_owned();
+    if folder.ends_with("deps") {
+        // Cargo's own folder, whose archive has a name that changes: the one above must be of
+        // the same build.
+        folder.pop();
+        let above = std::fs::read(folder.join("libkirin.so"));
+        if !above.is_ok_and(|a| std::fs::read(&shared).is_ok_and(|b| a == b)) {
+            let folder = folder.display();
+            return Err(format!(
+                "the libraries in {folder} are older than this command: run `cargo build`, with \
+                 `--release` if the command was built so"
+            ));
+        }
+    }
+    let archive = folder.join("libkirin.a");
+    match archive.is_file() {
+        true => Ok((shared, archive)),
+        false => Err(format!("there is no {}", archive.display())),
+    }
+}

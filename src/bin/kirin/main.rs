@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod column;
 mod info;
+mod install;
 mod library;
 mod machine;
 mod model;
@@ -35,6 +36,10 @@ enum Command {
     /// Runs a program with kirin in place of its GRAPE-6 library
     #[cfg(target_os = "linux")]
     Run(run::Options),
+    /// Installs library, headers and this command under a prefix
+    Install(install::Options),
+    /// Removes what `install` put under a prefix
+    Uninstall(install::Removal),
     /// Runs one library for another `kirin` process
     #[command(hide = true)]
     Worker,
@@ -47,6 +52,8 @@ fn main() -> ExitCode {
         Command::Check(options) => check::run(&options),
         #[cfg(target_os = "linux")]
         Command::Run(options) => Ok(run::run(options)),
+        Command::Install(options) => install::install(&options),
+        Command::Uninstall(options) => install::uninstall(&options),
         Command::Worker => worker::serve(),
     };
     done.unwrap_or_else(|why| {
