@@ -1,9 +1,31 @@
 //! Link settings of the shared library.
 
+use std::path::Path;
+
+/// Under which name clients remember the library. The interface is that of 2003: its number
+/// does not follow the version of the package.
+const SONAME: &str = "libkirin.so.0";
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // Worker threads may be running when a client calls dlclose: the library stays mapped.
-    if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    if variable("CARGO_CFG_TARGET_OS") == "linux" {
+        // Worker threads may be running when a client calls dlclose: the library stays mapped.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,{SONAME}");
+        link_name(Path::new(&variable("OUT_DIR")));
     }
 }
+
+/// Lets clients that were linked with `target/PROFILE/libkirin.so` find it there again. Where
+/// cargo keeps its folders otherwise they need an installed library.
+#[cfg(unix)]
+fn link_name(out: &Path) {
+    // target/PROFILE/build/kirin-HASH/out
+    if let Some(profile) = out.ancestors().nth(3) {
+        let _ = std::os::unix::fs::symlink("libkirin.so", profile.join(SONAME));
+    }
+}
+
+#[cfg(not(unix))]
+fn link_name(_: &Path) {}

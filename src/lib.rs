@@ -20,6 +20,7 @@ pub mod neighbours;
 pub mod particle;
 pub mod predictor;
 pub mod process;
+pub mod ranks;
 pub mod reduce;
 pub mod registry;
 pub mod stats;

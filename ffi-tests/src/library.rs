@@ -17,6 +17,8 @@ pub struct Built {
     pub shared: PathBuf,
     /// `libkirin.a`
     pub archive: PathBuf,
+    /// The command, beside the library as `cargo build` leaves it.
+    pub command: PathBuf,
 }
 
 impl Built {
@@ -84,7 +86,16 @@ fn build(name: &str, target: &Path, options: &[&str]) -> Built {
         Some(profile) => profile,
     };
     let output = Command::new(env!("CARGO"))
-        .args(["build", "-p", "kirin", "--lib", "--profile", profile])
+        .args([
+            "build",
+            "-p",
+            "kirin",
+            "--lib",
+            "--bin",
+            "kirin",
+            "--profile",
+            profile,
+        ])
         .args(["--message-format=json-render-diagnostics", "--target-dir"])
         .arg(target)
         .args(options)
@@ -105,14 +116,20 @@ fn build(name: &str, target: &Path, options: &[&str]) -> Built {
     let copy = |extension: &str| {
         let from = files
             .iter()
-            .find(|f| f.extension().is_some_and(|e| e == extension))
-            .unwrap_or_else(|| panic!("cargo names no libkirin.{extension}: {files:?}"));
-        let to = folder.join(format!("libkirin.{extension}"));
+            .find(|f| f.extension().unwrap_or_default() == extension)
+            .unwrap_or_else(|| panic!("cargo names no kirin {extension}: {files:?}"));
+        let to = folder.join(from.file_name().expect("a file has a name"));
         std::fs::copy(from, &to).expect("what cargo built can be copied");
         to
     };
+    let shared = copy("so");
+    // The loader looks for the name that clients remember.
+    let remembered = folder.join("libkirin.so.0");
+    let _ = std::fs::remove_file(&remembered);
+    std::os::unix::fs::symlink("libkirin.so", &remembered).expect("a folder of our own");
     Built {
-        shared: copy("so"),
+        shared,
         archive: copy("a"),
+        command: copy(""),
     }
 }

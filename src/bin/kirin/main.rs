@@ -5,11 +5,15 @@ mod bench;
 mod check;
 mod column;
 mod info;
+mod install;
+mod library;
 mod machine;
 mod model;
 mod record;
 mod replay;
 mod report;
+#[cfg(target_os = "linux")]
+mod run;
 mod worker;
 
 use std::process::ExitCode;
@@ -35,6 +39,13 @@ enum Command {
     Record(record::Options),
     /// Repeats recorded calls on GRAPE-6 libraries and compares results and times
     Replay(replay::Options),
+    /// Runs a program with kirin in place of its GRAPE-6 library
+    #[cfg(target_os = "linux")]
+    Run(run::Options),
+    /// Installs library, headers and this command under a prefix
+    Install(install::Options),
+    /// Removes what `install` put under a prefix
+    Uninstall(install::Removal),
     /// Runs one library for another `kirin` process
     #[command(hide = true)]
     Worker,
@@ -47,6 +58,10 @@ fn main() -> ExitCode {
         Command::Check(options) => check::run(&options),
         Command::Record(options) => record::run(&options),
         Command::Replay(options) => replay::run(&options),
+        #[cfg(target_os = "linux")]
+        Command::Run(options) => Ok(run::run(options)),
+        Command::Install(options) => install::install(&options),
+        Command::Uninstall(options) => install::uninstall(&options),
         Command::Worker => worker::serve(),
     };
     done.unwrap_or_else(|why| {

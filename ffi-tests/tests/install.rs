@@ -1,0 +1,214 @@
+//! `kirin install` and `kirin uninstall`: what they leave, how programs find it, what they refuse.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use ffi_tests::compiler::{Link, available, clean_command, compile, run, succeed, texts};
+use ffi_tests::generate::repository;
+use ffi_tests::library;
+
+fn kirin(words: &[&str]) -> Output {
+    run(clean_command(&library::fresh().command, &[]).args(words))
+}
+
+fn fine(output: &Output) {
+    assert!(output.status.success(), "{output:?}");
+}
+
+fn refused(output: &Output, why: &str) {
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(texts(output).1.contains(why), "{output:?}");
+}
+
+/// A prefix that is not there, below a folder that is not there.
+fn prefix(name: &str) -> PathBuf {
+    library::workspace().join(name).join("below/pre fix")
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+/// Everything below a folder, links as what they hold.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type().expect("a kind"));
+        if kind.is_dir() {
+            found.extend(tree(&path));
+            found.insert(path, Vec::new());
+        } else if kind.is_symlink() {
+            let to = path.read_link().expect("a link");
+            found.insert(path, to.into_os_string().into_encoded_bytes());
+        } else {
+            let bytes = std::fs::read(&path).expect("a file");
+            found.insert(path, bytes);
+        }
+    }
+    found
+}
+
+fn installed(prefix: &Path) {
+    fine(&kirin(&["install", "--prefix", text(prefix)]));
+}
+
+fn uninstall(prefix: &Path) -> Output {
+    kirin(&["uninstall", "--prefix", text(prefix)])
+}
+
+fn pkg_config(prefix: &Path, words: &str) -> String {
+    let output = Command::new("sh")
+        .args(["-c", &format!("pkg-config {words}")])
+        .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))
+        .output()
+        .expect("pkg-config was there a moment ago");
+    fine(&output);
+    texts(&output).0.trim().to_owned()
+}
+
+#[test]
+fn pkg_config_compiles_and_runs_the_lesson_by_every_name() {
+    if !available("pkg-config") || !available("gcc") {
+        return;
+    }
+    let prefix = prefix("lesson");
+    installed(&prefix);
+    let lesson = repository().join("examples/c/01_two_bodies.c");
+    let mut answers = Vec::new();
+    for module in ["kirin", "g6lib", "sapporo_light"] {
+        let program = library::workspace().join(format!("lesson-{module}"));
+        let options = pkg_config(&prefix, &format!("--cflags --libs {module}"));
+        // A shell splits the options, as in a Makefile.
+        let line = format!("gcc {} -o {} {options}", text(&lesson), text(&program));
+        fine(&run(clean_command("sh", &[]).args(["-c", &line])));
+        answers.push(succeed(&program, &[], &[]));
+        let needed = Command::new("readelf").arg("-d").arg(&program).output();
+        let needed = texts(&needed.expect("readelf comes with the compiler")).0;
+        assert!(needed.contains("[libkirin.so.0]"), "{module}: {needed}");
+    }
+    assert!(answers[0].starts_with("   0 -0.5"), "{}", answers[0]);
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0], answers[2]);
+    fine(&uninstall(&prefix));
+}
+
+/// As AC_CHECK_LIB does it.
+#[test]
+fn configure_scripts_find_the_symbol_with_nothing_but_the_name() {
+    if !available("gcc") {
+        return;
+    }
+    let prefix = prefix("configure");
+    installed(&prefix);
+    let probe = library::workspace().join("conftest.c");
+    let found = |symbol: &str, name: &str| {
+        let source = format!("char {symbol}();\nint main() {{ return {symbol}(); }}\n");
+        std::fs::write(&probe, source).expect("the target folder is writable");
+        let mut gcc = clean_command("gcc", &[]);
+        gcc.arg(&probe)
+            .arg("-w")
+            .arg("-o")
+            .arg(probe.with_extension(""));
+        gcc.arg("-L")
+            .arg(prefix.join("lib"))
+            .arg(format!("-l{name}"));
+        run(&mut gcc).status.success()
+    };
+    for name in ["g6", "g6a", "sapporo", "kirin"] {
+        assert!(found("g6_open_", name), "{name}");
+        assert!(!found("g6_no_such_call_", name), "the probe finds anything");
+    }
+    fine(&uninstall(&prefix));
+}
+
+#[test]
+fn removal_leaves_nothing_and_the_installed_command_works() {
+    let prefix = prefix("removal");
+    let top = library::workspace().join("removal");
+    std::fs::create_dir_all(&top).expect("the target folder is writable");
+    installed(&prefix);
+    let first = tree(&top);
+    assert!(first.contains_key(&prefix.join("include/kirin.f90")));
+    // Again, over itself and from itself: the same.
+    let command = prefix.join("bin/kirin");
+    fine(&run(clean_command(&command, &[]).args([
+        "install",
+        "--prefix",
+        text(&prefix),
+    ])));
+    assert!(first == tree(&top), "{:?}", tree(&top).keys());
+    if let Some(client) = compile("ownheader.c", Link::Shared) {
+        let mut command = clean_command(&command, &[]);
+        let output = run(command.arg("run").arg(client));
+        assert_eq!(texts(&output).0, "-0.25 -0.5\n", "{output:?}");
+    }
+    fine(&run(clean_command(&command, &[]).args([
+        "uninstall",
+        "--prefix",
+        text(&prefix),
+    ])));
+    assert_eq!(tree(&top).into_keys().collect::<Vec<_>>(), [] as [&Path; 0]);
+    refused(&uninstall(&prefix), "nothing of kirin is installed");
+}
+
+#[test]
+fn files_of_others_are_left_alone() {
+    let prefix = prefix("others");
+    let theirs = prefix.join("lib/libsapporo.so");
+    std::fs::create_dir_all(prefix.join("lib")).expect("the target folder is writable");
+    std::fs::write(&theirs, "theirs").expect("the target folder is writable");
+    let before = tree(&prefix);
+    let install = || kirin(&["install", "--prefix", text(&prefix)]);
+    refused(&install(), "libsapporo.so");
+    assert!(before == tree(&prefix), "something was installed");
+    std::fs::remove_file(&theirs).expect("it was there");
+
+    fine(&install());
+    let header = prefix.join("include/kirin.h");
+    let original = std::fs::read(&header).expect("it was installed");
+    std::fs::write(&header, "theirs").expect("it can be written");
+    let other = prefix.join("lib/other.so");
+    std::fs::write(&other, "theirs").expect("it can be written");
+    let before = tree(&prefix);
+    refused(&uninstall(&prefix), "kirin.h");
+    refused(&install(), "kirin.h");
+    assert!(before == tree(&prefix), "something was changed");
+    std::fs::write(&header, original).expect("it can be written");
+    fine(&uninstall(&prefix));
+    let left: Vec<PathBuf> = tree(&prefix).into_keys().collect();
+    assert_eq!(left, [prefix.join("lib"), other]);
+}
+
+#[test]
+fn the_archive_for_own_c_names_is_installed_on_request() {
+    if !available("gcc") {
+        return;
+    }
+    let prefix = prefix("archive");
+    let archive = &library::fortran_names_only().archive;
+    let words = [
+        "install",
+        "--prefix",
+        text(&prefix),
+        "--fortran-archive",
+        text(archive),
+    ];
+    fine(&kirin(&words));
+    let names: [&OsStr; 3] = ["-Wno-error".as_ref(), "-o".as_ref(), "ph4".as_ref()];
+    let mut gcc = clean_command("gcc", &[]);
+    gcc.current_dir(library::workspace()).args(names);
+    gcc.arg(repository().join("ffi-tests/clients/ph4.c"));
+    gcc.arg("-I")
+        .arg(prefix.join("include"))
+        .arg("-L")
+        .arg(prefix.join("lib"));
+    gcc.args(["-lkirin_fortran", "-lpthread", "-ldl", "-lrt", "-lm"]);
+    fine(&run(&mut gcc));
+    // Without the request it goes again.
+    installed(&prefix);
+    assert!(!prefix.join("lib/libkirin_fortran.a").exists());
+    fine(&uninstall(&prefix));
+    assert!(!prefix.exists());
+}

@@ -1,0 +1,146 @@
+//! The list of what an installation put under its prefix, by which it is removed again.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where the list lies under the prefix.
+pub const PLACE: &str = "share/kirin/manifest";
+
+const HEADING: &str = "kirin installed what follows; `kirin uninstall` removes it.";
+
+/// One thing that was installed. Paths are relative to the prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A folder that was not there before.
+    Folder(PathBuf),
+    /// A file: checksum and length of its contents.
+    File(PathBuf, u32, u64),
+    /// A symbolic link and what it holds.
+    Link(PathBuf, PathBuf),
+}
+
+impl Entry {
+    /// A file of these contents.
+    pub fn file(path: &str, bytes: &[u8]) -> Self {
+        Self::File(path.into(), crc32fast::hash(bytes), bytes.len() as u64)
+    }
+
+    /// Its path under the prefix.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Folder(path) | Self::File(path, ..) | Self::Link(path, _) => path,
+        }
+    }
+
+    /// Whether it lies under `prefix` as it was installed.
+    pub fn is_intact(&self, prefix: &Path) -> bool {
+        let path = prefix.join(self.path());
+        match self {
+            Self::Folder(_) => path.is_dir(),
+            Self::File(_, sum, length) => {
+                fs::symlink_metadata(&path).is_ok_and(|m| m.is_file() && m.len() == *length)
+                    && fs::read(&path).is_ok_and(|bytes| crc32fast::hash(&bytes) == *sum)
+            }
+            Self::Link(_, to) => fs::read_link(&path).is_ok_and(|found| found == *to),
+        }
+    }
+
+    fn to_line(&self) -> String {
+        match self {
+            Self::Folder(path) => format!("folder {}", path.display()),
+            Self::File(path, sum, length) => format!("file {sum:08x} {length} {}", path.display()),
+            Self::Link(path, to) => format!("link {} {}", to.display(), path.display()),
+        }
+    }
+
+    /// None of the paths holds a space: they are all ours.
+    fn from_line(line: &str) -> Option<Self> {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["folder", path] => Some(Self::Folder(path.into())),
+            ["file", sum, length, path] => Some(Self::File(
+                path.into(),
+                u32::from_str_radix(sum, 16).ok()?,
+                length.parse().ok()?,
+            )),
+            ["link", to, path] => Some(Self::Link(path.into(), to.into())),
+            _ => None,
+        }
+    }
+}
+
+/// Whether something lies at `path`, be it a link to nowhere.
+pub fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// What is installed under `prefix`; nothing where there is no list.
+///
+/// # Errors
+///
+/// The list cannot be read or understood.
+pub fn read(prefix: &Path) -> Result<Vec<Entry>, String> {
+    let path = prefix.join(PLACE);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(format!("{}: {e}", path.display())),
+    };
+    let damaged = || format!("{}: this is no list of kirin's", path.display());
+    let mut lines = text.lines();
+    if lines.next() != Some(HEADING) {
+        return Err(damaged());
+    }
+    lines
+        .map(Entry::from_line)
+        .collect::<Option<_>>()
+        .ok_or_else(damaged)
+}
+
+/// Writes the list.
+///
+/// # Errors
+///
+/// It cannot be written.
+pub fn write(prefix: &Path, entries: &[Entry]) -> io::Result<()> {
+    let lines: Vec<String> = entries.iter().map(Entry::to_line).collect();
+    let text = format!("{HEADING}\n{}\n", lines.join("\n"));
+    replace(&prefix.join(PLACE), |draft| fs::write(draft, text))
+}
+
+/// Makes a new file beside `path` and puts it there as a whole.
+///
+/// # Errors
+///
+/// It cannot be made or put there.
+pub fn replace(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".{}", std::process::id()));
+    let draft = PathBuf::from(draft);
+    let made = make(&draft).and_then(|()| fs::rename(&draft, path));
+    if made.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_can_be_read_back() {
+        let entries = [
+            Entry::Folder("lib/pkgconfig".into()),
+            Entry::file("include/kirin.h", b"text"),
+            Entry::Link("lib/libg6.so".into(), "libkirin.so.0".into()),
+        ];
+        for entry in entries {
+            assert_eq!(Entry::from_line(&entry.to_line()), Some(entry));
+        }
+        for bad in ["", "file x 1 p", "file 00 p", "link a", "folder"] {
+            assert_eq!(Entry::from_line(bad), None, "{bad}");
+        }
+    }
+}

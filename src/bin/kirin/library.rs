@@ -1,0 +1,59 @@
+//! Where kirin's shared library lies, seen from this command.
+
+use std::path::{Path, PathBuf};
+
+/// The name under which the loader knows it.
+pub const SONAME: &str = "libkirin.so.0";
+
+/// The shared library that belongs to this command.
+///
+/// # Errors
+///
+/// There is none beside it.
+pub fn shared() -> Result<PathBuf, String> {
+    let command = std::env::current_exe()
+        .and_then(std::fs::canonicalize)
+        .map_err(|e| format!("this command's own file: {e}"))?;
+    let folder = command.parent().unwrap_or(Path::new("/"));
+    // Installed: bin/kirin and lib/libkirin.so.0. Built: cargo brings `deps` up to date whenever
+    // it builds the command, and the folder above it only when asked for the library.
+    let places = ["../lib", "../lib64", "deps", "."];
+    places
+        .iter()
+        .flat_map(|place| [SONAME, "libkirin.so"].map(|name| folder.join(place).join(name)))
+        .find_map(|path| std::fs::canonicalize(path).ok())
+        .ok_or_else(|| {
+            format!(
+                "there is no {SONAME} beside {} nor in ../lib or ../lib64 from there",
+                command.display()
+            )
+        })
+}
+
+/// The shared and the static library, both of this command's build.
+///
+/// # Errors
+///
+/// One of them is missing, or older than the command.
+pub fn both() -> Result<(PathBuf, PathBuf), String> {
+    let shared = shared()?;
+    let mut folder = shared.parent().unwrap_or(Path::new("/")).to_owned();
+    if folder.ends_with("deps") {
+        // Cargo's own folder, whose archive has a name that changes: the one above must be of
+        // the same build.
+        folder.pop();
+        let above = std::fs::read(folder.join("libkirin.so"));
+        if !above.is_ok_and(|a| std::fs::read(&shared).is_ok_and(|b| a == b)) {
+            let folder = folder.display();
+            return Err(format!(
+                "the libraries in {folder} are older than this command: run `cargo build`, with \
+                 `--release` if the command was built so"
+            ));
+        }
+    }
+    let archive = folder.join("libkirin.a");
+    match archive.is_file() {
+        true => Ok((shared, archive)),
+        false => Err(format!("there is no {}", archive.display())),
+    }
+}

@@ -1,0 +1,188 @@
+//! The libraries of a program: which of them kirin takes the place of.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+use super::elf::{self, Kind, Object};
+
+/// The calls in which a library can be recognised as one of the GRAPE-6 interface. ph4 defines
+/// some C names of it, but not these.
+const TELLING: [&str; 2] = ["g6calc_firsthalf_", "g6calc_firsthalf"];
+
+/// Parts of the names under which such libraries are known.
+const KNOWN: [&str; 3] = ["g6", "sapporo", "grape"];
+
+/// What was found out about a program with all its libraries.
+pub struct Findings {
+    /// Whether it or one of its libraries makes calls of the interface.
+    pub calls: bool,
+    /// Whether it has a library of the interface linked into it.
+    pub contains: bool,
+    /// Names of libraries to keep out or to fill in for.
+    pub replaced: BTreeSet<String>,
+}
+
+/// Looks at `program`, which asks for the loader `interpreter`; kirin's name is `soname`.
+pub fn examine(program: &Path, object: &Object, interpreter: &str, soname: &str) -> Findings {
+    let places = listed(interpreter, program);
+    let maps: Vec<(&String, memmap2::Mmap)> = places
+        .iter()
+        .filter_map(|(name, path)| Some((name, elf::map(path.as_ref()?).ok()?)))
+        .collect();
+    let libraries: BTreeMap<&str, Object> = maps
+        .iter()
+        .filter_map(|(name, map)| match Kind::of(map) {
+            Kind::Elf(object) => Some((name.as_str(), object)),
+            _ => None,
+        })
+        .collect();
+
+    let present: Vec<(&str, &Object)> = libraries
+        .iter()
+        .filter(|(_, library)| library.exports().any(|s| TELLING.contains(&s)))
+        .map(|(&name, library)| (name, library))
+        .collect();
+    let mut replaced: BTreeSet<String> = present
+        .iter()
+        .filter(|&&(name, library)| {
+            name != soname && !is_needed_otherwise(name, library, object, &libraries)
+        })
+        .map(|&(name, _)| name.to_owned())
+        .collect();
+
+    let rest = || {
+        let others = libraries
+            .iter()
+            .filter(|(name, _)| !replaced.contains(**name));
+        others.map(|(_, library)| library).chain([object])
+    };
+    let calls = rest().any(|o| o.imports().any(is_call));
+    let absent: BTreeSet<&str> = rest()
+        .flat_map(|o| o.needed.iter().copied())
+        .filter(|&name| name != soname && matches!(places.get(name), Some(None)))
+        .collect();
+    let contains = !calls && object.definitions().any(|s| TELLING.contains(&s));
+    if calls {
+        // An unknown name is taken for it where nothing else can be.
+        let sole = absent.len() == 1 && present.is_empty();
+        let absent = absent.into_iter().filter(|name| sole || is_known(name));
+        let absent: Vec<String> = absent.map(str::to_owned).collect();
+        replaced.extend(absent);
+    }
+    Findings {
+        calls,
+        contains,
+        replaced,
+    }
+}
+
+/// What the loader itself finds: the file of each library by the name that is asked for.
+fn listed(interpreter: &str, program: &Path) -> BTreeMap<String, Option<PathBuf>> {
+    // Another loader than glibc's might not know the variable, and start the program.
+    if !interpreter.contains("/ld-linux") {
+        return BTreeMap::new();
+    }
+    let output = Command::new(interpreter)
+        .arg(program)
+        .env("LD_TRACE_LOADED_OBJECTS", "1")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    let text = output.map(|o| o.stdout).unwrap_or_default();
+    parse(&String::from_utf8_lossy(&text))
+}
+
+fn parse(listing: &str) -> BTreeMap<String, Option<PathBuf>> {
+    listing
+        .lines()
+        .filter_map(|line| {
+            let line = line.trim();
+            if let Some(name) = line.strip_suffix(" => not found") {
+                return Some((name.to_owned(), None));
+            }
+            // "NAME => PATH (ADDRESS)", or "PATH (ADDRESS)" where the name is a path.
+            let (line, _) = line.rsplit_once(" (")?;
+            let (name, path) = line.split_once(" => ").unwrap_or((line, line));
+            path.contains('/')
+                .then(|| (name.to_owned(), Some(PathBuf::from(path))))
+        })
+        .collect()
+}
+
+/// Whether somebody takes from `library` what neither kirin nor anybody else has.
+fn is_needed_otherwise(
+    name: &str,
+    library: &Object,
+    program: &Object,
+    libraries: &BTreeMap<&str, Object>,
+) -> bool {
+    let others = || {
+        let others = libraries.iter().filter(|(other, _)| **other != name);
+        others.map(|(_, object)| object).chain([program])
+    };
+    let mut own: HashSet<&str> = library.exports().filter(|s| !NAMES.contains(s)).collect();
+    let wanted: HashSet<&str> = others().flat_map(Object::imports).collect();
+    own.retain(|s| wanted.contains(s));
+    for other in others() {
+        if own.is_empty() {
+            return false;
+        }
+        for symbol in other.exports() {
+            own.remove(symbol);
+        }
+    }
+    !own.is_empty()
+}
+
+/// Every name that kirin exports.
+static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let calls = kirin::abi::table().into_iter().flat_map(|g| g.calls);
+    calls.flat_map(|c| c.symbols()).collect()
+});
+
+/// Whether it is a call of the interface: names such as `get_j_part_data` may be anybody's.
+fn is_call(symbol: &str) -> bool {
+    ["g6", "GPU"].iter().any(|p| symbol.starts_with(p)) && NAMES.contains(symbol)
+}
+
+fn is_known(library: &str) -> bool {
+    let name = library.rsplit('/').next().unwrap_or_default();
+    let name = name.to_ascii_lowercase();
+    KNOWN.iter().any(|part| name.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_listing_of_the_loader_is_understood() {
+        let found = parse(
+            "\tlinux-vdso.so.1 (0x00007ffd)\n\tlibg6.so => not found\n\
+             \tlibc.so.6 => /lib/with (brackets)/libc.so.6 (0x7f01)\n\t./own/libx.so (0x7f02)\n\
+             \t/lib64/ld-linux-x86-64.so.2 (0x7f03)\n",
+        );
+        let path = |p: &str| Some(PathBuf::from(p));
+        assert_eq!(found.len(), 4);
+        assert_eq!(found["libg6.so"], None);
+        assert_eq!(found["libc.so.6"], path("/lib/with (brackets)/libc.so.6"));
+        assert_eq!(found["./own/libx.so"], path("./own/libx.so"));
+    }
+
+    #[test]
+    fn libraries_are_known_by_their_file_names() {
+        for name in [
+            "libg6a.so.1",
+            "libsapporo_light.so",
+            "/opt/g6/libpg6.so",
+            "libGRAPE.so",
+        ] {
+            assert!(is_known(name), "{name}");
+        }
+        for name in ["/opt/sapporo/libcudart.so.6", "libm.so.6"] {
+            assert!(!is_known(name), "{name}");
+        }
+    }
+}

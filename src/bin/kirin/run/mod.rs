@@ -1,0 +1,189 @@
+//! `kirin run`: a program with kirin in the place of its GRAPE-6 library.
+//!
+//! kirin is preloaded, so its symbols come before those of any library of the program. The
+//! program takes the place of this process: signals, status and streams are its own.
+
+mod elf;
+mod libraries;
+mod program;
+mod stand_in;
+mod start;
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use kirin::config;
+
+use self::program::Program;
+use crate::library::{self, SONAME};
+
+/// Options of the subcommand.
+#[derive(Args)]
+pub struct Options {
+    /// What computes the forces (KIRIN_BACKEND)
+    #[arg(long)]
+    backend: Option<String>,
+    /// Which GPUs to use (KIRIN_DEVICES)
+    #[arg(long)]
+    devices: Option<String>,
+    /// Arithmetic of the forces (KIRIN_PRECISION)
+    #[arg(long)]
+    precision: Option<String>,
+    /// Number of pipelines, 48 for NBODY4-type codes (KIRIN_NPIPES)
+    #[arg(long, alias = "npipes")]
+    pipelines: Option<String>,
+    /// Threads of the cpu backend (KIRIN_THREADS)
+    #[arg(long)]
+    threads: Option<String>,
+    /// Prints statistics on stderr at the end (KIRIN_STATS=1)
+    #[arg(long)]
+    stats: bool,
+    /// Also keeps out, or fills in for, the library of this file name; may be repeated. Needed
+    /// only for libraries that a script's programs lack, or that are opened while running
+    #[arg(long, value_name = "NAME")]
+    replace: Vec<String>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    words: Vec<OsString>,
+}
+
+/// Status where kirin refuses, where the program cannot be started, and where there is none:
+/// those of `env` and `nohup`.
+const REFUSED: u8 = 125;
+const NOT_STARTED: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// Runs the subcommand.
+pub fn run(options: Options) -> ExitCode {
+    let (why, status) = match prepare(&options) {
+        Ok(()) => {
+            let name = options.words[0].display().to_string();
+            let error = start::instead(options.words);
+            let status = match error.kind() {
+                io::ErrorKind::NotFound => NOT_FOUND,
+                _ => NOT_STARTED,
+            };
+            (format!("{name}: {error}"), status)
+        }
+        Err(why) => (why, REFUSED),
+    };
+    eprintln!("kirin: {why}");
+    ExitCode::from(status)
+}
+
+/// Sets the environment in which the program is to start.
+fn prepare(options: &Options) -> Result<(), String> {
+    let settings = settings(options)?;
+    let mut replaced = look(&options.words)?;
+    replaced.extend(options.replace.iter().cloned());
+
+    let mut preload = Vec::new();
+    let mut library = library::shared()?;
+    if !replaced.is_empty() || !stand_in::can_be_preloaded(&library) {
+        let folder = stand_in::folder()?;
+        let failed = |e: io::Error| format!("{}: {e}", folder.display());
+        if !stand_in::can_be_preloaded(&library) {
+            library = stand_in::link(&folder, &library).map_err(failed)?;
+        }
+        for name in &replaced {
+            preload.push(stand_in::file(&folder, name, SONAME).map_err(failed)?);
+        }
+    }
+    preload.insert(0, library);
+
+    // SAFETY: this process has one thread.
+    unsafe {
+        std::env::set_var("LD_PRELOAD", joined(&preload));
+        for (name, value) in settings {
+            std::env::set_var(name, value);
+        }
+    }
+    Ok(())
+}
+
+/// Names of the libraries to replace, after a look at the program.
+fn look(words: &[OsString]) -> Result<BTreeSet<String>, String> {
+    // A program that cannot be found or read is the system's to complain about.
+    let Some(path) = program::find(&words[0]) else {
+        return Ok(BTreeSet::new());
+    };
+    let program = program::examine(&path, SONAME);
+    if let Some(Program::Dynamic(findings)) = &program
+        && findings.calls
+    {
+        return Ok(findings.replaced.clone());
+    }
+    // mpirun, nice, a shell: what they start is among their arguments.
+    for word in &words[1..] {
+        if let Some(Program::Dynamic(findings)) = argument(word)
+            && findings.calls
+        {
+            return Ok(findings.replaced);
+        }
+    }
+    match program {
+        Some(Program::OutOfReach(why)) => Err(format!(
+            "{}: kirin cannot take part in this program: {why}",
+            path.display()
+        )),
+        Some(Program::Dynamic(_)) => {
+            eprintln!(
+                "kirin: {}: neither this program nor its libraries call the GRAPE-6 interface; \
+                 only programs that it starts and libraries that it opens can meet kirin",
+                path.display()
+            );
+            Ok(BTreeSet::new())
+        }
+        Some(Program::Script) | None => Ok(BTreeSet::new()),
+    }
+}
+
+fn argument(word: &OsStr) -> Option<Program> {
+    let path = program::find(word).or_else(|| {
+        let here = Path::new(".").join(word);
+        here.is_file().then_some(here)
+    })?;
+    program::examine(&path, SONAME)
+}
+
+/// The variables that the options set.
+fn settings(options: &Options) -> Result<Vec<(&'static str, String)>, String> {
+    let given = [
+        ("KIRIN_BACKEND", &options.backend),
+        ("KIRIN_DEVICES", &options.devices),
+        ("KIRIN_PRECISION", &options.precision),
+        ("KIRIN_NPIPES", &options.pipelines),
+        ("KIRIN_THREADS", &options.threads),
+    ];
+    let mut settings: Vec<(&str, String)> = given
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.clone()?)))
+        .collect();
+    if options.stats {
+        settings.push(("KIRIN_STATS", "1".to_owned()));
+    }
+    for (name, value) in &settings {
+        if let Some(setting) = config::SETTINGS.iter().find(|s| s.name == *name) {
+            let (_, wrong) = config::from_variables([(setting.name.to_owned(), value.clone())]);
+            if !wrong.is_empty() {
+                return Err(format!("{name}={value} is not one of: {}", setting.values));
+            }
+        }
+    }
+    Ok(settings)
+}
+
+/// The value of `LD_PRELOAD`: ours, then what was there.
+fn joined(ours: &[PathBuf]) -> OsString {
+    let before = std::env::var_os("LD_PRELOAD").filter(|v| !v.is_empty());
+    let all: Vec<OsString> = ours
+        .iter()
+        .map(|p| p.clone().into_os_string())
+        .chain(before)
+        .collect();
+    all.join(OsStr::new(":"))
+}

@@ -1,0 +1,185 @@
+//! Empty libraries that bear the name of another one.
+//!
+//! The loader takes a library that is loaded already, under the name (SONAME) that a program
+//! needs, and looks for no file. So an empty one, preloaded beside kirin, keeps the library
+//! of that name out, wherever it lies, and fills its place where it is absent.
+//!
+//! The files stay in a folder of the user's: a program that has taken this process' place
+//! cannot remove them. Their names tell their contents, so they never change.
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use object::elf;
+
+/// A path in `folder` to an empty library that answers to `name` and needs `library`.
+///
+/// # Errors
+///
+/// It cannot be written.
+pub fn file(folder: &Path, name: &str, library: &str) -> io::Result<PathBuf> {
+    let bytes = image(name, library);
+    let stem: String = name
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .collect();
+    let path = folder.join(format!("{:08x}-{stem}", crc32fast::hash(&bytes)));
+    if fs::read(&path).is_ok_and(|found| found == bytes) {
+        return Ok(path);
+    }
+    // Another rank may do the same at this moment: whole files only, by renaming.
+    let draft = folder.join(format!("{}.draft", std::process::id()));
+    fs::File::create(&draft)?.write_all(&bytes)?;
+    fs::rename(&draft, &path)?;
+    Ok(path)
+}
+
+/// A link in `folder` to `library`, whose path `LD_PRELOAD` cannot hold.
+///
+/// # Errors
+///
+/// It cannot be made.
+pub fn link(folder: &Path, library: &Path) -> io::Result<PathBuf> {
+    let name = crc32fast::hash(library.as_os_str().as_encoded_bytes());
+    let path = folder.join(format!("{name:08x}-libkirin.so"));
+    if fs::read_link(&path).is_ok_and(|found| found == library) {
+        return Ok(path);
+    }
+    let draft = folder.join(format!("{}.link", std::process::id()));
+    std::os::unix::fs::symlink(library, &draft)?;
+    fs::rename(&draft, &path)?;
+    Ok(path)
+}
+
+/// The first folder that nobody else can write to and that `LD_PRELOAD` can name.
+///
+/// # Errors
+///
+/// There is none.
+pub fn folder() -> Result<PathBuf, String> {
+    let variable = |name| std::env::var_os(name).map(PathBuf::from);
+    // SAFETY: a plain question.
+    let user = unsafe { libc::geteuid() };
+    let places = [
+        variable("XDG_CACHE_HOME").map(|p| p.join("kirin/stand-ins")),
+        variable("HOME").map(|p| p.join(".cache/kirin/stand-ins")),
+        Some(std::env::temp_dir().join(format!("kirin-stand-ins-{user}"))),
+    ];
+    let mut reasons = Vec::new();
+    for place in places.into_iter().flatten().filter(|p| p.is_absolute()) {
+        match prepare(&place, user) {
+            Ok(()) => return Ok(place),
+            Err(e) => reasons.push(format!("{}: {e}", place.display())),
+        }
+    }
+    Err(format!(
+        "there is no folder for stand-in libraries: {}",
+        reasons.join("; ")
+    ))
+}
+
+fn prepare(place: &Path, user: u32) -> io::Result<()> {
+    if !can_be_preloaded(place) {
+        return Err(io::Error::other("LD_PRELOAD cannot name it"));
+    }
+    if let Some(parent) = place.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match DirBuilder::new().mode(0o700).create(place) {
+        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
+        _ => {}
+    }
+    let found = fs::symlink_metadata(place)?;
+    if !found.is_dir() || found.uid() != user || found.mode() & 0o022 != 0 {
+        return Err(io::Error::other("others can write to it"));
+    }
+    let probe = place.join(format!("{}.probe", std::process::id()));
+    fs::File::create(&probe)?;
+    fs::remove_file(&probe)
+}
+
+/// Whether `LD_PRELOAD`, a list separated by colons or spaces, can hold this path.
+/// `$` would be expanded.
+pub fn can_be_preloaded(path: &Path) -> bool {
+    path.to_str()
+        .is_some_and(|p| !p.contains([':', ' ', '$', '\t', '\n']))
+}
+
+fn plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "._-+".contains(c)
+}
+
+/// The bytes of the library: three program headers, a dynamic section, a hash table, one null
+/// symbol and the strings.
+fn image(name: &str, library: &str) -> Vec<u8> {
+    const HEADERS: u64 = 64 + 3 * 56;
+    const DYNAMIC: u64 = 8 * 16;
+    const HASH: u64 = HEADERS + DYNAMIC;
+    const SYMBOL: u64 = HASH + 16;
+    const STRINGS: u64 = SYMBOL + 24;
+    let strings = format!("\0{name}\0{library}\0");
+    let (soname, needed) = (1, 2 + name.len() as u64);
+    let size = STRINGS + strings.len() as u64;
+    let machine = if cfg!(target_arch = "aarch64") {
+        elf::EM_AARCH64
+    } else {
+        elf::EM_X86_64
+    };
+
+    let mut bytes = Vec::new();
+    bytes.extend(elf::ELFMAG);
+    bytes.extend([elf::ELFCLASS64, elf::ELFDATA2LSB, elf::EV_CURRENT]);
+    bytes.resize(16, 0);
+    for half in [elf::ET_DYN, machine] {
+        bytes.extend(half.to_le_bytes());
+    }
+    bytes.extend(u32::from(elf::EV_CURRENT).to_le_bytes());
+    // No entry; program headers follow; no section headers.
+    for word in [0_u64, 64, 0] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.extend(0_u32.to_le_bytes());
+    // Sizes and numbers of headers: this one, programs', sections'.
+    for half in [64_u16, 56, 3, 64, 0, 0] {
+        bytes.extend(half.to_le_bytes());
+    }
+    // The largest page in use is 64 KiB. The loader may write to the dynamic section.
+    let segments = [
+        (elf::PT_LOAD, 0, size, 0x10000_u64),
+        (elf::PT_DYNAMIC, HEADERS, DYNAMIC, 8),
+        (elf::PT_GNU_STACK, 0, 0, 16),
+    ];
+    for (kind, offset, length, alignment) in segments {
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend((elf::PF_R | elf::PF_W).to_le_bytes());
+        for word in [offset, offset, offset, length, length, alignment] {
+            bytes.extend(word.to_le_bytes());
+        }
+    }
+    let entries = [
+        (elf::DT_SONAME, soname),
+        (elf::DT_NEEDED, needed),
+        (elf::DT_HASH, HASH),
+        (elf::DT_SYMTAB, SYMBOL),
+        (elf::DT_SYMENT, 24),
+        (elf::DT_STRTAB, STRINGS),
+        (elf::DT_STRSZ, strings.len() as u64),
+        (elf::DT_NULL, 0),
+    ];
+    for (tag, value) in entries {
+        bytes.extend(u64::from(tag).to_le_bytes());
+        bytes.extend(value.to_le_bytes());
+    }
+    // One empty bucket, a chain for the null symbol.
+    for word in [1_u32, 1, 0, 0] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.resize(bytes.len() + 24, 0);
+    bytes.extend(strings.as_bytes());
+    bytes
+}

@@ -1,0 +1,95 @@
+//! What MPI launchers tell a process about the ranks that share its machine. No MPI library
+//! is asked: the launcher's environment says it before MPI is initialised.
+
+/// Names of the variables that hold rank and number of ranks: Open MPI, MPICH and Intel MPI,
+/// MVAPICH, Cray PALS, Slurm.
+const LAUNCHERS: [(&str, &str); 5] = [
+    ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+    ("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    ("MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"),
+    ("PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"),
+    ("SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"),
+];
+
+/// Rank of this process among those of its machine, from 0, and how many they are; `None`
+/// where no launcher says so.
+pub fn local_rank() -> Option<(usize, usize)> {
+    local_rank_in(|name| std::env::var(name).ok())
+}
+
+/// As [`local_rank`], with an environment of the caller's.
+pub fn local_rank_in(variable: impl Fn(&str) -> Option<String>) -> Option<(usize, usize)> {
+    LAUNCHERS.iter().find_map(|(rank, size)| {
+        let rank = variable(rank)?.trim().parse().ok()?;
+        let text = variable(size)?;
+        let node = variable("SLURM_NODEID").and_then(|n| n.trim().parse().ok());
+        let size = tasks_on(text.trim(), node.unwrap_or(0))?;
+        (rank < size).then_some((rank, size))
+    })
+}
+
+/// The number for one node: Slurm writes "2(x3),1" for three nodes of two tasks and one of one,
+/// the others a single number.
+fn tasks_on(text: &str, node: usize) -> Option<usize> {
+    let mut nodes = 0;
+    let mut last = None;
+    for part in text.split(',') {
+        let (tasks, times) = match part.split_once("(x") {
+            Some((tasks, times)) => (tasks, times.strip_suffix(')')?.parse().ok()?),
+            None => (part, 1),
+        };
+        last = Some(tasks.parse().ok()?);
+        nodes += times;
+        if node < nodes {
+            break;
+        }
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rank(variables: &[(&str, &str)]) -> Option<(usize, usize)> {
+        local_rank_in(|name| {
+            let found = variables.iter().find(|(n, _)| *n == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn every_launcher_is_understood() {
+        for (id, size) in LAUNCHERS {
+            assert_eq!(rank(&[(id, "1"), (size, "4")]), Some((1, 4)), "{id}");
+            assert_eq!(rank(&[(id, "1")]), None, "{id}");
+            assert_eq!(rank(&[(size, "4")]), None, "{id}");
+            assert_eq!(rank(&[(id, "4"), (size, "4")]), None, "{id}");
+            assert_eq!(rank(&[(id, "x"), (size, "4")]), None, "{id}");
+        }
+        assert_eq!(rank(&[]), None);
+    }
+
+    #[test]
+    fn slurm_counts_by_node() {
+        let slurm = |node| {
+            let tasks = ("SLURM_STEP_TASKS_PER_NODE", "8(x2),3");
+            rank(&[("SLURM_LOCALID", "2"), tasks, ("SLURM_NODEID", node)])
+        };
+        assert_eq!(slurm("0"), Some((2, 8)));
+        assert_eq!(slurm("1"), Some((2, 8)));
+        assert_eq!(slurm("2"), Some((2, 3)));
+    }
+
+    #[test]
+    fn the_nearest_launcher_wins() {
+        // mpirun inside a Slurm job.
+        let both = [
+            ("SLURM_LOCALID", "0"),
+            ("SLURM_STEP_TASKS_PER_NODE", "1"),
+            ("OMPI_COMM_WORLD_LOCAL_RANK", "3"),
+            ("OMPI_COMM_WORLD_LOCAL_SIZE", "4"),
+        ];
+        assert_eq!(rank(&both), Some((3, 4)));
+    }
+}
