@@ -166,6 +166,18 @@ fn set_j_particle(c: &mut Criterion) {
             }
         });
     });
+    group.bench_function("mass and position", |b| {
+        // A cluster of its own: where something moves the call has more to write.
+        const TREE: i32 = ID + 1;
+        grape.open(TREE);
+        b.iter(|| {
+            for (address, star) in (0..).zip(&stars[..WRITES]) {
+                let JParticle { index, mass, x, .. } = black_box(star);
+                grape.set_mass_position(TREE, address, *index, *mass, x);
+            }
+        });
+        grape.close(TREE);
+    });
     group.bench_function("scattered", |b| {
         b.iter_batched(
             || scattered(WRITES),

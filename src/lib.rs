@@ -20,3 +20,4 @@ pub mod particle;
 pub mod predictor;
 pub mod reduce;
 pub mod registry;
+pub mod turn;

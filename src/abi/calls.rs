@@ -74,13 +74,14 @@ pub unsafe fn set_j_particle(
             a2by18: vector(vectors.a2by18, "a2by18")?,
         }
     };
-    REGISTRY.with(id, |c| c.set_j_particle(address, particle))?;
+    REGISTRY.lock(id).set_j_particle(address, particle)?;
     Ok(0)
 }
 
 /// # Safety
 ///
 /// `x` is null or has three numbers.
+#[inline(always)]
 pub unsafe fn set_mass_position(
     id: c_int,
     address: c_int,
@@ -88,14 +89,11 @@ pub unsafe fn set_mass_position(
     mass: f64,
     x: *const f64,
 ) -> Result<c_int> {
-    let particle = JParticle {
-        index,
-        mass,
-        // SAFETY: passed on.
-        x: unsafe { vector(x, "x")? },
-        ..Default::default()
-    };
-    REGISTRY.with(id, |c| c.set_j_particle(address, particle))?;
+    // SAFETY: passed on.
+    let x = unsafe { vector(x, "x")? };
+    REGISTRY
+        .lock(id)
+        .set_mass_position(address, index, mass, &x)?;
     Ok(0)
 }
 
