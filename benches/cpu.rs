@@ -82,7 +82,7 @@ fn kernels(c: &mut Criterion) {
     const NJ: usize = 4096;
     const NI: usize = 64;
     let stars = cube(NJ);
-    let memory = memory_of(&stars);
+    let mut memory = memory_of(&stars);
     let block = block_of(&stars, NI);
     let mut group = c.benchmark_group("kernel");
     group.throughput(Throughput::Elements((NI * NJ) as u64));
@@ -92,7 +92,7 @@ fn kernels(c: &mut Criterion) {
                 let mut backend = cpu::build(set, precision, 1).expect("it is available");
                 let mut results = Results::default();
                 group.bench_function(format!("{set}/{precision}/{name}"), |b| {
-                    b.iter(|| finish(&mut *backend, &memory, &block, nearest, &mut results));
+                    b.iter(|| finish(&mut *backend, &mut memory, &block, nearest, &mut results));
                 });
             }
         }
@@ -103,7 +103,7 @@ fn kernels(c: &mut Criterion) {
 /// One i-particle at a new time each: nearly all of it is prediction.
 fn prediction(c: &mut Criterion) {
     let stars = cube(N);
-    let memory = memory_of(&stars);
+    let mut memory = memory_of(&stars);
     let mut group = c.benchmark_group("prediction");
     group.throughput(Throughput::Elements(N as u64));
     for set in cpu::available() {
@@ -113,7 +113,7 @@ fn prediction(c: &mut Criterion) {
             group.bench_function(format!("{set}/{precision}"), |b| {
                 b.iter(|| {
                     block.ti += TICK;
-                    finish(&mut *backend, &memory, &block, false, &mut results);
+                    finish(&mut *backend, &mut memory, &block, false, &mut results);
                 });
             });
         }
@@ -123,7 +123,7 @@ fn prediction(c: &mut Criterion) {
 
 fn finish(
     backend: &mut dyn Backend,
-    memory: &JMemory,
+    memory: &mut JMemory,
     block: &backend::Block,
     nearest: bool,
     results: &mut Results,
@@ -165,6 +165,18 @@ fn set_j_particle(c: &mut Criterion) {
                 grape.set_j_particle(ID, address, TICK, black_box(star));
             }
         });
+    });
+    group.bench_function("mass and position", |b| {
+        // A cluster of its own: where something moves the call has more to write.
+        const TREE: i32 = ID + 1;
+        grape.open(TREE);
+        b.iter(|| {
+            for (address, star) in (0..).zip(&stars[..WRITES]) {
+                let JParticle { index, mass, x, .. } = black_box(star);
+                grape.set_mass_position(TREE, address, *index, *mass, x);
+            }
+        });
+        grape.close(TREE);
     });
     group.bench_function("scattered", |b| {
         b.iter_batched(

@@ -480,7 +480,7 @@ mod tests {
                 let backend = cpu::build(InstructionSet::Portable, precision, 1);
                 let mut backend = backend.expect("it is everywhere");
                 let mut results = Results::default();
-                backend.start(&memory, &block).expect("a block");
+                backend.start(&mut memory, &block).expect("a block");
                 backend
                     .finish(&memory, &block, true, &mut results)
                     .expect("results");

@@ -155,6 +155,36 @@ impl Cluster {
         }
     }
 
+    /// Stores a j-particle of this mass at this position, at rest, for the next block.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Cluster::set_j_particle`].
+    #[inline(always)]
+    pub fn set_mass_position(
+        &mut self,
+        address: i32,
+        index: i32,
+        mass: f64,
+        x: &[f64; 3],
+    ) -> Result<()> {
+        if self.phase == Phase::Free {
+            return self.memory.write_at_rest(address, index, mass, x);
+        }
+        self.stage_at_rest(address, index, mass, x)
+    }
+
+    #[cold]
+    fn stage_at_rest(&mut self, address: i32, index: i32, mass: f64, x: &[f64; 3]) -> Result<()> {
+        let particle = JParticle {
+            index,
+            mass,
+            x: *x,
+            ..JParticle::default()
+        };
+        self.stage(address, particle)
+    }
+
     /// Keeps a write for the next block.
     fn stage(&mut self, address: i32, particle: JParticle) -> Result<()> {
         // A page that cannot be had is refused now, not at the next block.

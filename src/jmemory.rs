@@ -66,14 +66,14 @@ pub struct Page {
     number: u32,
     version: u64,
     mass_version: u64,
-    columns: Vec<Column<f64>>,
+    index_version: u64,
+    columns: Box<[Column<f64>; COLUMNS]>,
     index: [i32; PAGE],
     present: [u64; PAGE / 64],
     changed: [u64; PAGE / 64],
-    least_index: i32,
-    greatest_index: i32,
     has_snap: bool,
     has_motion: bool,
+    has_times: bool,
 }
 
 impl Page {
@@ -85,43 +85,76 @@ impl Page {
                 purpose: "j-particles",
             })?;
         columns.resize(COLUMNS, Column::default());
+        let columns = columns.into_boxed_slice().try_into();
         Ok(Self {
             number,
             version: 0,
             mass_version: 0,
-            columns,
+            index_version: 0,
+            columns: columns.map_err(|_| Error::OutOfMemory {
+                purpose: "j-particles",
+            })?,
             index: [0; PAGE],
             present: [0; PAGE / 64],
             changed: [0; PAGE / 64],
-            least_index: i32::MAX,
-            greatest_index: i32::MIN,
             has_snap: false,
             has_motion: false,
+            has_times: false,
         })
+    }
+
+    /// Writes what treecodes send: a particle at rest, at time 0.
+    #[inline(always)]
+    fn write_at_rest(&mut self, slot: usize, index: i32, mass: f64, x: &[f64; 3]) {
+        // Where everything is at rest all else is zero already.
+        if !self.is_at_rest() {
+            self.stop(slot);
+        }
+        self.place(slot, index, mass, x);
+    }
+
+    /// Makes everything zero that moves a particle.
+    #[cold]
+    fn stop(&mut self, slot: usize) {
+        self.columns[TIME][slot] = 0.0;
+        for column in &mut self.columns[V..] {
+            column[slot] = 0.0;
+        }
     }
 
     #[inline]
     fn write(&mut self, slot: usize, p: &JParticle) {
+        self.place(slot, p.index, p.mass, &p.x);
         let c = &mut self.columns;
-        if c[MASS][slot].to_bits() != p.mass.to_bits() {
-            c[MASS][slot] = p.mass;
-            self.mass_version += 1;
-        }
         c[TIME][slot] = p.t;
         for k in 0..3 {
-            c[X + k][slot] = p.x[k];
             c[V + k][slot] = p.v[k];
             c[ABY2 + k][slot] = p.aby2[k];
             c[A1BY6 + k][slot] = p.a1by6[k];
             c[A2BY18 + k][slot] = p.a2by18[k];
         }
-        self.index[slot] = p.index;
-        self.present[slot / 64] |= 1 << (slot % 64);
-        self.changed[slot / 64] |= 1 << (slot % 64);
-        self.least_index = self.least_index.min(p.index);
-        self.greatest_index = self.greatest_index.max(p.index);
+        self.has_times |= p.t != 0.0;
         self.has_snap |= p.a2by18 != [0.0; 3];
         self.has_motion |= p.v != [0.0; 3] || p.aby2 != [0.0; 3] || p.a1by6 != [0.0; 3];
+    }
+
+    /// Writes label, mass and position.
+    #[inline(always)]
+    fn place(&mut self, slot: usize, index: i32, mass: f64, x: &[f64; 3]) {
+        let c = &mut self.columns;
+        if c[MASS][slot].to_bits() != mass.to_bits() {
+            c[MASS][slot] = mass;
+            self.mass_version += 1;
+        }
+        for k in 0..3 {
+            c[X + k][slot] = x[k];
+        }
+        if self.index[slot] != index {
+            self.index[slot] = index;
+            self.index_version += 1;
+        }
+        self.present[slot / 64] |= 1 << (slot % 64);
+        self.changed[slot / 64] |= 1 << (slot % 64);
         self.version += 1;
     }
 
@@ -145,19 +178,24 @@ impl Page {
         self.mass_version
     }
 
-    /// Labels; meaningful where a particle is present.
-    pub fn index(&self) -> &[i32; PAGE] {
-        &self.index
+    /// Changes with every write that changes a label.
+    pub fn index_version(&self) -> u64 {
+        self.index_version
     }
 
-    /// Whether some particle of the page may have this label.
-    pub fn may_hold_index(&self, index: i32) -> bool {
-        (self.least_index..=self.greatest_index).contains(&index)
+    /// Labels; zero where no particle is present.
+    pub fn index(&self) -> &[i32; PAGE] {
+        &self.index
     }
 
     /// Whether some particle of the page has, or once had, a velocity or a higher derivative.
     pub fn has_motion(&self) -> bool {
         self.has_motion || self.has_snap
+    }
+
+    /// Whether every particle of the page is where it was written, at any finite time `ti`.
+    pub fn is_at_rest(&self) -> bool {
+        !self.has_motion() && !self.has_times
     }
 
     /// Bit `slot % 64` of word `slot / 64` tells whether the slot was ever written.
@@ -170,9 +208,12 @@ impl Page {
         &self.changed
     }
 
-    /// The smallest and the greatest label that the page ever held.
+    /// The smallest and the greatest label of the page.
+    #[inline(always)]
     pub fn index_range(&self) -> (i32, i32) {
-        (self.least_index, self.greatest_index)
+        let widen =
+            |(least, greatest): (i32, i32), &index: &i32| (least.min(index), greatest.max(index));
+        self.index.iter().fold((i32::MAX, i32::MIN), widen)
     }
 
     /// Whether some particle of the page has, or once had, a fourth-order term.
@@ -284,12 +325,30 @@ impl JMemory {
         Ok(())
     }
 
+    /// Stores a particle at rest at time 0, as [`JMemory::write`] would, faster.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`JMemory::write`].
+    #[inline(always)]
+    pub fn write_at_rest(
+        &mut self,
+        address: i32,
+        index: i32,
+        mass: f64,
+        x: &[f64; 3],
+    ) -> Result<()> {
+        let page = self.reserve(address)?;
+        self.pages[page].write_at_rest(address as usize % PAGE, index, mass, x);
+        Ok(())
+    }
+
     /// Makes sure that a write to `address` finds its page, and returns the page's position.
     ///
     /// # Errors
     ///
     /// Those of [`JMemory::write`].
-    #[inline]
+    #[inline(always)]
     pub fn reserve(&mut self, address: i32) -> Result<usize> {
         let number = check_address(address)? / PAGE;
         match self.position(number) {
@@ -432,6 +491,58 @@ mod tests {
         assert_eq!((memory.present(), memory.written()), (7, 8));
     }
 
+    /// The short write must leave what the long one leaves, whatever was there before.
+    #[test]
+    fn a_particle_at_rest_forgets_what_moved() {
+        let at_rest = JParticle {
+            index: 9,
+            mass: 2.0,
+            x: [1.0, -0.0, 3.0],
+            ..JParticle::default()
+        };
+        let timed = JParticle { t: 0.5, ..at_rest };
+        let snap = JParticle {
+            a2by18: [0.0, 1.0, 0.0],
+            ..at_rest
+        };
+        for before in [None, Some(particle(1)), Some(timed), Some(snap)] {
+            let mut memory = JMemory::default();
+            for address in 0..3 {
+                if let Some(p) = before {
+                    memory.write(address, &p).unwrap();
+                }
+            }
+            memory.write_at_rest(1, 9, 2.0, &at_rest.x).unwrap();
+            assert_eq!(memory.read(1), Some(at_rest));
+            assert_eq!(memory.read(2), before);
+            assert_eq!(memory.page(0).is_at_rest(), before.is_none());
+            let fast = memory.page(0).particle(1).x[1];
+            assert_eq!(fast.to_bits(), (-0.0_f64).to_bits());
+        }
+        assert!(
+            JMemory::default()
+                .write_at_rest(-1, 0, 1.0, &[0.0; 3])
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn versions_tell_what_changed() {
+        let mut memory = JMemory::default();
+        let mut versions = |index, mass, x| {
+            memory.write_at_rest(5, index, mass, &[x; 3]).unwrap();
+            let page = memory.page(0);
+            (page.version(), page.mass_version(), page.index_version())
+        };
+        let first = versions(3, 1.0, 0.5);
+        assert_eq!(versions(3, 1.0, 0.25), (first.0 + 1, first.1, first.2));
+        assert_eq!(versions(3, 2.0, 0.25), (first.0 + 2, first.1 + 1, first.2));
+        assert_eq!(
+            versions(4, 2.0, 0.25),
+            (first.0 + 3, first.1 + 1, first.2 + 1)
+        );
+    }
+
     #[test]
     fn slots_and_pages_end_at_nj() {
         let mut memory = JMemory::default();
@@ -456,7 +567,7 @@ mod tests {
         let mut memory = JMemory::default();
         memory.write(0, &particle(1)).unwrap();
         let page = &memory.pages[0];
-        let bytes = size_of_val(page) + page.columns.capacity() * size_of::<Column<f64>>();
+        let bytes = size_of_val(page) + size_of_val(&*page.columns);
         assert!(bytes / PAGE <= 160, "{} bytes", bytes / PAGE);
     }
 }

@@ -25,3 +25,4 @@ pub mod reduce;
 pub mod registry;
 pub mod stats;
 pub mod trace;
+pub mod turn;

@@ -3,17 +3,20 @@
 //! An id is any integer a client comes up with; ph4 opens an uninitialised one
 //! and then uses its MPI rank. So an id that was never opened stands for the sole
 //! open cluster, if there is exactly one, and for a cluster of its own otherwise.
-//! Finding the cluster of a known id takes no lock.
+//! Finding the cluster of a known id takes no lock, and entering it none that costs anything in a
+//! program that calls from one thread.
 
+use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::cluster::Cluster;
 use crate::config::{self, Destination};
 use crate::trace::{self, Event};
+use crate::turn::{self, Turn};
 use crate::{log, process};
 
 /// Number of lists into which ids are hashed.
@@ -22,7 +25,7 @@ const BUCKETS: usize = 64;
 /// The place of one cluster; kept for the life of the process, empty while closed.
 #[derive(Default)]
 struct Unit {
-    cluster: Mutex<Option<Box<Cluster>>>,
+    cluster: Turn<Option<Box<Cluster>>>,
 }
 
 /// What one id stands for. Entries are never freed, so they can be read without a lock.
@@ -114,14 +117,26 @@ impl Registry {
     }
 
     /// Runs `call` on the cluster of `id`, which is opened if need be.
-    #[inline]
+    #[inline(always)]
     pub fn with<R>(&self, id: i32, call: impl FnOnce(&mut Cluster) -> R) -> R {
-        let mut guard = self.lock(id);
-        call(guard.get_or_insert_with(new_cluster))
+        call(&mut self.lock(id))
     }
 
-    #[inline]
-    fn lock(&self, id: i32) -> MutexGuard<'_, Option<Box<Cluster>>> {
+    /// The cluster of `id`, opened if need be, for the calling thread alone.
+    #[inline(always)]
+    pub fn lock(&self, id: i32) -> Locked<'_> {
+        // SAFETY: units live in entries, which are never freed.
+        if let Some(unit) = unsafe { self.unit(id).as_ref() } {
+            let guard = unit.cluster.lock();
+            if guard.is_some() {
+                return Locked(guard);
+            }
+        }
+        self.open_and_lock(id)
+    }
+
+    #[cold]
+    fn open_and_lock(&self, id: i32) -> Locked<'_> {
         loop {
             let known = self.unit(id);
             let unit = if known.is_null() {
@@ -130,16 +145,17 @@ impl Registry {
                 known
             };
             // SAFETY: units live in entries, which are never freed.
-            let guard = unsafe { &*unit }.cluster.lock();
+            let mut guard = unsafe { &*unit }.cluster.lock();
             // Another thread may have closed the cluster since: then the id has to be asked again.
             if guard.is_some() || ptr::eq(self.unit(id), unit) {
-                return guard;
+                guard.get_or_insert_with(new_cluster);
+                return Locked(guard);
             }
         }
     }
 
     /// What an id stands for at present; null where nothing is open.
-    #[inline]
+    #[inline(always)]
     fn unit(&self, id: i32) -> *mut Unit {
         self.find(id)
             .map_or(ptr::null_mut(), |e| e.unit.load(Ordering::Acquire))
@@ -189,7 +205,7 @@ impl Registry {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn find(&self, id: i32) -> Option<&Entry> {
         let mut next = self.bucket(id).load(Ordering::Acquire);
         loop {
@@ -222,6 +238,30 @@ impl Registry {
 impl Default for Registry {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// An open cluster, as long as its lock is held.
+pub struct Locked<'a>(turn::Guard<'a, Option<Box<Cluster>>>);
+
+impl Deref for Locked<'_> {
+    type Target = Cluster;
+    #[inline(always)]
+    fn deref(&self) -> &Cluster {
+        match &*self.0 {
+            Some(cluster) => cluster,
+            None => unreachable!("it was opened when it was locked"),
+        }
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Cluster {
+        match &mut *self.0 {
+            Some(cluster) => cluster,
+            None => unreachable!("it was opened when it was locked"),
+        }
     }
 }
 

@@ -81,33 +81,22 @@ pub unsafe fn set_j_particle(
             a2by18: vector(vectors.a2by18, "a2by18")?,
         }
     };
-    write(id, address, dt, particle, false)
-}
-
-#[inline]
-fn write(
-    id: c_int,
-    address: c_int,
-    dt: f64,
-    particle: JParticle,
-    mass_position: bool,
-) -> Result<c_int> {
-    REGISTRY.with(id, |c| {
-        c.set_j_particle(address, particle)?;
-        trace::record(|| Event::JParticle {
-            id,
-            address,
-            dt,
-            mass_position,
-            particle,
-        });
-        Ok(0)
-    })
+    let mut cluster = REGISTRY.lock(id);
+    cluster.set_j_particle(address, particle)?;
+    trace::record(|| Event::JParticle {
+        id,
+        address,
+        dt,
+        mass_position: false,
+        particle,
+    });
+    Ok(0)
 }
 
 /// # Safety
 ///
 /// `x` is null or has three numbers.
+#[inline(always)]
 pub unsafe fn set_mass_position(
     id: c_int,
     address: c_int,
@@ -115,14 +104,23 @@ pub unsafe fn set_mass_position(
     mass: f64,
     x: *const f64,
 ) -> Result<c_int> {
-    let particle = JParticle {
-        index,
-        mass,
-        // SAFETY: passed on.
-        x: unsafe { vector(x, "x")? },
-        ..Default::default()
-    };
-    write(id, address, 0.0, particle, true)
+    // SAFETY: passed on.
+    let x = unsafe { vector(x, "x")? };
+    let mut cluster = REGISTRY.lock(id);
+    cluster.set_mass_position(address, index, mass, &x)?;
+    trace::record(|| Event::JParticle {
+        id,
+        address,
+        dt: 0.0,
+        mass_position: true,
+        particle: JParticle {
+            index,
+            mass,
+            x,
+            ..JParticle::default()
+        },
+    });
+    Ok(0)
 }
 
 /// # Safety

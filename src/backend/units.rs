@@ -48,8 +48,9 @@ pub fn of_masses(masses: &[f64]) -> (f64, bool) {
     let unit = masses.iter().find(usable).copied().unwrap_or(1.0);
     let inverse = 1.0 / unit;
     // What overflows shows in the sums; what vanishes does not.
-    let fits = |&m: &f64| m == 0.0 || f64::from((m * inverse) as f32).abs() >= LEAST_MASS;
-    (unit, masses.iter().all(fits))
+    let fits = |&m: &f64| (m == 0.0) | (f64::from((m * inverse) as f32).abs() >= LEAST_MASS);
+    // Without short cuts, which would keep the compiler from using vectors.
+    (unit, masses.iter().fold(true, |all, m| all & fits(m)))
 }
 
 /// Units in which the typical one of some predicted particles has numbers of order one, and whether

@@ -14,12 +14,13 @@ use std::str::FromStr;
 
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
+use kirin_kit::history::{FRACTIONS, Record};
 use kirin_kit::report::exact;
 
 use crate::counts::Counts;
 use crate::error::Error;
 use crate::integrator::Integrator;
-use crate::run::{FRACTIONS, Record, Run};
+use crate::run::Run;
 use crate::settings::Settings;
 
 const SETTINGS: &str = "hermite.settings";

@@ -3,17 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Parser;
+use kirin_kit::command::{Files, Start, number};
 
 use crate::error::Error;
 use crate::settings::Settings;
-use crate::step::power_of_two_below;
 
-/// Number of bodies where no option says otherwise.
-pub const DEFAULT_N: usize = 1024;
 /// End of the run where no option says otherwise.
 pub const DEFAULT_T_END: f64 = 1.0;
-/// Seed of the random numbers where no option says otherwise.
-pub const DEFAULT_SEED: u64 = 1;
 /// The first step's accuracy parameter is this part of the others'.
 pub const ETA_START: f64 = 0.25;
 
@@ -39,10 +35,9 @@ METHOD
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "hermite", version, after_help = METHOD, allow_negative_numbers = true)]
 pub struct Options {
-    /// Number of bodies of the Plummer sphere [default: 1024]
-    #[arg(long, conflicts_with = "input")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=i32::MAX as u64))]
-    pub n: Option<u64>,
+    /// Where to start.
+    #[command(flatten)]
+    pub start: Start,
     /// Softening length [default: 1/256]
     #[arg(long, value_parser = number)]
     pub eps: Option<f64>,
@@ -62,24 +57,9 @@ pub struct Options {
     /// Time at which to end [default: 1]
     #[arg(long, value_parser = number)]
     pub t_end: Option<f64>,
-    /// Seed of the random numbers [default: 1]
-    #[arg(long, conflicts_with = "input")]
-    pub seed: Option<u64>,
-    /// Start from this snapshot; one that holds a run's state is resumed
-    #[arg(long, value_name = "FILE")]
-    pub input: Option<PathBuf>,
-    /// Write the final snapshot, from which the run can be resumed
-    #[arg(long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write the summary's figures as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Draw energy error, Lagrangian radii and block sizes: .svg or .png
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
-    /// Record diagnostics for the plot at multiples of this time [default: about 64 times]
-    #[arg(long, value_name = "DT", value_parser = interval)]
-    pub every: Option<f64>,
+    /// What to read and write.
+    #[command(flatten)]
+    pub files: Files,
     /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
@@ -124,41 +104,13 @@ impl Options {
             shared: self.shared_step.is_some(),
         }
     }
-
-    /// Interval of the diagnostics of a run of this length; `None` where nobody will see them.
-    pub fn interval(&self, length: f64) -> Option<f64> {
-        let sixty_fourth = || power_of_two_below(length.abs().max(1e-9) / 64.0);
-        let wanted = self.plot.is_some() || self.every.is_some();
-        wanted.then(|| self.every.unwrap_or_else(sixty_fourth))
-    }
-}
-
-/// A finite number above or equal to zero, or the quotient of two.
-fn number(text: &str) -> Result<f64, String> {
-    let parse = |t: &str| t.trim().parse::<f64>().map_err(|e| e.to_string());
-    let value = match text.split_once('/') {
-        Some((above, below)) => parse(above)? / parse(below)?,
-        None => parse(text)?,
-    };
-    if value.is_finite() && value >= 0.0 {
-        Ok(value)
-    } else {
-        Err("not a finite number from 0 on".to_owned())
-    }
-}
-
-/// A number by which times up to a million can be told apart.
-fn interval(text: &str) -> Result<f64, String> {
-    match number(text)? {
-        dt if dt >= 1e-9 => Ok(dt),
-        _ => Err("shorter than 1e-9".to_owned()),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
 
     fn options(arguments: &[&str]) -> Options {
         Options::parse_from([&["hermite"], arguments].concat())
@@ -194,17 +146,6 @@ mod tests {
     }
 
     #[test]
-    fn numbers_may_be_fractions() {
-        assert_eq!(number("1/256"), Ok(0.00390625));
-        assert_eq!(number("1e-3"), Ok(0.001));
-        for bad in ["1/0", "-1", "x", "", "NaN", "0/0"] {
-            assert!(number(bad).is_err(), "{bad}");
-        }
-        assert_eq!(interval("1/64"), Ok(0.015625));
-        assert!(interval("0").is_err());
-    }
-
-    #[test]
     fn a_resumed_run_keeps_its_settings() {
         let saved = Settings {
             eps: 0.5,
@@ -224,15 +165,5 @@ mod tests {
     fn a_shared_step_is_the_largest_step() {
         let settings = options(&["--shared-step", "1/64"]).settings(None).unwrap();
         assert!(settings.shared && settings.dt_max == 1.0 / 64.0);
-    }
-
-    #[test]
-    fn diagnostics_are_recorded_for_a_plot() {
-        assert_eq!(options(&[]).interval(1.0), None);
-        assert_eq!(
-            options(&["--plot", "a.svg"]).interval(1.0),
-            Some(1.0 / 64.0)
-        );
-        assert_eq!(options(&["--every", "0.3"]).interval(1.0), Some(0.3));
     }
 }

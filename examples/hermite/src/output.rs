@@ -1,14 +1,13 @@
 //! What a run is reported as: a table, a JSON object, a figure.
 
+use kirin_kit::command::Ended;
 use kirin_kit::diagnostics::Energy;
-use kirin_kit::plot::{Curve, Data, Figure, Panel, Scale};
+use kirin_kit::history::{self, FLOPS_PER_PAIR, FRACTIONS};
+use kirin_kit::plot::{Data, Figure, Panel, Scale};
 use kirin_kit::report::{Table, duration, grouped, si};
 use serde_json::{Value, json};
 
-use crate::run::{Ended, FRACTIONS, Run};
-
-/// Floating-point operations that a pair is said to cost, by Makino and Nitadori's convention.
-const FLOPS_PER_PAIR: f64 = 60.0;
+use crate::run::Run;
 
 /// The end of a run.
 pub struct Report<'a, 'g> {
@@ -53,19 +52,13 @@ impl Report<'_, '_> {
     pub fn table(&self) -> Table {
         let counts = self.run.integrator.counts();
         let rate = self.pairs_per_second();
-        let reached = match self.ended {
-            Ended::Complete => format!("{}", self.time),
-            Ended::Interrupted => {
-                format!("{}, interrupted on the way to {}", self.time, self.t_end)
-            }
-        };
         let mut table = Table::default();
         table
             .row(
                 "particles",
                 grouped(self.run.integrator.bodies().len() as u64),
             )
-            .row("time", reached)
+            .row("time", self.ended.reached(self.time, self.t_end))
             .row("forces", self.forces())
             .row("steps", grouped(counts.steps))
             .row("block steps", grouped(counts.block_steps))
@@ -88,12 +81,6 @@ impl Report<'_, '_> {
     pub fn json(&self) -> Value {
         let integrator = &self.run.integrator;
         let (settings, counts) = (integrator.settings(), integrator.counts());
-        let records: Vec<Value> = self
-            .run
-            .records
-            .iter()
-            .map(|r| json!({"t": r.t, "energy_error": r.energy_error, "radii": r.radii}))
-            .collect();
         json!({
             "n": integrator.bodies().len(),
             "eps": settings.eps,
@@ -120,7 +107,7 @@ impl Report<'_, '_> {
             "backend": integrator.backend(),
             "precision": integrator.precision(),
             "mass_fractions": FRACTIONS,
-            "records": records,
+            "records": history::json(&self.run.records),
         })
     }
 
@@ -132,28 +119,6 @@ impl Report<'_, '_> {
             format!("one step of {}", settings.dt_max)
         } else {
             format!("η = {}", settings.eta)
-        };
-        let error = Panel {
-            title: "Energy error |ΔE / E₀|".to_owned(),
-            x_label: "time".to_owned(),
-            scale: Scale::Logarithmic,
-            data: Data::Curves(vec![Curve {
-                label: String::new(),
-                points: self.over_time(|k| self.run.records[k].energy_error),
-            }]),
-        };
-        let radii = Panel {
-            title: "Radii that hold a part of the mass".to_owned(),
-            x_label: "time".to_owned(),
-            scale: Scale::Logarithmic,
-            data: Data::Curves(
-                (0..FRACTIONS.len())
-                    .map(|f| Curve {
-                        label: format!("{:.0} %", 100.0 * FRACTIONS[f]),
-                        points: self.over_time(|k| self.run.records[k].radii[f]),
-                    })
-                    .collect(),
-            ),
         };
         let sizes = &integrator.counts().block_sizes;
         let bars = sizes
@@ -174,12 +139,7 @@ impl Report<'_, '_> {
                 self.time
             ),
             subtitle: format!("ε = {}, {steps}; {}", settings.eps, self.forces()),
-            columns: vec![vec![error, radii], vec![blocks]],
+            columns: vec![history::panels(&self.run.records), vec![blocks]],
         }
-    }
-
-    fn over_time(&self, value: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
-        let records = self.run.records.iter().enumerate();
-        records.map(|(k, r)| (r.t, value(k))).collect()
     }
 }

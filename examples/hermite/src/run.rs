@@ -4,34 +4,13 @@ use std::time::Instant;
 
 use kirin::client::Grape;
 use kirin_kit::Body;
-use kirin_kit::diagnostics::{Energy, lagrangian_radii};
+use kirin_kit::command::Ended;
+use kirin_kit::diagnostics::Energy;
+use kirin_kit::history::{Record, next_record};
 
 use crate::error::Error;
 use crate::integrator::Integrator;
 use crate::settings::Settings;
-
-/// Fractions of the mass whose radii are recorded.
-pub const FRACTIONS: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
-
-/// What is known of the cluster at one time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// Time.
-    pub t: f64,
-    /// |E - E0| / |E0|.
-    pub energy_error: f64,
-    /// Radii that hold the [`FRACTIONS`] of the mass.
-    pub radii: [f64; FRACTIONS.len()],
-}
-
-/// How far a run got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// To the end that was asked for.
-    Complete,
-    /// To the block after which it was told to stop.
-    Interrupted,
-}
 
 /// An integration, what it has cost, and what was seen on the way.
 pub struct Run<'g> {
@@ -84,16 +63,15 @@ impl<'g> Run<'g> {
         if every.is_some() && self.records.is_empty() {
             self.record(self.integrator.time())?;
         }
-        let after = |t: f64, every: f64| ((t / every).floor() + 1.0) * every;
-        let mut next_record = every.map(|dt| after(self.integrator.time(), dt));
+        let mut due = every.map(|dt| next_record(self.integrator.time(), dt));
         loop {
             let next = self.integrator.next_time().unwrap_or(f64::INFINITY);
-            while let (Some(t), Some(dt)) = (next_record, every) {
+            while let (Some(t), Some(dt)) = (due, every) {
                 if t >= next || t >= t_end {
                     break;
                 }
                 self.record(t)?;
-                next_record = Some(after(t, dt));
+                due = Some(next_record(t, dt));
             }
             if next > t_end {
                 break;
@@ -125,12 +103,9 @@ impl<'g> Run<'g> {
     fn record(&mut self, t: f64) -> Result<(), Error> {
         let eps = self.integrator.settings().eps;
         let bodies = self.integrator.synchronised(t)?;
-        let radii = lagrangian_radii(&bodies, &FRACTIONS);
-        self.records.push(Record {
-            t,
-            energy_error: Energy::of(&bodies, eps * eps).error(self.energy0),
-            radii: radii.try_into().expect("one radius for each fraction"),
-        });
+        let energy = Energy::of(&bodies, eps * eps);
+        self.records
+            .push(Record::of(t, &bodies, &energy, self.energy0));
         Ok(())
     }
 }

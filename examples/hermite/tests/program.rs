@@ -4,8 +4,9 @@ mod common;
 
 use std::fs;
 
-use common::{Folder, fail, figures, succeed};
+use common::{fail, figures, succeed};
 use kirin_kit::Snapshot;
+use kirin_kit::trial::Folder;
 
 #[test]
 fn the_summary_names_every_figure() {

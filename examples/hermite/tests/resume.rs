@@ -6,10 +6,12 @@ use std::cell::Cell;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{Folder, fail, grape, program, succeed};
+use common::{PROGRAM, fail, grape, succeed};
 use hermite::checkpoint;
-use hermite::run::{Ended, Run};
+use hermite::run::Run;
 use hermite::settings::Settings;
+use kirin_kit::command::Ended;
+use kirin_kit::trial::Folder;
 use kirin_kit::{Snapshot, models};
 
 const EVERY: Option<f64> = Some(1.0 / 32.0);
@@ -107,7 +109,8 @@ fn the_program_stops_at_ctrl_c() {
     let [cut, whole, resumed] = ["cut.txt", "whole.txt", "resumed.txt"].map(|n| folder.file(n));
     let model = ["--n", "512", "--seed", "4"];
     let interrupted = |delay: Duration| {
-        let child = program(&model)
+        let child = PROGRAM
+            .command(&model)
             .args(["--t-end", "1000", "--output", &cut])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -153,7 +156,8 @@ fn pipelines_do_not_change_a_bit() {
     let folder = Folder::new("pipelines");
     let snapshots = ["2", "7", "256"].map(|npipes| {
         let file = format!("{npipes}.txt");
-        let status = program(&["--n", "96", "--t-end", "0.25"])
+        let status = PROGRAM
+            .command(&["--n", "96", "--t-end", "0.25"])
             .args(["--output", &folder.file(&file)])
             .env("KIRIN_NPIPES", npipes)
             .stdout(Stdio::null())

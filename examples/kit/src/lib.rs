@@ -3,20 +3,26 @@
 //!
 //! * [`models`]: initial conditions in standard N-body units (G = M = 1, E = -1/4)
 //! * [`snapshot`]: the text format in which bodies and integrator states are kept
+//! * [`command`]: options that the commands share, and how a command ends
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
+//! * [`history`]: diagnostics over time, as curves and as JSON
 //! * [`progress`]: a bar on a terminal's stderr, silence elsewhere
 //! * [`plot`]: figures of several panels, as SVG or PNG
 //! * [`report`]: numbers and tables for people
+//! * [`trial`]: the programs as their tests run them
 //!
 //! Nothing here depends on kirin: forces are the applications' affair.
 
 pub mod body;
+pub mod command;
 pub mod diagnostics;
+pub mod history;
 pub mod models;
 pub mod plot;
 pub mod progress;
 pub mod report;
 pub mod snapshot;
+pub mod trial;
 pub mod vector;
 
 pub use body::Body;

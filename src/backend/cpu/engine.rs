@@ -10,7 +10,7 @@ use super::nearest::{self, Candidates};
 use super::plan::{Plan, Task};
 use super::pool::Pool;
 use super::simd::{Real, Simd, Work};
-use super::tile::{self, Masses, Tile};
+use super::tile::{self, Labels, Masses, Tile};
 use super::workspace::Workspace;
 use crate::backend::{Backend, Block, Results, reference};
 use crate::config::{InstructionSet, Precision};
@@ -55,6 +55,7 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
 /// What is kept of a page from block to block.
 struct Prepared<T> {
     masses: Box<Masses<T>>,
+    labels: Labels,
     tile: Option<Box<Tile<T>>>,
 }
 
@@ -62,6 +63,7 @@ impl<T: Real> Default for Prepared<T> {
     fn default() -> Self {
         Self {
             masses: Box::default(),
+            labels: Labels::default(),
             tile: None,
         }
     }
@@ -282,13 +284,15 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
     const LEAF: usize = S::LANES * LEAF_VECTORS;
     const LEAVES: usize = PAGE / Self::LEAF;
 
-    /// A page with its masses up to date, and its tile too unless that is transient.
+    /// A page with its masses and labels up to date, and its tile too unless that is transient.
     #[inline(always)]
     fn prepare(&self, position: usize) -> RwLockReadGuard<'_, Prepared<S::T>> {
         let page = self.memory.page(position);
         let ti = self.block.ti;
         let is_ready = |p: &Prepared<S::T>| {
-            p.masses.are_fresh(page) && (self.transient || p.fresh_tile(page, ti).is_some())
+            p.masses.are_fresh(page)
+                && p.labels.are_fresh(page)
+                && (self.transient || p.fresh_tile(page, ti).is_some())
         };
         let prepared = self.prepared[position].read();
         if is_ready(&prepared) {
@@ -298,6 +302,9 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         let mut prepared = self.prepared[position].write();
         if !prepared.masses.are_fresh(page) {
             prepared.masses.load(page);
+        }
+        if !prepared.labels.are_fresh(page) {
+            prepared.labels.load(page);
         }
         if !is_ready(&prepared) {
             let tile = prepared.tile.get_or_insert_default();
@@ -367,7 +374,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                     progress.unsafe_range |= !(tile.representable && target.is_representable(i));
                     let variant = Variant {
                         jerk: page.has_motion() || i.v != [0.0; 3],
-                        mask: holes || page.may_hold_index(i.index),
+                        mask: holes || prepared.labels.may_hold(i.index),
                         nearest: self.nearest,
                     };
                     let range = range.clone();

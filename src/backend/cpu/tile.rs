@@ -66,6 +66,35 @@ impl<T: Real> Masses<T> {
     }
 }
 
+/// The range of the labels of one page.
+#[derive(Default)]
+pub struct Labels {
+    least: i32,
+    greatest: i32,
+    version: Option<u64>,
+}
+
+impl Labels {
+    /// Whether these are the labels of `page`.
+    #[inline(always)]
+    pub fn are_fresh(&self, page: &Page) -> bool {
+        self.version == Some(page.index_version())
+    }
+
+    /// Takes over the labels of `page`.
+    #[inline(always)]
+    pub fn load(&mut self, page: &Page) {
+        (self.least, self.greatest) = page.index_range();
+        self.version = Some(page.index_version());
+    }
+
+    /// Whether some particle of the page may have this label.
+    #[inline(always)]
+    pub fn may_hold(&self, index: i32) -> bool {
+        (self.least..=self.greatest).contains(&index)
+    }
+}
+
 /// What a tile was predicted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
@@ -150,16 +179,18 @@ impl<T: Real> Tile<T> {
 
     #[inline(always)]
     fn predict_in_units<S: Simd<T = T>>(&mut self, s: S, page: &Page, ti: f64) -> (T, T) {
-        if self.units.are_plain() {
-            self.predict_scaled::<S, false>(s, page, ti)
-        } else {
-            self.predict_scaled::<S, true>(s, page, ti)
+        match (self.units.are_plain(), page.is_at_rest() && ti.is_finite()) {
+            (true, false) => self.predict_scaled::<S, false, false>(s, page, ti),
+            (false, false) => self.predict_scaled::<S, true, false>(s, page, ti),
+            (true, true) => self.predict_scaled::<S, false, true>(s, page, ti),
+            (false, true) => self.predict_scaled::<S, true, true>(s, page, ti),
         }
     }
 
     /// Predicts with the present units; returns the largest coordinate and velocity component.
+    /// `AT_REST` leaves out the polynomials of particles that do not move.
     #[inline(always)]
-    fn predict_scaled<S: Simd<T = T>, const SCALE: bool>(
+    fn predict_scaled<S: Simd<T = T>, const SCALE: bool, const AT_REST: bool>(
         &mut self,
         s: S,
         page: &Page,
@@ -183,7 +214,16 @@ impl<T: Real> Tile<T> {
                 let mut v = [now; 2];
                 for part in 0..S::PARTS {
                     let at = at + part * S::Double::LANES;
-                    // SAFETY: the lanes divide PAGE, and `at` is a multiple of them below it.
+                    if AT_REST {
+                        // SAFETY: the lanes divide PAGE, and `at` is a multiple of them below it.
+                        x[part] = unsafe { d.load(c.x, at) };
+                        if SCALE {
+                            x[part] = d.mul(x[part], length);
+                        }
+                        v[part] = d.splat(0.0);
+                        continue;
+                    }
+                    // SAFETY: as above.
                     let t = unsafe { d.load(page.times(), at) };
                     let interval = d.sub(now, t);
                     // SAFETY: as above.
@@ -301,6 +341,35 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// The short way must give the bits of the long one, at any time.
+    #[test]
+    fn particles_at_rest_are_predicted_where_they_are() {
+        let s = Portable::<f32, 4>::default();
+        for x in [1.0, 3e-5] {
+            let still = page_of(x, 0.0, 1.0);
+            let mut moving = page_of(x, 0.0, 1.0);
+            let star = JParticle {
+                v: [1.0; 3],
+                ..JParticle::default()
+            };
+            moving.write(500, &star).unwrap();
+            assert!(still.page(0).is_at_rest() && !moving.page(0).is_at_rest());
+            for ti in [0.0, -3.5, 1e30] {
+                let mut tiles = [Tile::default(), Tile::default()];
+                tiles[0].predict(s, still.page(0), ti);
+                tiles[1].predict(s, moving.page(0), ti);
+                for k in 0..3 {
+                    let [a, b] = tiles.each_ref().map(|t| (t.x[k], t.x_low[k], t.v[k]));
+                    assert_eq!((&a.0[..3], &a.1[..3]), (&b.0[..3], &b.1[..3]), "{x} {ti}");
+                    assert!(a.2.iter().all(|v| *v == 0.0));
+                }
+            }
+            let mut tile = Tile::default();
+            tile.predict(s, still.page(0), f64::NAN);
+            assert!(tile.x[0][0].is_nan(), "no time, no place");
         }
     }
 

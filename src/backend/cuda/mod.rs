@@ -31,6 +31,7 @@ use crate::error::Result;
 use crate::jmemory::JMemory;
 use crate::neighbours::{self, ListRules, NeighbourLists};
 use crate::particle::{Force, IParticle, Nearest};
+use crate::ranks;
 use crate::reduce::{Joiner, share};
 use crate::stats::Phases;
 
@@ -54,7 +55,7 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
         Devices::Auto => {
             let usable: Vec<_> = present.iter().filter(|d| d.objection().is_none()).collect();
             // One device for each rank, in turns.
-            let turn = local_rank() % usable.len().max(1);
+            let turn = ranks::local_rank().map_or(0, |(rank, _)| rank) % usable.len().max(1);
             usable
                 .get(turn)
                 .copied()
@@ -110,18 +111,6 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
         measured: false,
         phases: Phases::default(),
     }))
-}
-
-/// Number of this process among those of an MPI job on this machine, as the launchers tell it.
-fn local_rank() -> usize {
-    [
-        "OMPI_COMM_WORLD_LOCAL_RANK",
-        "MPI_LOCALRANKID",
-        "SLURM_LOCALID",
-    ]
-    .iter()
-    .find_map(|name| std::env::var(name).ok()?.parse().ok())
-    .unwrap_or(0)
 }
 
 /// Says once that the CPU computes although a GPU was welcome, and why.

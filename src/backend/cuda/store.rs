@@ -17,6 +17,7 @@ struct Resident {
     position: usize,
     version: u64,
     mass_version: u64,
+    index_version: u64,
     info: PageInfo,
     predicted: Option<Stamp>,
 }
@@ -119,7 +120,13 @@ impl Store {
                 (unit, false) => (unit, IS_DOUBTFUL),
             },
         };
-        let (least_label, greatest_label) = page.index_range();
+        let before = slot
+            .as_ref()
+            .filter(|r| r.index_version == page.index_version() && !todo.fresh);
+        let (least_label, greatest_label) = match before {
+            Some(r) => (r.info.least_label, r.info.greatest_label),
+            None => page.index_range(),
+        };
         let info = PageInfo {
             mass_unit,
             mass_inverse: 1.0 / mass_unit,
@@ -132,6 +139,7 @@ impl Store {
             position: todo.position,
             version: page.version(),
             mass_version: page.mass_version(),
+            index_version: page.index_version(),
             info,
             predicted: Some(stamp),
         });

@@ -1,0 +1,241 @@
+//! What the commands share: options for models and files, numbers on the command line, and how a
+//! run ends.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+
+use crate::body::Body;
+use crate::models::Model;
+use crate::plot::{self, Figure};
+
+/// What a shell returns for a program that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// Number of bodies where no option says otherwise.
+pub const DEFAULT_N: u64 = 1024;
+/// Seed of the random numbers where no option says otherwise.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// The initial model.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Start {
+    /// Number of bodies of the model [default: 1024]
+    #[arg(long, conflicts_with = "input")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=i32::MAX as u64))]
+    pub n: Option<u64>,
+    /// Initial model [default: plummer]
+    #[arg(long, value_enum, conflicts_with = "input")]
+    pub model: Option<Model>,
+    /// Seed of the random numbers [default: 1]
+    #[arg(long, conflicts_with = "input")]
+    pub seed: Option<u64>,
+}
+
+impl Start {
+    /// Seed of the random numbers.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(DEFAULT_SEED)
+    }
+
+    /// The bodies of the model.
+    ///
+    /// # Errors
+    ///
+    /// More bodies than this machine can count.
+    pub fn bodies(&self) -> Result<Vec<Body>, std::num::TryFromIntError> {
+        let n = usize::try_from(self.n.unwrap_or(DEFAULT_N))?;
+        Ok(self.model.unwrap_or_default().make(n, self.seed()))
+    }
+}
+
+/// What a run reads and writes.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Files {
+    /// Start from this snapshot; one that holds a run's state is resumed
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    /// Write the final snapshot, from which the run can be resumed
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write the summary's figures as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Draw energy error, Lagrangian radii and where the work went: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Record diagnostics for the plot at multiples of this time [default: about 64 times]
+    #[arg(long, value_name = "DT", value_parser = interval)]
+    pub every: Option<f64>,
+}
+
+impl Files {
+    /// Finds out before a long run what would go wrong after it.
+    ///
+    /// # Errors
+    ///
+    /// A figure of an unknown kind, or no folder for a file; in words.
+    pub fn check(&self) -> Result<(), String> {
+        if let Some(path) = &self.plot {
+            plot::check_path(path)?;
+        }
+        for path in [&self.output, &self.json, &self.plot].into_iter().flatten() {
+            let folder = path.parent().filter(|p| *p != Path::new(""));
+            if folder.is_some_and(|folder| !folder.is_dir()) {
+                return Err(format!("{}: there is no such folder", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Interval of the diagnostics of a run of this length; `None` where nobody will see them.
+    pub fn interval(&self, length: f64) -> Option<f64> {
+        let sixty_fourth = || (length.abs().max(1e-9) / 64.0).log2().floor().exp2();
+        let wanted = self.plot.is_some() || self.every.is_some();
+        wanted.then(|| self.every.unwrap_or_else(sixty_fourth))
+    }
+
+    /// Writes the figures for programs and the plot, where they were asked for.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written; in words.
+    pub fn report(
+        &self,
+        json: impl FnOnce() -> Value,
+        figure: impl FnOnce() -> Figure,
+    ) -> Result<(), String> {
+        if let Some(path) = &self.json {
+            std::fs::write(path, format!("{:#}\n", json())).map_err(named(path))?;
+        }
+        match &self.plot {
+            Some(path) => figure().save(path),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Puts the file's name before what is wrong with it.
+pub fn named<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> String {
+    move |e| format!("{}: {e}", path.display())
+}
+
+/// A finite number above or equal to zero, or the quotient of two.
+///
+/// # Errors
+///
+/// It is none; in words.
+pub fn number(text: &str) -> Result<f64, String> {
+    let parse = |t: &str| t.trim().parse::<f64>().map_err(|e| e.to_string());
+    let value = match text.split_once('/') {
+        Some((above, below)) => parse(above)? / parse(below)?,
+        None => parse(text)?,
+    };
+    if value.is_finite() && value >= 0.0 {
+        Ok(value)
+    } else {
+        Err("not a finite number from 0 on".to_owned())
+    }
+}
+
+/// A number by which times up to a million can be told apart.
+fn interval(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        dt if dt >= 1e-9 => Ok(dt),
+        _ => Err("shorter than 1e-9".to_owned()),
+    }
+}
+
+/// How far a run got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// To the end that was asked for.
+    Complete,
+    /// To the step after which it was told to stop.
+    Interrupted,
+}
+
+impl Ended {
+    /// The time that was reached, for people.
+    pub fn reached(self, time: f64, t_end: f64) -> String {
+        match self {
+            Self::Complete => format!("{time}"),
+            Self::Interrupted => format!("{time}, interrupted on the way to {t_end}"),
+        }
+    }
+}
+
+/// What the command called `name` returns to the shell; an error goes to stderr.
+pub fn exit_code(name: &str, result: Result<Ended, Box<dyn std::error::Error>>) -> ExitCode {
+    match result {
+        Ok(Ended::Complete) => ExitCode::SUCCESS,
+        Ok(Ended::Interrupted) => ExitCode::from(INTERRUPTED),
+        Err(e) => {
+            eprintln!("{name}: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first Ctrl-C is for [`interrupted`] to see; the second ends the program.
+///
+/// # Errors
+///
+/// The system refuses.
+pub fn catch_interruption() -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED.into());
+        }
+    })
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn interrupted() -> bool {
+    STOP.load(Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_may_be_fractions() {
+        assert_eq!(number("1/256"), Ok(0.00390625));
+        assert_eq!(number("1e-3"), Ok(0.001));
+        for bad in ["1/0", "-1", "x", "", "NaN", "0/0"] {
+            assert!(number(bad).is_err(), "{bad}");
+        }
+        assert_eq!(interval("1/64"), Ok(0.015625));
+        assert!(interval("0").is_err());
+    }
+
+    #[test]
+    fn diagnostics_are_recorded_for_a_plot() {
+        let mut files = Files::default();
+        assert_eq!(files.interval(1.0), None);
+        files.plot = Some("a.svg".into());
+        assert_eq!(files.interval(1.0), Some(1.0 / 64.0));
+        assert_eq!(files.interval(3.0), Some(1.0 / 32.0));
+        files.every = Some(0.3);
+        assert_eq!(files.interval(1.0), Some(0.3));
+    }
+
+    #[test]
+    fn models_have_their_number_of_bodies() {
+        for model in [Model::Plummer, Model::Sphere, Model::Collision] {
+            for n in [1, 2, 7] {
+                let start = Start {
+                    n: Some(n),
+                    model: Some(model),
+                    seed: None,
+                };
+                assert_eq!(start.bodies().map(|b| b.len() as u64), Ok(n));
+            }
+        }
+    }
+}

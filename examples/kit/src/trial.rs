@@ -1,0 +1,101 @@
+//! The programs from outside, for their tests.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A folder for one test's files, removed when dropped.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// A folder of this process and `test`.
+    ///
+    /// # Panics
+    ///
+    /// It cannot be made.
+    pub fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("kirin-{}-{test}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a temporary folder");
+        Self(path)
+    }
+
+    /// The file of this name in the folder, as an argument.
+    ///
+    /// # Panics
+    ///
+    /// The path is not UTF-8.
+    pub fn file(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("UTF-8").to_owned()
+    }
+
+    /// The text of a file.
+    ///
+    /// # Panics
+    ///
+    /// It cannot be read.
+    pub fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.join(name)).expect("the file was written")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// One of the programs.
+pub struct Program {
+    /// Its file.
+    pub path: &'static str,
+    /// What is set in its environment.
+    pub environment: &'static [(&'static str, &'static str)],
+}
+
+impl Program {
+    /// A run with these arguments.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.path);
+        command
+            .args(arguments)
+            .envs(self.environment.iter().copied());
+        command
+    }
+
+    /// Runs the program.
+    ///
+    /// # Panics
+    ///
+    /// It fails.
+    pub fn succeed(&self, arguments: &[&str]) -> Output {
+        let output = self.command(arguments).output().expect("it starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        output
+    }
+
+    /// Runs the program and returns what it said on stderr.
+    ///
+    /// # Panics
+    ///
+    /// It succeeds, or says something on stdout.
+    pub fn fail(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().expect("it starts");
+        assert!(!output.status.success(), "{arguments:?} succeeded");
+        assert!(output.stdout.is_empty(), "{arguments:?} reported success");
+        String::from_utf8(output.stderr).expect("UTF-8")
+    }
+
+    /// Runs the program and returns its JSON.
+    ///
+    /// # Panics
+    ///
+    /// It fails.
+    pub fn figures(&self, test: &str, arguments: &[&str]) -> Value {
+        let folder = Folder::new(test);
+        let json = folder.file("figures.json");
+        self.succeed(&[arguments, &["--json", &json]].concat());
+        serde_json::from_str(&folder.text("figures.json")).expect("it is JSON")
+    }
+}

@@ -1,0 +1,32 @@
+//! A Barnes-Hut treecode through the GRAPE-6 interface, the second application of the thesis that
+//! kirin comes from.
+//!
+//! The program builds the tree and finds, for each group of neighbouring particles, the list of cells
+//! and particles that act on it; the library behind the `g6_*` calls sums each list as if it were
+//! a small cluster at rest.
+//!
+//! * [`morton`], [`tree`], [`moments`], [`symmetric`]: the tree and the points that stand for its cells
+//! * [`walk`]: groups and their interaction lists
+//! * [`forces`]: the above, joined, with [`library`] or [`host`] to do the sums
+//! * [`settings`], [`integrator`]: shared leapfrog steps
+//! * [`run`]: an integration with diagnostics, up to its end or an interruption
+//! * [`output`]: summary, JSON and plot of a run
+//! * [`thesis`]: the thesis' table beside this machine's times
+//! * [`options`]: the command line
+
+pub mod error;
+pub mod forces;
+pub mod host;
+pub mod integrator;
+pub mod library;
+pub mod moments;
+pub mod morton;
+pub mod options;
+pub mod output;
+pub mod particle;
+pub mod run;
+pub mod settings;
+pub mod symmetric;
+pub mod thesis;
+pub mod tree;
+pub mod walk;

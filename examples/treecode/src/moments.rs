@@ -1,0 +1,158 @@
+//! Mass, centre and second moments of cells, and the points that stand for a cell.
+//!
+//! A quadrupole goes through the interface as three pseudo-particles: a library that sums m r / r^3
+//! computes it then like any other force, and the program needs no second kernel that could keep
+//! up with the library's. (A. Kawai and J. Makino, 2001, found such a set of points.)
+
+use crate::error::Error;
+use crate::particle::Particle;
+use crate::symmetric::{Matrix, eigen};
+use crate::tree::Cell;
+
+/// Sums of `m d d` about the centre of mass: xx, xy, xz, yy, yz, zz.
+pub type Moments = Matrix;
+
+/// Three points of equal mass with the mass, centre and quadrupole of a cell.
+pub type Pseudo = [[f64; 4]; 3];
+
+/// The error that names a particle whose position is not finite or not to be had in one cube.
+pub fn not_finite(particles: &[Particle]) -> Error {
+    let bad = |p: &&Particle| !p.x.iter().all(|c| c.is_finite());
+    match particles.iter().find(bad) {
+        Some(p) => Error::Position { index: p.index },
+        None => Error::Refused("the particles are too far apart for double precision".to_owned()),
+    }
+}
+
+/// The moments of a leaf.
+pub fn of_points(cell: &mut Cell, second: &mut Moments, points: &[[f64; 4]]) {
+    centre(cell, points.iter().map(|p| (p[3], [p[0], p[1], p[2]])));
+    for p in points {
+        add_square(second, p[3], &offset(&[p[0], p[1], p[2]], &cell.x));
+    }
+}
+
+/// The moments of a cell with the given children.
+pub fn of_cells(cell: &mut Cell, second: &mut Moments, children: &[Cell], theirs: &[Moments]) {
+    centre(cell, children.iter().map(|c| (c.mass, c.x)));
+    for (child, moments) in children.iter().zip(theirs) {
+        for (sum, moment) in second.iter_mut().zip(moments) {
+            *sum += moment;
+        }
+        add_square(second, child.mass, &offset(&child.x, &cell.x));
+    }
+}
+
+/// Mass and centre; the plain mean where nothing has mass.
+fn centre(cell: &mut Cell, parts: impl Iterator<Item = (f64, [f64; 3])> + Clone) {
+    let mass: f64 = parts.clone().map(|(m, _)| m).sum();
+    let weight = |m: f64| if mass > 0.0 { m } else { 1.0 };
+    let total: f64 = parts.clone().map(|(m, _)| weight(m)).sum();
+    let mut x = [0.0; 3];
+    for (m, part) in parts {
+        for k in 0..3 {
+            x[k] += weight(m) / total * part[k];
+        }
+    }
+    (cell.mass, cell.x) = (mass, x);
+}
+
+fn offset(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+fn add_square(second: &mut Moments, m: f64, d: &[f64; 3]) {
+    let products = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
+    for (sum, (j, k)) in second.iter_mut().zip(products) {
+        *sum += m * d[j] * d[k];
+    }
+}
+
+/// The points that stand for a cell.
+///
+/// What is equal in all directions of the second moments exerts no force, so the smallest
+/// eigenvalue is taken off all three and the points lie in the plane of the two others, on a triangle
+/// with its centre in the centre of mass.
+pub fn pseudo_particles(cell: &Cell, second: &Moments) -> Pseudo {
+    let third = cell.mass / 3.0;
+    let (values, vectors) = eigen(second);
+    let spread = |k: usize, share: f64| {
+        let excess = (values[k] - values[2]).max(0.0);
+        let length = if cell.mass > 0.0 {
+            (excess / (share * third)).sqrt()
+        } else {
+            0.0
+        };
+        vectors[k].map(|c| c * length)
+    };
+    // Along the first axis 2, -1, -1 (squares: 6), along the second 0, 1, -1 (squares: 2).
+    let (a, b) = (spread(0, 6.0), spread(1, 2.0));
+    let point = |p: f64, q: f64| {
+        let x = [0, 1, 2].map(|k| cell.x[k] + p * a[k] + q * b[k]);
+        [x[0], x[1], x[2], third]
+    };
+    [point(2.0, 0.0), point(-1.0, 1.0), point(-1.0, -1.0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pseudo_particles_have_the_moments_of_their_cell() {
+        let points = [
+            [0.1, 0.2, 0.3, 1.0],
+            [0.9, 0.1, 0.4, 2.0],
+            [0.4, 0.8, 0.7, 0.5],
+            [0.2, 0.7, 0.1, 3.0],
+        ];
+        let (mut cell, mut second) = (Cell::default(), Moments::default());
+        of_points(&mut cell, &mut second, &points);
+        let three = pseudo_particles(&cell, &second);
+        let (mut again, mut theirs) = (Cell::default(), Moments::default());
+        of_points(&mut again, &mut theirs, &three);
+        assert!((again.mass - cell.mass).abs() < 1e-14);
+        assert!((0..3).all(|k| (again.x[k] - cell.x[k]).abs() < 1e-14));
+        let traceless = |s: &Moments| {
+            let third = (s[0] + s[3] + s[5]) / 3.0;
+            [s[0] - third, s[1], s[2], s[3] - third, s[4], s[5] - third]
+        };
+        for (a, b) in traceless(&second).iter().zip(traceless(&theirs)) {
+            assert!((a - b).abs() < 1e-13, "{second:?} {theirs:?}");
+        }
+    }
+
+    #[test]
+    fn cells_have_the_moments_of_all_their_points() {
+        let points: Vec<[f64; 4]> = (0..12)
+            .map(|k| f64::from(k) + 1.0)
+            .map(|f| [f.sin(), f.cos(), (2.0 * f).sin(), f])
+            .collect();
+        let (mut whole, mut second) = (Cell::default(), Moments::default());
+        of_points(&mut whole, &mut second, &points);
+        let mut parts = [Cell::default(); 3];
+        let mut theirs = [Moments::default(); 3];
+        for (k, chunk) in points.chunks(4).enumerate() {
+            of_points(&mut parts[k], &mut theirs[k], chunk);
+        }
+        let (mut joined, mut joined_second) = (Cell::default(), Moments::default());
+        of_cells(&mut joined, &mut joined_second, &parts, &theirs);
+        assert!((0..3).all(|k| (joined.x[k] - whole.x[k]).abs() < 1e-13));
+        for (a, b) in joined_second.iter().zip(second) {
+            assert!((a - b).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_cell_without_mass_has_a_centre() {
+        let (mut cell, mut second) = (Cell::default(), Moments::default());
+        of_points(
+            &mut cell,
+            &mut second,
+            &[[1.0, 0.0, 0.0, 0.0], [3.0, 0.0, 0.0, 0.0]],
+        );
+        assert_eq!((cell.mass, cell.x), (0.0, [2.0, 0.0, 0.0]));
+        let three = pseudo_particles(&cell, &second);
+        assert!(three.iter().all(|p| p[3] == 0.0 && p[0] == 2.0));
+    }
+}

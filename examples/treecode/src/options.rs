@@ -1,0 +1,125 @@
+//! The command line, and what follows from it.
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+use kirin_kit::command::{Files, Start, number};
+
+use crate::settings::Settings;
+
+/// End of the run where no option says otherwise.
+pub const DEFAULT_T_END: f64 = 1.0;
+
+const METHOD: &str = "\
+METHOD
+  Barnes-Hut octree in Morton order, shared leapfrog steps (kick, drift, kick). The program builds
+  the tree and finds interaction lists; each list is loaded into the GRAPE-6 library by the
+  mass-and-position call and summed by g6calc_firsthalf and g6calc_lasthalf, or by the program (--host).
+  Units are G = M = 1, E = -1/4 (unless --input is given).
+
+  Opening     a cell of edge l counts as one where l / d < theta, d being the distance of its
+              centre of mass from the nearest point of the group's box
+  Groups      the largest cells of up to n_crit particles share a list; 1 gives each particle its own
+  Quadrupole  three points of equal mass for each cell, so that the library needs no other kernel
+  Energy      |E - E0| / |E0| from the potentials that come with the forces; --direct-energy
+              sums all pairs in double precision at the start and the end as well
+
+  Threads: RAYON_NUM_THREADS for tree, lists and --host, KIRIN_THREADS for the library.
+  Ctrl-C ends the run after the current step, with the summary and all files that were asked
+  for; `--input` of that `--output` goes on with the same bits. A second Ctrl-C ends at once.
+  Numbers may be fractions, as in --eps 1/64.";
+
+/// A table that the program can make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Table {
+    /// Table 4.4 of the thesis beside the times of this machine
+    Thesis,
+}
+
+/// Evolves a star cluster by a treecode through the GRAPE-6 interface.
+#[derive(Clone, Debug, Default, Parser)]
+#[command(name = "treecode", version, after_help = METHOD, allow_negative_numbers = true)]
+pub struct Options {
+    /// Where to start.
+    #[command(flatten)]
+    pub start: Start,
+    /// Softening length [default: 1/64]
+    #[arg(long, value_parser = number)]
+    pub eps: Option<f64>,
+    /// Opening angle; 0 sums all pairs [default: 0.75]
+    #[arg(long, value_parser = number)]
+    pub theta: Option<f64>,
+    /// Step of everybody [default: 1/64]
+    #[arg(long, value_parser = number)]
+    pub dt: Option<f64>,
+    /// Largest group of particles with one interaction list [default: 2048]
+    #[arg(long)]
+    pub n_crit: Option<usize>,
+    /// Give cells quadrupoles
+    #[arg(long)]
+    pub quadrupoles: bool,
+    /// Time at which to end [default: 1]
+    #[arg(long, value_parser = number)]
+    pub t_end: Option<f64>,
+    /// What to read and write.
+    #[command(flatten)]
+    pub files: Files,
+    /// Sum the energy over all pairs too, at the start and the end
+    #[arg(long)]
+    pub direct_energy: bool,
+    /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
+    #[arg(long, value_name = "PATH", conflicts_with = "host")]
+    pub library: Option<PathBuf>,
+    /// Sum the forces in the program, in double precision, without a library
+    #[arg(long)]
+    pub host: bool,
+    /// Make a table instead of one run
+    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(conflicts_with_all = ["n", "model", "input", "output", "plot", "every", "n_crit", "direct_energy"])]
+    pub report: Option<Table>,
+    /// Largest number of particles in the table
+    #[arg(long, value_name = "N", requires = "report", default_value_t = 1 << 20)]
+    pub largest: usize,
+}
+
+impl Options {
+    /// The settings of a run.
+    pub fn settings(&self) -> Settings {
+        let default = Settings::default();
+        Settings {
+            eps: self.eps.unwrap_or(default.eps),
+            theta: self.theta.unwrap_or(default.theta),
+            dt: self.dt.unwrap_or(default.dt),
+            n_crit: self.n_crit.unwrap_or(default.n_crit),
+            quadrupoles: self.quadrupoles,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_states_the_defaults() {
+        let help = Options::command().render_long_help().to_string();
+        let default = Options::parse_from(["treecode"]).settings();
+        assert_eq!(default, Settings::default());
+        assert_eq!((default.eps, default.dt), (1.0 / 64.0, 1.0 / 64.0));
+        assert_eq!((default.theta, DEFAULT_T_END), (0.75, 1.0));
+        for words in [
+            "[default: 1/64]".to_owned(),
+            "[default: 0.75]".to_owned(),
+            format!("[default: {}]", default.n_crit),
+            "l / d < theta".to_owned(),
+        ] {
+            assert!(help.contains(&words), "{words}\n{help}");
+        }
+    }
+}

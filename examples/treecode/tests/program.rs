@@ -1,0 +1,186 @@
+//! The program from outside: what it writes, and what it says of bad input.
+
+mod common;
+
+use common::PROGRAM;
+use kirin_kit::Snapshot;
+use kirin_kit::trial::Folder;
+
+#[test]
+fn the_summary_names_every_figure() {
+    let output = PROGRAM.succeed(&["--n", "500", "--t-end", "0.125", "--direct-energy"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    for name in [
+        "particles",
+        "forces",
+        "steps",
+        "group, list",
+        "pairs per step",
+        "pairs/s",
+        "wall time",
+        "of it",
+        "energy error",
+        "over all pairs",
+        "virial ratio",
+    ] {
+        let row = |line: &str| line.trim_start().starts_with(&format!("{name}  "));
+        assert!(text.lines().any(row), "{name}\n{text}");
+    }
+    for part in ["tree ", "walk ", "transfer ", "force "] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    // No terminal, no bar.
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn the_json_holds_every_figure() {
+    let run = [
+        "--n", "600", "--t-end", "0.25", "--n-crit", "64", "--dt", "1/32",
+    ];
+    for engine in [&[][..], &["--host"], &["--quadrupoles"]] {
+        let figures = PROGRAM.figures("tree-json", &[&run[..], engine].concat());
+        let number = |key: &str| figures[key].as_f64().unwrap_or_else(|| panic!("{key}"));
+        assert_eq!(
+            (number("n"), number("n_crit"), number("steps")),
+            (600.0, 64.0, 8.0)
+        );
+        assert_eq!(number("dt"), 1.0 / 32.0);
+        assert_eq!(number("evaluations"), 9.0);
+        assert!(number("groups") >= 9.0 * 600.0 / 64.0);
+        assert!(number("pairs") > 600.0 * 9.0 * 64.0 && number("pairs") < 600.0 * 9.0 * 1800.0);
+        assert!(number("energy_error") < 1e-3);
+        let split = figures["time_split"].as_object().unwrap();
+        assert_eq!(split.len(), 4);
+        let transfer = figures["time_split"]["transfer"].as_f64().unwrap();
+        assert_eq!(transfer == 0.0, engine == ["--host"]);
+        for key in ["backend", "precision", "library", "model"] {
+            assert!(
+                figures[key].as_str().is_some_and(|s| !s.is_empty()),
+                "{key}"
+            );
+        }
+    }
+}
+
+#[test]
+fn plots_and_snapshots_are_written() {
+    let folder = Folder::new("tree-plots");
+    let [svg, png, out] = ["a.svg", "a.png", "a.txt"].map(|name| folder.file(name));
+    let run = [
+        "--model", "sphere", "--n", "300", "--t-end", "0.25", "--plot",
+    ];
+    PROGRAM.succeed(&[&run[..], &[&svg, "--output", &out]].concat());
+    PROGRAM.succeed(&[&run[..], &[&png, "--every", "0.1"]].concat());
+    for words in [
+        "cold uniform sphere",
+        "Energy error",
+        "90 %",
+        "Milliseconds",
+        "transfer",
+    ] {
+        assert!(folder.text("a.svg").contains(words), "{words}");
+    }
+    assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+    let snapshot = Snapshot::parse(folder.text("a.txt").as_bytes()).unwrap();
+    assert_eq!((snapshot.time, snapshot.bodies.len()), (0.25, 300));
+    assert!(
+        (0..)
+            .zip(&snapshot.bodies)
+            .all(|(index, b)| b.index == index)
+    );
+}
+
+#[test]
+fn a_run_in_two_parts_has_the_bits_of_one() {
+    let folder = Folder::new("tree-resume");
+    let [half, again, whole] = ["half", "again", "whole"].map(|name| folder.file(name));
+    let settings = ["--n-crit", "32", "--theta", "0.6"];
+    let model = ["--model", "collision", "--n", "400"];
+    let run = |more: &[&str]| PROGRAM.succeed(&[&settings[..], more].concat());
+    run(&[&model[..], &["--t-end", "0.5", "--output", &whole]].concat());
+    run(&[&model[..], &["--t-end", "0.25", "--output", &half]].concat());
+    run(&["--input", &half, "--t-end", "0.5", "--output", &again]);
+    assert_eq!(folder.text("whole"), folder.text("again"));
+}
+
+/// Groups of any size in parts of any size: no bit depends on the pipelines or the threads.
+#[test]
+fn pipelines_and_threads_change_no_bit() {
+    let folder = Folder::new("tree-bits");
+    let run = [
+        "--n", "1500", "--n-crit", "700", "--t-end", "0.0625", "--output",
+    ];
+    let mut texts = Vec::new();
+    for (npipes, threads) in [("2", "1"), ("48", "2"), ("16384", "3")] {
+        let name = format!("{npipes}.txt");
+        let status = PROGRAM
+            .command(&[&run[..], &[&folder.file(&name)]].concat())
+            .envs([("KIRIN_NPIPES", npipes), ("KIRIN_THREADS", threads)])
+            .env("RAYON_NUM_THREADS", threads)
+            .output()
+            .unwrap()
+            .status;
+        assert!(status.success());
+        texts.push(folder.text(&name));
+    }
+    assert!(texts[0] == texts[1] && texts[1] == texts[2]);
+}
+
+#[test]
+fn the_thesis_table_has_a_row_for_each_published_one() {
+    let folder = Folder::new("tree-thesis");
+    let json = folder.file("table.json");
+    let table = [
+        "--report",
+        "thesis",
+        "--largest",
+        "512",
+        "--t-end",
+        "1/16",
+        "--json",
+        &json,
+    ];
+    for engine in [&[][..], &["--host"]] {
+        let output = PROGRAM.succeed(&[&table[..], engine].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let rows: Vec<&str> = text.lines().filter(|line| line.contains(" | ")).collect();
+        assert_eq!(rows.len(), 3, "{text}");
+        assert!(rows[0].contains("GRAPE-6Af") && rows[0].contains("pairs/step"));
+        let published: Vec<&str> = rows[2].split_whitespace().take(5).collect();
+        assert_eq!(published, ["512", "1.25", "0.47", "0.46", "0.78"]);
+        let rows: serde_json::Value = serde_json::from_str(&folder.text("table.json")).unwrap();
+        assert_eq!(rows[1]["n"], 512);
+        assert!(rows[1]["seconds"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn bad_input_is_refused_before_the_run() {
+    let folder = Folder::new("tree-bad");
+    let bodies = "kirin-snapshot 1\nn 1\ncolumns mass x y z vx vy vz";
+    let moving =
+        format!("{bodies} t dt ax ay az jx jy jz\n1 0 0 0 0 0 0 0.5 0.125 0 0 0 0 0 0\nend\n");
+    let energy =
+        bodies.replace("columns", "treecode.energy0 x\ncolumns") + "\n1 0 0 0 0 0 0\nend\n";
+    std::fs::write(folder.file("moving.txt"), moving).unwrap();
+    std::fs::write(folder.file("energy.txt"), energy).unwrap();
+    let [moving, energy] = ["moving.txt", "energy.txt"].map(|name| folder.file(name));
+    for (arguments, words) in [
+        (&["--plot", "a.pdf"][..], ".svg or .png"),
+        (&["--output", "/no/such/folder/a.txt"], "no such folder"),
+        (&["--theta", "2"], "opening angle"),
+        (&["--dt", "0"], "step"),
+        (&["--n-crit", "0"], "at least one"),
+        (&["--model", "disc"], "--model"),
+        (&["--host", "--library", "a.so"], "--library"),
+        (&["--library", "/no/such/libg6.so"], "libg6.so"),
+        (&["--t-end", "0"], "--t-end"),
+        (&["--report", "thesis", "--n", "9"], "--n"),
+        (&["--input", &moving], "times of their own"),
+        (&["--input", &energy], "treecode.energy0 x"),
+    ] {
+        let refusal = PROGRAM.fail(arguments);
+        assert!(refusal.contains(words), "{arguments:?}: {refusal}");
+    }
+}
