@@ -128,6 +128,9 @@ static void lasthalf(void)
     case 0 + GPU_FORTRAN: status = GPU_g6calc_lasthalf_(BY_REFERENCE); break;
     case 0 + GPU2: status = GPU2_g6calc_lasthalf_(BY_REFERENCE); break;
     case 10 + FORTRAN: status = g6calc_lasthalf2_(BY_REFERENCE, nearest); break;
+    case 10 + NULL_ID:
+        status = g6calc_lasthalf2_(NULL, &nj, &ni, index, x, v, &eps2, h2, acc, jerk, pot, nearest);
+        break;
     case 10 + ALL: status = g6calc_lasthalf2_all(FOR_ALL, nearest); break;
     case 10 + ALL_FORTRAN: status = g6calc_lasthalf2_all_(FOR_ALL_FORTRAN, nearest); break;
     case 10 + GPU2: status = GPU2_g6calc_lasthalf2_(BY_REFERENCE, nearest); break;
@@ -177,6 +180,7 @@ static void get_list(void)
     list = begin(&list_a, null == 1);
     switch (spelling) {
     case FORTRAN: status = g6_get_neighbour_list_(&id, &pipe, &most, count, list); break;
+    case NULL_ID: status = g6_get_neighbour_list_(NULL, &pipe, &most, count, list); break;
     case ALL: status = g6_get_neighbour_list_all(pipe, most, count, list); break;
     case ALL_FORTRAN: status = g6_get_neighbour_list_all_(&pipe, &most, count, list); break;
     case GPU_FORTRAN: status = GPU_g6_get_neighbour_list_(&id, &pipe, &most, count, list); break;

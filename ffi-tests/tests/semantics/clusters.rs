@@ -222,8 +222,14 @@ fn the_null_pointer_is_cluster_zero() {
     script
         .load(&[at(1, 2.0)])
         .call(Call::Spelling(Spelling::NullId));
+    // The other clusters are open, and empty: whichever call goes astray finds no particle.
     block(&mut script, 5);
+    let plain = request(10, &[probe(0, 0.0, 99.0)], 0.0);
+    script.call(Call::First(plain.clone()));
+    script.call(Call::Last(Form::Plain, plain, -1));
     if let Some(answers) = everywhere(&script) {
-        assert_eq!(answers[5][1], 0.25);
+        assert_eq!(answers[5][1], 0.25, "lasthalf2");
+        assert_eq!(answers[6][1..3], [1.0, 1.0], "the list");
+        assert_eq!(answers[8][1], 0.25, "lasthalf");
     }
 }
