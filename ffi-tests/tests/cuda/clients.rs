@@ -88,30 +88,6 @@ fn a_forked_child_goes_on_without_the_device() {
 }
 
 #[test]
-fn opening_and_closing_leaks_nothing() {
-    for settings in [&[][..], &TWO] {
-        let Some(output) = output("cycles.c", settings) else {
-            return;
-        };
-        let resident = numbers(&output);
-        // The fake driver keeps 64 MB of freed memory to catch who uses it.
-        let growth = resident[1] - resident[0];
-        assert!(growth < 80.0 * 1024.0, "{growth} kB more after 360 rounds");
-    }
-    let (Some(client), Some(driver)) = (compile("cycles.c", Link::Shared), fake_cuda::driver())
-    else {
-        return;
-    };
-    let run = fake_cuda::run(driver, &client, &NOTHING, &[]);
-    assert!(
-        run.log.text.contains("device 0 used 0 "),
-        "{}",
-        run.log.text
-    );
-    assert!(run.log.text.contains("streams 0\n"), "{}", run.log.text);
-}
-
-#[test]
 fn dlclose_while_the_device_works() {
     let (Some(client), Some(driver)) = (compile("dlopen.c", Link::None), fake_cuda::driver())
     else {
