@@ -8,9 +8,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex};
+use std::sync::{LazyLock, Mutex, OnceLock};
 
-use crate::compiler::available;
+use crate::compiler::{self, available, clean_command, texts};
 use crate::generate::repository;
 use crate::library;
 
@@ -53,18 +53,14 @@ pub enum Product {
 /// The folder with the fake driver that runs kirin's kernels; `None` (and a line that says
 /// SKIPPED) where there is no g++.
 pub fn driver() -> Option<&'static Path> {
-    static DRIVER: LazyLock<Option<PathBuf>> = LazyLock::new(|| with_kirin(Sanitizer::None));
-    DRIVER.as_deref()
+    driver_of_kirin(Sanitizer::None)
 }
 
-/// As [`driver`], with the sanitizers of addresses and of undefined behaviour.
-pub fn sanitized_driver() -> Option<&'static Path> {
-    static DRIVER: LazyLock<Option<PathBuf>> = LazyLock::new(|| with_kirin(Sanitizer::Address));
-    DRIVER.as_deref()
-}
-
-fn with_kirin(sanitizer: Sanitizer) -> Option<PathBuf> {
-    build(Product::Driver, sanitizer, &with_driver(&kirin_kernels()))
+/// As [`driver`], with a sanitizer, whose library a client has to load before anything else.
+pub fn driver_of_kirin(sanitizer: Sanitizer) -> Option<&'static Path> {
+    static DRIVERS: [OnceLock<Option<PathBuf>>; 3] = [const { OnceLock::new() }; 3];
+    let make = || build(Product::Driver, sanitizer, &with_driver(&kirin_kernels()));
+    DRIVERS[sanitizer as usize].get_or_init(make).as_deref()
 }
 
 /// The folder with a `libcuda` that has none of the driver's functions.
@@ -155,6 +151,8 @@ fn options(sanitizer: Sanitizer) -> Vec<String> {
         // Parts of headers that a module does not use.
         "-Wno-unused-function",
         "-ffp-contract=off",
+        // g++ 12 turns (float)(x - (double)(float)x) of neighbours into zero when it joins them in a vector.
+        "-fno-tree-vectorize",
         "-fPIC",
         "-fvisibility=hidden",
         "-pthread",
@@ -244,6 +242,67 @@ fn link(product: Product, options: &[String], objects: &[PathBuf], to: &Path) {
         // A toolkit's libcuda.so would be found before our libcuda.so.1.
         std::fs::copy(to.join("libcuda.so.1"), to.join("libcuda.so")).expect("it was just made");
     }
+}
+
+/// A run of a client with the fake driver.
+#[derive(Debug)]
+pub struct Run {
+    /// Whether the client said that all went well.
+    pub success: bool,
+    /// stdout
+    pub out: String,
+    /// stderr
+    pub err: String,
+    /// What the driver has to say.
+    pub log: Log,
+}
+
+/// Runs a client that finds its CUDA driver in the folder `driver`, with `KIRIN_BACKEND=cuda`.
+pub fn run(driver: &Path, program: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Run {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let log = library::workspace().join(format!("fake-cuda-{number}.log"));
+    let mut command = clean_command(program, &[("KIRIN_BACKEND", "cuda")]);
+    command
+        .args(arguments)
+        .env("LD_LIBRARY_PATH", driver)
+        .env("FAKE_CUDA_LOG", &log)
+        .envs(settings.iter().copied());
+    let output = compiler::run(&mut command);
+    let (out, err) = texts(&output);
+    let run = Run {
+        success: output.status.success(),
+        out,
+        err,
+        log: Log::read(&log),
+    };
+    let _ = std::fs::remove_file(&log);
+    run
+}
+
+/// What a client prints that must succeed, say nothing else, and use the device rightly.
+///
+/// # Panics
+///
+/// If it does not.
+pub fn succeed(
+    driver: &Path,
+    program: &Path,
+    arguments: &[&OsStr],
+    settings: &[(&str, &str)],
+) -> String {
+    let run = run(driver, program, arguments, settings);
+    assert!(run.success && run.err.is_empty(), "{settings:?}: {run:?}");
+    assert!(
+        run.log.count("cuLaunchKernel") > 0,
+        "{settings:?}: no kernel ran"
+    );
+    assert!(
+        run.log.complaints.is_empty(),
+        "{settings:?}: {:?}",
+        run.log.complaints
+    );
+    run.out
 }
 
 /// What a run of the fake driver left in its log (`FAKE_CUDA_LOG`).

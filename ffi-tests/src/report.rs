@@ -76,10 +76,17 @@ impl Tolerance {
         places: 3e-14,
     };
 
+    /// Single precision: positions and velocities are rounded before they are subtracted.
+    pub const SINGLE: Self = Self {
+        arithmetic: 6e-7,
+        places: 2.4e-7,
+    };
+
     /// The tolerance for a value of `KIRIN_PRECISION`.
     pub fn of(precision: &str) -> Self {
         match precision {
             "double" => Self::DOUBLE,
+            "single" => Self::SINGLE,
             _ => Self::MIXED,
         }
     }

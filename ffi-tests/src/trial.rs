@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::compiler::{self, Link};
 use crate::expected::{Expected, Rules};
+use crate::fake_cuda;
 use crate::library;
 use crate::model::Model;
 use crate::report::Tolerance;
@@ -49,6 +50,11 @@ impl Settings {
             ("KIRIN_NPIPES", self.npipes.to_string()),
             ("KIRIN_THREADS", "2".to_owned()),
         ];
+        if self.backend == "cuda"
+            && let Some(driver) = fake_cuda::driver()
+        {
+            variables.push(("LD_LIBRARY_PATH", driver.display().to_string()));
+        }
         if let Some(none) = self.no_neighbour {
             variables.push(("KIRIN_NO_NEIGHBOUR", none.to_string()));
         }
@@ -78,11 +84,14 @@ pub fn client() -> Option<&'static Path> {
     CLIENT.as_deref()
 }
 
-/// Makes the calls of a script under every backend and precision, and compares. The
+/// Makes the calls of a script under every backend (CUDA on the fake driver) and precision, and compares. The
 /// answers returned are those of the reference backend; `None` where there is no C compiler.
 pub fn everywhere(script: &Script) -> Option<Answers> {
     let mut first = None;
-    for backend in ["reference", "cpu"] {
+    for backend in ["reference", "cpu", "cuda"] {
+        if backend == "cuda" && fake_cuda::driver().is_none() {
+            continue;
+        }
         for precision in ["double", "mixed"] {
             let settings = Settings {
                 backend,

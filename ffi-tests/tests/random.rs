@@ -170,7 +170,7 @@ fn call() -> impl Strategy<Value = Call> {
 
 fn settings() -> impl Strategy<Value = Settings> {
     (
-        select(vec!["reference", "cpu"]),
+        select(vec!["reference", "cpu", "cuda"]),
         select(vec!["double", "mixed"]),
         select(vec![2, 48, 49, 256]),
         select(vec![None, Some(0), Some(-1)]),

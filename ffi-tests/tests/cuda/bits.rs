@@ -1,0 +1,85 @@
+//! The same bits however the work is divided, ordered and placed.
+
+use crate::{PRECISIONS, forces, input, set};
+
+fn same(variants: &[&[(&str, &str)]]) {
+    let input = input(&set(2300, 330, 1e-4));
+    for precision in PRECISIONS {
+        let of = |settings: &[(&str, &str)]| {
+            let all = [&[("KIRIN_PRECISION", precision)], settings].concat();
+            forces(&input, &all)
+        };
+        let Some(expected) = of(&[]) else {
+            return;
+        };
+        for settings in variants {
+            assert!(
+                of(settings).is_some_and(|found| found == expected),
+                "{precision}: other digits with {settings:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn on_one_to_four_devices() {
+    for (predictor, join) in [("auto", "auto"), ("host", "device")] {
+        for devices in ["2", "3", "4"] {
+            same(&[&[
+                ("FAKE_CUDA_DEVICES", devices),
+                ("KIRIN_DEVICES", "all"),
+                ("KIRIN_PREDICTOR", predictor),
+                ("KIRIN_JOIN", join),
+            ]]);
+        }
+    }
+}
+
+#[test]
+fn predicted_and_joined_on_host_or_device() {
+    let places = ["host", "device"];
+    for predictor in places {
+        for join in places {
+            same(&[&[("KIRIN_PREDICTOR", predictor), ("KIRIN_JOIN", join)]]);
+        }
+    }
+}
+
+#[test]
+fn in_blocks_of_any_size() {
+    same(&[
+        &[("KIRIN_NPIPES", "49")],
+        &[("KIRIN_NPIPES", "64")],
+        &[("KIRIN_NPIPES", "129")],
+        &[("KIRIN_NPIPES", "16384")],
+    ]);
+}
+
+#[test]
+fn on_small_and_large_devices() {
+    same(&[
+        &[("FAKE_CUDA_MULTIPROCESSORS", "1")],
+        &[
+            ("FAKE_CUDA_MULTIPROCESSORS", "2"),
+            ("KIRIN_NPIPES", "16384"),
+        ],
+        &[("FAKE_CUDA_MULTIPROCESSORS", "132")],
+        &[
+            ("FAKE_CUDA_MULTIPROCESSORS", "132"),
+            ("KIRIN_JOIN", "device"),
+        ],
+    ]);
+}
+
+/// A kernel without a barrier that it needs, or a buffer used too early, would show.
+#[test]
+fn in_any_order_of_execution() {
+    same(&[
+        &[("FAKE_CUDA_ORDER", "reverse")],
+        &[("FAKE_CUDA_ORDER", "1"), ("KIRIN_JOIN", "device")],
+        &[("FAKE_CUDA_ORDER", "2"), ("KIRIN_NPIPES", "16384")],
+        &[("FAKE_CUDA_EXECUTION", "immediate")],
+        &[("FAKE_CUDA_FILL", "0")],
+        &[("FAKE_CUDA_FILL", "127")],
+    ]);
+}

@@ -1,0 +1,184 @@
+//! A driver that is absent, refuses or fails at any call: right numbers, and one line on stderr.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use ffi_tests::compiler::{clean_command, texts};
+use ffi_tests::fake_cuda::{self, Run};
+use ffi_tests::library;
+use ffi_tests::report::{self, Tolerance};
+use ffi_tests::sets::Set;
+
+use crate::{PRECISIONS, driver_and_client, input, set, try_forces};
+
+/// Right numbers, and so many lines that begin as kirin's do.
+fn right(run: &Run, set: &Set, precision: &str, lines: RangeInclusive<usize>, case: &str) {
+    assert!(run.success, "{case}: {run:?}");
+    report::check(&run.out, set, Tolerance::of(precision), true);
+    let found = run.err.lines();
+    assert!(
+        lines.contains(&found.clone().count()) && found.clone().all(|l| l.starts_with("kirin: ")),
+        "{case}:\n{}",
+        run.err
+    );
+    assert!(
+        run.log.complaints.is_empty(),
+        "{case}: {:?}",
+        run.log.complaints
+    );
+}
+
+fn right_with_one_line(run: &Run, set: &Set, precision: &str, case: &str) {
+    right(run, set, precision, 1..=1, case);
+}
+
+#[test]
+fn no_driver_that_works() {
+    let Some((driver, client)) = driver_and_client() else {
+        return;
+    };
+    let empty = fake_cuda::empty_driver().expect("g++ was here a moment ago");
+    let garbage = library::workspace().join("garbage");
+    std::fs::create_dir_all(&garbage).expect("the target folder is writable");
+    for name in ["libcuda.so", "libcuda.so.1"] {
+        std::fs::write(garbage.join(name), "no library").expect("the target folder is writable");
+    }
+    let set = set(150, 150, 1e-4);
+    let input = input(&set);
+    let codes = [34, 35, 46, 100, 802, 803, 804, 999, 4711].map(|c| format!("1:{c}:all"));
+    let mut cases: Vec<(&Path, Vec<(&str, &str)>)> = vec![
+        (empty, vec![]),
+        (&garbage, vec![]),
+        (driver, vec![("FAKE_CUDA_DEVICES", "0")]),
+        (driver, vec![("FAKE_CUDA_DRIVER", "11040")]),
+        (driver, vec![("FAKE_CUDA_CAPABILITY", "5.2")]),
+        (
+            driver,
+            vec![("FAKE_CUDA_FAIL", "cuDevicePrimaryCtxRetain:46")],
+        ),
+        (driver, vec![("FAKE_CUDA_FAIL", "cuModuleLoadData:222")]),
+        (driver, vec![("FAKE_CUDA_MEMORY", "1000")]),
+        (driver, vec![("KIRIN_DEVICES", "1")]),
+    ];
+    cases.extend(
+        codes
+            .iter()
+            .map(|c| (driver, vec![("FAKE_CUDA_FAIL", c.as_str())])),
+    );
+    for precision in PRECISIONS {
+        let settings = [("KIRIN_BACKEND", "cpu"), ("KIRIN_PRECISION", precision)];
+        let mut command = clean_command(client, &settings);
+        let (expected, _) = texts(&ffi_tests::compiler::run(command.arg(&input)));
+        for (driver, settings) in &cases {
+            let all = [&[("KIRIN_PRECISION", precision)], &settings[..]].concat();
+            let run = try_forces(driver, &input, &all).expect("the compiler was here");
+            let case = format!("{} {all:?}", driver.display());
+            right_with_one_line(&run, &set, precision, &case);
+            assert!(run.out == expected, "{case}: not the numbers of the CPU");
+        }
+    }
+}
+
+#[test]
+fn a_machine_without_a_driver() {
+    let Some((_, client)) = driver_and_client() else {
+        return;
+    };
+    let set = set(100, 100, 1e-4);
+    let input = input(&set);
+    let settings = [("KIRIN_BACKEND", "cuda"), ("KIRIN_PRECISION", "double")];
+    let output = ffi_tests::compiler::run(clean_command(client, &settings).arg(&input));
+    let (out, err) = texts(&output);
+    report::check(&out, &set, Tolerance::DOUBLE, true);
+    match err.lines().count() {
+        0 => println!("SKIPPED: this machine has a CUDA driver and a GPU"),
+        lines => assert!(lines == 1 && err.starts_with("kirin: "), "{err}"),
+    }
+}
+
+/// Every call of a run fails once, or loses the device, or all of them.
+fn every_call(devices: usize, settings: &[(&str, &str)]) {
+    let Some((driver, _)) = driver_and_client() else {
+        return;
+    };
+    let set = set(700, 90, 1e-4);
+    let input = input(&set);
+    let common = [
+        &[("KIRIN_PRECISION", "double"), ("KIRIN_NPIPES", "49")],
+        settings,
+    ]
+    .concat();
+    let whole = try_forces(driver, &input, &common).expect("the compiler was here");
+    assert_eq!(whole.err, "");
+    for number in 1..=whole.log.total {
+        for code in ["719:once", "700:device", "999:all", "2:once"] {
+            let fail = format!("{number}:{code}");
+            let all = [
+                &common[..],
+                &[("FAKE_CUDA_FAIL", fail.as_str()), ("FAKE_CUDA_TRACE", "1")],
+            ]
+            .concat();
+            let run = try_forces(driver, &input, &all).expect("the compiler was here");
+            let begin = format!("call {number} ");
+            let call = run
+                .log
+                .text
+                .lines()
+                .find(|l| l.starts_with(&begin))
+                .unwrap_or("");
+            let case = format!("{all:?} {call}");
+            // What fails while things are given back, or is tried again with success, need not be
+            // told; a device that is lost is one line.
+            let tidying = ["Free", "Destroy", "Push", "Pop"]
+                .iter()
+                .any(|word| call.contains(word));
+            let least = usize::from(!tidying && !code.ends_with("once"));
+            let most = if code.ends_with("all") { devices } else { 1 };
+            right(&run, &set, "double", least..=most, &case);
+        }
+    }
+}
+
+#[test]
+fn any_call_fails_on_one_device() {
+    every_call(1, &[("KIRIN_PREDICTOR", "host"), ("KIRIN_JOIN", "device")]);
+}
+
+#[test]
+fn any_call_fails_on_one_of_two_devices() {
+    every_call(2, &[("FAKE_CUDA_DEVICES", "2"), ("KIRIN_DEVICES", "all")]);
+}
+
+/// Memory for a first block but not for what follows.
+#[test]
+fn memory_runs_out_when_buffers_grow() {
+    let Some((driver, _)) = driver_and_client() else {
+        return;
+    };
+    let set = set(3000, 700, 1e-4);
+    let input = input(&set);
+    let common = [
+        ("KIRIN_PRECISION", "double"),
+        ("KIRIN_NPIPES", "600"),
+        ("KIRIN_JOIN", "device"),
+    ];
+    let whole = try_forces(driver, &input, &common).expect("the compiler was here");
+    let most: u64 = {
+        let words: Vec<&str> = whole.log.text.split_whitespace().collect();
+        let at = words
+            .iter()
+            .position(|w| *w == "most")
+            .expect("the driver says it");
+        words[at + 1].parse().expect("a number")
+    };
+    for tenth in 1..10 {
+        let memory = (most * tenth / 10).to_string();
+        let all = [&common[..], &[("FAKE_CUDA_MEMORY", memory.as_str())]].concat();
+        let run = try_forces(driver, &input, &all).expect("the compiler was here");
+        right_with_one_line(&run, &set, "double", &memory);
+    }
+    let most = most.to_string();
+    let enough = [&common[..], &[("FAKE_CUDA_MEMORY", most.as_str())]].concat();
+    let run = try_forces(driver, &input, &enough).expect("the compiler was here");
+    assert!(run.err.is_empty() && run.out == whole.out, "{}", run.err);
+}
