@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         Command::Info(options) => Ok(info::run(&options)),
         Command::Bench(options) => bench::run(&options),
         Command::Check(options) => check::run(&options),
-        Command::Record(options) => record::run(&options),
+        Command::Record(options) => record::run(options),
         Command::Replay(options) => replay::run(&options),
         #[cfg(target_os = "linux")]
         Command::Run(options) => Ok(run::run(options)),
