@@ -269,6 +269,6 @@ fn a_program_is_recorded_in_place_of_its_own_library() {
         .args(["record", "--", "/no/such/program"])
         .output()
         .expect("it runs");
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(127));
     assert!(text(&output.stderr).contains("/no/such/program"));
 }
