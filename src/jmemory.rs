@@ -470,7 +470,9 @@ mod tests {
         for before in [None, Some(particle(1)), Some(timed), Some(snap)] {
             let mut memory = JMemory::default();
             for address in 0..3 {
-                before.map(|p| memory.write(address, &p).unwrap());
+                if let Some(particle) = &before {
+                    memory.write(address, particle).unwrap();
+                }
             }
             memory.write_at_rest(1, 9, 2.0, &at_rest.x).unwrap();
             assert_eq!(memory.read(1), Some(at_rest));
