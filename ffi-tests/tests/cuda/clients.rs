@@ -1,15 +1,14 @@
-//! The clients in every language, and those that are hard on a library, on the fake device.
+//! The clients in every language, and those that are hard on a library, on the device.
 
 use std::ffi::OsStr;
 use std::process::Command;
 
 use ffi_tests::compiler::{Link, clean_command, compile, texts};
-use ffi_tests::fake_cuda;
 use ffi_tests::generate::repository;
 use ffi_tests::library;
 use ffi_tests::report::{self, Tolerance};
 
-use crate::{forces, input, set};
+use crate::{driver, forces, input, run, set, succeed};
 
 const NOTHING: [&OsStr; 0] = [];
 const TWO: [(&str, &str); 2] = [("FAKE_CUDA_DEVICES", "2"), ("KIRIN_DEVICES", "all")];
@@ -26,14 +25,12 @@ fn every_language_gets_the_same_digits() {
             };
             report::check(&expected, &set, Tolerance::of(precision), npipes == "256");
             for name in ["forces.cc", "forces.f", "forces.f90"] {
-                let (Some(client), Some(driver)) =
-                    (compile(name, Link::Shared), fake_cuda::driver())
-                else {
+                let Some(client) = compile(name, Link::Shared) else {
                     continue;
                 };
-                let found = fake_cuda::succeed(driver, &client, &[input.as_os_str()], &settings);
+                let found = succeed(&client, &[input.as_os_str()], &settings);
                 assert!(
-                    found == expected,
+                    found.is_some_and(|found| found == expected),
                     "{name} prints other digits with {settings:?}"
                 );
             }
@@ -44,12 +41,7 @@ fn every_language_gets_the_same_digits() {
 /// What a client without arguments prints.
 fn output(name: &str, settings: &[(&str, &str)]) -> Option<String> {
     let client = compile(name, Link::Shared)?;
-    Some(fake_cuda::succeed(
-        fake_cuda::driver()?,
-        &client,
-        &NOTHING,
-        settings,
-    ))
+    succeed(&client, &NOTHING, settings)
 }
 
 fn numbers(text: &str) -> Vec<f64> {
@@ -72,12 +64,13 @@ fn clusters_work_at_once_from_several_threads() {
 
 #[test]
 fn a_forked_child_goes_on_without_the_device() {
-    let (Some(client), Some(driver)) = (compile("fork.c", Link::Shared), fake_cuda::driver())
-    else {
+    let Some(client) = compile("fork.c", Link::Shared) else {
         return;
     };
     for settings in [&[][..], &TWO] {
-        let run = fake_cuda::run(driver, &client, &NOTHING, settings);
+        let Some(run) = run(&client, &NOTHING, settings) else {
+            return;
+        };
         // The child's bits are those of the CPU: it says so by its status.
         assert!(
             run.success && ["1 0\n", "1 1\n"].contains(&run.out.as_str()),
@@ -89,12 +82,10 @@ fn a_forked_child_goes_on_without_the_device() {
 
 #[test]
 fn dlclose_while_the_device_works() {
-    let (Some(client), Some(driver)) = (compile("dlopen.c", Link::None), fake_cuda::driver())
-    else {
-        return;
-    };
-    let shared = library::fresh().shared.as_os_str();
-    fake_cuda::succeed(driver, &client, &[shared], &[]);
+    if let Some(client) = compile("dlopen.c", Link::None) {
+        let shared = library::fresh().shared.as_os_str();
+        succeed(&client, &[shared], &[]);
+    }
 }
 
 /// The energy error of a small cluster.
@@ -125,7 +116,7 @@ fn energy_error(backend: &str, driver: &str) -> f64 {
 
 #[test]
 fn a_cluster_conserves_its_energy_as_on_the_cpu() {
-    let Some(driver) = fake_cuda::driver() else {
+    let Some(driver) = driver() else {
         return;
     };
     let cpu = energy_error("cpu", "");

@@ -75,7 +75,7 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
         }
     };
     let mut units = Vec::new();
-    let mut reason = String::new();
+    let mut lost = Vec::new();
     for device in wanted {
         let unit = match device.objection() {
             Some(objection) => Err(objection),
@@ -83,14 +83,14 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
         };
         match unit {
             Ok(unit) => units.push(unit),
-            Err(why) => reason = format!("device {} ({}): {why}", device.ordinal, device.name),
+            Err(why) => lost.push(format!(
+                "device {} ({}): {why}",
+                device.ordinal, device.name
+            )),
         }
     }
     if units.is_empty() {
-        return Err(reason);
-    }
-    if !reason.is_empty() {
-        crate::log::line(format_args!("{reason}; it is left out"));
+        return Err(lost.join("; "));
     }
     Ok(Box::new(Cuda {
         settings: settings.clone(),
@@ -107,6 +107,7 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
         },
         queued: None,
         wish: 0,
+        lost,
         recoveries: 0,
         measured: false,
         phases: Phases::default(),
@@ -133,7 +134,9 @@ struct Cuda {
     queued: Option<(usize, bool)>,
     /// Blocks for which nearest neighbours are still expected to be wanted.
     wish: u32,
-    /// Devices lost.
+    /// What happened to devices, as far as it was not told yet.
+    lost: Vec<String>,
+    /// Devices lost at work.
     recoveries: u64,
     /// Whether the next block is timed.
     measured: bool,
@@ -338,15 +341,25 @@ impl Cuda {
         }
     }
 
-    /// Tries something until no device fails at it; `None` once there is no device.
+    /// Tries something until no device fails at it; `None` once there is no device. Whatever was lost
+    /// on the way is told in one line.
     fn on_devices<T>(&mut self, mut attempt: impl FnMut(&mut Self) -> Attempt<T>) -> Option<T> {
-        while !self.units.is_empty() {
+        let mut done = None;
+        while done.is_none() && !self.units.is_empty() {
             match attempt(self) {
-                Ok(done) => return Some(done),
-                Err(lost) => self.lose(lost),
+                Ok(result) => done = Some(result),
+                Err(failed) => self.lose(failed),
             }
         }
-        None
+        if !self.lost.is_empty() {
+            let heir = match self.units.is_empty() {
+                true => "the CPU computes",
+                false => "the other devices compute",
+            };
+            let lost = std::mem::take(&mut self.lost).join("; ");
+            crate::log::line(format_args!("{lost}; {heir} from here on"));
+        }
+        done
     }
 
     /// Goes on without a device.
@@ -355,17 +368,12 @@ impl Cuda {
         self.queued = None;
         self.recoveries += 1;
         let unit = self.units.remove(unit);
-        let heir = match self.units.is_empty() {
-            true => "the CPU computes",
-            false => "the other devices compute",
-        };
         let Device { ordinal, name, .. } = unit.device;
-        crate::log::line(format_args!(
-            "device {ordinal} ({name}): {failure}; {heir} from here on"
-        ));
         if !failure.is_harmless() {
             unit.device.mark_failed();
         }
+        self.lost
+            .push(format!("device {ordinal} ({name}): {failure}"));
     }
 
     /// Queues a batch of i-particles, the first of which is number `begin` of the block.

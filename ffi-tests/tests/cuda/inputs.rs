@@ -1,0 +1,28 @@
+//! What the clients compute.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ffi_tests::library;
+use ffi_tests::sets::{Set, cloud};
+
+/// All arithmetics.
+pub const PRECISIONS: [&str; 3] = ["double", "mixed", "single"];
+
+/// A file for the client.
+pub fn input(set: &Set) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = library::workspace().join(format!("set-{number}"));
+    std::fs::write(&path, set.to_text()).expect("the target folder is writable");
+    path
+}
+
+/// `nj` sources and `ni` probes, most of which are sources too.
+pub fn set(nj: usize, ni: usize, eps2: f64) -> Set {
+    let mut set = cloud(nj, 5, eps2);
+    let more = cloud(ni.max(1), 6, eps2);
+    set.probes.extend(more.probes.into_iter().skip(nj));
+    set.probes.truncate(ni);
+    set
+}

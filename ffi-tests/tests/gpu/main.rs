@@ -1,0 +1,60 @@
+//! The tests of the CUDA backend on the GPUs of this machine; SKIPPED where there is none.
+//!
+//! What the fake driver is told by `FAKE_CUDA_*` means nothing to a real one.
+
+#[path = "../cuda/agreement.rs"]
+mod agreement;
+#[path = "../cuda/bits.rs"]
+mod bits;
+#[path = "../cuda/clients.rs"]
+mod clients;
+#[path = "../cuda/inputs.rs"]
+mod inputs;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use ffi_tests::compiler::{self, Link, clean_command, compile, texts};
+use ffi_tests::fake_cuda::{Log, Run};
+
+use inputs::{PRECISIONS, input, set};
+
+/// Nothing stands before the driver of this machine, if it has one with a GPU.
+fn driver() -> Option<&'static Path> {
+    match kirin::backend::cuda::devices() {
+        Ok(_) => Some(Path::new("")),
+        Err(reason) => {
+            println!("SKIPPED: {reason}");
+            None
+        }
+    }
+}
+
+/// Runs a client on the GPU.
+fn run(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Option<Run> {
+    driver()?;
+    let mut command = clean_command(client, &[("KIRIN_BACKEND", "cuda")]);
+    command.args(arguments).envs(settings.iter().copied());
+    let output = compiler::run(&mut command);
+    let (out, err) = texts(&output);
+    Some(Run {
+        success: output.status.success(),
+        out,
+        err,
+        log: Log::default(),
+    })
+}
+
+/// What a client prints that must succeed on the GPU: falling back to the CPU would say so.
+fn succeed(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Option<String> {
+    let run = run(client, arguments, settings)?;
+    assert!(run.success && run.err.is_empty(), "{settings:?}: {run:?}");
+    Some(run.out)
+}
+
+/// What the client prints about a file.
+fn forces(input: &Path, settings: &[(&str, &str)]) -> Option<String> {
+    static CLIENT: LazyLock<Option<PathBuf>> = LazyLock::new(|| compile("forces.c", Link::Shared));
+    succeed(CLIENT.as_deref()?, &[input.as_os_str()], settings)
+}
