@@ -32,6 +32,8 @@ fn command() -> Command {
             command.env_remove(name);
         }
     }
+    // Where no GPU is, `auto` says so on stderr.
+    command.env("KIRIN_BACKEND", "cpu");
     command
 }
 

@@ -29,6 +29,8 @@ fn command(folder: &Path, program: &str) -> Command {
     }
     command.env_remove("LD_LIBRARY_PATH").current_dir(folder);
     command.env("XDG_CACHE_HOME", folder.join("cache"));
+    // Where no GPU is, `auto` says so on stderr.
+    command.env("KIRIN_BACKEND", "cpu");
     command
 }
 

@@ -129,6 +129,8 @@ pub fn clean_command(program: impl AsRef<OsStr>, settings: &[(&str, &str)]) -> C
         }
     }
     command.env_remove("LD_LIBRARY_PATH");
+    // Where no GPU is, `auto` says so on stderr.
+    command.env("KIRIN_BACKEND", "cpu");
     command.envs(settings.iter().copied());
     command
 }

@@ -57,6 +57,8 @@ impl Program {
     /// A run with these arguments.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.path);
+        // Where no GPU is, `auto` says so on stderr.
+        command.env("KIRIN_BACKEND", "cpu");
         command
             .args(arguments)
             .envs(self.environment.iter().copied());

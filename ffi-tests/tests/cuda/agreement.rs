@@ -47,6 +47,39 @@ fn any_split_of_the_j_particles() {
     }
 }
 
+/// A thread block then goes through several pages, one after the other.
+#[test]
+fn parts_of_many_pages() {
+    for ni in [20, 70, 300] {
+        agree(9000, ni, 1e-4, &[("FAKE_CUDA_MULTIPROCESSORS", "1")]);
+    }
+}
+
+/// Two neighbours in different leaves whose distances single precision does not tell apart: the
+/// nearer one, at the higher address, is the nearest.
+#[test]
+fn the_nearer_of_two_that_are_nearly_as_near() {
+    let mut set = set(700, 300, 1e-4);
+    let at = set.probes[299].x;
+    for (address, axis, distance) in [(3, 0, 1e-3 * (1.0 + 1e-9)), (650, 1, 1e-3)] {
+        let source = &mut set.sources[address];
+        (source.v, source.aby2) = ([0.0; 3], [0.0; 3]);
+        (source.a1by6, source.a2by18) = ([0.0; 3], [0.0; 3]);
+        source.x = at;
+        source.x[axis] += distance;
+    }
+    let nearest = set.sources[650].index;
+    let input = input(&set);
+    for precision in PRECISIONS {
+        let settings = [PIPES, ("KIRIN_PRECISION", precision)];
+        if let Some(found) = forces(&input, &settings) {
+            let line = found.lines().nth(299).expect("a line for each probe");
+            let word = line.split_whitespace().nth(8).expect("the nearest");
+            assert_eq!(word, nearest.to_string(), "{precision}: {line}");
+        }
+    }
+}
+
 #[test]
 fn without_softening() {
     agree(700, 130, 0.0, &[]);
