@@ -235,7 +235,8 @@ module kirin
 
     ! Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
     !
-    ! The CPU has no devices to choose from: the list is not read.
+    ! The numbers are those of `kirin info`. `KIRIN_DEVICES` goes before them; without GPUs they
+    ! mean nothing. With a null `list` or no `ngpu` it is `g6_open`.
     integer(c_int) function g6_open_special(ngpu, list) bind(C, name="g6_open_special")
       import :: c_int
       integer(c_int), value :: ngpu

@@ -213,7 +213,8 @@ int g6_read_neighbour_list_old(int cluster_id);
 /**
  * Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
  *
- * The CPU has no devices to choose from: the list is not read.
+ * The numbers are those of `kirin info`. `KIRIN_DEVICES` goes before them; without GPUs they mean
+ * nothing. With a null `list` or no `ngpu` it is `g6_open`.
  */
 int g6_open_special(int ngpu, const int *list);
 

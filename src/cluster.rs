@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use crate::backend::{self, Backend, Block, Results};
 use crate::check::{Check, Computed};
-use crate::config::{Destination, Precision, Settings};
+use crate::config::{Destination, Devices, Precision, Settings};
 use crate::error::{Error, Result};
 use crate::jmemory::{self, JMemory};
 use crate::log;
@@ -104,6 +104,13 @@ impl Cluster {
             has_nearest: false,
             lists: None,
             low_level: LowLevel::default(),
+        }
+    }
+
+    /// Names the GPUs to use, unless the user did or the backend has been chosen already.
+    pub fn prefer_devices(&mut self, devices: Devices) {
+        if self.settings.devices == Devices::Auto {
+            self.settings.devices = devices;
         }
     }
 

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::pointers::{self, Hints, IArrays, count, not_null, vector};
 use super::record;
 use crate::cluster::Answer;
-use crate::config::{self, NoNeighbour};
+use crate::config::{self, Devices, NoNeighbour};
 use crate::error::{Error, Result};
 use crate::neighbours;
 use crate::particle::{IParticle, JParticle};
@@ -17,6 +17,23 @@ pub const ALL: c_int = 0;
 
 pub fn open(id: c_int) -> Result<c_int> {
     REGISTRY.open(id);
+    Ok(0)
+}
+
+/// # Safety
+///
+/// `list` is null or has `ngpu` entries.
+pub unsafe fn open_on(ngpu: c_int, list: *const c_int) -> Result<c_int> {
+    let ngpu = count(ngpu, "ngpu")?;
+    let mut devices = Vec::new();
+    for k in 0..if list.is_null() { 0 } else { ngpu } {
+        // SAFETY: the caller vouches for the length.
+        devices.push(count(unsafe { list.add(k).read_unaligned() }, "list")?);
+    }
+    open(ALL)?;
+    if !devices.is_empty() {
+        REGISTRY.with(ALL, |c| c.prefer_devices(Devices::These(devices)));
+    }
     Ok(0)
 }
 

@@ -112,13 +112,14 @@ calls! {
 
     /// Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
     ///
-    /// The CPU has no devices to choose from: the list is not read.
+    /// The numbers are those of `kirin info`. `KIRIN_DEVICES` goes before them; without GPUs they mean nothing.
+    /// With a null `list` or no `ngpu` it is `g6_open`.
     implemented status [g6_open_special -]
-    (ngpu: int, list: ints) = open(ALL);
+    (ngpu: int, list: ints) = open_on(ngpu, list);
 
     /// As `g6_open_special`; `nmax`, the largest number of j-particles, is not needed.
     implemented status [g6_open_special2 -]
-    (ngpu: int, list: ints, nmax: int) = open(ALL);
+    (ngpu: int, list: ints, nmax: int) = open_on(ngpu, list);
 
     /// Announces the number of j-particles.
     accepted("every block brings its own nj") nothing [g6_setup_njdata g6_setup_njdata_]

@@ -81,6 +81,27 @@ fn a_forked_child_goes_on_without_the_device() {
 }
 
 #[test]
+fn a_client_chooses_its_device() {
+    let Some(client) = compile("special.c", Link::Shared) else {
+        return;
+    };
+    for (settings, expected) in [
+        (&[("FAKE_CUDA_DEVICES", "2")][..], "cuda 1 "),
+        (&TWO[..], "cuda 0,1 "),
+    ] {
+        let Some(run) = run(&client, &NOTHING, settings) else {
+            return;
+        };
+        // A machine with one GPU has no number 1: it says so, and the CPU computes.
+        let is_absent = run.err.contains("device 1 is asked for") || run.out.starts_with("cuda 0 ");
+        assert!(
+            run.success && (run.out.starts_with(expected) || is_absent),
+            "{run:?}"
+        );
+    }
+}
+
+#[test]
 fn dlclose_while_the_device_works() {
     if let Some(client) = compile("dlopen.c", Link::None) {
         let shared = library::fresh().shared.as_os_str();

@@ -17,7 +17,6 @@ mod tree;
 mod unit;
 mod upload;
 
-use std::process;
 use std::time::Instant;
 
 use self::driver::Failure;
@@ -31,6 +30,7 @@ use crate::error::Result;
 use crate::jmemory::JMemory;
 use crate::neighbours::{self, ListRules, NeighbourLists};
 use crate::particle::{Force, IParticle, Nearest};
+use crate::process;
 use crate::ranks;
 use crate::reduce::{Joiner, share};
 use crate::stats::Phases;
@@ -67,7 +67,7 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
         Devices::These(numbers) => {
             if let Some(absent) = numbers.iter().find(|&&n| n >= present.len()) {
                 return Err(format!(
-                    "KIRIN_DEVICES names device {absent}, but there are {}",
+                    "device {absent} is asked for, but there are {}",
                     present.len()
                 ));
             }
@@ -94,7 +94,7 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
     }
     Ok(Box::new(Cuda {
         settings: settings.clone(),
-        process: process::id(),
+        process: process::generation(),
         units,
         host: None,
         field: Field {
@@ -124,7 +124,7 @@ pub fn report_absence(reason: &str) {
 /// The backend.
 struct Cuda {
     settings: Settings,
-    /// The process that the devices know.
+    /// The generation of the process that the devices know.
     process: u32,
     units: Vec<Unit>,
     /// What computes once no device is left.
@@ -336,7 +336,7 @@ impl Cuda {
 
     /// A child of the process that made the units has no devices.
     fn leave_to_parent(&mut self) {
-        if self.process != process::id() {
+        if self.process != process::known_generation() {
             self.units.drain(..).for_each(Unit::abandon);
         }
     }
