@@ -1,16 +1,10 @@
-//! What the library must know of its process: its forks, its end, its place among MPI ranks.
+//! What the library must know of its process: its forks, its end, the names of its files.
 
 use std::panic::catch_unwind;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Variables in which launchers tell a process its rank and the number of ranks: Open MPI,
-/// MPICH, Slurm.
-const RANKS: [(&str, &str); 3] = [
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-    ("PMI_RANK", "PMI_SIZE"),
-    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
-];
+use crate::ranks;
 
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
@@ -51,23 +45,10 @@ pub fn last_words(act: impl FnOnce() + std::panic::UnwindSafe) {
     let _ = catch_unwind(act);
 }
 
-/// The rank of this process, if a launcher started several.
-pub fn rank() -> Option<u32> {
-    rank_of(|name| std::env::var(name).ok())
-}
-
-fn rank_of(variable: impl Fn(&str) -> Option<String>) -> Option<u32> {
-    let number = |name| variable(name)?.trim().parse::<u32>().ok();
-    RANKS
-        .iter()
-        .find_map(|(rank, size)| Some((number(rank)?, number(size)?)))
-        .and_then(|(rank, size)| (size > 1).then_some(rank))
-}
-
 /// The name of a file of this process: `%p` in `pattern` is the process id, `%r` the rank (0
 /// where there are none). A pattern with neither gets the rank at its end, if there are several.
 pub fn file_name(pattern: &str) -> String {
-    expand(pattern, std::process::id(), rank())
+    expand(pattern, std::process::id(), ranks::rank())
 }
 
 fn expand(pattern: &str, process: u32, rank: Option<u32>) -> String {
@@ -101,21 +82,5 @@ mod tests {
         assert_eq!(expand("s-%p", 7, Some(3)), "s-7");
         assert_eq!(expand("s-%r-%p.txt", 7, Some(3)), "s-3-7.txt");
         assert_eq!(expand("s-%r", 7, None), "s-0");
-    }
-
-    #[test]
-    fn a_rank_is_one_of_several() {
-        let slurm = |size: &'static str| {
-            move |name: &str| match name {
-                "SLURM_PROCID" => Some("2".to_owned()),
-                "SLURM_STEP_NUM_TASKS" => Some(size.to_owned()),
-                _ => None,
-            }
-        };
-        assert_eq!(rank_of(slurm("4")), Some(2));
-        assert_eq!(rank_of(slurm("1")), None);
-        assert_eq!(rank_of(|_| None), None);
-        let open_mpi = |name: &str| Some(if name.ends_with("SIZE") { "8" } else { "5" }.to_owned());
-        assert_eq!(rank_of(open_mpi), Some(5));
     }
 }

@@ -1,15 +1,36 @@
-//! What MPI launchers tell a process about the ranks that share its machine. No MPI library
+//! What MPI launchers tell a process about its place among the ranks. No MPI library
 //! is asked: the launcher's environment says it before MPI is initialised.
 
-/// Names of the variables that hold rank and number of ranks: Open MPI, MPICH and Intel MPI,
-/// MVAPICH, Cray PALS, Slurm.
-const LAUNCHERS: [(&str, &str); 5] = [
+/// Variables in which launchers tell a process its rank and the number of ranks: Open MPI,
+/// MPICH, Slurm.
+const RANKS: [(&str, &str); 3] = [
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+];
+
+/// The same among the ranks of one machine: Open MPI, MPICH and Intel MPI, MVAPICH, Cray PALS,
+/// Slurm.
+const LOCAL_RANKS: [(&str, &str); 5] = [
     ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     ("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
     ("MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"),
     ("PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"),
     ("SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"),
 ];
+
+/// The rank of this process, if a launcher started several.
+pub fn rank() -> Option<u32> {
+    rank_of(|name| std::env::var(name).ok())
+}
+
+fn rank_of(variable: impl Fn(&str) -> Option<String>) -> Option<u32> {
+    let number = |name| variable(name)?.trim().parse::<u32>().ok();
+    RANKS
+        .iter()
+        .find_map(|(rank, size)| Some((number(rank)?, number(size)?)))
+        .and_then(|(rank, size)| (size > 1).then_some(rank))
+}
 
 /// Rank of this process among those of its machine, from 0, and how many they are; `None`
 /// where no launcher says so.
@@ -19,7 +40,7 @@ pub fn local_rank() -> Option<(usize, usize)> {
 
 /// As [`local_rank`], with an environment of the caller's.
 pub fn local_rank_in(variable: impl Fn(&str) -> Option<String>) -> Option<(usize, usize)> {
-    LAUNCHERS.iter().find_map(|(rank, size)| {
+    LOCAL_RANKS.iter().find_map(|(rank, size)| {
         let rank = variable(rank)?.trim().parse().ok()?;
         let text = variable(size)?;
         let node = variable("SLURM_NODEID").and_then(|n| n.trim().parse().ok());
@@ -51,7 +72,7 @@ fn tasks_on(text: &str, node: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn rank(variables: &[(&str, &str)]) -> Option<(usize, usize)> {
+    fn local(variables: &[(&str, &str)]) -> Option<(usize, usize)> {
         local_rank_in(|name| {
             let found = variables.iter().find(|(n, _)| *n == name);
             found.map(|(_, value)| (*value).to_owned())
@@ -60,21 +81,21 @@ mod tests {
 
     #[test]
     fn every_launcher_is_understood() {
-        for (id, size) in LAUNCHERS {
-            assert_eq!(rank(&[(id, "1"), (size, "4")]), Some((1, 4)), "{id}");
-            assert_eq!(rank(&[(id, "1")]), None, "{id}");
-            assert_eq!(rank(&[(size, "4")]), None, "{id}");
-            assert_eq!(rank(&[(id, "4"), (size, "4")]), None, "{id}");
-            assert_eq!(rank(&[(id, "x"), (size, "4")]), None, "{id}");
+        for (id, size) in LOCAL_RANKS {
+            assert_eq!(local(&[(id, "1"), (size, "4")]), Some((1, 4)), "{id}");
+            assert_eq!(local(&[(id, "1")]), None, "{id}");
+            assert_eq!(local(&[(size, "4")]), None, "{id}");
+            assert_eq!(local(&[(id, "4"), (size, "4")]), None, "{id}");
+            assert_eq!(local(&[(id, "x"), (size, "4")]), None, "{id}");
         }
-        assert_eq!(rank(&[]), None);
+        assert_eq!(local(&[]), None);
     }
 
     #[test]
     fn slurm_counts_by_node() {
         let slurm = |node| {
             let tasks = ("SLURM_STEP_TASKS_PER_NODE", "8(x2),3");
-            rank(&[("SLURM_LOCALID", "2"), tasks, ("SLURM_NODEID", node)])
+            local(&[("SLURM_LOCALID", "2"), tasks, ("SLURM_NODEID", node)])
         };
         assert_eq!(slurm("0"), Some((2, 8)));
         assert_eq!(slurm("1"), Some((2, 8)));
@@ -90,6 +111,22 @@ mod tests {
             ("OMPI_COMM_WORLD_LOCAL_RANK", "3"),
             ("OMPI_COMM_WORLD_LOCAL_SIZE", "4"),
         ];
-        assert_eq!(rank(&both), Some((3, 4)));
+        assert_eq!(local(&both), Some((3, 4)));
+    }
+
+    #[test]
+    fn a_rank_is_one_of_several() {
+        let slurm = |size: &'static str| {
+            move |name: &str| match name {
+                "SLURM_PROCID" => Some("2".to_owned()),
+                "SLURM_STEP_NUM_TASKS" => Some(size.to_owned()),
+                _ => None,
+            }
+        };
+        assert_eq!(rank_of(slurm("4")), Some(2));
+        assert_eq!(rank_of(slurm("1")), None);
+        assert_eq!(rank_of(|_| None), None);
+        let open_mpi = |name: &str| Some(if name.ends_with("SIZE") { "8" } else { "5" }.to_owned());
+        assert_eq!(rank_of(open_mpi), Some(5));
     }
 }

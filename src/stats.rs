@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use crate::config::Destination;
-use crate::{log, process};
+use crate::{log, process, ranks};
 
 /// Floating-point operations of one pair, by the convention of Makino and Nitadori for
 /// acceleration, jerk and potential. Blocks of particles at rest, for which no jerk is computed,
@@ -222,7 +222,7 @@ impl Stats {
         let lists = self.lists.as_secs_f64();
         let force = (blocks - transfer - prediction - joining).max(0.0);
         let client = (wall - blocks - lists).max(0.0);
-        let rank = process::rank().map_or_else(String::new, |r| format!(", rank {r}"));
+        let rank = ranks::rank().map_or_else(String::new, |r| format!(", rank {r}"));
         let mut text = String::new();
         let mut row = |name: &str, value: String| {
             // Writing to a string cannot fail.

@@ -82,6 +82,8 @@ pub struct Unit {
     kernels: HashMap<String, Kernel>,
     trees: Trees,
     queued: Option<Queued>,
+    /// Whether the queue may hold work that nobody has waited for.
+    busy: bool,
 }
 
 /// Trees by the number of parts, for the pages that they were made for.
@@ -135,6 +137,7 @@ impl Unit {
             kernels: HashMap::new(),
             trees: Trees::default(),
             queued: None,
+            busy: false,
         };
         // Modules that the driver does not take are better known now.
         unit.kernel(&current, Module::Common, "join_sums".to_owned())?;
@@ -163,6 +166,7 @@ impl Unit {
     pub fn start(&mut self, job: &Job<'_>) -> Result<()> {
         let current = self.device.enter()?;
         self.settle(&current)?;
+        self.busy = true;
         let plan = Plan::new(
             job.particles.len().max(1),
             job.pages.max(1),
@@ -185,7 +189,11 @@ impl Unit {
     /// Waits for what is queued, and forgets it.
     fn settle(&mut self, current: &Current<'_>) -> Result<()> {
         self.queued = None;
-        self.stream.wait(current)
+        if self.busy {
+            self.stream.wait(current)?;
+            self.busy = false;
+        }
+        Ok(())
     }
 
     /// The results of the last job; `None` if it had no pairs.
@@ -199,6 +207,7 @@ impl Unit {
         };
         let current = self.device.enter()?;
         self.stream.wait(&current)?;
+        self.busy = false;
         let Queued { ni, kept, .. } = queued;
         let count = queued.sums / 8;
         // SAFETY: the device has written so much into the pinned memory, and is done; the buffer is
