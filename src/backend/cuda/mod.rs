@@ -7,6 +7,7 @@
 //! A device that fails is left out: its share is sent to the others, or the CPU takes over.
 
 mod driver;
+mod field;
 mod functions;
 mod layout;
 mod plan;
@@ -20,19 +21,18 @@ mod upload;
 use std::time::Instant;
 
 use self::driver::Failure;
+use self::field::Field;
 use self::layout::SUMS;
-use self::scale::Scale;
-use self::unit::{Job, Share, Unit};
-use super::units::SINGLE_RANGE;
+use self::unit::{Share, Unit};
 use super::{Backend, Block, Results, cpu, reference};
-use crate::config::{Devices, Place, Precision, Settings};
+use crate::config::{Devices, Precision, Settings};
 use crate::error::Result;
 use crate::jmemory::JMemory;
 use crate::neighbours::{self, ListRules, NeighbourLists};
 use crate::particle::{Force, IParticle, Nearest};
 use crate::process;
 use crate::ranks;
-use crate::reduce::{Joiner, share};
+use crate::reduce::Joiner;
 use crate::stats::Phases;
 
 pub use self::driver::{Device, devices};
@@ -97,14 +97,7 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
         process: process::generation(),
         units,
         host: None,
-        field: Field {
-            predictor: settings.predictor,
-            join: settings.join,
-            scale: Scale::default(),
-            pages: Vec::new(),
-            below: 0,
-            moving: false,
-        },
+        field: Field::new(settings),
         queued: None,
         wish: 0,
         lost,
@@ -141,19 +134,6 @@ struct Cuda {
     /// Whether the next block is timed.
     measured: bool,
     phases: Phases,
-}
-
-/// The j-particles of a block as the devices see them.
-struct Field {
-    predictor: Place,
-    join: Place,
-    scale: Scale,
-    /// Positions of all pages, in address order.
-    pages: Vec<usize>,
-    /// How many of them, at the front, have addresses below the block's `nj`.
-    below: usize,
-    /// Whether anything moves.
-    moving: bool,
 }
 
 /// A device that failed, by its place in the list.
@@ -273,57 +253,6 @@ impl Backend for Cuda {
             Some(lists) => NeighbourLists::from_lists(lists, rules),
             None => neighbours::lists(memory, block.nj, block.ti, &block.particles, rules),
         }
-    }
-}
-
-impl Field {
-    fn look_at(&mut self, memory: &JMemory, block: &Block, precision: Precision) {
-        if precision != Precision::Double {
-            self.scale.update(memory, block.ti);
-        }
-        self.pages.clear();
-        self.pages.extend(memory.positions(usize::MAX));
-        self.below = memory.positions(block.nj).count();
-        let below = &self.pages[..self.below];
-        self.moving = below.iter().any(|&p| memory.page(p).has_motion())
-            || block.particles.iter().any(|i| i.v != [0.0; 3]);
-    }
-
-    /// What the device number `unit` of `units` is to do for some i-particles.
-    fn job<'a>(
-        &'a self,
-        (unit, units): (usize, usize),
-        memory: &'a JMemory,
-        block: &Block,
-        particles: &'a [IParticle],
-        nearest: bool,
-    ) -> Job<'a> {
-        let run = share(self.pages.len(), units, unit);
-        let number = |n: usize| memory.page(self.pages[n]).number();
-        Job {
-            memory,
-            first: if run.start == 0 { 0 } else { number(run.start) },
-            next: (run.end < self.below).then(|| number(run.end)),
-            pages: self.below.clamp(run.start, run.end) - run.start,
-            run: &self.pages[run],
-            particles,
-            nj: block.nj,
-            ti: block.ti,
-            units: self.scale.units,
-            jerk: self.moving,
-            nearest,
-            predictor: self.predictor,
-            join: self.join,
-        }
-    }
-
-    /// Whether the devices have the range for an i-particle.
-    fn is_representable(&self, i: &IParticle) -> bool {
-        let (least, most) = SINGLE_RANGE;
-        let length = self.scale.units.length;
-        let eps2 = i.eps2 * (length * length);
-        i.x.iter().all(|x| (x * length).abs() <= most)
-            && (i.eps2 == 0.0 || (least..=most).contains(&eps2))
     }
 }
 

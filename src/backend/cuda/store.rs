@@ -75,6 +75,7 @@ impl Store {
             let resident = self.places[position].checked_sub(1);
             let resident = resident.and_then(|place| self.residents[place as usize].as_ref());
             let current_version = resident.is_some_and(|r| r.version == page.version());
+            let stamp = own_stamp(page, stamp);
             let ready = resident.is_some_and(|r| n >= predicted || r.predicted == Some(stamp));
             if current_version && ready {
                 continue;
@@ -141,7 +142,7 @@ impl Store {
             mass_version: page.mass_version(),
             index_version: page.index_version(),
             info,
-            predicted: Some(stamp),
+            predicted: Some(own_stamp(page, stamp)),
         });
         PageWork {
             info,
@@ -242,6 +243,12 @@ impl Store {
         self.places[position] = place + 1;
         place
     }
+}
+
+/// What a page's prediction depends on: not on the time where nothing moves.
+fn own_stamp(page: &Page, [ti, length, velocity]: Stamp) -> Stamp {
+    let everywhen = page.is_at_rest() && f64::from_bits(ti).is_finite();
+    [if everywhen { 0 } else { ti }, length, velocity]
 }
 
 /// The words of the particle in one slot of a page.

@@ -1,12 +1,12 @@
 //! One device at work: its share of the j-particles, the queue, and the launches of one block.
 
+mod block;
+mod lists;
+
 use std::collections::HashMap;
 
 use super::driver::{Current, Device, DeviceBuffer, Kernel, PinnedBuffer, Result, Stream};
-use super::layout::{
-    AdvanceArgs, ForceArgs, IRecord, JoinArgs, ListArgs, NearestArgs, PageWork, Pointer, RECORD,
-    SUMS,
-};
+use super::layout::{AdvanceArgs, IRecord, PageWork, RECORD};
 use super::plan::Plan;
 use super::ptx::Module;
 use super::scale::slots;
@@ -16,23 +16,14 @@ use super::upload::{Upload, bytes_of};
 use crate::backend::units::Units;
 use crate::config::{Place, Precision};
 use crate::jmemory::{JMemory, PAGE};
-use crate::neighbours::ListRules;
 use crate::particle::IParticle;
 
 /// Bytes of changes that are sent in one copy.
 const BATCH: usize = 16 << 20;
 
-/// Bytes of partial sums up to which the host joins them, where it may choose: the copy costs less
-/// than another launch.
-const JOINED_BY_HOST: usize = 16 << 10;
-
-/// Labels of neighbour lists that are fetched together.
-const LABELS: usize = 1 << 24;
-
 /// Threads of the kernels, as in the sources.
 const ADVANCE_THREADS: u32 = 256;
 const NEIGHBOUR_THREADS: u32 = 128;
-const JOIN_THREADS: u32 = 256;
 
 /// What a device is to do with its share of the j-particles.
 pub struct Job<'a> {
@@ -223,7 +214,7 @@ impl Unit {
             )
         };
         if let Some(parts) = queued.unjoined {
-            join_on_host(&self.trees.by_parts[&parts], sums, ni);
+            block::join_on_host(&self.trees.by_parts[&parts], sums, ni);
         }
         Ok(Some(Share {
             leaves: kept.iter().map(|&(leaf, _)| leaf).collect(),
@@ -251,18 +242,6 @@ impl Unit {
             .by_parts
             .entry(parts)
             .or_insert_with(|| Tree::new(numbers, parts, ends.0, ends.1));
-    }
-
-    /// Bytes to send for a block, without the changes.
-    fn block_bytes(&self, job: &Job<'_>, plan: &Plan) -> usize {
-        let tree = &self.trees.by_parts[&plan.parts];
-        bytes_of::<IRecord>(job.particles.len())
-            + bytes_of::<u32>(job.pages)
-            + bytes_of::<u8>(tree.joins.len())
-            + bytes_of::<u32>(tree.first_sum.len())
-            + bytes_of::<[u32; 2]>(tree.steps.len())
-            + bytes_of::<u32>(tree.rounds.len())
-            + bytes_of::<u32>(tree.kept.len())
     }
 
     /// Stores what has changed and predicts what is not predicted. The last batch is left in the
@@ -368,267 +347,6 @@ impl Unit {
         }
     }
 
-    /// Queues the forces on the i-particles, and the copy of the results.
-    fn block(
-        &mut self,
-        current: &Current<'_>,
-        job: &Job<'_>,
-        plan: &Plan,
-        advance: Option<(AdvanceArgs, u32)>,
-    ) -> Result<Queued> {
-        let ni = job.particles.len();
-        let Self {
-            store,
-            upload,
-            trees,
-            ..
-        } = self;
-        let tree = &trees.by_parts[&plan.parts];
-        let particles = upload.put_each(ni, job.particles.iter().map(i_record));
-        let order = upload.put_each(job.pages, job.run.iter().map(|&p| store.place(p)));
-        let joins = upload.put(&tree.joins);
-        let first_sum = upload.put(&tree.first_sum);
-        let steps = upload.put(&tree.steps);
-        let rounds = upload.put(&tree.rounds);
-        let kept = upload.put_each(tree.kept.len(), tree.kept.iter().map(|&(_, sum)| sum));
-        let j = store.sources(job.units);
-
-        let every_sum = tree.sums as usize * SUMS * ni * 8;
-        let on_host = match job.join {
-            Place::Host => true,
-            Place::Device => false,
-            Place::Auto => every_sum <= JOINED_BY_HOST,
-        };
-        let count = if on_host {
-            tree.sums as usize
-        } else {
-            tree.kept.len()
-        };
-        let queued = Queued {
-            ni,
-            unjoined: on_host.then_some(plan.parts),
-            kept: tree.kept.clone(),
-            sums: count * SUMS * ni * 8,
-            nearest: job.nearest,
-        };
-        let join = JoinArgs {
-            steps,
-            rounds,
-            kept,
-            count: tree.rounds.len() as u32,
-            keep: tree.kept.len() as u32,
-            ni: ni as u32,
-            ..JoinArgs::default()
-        };
-
-        let rows = plan.parts * plan.rows;
-        let answer = queued.sums + if job.nearest { ni * (8 + 4) } else { 0 };
-        self.answer.reserve(current, answer)?;
-        self.pinned.reserve(current, answer)?;
-        if !on_host {
-            self.sums.reserve(current, every_sum)?;
-        }
-        if job.nearest {
-            self.candidates.reserve(current, rows * ni * (8 + 8 + 4))?;
-        }
-        let results = self.answer.address();
-        let sums = if on_host {
-            results
-        } else {
-            self.sums.address()
-        };
-        let least = self.candidates.address();
-        let second = least + (rows * ni * 8) as Pointer;
-        let leaf = second + (rows * ni * 8) as Pointer;
-
-        self.upload.send(&self.stream)?;
-        self.launch_advance(current, advance)?;
-        let kernel = self.kernel(
-            current,
-            Module::Forces(self.precision),
-            format!(
-                "force_{}_{}{}_{}",
-                self.precision,
-                if job.jerk { "jerk" } else { "still" },
-                if job.nearest { "_nearest" } else { "" },
-                plan.tile
-            ),
-        )?;
-        let args = ForceArgs {
-            j,
-            particles,
-            order,
-            joins,
-            first_sum,
-            sums,
-            least,
-            second,
-            leaf,
-            nj: job.nj as u64,
-            ni: ni as u32,
-            pages: job.pages as u32,
-            parts: plan.parts as u32,
-            unused: 0,
-        };
-        let grid = (plan.blocks as u32, plan.parts as u32);
-        // SAFETY: what the kernel takes. Sources, uploads and buffers have the sizes that the plan
-        // and the tree ask for, and stay until the queue was waited for.
-        unsafe {
-            self.stream
-                .launch(kernel, grid, (plan.columns as u32, plan.rows as u32), &args)?
-        };
-        if !on_host {
-            let kernel = self.kernel(current, Module::Common, "join_sums".to_owned())?;
-            let columns = (ni as u32).next_power_of_two().min(32);
-            let block = (columns, JOIN_THREADS / columns);
-            let args = JoinArgs {
-                sums,
-                results,
-                ..join
-            };
-            // SAFETY: as above.
-            unsafe {
-                self.stream
-                    .launch(kernel, ((ni as u32).div_ceil(columns), 1), block, &args)?
-            };
-        }
-        if job.nearest {
-            let kernel = self.kernel(current, Module::Common, "nearest_neighbours".to_owned())?;
-            let r2 = results + queued.sums as Pointer;
-            let args = NearestArgs {
-                j,
-                particles,
-                order,
-                least,
-                second,
-                leaf,
-                r2,
-                label: r2 + (ni * 8) as Pointer,
-                nj: job.nj as u64,
-                precision: self.coordinate_error(),
-                ni: ni as u32,
-                pages: job.pages as u32,
-                candidates: rows as u32,
-                unused: 0,
-            };
-            // SAFETY: as above.
-            unsafe {
-                self.stream
-                    .launch(kernel, (ni as u32, 1), (NEIGHBOUR_THREADS, 1), &args)?
-            };
-        }
-        // SAFETY: both buffers have the size; the pinned one is not touched before the next wait.
-        unsafe { self.stream.download(self.pinned.start(), results, answer)? };
-        Ok(queued)
-    }
-
-    /// Relative error of a coordinate as the pair loop sees it.
-    fn coordinate_error(&self) -> f64 {
-        2.0_f64.powi(match self.precision {
-            Precision::Double => -51,
-            Precision::Mixed => -46,
-            Precision::Single => -22,
-        })
-    }
-
-    /// The labels of the neighbours of each i-particle, in address order, added to `found`. The
-    /// memory is as the last job left it.
-    ///
-    /// # Errors
-    ///
-    /// Those of the driver; the unit is of no use then.
-    pub fn add_lists(
-        &mut self,
-        job: &Job<'_>,
-        rules: ListRules,
-        found: &mut [Vec<i32>],
-    ) -> Result<()> {
-        if job.pages == 0 || job.particles.is_empty() {
-            return Ok(());
-        }
-        let current = self.device.enter()?;
-        self.settle(&current)?;
-        let count = self.kernel(&current, Module::Common, "count_neighbours".to_owned())?;
-        let fill = self.kernel(&current, Module::Common, "fill_neighbours".to_owned())?;
-        let ni = job.particles.len();
-        let room = bytes_of::<IRecord>(ni) + bytes_of::<u32>(job.pages) + bytes_of::<u64>(ni);
-        self.upload.begin(&current, room)?;
-        let Self { store, upload, .. } = self;
-        let particles = upload.put_each(ni, job.particles.iter().map(i_record));
-        let order = upload.put_each(job.pages, job.run.iter().map(|&p| store.place(p)));
-        self.candidates.reserve(&current, ni * 4)?;
-        self.pinned.reserve(&current, ni * 4)?;
-        self.upload.send(&self.stream)?;
-        let mut args = ListArgs {
-            j: self.store.sources(job.units),
-            particles,
-            order,
-            counts: self.candidates.address(),
-            nj: job.nj as u64,
-            ni: ni as u32,
-            pages: job.pages as u32,
-            include_self: u32::from(rules.include_self),
-            ..ListArgs::default()
-        };
-        let block = (NEIGHBOUR_THREADS, 1);
-        // SAFETY: as in `block`.
-        unsafe {
-            self.stream.launch(count, (ni as u32, 1), block, &args)?;
-            self.stream
-                .download(self.pinned.start(), args.counts, ni * 4)?;
-        }
-        self.stream.wait(&current)?;
-        // SAFETY: written by the copy that was waited for.
-        let counts =
-            unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<u32>(), ni) }.to_vec();
-
-        let mut begin = 0;
-        while begin < ni {
-            // As many lists as fit, at least one.
-            let mut total = 0;
-            let mut end = begin;
-            let mut begins = Vec::new();
-            while end < ni && (end == begin || total + counts[end] as usize <= LABELS) {
-                begins.push(total as u64);
-                total += counts[end] as usize;
-                end += 1;
-            }
-            if total > 0 {
-                self.upload.begin(&current, room)?;
-                let chosen = &job.particles[begin..end];
-                args.particles = self
-                    .upload
-                    .put_each(chosen.len(), chosen.iter().map(i_record));
-                let store = &self.store;
-                let places = job.run.iter().map(|&p| store.place(p));
-                args.order = self.upload.put_each(job.pages, places);
-                args.begins = self.upload.put(&begins);
-                args.ni = chosen.len() as u32;
-                self.sums.reserve(&current, total * 4)?;
-                self.pinned.reserve(&current, total * 4)?;
-                args.labels = self.sums.address();
-                self.upload.send(&self.stream)?;
-                // SAFETY: as above.
-                unsafe {
-                    self.stream.launch(fill, (args.ni, 1), block, &args)?;
-                    self.stream
-                        .download(self.pinned.start(), args.labels, total * 4)?;
-                }
-                self.stream.wait(&current)?;
-                // SAFETY: written by the copy that was waited for.
-                let mut labels =
-                    unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<i32>(), total) };
-                for (list, &count) in found[begin..end].iter_mut().zip(&counts[begin..end]) {
-                    let (mine, others) = labels.split_at(count as usize);
-                    list.extend_from_slice(mine);
-                    labels = others;
-                }
-            }
-            begin = end;
-        }
-        Ok(())
-    }
-
     /// Gives up what is queued, without waiting.
     pub fn cancel(&mut self) {
         self.queued = None;
@@ -685,19 +403,5 @@ fn i_record(i: &IParticle) -> IRecord {
         eps2: i.eps2,
         h2: i.h2,
         label: i.index.into(),
-    }
-}
-
-/// Does with the partial sums what the kernel `join_sums` does: those kept come first.
-fn join_on_host(tree: &Tree, sums: &mut [f64], ni: usize) {
-    let width = SUMS * ni;
-    for &[to, from] in &tree.steps {
-        let (to, from) = (to as usize * width, from as usize * width);
-        for n in 0..width {
-            sums[to + n] += sums[from + n];
-        }
-    }
-    for (n, &(_, sum)) in tree.kept.iter().enumerate() {
-        sums.copy_within(sum as usize * width..(sum as usize + 1) * width, n * width);
     }
 }

@@ -1,0 +1,88 @@
+//! The j-particles of a block as the devices see them: in which units, and who has which.
+
+use super::scale::Scale;
+use super::unit::Job;
+use crate::backend::Block;
+use crate::backend::units::SINGLE_RANGE;
+use crate::config::{Place, Precision, Settings};
+use crate::jmemory::JMemory;
+use crate::particle::IParticle;
+use crate::reduce::share;
+
+/// The j-particles of a block as the devices see them.
+pub struct Field {
+    predictor: Place,
+    join: Place,
+    /// Units of the devices.
+    pub scale: Scale,
+    /// Positions of all pages, in address order.
+    pub pages: Vec<usize>,
+    /// How many of them, at the front, have addresses below the block's `nj`.
+    pub below: usize,
+    /// Whether anything moves.
+    moving: bool,
+}
+
+impl Field {
+    /// Nothing yet.
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            predictor: settings.predictor,
+            join: settings.join,
+            scale: Scale::default(),
+            pages: Vec::new(),
+            below: 0,
+            moving: false,
+        }
+    }
+
+    /// Takes note of the memory and a block.
+    pub fn look_at(&mut self, memory: &JMemory, block: &Block, precision: Precision) {
+        if precision != Precision::Double {
+            self.scale.update(memory, block.ti);
+        }
+        self.pages.clear();
+        self.pages.extend(memory.positions(usize::MAX));
+        self.below = memory.positions(block.nj).count();
+        let below = &self.pages[..self.below];
+        self.moving = below.iter().any(|&p| memory.page(p).has_motion())
+            || block.particles.iter().any(|i| i.v != [0.0; 3]);
+    }
+
+    /// What the device number `unit` of `units` is to do for some i-particles.
+    pub fn job<'a>(
+        &'a self,
+        (unit, units): (usize, usize),
+        memory: &'a JMemory,
+        block: &Block,
+        particles: &'a [IParticle],
+        nearest: bool,
+    ) -> Job<'a> {
+        let run = share(self.pages.len(), units, unit);
+        let number = |n: usize| memory.page(self.pages[n]).number();
+        Job {
+            memory,
+            first: if run.start == 0 { 0 } else { number(run.start) },
+            next: (run.end < self.below).then(|| number(run.end)),
+            pages: self.below.clamp(run.start, run.end) - run.start,
+            run: &self.pages[run],
+            particles,
+            nj: block.nj,
+            ti: block.ti,
+            units: self.scale.units,
+            jerk: self.moving,
+            nearest,
+            predictor: self.predictor,
+            join: self.join,
+        }
+    }
+
+    /// Whether the devices have the range for an i-particle.
+    pub fn is_representable(&self, i: &IParticle) -> bool {
+        let (least, most) = SINGLE_RANGE;
+        let length = self.scale.units.length;
+        let eps2 = i.eps2 * (length * length);
+        i.x.iter().all(|x| (x * length).abs() <= most)
+            && (i.eps2 == 0.0 || (least..=most).contains(&eps2))
+    }
+}
