@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use twox_hash::XxHash64;
+
 /// Where the list lies under the prefix.
 pub const PLACE: &str = "share/kirin/manifest";
 
@@ -15,7 +17,7 @@ pub enum Entry {
     /// A folder that was not there before.
     Folder(PathBuf),
     /// A file: checksum and length of its contents.
-    File(PathBuf, u32, u64),
+    File(PathBuf, u64, u64),
     /// A symbolic link and what it holds.
     Link(PathBuf, PathBuf),
 }
@@ -23,7 +25,7 @@ pub enum Entry {
 impl Entry {
     /// A file of these contents.
     pub fn file(path: &str, bytes: &[u8]) -> Self {
-        Self::File(path.into(), crc32fast::hash(bytes), bytes.len() as u64)
+        Self::File(path.into(), XxHash64::oneshot(0, bytes), bytes.len() as u64)
     }
 
     /// Its path under the prefix.
@@ -40,7 +42,7 @@ impl Entry {
             Self::Folder(_) => path.is_dir(),
             Self::File(_, sum, length) => {
                 fs::symlink_metadata(&path).is_ok_and(|m| m.is_file() && m.len() == *length)
-                    && fs::read(&path).is_ok_and(|bytes| crc32fast::hash(&bytes) == *sum)
+                    && fs::read(&path).is_ok_and(|bytes| XxHash64::oneshot(0, &bytes) == *sum)
             }
             Self::Link(_, to) => fs::read_link(&path).is_ok_and(|found| found == *to),
         }
@@ -49,7 +51,7 @@ impl Entry {
     fn to_line(&self) -> String {
         match self {
             Self::Folder(path) => format!("folder {}", path.display()),
-            Self::File(path, sum, length) => format!("file {sum:08x} {length} {}", path.display()),
+            Self::File(path, sum, length) => format!("file {sum:016x} {length} {}", path.display()),
             Self::Link(path, to) => format!("link {} {}", to.display(), path.display()),
         }
     }
@@ -61,7 +63,7 @@ impl Entry {
             ["folder", path] => Some(Self::Folder(path.into())),
             ["file", sum, length, path] => Some(Self::File(
                 path.into(),
-                u32::from_str_radix(sum, 16).ok()?,
+                u64::from_str_radix(sum, 16).ok()?,
                 length.parse().ok()?,
             )),
             ["link", to, path] => Some(Self::Link(path.into(), to.into())),

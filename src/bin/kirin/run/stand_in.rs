@@ -12,6 +12,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use twox_hash::XxHash64;
+
 use object::elf;
 
 /// A path in `folder` to an empty library that answers to `name` and needs `library`.
@@ -28,7 +30,7 @@ pub fn file(folder: &Path, name: &str, library: &str) -> io::Result<PathBuf> {
         .chars()
         .map(|c| if plain(c) { c } else { '_' })
         .collect();
-    let path = folder.join(format!("{:08x}-{stem}", crc32fast::hash(&bytes)));
+    let path = folder.join(format!("{:016x}-{stem}", XxHash64::oneshot(0, &bytes)));
     if fs::read(&path).is_ok_and(|found| found == bytes) {
         return Ok(path);
     }
@@ -45,8 +47,8 @@ pub fn file(folder: &Path, name: &str, library: &str) -> io::Result<PathBuf> {
 ///
 /// It cannot be made.
 pub fn link(folder: &Path, library: &Path) -> io::Result<PathBuf> {
-    let name = crc32fast::hash(library.as_os_str().as_encoded_bytes());
-    let path = folder.join(format!("{name:08x}-libkirin.so"));
+    let name = XxHash64::oneshot(0, library.as_os_str().as_encoded_bytes());
+    let path = folder.join(format!("{name:016x}-libkirin.so"));
     if fs::read_link(&path).is_ok_and(|found| found == library) {
         return Ok(path);
     }
