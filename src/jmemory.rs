@@ -259,6 +259,12 @@ impl Page {
         }
     }
 
+    /// The predicted position of one particle at the time `ti`.
+    pub fn predicted_position(&self, slot: usize, ti: f64) -> [f64; 3] {
+        let s = ti - self.columns[TIME][slot];
+        [0, 1, 2].map(|k| self.coordinate(k, slot).position(Scalar, s))
+    }
+
     /// Predicted positions at the time `ti`.
     pub fn predict_positions(&self, ti: f64, x: &mut [[f64; PAGE]; 3]) {
         for slot in 0..PAGE {

@@ -98,6 +98,56 @@ impl<T: Partial> Joiner<T> {
     }
 }
 
+/// When the sums of one run of leaves are joined, for whoever has many sums over the same leaves:
+/// each on a stack, joined as soon as a subtree is complete.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// For each leaf: with how many sums from the top of the stack its own is joined before it
+    /// takes their place.
+    pub joins: Vec<u8>,
+    /// Sums on the stack at most.
+    pub depth: usize,
+    /// The first leaf of each sum that is left on the stack: the maximal aligned subtrees.
+    pub left: Vec<u32>,
+}
+
+impl Steps {
+    /// The steps of the run that begins at `first` and has the given leaves (ascending), where `after`
+    /// is the leaf at which the following run begins, or the greatest number if there is none.
+    pub fn restart(&mut self, leaves: impl Iterator<Item = u32>, first: u32, after: u32) {
+        let mut joiner = Joiner::new(first);
+        self.joins.clear();
+        self.depth = 0;
+        for leaf in leaves {
+            self.push(&mut joiner, leaf);
+        }
+        self.push(&mut joiner, after);
+        let left = joiner.parts().iter().map(|&(leaf, _)| leaf);
+        self.left.clear();
+        self.left.extend(left.filter(|&leaf| leaf != after));
+    }
+
+    /// A subtree is known to be complete when the next leaf is seen.
+    fn push(&mut self, joiner: &mut Joiner<Nothing>, leaf: u32) {
+        let waiting = joiner.parts().len();
+        self.depth = self.depth.max(waiting);
+        joiner.push(leaf, Nothing);
+        if waiting > 0 {
+            self.joins.push((waiting + 1 - joiner.parts().len()) as u8);
+        }
+    }
+}
+
+/// A sum of which only the existence matters.
+#[derive(Clone, Copy)]
+struct Nothing;
+
+impl Partial for Nothing {
+    fn join(self, _: Self) -> Self {
+        self
+    }
+}
+
 /// Divides `0..count` into `parts` runs of nearly equal length.
 pub fn share(count: usize, parts: usize, part: usize) -> Range<usize> {
     let begin = count * part / parts;

@@ -101,9 +101,12 @@ impl Simd for Avx2<f32> {
         simd!(_mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0), a), b))
     }
     #[inline(always)]
-    fn rsqrt(self, x: __m256) -> __m256 {
-        // One Newton step from the 12-bit estimate y: y (3 - x y^2), twice the root's inverse.
-        let y = simd!(_mm256_rsqrt_ps(x));
+    fn estimate(self, x: __m256) -> __m256 {
+        simd!(_mm256_rsqrt_ps(x))
+    }
+    #[inline(always)]
+    fn refine(self, x: __m256, y: __m256) -> __m256 {
+        // One Newton step from 12 bits: y (3 - x y^2), twice the root's inverse.
         let h = self.fnma(self.mul(x, y), y, self.splat(3.0));
         self.mul(y, h)
     }
@@ -271,9 +274,13 @@ impl Simd for Avx2<f64> {
         simd!(_mm256_max_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), a), b))
     }
     #[inline(always)]
-    fn rsqrt(self, x: __m256d) -> __m256d {
+    fn estimate(self, x: __m256d) -> __m256d {
         // The divider works beside the multipliers: faster than three Newton steps.
         simd!(_mm256_div_pd(_mm256_set1_pd(1.0), _mm256_sqrt_pd(x)))
+    }
+    #[inline(always)]
+    fn refine(self, _: __m256d, y: __m256d) -> __m256d {
+        y
     }
     #[inline(always)]
     fn nonzero(self, a: __m256d) -> __m256d {

@@ -108,9 +108,12 @@ impl Simd for Avx512<f32> {
         simd!(_mm512_max_ps(_mm512_abs_ps(a), b))
     }
     #[inline(always)]
-    fn rsqrt(self, x: __m512) -> __m512 {
-        // One Newton step from the 14-bit estimate y: y (3 - x y^2), twice the root's inverse.
-        let y = simd!(_mm512_rsqrt14_ps(x));
+    fn estimate(self, x: __m512) -> __m512 {
+        simd!(_mm512_rsqrt14_ps(x))
+    }
+    #[inline(always)]
+    fn refine(self, x: __m512, y: __m512) -> __m512 {
+        // One Newton step from 14 bits: y (3 - x y^2), twice the root's inverse.
         let h = self.fnma(self.mul(x, y), y, self.splat(3.0));
         self.mul(y, h)
     }
@@ -277,10 +280,13 @@ impl Simd for Avx512<f64> {
         simd!(_mm512_max_pd(_mm512_abs_pd(a), b))
     }
     #[inline(always)]
-    fn rsqrt(self, x: __m512d) -> __m512d {
-        // Two Newton steps from the 14-bit estimate: y + y/2 (1 - x y^2).
+    fn estimate(self, x: __m512d) -> __m512d {
+        simd!(_mm512_rsqrt14_pd(x))
+    }
+    #[inline(always)]
+    fn refine(self, x: __m512d, mut y: __m512d) -> __m512d {
+        // Two Newton steps from 14 bits: y + y/2 (1 - x y^2).
         let (half, one) = (self.splat(0.5), self.splat(1.0));
-        let mut y = simd!(_mm512_rsqrt14_pd(x));
         for _ in 0..2 {
             let e = self.fnma(self.mul(x, y), y, one);
             y = self.fma(self.mul(y, half), e, y);

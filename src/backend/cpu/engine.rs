@@ -6,7 +6,7 @@ use std::time::Instant;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::kernel::{self, MeanRoot, Sources, Target, Variant};
-use super::nearest::{self, Candidates};
+use super::nearest::{self, Candidate};
 use super::plan::{Plan, Task};
 use super::pool::Pool;
 use super::simd::{Real, Simd, Work};
@@ -15,8 +15,9 @@ use super::workspace::Workspace;
 use crate::backend::{Backend, Block, Results, reference};
 use crate::config::{InstructionSet, Precision};
 use crate::error::Result;
-use crate::jmemory::{JMemory, PAGE, Page};
-use crate::particle::{Force, IParticle, Nearest};
+use crate::jmemory::{Column, JMemory, PAGE, Page};
+use crate::particle::{Force, IParticle};
+use crate::reduce::Partial;
 use crate::stats::Phases;
 
 /// Vectors of one leaf.
@@ -192,9 +193,8 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             }
         } else if let Some(first) = spaces.next() {
             let first = first.get_mut();
-            for other in spaces {
-                first.append(other.get_mut(), ni);
-            }
+            let mut others: Vec<_> = spaces.map(|other| &mut other.get_mut().totals).collect();
+            first.totals.join(&mut others, ni);
             let whole = Task {
                 particles: 0..ni,
                 pages: 0..self.pages.len(),
@@ -341,17 +341,37 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
     /// Sums over the task's run of pages for each of its i-particles.
     #[inline(always)]
     fn sum(&self, task: &Task, workspace: &mut Workspace<S::T>) {
+        let Workspace {
+            totals, scratch, ..
+        } = workspace;
         let particles = &self.block.particles[task.particles.clone()];
-        // Absent pages between two runs belong to neither.
-        let first_leaf = match task.pages.start {
-            0 => 0,
-            start => self.memory.page(self.pages[start]).number() * Self::LEAVES as u32,
-        };
-        workspace.restart(particles, first_leaf);
+        let number = |at: usize| self.memory.page(self.pages[at]).number() * Self::LEAVES as u32;
+        totals.steps.restart(
+            task.pages.clone().flat_map(|at| {
+                let leaves = self
+                    .slots(self.memory.page(self.pages[at]))
+                    .div_ceil(Self::LEAF);
+                (number(at)..).take(leaves)
+            }),
+            // Absent pages between two runs belong to neither.
+            if task.pages.start == 0 {
+                0
+            } else {
+                number(task.pages.start)
+            },
+            if task.pages.end == self.pages.len() {
+                u32::MAX
+            } else {
+                number(task.pages.end)
+            },
+        );
+        totals.restart(particles, Self::slack);
+        let mut distances = Column::default();
+        let (mut step, mut waiting) = (0, 0);
         for &position in &self.pages[task.pages.clone()] {
             let page = self.memory.page(position);
             let prepared = self.prepare(position);
-            let tile = self.tile(&prepared, page, &mut workspace.scratch);
+            let tile = self.tile(&prepared, page, scratch);
             let masses = &*prepared.masses;
             let sources = Sources {
                 tile,
@@ -360,38 +380,63 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                 minus_three: S::T::from_f64(-3.0 / (self.root * self.root)),
             };
             let slots = self.slots(page);
+            let is_plain = tile.units.are_plain();
             let doubtful = tile.far || !masses.representable;
             let factors = tile::factors(&tile.units, masses.unit, self.root);
-            for leaf in 0..Self::LEAVES {
-                let range = leaf * Self::LEAF..slots.min((leaf + 1) * Self::LEAF);
-                if range.is_empty() {
-                    break;
-                }
-                let number = page.number() * Self::LEAVES as u32 + leaf as u32;
+            let area = tile.units.length * tile.units.length;
+            for begin in (0..slots).step_by(Self::LEAF) {
+                let range = begin..slots.min(begin + Self::LEAF);
                 let holes = !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone());
-                for (i, progress) in particles.iter().zip(&mut workspace.progress) {
-                    let target = progress.target(i, &tile.units);
-                    progress.unsafe_range |= !(tile.representable && target.is_representable(i));
+                let joins = usize::from(totals.steps.joins[step]);
+                for (i, (progress, stack)) in particles.iter().zip(totals.iter_mut()) {
+                    let scaled;
+                    let target = if is_plain {
+                        &progress.plain
+                    } else {
+                        scaled = Target::new(i, &tile.units);
+                        &scaled
+                    };
+                    progress.unsafe_range |= !(tile.representable && target.representable);
                     let variant = Variant {
-                        jerk: page.has_motion() || i.v != [0.0; 3],
-                        mask: holes || prepared.labels.may_hold(i.index),
+                        jerk: page.has_motion() || target.moves,
+                        mask: holes || prepared.labels.may_hold(target.label),
                         nearest: self.nearest,
                     };
-                    let range = range.clone();
-                    let (mut sums, least) =
-                        kernel::leaf::<S, SPLIT>(self.s, variant, sources, &target, range);
+                    let (mut sums, least) = kernel::leaf::<S, SPLIT>(
+                        self.s,
+                        variant,
+                        sources,
+                        target,
+                        range.clone(),
+                        &mut distances,
+                    );
                     // Where particles are so far or so light that their terms may vanish, something
                     // must outweigh them.
                     progress.unsafe_range |= doubtful && sums[3].abs() < LEAST_POTENTIAL;
                     for (sum, factor) in sums.iter_mut().zip(factors) {
                         *sum *= factor;
                     }
-                    progress.joiner.push(number, sums);
-                    if self.nearest && least < S::T::MAX {
-                        let least = least.to_f64() / (tile.units.length * tile.units.length);
-                        progress.candidates.add(number, least, Self::slack(i));
+                    for left in stack[waiting - joins..waiting].iter().rev() {
+                        sums = left.join(sums);
+                    }
+                    stack[waiting - joins] = sums;
+                    if self.nearest
+                        && least < S::T::MAX
+                        && let Some(bound) = progress.candidates.bound_with(least.to_f64() / area)
+                    {
+                        // A little more, for the rounding of the bound itself.
+                        let bound = S::T::from_f64(bound * area * (1.0 + 1e-6));
+                        kernel::slots_within(self.s, &distances, bound, range.clone(), |slot| {
+                            progress.candidates.push(Candidate {
+                                page: position,
+                                slot,
+                                r2: distances[slot].to_f64() / area,
+                            });
+                        });
                     }
                 }
+                waiting = waiting + 1 - joins;
+                step += 1;
             }
         }
     }
@@ -411,26 +456,29 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
     fn finish(&self, task: &Task, workspace: &mut Workspace<S::T>) {
         let block = self.block;
         let Workspace {
-            progress,
+            totals,
             forces,
             nearest,
-            scratch,
+            ..
         } = workspace;
         forces.clear();
         nearest.clear();
         let particles = &block.particles[task.particles.clone()];
         let mut again = Vec::new();
-        for (k, (i, progress)) in particles.iter().zip(progress).enumerate() {
-            let sums = progress.joiner.total().unwrap_or_default();
+        for (k, (i, (progress, stack))) in particles.iter().zip(totals.iter_mut()).enumerate() {
+            let [x, y, z, pot, jx, jy, jz, _] = stack[0];
             let force = Force {
-                acc: [sums[0], sums[1], sums[2]],
-                pot: sums[3],
-                jerk: [sums[4], sums[5], sums[6]],
+                acc: [x, y, z],
+                pot,
+                jerk: [jx, jy, jz],
             };
             forces.push(force);
             let mut found = None;
             if self.nearest && !progress.unsafe_range {
-                found = self.nearest(i, &progress.candidates, scratch);
+                for candidate in progress.candidates.remaining() {
+                    let page = self.memory.page(candidate.page);
+                    nearest::consider(&mut found, i, page, candidate.slot, block.ti);
+                }
             }
             nearest.push(found);
             if progress.unsafe_range || !force.is_finite() || (self.nearest && found.is_none()) {
@@ -450,37 +498,5 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                 }
             }
         }
-    }
-
-    /// The nearest neighbour, from the leaves that can hold it.
-    #[inline(always)]
-    fn nearest(
-        &self,
-        i: &IParticle,
-        candidates: &Candidates,
-        scratch: &mut Option<Box<Tile<S::T>>>,
-    ) -> Option<Nearest> {
-        let (bound, leaves) = candidates.remaining()?;
-        let mut best = None;
-        for leaf in leaves {
-            let number = leaf / Self::LEAVES as u32;
-            let at = self
-                .pages
-                .binary_search_by_key(&number, |&p| self.memory.page(p).number())
-                .expect("a candidate comes from one of the block's pages");
-            let page = self.memory.page(self.pages[at]);
-            let prepared = self.prepare(self.pages[at]);
-            let tile = self.tile(&prepared, page, scratch);
-            let begin = leaf as usize % Self::LEAVES * Self::LEAF;
-            let range = begin..self.slots(page).min(begin + Self::LEAF);
-            // A little more, for the rounding of the bound itself.
-            let length = tile.units.length;
-            let bound = S::T::from_f64(bound * (length * length) * (1.0 + 1e-6));
-            let target = Target::new(i, &tile.units);
-            kernel::slots_within::<S, SPLIT>(self.s, tile, &target, bound, range.clone(), |slot| {
-                nearest::consider(&mut best, i, page, slot, &range, self.block.ti);
-            });
-        }
-        best
     }
 }

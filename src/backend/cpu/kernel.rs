@@ -18,7 +18,13 @@ pub struct Target<T> {
     x_low: [T; 3],
     v: [T; 3],
     eps2: T,
-    label: i32,
+    /// Its label.
+    pub label: i32,
+    /// Whether it has a velocity.
+    pub moves: bool,
+    /// Whether `T` has the range for this i-particle: far from the tile's particles, or with a
+    /// softening that is lost in rounding, it has not.
+    pub representable: bool,
 }
 
 impl<T: Real> Target<T> {
@@ -27,23 +33,18 @@ impl<T: Real> Target<T> {
     pub fn new(i: &IParticle, units: &Units) -> Self {
         let scaled = i.x.map(|x| x * units.length);
         let x = scaled.map(T::from_f64);
+        let eps2 = T::from_f64(i.eps2 * (units.length * units.length));
+        let (least, most) = T::SAFE_RANGE;
         Self {
             x,
             x_low: [0, 1, 2].map(|k| T::from_f64(scaled[k] - x[k].to_f64())),
             v: i.v.map(|v| T::from_f64(v * units.velocity)),
-            eps2: T::from_f64(i.eps2 * (units.length * units.length)),
+            eps2,
             label: i.index,
+            moves: i.v != [0.0; 3],
+            representable: x.iter().all(|x| x.to_f64().abs() <= most)
+                && (i.eps2 == 0.0 || (least..=most).contains(&eps2.to_f64())),
         }
-    }
-
-    /// Whether `T` has the range for this i-particle: far from the tile's particles, or
-    /// with a softening that is lost in rounding, it has not.
-    #[inline(always)]
-    pub fn is_representable(&self, i: &IParticle) -> bool {
-        let (least, most) = T::SAFE_RANGE;
-        let eps2 = self.eps2.to_f64();
-        self.x.iter().all(|x| x.to_f64().abs() <= most)
-            && (i.eps2 == 0.0 || (least..=most).contains(&eps2))
     }
 }
 
@@ -56,11 +57,11 @@ pub struct Sources<'a, S: Simd> {
     pub masses: &'a Column<S::T>,
     /// Labels, and which slots hold a particle.
     pub page: &'a Page,
-    /// -3 / r^2 in terms of the square of what [`Simd::rsqrt`] returns.
+    /// -3 / r^2 in terms of the square of what [`Simd::refine`] returns.
     pub minus_three: S::T,
 }
 
-/// What [`Simd::rsqrt`] returns times the root, on average.
+/// What [`Simd::refine`] returns times the root, on average.
 ///
 /// The Newton step from an estimate of 12 bits is too small by half an ulp on average;
 /// in the sums of r^-3 of all particles that does not cancel. The processors differ in
@@ -85,7 +86,10 @@ impl<S: Simd> Work for MeanRoot<S> {
             let mut at = 0;
             while at < PAGE {
                 // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-                unsafe { s.store(&mut y, at, s.rsqrt(s.load(&x, at))) };
+                unsafe {
+                    let x = s.load(&x, at);
+                    s.store(&mut y, at, s.refine(x, s.estimate(x)));
+                }
                 at += S::LANES;
             }
             for (x, y) in x.iter().zip(&y) {
@@ -110,9 +114,10 @@ pub struct Variant {
 }
 
 /// Sums over the slots of `range` within one leaf, in the tile's units, and the
-/// smallest softened r^2 if it is wanted.
+/// smallest softened r^2 if it is wanted; then all of them are left in `distances`, slot by slot, with
+/// the greatest number for those that do not count.
 ///
-/// `range` begins at a multiple of the lanes; without a mask it ends at one, too. A pair at no
+/// `range` is not empty and begins at a multiple of the lanes; without a mask it ends at one, too. A pair at no
 /// distance without softening makes the sums infinite or not a number: whether the particles do
 /// coincide is not for this precision to say.
 #[inline(always)]
@@ -122,12 +127,13 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     j: Sources<'_, S>,
     i: &Target<S::T>,
     range: Range<usize>,
+    distances: &mut Column<S::T>,
 ) -> (Sums, S::T) {
     macro_rules! variants {
         ($($jerk:literal $mask:literal $nearest:literal),+) => {
             match (variant.jerk, variant.mask, variant.nearest) {
                 $( ($jerk, $mask, $nearest) =>
-                    pairs::<S, SPLIT, $jerk, $mask, $nearest>(s, j, i, range), )+
+                    pairs::<S, SPLIT, $jerk, $mask, $nearest>(s, j, i, range, distances), )+
             }
         };
     }
@@ -143,79 +149,129 @@ fn pairs<S: Simd, const SPLIT: bool, const JERK: bool, const MASK: bool, const N
     j: Sources<'_, S>,
     i: &Target<S::T>,
     range: Range<usize>,
+    distances: &mut Column<S::T>,
 ) -> (Sums, S::T) {
-    let nought = s.splat(S::T::default());
-    let far = s.splat(S::T::MAX);
-    let minus_three = s.splat(j.minus_three);
-    let tile = j.tile;
     let point = Point::<S, SPLIT>::new(s, i);
-    let vi = splat3(s, &i.v);
-
-    let mut acc = [nought; 3];
-    let mut jerk = [nought; 3];
-    let mut pot = nought;
-    let mut least = far;
+    let mut pass = Pass::<S, JERK, MASK, NEAREST> {
+        s,
+        j,
+        label: i.label,
+        end: range.end,
+        minus_three: s.splat(j.minus_three),
+        v: splat3(s, &i.v),
+        acc: [s.splat(S::T::default()); 3],
+        pot: s.splat(S::T::default()),
+        jerk: [s.splat(S::T::default()); 3],
+        least: s.splat(S::T::MAX),
+    };
+    assert!(!range.is_empty() && range.end <= PAGE);
     let mut at = range.start;
-    while at < range.end {
-        // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-        let (r, r2) = unsafe { point.distance(s, tile, at) };
-        let mut near = r2;
-        let mut y = s.rsqrt(r2);
-        if MASK {
-            // SAFETY: as above.
-            let counts = unsafe { counting(s, j.page, i.label, at, range.end) };
-            y = s.select(counts, y, nought);
-            near = s.select(counts, near, far);
-        }
-        if NEAREST {
-            least = s.min(near, least);
-        }
+    // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
+    let mut pair = unsafe { point.pair(s, j.tile, at) };
+    while at + S::LANES < range.end {
+        // The roots of the next vector are on their way while this one's terms are summed.
         // SAFETY: as above.
-        let m_r = s.mul(unsafe { s.load(j.masses, at) }, y);
-        let y2 = s.mul(y, y);
-        let m_r3 = s.mul(m_r, y2);
-        pot = s.add(pot, m_r);
-        for k in 0..3 {
-            acc[k] = s.fma(m_r3, r[k], acc[k]);
-        }
-        if JERK {
-            let mut v = vi;
-            for k in 0..3 {
-                // SAFETY: as above.
-                v[k] = s.sub(unsafe { s.load(&tile.v[k], at) }, vi[k]);
-            }
-            let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
-            // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
-            let rv = s.mul(s.mul(rv, minus_three), y2);
-            for k in 0..3 {
-                jerk[k] = s.fma(m_r3, s.fma(rv, r[k], v[k]), jerk[k]);
-            }
-        }
+        let next = unsafe { point.pair(s, j.tile, at + S::LANES) };
+        // SAFETY: as above.
+        unsafe { pass.add(pair, at, distances) };
+        pair = next;
         at += S::LANES;
     }
-    let sums = s.sums([acc[0], acc[1], acc[2], pot, jerk[0], jerk[1], jerk[2]]);
-    let least = if NEAREST { s.least(least) } else { S::T::MAX };
+    // SAFETY: as above.
+    unsafe { pass.add(pair, at, distances) };
+    let [x, y, z] = pass.acc;
+    let [jx, jy, jz] = pass.jerk;
+    let sums = s.sums([x, y, z, pass.pot, jx, jy, jz]);
+    let least = if NEAREST {
+        s.least(pass.least)
+    } else {
+        S::T::MAX
+    };
     (sums, least)
 }
 
-/// Calls `found` for each slot of `range` with a softened r^2 of at most `bound`
-/// (in the tile's units), in address order. Slots that do not count may be among them.
-#[inline(always)]
-pub fn slots_within<S: Simd, const SPLIT: bool>(
+/// One i-particle's way through a leaf.
+struct Pass<'a, S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool> {
     s: S,
-    tile: &Tile<S::T>,
-    i: &Target<S::T>,
+    j: Sources<'a, S>,
+    label: i32,
+    end: usize,
+    minus_three: S::V,
+    v: [S::V; 3],
+    acc: [S::V; 3],
+    pot: S::V,
+    jerk: [S::V; 3],
+    least: S::V,
+}
+
+impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool>
+    Pass<'_, S, JERK, MASK, NEAREST>
+{
+    /// Adds the pairs of the slots from `at` on.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn add(
+        &mut self,
+        Pair { r, r2, estimate }: Pair<S>,
+        at: usize,
+        distances: &mut Column<S::T>,
+    ) {
+        let s = self.s;
+        let mut near = r2;
+        let mut y = s.refine(r2, estimate);
+        if MASK {
+            // SAFETY: passed on.
+            let counts = unsafe { counting(s, self.j.page, self.label, at, self.end) };
+            y = s.select(counts, y, s.splat(S::T::default()));
+            near = s.select(counts, near, s.splat(S::T::MAX));
+        }
+        if NEAREST {
+            self.least = s.min(near, self.least);
+            // SAFETY: passed on.
+            unsafe { s.store(distances, at, near) };
+        }
+        // SAFETY: passed on.
+        let m_r = s.mul(unsafe { s.load(self.j.masses, at) }, y);
+        let y2 = s.mul(y, y);
+        let m_r3 = s.mul(m_r, y2);
+        self.pot = s.add(self.pot, m_r);
+        for (r, acc) in r.iter().zip(&mut self.acc) {
+            *acc = s.fma(m_r3, *r, *acc);
+        }
+        if JERK {
+            let mut v = self.v;
+            for (v, of_j) in v.iter_mut().zip(&self.j.tile.v) {
+                // SAFETY: passed on.
+                *v = s.sub(unsafe { s.load(of_j, at) }, *v);
+            }
+            let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
+            // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
+            let rv = s.mul(s.mul(rv, self.minus_three), y2);
+            for k in 0..3 {
+                self.jerk[k] = s.fma(m_r3, s.fma(rv, r[k], v[k]), self.jerk[k]);
+            }
+        }
+    }
+}
+
+/// Calls `found` for each slot of `range` at which [`leaf`] left a distance of at most `bound`, in
+/// address order.
+#[inline(always)]
+pub fn slots_within<S: Simd>(
+    s: S,
+    distances: &Column<S::T>,
     bound: S::T,
     range: Range<usize>,
     mut found: impl FnMut(usize),
 ) {
-    let point = Point::<S, SPLIT>::new(s, i);
     let bound = s.splat(bound);
     let mut at = range.start;
     while at < range.end {
         // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-        let (_, r2) = unsafe { point.distance(s, tile, at) };
-        let mut bits = s.le_bits(r2, bound);
+        let mut bits = s.le_bits(unsafe { s.load(distances, at) }, bound);
         while bits != 0 {
             found(at + bits.trailing_zeros() as usize);
             bits &= bits - 1;
@@ -236,6 +292,17 @@ struct Point<S: Simd, const SPLIT: bool> {
     eps2: S::V,
 }
 
+/// One vector of pairs.
+#[derive(Clone, Copy)]
+struct Pair<S: Simd> {
+    /// x_j - x_i
+    r: [S::V; 3],
+    /// r^2 + eps^2
+    r2: S::V,
+    /// [`Simd::estimate`] of its root.
+    estimate: S::V,
+}
+
 impl<S: Simd, const SPLIT: bool> Point<S, SPLIT> {
     #[inline(always)]
     fn new(s: S, i: &Target<S::T>) -> Self {
@@ -246,13 +313,13 @@ impl<S: Simd, const SPLIT: bool> Point<S, SPLIT> {
         }
     }
 
-    /// r = x_j - x_i for the slots from `at` on, and r^2 + eps^2.
+    /// The pairs with the slots from `at` on.
     ///
     /// # Safety
     ///
     /// `at + LANES <= PAGE`.
     #[inline(always)]
-    unsafe fn distance(&self, s: S, tile: &Tile<S::T>, at: usize) -> ([S::V; 3], S::V) {
+    unsafe fn pair(&self, s: S, tile: &Tile<S::T>, at: usize) -> Pair<S> {
         let mut r = self.x;
         for (k, r) in r.iter_mut().enumerate() {
             // SAFETY: passed on.
@@ -265,7 +332,9 @@ impl<S: Simd, const SPLIT: bool> Point<S, SPLIT> {
         }
         let r2 = s.fma(r[0], r[0], self.eps2);
         let r2 = s.fma(r[1], r[1], r2);
-        (r, s.fma(r[2], r[2], r2))
+        let r2 = s.fma(r[2], r[2], r2);
+        let estimate = s.estimate(r2);
+        Pair { r, r2, estimate }
     }
 }
 

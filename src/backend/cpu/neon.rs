@@ -99,9 +99,12 @@ impl Simd for Neon<f32> {
         simd!(vbslq_f32(vcgtq_f32(a, b), a, b))
     }
     #[inline(always)]
-    fn rsqrt(self, x: float32x4_t) -> float32x4_t {
-        // Two Newton steps from the 8-bit estimate.
-        let mut y = simd!(vrsqrteq_f32(x));
+    fn estimate(self, x: float32x4_t) -> float32x4_t {
+        simd!(vrsqrteq_f32(x))
+    }
+    #[inline(always)]
+    fn refine(self, x: float32x4_t, mut y: float32x4_t) -> float32x4_t {
+        // Two Newton steps from 8 bits.
         for _ in 0..2 {
             y = self.mul(y, simd!(vrsqrtsq_f32(self.mul(x, y), y)));
         }
@@ -230,8 +233,12 @@ impl Simd for Neon<f64> {
         simd!(vbslq_f64(vcgtq_f64(a, b), a, b))
     }
     #[inline(always)]
-    fn rsqrt(self, x: float64x2_t) -> float64x2_t {
+    fn estimate(self, x: float64x2_t) -> float64x2_t {
         simd!(vdivq_f64(vdupq_n_f64(1.0), vsqrtq_f64(x)))
+    }
+    #[inline(always)]
+    fn refine(self, _: float64x2_t, y: float64x2_t) -> float64x2_t {
+        y
     }
     #[inline(always)]
     fn nonzero(self, a: float64x2_t) -> uint64x2_t {

@@ -77,8 +77,12 @@ macro_rules! portable {
                 std::array::from_fn(|l| if a[l].abs() > b[l] { a[l].abs() } else { b[l] })
             }
             #[inline(always)]
-            fn rsqrt(self, x: Self::V) -> Self::V {
+            fn estimate(self, x: Self::V) -> Self::V {
                 std::array::from_fn(|l| 1.0 / x[l].sqrt())
+            }
+            #[inline(always)]
+            fn refine(self, _: Self::V, y: Self::V) -> Self::V {
+                y
             }
             #[inline(always)]
             fn nonzero(self, a: Self::V) -> Self::M {

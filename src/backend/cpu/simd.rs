@@ -113,9 +113,11 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
     /// The larger of |a| and b in each lane; b where a is not a number.
     fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V;
-    /// A multiple of 1 / sqrt(x), correct to about an ulp: once or twice, see
-    /// [`super::kernel::MeanRoot`].
-    fn rsqrt(self, x: Self::V) -> Self::V;
+    /// A rough 1 / sqrt(x).
+    fn estimate(self, x: Self::V) -> Self::V;
+    /// A multiple of 1 / sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`: once or
+    /// twice, see [`super::kernel::MeanRoot`].
+    fn refine(self, x: Self::V, y: Self::V) -> Self::V;
 
     /// Lanes that are not zero.
     fn nonzero(self, a: Self::V) -> Self::M;

@@ -6,52 +6,82 @@ use super::simd::{Real, Sums};
 use super::tile::Tile;
 use crate::backend::units::Units;
 use crate::particle::{Force, IParticle, Nearest};
-use crate::reduce::Joiner;
+use crate::reduce::{Joiner, Steps};
 
 /// What is known of one i-particle.
 pub struct Progress<T> {
     /// The i-particle in the client's units.
-    plain: Target<T>,
-    /// Its sums.
-    pub joiner: Joiner<Sums>,
-    /// Leaves that may hold its nearest neighbour.
+    pub plain: Target<T>,
+    /// Particles that may be its nearest neighbour.
     pub candidates: Candidates,
     /// Some tile could not be computed in the kernel's precision.
     pub unsafe_range: bool,
 }
 
-impl<T: Real> Progress<T> {
-    fn new() -> Self {
-        Self {
+/// The i-particles of a task and their sums over a run of leaves.
+pub struct Totals<T> {
+    /// One for each i-particle, and unused ones.
+    progress: Vec<Progress<T>>,
+    /// How the sums over the leaves are joined.
+    pub steps: Steps,
+    /// For each i-particle a stack of as many sums as the steps need.
+    sums: Vec<Sums>,
+}
+
+impl<T: Real> Totals<T> {
+    /// Begins with `particles` and the steps as they are now. Their squared distances have an
+    /// absolute error of `slack`.
+    pub fn restart(&mut self, particles: &[IParticle], slack: impl Fn(&IParticle) -> f64) {
+        let count = self.progress.len().max(particles.len());
+        self.progress.resize_with(count, || Progress {
             plain: Target::new(&IParticle::default(), &Units::PLAIN),
-            joiner: Joiner::new(0),
             candidates: Candidates::default(),
             unsafe_range: false,
+        });
+        for (i, progress) in particles.iter().zip(&mut self.progress) {
+            progress.plain = Target::new(i, &Units::PLAIN);
+            progress.candidates.restart(slack(i));
+            progress.unsafe_range = false;
         }
+        // What is there from before is never read: each place is written to first.
+        let count = self.sums.len().max(particles.len() * self.steps.depth);
+        self.sums.resize(count, Sums::default());
     }
 
-    fn restart(&mut self, i: &IParticle, first_leaf: u32) {
-        self.plain = Target::new(i, &Units::PLAIN);
-        self.joiner.restart(first_leaf);
-        self.candidates.clear();
-        self.unsafe_range = false;
-    }
-
-    /// The i-particle in the units of a tile.
+    /// What is known of each i-particle, and its stack.
     #[inline(always)]
-    pub fn target(&self, i: &IParticle, units: &Units) -> Target<T> {
-        if units.are_plain() {
-            self.plain
-        } else {
-            Target::new(i, units)
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Progress<T>, &mut [Sums])> {
+        let stacks = self.sums.chunks_exact_mut(self.steps.depth);
+        self.progress.iter_mut().zip(stacks)
+    }
+
+    /// Takes over what tasks on the following runs of pages found for the same `ni` i-particles. The
+    /// sum of everything is then at the bottom of each stack.
+    pub fn join(&mut self, others: &mut [&mut Self], ni: usize) {
+        let mut joiner = Joiner::new(0);
+        for k in 0..ni {
+            joiner.restart(0);
+            for totals in std::iter::once(&*self).chain(others.iter().map(|other| &**other)) {
+                let stack = &totals.sums[k * totals.steps.depth..];
+                for (&leaf, &sum) in totals.steps.left.iter().zip(stack) {
+                    joiner.push(leaf, sum);
+                }
+            }
+            self.sums[k * self.steps.depth] = joiner.total().unwrap_or_default();
+            let progress = &mut self.progress[k];
+            for other in &mut *others {
+                let other = &other.progress[k];
+                progress.candidates.append(&other.candidates);
+                progress.unsafe_range |= other.unsafe_range;
+            }
         }
     }
 }
 
 /// The memory of one task, kept from block to block.
 pub struct Workspace<T> {
-    /// One for each i-particle of the task, and unused ones.
-    pub progress: Vec<Progress<T>>,
+    /// The sums.
+    pub totals: Totals<T>,
     /// Results, where the task sees all pages.
     pub forces: Vec<Force>,
     /// Nearest neighbours, where the task sees all pages and they are wanted.
@@ -63,33 +93,14 @@ pub struct Workspace<T> {
 impl<T> Default for Workspace<T> {
     fn default() -> Self {
         Self {
-            progress: Vec::new(),
+            totals: Totals {
+                progress: Vec::new(),
+                steps: Steps::default(),
+                sums: Vec::new(),
+            },
             forces: Vec::new(),
             nearest: Vec::new(),
             scratch: None,
-        }
-    }
-}
-
-impl<T: Real> Workspace<T> {
-    /// Begins with `particles` and a run of leaves.
-    pub fn restart(&mut self, particles: &[IParticle], first_leaf: u32) {
-        if self.progress.len() < particles.len() {
-            self.progress.resize_with(particles.len(), Progress::new);
-        }
-        for (i, progress) in particles.iter().zip(&mut self.progress) {
-            progress.restart(i, first_leaf);
-        }
-    }
-
-    /// Takes over what a task on a later run of pages found for the same `ni` i-particles.
-    pub fn append(&mut self, other: &Self, ni: usize) {
-        for (mine, others) in self.progress[..ni].iter_mut().zip(&other.progress) {
-            for &(leaf, sum) in others.joiner.parts() {
-                mine.joiner.push(leaf, sum);
-            }
-            mine.candidates.append(&others.candidates);
-            mine.unsafe_range |= others.unsafe_range;
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::cell::RefCell;
 
-use crate::reduce::{Joiner, Partial, share};
+use crate::reduce::{Joiner, Partial, Steps, share};
 
 /// Who joins what, for one division of a device's pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,36 +94,11 @@ impl Tree {
     fn add_part(&mut self, numbers: &[u32], begin: u32, after: u32) -> Vec<(u32, u32)> {
         let first_sum = self.sums;
         self.first_sum.push(first_sum);
-        let mut joiner = Joiner::new(begin);
-        let mut most = 0;
-        for (n, &number) in numbers.iter().enumerate() {
-            // Joins what the page before has completed.
-            let waiting = joiner.parts().len();
-            joiner.push(number, Nothing);
-            if n > 0 {
-                self.joins.push((waiting + 1 - joiner.parts().len()) as u8);
-            }
-            most = most.max(joiner.parts().len());
-        }
-        let waiting = joiner.parts().len();
-        joiner.push(after, Nothing);
-        self.joins.push((waiting + 1 - joiner.parts().len()) as u8);
-        self.sums += most as u32;
-        let left = joiner.parts().iter().filter(|(leaf, _)| *leaf != after);
-        (first_sum..)
-            .zip(left)
-            .map(|(sum, &(leaf, _))| (leaf, sum))
-            .collect()
-    }
-}
-
-/// A sum of which only the existence matters.
-#[derive(Clone, Copy)]
-struct Nothing;
-
-impl Partial for Nothing {
-    fn join(self, _: Self) -> Self {
-        self
+        let mut steps = Steps::default();
+        steps.restart(numbers.iter().copied(), begin, after);
+        self.joins.extend(&steps.joins);
+        self.sums += steps.depth as u32;
+        steps.left.into_iter().zip(first_sum..).collect()
     }
 }
 
