@@ -141,18 +141,15 @@ impl Page {
     /// Writes label, mass and position.
     #[inline(always)]
     fn place(&mut self, slot: usize, index: i32, mass: f64, x: &[f64; 3]) {
+        // No branch: a treecode's masses are new or not without a pattern.
         let c = &mut self.columns;
-        if c[MASS][slot].to_bits() != mass.to_bits() {
-            c[MASS][slot] = mass;
-            self.mass_version += 1;
-        }
+        let before = std::mem::replace(&mut c[MASS][slot], mass);
+        self.mass_version += u64::from(before.to_bits() != mass.to_bits());
         for k in 0..3 {
             c[X + k][slot] = x[k];
         }
-        if self.index[slot] != index {
-            self.index[slot] = index;
-            self.index_version += 1;
-        }
+        let before = std::mem::replace(&mut self.index[slot], index);
+        self.index_version += u64::from(before != index);
         self.present[slot / 64] |= 1 << (slot % 64);
         self.changed[slot / 64] |= 1 << (slot % 64);
         self.version += 1;

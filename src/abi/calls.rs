@@ -125,7 +125,7 @@ pub unsafe fn set_mass_position(
     let x = unsafe { vector(x, "x")? };
     let mut cluster = REGISTRY.lock(id);
     cluster.set_mass_position(address, index, mass, &x)?;
-    trace::record(|| Event::JParticle {
+    trace::record(move || Event::JParticle {
         id,
         address,
         dt: 0.0,

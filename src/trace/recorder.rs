@@ -58,8 +58,14 @@ pub fn clock() -> Option<Instant> {
 /// in the order in which they took effect.
 #[inline]
 pub fn record(event: impl FnOnce() -> Event) {
-    if active() {
+    /// Out of the way of those that do not record.
+    #[cold]
+    #[inline(never)]
+    fn make(event: impl FnOnce() -> Event) {
         keep(event());
+    }
+    if active() {
+        make(event);
     }
 }
 
