@@ -105,7 +105,8 @@ impl Simd for Avx512<f32> {
     }
     #[inline(always)]
     fn greater_magnitude(self, a: __m512, b: __m512) -> __m512 {
-        simd!(_mm512_max_ps(_mm512_abs_ps(a), b))
+        // The larger magnitude; of a number and none, the number.
+        simd!(_mm512_range_ps::<0b1011>(a, b))
     }
     #[inline(always)]
     fn estimate(self, x: __m512) -> __m512 {
@@ -277,7 +278,7 @@ impl Simd for Avx512<f64> {
     }
     #[inline(always)]
     fn greater_magnitude(self, a: __m512d, b: __m512d) -> __m512d {
-        simd!(_mm512_max_pd(_mm512_abs_pd(a), b))
+        simd!(_mm512_range_pd::<0b1011>(a, b))
     }
     #[inline(always)]
     fn estimate(self, x: __m512d) -> __m512d {

@@ -179,18 +179,23 @@ impl<T: Real> Tile<T> {
 
     #[inline(always)]
     fn predict_in_units<S: Simd<T = T>>(&mut self, s: S, page: &Page, ti: f64) -> (T, T) {
-        match (self.units.are_plain(), page.is_at_rest() && ti.is_finite()) {
-            (true, false) => self.predict_scaled::<S, false, false>(s, page, ti),
-            (false, false) => self.predict_scaled::<S, true, false>(s, page, ti),
-            (true, true) => self.predict_scaled::<S, false, true>(s, page, ti),
-            (false, true) => self.predict_scaled::<S, true, true>(s, page, ti),
+        let rest = page.is_at_rest() && ti.is_finite();
+        let snap = page.coordinate_columns(0).a2by18.is_some();
+        match (self.units.are_plain(), rest, snap) {
+            (true, true, _) => self.predict_scaled::<S, false, true, false>(s, page, ti),
+            (false, true, _) => self.predict_scaled::<S, true, true, false>(s, page, ti),
+            (true, false, false) => self.predict_scaled::<S, false, false, false>(s, page, ti),
+            (false, false, false) => self.predict_scaled::<S, true, false, false>(s, page, ti),
+            (true, false, true) => self.predict_scaled::<S, false, false, true>(s, page, ti),
+            (false, false, true) => self.predict_scaled::<S, true, false, true>(s, page, ti),
         }
     }
 
     /// Predicts with the present units; returns the largest coordinate and velocity component.
-    /// `AT_REST` leaves out the polynomials of particles that do not move.
+    /// `AT_REST` leaves out the polynomials of particles that do not move; without `SNAP` that
+    /// derivative is zero.
     #[inline(always)]
-    fn predict_scaled<S: Simd<T = T>, const SCALE: bool, const AT_REST: bool>(
+    fn predict_scaled<S: Simd<T = T>, const SCALE: bool, const AT_REST: bool, const SNAP: bool>(
         &mut self,
         s: S,
         page: &Page,
@@ -209,13 +214,21 @@ impl<T: Real> Tile<T> {
         let mut greatest_v = greatest_x;
         let mut at = 0;
         while at < PAGE {
+            let mut interval = [now; 2];
+            if !AT_REST {
+                for (part, interval) in interval.iter_mut().enumerate().take(S::PARTS) {
+                    // SAFETY: the lanes divide PAGE, and `at` is a multiple of them below it.
+                    let t = unsafe { d.load(page.times(), at + part * S::Double::LANES) };
+                    *interval = d.sub(now, t);
+                }
+            }
             for (k, c) in columns.iter().enumerate() {
                 let mut x = [now; 2];
                 let mut v = [now; 2];
                 for part in 0..S::PARTS {
                     let at = at + part * S::Double::LANES;
                     if AT_REST {
-                        // SAFETY: the lanes divide PAGE, and `at` is a multiple of them below it.
+                        // SAFETY: as above.
                         x[part] = unsafe { d.load(c.x, at) };
                         if SCALE {
                             x[part] = d.mul(x[part], length);
@@ -224,9 +237,6 @@ impl<T: Real> Tile<T> {
                         continue;
                     }
                     // SAFETY: as above.
-                    let t = unsafe { d.load(page.times(), at) };
-                    let interval = d.sub(now, t);
-                    // SAFETY: as above.
                     let c = unsafe {
                         Coordinate {
                             x: d.load(c.x, at),
@@ -234,13 +244,13 @@ impl<T: Real> Tile<T> {
                             aby2: d.load(c.aby2, at),
                             a1by6: d.load(c.a1by6, at),
                             a2by18: match c.a2by18 {
-                                Some(column) => Some(d.load(column, at)),
-                                None => None,
+                                Some(column) if SNAP => Some(d.load(column, at)),
+                                _ => None,
                             },
                         }
                     };
-                    x[part] = c.position(a, interval);
-                    v[part] = c.velocity(a, interval);
+                    x[part] = c.position(a, interval[part]);
+                    v[part] = c.velocity(a, interval[part]);
                     if SCALE {
                         x[part] = d.mul(x[part], length);
                         v[part] = d.mul(v[part], velocity);
