@@ -3,7 +3,8 @@
 //! A job is a number of tasks that are claimed one by one, by the calling thread
 //! too. The caller never waits for a worker that has not begun: on a busy machine
 //! it does the work itself. (rayon's scopes wait for every spawned task to start.)
-//! A worker looks for the next job for a moment before it sleeps, and nobody else ever spins.
+//! A worker looks for the next job, and the caller for the end of the last tasks, for a moment
+//! before they sleep; nobody spins longer than that.
 //!
 //! The locks are those of the standard library: parking_lot's waiting threads stand in a
 //! table of the whole process, which is wrong after a fork.
@@ -40,8 +41,6 @@ impl Job<'_> {
 struct State {
     /// The posted job, and how many workers may still join it.
     posted: Option<(Posted, usize)>,
-    /// Workers at work on it.
-    active: usize,
     /// Workers that exist.
     workers: usize,
 }
@@ -60,11 +59,27 @@ struct Shared {
     idle: Condvar,
     /// Number of jobs ever posted.
     posts: AtomicUsize,
+    /// Workers at work on the job; changes under the lock of the state.
+    active: AtomicUsize,
 }
 
-/// How long a worker looks for the next job: the blocks of a large step follow each other within
-/// microseconds, and to be woken takes longer than that.
+impl Shared {
+    fn is_active(&self) -> bool {
+        self.active.load(Ordering::Acquire) > 0
+    }
+}
+
+/// How long somebody looks before he sleeps: the blocks of a large step follow each other, and its
+/// tasks end, within microseconds, and to be woken takes longer than that.
 const LOOKOUT: Duration = Duration::from_micros(50);
+
+/// Looks for a moment whether something is going on still.
+fn look_while(goes_on: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while goes_on() && begin.elapsed() < LOOKOUT {
+        std::hint::spin_loop();
+    }
+}
 
 /// The workers of this process. Made at the first job that wants them.
 pub struct Pool {
@@ -128,7 +143,7 @@ impl Pool {
 
     fn post(&self, job: &Job<'_>, helpers: usize) -> bool {
         let mut state = lock(&self.shared.state);
-        if state.posted.is_some() || state.active > 0 {
+        if state.posted.is_some() || self.shared.is_active() {
             return false;
         }
         while state.workers < helpers {
@@ -153,9 +168,10 @@ impl Pool {
 
     /// Takes the job back and waits for the workers that joined it.
     fn withdraw(&self) {
+        lock(&self.shared.state).posted = None;
+        look_while(|| self.shared.is_active());
         let mut state = lock(&self.shared.state);
-        state.posted = None;
-        while state.active > 0 {
+        while self.shared.is_active() {
             state = wait(&self.shared.idle, state);
         }
     }
@@ -196,21 +212,17 @@ fn worker(shared: &Shared) {
             state = wait(&shared.wake, state);
             continue;
         };
-        state.active += 1;
+        shared.active.fetch_add(1, Ordering::Relaxed);
         drop(state);
         // SAFETY: this worker is counted as active, so `withdraw` has not returned and the job lives.
         unsafe { &*job.0 }.work();
         state = lock(&shared.state);
-        state.active -= 1;
-        if state.active == 0 {
+        if shared.active.fetch_sub(1, Ordering::Release) == 1 {
             shared.idle.notify_all();
         }
         let seen = shared.posts.load(Ordering::Acquire);
         drop(state);
-        let begin = Instant::now();
-        while shared.posts.load(Ordering::Acquire) == seen && begin.elapsed() < LOOKOUT {
-            std::hint::spin_loop();
-        }
+        look_while(|| shared.posts.load(Ordering::Acquire) == seen);
         state = lock(&shared.state);
     }
 }
