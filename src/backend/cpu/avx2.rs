@@ -37,6 +37,7 @@ impl Simd for Avx2<f32> {
     type Double = Avx2<f64>;
 
     const LANES: usize = 8;
+    const MANY_REGISTERS: bool = false;
     const PARTS: usize = 2;
 
     #[inline(always)]
@@ -213,6 +214,7 @@ impl Simd for Avx2<f64> {
     type Double = Self;
 
     const LANES: usize = 4;
+    const MANY_REGISTERS: bool = false;
     const PARTS: usize = 1;
 
     #[inline(always)]

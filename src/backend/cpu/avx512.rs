@@ -41,6 +41,7 @@ impl Simd for Avx512<f32> {
     type Double = Avx512<f64>;
 
     const LANES: usize = 16;
+    const MANY_REGISTERS: bool = true;
     const PARTS: usize = 2;
 
     #[inline(always)]
@@ -220,6 +221,7 @@ impl Simd for Avx512<f64> {
     type Double = Self;
 
     const LANES: usize = 8;
+    const MANY_REGISTERS: bool = true;
     const PARTS: usize = 1;
 
     #[inline(always)]

@@ -169,12 +169,19 @@ fn pairs<S: Simd, const SPLIT: bool, const JERK: bool, const MASK: bool, const N
     // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
     let mut pair = unsafe { point.pair(s, j.tile, at) };
     while at + S::LANES < range.end {
-        // The roots of the next vector are on their way while this one's terms are summed.
-        // SAFETY: as above.
-        let next = unsafe { point.pair(s, j.tile, at + S::LANES) };
-        // SAFETY: as above.
-        unsafe { pass.add(pair, at, distances) };
-        pair = next;
+        if S::MANY_REGISTERS || !NEAREST {
+            // The roots of the next vector are on their way while this one's terms are summed.
+            // SAFETY: as above.
+            let next = unsafe { point.pair(s, j.tile, at + S::LANES) };
+            // SAFETY: as above.
+            unsafe { pass.add(pair, at, distances) };
+            pair = next;
+        } else {
+            // SAFETY: as above.
+            unsafe { pass.add(pair, at, distances) };
+            // SAFETY: as above.
+            pair = unsafe { point.pair(s, j.tile, at + S::LANES) };
+        }
         at += S::LANES;
     }
     // SAFETY: as above.

@@ -36,6 +36,7 @@ impl Simd for Neon<f32> {
     type Double = Neon<f64>;
 
     const LANES: usize = 4;
+    const MANY_REGISTERS: bool = true;
     const PARTS: usize = 2;
 
     #[inline(always)]
@@ -171,6 +172,7 @@ impl Simd for Neon<f64> {
     type Double = Self;
 
     const LANES: usize = 2;
+    const MANY_REGISTERS: bool = true;
     const PARTS: usize = 1;
 
     #[inline(always)]

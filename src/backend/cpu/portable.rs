@@ -17,6 +17,7 @@ macro_rules! portable {
             type Double = Portable<f64, $half>;
 
             const LANES: usize = $n;
+            const MANY_REGISTERS: bool = false;
             const PARTS: usize = $n / $half;
 
             #[inline(always)]

@@ -73,6 +73,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
 
     /// Elements of a vector; divides 32.
     const LANES: usize;
+    /// Whether there are 32 registers, or 16.
+    const MANY_REGISTERS: bool;
     /// Vectors of double precision that hold as many elements: 1 or 2.
     const PARTS: usize;
 
