@@ -6,6 +6,8 @@
 //! precision on one tree, wherever that happens, so a result does not depend on the launch.
 //! A device that fails is left out: its share is sent to the others, or the CPU takes over.
 
+mod buffers;
+mod chip;
 mod driver;
 mod field;
 mod functions;
@@ -35,6 +37,7 @@ use crate::ranks;
 use crate::reduce::Joiner;
 use crate::stats::Phases;
 
+pub use self::chip::Target;
 pub use self::driver::{Device, devices};
 pub use self::plan::Plan;
 
