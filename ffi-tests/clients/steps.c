@@ -1,7 +1,7 @@
 /* Block steps: steps NJ NI ROUNDS NEAREST WORK. Each round sets the time, asks for the forces on NI of
  * NJ particles, does WORK milliseconds of something else before it fetches them, and moves those
- * particles. Prints for each round the seconds that firsthalf took, and those of firsthalf, work and
- * lasthalf together. */
+ * particles. Prints for each round the seconds that firsthalf took, those of firsthalf, work and
+ * lasthalf together, and a number made of all bits of the results. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,14 @@
 
 static double x[MOST][3], v[MOST][3], acc[MOST][3], jerk[MOST][3], pot[MOST], h2[MOST];
 static int label[MOST], nearest[MOST];
+
+static unsigned long bits(const void *items, unsigned long bytes, unsigned long before)
+{
+    const unsigned char *each = items;
+    while (bytes--)
+        before = (before ^ *each++) * 1099511628211UL;
+    return before;
+}
 
 static double now(void)
 {
@@ -32,6 +40,7 @@ int main(int argc, char **argv)
 {
     static double zero[3];
     int nj, ni, rounds, round, k, i;
+    unsigned long sum;
     struct timespec work;
     if (argc != 6)
         return 2;
@@ -64,7 +73,14 @@ int main(int argc, char **argv)
             i = g6calc_lasthalf(0, nj, ni, label, x, v, 1e-4, h2, acc, jerk, pot);
         if (i)
             return 3;
-        printf("%.6f %.6f\n", queued - begin, now() - begin);
+        printf("%.6f %.6f ", queued - begin, now() - begin);
+        sum = bits(acc, ni * sizeof *acc, 14695981039346656037UL);
+        sum = bits(jerk, ni * sizeof *jerk, sum);
+        sum = bits(pot, ni * sizeof *pot, sum);
+        printf("%016lx\n", bits(nearest, ni * sizeof *nearest, sum));
+        for (i = 0; i < ni; i++)
+            for (k = 0; k < 3; k++)
+                x[i][k] += 0.001 * v[i][k];
         for (i = 0; i < ni; i++)
             g6_set_j_particle(0, i, label[i], ti, 0.0, 1.0 / nj, zero, zero, zero, v[i], x[i]);
     }

@@ -159,6 +159,49 @@ fn the_client_works_while_the_device_does() {
     }
 }
 
+/// The sums of the bits of all steps.
+fn bits(run: &Run) -> Vec<String> {
+    let last = |line: &str| line.rsplit(' ').next().unwrap_or("").to_owned();
+    run.out.lines().map(last).collect()
+}
+
+/// Steps of small blocks, which take other ways than the first block does.
+#[test]
+fn steps_have_the_same_bits_whichever_way_they_go() {
+    for (precision, arguments) in [
+        ("mixed", "3000 20 4 1 0"),
+        ("mixed", "3000 1 4 0 0"),
+        ("double", "1500 130 4 1 0"),
+        ("single", "1500 5 4 1 0"),
+    ] {
+        let of = |settings: &[(&str, &str)]| {
+            let all = [&[("KIRIN_PRECISION", precision)], settings].concat();
+            steps(arguments, &all).map(|run| bits(&run))
+        };
+        let Some(expected) = of(&[]) else {
+            return;
+        };
+        assert!(expected.len() == 4 && expected[2] != expected[3]);
+        for settings in [
+            &[("FAKE_CUDA_MAPS", "0")][..],
+            &[("FAKE_CUDA_MAPS", "0"), ("KIRIN_JOIN", "device")],
+            &[("KIRIN_JOIN", "device")],
+            &[("KIRIN_JOIN", "device"), ("FAKE_CUDA_ORDER", "reverse")],
+            &[("KIRIN_JOIN", "device"), ("FAKE_CUDA_ORDER", "1")],
+            &[("KIRIN_JOIN", "host"), ("FAKE_CUDA_EXECUTION", "immediate")],
+            &[("KIRIN_JOIN", "host"), ("FAKE_CUDA_MULTIPROCESSORS", "1")],
+            &[("KIRIN_PREDICTOR", "host")],
+            &[("FAKE_CUDA_DEVICES", "3"), ("KIRIN_DEVICES", "all")],
+        ] {
+            let found = of(settings);
+            assert!(
+                found.as_ref() == Some(&expected),
+                "{precision} {arguments} {settings:?}: {found:?}, not {expected:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn nothing_is_left_on_the_device() {
     for settings in [
