@@ -24,8 +24,8 @@ const LEAF: usize = 64;
 /// Fewest i-particles that lie side by side in a thread block: the rest of its threads are rows.
 const LEAST_COLUMNS: usize = 16;
 
-/// Most thread blocks a multiprocessor has in all, where the j-particles are divided.
-const MOST_BLOCKS: usize = 8;
+/// Most thread blocks a multiprocessor that are tried, and most parts where the i-particles fill the device.
+const MOST: usize = 8;
 
 /// Share of its issue slots that a multiprocessor fills with one thread block of one, two and four
 /// i-particles a thread: one warp a scheduler, which waits for its own results, the less the more
@@ -71,8 +71,10 @@ impl Plan {
         let mut best: Option<Self> = None;
         for (tile, columns) in shapes {
             let blocks = ni.div_ceil(columns * tile);
-            for each in 1..=MOST_BLOCKS {
-                let parts = (each * target.multiprocessors / blocks).clamp(1, pages);
+            // So many thread blocks a multiprocessor, or so many parts.
+            let to_fill = (1..=MOST).map(|each| each * target.multiprocessors / blocks);
+            for parts in to_fill.chain(1..=MOST) {
+                let parts = parts.clamp(1, pages);
                 // As few as leave the longest part as long.
                 let parts = pages.div_ceil(pages.div_ceil(parts));
                 let mut plan = Self {
@@ -87,9 +89,6 @@ impl Plan {
                 plan.count_clocks(ni, pages, target);
                 if best.is_none_or(|best| plan.clocks < best.clocks) {
                     best = Some(plan);
-                }
-                if parts == pages {
-                    break;
                 }
             }
         }
@@ -240,5 +239,13 @@ mod tests {
         assert!(small.blocks * small.parts >= 132, "{small}");
         let large = Plan::new(65536, 256, &h200);
         assert!(large.tile == 4 && large.parts <= 33, "{large}");
+        // 128 thread blocks on 20 multiprocessors would leave a tenth of their time unused.
+        let turing = Target {
+            multiprocessors: 20,
+            capability: (7, 5),
+            ..h200
+        };
+        let whole = Plan::new(65536, 2048, &turing);
+        assert!(whole.efficiency(65536, 2048, &turing) > 0.98, "{whole}");
     }
 }
