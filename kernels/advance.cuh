@@ -5,6 +5,8 @@
 #include "precision.cuh"
 
 #define ADVANCE_THREADS 256
+// Records that a thread block takes at a time: a word a thread.
+#define STAGED (ADVANCE_THREADS / RECORD)
 
 // Coordinates beyond this (scaled) may make terms vanish in single precision.
 #define FAR_AWAY 1e10
@@ -46,7 +48,20 @@ template <class P>
 __device__ __forceinline__ void advance(const AdvanceArgs& a)
 {
     __shared__ unsigned far_away;
-    const PageWork work = a.work[blockIdx.x];
+    __shared__ PageWork work;
+    __shared__ double staged[STAGED * RECORD];
+    if (blockIdx.x >= a.pages) {
+        const unsigned n = (blockIdx.x - a.pages) * ADVANCE_THREADS + threadIdx.x;
+        if (n < a.fetch) {
+            a.to[n] = a.from[n];
+        }
+        return;
+    }
+    // Work and records may lie in memory of the host: each word is read once.
+    if (threadIdx.x < sizeof(PageWork) / sizeof(double)) {
+        ((double*)&work)[threadIdx.x] = ((const double*)(a.work + blockIdx.x))[threadIdx.x];
+    }
+    __syncthreads();
     double* raw = a.j.raw + (size_t)work.place * (RECORD * PAGE);
 
     if (work.fresh) {
@@ -56,10 +71,18 @@ __device__ __forceinline__ void advance(const AdvanceArgs& a)
         __syncthreads();
     }
     // Consecutive threads take consecutive words of the records.
-    for (unsigned w = threadIdx.x; w < (work.end - work.begin) * RECORD; w += blockDim.x) {
-        const double* record = a.records + (size_t)(work.begin + w / RECORD) * RECORD;
-        const unsigned slot = (unsigned)__double2hiint(record[COLUMN_LABEL]) & (PAGE - 1);
-        raw[(w % RECORD) * PAGE + slot] = record[w % RECORD];
+    for (unsigned n = work.begin; n < work.end; n += STAGED) {
+        const unsigned words = min(work.end - n, (unsigned)STAGED) * RECORD;
+        const unsigned w = threadIdx.x;
+        if (w < words) {
+            staged[w] = a.records[(size_t)n * RECORD + w];
+        }
+        __syncthreads();
+        if (w < words) {
+            const double who = staged[w / RECORD * RECORD + COLUMN_LABEL];
+            raw[w % RECORD * PAGE + ((unsigned)__double2hiint(who) & (PAGE - 1))] = staged[w];
+        }
+        __syncthreads();
     }
     if (threadIdx.x == 0) {
         far_away = 0;

@@ -2,7 +2,7 @@
 #include "join.cuh"
 #include "neighbours.cuh"
 
-KERNEL(join_sums, JoinArgs, JOIN_THREADS) { join(a); }
-KERNEL(nearest_neighbours, NearestArgs, NEIGHBOUR_THREADS) { nearest(a); }
+KERNEL(join_sums, ForceArgs, JOIN_THREADS) { join_quantity(a); }
+KERNEL(nearest_neighbours, ForceArgs, NEIGHBOUR_THREADS) { nearest_of_one(a); }
 KERNEL(count_neighbours, ListArgs, NEIGHBOUR_THREADS) { list<false>(a); }
 KERNEL(fill_neighbours, ListArgs, NEIGHBOUR_THREADS) { list<true>(a); }

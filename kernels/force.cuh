@@ -6,6 +6,8 @@
 // double and follow the binary tree over all addresses, whoever computes which part of it.
 #pragma once
 
+#include "join.cuh"
+#include "neighbours.cuh"
 #include "precision.cuh"
 
 #define FORCE_THREADS 128
@@ -101,6 +103,14 @@ __device__ __forceinline__ void add_leaf(const Tile<P>& tile, int leaf, const Ta
         }
     }
 }
+
+// What a thread block shares: a page, and in the same memory later what its rows tell each other.
+template <class P>
+union Shared {
+    Tile<P> tile;
+    double left[SUMS][FORCE_THREADS];
+    Meeting meeting;
+};
 
 // Sums on the way up the tree: those of subtrees that wait for their right neighbour.
 template <int R>
@@ -214,11 +224,14 @@ template <class P, bool JERK, bool NEAREST, int R>
 __device__ __forceinline__ void force(const ForceArgs& a)
 {
     typedef typename P::Vector Vector;
-    __shared__ Tile<P> tile;
+    static_assert(FORCE_THREADS == NEIGHBOUR_THREADS, "as many as meet");
+    __shared__ Shared<P> shared;
+    Tile<P>& tile = shared.tile;
+    Meeting& meeting = shared.meeting;
+    double (*left)[FORCE_THREADS] = shared.left;
     __shared__ int least_label;
     __shared__ int greatest_label;
-    static_assert(sizeof(Tile<P>) >= sizeof(double) * SUMS * FORCE_THREADS, "the rows meet in the tile's memory");
-    double (*left)[FORCE_THREADS] = (double (*)[FORCE_THREADS])&tile;
+    __shared__ bool is_last;
 
     const int columns = blockDim.x, rows = R == 1 ? blockDim.y : 1;
     const int column = threadIdx.x, row = R == 1 ? threadIdx.y : 0;
@@ -332,14 +345,40 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         ++depth;
     }
     if (NEAREST) {
+        if (R == 1) {
+            __syncthreads(); // everybody is done with the tile
+            meeting.candidates[thread].least = nearest[0][0];
+            meeting.candidates[thread].second = nearest[0][1];
+            meeting.candidates[thread].leaf = where[0];
+            meet(meeting.candidates, thread, columns, rows, take_candidate);
+        }
 #pragma unroll
         for (int r = 0; r < R; ++r) {
-            if (which[r] < a.ni) {
-                const size_t at = (size_t)(part * rows + row) * a.ni + which[r];
-                a.least[at] = nearest[r][0];
-                a.second[at] = nearest[r][1];
-                a.leaf[at] = where[r];
+            if (row == 0 && which[r] < a.ni) {
+                const size_t at = (size_t)part * a.ni + which[r];
+                a.least[at] = R == 1 ? meeting.candidates[column].least : nearest[r][0];
+                a.second[at] = R == 1 ? meeting.candidates[column].second : nearest[r][1];
+                a.leaf[at] = R == 1 ? meeting.candidates[column].leaf : where[r];
             }
+        }
+    }
+    // The last of the blocks that share the i-particles makes the results: one launch fewer. Blocks with
+    // several i-particles a thread leave too much for one of them.
+    if (R == 1 && a.done) {
+        __threadfence(); // what this thread wrote comes before the count
+        __syncthreads();
+        if (thread == 0) {
+            is_last = atomicInc(a.done + blockIdx.x, a.parts - 1) == a.parts - 1;
+        }
+        __syncthreads();
+        if (!is_last) {
+            return;
+        }
+        __threadfence(); // the count comes before what others wrote
+        const unsigned first_i = blockIdx.x * columns;
+        join(a, first_i, min(a.ni - first_i, (unsigned)columns), 0, SUMS, thread, FORCE_THREADS);
+        if (NEAREST) {
+            ::nearest(a, meeting, first_i, columns, rows, thread);
         }
     }
 }

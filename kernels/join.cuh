@@ -1,32 +1,44 @@
-// Joins the partial sums of all thread blocks on the device.
+// Joins the partial sums that the thread blocks left, along the tree.
 #pragma once
 
 #include "layout.cuh"
 
 #define JOIN_THREADS 256
+// i-particles of one thread block of the kernel `join_sums`.
+#define JOIN_COLUMNS 32
 
-// A thread block has blockDim.x i-particles; its rows share the steps of a round among them.
-__device__ __forceinline__ void join(const JoinArgs& a)
+// The `quantities` sums from `quantity` on of the `columns` i-particles from `first` on, by all threads
+// of a block. Other blocks wrote them: they are read from where those meet, not from this
+// multiprocessor's own cache.
+__device__ __forceinline__ void join(const ForceArgs& a, unsigned first, unsigned columns, unsigned quantity,
+                                     unsigned quantities, unsigned thread, unsigned threads)
 {
-    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    const bool present = i < a.ni;
+    const unsigned width = columns * quantities;
+    const size_t one_sum = (size_t)SUMS * a.ni;
+    double* sums = a.sums + (size_t)quantity * a.ni + first;
+    double* results = a.joining.results + (size_t)quantity * a.ni + first;
     unsigned begin = 0;
-    for (unsigned round = 0; round < a.count; ++round) {
-        const unsigned end = a.rounds[round];
-        if (present) {
-            for (unsigned n = begin * SUMS + threadIdx.y; n < end * SUMS; n += blockDim.y) {
-                const uint2 step = a.steps[n / SUMS];
-                double* to = a.sums + ((size_t)step.x * SUMS + n % SUMS) * a.ni + i;
-                const double* from = a.sums + ((size_t)step.y * SUMS + n % SUMS) * a.ni + i;
-                *to = __dadd_rn(*to, *from);
-            }
+    for (unsigned round = 0; round < a.joining.count; ++round) {
+        const unsigned end = a.joining.rounds[round];
+        for (unsigned n = begin * width + thread; n < end * width; n += threads) {
+            const uint2 step = a.joining.steps[n / width];
+            double* at = sums + n % width / columns * (size_t)a.ni + n % columns;
+            const double more = __ldcg(at + step.y * one_sum);
+            at += step.x * one_sum;
+            *at = __dadd_rn(__ldcg(at), more);
         }
         begin = end;
         __syncthreads();
     }
-    if (present) {
-        for (unsigned n = threadIdx.y; n < a.keep * SUMS; n += blockDim.y) {
-            a.results[(size_t)n * a.ni + i] = a.sums[((size_t)a.kept[n / SUMS] * SUMS + n % SUMS) * a.ni + i];
-        }
+    for (unsigned n = thread; n < a.joining.keep * width; n += threads) {
+        const size_t at = n % width / columns * (size_t)a.ni + n % columns;
+        results[n / width * one_sum + at] = __ldcg(sums + a.joining.kept[n / width] * one_sum + at);
     }
+}
+
+// One thread block for a quantity of JOIN_COLUMNS i-particles.
+__device__ __forceinline__ void join_quantity(const ForceArgs& a)
+{
+    const unsigned first = blockIdx.x * JOIN_COLUMNS;
+    join(a, first, min(a.ni - first, (unsigned)JOIN_COLUMNS), blockIdx.y, 1, threadIdx.x, JOIN_THREADS);
 }

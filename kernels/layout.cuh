@@ -71,17 +71,42 @@ struct Sources {
 };
 static_assert(sizeof(Sources) == 56, "layout.rs has the same");
 
-// advance: stores records and predicts. One thread block a page.
+// advance: stores records and predicts. One thread block a page; more of them, if the work and the
+// records lie in memory of the host, fetch from there what the kernels that follow need.
 struct AdvanceArgs {
     Sources j;
     const PageWork* work;
     const double* records;
     const double* predictions; // 6 x PAGE words a page from the host; null to predict here
+    const uint4* from; // in memory of the host
+    uint4* to;
     double ti;
+    unsigned pages;
+    unsigned fetch; // vectors at `from`
 };
-static_assert(sizeof(AdvanceArgs) == 88, "layout.rs has the same");
+static_assert(sizeof(AdvanceArgs) == 112, "layout.rs has the same");
 
-// force: the sums of each part of the pages for each i-particle.
+// How the sums of all parts are joined, in the order of the tree.
+struct Joining {
+    const uint2* steps; // add sum y to sum x
+    const unsigned* rounds; // steps of one round are independent: where each round ends
+    const unsigned* kept; // sums that remain
+    double* results; // [kept][SUMS][ni]
+    unsigned count; // of rounds
+    unsigned keep; // of kept sums
+};
+static_assert(sizeof(Joining) == 40, "layout.rs has the same");
+
+// Where the nearest neighbours go.
+struct Deciding {
+    double* r2; // [ni], infinite where there is none
+    int* label; // [ni]
+    double precision; // relative error of a coordinate
+};
+static_assert(sizeof(Deciding) == 24, "layout.rs has the same");
+
+// force: the sums of each part of the pages for each i-particle. join_sums and nearest_neighbours,
+// which make the results of them, take the same.
 struct ForceArgs {
     Sources j;
     const IRecord* particles;
@@ -89,49 +114,19 @@ struct ForceArgs {
     const unsigned char* joins; // sums to join after each of them
     const unsigned* first_sum; // for each part
     double* sums; // [sum][SUMS][ni]
-    double* least; // [part x rows][ni], for the nearest neighbour: smallest r^2 of a leaf,
+    double* least; // [part][ni], for the nearest neighbour: smallest r^2 of a leaf,
     double* second; // of the next leaf,
     unsigned* leaf; // and which leaf that is: position in `order` x LEAVES + leaf
+    Joining joining;
+    Deciding deciding;
+    unsigned* done; // parts that are done, by blockIdx.x, 0 before and after; null if the last makes no results
     unsigned long long nj;
     unsigned ni;
     unsigned pages; // entries of `order`
     unsigned parts;
     unsigned unused;
 };
-static_assert(sizeof(ForceArgs) == 144, "layout.rs has the same");
-
-// join: the sums of all parts, in the order of the tree.
-struct JoinArgs {
-    double* sums; // as force left them
-    const uint2* steps; // add sum y to sum x
-    const unsigned* rounds; // steps of one round are independent: where each round ends
-    const unsigned* kept; // sums that remain
-    double* results; // [kept][SUMS][ni]
-    unsigned count; // of rounds
-    unsigned keep; // of kept sums
-    unsigned ni;
-    unsigned unused;
-};
-static_assert(sizeof(JoinArgs) == 56, "layout.rs has the same");
-
-// nearest: the nearest neighbour, decided in double precision.
-struct NearestArgs {
-    Sources j;
-    const IRecord* particles;
-    const unsigned* order;
-    const double* least;
-    const double* second;
-    const unsigned* leaf;
-    double* r2; // [ni], infinite where there is none
-    int* label; // [ni]
-    unsigned long long nj;
-    double precision; // relative error of a coordinate
-    unsigned ni;
-    unsigned pages;
-    unsigned candidates; // parts x rows
-    unsigned unused;
-};
-static_assert(sizeof(NearestArgs) == 144, "layout.rs has the same");
+static_assert(sizeof(ForceArgs) == 216, "layout.rs has the same");
 
 // count_neighbours, fill_neighbours: j-particles within r^2 < h2, in address order.
 struct ListArgs {

@@ -28,6 +28,24 @@ __device__ __forceinline__ int slots_below(const Sources& j, unsigned place, uns
     return nj - first < PAGE ? (int)(nj - first) : PAGE;
 }
 
+// What the pair loop tells of the nearest neighbour.
+struct Candidate {
+    double least; // r^2 of a leaf
+    double second; // of the next
+    unsigned leaf; // the first
+};
+
+__device__ __forceinline__ void take_candidate(Candidate& best, const Candidate& other)
+{
+    if (other.least < best.least) {
+        best.second = fmin(best.least, other.second);
+        best.least = other.least;
+        best.leaf = other.leaf;
+    } else {
+        best.second = fmin(best.second, other.least);
+    }
+}
+
 // What a thread knows of the nearest neighbour: `at` counts slots in address order.
 struct Nearest {
     double r2;
@@ -42,65 +60,15 @@ __device__ __forceinline__ void take_nearer(Nearest& best, const Nearest& other)
     }
 }
 
-// One thread block an i-particle. The leaf that holds the nearest particle is known, unless another
-// comes as close within the error of the pair loop: then all leaves are looked at.
-__device__ __forceinline__ void nearest(const NearestArgs& a)
+// The nearest of the slots begin, begin + step, ... below `end`.
+__device__ __forceinline__ Nearest nearest_among(const ForceArgs& a, const IRecord& i, unsigned long long begin,
+                                                 unsigned long long end, unsigned step)
 {
-    __shared__ Nearest found[NEIGHBOUR_THREADS];
-    __shared__ double least[NEIGHBOUR_THREADS];
-    __shared__ double second[NEIGHBOUR_THREADS];
-    __shared__ unsigned leaf[NEIGHBOUR_THREADS];
-    const int thread = threadIdx.x;
-    const unsigned which = blockIdx.x;
-    const IRecord i = a.particles[which];
-    const double infinite = __longlong_as_double(0x7ff0000000000000LL);
-
-    double my_least = infinite, my_second = infinite;
-    unsigned my_leaf = 0;
-    for (unsigned n = thread; n < a.candidates; n += NEIGHBOUR_THREADS) {
-        const size_t at = (size_t)n * a.ni + which;
-        const double d = a.least[at];
-        if (d < my_least) {
-            my_second = fmin(my_least, a.second[at]);
-            my_least = d;
-            my_leaf = a.leaf[at];
-        } else {
-            my_second = fmin(my_second, d);
-        }
-    }
-    least[thread] = my_least;
-    second[thread] = my_second;
-    leaf[thread] = my_leaf;
-    __syncthreads();
-    for (int half = NEIGHBOUR_THREADS / 2; half > 0; half /= 2) {
-        if (thread < half) {
-            const double d = least[thread + half];
-            if (d < least[thread]) {
-                second[thread] = fmin(least[thread], second[thread + half]);
-                least[thread] = d;
-                leaf[thread] = leaf[thread + half];
-            } else {
-                second[thread] = fmin(second[thread], d);
-            }
-        }
-        __syncthreads();
-    }
-
-    // The absolute error of r^2 matters where RELATIVE_ERROR of it does not cover the rounding of the coordinates.
-    double slack = 0.0;
-    for (int k = 0; k < 3; ++k) {
-        const double e = i.x[k] * a.j.length * a.precision;
-        slack += e * e * (1 << 18);
-    }
-    const bool decided = least[0] * (1.0 + RELATIVE_ERROR) + slack < second[0];
-    const unsigned long long begin = decided ? (unsigned long long)leaf[0] * LEAF : 0;
-    const unsigned long long end = decided ? begin + LEAF : (unsigned long long)a.pages * PAGE;
-
     Nearest best;
-    best.r2 = infinite;
+    best.r2 = __longlong_as_double(0x7ff0000000000000LL);
     best.at = ~0ULL;
     best.label = 0;
-    for (unsigned long long at = begin + thread; at < end; at += NEIGHBOUR_THREADS) {
+    for (unsigned long long at = begin; at < end; at += step) {
         const unsigned place = a.order[at / PAGE];
         const int slot = (int)(at % PAGE);
         if (slot < slots_below(a.j, place, a.nj)) {
@@ -113,18 +81,102 @@ __device__ __forceinline__ void nearest(const NearestArgs& a)
             }
         }
     }
-    found[thread] = best;
+    return best;
+}
+
+// Whether the leaf that holds the nearest particle is known: no other comes as close within the error
+// of the pair loop.
+__device__ __forceinline__ bool is_decided(const ForceArgs& a, const IRecord& i, const Candidate& best)
+{
+    // The absolute error of r^2 matters where RELATIVE_ERROR of it does not cover the rounding of the coordinates.
+    double slack = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        const double e = i.x[k] * a.j.length * a.deciding.precision;
+        slack += e * e * (1 << 18);
+    }
+    return best.least * (1.0 + RELATIVE_ERROR) + slack < best.second;
+}
+
+// Where the threads of a block meet.
+struct Meeting {
+    Candidate candidates[NEIGHBOUR_THREADS];
+    Nearest found[NEIGHBOUR_THREADS];
+    bool undecided[NEIGHBOUR_THREADS];
+};
+
+// The rows' results of a column, one by one into the first.
+template <class T, class Take>
+__device__ __forceinline__ void meet(T* items, unsigned thread, unsigned columns, unsigned rows, Take take)
+{
     __syncthreads();
-    for (int half = NEIGHBOUR_THREADS / 2; half > 0; half /= 2) {
-        if (thread < half) {
-            take_nearer(found[thread], found[thread + half]);
+    for (unsigned half = rows / 2; half > 0; half /= 2) {
+        if (thread < half * columns) {
+            take(items[thread], items[thread + half * columns]);
         }
         __syncthreads();
     }
-    if (thread == 0) {
-        a.r2[which] = found[0].r2;
-        a.label[which] = found[0].label;
+}
+
+// The nearest neighbours of the i-particles from `first` on, one for each of the `columns`, by a thread
+// block of columns x rows = NEIGHBOUR_THREADS threads.
+__device__ __forceinline__ void nearest(const ForceArgs& a, Meeting& meeting, unsigned first, unsigned columns,
+                                        unsigned rows, unsigned thread)
+{
+    const unsigned column = thread % columns, row = thread / columns;
+    const unsigned which = first + column;
+    const bool present = which < a.ni;
+    const IRecord i = a.particles[present ? which : a.ni - 1];
+
+    Candidate mine;
+    mine.least = mine.second = __longlong_as_double(0x7ff0000000000000LL);
+    mine.leaf = 0;
+    for (unsigned n = row; n < a.parts; n += rows) {
+        const size_t at = (size_t)n * a.ni + (present ? which : a.ni - 1);
+        Candidate other;
+        other.least = __ldcg(a.least + at);
+        other.second = __ldcg(a.second + at);
+        other.leaf = __ldcg(a.leaf + at);
+        take_candidate(mine, other);
     }
+    meeting.candidates[thread] = mine;
+    meet(meeting.candidates, thread, columns, rows, take_candidate);
+
+    const Candidate best = meeting.candidates[column];
+    const bool decided = is_decided(a, i, best);
+    const unsigned long long leaf = decided ? (unsigned long long)best.leaf * LEAF : 0;
+    meeting.found[thread] = nearest_among(a, i, leaf + row, decided ? leaf + LEAF : 0, rows);
+    meet(meeting.found, thread, columns, rows, take_nearer);
+    if (row == 0) {
+        meeting.undecided[column] = present && !decided;
+        if (present) {
+            a.deciding.r2[which] = meeting.found[column].r2;
+            a.deciding.label[which] = meeting.found[column].label;
+        }
+    }
+    if (!__syncthreads_or(present && !decided)) {
+        return;
+    }
+    // Rare: all leaves are looked at, by all threads for one i-particle after the other.
+    for (unsigned other = 0; other < columns; ++other) {
+        if (meeting.undecided[other]) {
+            const IRecord again = a.particles[first + other];
+            const unsigned long long end = (unsigned long long)a.pages * PAGE;
+            meeting.found[thread] = nearest_among(a, again, thread, end, NEIGHBOUR_THREADS);
+            meet(meeting.found, thread, 1, NEIGHBOUR_THREADS, take_nearer);
+            if (thread == 0) {
+                a.deciding.r2[first + other] = meeting.found[0].r2;
+                a.deciding.label[first + other] = meeting.found[0].label;
+            }
+            __syncthreads();
+        }
+    }
+}
+
+// One thread block an i-particle.
+__device__ __forceinline__ void nearest_of_one(const ForceArgs& a)
+{
+    __shared__ Meeting meeting;
+    nearest(a, meeting, blockIdx.x, 1, NEIGHBOUR_THREADS, threadIdx.x);
 }
 
 // One thread block an i-particle; each thread has a run of slots of every page, so that the list

@@ -128,12 +128,24 @@ fn info_names_backends_sets_and_the_origin_of_settings() {
 #[test]
 fn info_shows_launches_for_any_device() {
     let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
-        .args(["info", "--plan", "--multiprocessors", "20"])
+        .args([
+            "info",
+            "--plan",
+            "--multiprocessors",
+            "20",
+            "--capability",
+            "7.5",
+        ])
         .output()
         .expect("the command runs");
     let out = text(&output.stdout);
     assert!(out.contains("20 multiprocessors"), "{out}");
-    assert!(out.contains("1048576    65536  "), "{out}");
+    assert!(
+        out.contains("capability 7.5") && out.contains("not measured"),
+        "{out}"
+    );
+    let row = out.lines().find(|l| l.contains("1048576    65536 "));
+    assert!(row.is_some_and(|r| r.ends_with("4 i a thread")), "{out}");
 }
 
 #[test]

@@ -152,3 +152,40 @@ fn the_ptx_is_for_the_devices_and_drivers_that_the_readme_names() {
         );
     }
 }
+
+/// No test on the host sees a missing fence: there thread blocks run one after another. So this looks at
+/// the modules: what the last thread block makes results of was written before the others counted
+/// themselves, and is read after, from where they all meet.
+#[test]
+fn the_last_thread_block_reads_behind_fences() {
+    let fences = ["membar.gl", "bar.sync"];
+    let order = |text: &str| -> Vec<&str> {
+        let fence = |line: &str| fences.into_iter().find(|f| line.contains(f));
+        text.lines().filter_map(fence).collect()
+    };
+    for module in ["mixed", "double", "single"] {
+        let path = kernels().join(format!("prebuilt/{module}.ptx"));
+        let text = fs::read_to_string(&path).expect("the module is there");
+        let joining: Vec<_> = text
+            .split(".entry ")
+            .filter_map(|kernel| Some((kernel, kernel.split_once("atom.global.inc")?)))
+            .collect();
+        assert_eq!(joining.len(), 4, "{module}: one i-particle a thread");
+        for (kernel, (before, after)) in joining {
+            let name = kernel.split('(').next().unwrap_or(kernel);
+            assert!(name.ends_with("_1"), "{name}");
+            assert!(order(before).ends_with(&fences), "{name}: {before}");
+            assert!(
+                order(after).starts_with(&["bar.sync", "membar.gl"]),
+                "{name}"
+            );
+            let (_, behind) = after.split_once("membar.gl").expect("just found");
+            // Two sums to be joined, the sum that is kept; least, second and leaf of a part.
+            let loads = behind.matches("ld.global.cg").count();
+            assert!(
+                loads >= if name.contains("nearest") { 6 } else { 3 },
+                "{name}: {loads}"
+            );
+        }
+    }
+}

@@ -17,6 +17,7 @@ struct Record {
     unsigned long total = 0;
     std::map<std::string, unsigned long> counts;
     std::vector<std::string> complaints, trace;
+    std::string note; // about the present call
     pid_t initialized = 0;
 };
 
@@ -58,6 +59,7 @@ CUresult enter(const char *name, Device *device, bool before_init, const Body &b
     Record &r = record();
     r.total++;
     r.counts[name]++;
+    r.note.clear();
     CUresult code = injected(name, device);
     if (code == 0 && !before_init && r.initialized != getpid())
         code = NOT_INITIALIZED;
@@ -66,8 +68,22 @@ CUresult enter(const char *name, Device *device, bool before_init, const Body &b
     if (settings().trace)
         r.trace.push_back(std::to_string(r.total) + " " + name + " " +
                           (device ? std::to_string(device->ordinal) : "-") + " " +
-                          std::to_string(code));
+                          std::to_string(code) + (r.note.empty() ? "" : " " + r.note));
     return code;
+}
+
+// What nobody has given back, and what went with a context that was destroyed.
+void write_left(std::FILE *file)
+{
+    for (const auto &device : state().devices)
+        std::fprintf(file, "left device %d contexts %u bytes %zu streams %zu before %zu\n", device->ordinal,
+                     device->retained, device->used, device->streams.size(), device->orphans);
+    std::size_t pinned = 0;
+    for (const auto &[begin, allocation] : state().memory)
+        if (!allocation.owner && !allocation.freed)
+            pinned += allocation.bytes;
+    std::fprintf(file, "left pinned - bytes %zu modules %zu events %zu\n", pinned,
+                 state().modules.size(), state().events.size());
 }
 
 void write_log()
@@ -87,6 +103,7 @@ void write_log()
     for (const auto &device : state().devices)
         std::fprintf(file, "device %d used %zu most %zu streams %zu\n", device->ordinal,
                      device->used, device->most, device->streams.size());
+    write_left(file);
     for (const std::string &line : r.complaints)
         std::fprintf(file, "complaint %s\n", line.c_str());
     std::fclose(file);
@@ -105,6 +122,8 @@ struct AtExit {
 Device *current() { return current_device; }
 void set_current(Device *device) { current_device = device; }
 void mark_initialized() { record().initialized = getpid(); }
+
+void note(const std::string &what) { record().note = what; }
 
 void complain(const std::string &what)
 {

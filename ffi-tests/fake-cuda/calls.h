@@ -18,6 +18,9 @@ CUresult call_current(const char *name, const std::function<CUresult(Device *)> 
 // As the first form, before cuInit.
 CUresult call_any_time(const char *name, const Body &body);
 
+// Something about the call that is under way, for the log.
+void note(const std::string &what);
+
 void set_current(Device *device);
 void mark_initialized();
 

@@ -47,6 +47,7 @@ CUresult copy(const char *name, std::size_t bytes, CUstream handle, const OnStre
         Stream *stream = find_stream(handle);
         if (!stream)
             return INVALID_HANDLE;
+        note(std::to_string(bytes));
         return bytes == 0 ? CUresult(SUCCESS) : body(stream);
     });
 }

@@ -100,7 +100,7 @@ static int attribute(int which)
     case 12: case 82: return 65536;        // registers a block, a multiprocessor
     case 13: return 1000000;               // kHz
     case 16: return settings().multiprocessors;
-    case 19: return 1;                     // maps host memory
+    case 19: return settings().maps;       // host memory
     case 39: return 2048;                  // threads a multiprocessor
     case 40: return 2;                     // copy engines
     case 41: return 1;                     // one address space
@@ -148,6 +148,7 @@ CALL(cuDevicePrimaryCtxRelease_v2, CUdevice device)
         for (const auto &[begin, allocation] : state().memory)
             if (allocation.owner == released && !allocation.freed)
                 owned.push_back(begin);
+        released->orphans += owned.size() + released->streams.size();
         for (std::uintptr_t begin : owned)
             release(released, begin);
         for (Stream *stream : released->streams)

@@ -93,7 +93,7 @@ CUresult sized(std::size_t bytes, const std::function<CUresult()> &body)
 
 } // namespace
 
-CUresult allocate(Device *owner, std::size_t bytes, void **out)
+CUresult allocate(Device *owner, std::size_t bytes, void **out, bool mapped)
 {
     if (owner && bytes > settings().memory - owner->used)
         return OUT_OF_MEMORY;
@@ -103,7 +103,7 @@ CUresult allocate(Device *owner, std::size_t bytes, void **out)
     unsigned char *begin = static_cast<unsigned char *>(memory) + zone;
     std::memset(begin, settings().fill, bytes);
     auto key = reinterpret_cast<std::uintptr_t>(begin);
-    Allocation made{owner, key, bytes, false};
+    Allocation made{owner, key, bytes, false, mapped};
     guard(made);
     state().memory[key] = made;
     if (owner) {
@@ -191,10 +191,13 @@ CALL(cuMemGetInfo_v2, std::size_t *free, std::size_t *total)
     });
 }
 
-CALL(cuMemHostAlloc, void **out, std::size_t bytes, unsigned)
+CALL(cuMemHostAlloc, void **out, std::size_t bytes, unsigned flags)
 {
     return call_current(__func__, [=](Device *) {
-        return sized(bytes, [=] { return allocate(nullptr, bytes, out); });
+        bool mapped = (flags & 2) != 0;
+        if (mapped && !settings().maps)
+            complain("memory is mapped on a device that cannot");
+        return sized(bytes, [=] { return allocate(nullptr, bytes, out, mapped); });
     });
 }
 
@@ -219,8 +222,10 @@ CALL(cuMemHostGetDevicePointer_v2, CUdeviceptr *out, void *host, unsigned)
 {
     return call_current(__func__, [=](Device *) -> CUresult {
         const Allocation *a = holding(reinterpret_cast<std::uintptr_t>(host), 1);
-        if (!a || a->owner || a->freed)
+        if (!a || a->owner || a->freed || !a->mapped || !settings().maps) {
+            complain("the device's address of memory that is not mapped");
             return INVALID_VALUE;
+        }
         return *out = reinterpret_cast<CUdeviceptr>(host), SUCCESS;
     });
 }

@@ -67,9 +67,12 @@ CUresult check_arguments(const Device *device, const shim::Kernel &kernel, const
         const Allocation *a = holding(word, 1);
         if (!a)
             continue;
-        if (a->freed || (a->owner && a->owner != device)) {
-            complain(std::string(kernel.name) + ": the argument at byte " + std::to_string(at) +
-                     (a->freed ? " points into freed memory" : " belongs to another device"));
+        const char *wrong = a->freed                           ? " points into freed memory"
+                            : a->owner && a->owner != device ? " belongs to another device"
+                            : !a->owner && !a->mapped        ? " points into memory that is not mapped"
+                                                             : nullptr;
+        if (wrong) {
+            complain(std::string(kernel.name) + ": the argument at byte " + std::to_string(at) + wrong);
             return ILLEGAL_ADDRESS;
         }
     }
@@ -190,6 +193,7 @@ CALL(cuLaunchKernel, CUfunction function, unsigned grid_x, unsigned grid_y, unsi
         std::vector<char> args(begin, begin + kernel->args_size);
         if (CUresult code = check_arguments(device, *kernel, args.data()))
             return code;
-        return enqueue(stream, [=] { return execute(device, *kernel, grid, block, args); });
+        note(std::string(kernel->name) + " " + std::to_string(grid_x * grid_y * grid_z));
+        return enqueue_kernel(stream, [=] { return execute(device, *kernel, grid, block, args); });
     });
 }

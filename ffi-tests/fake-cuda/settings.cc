@@ -86,6 +86,10 @@ void set(Settings &s, const std::string &name, const std::string &value)
         s.fill = static_cast<unsigned char>(number(name, value));
     else if (name == "EXECUTION" && (value == "late" || value == "immediate"))
         s.late = value == "late";
+    else if (name == "MAPS")
+        s.maps = number(name, value) != 0;
+    else if (name == "DELAY")
+        s.delay = double(number(name, value)) * 1e-3;
     else if (name == "ORDER" && value == "forward")
         s.order.kind = shim::Order::forward;
     else if (name == "ORDER" && value == "reverse")

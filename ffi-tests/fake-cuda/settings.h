@@ -26,6 +26,8 @@ struct Settings {
     unsigned registers = 64;
     unsigned char fill = 0xff;
     bool late = true;
+    bool maps = true;
+    double delay = 0; // seconds
     shim::Order order;
     std::vector<Injection> injections;
     std::string log;

@@ -19,12 +19,14 @@ struct Allocation {
     std::uintptr_t begin;
     std::size_t bytes;
     bool freed;
+    bool mapped; // pinned memory that kernels may use
 };
 
 struct Stream {
     Device *device;
     bool blocking; // orders itself with the stream 0
     std::deque<std::function<CUresult()>> queue;
+    double ready = 0; // when the last kernel is done, in seconds
 };
 
 struct Event {
@@ -50,10 +52,11 @@ struct Device {
     int ordinal;
     std::string name;
     unsigned retained = 0;
+    std::size_t orphans = 0; // allocations and streams that were there when the context went
     int lost = 0; // the code that every call on it returns from now on
     std::size_t used = 0, most = 0;
     std::set<Stream *> streams;
-    Stream zero{this, true, {}};
+    Stream zero{this, true, {}, 0};
 };
 
 struct State {
@@ -74,7 +77,7 @@ Device *device_at(int ordinal);
 void complain(const std::string &what);
 
 // memory.cc
-CUresult allocate(Device *owner, std::size_t bytes, void **out);
+CUresult allocate(Device *owner, std::size_t bytes, void **out, bool mapped = false);
 CUresult release(Device *owner, std::uintptr_t begin);
 // The allocation that holds all of the range, live or freed; null if none does.
 const Allocation *holding(std::uintptr_t begin, std::size_t bytes);
@@ -87,6 +90,8 @@ CUresult check_zones();
 // The stream behind a handle; null if there is none.
 Stream *find_stream(CUstream handle);
 CUresult enqueue(Stream *stream, std::function<CUresult()> work);
+// The same for a kernel, which takes as long as the settings say.
+CUresult enqueue_kernel(Stream *stream, std::function<CUresult()> work);
 CUresult drain(Stream *stream);
 CUresult drain(Device *device);
 

@@ -1,6 +1,8 @@
 // Streams and events. In late execution what is queued happens when somebody waits for it.
 
+#include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "calls.h"
 #include "settings.h"
@@ -68,9 +70,28 @@ CUresult enqueue(Stream *stream, std::function<CUresult()> work)
     return settings().late ? CUresult(SUCCESS) : drain(stream);
 }
 
+static double now()
+{
+    auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(since).count();
+}
+
+CUresult enqueue_kernel(Stream *stream, std::function<CUresult()> work)
+{
+    if (settings().delay == 0)
+        return enqueue(stream, std::move(work));
+    // Time passes on the device while the host does something else.
+    double ready = std::max(now(), stream->ready) + settings().delay;
+    stream->ready = ready;
+    return enqueue(stream, [=] {
+        std::this_thread::sleep_for(std::chrono::duration<double>(ready - now()));
+        return work();
+    });
+}
+
 static CUresult create(Device *device, CUstream *out, unsigned flags)
 {
-    *out = new Stream{device, (flags & 1) == 0, {}};
+    *out = new Stream{device, (flags & 1) == 0, {}, 0};
     device->streams.insert(*out);
     return SUCCESS;
 }

@@ -336,6 +336,16 @@ impl Log {
         log
     }
 
+    /// What was never given back, or only when the context was destroyed: lines with numbers that should
+    /// be 0.
+    pub fn left(&self) -> Vec<&str> {
+        let is_left = |line: &&str| {
+            let mut numbers = line.split(' ').skip(4).step_by(2);
+            line.starts_with("left ") && numbers.any(|n| n != "0")
+        };
+        self.text.lines().filter(is_left).collect()
+    }
+
     /// How often a function was called.
     pub fn count(&self, call: &str) -> u64 {
         let begin = format!("count {call} ");

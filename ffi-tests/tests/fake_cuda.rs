@@ -131,6 +131,18 @@ fn wrong_addresses_are_refused() {
 }
 
 #[test]
+fn kernels_see_memory_of_the_host_only_if_it_is_mapped() {
+    let Some((out, log)) = ask("mapped", &[]) else {
+        return;
+    };
+    assert_eq!(out, "1 0 0 63 700\n");
+    assert_eq!(log.complaints.len(), 2, "{:?}", log.complaints);
+    let without = [("FAKE_CUDA_MAPS", "0")];
+    let (out, _) = ask("mapped", &without).expect("the compiler was here");
+    assert!(out.starts_with("1 1 "), "{out}");
+}
+
+#[test]
 fn a_kernel_must_be_in_the_text_with_the_same_parameter() {
     if let Some((out, _)) = ask("names", &[]) {
         assert_eq!(out, "500 500 218\n");

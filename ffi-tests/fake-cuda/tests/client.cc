@@ -19,6 +19,7 @@ CUresult cuCtxSetCurrent(CUcontext);
 CUresult cuMemAlloc_v2(CUdeviceptr *, std::size_t);
 CUresult cuMemFree_v2(CUdeviceptr);
 CUresult cuMemHostAlloc(void **, std::size_t, unsigned);
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *, void *, unsigned);
 CUresult cuMemcpyHtoD_v2(CUdeviceptr, const void *, std::size_t);
 CUresult cuMemcpyDtoH_v2(void *, CUdeviceptr, std::size_t);
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr, const void *, std::size_t, CUstream);
@@ -141,6 +142,16 @@ int main(int argc, char **argv)
         CUdeviceptr more;
         std::printf("%d ", cuMemAlloc_v2(&more, 1 << 10));
         std::printf("%d\n", cuMemAlloc_v2(&more, 1 << 10));
+    } else if (what == "mapped") {
+        void *plain, *mapped;
+        must(cuMemHostAlloc(&plain, count * sizeof(int), 0));
+        must(cuMemHostAlloc(&mapped, count * sizeof(int), 2));
+        std::printf("%d ", cuMemHostGetDevicePointer_v2(&to, plain, 0));
+        std::printf("%d ", cuMemHostGetDevicePointer_v2(&to, mapped, 0));
+        std::printf("%d ", run("reverse", count, 0));
+        std::printf("%d ", *static_cast<int *>(mapped));
+        to = reinterpret_cast<CUdeviceptr>(plain);
+        std::printf("%d\n", run("reverse", count, 0));
     } else if (what == "range") {
         int numbers[8] = {};
         std::printf("%d ", cuMemcpyHtoD_v2(to + count * sizeof(int) - 8, numbers, 32));

@@ -46,6 +46,13 @@ fn predicted_and_joined_on_host_or_device() {
 }
 
 #[test]
+fn through_memory_of_the_host_and_by_copies() {
+    for join in ["host", "device"] {
+        same(&[&[("FAKE_CUDA_MAPS", "0"), ("KIRIN_JOIN", join)]]);
+    }
+}
+
+#[test]
 fn in_blocks_of_any_size() {
     same(&[
         &[("KIRIN_NPIPES", "49")],
@@ -77,6 +84,17 @@ fn in_any_order_of_execution() {
     same(&[
         &[("FAKE_CUDA_ORDER", "reverse")],
         &[("FAKE_CUDA_ORDER", "1"), ("KIRIN_JOIN", "device")],
+        // One thread block a multiprocessor or so, and many.
+        &[
+            ("FAKE_CUDA_ORDER", "3"),
+            ("KIRIN_JOIN", "device"),
+            ("FAKE_CUDA_MULTIPROCESSORS", "1"),
+        ],
+        &[
+            ("FAKE_CUDA_ORDER", "4"),
+            ("KIRIN_JOIN", "device"),
+            ("FAKE_CUDA_MULTIPROCESSORS", "132"),
+        ],
         &[("FAKE_CUDA_ORDER", "2"), ("KIRIN_NPIPES", "16384")],
         &[("FAKE_CUDA_EXECUTION", "immediate")],
         &[("FAKE_CUDA_FILL", "0")],

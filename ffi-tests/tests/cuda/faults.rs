@@ -131,6 +131,11 @@ fn every_call(settings: &[(&str, &str)]) {
             // tried again with success, or leaves other devices, may pass in silence.
             let least = usize::from(run.out != whole.out);
             right(&run, &set, "double", least..=1, &case);
+            // A lost device takes nothing back, nor does a call that fails to.
+            let gives_back = ["Free", "Destroy", "Unload", "Release", "PushCurrent"];
+            if code.ends_with(":once") && !gives_back.iter().any(|c| call.contains(c)) {
+                assert_eq!(run.log.left(), [""; 0], "{case}");
+            }
         }
     }
 }

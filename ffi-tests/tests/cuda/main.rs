@@ -6,6 +6,8 @@ mod clients;
 mod faults;
 mod inputs;
 mod sanitizers;
+mod small_blocks;
+mod steps;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

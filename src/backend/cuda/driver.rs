@@ -5,7 +5,6 @@
 use std::ffi::{CString, c_int, c_void};
 use std::fmt;
 use std::marker::PhantomData;
-use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,7 +38,7 @@ impl fmt::Display for Failure {
 }
 
 /// Turns the code of a call into a result.
-fn check(call: &'static str, code: c_int) -> Result<()> {
+pub(super) fn check(call: &'static str, code: c_int) -> Result<()> {
     match code {
         0 => Ok(()),
         code => Err(Failure { call, code }),
@@ -57,9 +56,10 @@ macro_rules! ask {
         check(stringify!($call), code).map(|()| unsafe { answer.assume_init() })
     }};
 }
+pub(super) use ask;
 
-/// One device. Its primary context is retained for the life of the process, and shared with the
-/// client should that use CUDA too.
+/// One device. Its primary context is retained while it is in use, and shared with the client
+/// should that use CUDA too.
 pub struct Device {
     /// The number by which users name it.
     pub ordinal: usize,
@@ -71,10 +71,21 @@ pub struct Device {
     pub multiprocessors: usize,
     /// Bytes of memory.
     pub memory: usize,
+    /// Most of its clock, in GHz.
+    pub clock: f64,
+    /// Whether it reads and writes memory of the host.
+    maps: bool,
     device: sys::CUdevice,
-    context: Mutex<Option<Context>>,
-    modules: Mutex<Vec<(Module, Loaded)>>,
+    usage: Mutex<Usage>,
     failed: AtomicBool,
+}
+
+/// What is held on a device while somebody uses it.
+#[derive(Default)]
+struct Usage {
+    users: usize,
+    context: Option<Context>,
+    modules: Vec<(Module, Loaded)>,
 }
 
 #[derive(Clone, Copy)]
@@ -146,9 +157,10 @@ impl Device {
             multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1)
                 as usize,
             memory: ask!(cuDeviceTotalMem_v2(device))?,
+            clock: f64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?) * 1e-6,
+            maps: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY)? != 0,
             device,
-            context: Mutex::new(None),
-            modules: Mutex::default(),
+            usage: Mutex::default(),
             failed: AtomicBool::new(false),
         })
     }
@@ -171,26 +183,23 @@ impl Device {
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Makes the device's context current in this thread for the life of the result.
+    /// Takes the device into use.
     ///
     /// # Errors
     ///
     /// The device does not let us, being in somebody's exclusive use for example.
-    pub fn enter(&self) -> Result<Current<'_>> {
-        let mut context = self.context.lock();
-        let handle = match *context {
-            Some(Context(handle)) => handle,
-            None => {
-                let handle = ask!(cuDevicePrimaryCtxRetain(self.device))?;
-                *context = Some(Context(handle));
-                handle
-            }
+    pub fn open(&'static self) -> Result<Lease> {
+        let mut usage = self.usage.lock();
+        let context = match usage.context {
+            Some(context) => context,
+            None => Context(ask!(cuDevicePrimaryCtxRetain(self.device))?),
         };
-        // SAFETY: the context was retained and is never released.
-        check("cuCtxPushCurrent", unsafe {
-            (driver().cuCtxPushCurrent_v2)(handle)
-        })?;
-        Ok(Current(PhantomData))
+        usage.context = Some(context);
+        usage.users += 1;
+        Ok(Lease {
+            device: self,
+            context,
+        })
     }
 
     /// A kernel, its module loaded at the first use of any of its kernels.
@@ -199,7 +208,7 @@ impl Device {
     ///
     /// The driver does not accept the module.
     pub fn kernel(&self, _: &Current<'_>, module: Module, name: &str) -> Result<Kernel> {
-        let mut modules = self.modules.lock();
+        let modules = &mut self.usage.lock().modules;
         let loaded = match modules.iter().find(|(m, _)| *m == module) {
             Some(&(_, Loaded(handle))) => handle,
             None => {
@@ -210,14 +219,68 @@ impl Device {
             }
         };
         let name = CString::new(name).unwrap_or_default();
-        // SAFETY: the module is loaded and stays; the name ends in a zero byte.
+        // SAFETY: the module stays loaded while the context is current; the name ends in a zero byte.
         let handle = ask!(cuModuleGetFunction(loaded, name.as_ptr()))?;
         Ok(Kernel(handle))
     }
 }
 
+/// A device in use. When the last one goes, nothing of ours is left on the device.
+pub struct Lease {
+    device: &'static Device,
+    context: Context,
+}
+
+impl Lease {
+    /// Makes the device's context current in this thread for the life of the result, which is not to
+    /// outlive the lease.
+    ///
+    /// # Errors
+    ///
+    /// The device is lost.
+    pub fn enter(&self) -> Result<Current<'static>> {
+        // SAFETY: the context is retained as long as the lease lives.
+        check("cuCtxPushCurrent", unsafe {
+            (driver().cuCtxPushCurrent_v2)(self.context.0)
+        })?;
+        Ok(Current {
+            device: self.device,
+            of_this_thread: PhantomData,
+        })
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut usage = self.device.usage.lock();
+        usage.users -= 1;
+        if usage.users > 0 {
+            return;
+        }
+        let Usage { modules, .. } = std::mem::take(&mut *usage);
+        if let Ok(_current) = self.enter() {
+            for (_, Loaded(handle)) in modules {
+                // SAFETY: loaded, and its kernels are not used any more.
+                unsafe { (driver().cuModuleUnload)(handle) };
+            }
+        }
+        // SAFETY: retained by `open`. A lost device refuses; so be it.
+        unsafe { (driver().cuDevicePrimaryCtxRelease_v2)(self.device.device) };
+    }
+}
+
 /// Proof that a context is current in this thread.
-pub struct Current<'a>(PhantomData<(&'a Device, *const ())>);
+pub struct Current<'a> {
+    device: &'a Device,
+    of_this_thread: PhantomData<*const ()>,
+}
+
+impl Current<'_> {
+    /// Whether kernels can use memory of the host.
+    pub fn maps(&self) -> bool {
+        self.device.maps
+    }
+}
 
 impl Drop for Current<'_> {
     fn drop(&mut self) {
@@ -329,106 +392,24 @@ impl Stream {
         check("cuLaunchKernel", code)
     }
 
+    /// Queues a fill with zeros.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` bytes lie within the buffer.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub unsafe fn clear(&self, to: u64, bytes: usize) -> Result<()> {
+        // SAFETY: passed on.
+        let code = unsafe { (driver().cuMemsetD8Async)(to, 0, bytes, self.0) };
+        check("cuMemsetD8Async", code)
+    }
+
     /// Gives the queue back.
     pub fn free(&mut self, _: &Current<'_>) {
         // SAFETY: the stream lives and is not used again. A lost device refuses; so be it.
         unsafe { (driver().cuStreamDestroy_v2)(self.0) };
-    }
-}
-
-/// Memory of a device that grows when it must; its contents are lost then.
-#[derive(Default)]
-pub struct DeviceBuffer {
-    address: u64,
-    bytes: usize,
-}
-
-impl DeviceBuffer {
-    /// The first byte.
-    pub fn address(&self) -> u64 {
-        self.address
-    }
-
-    /// Makes sure of at least `bytes` bytes. Nothing queued may use the old ones any more.
-    ///
-    /// # Errors
-    ///
-    /// There is not so much memory; the buffer is empty then.
-    pub fn reserve(&mut self, current: &Current<'_>, bytes: usize) -> Result<()> {
-        if bytes <= self.bytes {
-            return Ok(());
-        }
-        self.free(current);
-        self.address = ask!(cuMemAlloc_v2(bytes))?;
-        self.bytes = bytes;
-        Ok(())
-    }
-
-    /// Gives the memory back.
-    pub fn free(&mut self, _: &Current<'_>) {
-        if self.bytes > 0 {
-            // SAFETY: allocated by `reserve`, and nothing queued uses it.
-            unsafe { (driver().cuMemFree_v2)(self.address) };
-        }
-        *self = Self::default();
-    }
-}
-
-/// Memory of the host that the device reads and writes at full speed.
-pub struct PinnedBuffer {
-    start: NonNull<u8>,
-    bytes: usize,
-}
-
-// SAFETY: plain memory with one owner.
-unsafe impl Send for PinnedBuffer {}
-
-impl Default for PinnedBuffer {
-    fn default() -> Self {
-        Self {
-            start: NonNull::<u64>::dangling().cast(),
-            bytes: 0,
-        }
-    }
-}
-
-impl PinnedBuffer {
-    /// Bytes.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// The first byte; aligned for any number.
-    pub fn start(&self) -> *mut u8 {
-        self.start.as_ptr()
-    }
-
-    /// As [`DeviceBuffer::reserve`].
-    ///
-    /// # Errors
-    ///
-    /// There is not so much memory; the buffer is empty then.
-    pub fn reserve(&mut self, current: &Current<'_>, bytes: usize) -> Result<()> {
-        if bytes <= self.bytes {
-            return Ok(());
-        }
-        self.free(current);
-        let start: *mut c_void = ask!(cuMemHostAlloc(bytes, 0))?;
-        if let Some(start) = NonNull::new(start) {
-            self.start = start.cast();
-            self.bytes = bytes;
-            // SAFETY: just allocated; from here on every byte has a value.
-            unsafe { self.start.write_bytes(0, bytes) };
-        }
-        Ok(())
-    }
-
-    /// Gives the memory back.
-    pub fn free(&mut self, _: &Current<'_>) {
-        if self.bytes > 0 {
-            // SAFETY: allocated by `reserve`, and nothing queued uses it.
-            unsafe { (driver().cuMemFreeHost)(self.start.as_ptr().cast()) };
-        }
-        *self = Self::default();
     }
 }

@@ -4,7 +4,7 @@
 //! enumeration, of which a code that only a newer driver knows would be no value; here they are
 //! numbers.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
 use std::sync::OnceLock;
 
 use cudarc::driver::sys::{
@@ -53,6 +53,7 @@ functions! {
     cuDeviceTotalMem_v2(*mut usize, CUdevice);
     cuDeviceGetAttribute(*mut c_int, CUdevice_attribute, CUdevice);
     cuDevicePrimaryCtxRetain(*mut CUcontext, CUdevice);
+    cuDevicePrimaryCtxRelease_v2(CUdevice);
     cuCtxPushCurrent_v2(CUcontext);
     cuCtxPopCurrent_v2(*mut CUcontext);
     cuStreamCreate(*mut CUstream, c_uint);
@@ -61,10 +62,13 @@ functions! {
     cuMemAlloc_v2(*mut CUdeviceptr, usize);
     cuMemFree_v2(CUdeviceptr);
     cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
+    cuMemHostGetDevicePointer_v2(*mut CUdeviceptr, *mut c_void, c_uint);
     cuMemFreeHost(*mut c_void);
     cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);
     cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
+    cuMemsetD8Async(CUdeviceptr, c_uchar, usize, CUstream);
     cuModuleLoadData(*mut CUmodule, *const c_void);
+    cuModuleUnload(CUmodule);
     cuModuleGetFunction(*mut CUfunction, CUmodule, *const c_char);
     cuLaunchKernel(
         CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,

@@ -90,17 +90,40 @@ plain! {
 }
 plain! {
     /// Arguments of `advance_*`.
-    AdvanceArgs: 88 {
+    AdvanceArgs: 112 {
         j: Sources,
         work: Pointer,
         records: Pointer,
         predictions: Pointer,
+        from: Pointer,
+        to: Pointer,
         ti: f64,
+        pages: u32,
+        fetch: u32,
     }
 }
 plain! {
-    /// Arguments of `force_*`.
-    ForceArgs: 144 {
+    /// How the sums of all parts are joined.
+    Joining: 40 {
+        steps: Pointer,
+        rounds: Pointer,
+        kept: Pointer,
+        results: Pointer,
+        count: u32,
+        keep: u32,
+    }
+}
+plain! {
+    /// Where the nearest neighbours go.
+    Deciding: 24 {
+        r2: Pointer,
+        label: Pointer,
+        precision: f64,
+    }
+}
+plain! {
+    /// Arguments of `force_*`, `join_sums` and `nearest_neighbours`.
+    ForceArgs: 216 {
         j: Sources,
         particles: Pointer,
         order: Pointer,
@@ -110,43 +133,13 @@ plain! {
         least: Pointer,
         second: Pointer,
         leaf: Pointer,
+        joining: Joining,
+        deciding: Deciding,
+        done: Pointer,
         nj: u64,
         ni: u32,
         pages: u32,
         parts: u32,
-        unused: u32,
-    }
-}
-plain! {
-    /// Arguments of `join_sums`.
-    JoinArgs: 56 {
-        sums: Pointer,
-        steps: Pointer,
-        rounds: Pointer,
-        kept: Pointer,
-        results: Pointer,
-        count: u32,
-        keep: u32,
-        ni: u32,
-        unused: u32,
-    }
-}
-plain! {
-    /// Arguments of `nearest_neighbours`.
-    NearestArgs: 144 {
-        j: Sources,
-        particles: Pointer,
-        order: Pointer,
-        least: Pointer,
-        second: Pointer,
-        leaf: Pointer,
-        r2: Pointer,
-        label: Pointer,
-        nj: u64,
-        precision: f64,
-        ni: u32,
-        pages: u32,
-        candidates: u32,
         unused: u32,
     }
 }

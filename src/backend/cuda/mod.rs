@@ -6,6 +6,9 @@
 //! precision on one tree, wherever that happens, so a result does not depend on the launch.
 //! A device that fails is left out: its share is sent to the others, or the CPU takes over.
 
+mod buffers;
+mod chip;
+mod combine;
 mod driver;
 mod field;
 mod functions;
@@ -22,19 +25,18 @@ use std::time::Instant;
 
 use self::driver::Failure;
 use self::field::Field;
-use self::layout::SUMS;
-use self::unit::{Share, Unit};
+use self::unit::Unit;
 use super::{Backend, Block, Results, cpu, reference};
 use crate::config::{Devices, Precision, Settings};
 use crate::error::Result;
 use crate::jmemory::JMemory;
 use crate::neighbours::{self, ListRules, NeighbourLists};
-use crate::particle::{Force, IParticle, Nearest};
+use crate::particle::{Force, IParticle};
 use crate::process;
 use crate::ranks;
-use crate::reduce::Joiner;
 use crate::stats::Phases;
 
+pub use self::chip::Target;
 pub use self::driver::{Device, devices};
 pub use self::plan::Plan;
 
@@ -345,9 +347,9 @@ impl Cuda {
                 shares.extend(device.finish().map_err(|failure| Lost { unit, failure })?);
             }
             let end = begin + batch.len();
-            combine(&shares, &mut results.forces[begin..end]);
+            combine::forces(&shares, &mut results.forces[begin..end]);
             if nearest {
-                nearest_of(&shares, &mut results.nearest[begin..end]);
+                combine::nearest(&shares, &mut results.nearest[begin..end]);
             }
         }
         Ok(())
@@ -404,39 +406,5 @@ impl Cuda {
 impl Drop for Cuda {
     fn drop(&mut self) {
         self.leave_to_parent();
-    }
-}
-
-/// Joins what the devices left, in the order of the tree.
-fn combine(shares: &[Share<'_>], forces: &mut [Force]) {
-    let ni = forces.len();
-    let mut joiner = Joiner::new(0);
-    for (i, force) in forces.iter_mut().enumerate() {
-        joiner.restart(0);
-        for share in shares {
-            for (n, &leaf) in share.leaves.iter().enumerate() {
-                let sums: [f64; SUMS] =
-                    std::array::from_fn(|c| share.sums[(n * SUMS + c) * ni + i]);
-                joiner.push(leaf, sums);
-            }
-        }
-        let s = joiner.total().unwrap_or_default();
-        *force = Force {
-            acc: [s[0], s[1], s[2]],
-            pot: s[3],
-            jerk: [s[4], s[5], s[6]],
-        };
-    }
-}
-
-/// The nearest of the neighbours that the devices found; ties go to the lower addresses.
-fn nearest_of(shares: &[Share<'_>], nearest: &mut [Option<Nearest>]) {
-    for (i, best) in nearest.iter_mut().enumerate() {
-        for share in shares {
-            let (r2, index) = (share.nearest.0[i], share.nearest.1[i]);
-            if r2 < best.map_or(f64::INFINITY, |best| best.r2) {
-                *best = Some(Nearest { index, r2 });
-            }
-        }
     }
 }

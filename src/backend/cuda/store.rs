@@ -1,7 +1,8 @@
 //! The j-particles of one device: which pages lie where in its memory, and what must be sent to
 //! bring them up to date.
 
-use super::driver::{Current, DeviceBuffer, Result};
+use super::buffers::DeviceBuffer;
+use super::driver::{Current, Result};
 use super::layout::{HAS_SNAP, IS_DOUBTFUL, PageInfo, PageWork, RECORD, Sources};
 use super::scale::slots;
 use crate::backend::units::{self, Units};

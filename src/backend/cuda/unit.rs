@@ -2,16 +2,18 @@
 
 mod block;
 mod lists;
+mod plans;
 
 use std::collections::HashMap;
 
-use super::driver::{Current, Device, DeviceBuffer, Kernel, PinnedBuffer, Result, Stream};
+use self::plans::Trees;
+use super::buffers::{Counters, DeviceBuffer, PinnedBuffer};
+use super::driver::{Current, Device, Kernel, Lease, Result, Stream};
 use super::layout::{AdvanceArgs, IRecord, PageWork, RECORD};
 use super::plan::Plan;
 use super::ptx::Module;
 use super::scale::slots;
 use super::store::{self, Store, Todo};
-use super::tree::Tree;
 use super::upload::{Upload, bytes_of};
 use crate::backend::units::Units;
 use crate::config::{Place, Precision};
@@ -59,6 +61,7 @@ pub struct Job<'a> {
 pub struct Unit {
     /// The device.
     pub device: &'static Device,
+    lease: Lease,
     precision: Precision,
     stream: Stream,
     store: Store,
@@ -67,22 +70,18 @@ pub struct Unit {
     sums: DeviceBuffer,
     /// What is known of nearest neighbours.
     candidates: DeviceBuffer,
+    /// Thread blocks that are done with their i-particles: zero between launches.
+    done: Counters,
     /// Results, on the device and here.
     answer: DeviceBuffer,
     pinned: PinnedBuffer,
     kernels: HashMap<String, Kernel>,
+    /// By i-particles and pages.
+    plans: HashMap<(usize, usize), Plan>,
     trees: Trees,
     queued: Option<Queued>,
     /// Whether the queue may hold work that nobody has waited for.
     busy: bool,
-}
-
-/// Trees by the number of parts, for the pages that they were made for.
-#[derive(Default)]
-struct Trees {
-    numbers: Vec<u32>,
-    ends: (u32, Option<u32>),
-    by_parts: HashMap<usize, Tree>,
 }
 
 /// What has been queued and will be found in the pinned memory.
@@ -113,19 +112,23 @@ impl Unit {
     ///
     /// The device does not let us.
     pub fn new(device: &'static Device, precision: Precision) -> Result<Self> {
-        let current = device.enter()?;
+        let lease = device.open()?;
+        let current = lease.enter()?;
         let stream = Stream::new(&current)?;
         let mut unit = Self {
             device,
+            lease,
             precision,
             stream,
             store: Store::default(),
             upload: Upload::default(),
             sums: DeviceBuffer::default(),
             candidates: DeviceBuffer::default(),
+            done: Counters::default(),
             answer: DeviceBuffer::default(),
             pinned: PinnedBuffer::default(),
             kernels: HashMap::new(),
+            plans: HashMap::new(),
             trees: Trees::default(),
             queued: None,
             busy: false,
@@ -155,14 +158,10 @@ impl Unit {
     ///
     /// Those of the driver; the unit is of no use then.
     pub fn start(&mut self, job: &Job<'_>) -> Result<()> {
-        let current = self.device.enter()?;
+        let current = self.lease.enter()?;
         self.settle(&current)?;
         self.busy = true;
-        let plan = Plan::new(
-            job.particles.len().max(1),
-            job.pages.max(1),
-            self.device.multiprocessors,
-        );
+        let plan = self.plan(job.particles.len().max(1), job.pages.max(1));
         self.grow_tree(job, plan.parts);
         let room = self.block_bytes(job, &plan);
         let advance = self.advance(&current, job, room)?;
@@ -196,7 +195,7 @@ impl Unit {
         let Some(queued) = self.queued.take() else {
             return Ok(None);
         };
-        let current = self.device.enter()?;
+        let current = self.lease.enter()?;
         self.stream.wait(&current)?;
         self.busy = false;
         let Queued { ni, kept, .. } = queued;
@@ -223,27 +222,6 @@ impl Unit {
         }))
     }
 
-    /// The tree for so many parts, made if this is the first time.
-    fn grow_tree(&mut self, job: &Job<'_>, parts: usize) {
-        let numbers = || {
-            job.run[..job.pages]
-                .iter()
-                .map(|&p| job.memory.page(p).number())
-        };
-        let trees = &mut self.trees;
-        let ends = (job.first, job.next);
-        if trees.ends != ends || !trees.numbers.iter().copied().eq(numbers()) {
-            trees.numbers = numbers().collect();
-            trees.ends = ends;
-            trees.by_parts.clear();
-        }
-        let numbers = &trees.numbers;
-        trees
-            .by_parts
-            .entry(parts)
-            .or_insert_with(|| Tree::new(numbers, parts, ends.0, ends.1));
-    }
-
     /// Stores what has changed and predicts what is not predicted. The last batch is left in the
     /// upload, with `room` bytes behind it, and returned to be launched.
     fn advance(
@@ -251,7 +229,7 @@ impl Unit {
         current: &Current<'_>,
         job: &Job<'_>,
         room: usize,
-    ) -> Result<Option<(AdvanceArgs, u32)>> {
+    ) -> Result<Option<AdvanceArgs>> {
         let Units { length, velocity } = job.units;
         let stamp = [job.ti.to_bits(), length.to_bits(), velocity.to_bits()];
         let memory = job.memory;
@@ -263,9 +241,10 @@ impl Unit {
         loop {
             let (batch, after, bytes) = split_batch(rest, on_host);
             let is_last = after.is_empty();
-            self.upload
-                .begin(current, bytes + if is_last { room } else { 0 })?;
+            let bytes = bytes + if is_last { room } else { 0 };
+            self.upload.begin(current, bytes, !batch.is_empty())?;
             let launch = (!batch.is_empty()).then(|| self.gather(job, batch, stamp));
+            self.upload.behind();
             if is_last {
                 return Ok(launch);
             }
@@ -277,7 +256,7 @@ impl Unit {
     }
 
     /// Puts the changes of some pages into the upload.
-    fn gather(&mut self, job: &Job<'_>, batch: &[Todo], stamp: [u64; 3]) -> (AdvanceArgs, u32) {
+    fn gather(&mut self, job: &Job<'_>, batch: &[Todo], stamp: [u64; 3]) -> AdvanceArgs {
         let Self { store, upload, .. } = self;
         let mut begin = 0;
         let work: Vec<PageWork> = batch
@@ -319,31 +298,30 @@ impl Unit {
                 upload.put(&x[..]);
             }
         }
-        let args = AdvanceArgs {
+        AdvanceArgs {
             j: store.sources(job.units),
             work,
             records: records.unwrap_or_default(),
             predictions: predictions.unwrap_or_default(),
             ti: job.ti,
-        };
-        (args, batch.len() as u32)
+            pages: batch.len() as u32,
+            ..AdvanceArgs::default()
+        }
     }
 
-    fn launch_advance(
-        &mut self,
-        current: &Current<'_>,
-        launch: Option<(AdvanceArgs, u32)>,
-    ) -> Result<()> {
-        let Some((args, pages)) = launch else {
+    fn launch_advance(&mut self, current: &Current<'_>, launch: Option<AdvanceArgs>) -> Result<()> {
+        let Some(mut args) = launch else {
             return Ok(());
         };
+        (args.from, args.to, args.fetch) = self.upload.fetch();
         let name = format!("advance_{}", self.precision);
         let kernel = self.kernel(current, Module::Forces(self.precision), name)?;
+        let blocks = args.pages + args.fetch.div_ceil(ADVANCE_THREADS);
         // SAFETY: what the kernel takes; all of it lies in buffers of the unit that are not freed or
         // written to before the queue was waited for.
         unsafe {
             self.stream
-                .launch(kernel, (pages, 1), (ADVANCE_THREADS, 1), &args)
+                .launch(kernel, (blocks, 1), (ADVANCE_THREADS, 1), &args)
         }
     }
 
@@ -360,7 +338,7 @@ impl Unit {
 
 impl Drop for Unit {
     fn drop(&mut self) {
-        let Ok(current) = self.device.enter() else {
+        let Ok(current) = self.lease.enter() else {
             return;
         };
         // Whatever is queued still uses the buffers. If the device is lost, so are they.
@@ -370,6 +348,7 @@ impl Drop for Unit {
         for buffer in [&mut self.sums, &mut self.candidates, &mut self.answer] {
             buffer.free(&current);
         }
+        self.done.free(&current);
         self.pinned.free(&current);
         self.stream.free(&current);
     }

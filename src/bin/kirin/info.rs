@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
+use kirin::backend::cuda::Target;
 use kirin::backend::{self, cpu, cuda};
 use kirin::config::{self, InstructionSet, SETTINGS, Setting, Settings};
 use kirin::jmemory::PAGE;
@@ -20,28 +21,65 @@ pub struct Options {
     /// Multiprocessors of the device to plan for [default: those of the first device, or 132, an H200's]
     #[arg(long, requires = "plan")]
     multiprocessors: Option<usize>,
+    /// Its compute capability, such as 8.6 [default: that of the first device, or 9.0]
+    #[arg(long, requires = "plan", value_parser = capability)]
+    capability: Option<(i32, i32)>,
+    /// Its clock in GHz, for the predicted times [default: that of the first device, or 1.98]
+    #[arg(long, requires = "plan")]
+    clock: Option<f64>,
+}
+
+fn capability(text: &str) -> Result<(i32, i32), String> {
+    let parts = text.split_once('.').and_then(|(major, minor)| {
+        let number = |part: &str| part.parse().ok();
+        Some((number(major)?, number(minor)?))
+    });
+    parts.ok_or_else(|| "two numbers with a point between them".to_owned())
 }
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> ExitCode {
-    let mut text = text(config::settings());
+    let settings = config::settings();
+    let mut text = text(settings);
     if options.plan {
-        let first = || cuda::devices().ok()?.first().map(|d| d.multiprocessors);
-        let multiprocessors = options.multiprocessors.or_else(first).unwrap_or(132);
-        text.push_str(&plans(multiprocessors.max(1)));
+        let first = cuda::devices().ok().and_then(|devices| devices.first());
+        let multiprocessors = options.multiprocessors.or(first.map(|d| d.multiprocessors));
+        let capability = options.capability.or(first.map(|d| d.capability));
+        let clock = options.clock.or(first.map(|d| d.clock)).unwrap_or(1.98);
+        let target = Target {
+            multiprocessors: multiprocessors.unwrap_or(132).max(1),
+            capability: capability.unwrap_or((9, 0)),
+            precision: settings.precision,
+        };
+        text.push_str(&plans(&target, clock));
     }
     report::print(&text);
     ExitCode::SUCCESS
 }
 
 /// The launches of the CUDA backend for blocks of all sizes.
-fn plans(multiprocessors: usize) -> String {
-    let mut text = format!("\nlaunches of the force kernel, {multiprocessors} multiprocessors\n");
-    let _ = writeln!(text, "  {:>8} {:>8}  launch", "nj", "ni");
+fn plans(target: &Target, clock: f64) -> String {
+    let mut text = format!(
+        "\nlaunches of the force kernel: {} multiprocessors of compute capability {}.{}, precision {}\n",
+        target.multiprocessors, target.capability.0, target.capability.1, target.precision
+    );
+    let _ = writeln!(
+        text,
+        "  predicted from counted instructions at {clock:.2} GHz, not measured: microseconds of the kernel, and\n  \
+         pairs a second as a share of what the issue slots allow\n  \
+         {:>8} {:>8} {:>10} {:>6}  launch",
+        "nj", "ni", "us", "share"
+    );
     for nj in [1usize << 10, 1 << 14, 1 << 17, 1 << 20] {
-        for ni in [1, 32, 256, 4096, 65536] {
-            let plan = cuda::Plan::new(ni, nj.div_ceil(PAGE), multiprocessors);
-            let _ = writeln!(text, "  {nj:>8} {ni:>8}  {plan}");
+        for ni in [1, 8, 32, 128, 256, 1024, 4096, 65536] {
+            let pages = nj.div_ceil(PAGE);
+            let plan = cuda::Plan::new(ni, pages, target);
+            let microseconds = plan.clocks / (clock * 1e3);
+            let share = plan.efficiency(ni, pages, target);
+            let _ = writeln!(
+                text,
+                "  {nj:>8} {ni:>8} {microseconds:>10.1} {share:>6.2}  {plan}"
+            );
         }
     }
     text

@@ -2,18 +2,28 @@
 
 use super::{Current, Job, Module, NEIGHBOUR_THREADS, Queued, Result, Unit, bytes_of, i_record};
 use crate::backend::cuda::layout::{
-    AdvanceArgs, ForceArgs, IRecord, JoinArgs, NearestArgs, Pointer, SUMS,
+    AdvanceArgs, Deciding, ForceArgs, IRecord, Joining, Pointer, SUMS,
 };
 use crate::backend::cuda::plan::Plan;
 use crate::backend::cuda::tree::Tree;
 use crate::config::{Place, Precision};
 
-/// Bytes of partial sums up to which the host joins them, where it may choose: the copy costs less
-/// than another launch.
+/// Bytes of partial sums up to which the host joins them, where it may choose: what is more to
+/// send costs less than the rounds of the tree on the device, each of which waits for its memory twice.
 const JOINED_BY_HOST: usize = 16 << 10;
 
-/// Threads of the kernel that joins, as in the sources.
+/// Bytes of partial sums for the i-particles of one thread block up to which the last of the blocks
+/// that share them makes the results. One multiprocessor reads so much in about the time of the
+/// launches that this saves (64 bytes a clock, 2 to 3 microseconds a launch); no GPU was asked yet.
+const JOINED_BY_LAST: usize = 256 << 10;
+
+/// Bytes of results up to which the kernels write them to the memory of the host: more slowly than a
+/// copy would, but that begins some microseconds after the last kernel; no GPU was asked yet.
+const WRITTEN_BY_KERNEL: usize = 64 << 10;
+
+/// Threads and i-particles of a thread block of the kernel that joins, as in the sources.
 const JOIN_THREADS: u32 = 256;
+const JOIN_COLUMNS: u32 = 32;
 
 impl Unit {
     /// Bytes to send for a block, without the changes.
@@ -34,7 +44,7 @@ impl Unit {
         current: &Current<'_>,
         job: &Job<'_>,
         plan: &Plan,
-        advance: Option<(AdvanceArgs, u32)>,
+        advance: Option<AdvanceArgs>,
     ) -> Result<Queued> {
         let ni = job.particles.len();
         let Self {
@@ -54,10 +64,12 @@ impl Unit {
         let j = store.sources(job.units);
 
         let every_sum = tree.sums as usize * SUMS * ni * 8;
+        // Whether a thread block reads sums that it has left before.
+        let rereads = tree.joins.iter().any(|&n| n > 0);
         let on_host = match job.join {
             Place::Host => true,
             Place::Device => false,
-            Place::Auto => every_sum <= JOINED_BY_HOST,
+            Place::Auto => every_sum <= JOINED_BY_HOST && !rereads,
         };
         let count = if on_host {
             tree.sums as usize
@@ -71,114 +83,102 @@ impl Unit {
             sums: count * SUMS * ni * 8,
             nearest: job.nearest,
         };
-        let join = JoinArgs {
-            steps,
-            rounds,
-            kept,
-            count: tree.rounds.len() as u32,
-            keep: tree.kept.len() as u32,
-            ni: ni as u32,
-            ..JoinArgs::default()
-        };
+        let of_a_block = tree.sums as usize * SUMS * ni.min(plan.columns) * 8;
+        let is_wanted = job.nearest || !on_host;
+        let last = is_wanted && plan.tile == 1 && of_a_block <= JOINED_BY_LAST;
 
-        let rows = plan.parts * plan.rows;
         let answer = queued.sums + if job.nearest { ni * (8 + 4) } else { 0 };
-        self.answer.reserve(current, answer)?;
         self.pinned.reserve(current, answer)?;
+        let direct =
+            (self.pinned.mapped()).filter(|_| answer <= WRITTEN_BY_KERNEL && !(on_host && rereads));
+        if direct.is_none() {
+            self.answer.reserve(current, answer)?;
+        }
         if !on_host {
             self.sums.reserve(current, every_sum)?;
         }
         if job.nearest {
-            self.candidates.reserve(current, rows * ni * (8 + 8 + 4))?;
+            self.candidates
+                .reserve(current, plan.parts * ni * (8 + 8 + 4))?;
         }
-        let results = self.answer.address();
-        let sums = if on_host {
-            results
-        } else {
-            self.sums.address()
-        };
+        if last {
+            self.done.reserve(current, &self.stream, plan.blocks * 4)?;
+        }
+        let results = direct.unwrap_or(self.answer.address());
         let least = self.candidates.address();
-        let second = least + (rows * ni * 8) as Pointer;
-        let leaf = second + (rows * ni * 8) as Pointer;
-
-        self.upload.send(&self.stream)?;
-        self.launch_advance(current, advance)?;
-        let kernel = self.kernel(
-            current,
-            Module::Forces(self.precision),
-            format!(
-                "force_{}_{}{}_{}",
-                self.precision,
-                if job.jerk { "jerk" } else { "still" },
-                if job.nearest { "_nearest" } else { "" },
-                plan.tile
-            ),
-        )?;
+        let second = least + (plan.parts * ni * 8) as Pointer;
+        let r2 = results + queued.sums as Pointer;
+        let mut joining = Joining {
+            steps,
+            rounds,
+            kept,
+            results,
+            ..Joining::default()
+        };
+        if !on_host {
+            joining.count = tree.rounds.len() as u32;
+            joining.keep = tree.kept.len() as u32;
+        }
         let args = ForceArgs {
             j,
             particles,
             order,
             joins,
             first_sum,
-            sums,
+            sums: if on_host {
+                results
+            } else {
+                self.sums.address()
+            },
             least,
             second,
-            leaf,
+            leaf: second + (plan.parts * ni * 8) as Pointer,
+            joining,
+            deciding: Deciding {
+                r2,
+                label: r2 + (ni * 8) as Pointer,
+                precision: self.coordinate_error(),
+            },
+            done: if last { self.done.address() } else { 0 },
             nj: job.nj as u64,
             ni: ni as u32,
             pages: job.pages as u32,
             parts: plan.parts as u32,
             unused: 0,
         };
+
+        self.upload.send(&self.stream)?;
+        self.launch_advance(current, advance)?;
+        let force = format!(
+            "force_{}_{}{}_{}",
+            self.precision,
+            if job.jerk { "jerk" } else { "still" },
+            if job.nearest { "_nearest" } else { "" },
+            plan.tile
+        );
         let grid = (plan.blocks as u32, plan.parts as u32);
-        // SAFETY: what the kernel takes. Sources, uploads and buffers have the sizes that the plan
-        // and the tree ask for, and stay until the queue was waited for.
-        unsafe {
-            self.stream
-                .launch(kernel, grid, (plan.columns as u32, plan.rows as u32), &args)?
-        };
-        if !on_host {
-            let kernel = self.kernel(current, Module::Common, "join_sums".to_owned())?;
-            let columns = (ni as u32).next_power_of_two().min(32);
-            let block = (columns, JOIN_THREADS / columns);
-            let args = JoinArgs {
-                sums,
-                results,
-                ..join
-            };
-            // SAFETY: as above.
-            unsafe {
-                self.stream
-                    .launch(kernel, ((ni as u32).div_ceil(columns), 1), block, &args)?
-            };
+        let block = (plan.columns as u32, plan.rows as u32);
+        let of_precision = Module::Forces(self.precision);
+        let mut launches = vec![(of_precision, force, grid, block)];
+        if !last && !on_host {
+            let grid = ((ni as u32).div_ceil(JOIN_COLUMNS), SUMS as u32);
+            let name = "join_sums".to_owned();
+            launches.push((Module::Common, name, grid, (JOIN_THREADS, 1)));
         }
-        if job.nearest {
-            let kernel = self.kernel(current, Module::Common, "nearest_neighbours".to_owned())?;
-            let r2 = results + queued.sums as Pointer;
-            let args = NearestArgs {
-                j,
-                particles,
-                order,
-                least,
-                second,
-                leaf,
-                r2,
-                label: r2 + (ni * 8) as Pointer,
-                nj: job.nj as u64,
-                precision: self.coordinate_error(),
-                ni: ni as u32,
-                pages: job.pages as u32,
-                candidates: rows as u32,
-                unused: 0,
-            };
-            // SAFETY: as above.
-            unsafe {
-                self.stream
-                    .launch(kernel, (ni as u32, 1), (NEIGHBOUR_THREADS, 1), &args)?
-            };
+        if !last && job.nearest {
+            let name = "nearest_neighbours".to_owned();
+            launches.push((Module::Common, name, (ni as u32, 1), (NEIGHBOUR_THREADS, 1)));
         }
-        // SAFETY: both buffers have the size; the pinned one is not touched before the next wait.
-        unsafe { self.stream.download(self.pinned.start(), results, answer)? };
+        for (module, name, grid, block) in launches {
+            let kernel = self.kernel(current, module, name)?;
+            // SAFETY: what these kernels take. Sources, uploads and buffers have the sizes that the plan
+            // and the tree ask for, and stay until the queue was waited for.
+            unsafe { self.stream.launch(kernel, grid, block, &args)? };
+        }
+        if direct.is_none() {
+            // SAFETY: both buffers have the size; the pinned one is not touched before the next wait.
+            unsafe { self.stream.download(self.pinned.start(), results, answer)? };
+        }
         Ok(queued)
     }
 

@@ -23,13 +23,13 @@ impl Unit {
         if job.pages == 0 || job.particles.is_empty() {
             return Ok(());
         }
-        let current = self.device.enter()?;
+        let current = self.lease.enter()?;
         self.settle(&current)?;
         let count = self.kernel(&current, Module::Common, "count_neighbours".to_owned())?;
         let fill = self.kernel(&current, Module::Common, "fill_neighbours".to_owned())?;
         let ni = job.particles.len();
         let room = bytes_of::<IRecord>(ni) + bytes_of::<u32>(job.pages) + bytes_of::<u64>(ni);
-        self.upload.begin(&current, room)?;
+        self.upload.begin(&current, room, false)?;
         let Self { store, upload, .. } = self;
         let particles = upload.put_each(ni, job.particles.iter().map(i_record));
         let order = upload.put_each(job.pages, job.run.iter().map(|&p| store.place(p)));
@@ -71,7 +71,7 @@ impl Unit {
                 end += 1;
             }
             if total > 0 {
-                self.upload.begin(&current, room)?;
+                self.upload.begin(&current, room, false)?;
                 let chosen = &job.particles[begin..end];
                 args.particles = self
                     .upload

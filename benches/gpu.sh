@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# All that a machine with a GPU can tell, into benches/results/gpu-NAME: tests, sanitizers, errors, speed.
+#
+#   benches/gpu.sh NAME          NAME is the machine's in the names of the files, h200 for example
+#   benches/gpu.sh --quick NAME  the smallest sizes: to try the script, on the fake driver for example (its
+#                                folder on LD_LIBRARY_PATH), into target/tmp; the figures mean nothing
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+to=benches/results check=() bench=(--ni 1,8,32,256,full --seconds 180) sizes=(1024 16384 65536)
+if [ "${1:-}" = --quick ]; then
+    shift
+    to=${CARGO_TARGET_DIR:-target}/tmp check=(--n 100) sizes=(1024)
+    bench=(--n 64 --ni 1,full --rounds 2 --seconds 0.1)
+    profile=debug
+fi
+name=${1:?benches/gpu.sh [--quick] NAME}
+to=$to/gpu-$name
+profile=${profile:-release}
+target=${CARGO_TARGET_DIR:-target}
+mkdir -p "$to"
+export KIRIN_BACKEND=cuda
+failures=0
+
+# step FILE COMMAND...: what a command prints, in a file that says what it was.
+step() {
+    local file=$to/$1.txt
+    shift
+    printf '== %s\n' "$*"
+    {
+        printf '$ %s\n' "$*"
+        "$@"
+    } >"$file" 2>&1 || {
+        echo "it says no ($?): see $file"
+        failures=$((failures + 1))
+    }
+}
+
+if [ "$profile" = release ]; then
+    cargo build --release || exit 1
+    step tests cargo test --release -p ffi-tests --test gpu -- --nocapture
+else
+    cargo build || exit 1
+fi
+kirin=$target/$profile/kirin
+in_use=$("$kirin" info 2>&1)
+grep -q '^in use *cuda' <<<"$in_use" || {
+    printf 'no GPU is used:\n%s\n' "$in_use"
+    exit 1
+}
+command -v nvidia-smi >/dev/null && step machine nvidia-smi -q
+step plan "$kirin" info --plan
+
+for precision in mixed double single; do
+    export KIRIN_PRECISION=$precision
+    step "check-$precision" "$kirin" check "${check[@]}"
+    step "bench-$precision" "$kirin" bench "${bench[@]}" --json "$to/bench-$precision.json"
+done
+export KIRIN_PRECISION=mixed
+
+# Small blocks: the median of both halves, in microseconds.
+cc -O2 -Iinclude ffi-tests/clients/steps.c -L"$target/$profile" -lkirin -Wl,-rpath,"$(realpath "$target/$profile")" \
+    -o "$to/steps" || exit 1
+small() {
+    echo "      nj     ni nearest join         us"
+    for n in "${sizes[@]}"; do
+        for ni in 1 8 32 256; do
+            for nearest in 0 1; do
+                for join in auto host device; do
+                    KIRIN_JOIN=$join "$to/steps" "$n" "$ni" 201 "$nearest" 0 | sort -k2n |
+                        awk -v n="$n" -v ni="$ni" -v near="$nearest" -v join="$join" \
+                            'NR == 101 { printf "%8d %6d %7d %-8s %6.1f\n", n, ni, near, join, 1e6 * $2 }' || return 1
+                done
+            done
+        done
+    done
+}
+step small-blocks small
+
+if command -v compute-sanitizer >/dev/null; then
+    for tool in memcheck racecheck initcheck synccheck; do
+        step "sanitizer-$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$to/steps" 3000 40 3 1 0
+    done
+else
+    echo "SKIPPED: no compute-sanitizer"
+fi
+rm -f "$to/steps"
+echo "$to: $failures of the steps above said no"
+[ "$failures" = 0 ]

@@ -1,0 +1,110 @@
+//! The table `benches/results/small-blocks.md`: what a small block costs, from the fake driver's log.
+
+use std::fmt::Write;
+
+use ffi_tests::generate::repository;
+use kirin::backend::cuda::{Plan, Target};
+use kirin::config::Precision;
+
+use crate::steps::{Call, WIDE, last_step, steps};
+
+/// Microseconds that the driver and the bus are taken to need: for each kernel or copy, which begins when
+/// the one before it has ended, and for the way there and back.
+const OPERATION: f64 = 2.5;
+const ROUND_TRIP: f64 = 5.0;
+/// Clocks of a microsecond of an H200, and clocks of a prediction, in which each multiprocessor has one
+/// thread block of 512 j-particles at most and waits for memory some times.
+const CLOCKS: f64 = 1980.0;
+const ADVANCE: f64 = 4000.0;
+
+/// Of commit 655bde3, by its code: i-particles; launches, copies and microseconds of the force kernel by the
+/// count of its plan (1 x 32, 1 x 32, 1 x 32, 2 x 32 thread blocks), without and with the nearest neighbour.
+const BEFORE: [(usize, usize, f64); 4] = [(1, 2, 4.2), (8, 2, 4.2), (32, 3, 7.3), (256, 3, 26.0)];
+
+const HEAD: &str = "\
+# What a small block costs
+
+Counted from the log of the fake driver (`ffi-tests/tests/cuda/small_blocks.rs`, which keeps this file true: `cargo test -p
+ffi-tests --test cuda small_blocks`, with `KIRIN_WRITE_RESULTS=1` to write it). N = 16384, `mixed`, with jerk, 132
+multiprocessors; each step moves the i-particles and sets a new time. **No GPU was asked**: the microseconds are predicted
+from the counted instructions of the force kernel (`kirin info --plan`), 2 for the prediction, and guesses of 2.5 for
+each kernel or copy and 5 for the way to the device and back.
+
+| i-particles | nearest | launches | copies | waits | bytes up | bytes down | force kernel, us | predicted, us |
+|---|---|---|---|---|---|---|---|---|
+";
+
+fn bytes(calls: &[Call], name: &str) -> usize {
+    let copies = calls.iter().filter(|c| c.name == name);
+    copies
+        .map(|c| c.about.parse::<usize>().expect("bytes"))
+        .sum()
+}
+
+fn predicted(operations: usize, force: f64) -> f64 {
+    operations as f64 * OPERATION + ROUND_TRIP + ADVANCE / CLOCKS + force
+}
+
+/// The rows for now, and for before they were as they are now; `None` where there is no compiler.
+fn table() -> Option<String> {
+    let mut text = HEAD.to_owned();
+    let h200 = Target {
+        multiprocessors: 132,
+        capability: (9, 0),
+        precision: Precision::Mixed,
+    };
+    for (ni, launches, force) in BEFORE {
+        for nearest in [0, 1] {
+            let arguments = format!("16384 {ni} 3 {nearest} 0");
+            let calls = last_step(&steps(&arguments, &WIDE)?);
+            // What the kernels read and write themselves is what is copied where they cannot.
+            let copied = [&WIDE[..], &[("FAKE_CUDA_MAPS", "0")]].concat();
+            let copied = last_step(&steps(&arguments, &copied)?);
+            let (up, down) = (
+                bytes(&copied, "cuMemcpyHtoDAsync_v2"),
+                bytes(&copied, "cuMemcpyDtoHAsync_v2"),
+            );
+            let count = |part: &str| calls.iter().filter(|c| c.name.contains(part)).count();
+            let is_wanted = ["no", "yes"][nearest];
+            let before = launches + nearest;
+            let _ = writeln!(
+                text,
+                "| {ni}, before | {is_wanted} | {before} | 2 | 1 | | | {force:.1} | {:.0} |",
+                predicted(before + 2, force)
+            );
+            let plan = Plan::new(ni, 32, &h200);
+            // All parts' sums go down where the host joins them.
+            let on_host = down > ni * (7 * 8 + 12);
+            let force = (plan.clocks - if on_host { plan.join } else { 0.0 }) / CLOCKS;
+            let (launches, copies) = (count("Launch"), count("Memcpy"));
+            let _ = writeln!(
+                text,
+                "| {ni}, now | {is_wanted} | {launches} | {copies} | {} | {up} | {down} | {force:.1} | {:.0} |",
+                count("Synchronize"),
+                predicted(launches + copies, force)
+            );
+        }
+    }
+    text.push_str(TAIL);
+    Some(text)
+}
+
+const TAIL: &str = "
+Before: commit 655bde3, by its code. Where the device joins the sums (32 and 256 i-particles) the force kernel does
+it now, and its time says so; before it was a kernel of its own, whose own time is left out. So is the time of deciding
+the nearest neighbours, before and now. The bytes were the same before; they were copied, where now the kernels read and
+write the host's memory. Nothing is allocated in any of these blocks.
+";
+
+#[test]
+fn the_table_of_small_blocks_is_true() {
+    let Some(text) = table() else {
+        return;
+    };
+    let path = repository().join("benches/results/small-blocks.md");
+    if std::env::var_os("KIRIN_WRITE_RESULTS").is_some() {
+        std::fs::write(&path, &text).expect("the checkout is writable");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == text, "{} should say\n{text}", path.display());
+}
