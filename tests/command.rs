@@ -134,6 +134,18 @@ fn info_shows_launches_for_any_device() {
     let out = text(&output.stdout);
     assert!(out.contains("20 multiprocessors"), "{out}");
     assert!(out.contains("1048576    65536  "), "{out}");
+    let undivided = |out: &str| {
+        let launches: Vec<&str> = out.lines().filter(|l| l.contains(" blocks of ")).collect();
+        assert_eq!(launches.len(), 20, "{out}");
+        launches.iter().all(|l| l.contains(" x 1 blocks of "))
+    };
+    assert!(!undivided(&out));
+    let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
+        .args(["info", "--plan", "--multiprocessors", "20"])
+        .env("KIRIN_SPLIT", "off")
+        .output()
+        .expect("the command runs");
+    assert!(undivided(&text(&output.stdout)));
 }
 
 #[test]

@@ -106,6 +106,8 @@ Device *current() { return current_device; }
 void set_current(Device *device) { current_device = device; }
 void mark_initialized() { record().initialized = getpid(); }
 
+void count(const std::string &what, unsigned long number) { record().counts[what] += number; }
+
 void complain(const std::string &what)
 {
     record().complaints.push_back("at call " + std::to_string(record().total) + ": " + what);

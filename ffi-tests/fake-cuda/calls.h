@@ -18,6 +18,9 @@ CUresult call_current(const char *name, const std::function<CUresult(Device *)> 
 // As the first form, before cuInit.
 CUresult call_any_time(const char *name, const Body &body);
 
+// Adds to what the log counts besides calls.
+void count(const std::string &what, unsigned long number);
+
 void set_current(Device *device);
 void mark_initialized();
 

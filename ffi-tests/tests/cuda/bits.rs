@@ -1,6 +1,6 @@
 //! The same bits however the work is divided, ordered and placed.
 
-use crate::{PRECISIONS, forces, input, set};
+use crate::{PRECISIONS, driver, forces, input, set, try_forces};
 
 fn same(variants: &[&[(&str, &str)]]) {
     let input = input(&set(2300, 330, 1e-4));
@@ -43,6 +43,34 @@ fn predicted_and_joined_on_host_or_device() {
             same(&[&[("KIRIN_PREDICTOR", predictor), ("KIRIN_JOIN", join)]]);
         }
     }
+}
+
+/// The j-particles of a block in one part, and in as many as fill the device.
+#[test]
+fn with_and_without_split_blocks() {
+    let [auto, off] = ["auto", "off"].map(|v| ("KIRIN_SPLIT", v));
+    same(&[
+        &[off],
+        &[off, ("KIRIN_NPIPES", "49")],
+        &[off, ("KIRIN_JOIN", "device")],
+        &[
+            off,
+            ("FAKE_CUDA_MULTIPROCESSORS", "132"),
+            ("FAKE_CUDA_DEVICES", "3"),
+            ("KIRIN_DEVICES", "all"),
+        ],
+    ]);
+    let (Some(driver), input) = (driver(), input(&set(2300, 100, 1e-4))) else {
+        return;
+    };
+    let [split, whole] = [auto, off].map(|setting| {
+        let run = try_forces(driver, &input, &[setting]).map(|run| run.log.count("blocks"));
+        run.unwrap_or_default()
+    });
+    assert!(
+        whole < split || split == 0,
+        "{whole} thread blocks, {split} when split"
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::reduce::share;
 pub struct Field {
     predictor: Place,
     join: Place,
+    split: bool,
     /// Units of the devices.
     pub scale: Scale,
     /// Positions of all pages, in address order.
@@ -29,6 +30,7 @@ impl Field {
         Self {
             predictor: settings.predictor,
             join: settings.join,
+            split: settings.split,
             scale: Scale::default(),
             pages: Vec::new(),
             below: 0,
@@ -74,6 +76,7 @@ impl Field {
             nearest,
             predictor: self.predictor,
             join: self.join,
+            split: self.split,
         }
     }
 

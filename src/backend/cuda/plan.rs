@@ -34,8 +34,8 @@ pub struct Plan {
 
 impl Plan {
     /// The plan for `ni` i-particles and the j-particles of `pages` pages, both at least 1, on a
-    /// device with so many multiprocessors.
-    pub fn new(ni: usize, pages: usize, multiprocessors: usize) -> Self {
+    /// device with so many multiprocessors. With `split`, thread blocks may divide the j-particles.
+    pub fn new(ni: usize, pages: usize, multiprocessors: usize, split: bool) -> Self {
         let columns = ni.next_power_of_two().clamp(LEAST_COLUMNS, THREADS);
         let tile = match ni / multiprocessors {
             ENOUGH_FOR_FOUR.. => 4,
@@ -43,12 +43,13 @@ impl Plan {
             _ => 1,
         };
         let blocks = ni.div_ceil(columns * tile);
+        let most = if split { pages } else { 1 };
         Self {
             tile,
             columns,
             rows: THREADS / columns,
             blocks,
-            parts: (BLOCKS * multiprocessors).div_ceil(blocks).clamp(1, pages),
+            parts: (BLOCKS * multiprocessors).div_ceil(blocks).clamp(1, most),
         }
     }
 }
@@ -72,12 +73,14 @@ mod tests {
         for ni in (1..300).chain([1000, 16384, 65536]) {
             for pages in [1, 2, 31, 32, 2048] {
                 for multiprocessors in [1, 6, 20, 132] {
-                    let plan = Plan::new(ni, pages, multiprocessors);
+                    let plan = Plan::new(ni, pages, multiprocessors, true);
                     assert!(plan.columns * plan.tile * plan.blocks >= ni, "{plan}");
                     assert_eq!(plan.columns * plan.rows, THREADS);
                     assert!([1, 2, 4, 8].contains(&plan.rows), "{plan}");
                     assert!(plan.tile == 1 || plan.rows == 1, "{plan}");
                     assert!((1..=pages).contains(&plan.parts), "{plan}");
+                    let whole = Plan::new(ni, pages, multiprocessors, false);
+                    assert_eq!(whole, Plan { parts: 1, ..plan });
                 }
             }
         }
@@ -85,8 +88,8 @@ mod tests {
 
     #[test]
     fn a_small_block_uses_the_whole_device_and_a_large_one_is_hardly_split() {
-        assert_eq!(Plan::new(1, 2048, 132).parts, 1056);
-        let large = Plan::new(65536, 256, 132);
+        assert_eq!(Plan::new(1, 2048, 132, true).parts, 1056);
+        let large = Plan::new(65536, 256, 132, true);
         assert_eq!((large.tile, large.rows, large.parts), (4, 1, 9));
     }
 }

@@ -53,6 +53,8 @@ pub struct Job<'a> {
     pub predictor: Place,
     /// Where sums are joined.
     pub join: Place,
+    /// Whether the j-particles may be divided over thread blocks.
+    pub split: bool,
 }
 
 /// A device with its memory and its queue.
@@ -162,6 +164,7 @@ impl Unit {
             job.particles.len().max(1),
             job.pages.max(1),
             self.device.multiprocessors,
+            job.split,
         );
         self.grow_tree(job, plan.parts);
         let room = self.block_bytes(job, &plan);

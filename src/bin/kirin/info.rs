@@ -28,19 +28,19 @@ pub fn run(options: &Options) -> ExitCode {
     if options.plan {
         let first = || cuda::devices().ok()?.first().map(|d| d.multiprocessors);
         let multiprocessors = options.multiprocessors.or_else(first).unwrap_or(132);
-        text.push_str(&plans(multiprocessors.max(1)));
+        text.push_str(&plans(multiprocessors.max(1), config::settings().split));
     }
     report::print(&text);
     ExitCode::SUCCESS
 }
 
 /// The launches of the CUDA backend for blocks of all sizes.
-fn plans(multiprocessors: usize) -> String {
+fn plans(multiprocessors: usize, split: bool) -> String {
     let mut text = format!("\nlaunches of the force kernel, {multiprocessors} multiprocessors\n");
     let _ = writeln!(text, "  {:>8} {:>8}  launch", "nj", "ni");
     for nj in [1usize << 10, 1 << 14, 1 << 17, 1 << 20] {
         for ni in [1, 32, 256, 4096, 65536] {
-            let plan = cuda::Plan::new(ni, nj.div_ceil(PAGE), multiprocessors);
+            let plan = cuda::Plan::new(ni, nj.div_ceil(PAGE), multiprocessors, split);
             let _ = writeln!(text, "  {nj:>8} {ni:>8}  {plan}");
         }
     }
