@@ -7,8 +7,8 @@ use clap::Args;
 use kirin::backend::{self, cpu, cuda};
 use kirin::config::{self, InstructionSet, SETTINGS, Setting, Settings};
 use kirin::jmemory::PAGE;
+use kirin::machine::Machine;
 
-use crate::machine::Machine;
 use crate::report;
 
 /// What to show.
@@ -57,13 +57,7 @@ fn text(settings: &Settings) -> String {
         let _ = writeln!(text, "{name:<18} {value}");
     };
     row("kirin", env!("CARGO_PKG_VERSION").to_owned());
-    row(
-        "machine",
-        format!(
-            "{}, {}, {} cores allowed",
-            machine.processor, machine.system, machine.cores
-        ),
-    );
+    row("machine", machine.to_string());
     row(
         "in use",
         format!("{}, precision {}", backend.name(), backend.precision()),
