@@ -65,6 +65,9 @@ fn every_table_stands_beside_the_published_one() {
     assert!(row["steps"].as_f64() > row["block_steps"].as_f64());
     assert!(row["energy_error"].as_f64().unwrap() < 1e-3);
     assert_eq!(figures["circumstances"]["precision"], "double");
+    let processes = &figures["processes"];
+    assert_eq!(processes["split"]["split"], true);
+    assert_eq!(processes["whole"]["split"], false);
     for words in ["Figure 4.2", "improved", "split", "GRAPE"] {
         assert!(folder.text("a.svg").contains(words), "{words}");
     }
@@ -130,7 +133,9 @@ fn bad_reports_are_refused() {
 fn pipelines_may_be_set() {
     let arguments = [&REPORT[..], &["--minutes", "0"]].concat();
     let mut command = PROGRAM.command(&arguments);
-    let output = command.env("KIRIN_NPIPES", "48").output().unwrap();
+    command.env("KIRIN_NPIPES", "48").env("KIRIN_SPLIT", "off");
+    let output = command.output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty());
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("* pipelines: 48\n"), "{text}");
 }

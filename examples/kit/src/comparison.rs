@@ -81,6 +81,8 @@ impl Budget {
 
 /// What a report's figures depend on and do not say themselves.
 pub struct Circumstances {
+    /// When the report began.
+    pub began: SystemTime,
     /// The program's command line.
     pub command: Vec<String>,
     /// The machine, in words.
@@ -104,6 +106,11 @@ impl Circumstances {
         format!("{backend}, {precision} precision: {}", self.library)
     }
 
+    /// In UTC, to the second.
+    fn date(&self) -> String {
+        humantime::format_rfc3339_seconds(self.began).to_string()
+    }
+
     /// The list at the head of a report.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
@@ -114,7 +121,7 @@ impl Circumstances {
         for (name, value) in settings() {
             row("set", &format!("`{name}={value}`"));
         }
-        row("date", &date());
+        row("date", &self.date());
         let load = self.load.map(|load| format!(", load {load} before"));
         row(
             "machine",
@@ -130,7 +137,7 @@ impl Circumstances {
         json!({
             "command": self.command,
             "settings": settings().map(|(name, value)| (name, json!(value))).collect::<Map<_, _>>(),
-            "date": date(),
+            "date": self.date(),
             "machine": self.machine,
             "load": self.load,
             "backend": self.backend,
@@ -149,11 +156,6 @@ fn settings() -> impl Iterator<Item = (String, String)> {
         .collect();
     settings.sort();
     settings.into_iter()
-}
-
-/// Now, in UTC, to the second.
-fn date() -> String {
-    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
 /// Writes a report: `text` to stdout or the `--output`, the rest where it was asked for.
@@ -184,6 +186,7 @@ mod tests {
 
     fn circumstances() -> Circumstances {
         Circumstances {
+            began: SystemTime::UNIX_EPOCH,
             command: vec!["program".to_owned(), "--option".to_owned()],
             machine: "a processor, 2 cores".to_owned(),
             load: Some(0.5),
@@ -199,7 +202,7 @@ mod tests {
         let text = circumstances().markdown();
         for words in [
             "* command: `program --option`\n",
-            "Z\n* machine: a processor, 2 cores, load 0.5 before\n",
+            "* date: 1970-01-01T00:00:00Z\n* machine: a processor, 2 cores, load 0.5 before\n",
             "* forces: cpu avx2, mixed precision: kirin (linked)\n",
             "* program version: 1.2.3\n",
         ] {

@@ -1,7 +1,7 @@
 //! Table 4.4 of the thesis, with this device's times beside the published ones.
 
 use std::error::Error;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use kirin::client::Grape;
 use kirin::machine::{Machine, command_line};
@@ -81,6 +81,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let machine = Machine::here();
     let (backend, precision) = crate::forces::Forces::new(engine())?.description();
     let circumstances = Circumstances {
+        began: SystemTime::now(),
         command: command_line(),
         machine: machine.to_string(),
         load: machine.load,

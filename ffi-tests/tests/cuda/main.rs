@@ -5,6 +5,7 @@ mod bits;
 mod clients;
 mod faults;
 mod inputs;
+mod launches;
 mod sanitizers;
 
 use std::ffi::OsStr;

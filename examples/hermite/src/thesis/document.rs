@@ -6,7 +6,7 @@ use kirin_kit::repeat::Spread;
 use kirin_kit::report::{Columns, digits, si};
 use serde_json::{Value, json};
 
-use super::measure::{Force, Measured, Run, Times};
+use super::measure::{Described, Force, Measured, Run, Times};
 use super::published::{HARDWARE, PEAK, TABLE_4_1, TABLE_4_2, speed};
 use crate::settings::Settings;
 
@@ -14,8 +14,8 @@ use crate::settings::Settings;
 pub struct Document<'a> {
     /// Device, library, date and so on.
     pub circumstances: Circumstances,
-    /// Number of pipelines.
-    pub npipes: u64,
+    /// The library in the processes that measured.
+    pub described: &'a Described,
     /// Seed of the models.
     pub seed: u64,
     /// Settings of the runs.
@@ -54,7 +54,7 @@ impl Document<'_> {
             self.circumstances.markdown(),
             self.seed,
             self.settings.eps,
-            self.npipes,
+            self.described.split["npipes"],
             match self.cut {
                 Some(why) => format!("* not finished: {why}\n"),
                 None => String::new(),
@@ -114,7 +114,7 @@ impl Document<'_> {
         let settings = &self.settings;
         json!({
             "circumstances": self.circumstances.json(),
-            "npipes": self.npipes,
+            "processes": {"split": self.described.split, "whole": self.described.whole},
             "seed": self.seed,
             "eps": settings.eps,
             "eta": settings.eta,

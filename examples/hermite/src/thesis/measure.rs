@@ -91,11 +91,20 @@ pub struct Measured {
     pub table_4_2: Vec<Run>,
 }
 
+/// What the library says of itself in the processes.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// With splitting.
+    pub split: Value,
+    /// Without.
+    pub whole: Option<Value>,
+}
+
 /// The processes that measure, and what they have measured.
 pub struct Bench {
     split: Worker,
     whole: Option<Worker>,
-    described: Value,
+    described: Described,
     /// So far.
     pub measured: Measured,
 }
@@ -105,21 +114,35 @@ impl Bench {
     ///
     /// # Errors
     ///
-    /// The library cannot be used; in words.
+    /// The library cannot be used, or is another one for the second process, as where a GPU takes
+    /// one process only; in words.
     pub fn start() -> Result<Self, String> {
+        let describe = |worker: &mut Worker| worker.ask(&worker::describe(), &|_| ());
         let mut split = Worker::start("auto")?;
-        let described = split.ask(&worker::describe(), &|_| ())?;
-        let is_kirin = described["is_kirin"] == true;
+        let mut described = Described {
+            split: describe(&mut split)?,
+            whole: None,
+        };
+        let mut whole = None;
+        if described.split["is_kirin"] == true {
+            let mut worker = Worker::start("off")?;
+            let found = describe(&mut worker)?;
+            let [one, other] = [&described.split, &found].map(|d| &d["backend"]);
+            if one != other {
+                return Err(format!("two processes compute on {one} and {other}"));
+            }
+            (whole, described.whole) = (Some(worker), Some(found));
+        }
         Ok(Self {
             split,
-            whole: is_kirin.then(|| Worker::start("off")).transpose()?,
+            whole,
             described,
             measured: Measured::default(),
         })
     }
 
     /// What the library says of itself.
-    pub fn described(&self) -> &Value {
+    pub fn described(&self) -> &Described {
         &self.described
     }
 
@@ -129,7 +152,7 @@ impl Bench {
     ///
     /// Something fails; what came before is kept. In words.
     pub fn measure(&mut self, wanted: &Comparison) -> Result<Ended, String> {
-        let backend = self.described["backend"].as_str().unwrap_or_default();
+        let backend = self.described.split["backend"].as_str().unwrap_or_default();
         let budget = wanted.budget(backend);
         let blocks: usize = sets().iter().map(|set| set.blocks.len()).sum();
         let progress = Progress::of_pieces("hermite", blocks + TABLE_4_2.len());

@@ -1,11 +1,11 @@
 //! Tables 4.1 and 4.2 and Figures 4.2 and 4.3 of the thesis, with this device beside the published
 //! columns.
 //!
-//! * [`published`]: what the thesis has
-//! * [`field`]: forces on blocks of any size
-//! * [`worker`]: the processes that measure, with and without splitting
-//! * [`measure`]: what is measured, as far as the time goes
-//! * [`document`], [`figure`]: Markdown and JSON, and a picture
+//! * `published`: what the thesis has
+//! * `field`: forces on blocks of any size
+//! * `worker`: the processes that measure, with and without splitting
+//! * `measure`: what is measured, as far as the time goes
+//! * `document`, `figure`: Markdown and JSON, and a picture
 
 mod document;
 mod field;
@@ -15,6 +15,7 @@ mod published;
 mod worker;
 
 use std::error::Error;
+use std::time::SystemTime;
 
 use kirin::machine::{Machine, command_line};
 use kirin_kit::command::{Ended, catch_interruption};
@@ -42,8 +43,9 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let machine = Machine::here();
     let mut bench = Bench::start()?;
     let described = bench.described().clone();
-    let text = |key: &str| described[key].as_str().unwrap_or_default().to_owned();
+    let text = |key: &str| described.split[key].as_str().unwrap_or_default().to_owned();
     let circumstances = Circumstances {
+        began: SystemTime::now(),
         command: command_line(),
         machine: machine.to_string(),
         load: machine.load,
@@ -55,7 +57,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let ended = bench.measure(&options.comparison);
     let document = Document {
         circumstances,
-        npipes: described["npipes"].as_u64().unwrap_or(0),
+        described: &described,
         seed: options.start.seed(),
         settings,
         t_end,

@@ -11,6 +11,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use kirin::client::Grape;
+use kirin::config;
 use kirin_kit::command::{Ended, catch_interruption, interrupted};
 use kirin_kit::models::Model;
 use serde_json::{Value, json};
@@ -164,7 +165,13 @@ fn answer<'g>(
         usize::try_from(n).map_err(|e| e.to_string())
     };
     match request["ask"].as_str() {
-        Some("describe") => Ok(Field::describe(grape)?),
+        Some("describe") => {
+            let mut described = Field::describe(grape)?;
+            if options.library.is_none() {
+                described["split"] = json!(config::settings().split);
+            }
+            Ok(described)
+        }
         Some("force") => {
             let (n, ni) = (number("n")?, number("ni")?);
             if field.as_ref().is_none_or(|f| f.n() != n) {
