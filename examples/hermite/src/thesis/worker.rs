@@ -5,6 +5,7 @@
 //! whatever the library may print between them: as many as it likes of `{"t": ...}`, then one of
 //! `{"done": ...}` or `{"error": ...}`.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -12,12 +13,15 @@ use std::time::{Duration, Instant};
 
 use kirin::client::Grape;
 use kirin::config;
+use kirin_kit::Body;
 use kirin_kit::command::{Ended, catch_interruption, interrupted};
+use kirin_kit::diagnostics::Energy;
 use kirin_kit::models::Model;
 use serde_json::{Value, json};
 
 use super::field::Field;
 use super::published;
+use crate::integrator::Integrator;
 use crate::options::Options;
 use crate::run::Run;
 use crate::settings::Settings;
@@ -26,6 +30,9 @@ const MARK: &str = "hermite-worker ";
 
 /// Time between two `{"t": ...}`.
 const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Most particles whose energy is found: the host sums all pairs.
+pub const LARGEST_ENERGY: usize = 65536;
 
 /// Pipelines of kirin, where the user does not set them: those of the thesis. Large blocks fill a GPU.
 const NPIPES: (&str, &str) = ("KIRIN_NPIPES", "16384");
@@ -123,17 +130,24 @@ pub fn run(n: usize) -> Value {
 
 /// Serves requests until stdin ends: the worker's side.
 ///
+/// The clusters that it makes are kept: a large one takes longer to scale than the forces take.
+///
 /// # Errors
 ///
 /// A parent that has gone, or asks nonsense.
 pub fn serve(options: &Options) -> Result<Ended, Box<dyn Error>> {
     catch_interruption()?;
     let grape = Grape::linked_or(options.library.as_deref()).map_err(|e| e.to_string());
+    let mut clusters = HashMap::new();
     let mut field = None;
     for line in std::io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line?)?;
+        let mut cluster = |n| {
+            let make = || Model::Plummer.make(n, options.start.seed());
+            clusters.entry(n).or_insert_with(make).clone()
+        };
         let result = match &grape {
-            Ok(grape) => answer(grape, options, &mut field, &request),
+            Ok(grape) => answer(grape, options, &mut cluster, &mut field, &request),
             Err(why) => Err(why.clone().into()),
         };
         reply(&match result {
@@ -157,6 +171,7 @@ fn reply(reply: &Value) -> std::io::Result<()> {
 fn answer<'g>(
     grape: &'g Grape,
     options: &Options,
+    cluster: &mut dyn FnMut(usize) -> Vec<Body>,
     field: &mut Option<Field<'g>>,
     request: &Value,
 ) -> Result<Value, Box<dyn Error>> {
@@ -177,15 +192,14 @@ fn answer<'g>(
             if field.as_ref().is_none_or(|f| f.n() != n) {
                 // One at a time: both would use the library's first cluster.
                 *field = None;
-                let bodies = Model::Plummer.make(n, options.start.seed());
-                *field = Some(Field::load(grape, bodies, settings(options).eps)?);
+                *field = Some(Field::load(grape, cluster(n), settings(options).eps)?);
             }
             let field = field.as_mut().expect("it was loaded");
             Ok(json!(field.seconds(ni)?))
         }
         Some("run") => {
             *field = None;
-            timed_half(grape, options, number("n")?)
+            timed_half(grape, options, cluster(number("n")?))
         }
         _ => Err("a request that is none".into()),
     }
@@ -201,10 +215,20 @@ pub fn t_end(options: &Options) -> f64 {
     options.t_end.unwrap_or(published::T_END)
 }
 
-fn timed_half(grape: &Grape, options: &Options, n: usize) -> Result<Value, Box<dyn Error>> {
-    let bodies = Model::Plummer.make(n, options.start.seed());
-    let t_end = t_end(options);
-    let mut run = Run::start(grape, settings(options), 0.0, bodies)?;
+fn timed_half(
+    grape: &Grape,
+    options: &Options,
+    bodies: Vec<Body>,
+) -> Result<Value, Box<dyn Error>> {
+    let (settings, t_end) = (settings(options), t_end(options));
+    let energy0 = (bodies.len() <= LARGEST_ENERGY)
+        .then(|| Energy::of(&bodies, settings.eps * settings.eps).total());
+    let mut run = Run {
+        integrator: Integrator::start(grape, settings, 0.0, bodies)?,
+        energy0: energy0.unwrap_or(f64::NAN),
+        seconds: 0.0,
+        records: Vec::new(),
+    };
     let told = std::cell::Cell::new(Instant::now());
     let watch = |t: f64| {
         if told.get().elapsed() > PATIENCE {
@@ -218,9 +242,9 @@ fn timed_half(grape: &Grape, options: &Options, n: usize) -> Result<Value, Box<d
     run.evolve(t_end, None, &interrupted, &watch)?;
     let counts = run.integrator.counts().clone();
     // There is no energy at the end of a run that did not come there.
-    let energy_error = match interrupted() {
-        true => f64::NAN,
-        false => run.energy(t_end)?.error(run.energy0),
+    let energy_error = match energy0 {
+        Some(energy0) if !interrupted() => run.energy(t_end)?.error(energy0),
+        _ => f64::NAN,
     };
     Ok(json!({
         "seconds": run.seconds - seconds,
