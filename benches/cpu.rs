@@ -89,7 +89,7 @@ fn kernels(c: &mut Criterion) {
     for set in cpu::available() {
         for precision in [Precision::Mixed, Precision::Double, Precision::Single] {
             for (nearest, name) in [(false, "force"), (true, "nearest")] {
-                let mut backend = cpu::build(set, precision, 1).expect("it is available");
+                let mut backend = cpu::build(set, precision, 1, true).expect("it is available");
                 let mut results = Results::default();
                 group.bench_function(format!("{set}/{precision}/{name}"), |b| {
                     b.iter(|| finish(&mut *backend, &mut memory, &block, nearest, &mut results));
@@ -108,7 +108,7 @@ fn prediction(c: &mut Criterion) {
     group.throughput(Throughput::Elements(N as u64));
     for set in cpu::available() {
         for precision in [Precision::Mixed, Precision::Double] {
-            let mut backend = cpu::build(set, precision, 1).expect("it is available");
+            let mut backend = cpu::build(set, precision, 1, true).expect("it is available");
             let (mut block, mut results) = (block_of(&stars, 1), Results::default());
             group.bench_function(format!("{set}/{precision}"), |b| {
                 b.iter(|| {

@@ -477,7 +477,7 @@ mod tests {
                 block.particles.push(target(&JParticle { x, v, ..p }, eps2));
             }
             for precision in [Precision::Double, Precision::Mixed, Precision::Single] {
-                let backend = cpu::build(InstructionSet::Portable, precision, 1);
+                let backend = cpu::build(InstructionSet::Portable, precision, 1, true);
                 let mut backend = backend.expect("it is everywhere");
                 let mut results = Results::default();
                 backend.start(&mut memory, &block).expect("a block");

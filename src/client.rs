@@ -215,10 +215,15 @@ impl Grape {
         }
     }
 
+    /// Whether it is a kirin, which follows the settings of this process.
+    pub fn is_kirin(&self) -> bool {
+        self.backend.is_some()
+    }
+
     /// The status that a call returned. In other libraries some calls are `void` and leave an
     /// arbitrary number behind: only kirin's own statuses are passed on.
     fn status(&self, returned: c_int) -> i32 {
-        if self.backend.is_some() { returned } else { 0 }
+        if self.is_kirin() { returned } else { 0 }
     }
 
     fn text(&self, get: impl Fn() -> Option<*const c_char>) -> String {

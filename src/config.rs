@@ -110,6 +110,8 @@ pub struct Settings {
     pub predictor: Place,
     /// `KIRIN_JOIN`: where the partial sums of a GPU are joined.
     pub join: Place,
+    /// `KIRIN_SPLIT`: whether the j-particles of a small block are divided too.
+    pub split: bool,
     /// `KIRIN_NPIPES`: what `g6_npipes` answers.
     pub npipes: i32,
     /// `KIRIN_THREADS`: 0 stands for the cores allowed to the process.
@@ -136,6 +138,7 @@ impl Default for Settings {
             devices: Devices::Auto,
             predictor: Place::Auto,
             join: Place::Auto,
+            split: true,
             npipes: 256,
             threads: 0,
             simd: InstructionSet::Auto,
@@ -220,6 +223,21 @@ pub const SETTINGS: &[Setting] = &[
         about: "where the partial sums of a GPU are joined; the results are the same",
         apply: |s, v| parse(v).map(|v| s.join = v),
         show: |s| s.join.to_string(),
+    },
+    Setting {
+        name: "KIRIN_SPLIT",
+        values: "auto, off",
+        default: "auto",
+        about: "whether the j-particles of a block too small to fill the GPU, or the cores, are divided too; the results are the same",
+        apply: |s, v| {
+            s.split = match v.to_ascii_lowercase().as_str() {
+                "auto" => true,
+                "off" => false,
+                _ => return Err(()),
+            };
+            Ok(())
+        },
+        show: |s| if s.split { "auto" } else { "off" }.to_owned(),
     },
     Setting {
         name: "KIRIN_NPIPES",
@@ -494,6 +512,7 @@ mod tests {
             ("KIRIN_NPIPES", "48"),
             ("KIRIN_THREADS", "3"),
             ("KIRIN_SNAP", "ignore"),
+            ("KIRIN_SPLIT", "off"),
             ("KIRIN_NO_NEIGHBOUR", "-1"),
             ("KIRIN_STATS", "/tmp/Stats-%p"),
             ("KIRIN_TRACE", "/tmp/Trace"),
@@ -504,6 +523,7 @@ mod tests {
         assert_eq!(s.backend, BackendChoice::Reference);
         assert_eq!(s.precision, Precision::Double);
         assert_eq!((s.npipes, s.threads, s.snap), (48, 3, false));
+        assert!(!s.split);
         assert_eq!(s.no_neighbour, NoNeighbour::MinusOne);
         assert_eq!(s.stats, Destination::File("/tmp/Stats-%p".to_owned()));
         assert_eq!((s.trace.as_deref(), s.check), (Some("/tmp/Trace"), true));

@@ -16,6 +16,7 @@ pub mod config;
 pub mod error;
 pub mod jmemory;
 pub mod log;
+pub mod machine;
 pub mod neighbours;
 pub mod particle;
 pub mod predictor;

@@ -146,6 +146,18 @@ fn info_shows_launches_for_any_device() {
     );
     let row = out.lines().find(|l| l.contains("1048576    65536 "));
     assert!(row.is_some_and(|r| r.ends_with("4 i a thread")), "{out}");
+    let undivided = |out: &str| {
+        let launches: Vec<&str> = out.lines().filter(|l| l.contains(" blocks of ")).collect();
+        assert_eq!(launches.len(), 32, "{out}");
+        launches.iter().all(|l| l.contains(" x 1 blocks of "))
+    };
+    assert!(!undivided(&out));
+    let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
+        .args(["info", "--plan", "--multiprocessors", "20"])
+        .env("KIRIN_SPLIT", "off")
+        .output()
+        .expect("the command runs");
+    assert!(undivided(&text(&output.stdout)));
 }
 
 #[test]

@@ -124,6 +124,7 @@ void set_current(Device *device) { current_device = device; }
 void mark_initialized() { record().initialized = getpid(); }
 
 void note(const std::string &what) { record().note = what; }
+void count(const std::string &what, unsigned long number) { record().counts[what] += number; }
 
 void complain(const std::string &what)
 {

@@ -21,6 +21,9 @@ CUresult call_any_time(const char *name, const Body &body);
 // Something about the call that is under way, for the log.
 void note(const std::string &what);
 
+// Adds to what the log counts besides calls.
+void count(const std::string &what, unsigned long number);
+
 void set_current(Device *device);
 void mark_initialized();
 

@@ -189,6 +189,7 @@ CALL(cuLaunchKernel, CUfunction function, unsigned grid_x, unsigned grid_y, unsi
             complain(std::string(kernel->name) + ": a grid or block that no device takes");
             return INVALID_VALUE;
         }
+        count("blocks", 1ul * grid.x * grid.y * grid.z);
         const char *begin = static_cast<const char *>(parameters[0]);
         std::vector<char> args(begin, begin + kernel->args_size);
         if (CUresult code = check_arguments(device, *kernel, args.data()))

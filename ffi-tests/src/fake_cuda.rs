@@ -346,7 +346,7 @@ impl Log {
         self.text.lines().filter(is_left).collect()
     }
 
-    /// How often a function was called.
+    /// How often a function was called; `blocks`: how many thread blocks were launched.
     pub fn count(&self, call: &str) -> u64 {
         let begin = format!("count {call} ");
         let line = self.text.lines().find_map(|l| l.strip_prefix(&begin));

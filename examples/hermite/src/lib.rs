@@ -12,6 +12,7 @@
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
 //! * [`run`]: an integration with diagnostics, up to its end or an interruption
 //! * [`output`]: summary, JSON and plot of a run
+//! * [`thesis`]: the tables of the thesis beside this device
 //! * [`options`]: the command line
 
 pub mod checkpoint;
@@ -25,3 +26,4 @@ pub mod schedule;
 pub mod scheme;
 pub mod settings;
 pub mod step;
+pub mod thesis;

@@ -9,13 +9,20 @@ use hermite::checkpoint;
 use hermite::options::{DEFAULT_T_END, Options};
 use hermite::output::Report;
 use hermite::run::Run;
+use hermite::thesis;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::command::{Ended, catch_interruption, exit_code, interrupted, named};
 use kirin_kit::progress::Progress;
 
 fn main() -> ExitCode {
-    exit_code("hermite", run(&Options::parse()))
+    let options = Options::parse();
+    let result = match options.comparison.report {
+        Some(_) if options.worker => thesis::serve(&options),
+        Some(_) => thesis::report(&options),
+        None => run(&options),
+    };
+    exit_code("hermite", result)
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use kirin_kit::command::{Files, Start, number};
+use kirin_kit::comparison::Comparison;
 
 use crate::error::Error;
 use crate::settings::Settings;
@@ -29,6 +30,11 @@ METHOD
 
   Ctrl-C ends the run after the current block, with the summary and all files that were asked
   for; `--input` of that `--output` goes on with the same bits. A second Ctrl-C ends at once.
+
+  Report      Tables 4.1 and 4.2, Figures 4.2 and 4.3 of the thesis (2007) beside this device; the
+              runs have eps = 1/256, eta = 0.03, eta_start = 0.01 and end at t = 0.5, their second
+              half is timed (--eps, --eta, --eta-start, --dt-max and --t-end change that)
+
   Numbers may be fractions, as in --eps 1/256.";
 
 /// Evolves a star cluster through the GRAPE-6 interface.
@@ -52,7 +58,7 @@ pub struct Options {
     pub dt_max: Option<f64>,
     /// Give everybody this one constant step, a power of two, instead of individual ones
     #[arg(long, value_name = "H", value_parser = number)]
-    #[arg(conflicts_with_all = ["eta", "eta_start", "dt_max"])]
+    #[arg(conflicts_with_all = ["eta", "eta_start", "dt_max", "report"])]
     pub shared_step: Option<f64>,
     /// Time at which to end [default: 1]
     #[arg(long, value_parser = number)]
@@ -63,6 +69,12 @@ pub struct Options {
     /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
+    /// Whether to make a report.
+    #[command(flatten)]
+    pub comparison: Comparison,
+    /// Measure for a report, by requests on stdin
+    #[arg(long, hide = true, requires = "report")]
+    pub worker: bool,
 }
 
 impl Options {
@@ -74,7 +86,9 @@ impl Options {
     /// A contradiction.
     pub fn settings(&self, saved: Option<Settings>) -> Result<Settings, Error> {
         let Some(saved) = saved else {
-            return Ok(self.new_settings());
+            let default = Settings::default();
+            let eta_start = self.eta.unwrap_or(default.eta) * ETA_START;
+            return Ok(self.settings_or(default.eta, eta_start));
         };
         let contradicts = |given: Option<f64>, saved: f64| given.is_some_and(|v| v != saved);
         let shared_step = if saved.shared { saved.dt_max } else { f64::NAN };
@@ -93,13 +107,13 @@ impl Options {
         }
     }
 
-    fn new_settings(&self) -> Settings {
+    /// The settings of a new run, with these accuracy parameters where the options have none.
+    pub fn settings_or(&self, eta: f64, eta_start: f64) -> Settings {
         let default = Settings::default();
-        let eta = self.eta.unwrap_or(default.eta);
         Settings {
             eps: self.eps.unwrap_or(default.eps),
-            eta,
-            eta_start: self.eta_start.unwrap_or(eta * ETA_START),
+            eta: self.eta.unwrap_or(eta),
+            eta_start: self.eta_start.unwrap_or(eta_start),
             dt_max: self.shared_step.or(self.dt_max).unwrap_or(default.dt_max),
             shared: self.shared_step.is_some(),
         }

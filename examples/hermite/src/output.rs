@@ -129,6 +129,7 @@ impl Report<'_, '_> {
         let blocks = Panel {
             title: "Number of blocks by their size".to_owned(),
             x_label: "particles in a block, up to the next bar's".to_owned(),
+            x_scale: Scale::Linear,
             scale: Scale::Linear,
             data: Data::Bars(bars),
         };

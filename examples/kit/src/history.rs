@@ -54,6 +54,7 @@ pub fn panels(records: &[Record]) -> Vec<Panel> {
     let panel = |title: &str, curves| Panel {
         title: title.to_owned(),
         x_label: "time".to_owned(),
+        x_scale: Scale::Linear,
         scale: Scale::Logarithmic,
         data: Data::Curves(curves),
     };

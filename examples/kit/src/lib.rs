@@ -9,17 +9,21 @@
 //! * [`progress`]: a bar on a terminal's stderr, silence elsewhere
 //! * [`plot`]: figures of several panels, as SVG or PNG
 //! * [`report`]: numbers and tables for people
+//! * [`comparison`]: reports that put this machine beside published figures
+//! * [`repeat`]: measurements that are repeated
 //! * [`trial`]: the programs as their tests run them
 //!
 //! Nothing here depends on kirin: forces are the applications' affair.
 
 pub mod body;
 pub mod command;
+pub mod comparison;
 pub mod diagnostics;
 pub mod history;
 pub mod models;
 pub mod plot;
 pub mod progress;
+pub mod repeat;
 pub mod report;
 pub mod snapshot;
 pub mod trial;

@@ -67,6 +67,63 @@ impl std::fmt::Display for Table {
     }
 }
 
+/// A Markdown table whose columns line up in its source too.
+#[derive(Debug)]
+pub struct Columns(Vec<Vec<String>>);
+
+impl Columns {
+    /// A table with these headings.
+    pub fn new<S: Into<String>>(headings: impl IntoIterator<Item = S>) -> Self {
+        Self(vec![headings.into_iter().map(Into::into).collect()])
+    }
+
+    /// Adds a row of as many cells as there are headings.
+    ///
+    /// # Panics
+    ///
+    /// It has another number.
+    pub fn row(&mut self, cells: Vec<String>) -> &mut Self {
+        assert_eq!(cells.len(), self.0[0].len(), "a cell for each heading");
+        self.0.push(cells);
+        self
+    }
+}
+
+impl std::fmt::Display for Columns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let width = |column: usize| self.0.iter().map(|row| row[column].chars().count()).max();
+        let widths: Vec<usize> = (0..self.0[0].len())
+            .map(|column| width(column).unwrap_or(0).max(2))
+            .collect();
+        for (number, row) in self.0.iter().enumerate() {
+            for (cell, width) in row.iter().zip(&widths) {
+                write!(f, "| {cell:>width$} ")?;
+            }
+            writeln!(f, "|")?;
+            if number == 0 {
+                let lines = widths
+                    .iter()
+                    .map(|width| format!("|{}:", "-".repeat(width + 1)));
+                writeln!(f, "{}|", lines.collect::<String>())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number with four digits that tell something, without an exponent where one can do without:
+/// `0.001234`, `12.34`, `1234`.
+pub fn digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    match value.abs().log10().floor() as i32 {
+        power @ -6..=2 => format!("{value:.*}", (3 - power) as usize),
+        3..=8 => format!("{value:.0}"),
+        _ => format!("{value:.3e}"),
+    }
+}
+
 /// `numbers` as words on one line, with all their digits.
 pub fn exact(numbers: &[f64]) -> String {
     let mut text = String::new();
@@ -110,6 +167,30 @@ mod tests {
         let mut table = Table::default();
         table.row("a", "1").row("long", "2");
         assert_eq!(table.to_string(), "  a     1\n  long  2\n");
+    }
+
+    #[test]
+    fn columns_line_up_in_markdown() {
+        let mut table = Columns::new(["N", "time [s]"]);
+        table.row(vec!["256".to_owned(), "0.5".to_owned()]);
+        assert_eq!(
+            table.to_string(),
+            "|   N | time [s] |\n|----:|---------:|\n| 256 |      0.5 |\n"
+        );
+    }
+
+    #[test]
+    fn four_digits() {
+        for (value, text) in [
+            (0.0001320, "0.0001320"),
+            (12.345, "12.35"),
+            (0.0, "0"),
+            (19975.4, "19975"),
+            (3.12345e12, "3.123e12"),
+            (1.5e-9, "1.500e-9"),
+        ] {
+            assert_eq!(digits(value), text);
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use treecode::thesis;
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let result = match options.report {
+    let result = match options.comparison.report {
         Some(_) => thesis::report(&options),
         None => run(&options),
     };

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use kirin_kit::command::{Files, Start, number};
+use kirin_kit::comparison::Comparison;
 
 use crate::settings::Settings;
 
@@ -20,6 +21,7 @@ METHOD
   Opening     a cell of edge l counts as one where l / d < theta, d being the distance of its
               centre of mass from the nearest point of the group's box
   Groups      the largest cells of up to n_crit particles share a list; 1 gives each particle its own
+  Report      Table 4.4 of the thesis (2007) beside this device, each N with the fastest n_crit
   Quadrupole  three points of equal mass for each cell, so that the library needs no other kernel
   Energy      |E - E0| / |E0| from the potentials that come with the forces; --direct-energy
               sums all pairs in double precision at the start and the end as well
@@ -28,13 +30,6 @@ METHOD
   Ctrl-C ends the run after the current step, with the summary and all files that were asked
   for; `--input` of that `--output` goes on with the same bits. A second Ctrl-C ends at once.
   Numbers may be fractions, as in --eps 1/64.";
-
-/// A table that the program can make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Table {
-    /// Table 4.4 of the thesis beside the times of this machine
-    Thesis,
-}
 
 /// Evolves a star cluster by a treecode through the GRAPE-6 interface.
 #[derive(Clone, Debug, Default, Parser)]
@@ -53,7 +48,7 @@ pub struct Options {
     #[arg(long, value_parser = number)]
     pub dt: Option<f64>,
     /// Largest group of particles with one interaction list [default: 2048]
-    #[arg(long)]
+    #[arg(long, conflicts_with = "report")]
     pub n_crit: Option<usize>,
     /// Give cells quadrupoles
     #[arg(long)]
@@ -65,7 +60,7 @@ pub struct Options {
     #[command(flatten)]
     pub files: Files,
     /// Sum the energy over all pairs too, at the start and the end
-    #[arg(long)]
+    #[arg(long, conflicts_with = "report")]
     pub direct_energy: bool,
     /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
     #[arg(long, value_name = "PATH", conflicts_with = "host")]
@@ -73,13 +68,9 @@ pub struct Options {
     /// Sum the forces in the program, in double precision, without a library
     #[arg(long)]
     pub host: bool,
-    /// Make a table instead of one run
-    #[arg(long, value_enum, value_name = "NAME")]
-    #[arg(conflicts_with_all = ["n", "model", "input", "output", "plot", "every", "n_crit", "direct_energy"])]
-    pub report: Option<Table>,
-    /// Largest number of particles in the table
-    #[arg(long, value_name = "N", requires = "report", default_value_t = 1 << 20)]
-    pub largest: usize,
+    /// Whether to make a report.
+    #[command(flatten)]
+    pub comparison: Comparison,
 }
 
 impl Options {

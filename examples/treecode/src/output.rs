@@ -140,6 +140,7 @@ impl Report<'_, '_> {
         let split = Panel {
             title: "Milliseconds of a step by what they are spent on".to_owned(),
             x_label: "part of a step".to_owned(),
+            x_scale: Scale::Linear,
             scale: Scale::Linear,
             data: Data::Bars(bars.to_vec()),
         };

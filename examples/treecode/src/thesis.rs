@@ -1,14 +1,18 @@
-//! Table 4.4 of the thesis, with this machine's times beside the published ones.
+//! Table 4.4 of the thesis, with this device's times beside the published ones.
 
 use std::error::Error;
-use std::io::Write;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use kirin::client::Grape;
+use kirin::machine::{Machine, command_line};
 use kirin_kit::Body;
-use kirin_kit::command::{Ended, catch_interruption, interrupted, named};
+use kirin_kit::command::{Ended, catch_interruption, interrupted};
+use kirin_kit::comparison::{Circumstances, publish};
 use kirin_kit::models::Model;
+use kirin_kit::plot::{Curve, Figure, Panel};
 use kirin_kit::progress::Progress;
+use kirin_kit::repeat::{Patience, Spread, repeat};
+use kirin_kit::report::{Columns, digits, si};
 use serde_json::{Value, json};
 
 use crate::forces::Engine;
@@ -38,44 +42,112 @@ const PUBLISHED: [(usize, [f64; 4]); 13] = [
 /// Group sizes of which the fastest is taken.
 const GROUPS: [usize; 8] = [128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 
-/// Makes the table.
+/// Runs: a second one only where it takes moments.
+const RUNS: Patience = Patience {
+    least: 1,
+    most: 3,
+    seconds: 2.0,
+};
+
+/// By how much more a row of twice the particles takes, at most.
+const GROWTH: f64 = 2.6;
+
+/// What the published columns were measured on.
+const HARDWARE: &str = "\
+Seconds for Plummer spheres over one unit of time. The published columns are those of J. Bédorf's thesis (Amsterdam, 2007):
+
+* GRAPE-6Af: a PCI board with four GRAPE-6 chips
+* kirin, optimized: on an NVIDIA GeForce 8800GTX; `optimized` leaves out jerks and nearest neighbours
+* CPU: the host, without either
+
+± is half the distance between the quartiles of the trials, in percent of the median; tree, walk, transfer and force are shares
+of the last run.
+";
+
+/// Makes the table: what there is of it, if something goes wrong on the way.
 ///
 /// # Errors
 ///
 /// Those of a run; a file cannot be written.
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     options.files.check()?;
+    options.settings().check()?;
     let grape = Grape::linked_or(options.library.as_deref())?;
     let engine = || match options.host {
         true => Engine::Host,
         false => Engine::Library(&grape),
     };
     catch_interruption()?;
-    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
-    let mut rows = Vec::new();
-    let mut out = std::io::stdout();
-    for (n, published) in PUBLISHED.iter().filter(|row| row.0 <= options.largest) {
-        let bodies = Model::Plummer.make(*n, options.start.seed());
-        let settings = best(&engine, options.settings(), &bodies)?;
-        let mut run = Run::start(engine(), settings, 0.0, &bodies, false)?;
-        let first = *run.integrator.forces().work();
-        if rows.is_empty() {
-            let _ = write!(out, "{}", heading(&run, options, t_end));
+    let machine = Machine::here();
+    let (backend, precision) = crate::forces::Forces::new(engine())?.description();
+    let circumstances = Circumstances {
+        began: SystemTime::now(),
+        command: command_line(),
+        machine: machine.to_string(),
+        load: machine.load,
+        backend,
+        precision,
+        library: match options.host {
+            true => "none",
+            false => grape.name(),
         }
+        .to_owned(),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let mut rows = Vec::new();
+    let ended = measure(options, &engine, &circumstances.backend, &mut rows);
+    publish(
+        &options.files,
+        &markdown(options, &circumstances, &rows),
+        || {
+            json!({
+                "circumstances": circumstances.json(),
+                "rows": rows.iter().map(Row::json).collect::<Value>(),
+            })
+        },
+        || figure(&circumstances, &rows),
+    )?;
+    ended
+}
+
+/// Adds the rows for which there is time, smallest first.
+fn measure<'g>(
+    options: &Options,
+    engine: &dyn Fn() -> Engine<'g>,
+    backend: &str,
+    rows: &mut Vec<Row>,
+) -> Result<Ended, Box<dyn Error>> {
+    let budget = options.comparison.budget(backend);
+    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
+    let mut last = 0.0;
+    for (n, published) in PUBLISHED {
+        if !options.comparison.wants(n) || !budget.allows(GROWTH * last) {
+            break;
+        }
+        let began = Instant::now();
+        let bodies = Model::Plummer.make(n, options.start.seed());
+        let settings = best(engine, options.settings(), &bodies)?;
+        let mut row = None;
         let progress = Progress::new("treecode", 0.0, t_end);
-        let ended = run.evolve(t_end, None, &interrupted, &|t| progress.advance(t));
+        let spreads = repeat(RUNS, [()], |()| {
+            let mut run = Run::start(engine(), settings, 0.0, &bodies, false)?;
+            let first = *run.integrator.forces().work();
+            run.evolve(t_end, None, &interrupted, &|t| {
+                progress.tell(t, format!("N = {n}, t = {t:.4}"));
+            })?;
+            row = Row::new(n, published, &run, first.pairs);
+            Ok::<f64, Box<dyn Error>>(run.seconds)
+        });
         progress.finish();
-        if ended? == Ended::Interrupted {
+        let spreads = spreads?;
+        if interrupted() {
             return Ok(Ended::Interrupted);
         }
-        let row = Row::new(*n, published, &run, first.pairs);
-        // A reader that has gone away spoils nothing.
-        let _ = writeln!(out, "{}", row.text());
-        rows.push(row.json());
-    }
-    if let Some(path) = &options.files.json {
-        let text = format!("{:#}\n", Value::Array(rows));
-        std::fs::write(path, text).map_err(named(path))?;
+        rows.extend(row.map(|row| Row {
+            seconds: spreads[0],
+            ..row
+        }));
+        last = began.elapsed().as_secs_f64();
     }
     Ok(Ended::Complete)
 }
@@ -106,87 +178,60 @@ fn best<'g>(
     Ok(best.1)
 }
 
-fn heading(run: &Run<'_>, options: &Options, t_end: f64) -> String {
-    let settings = run.integrator.settings();
-    let (name, precision) = run.integrator.forces().description();
-    format!(
-        "Table 4.4 of the thesis: seconds for Plummer spheres to t = 1 (published: GRAPE-6Af, kirin on\n\
-         a GeForce 8800GTX as it was and without jerk and neighbour, and a CPU of 2007)\n\
-         This machine: {name}, {precision} precision, to t = {t_end}, dt = {}, theta = {}, eps = {}{}\n\n\
-         {:>8} {:>9} {:>9} {:>9} {:>8} | {:>9} {:>6} {:>5} {:>5} {:>9} {:>6} {:>10} {:>9} {:>9}\n",
-        settings.dt,
-        settings.theta,
-        settings.eps,
-        if options.quadrupoles {
-            ", quadrupoles"
-        } else {
-            ""
-        },
-        "N",
-        "GRAPE-6Af",
-        "kirin",
-        "optimized",
-        "CPU",
-        "here",
-        "n_crit",
-        "tree",
-        "walk",
-        "transfer",
-        "force",
-        "pairs/step",
-        "pairs/s",
-        "dE/E"
-    )
-}
-
 /// One row of the table.
-struct Row<'a> {
+struct Row {
     n: usize,
-    published: &'a [f64; 4],
+    published: [f64; 4],
     n_crit: usize,
-    seconds: f64,
+    seconds: Spread,
     shares: Vec<f64>,
     split: Value,
     pairs_per_step: f64,
-    pairs_per_second: f64,
+    steps: u64,
     energy_error: f64,
 }
 
-impl<'a> Row<'a> {
+impl Row {
     /// The row of a run, which had `before` pairs behind it when its steps began.
-    fn new(n: usize, published: &'a [f64; 4], run: &Run<'_>, before: u64) -> Self {
+    fn new(n: usize, published: [f64; 4], run: &Run<'_>, before: u64) -> Option<Self> {
         let work = run.integrator.forces().work();
         let parts = work.times.parts();
         let all: f64 = parts.iter().map(|p| p.1).sum();
-        let pairs = (work.pairs - before) as f64;
-        Self {
+        let steps = run.integrator.steps();
+        Some(Self {
             n,
             published,
             n_crit: run.integrator.settings().n_crit,
-            seconds: run.seconds,
+            seconds: Spread::of(vec![run.seconds])?,
             shares: parts.iter().map(|p| 100.0 * p.1 / all).collect(),
             split: time_split(&work.times),
-            pairs_per_step: pairs / run.integrator.steps() as f64,
-            pairs_per_second: pairs / run.seconds,
+            pairs_per_step: (work.pairs - before) as f64 / steps as f64,
+            steps,
             energy_error: run.integrator.energy().error(run.energy0),
-        }
+        })
     }
 
-    fn text(&self) -> String {
-        let [grape, kirin, optimized, cpu] = self.published;
-        let [tree, walk, transfer, force] = self.shares[..] else {
-            unreachable!("there are four parts");
-        };
-        format!(
-            "{:>8} {grape:>9} {kirin:>9} {optimized:>9} {cpu:>8} | {:>9.3} {:>6} {tree:>4.0}% {walk:>4.0}% \
-             {transfer:>8.0}% {force:>5.0}% {:>10.3e} {:>9.2e} {:>9.1e}",
-            self.n,
-            self.seconds,
-            self.n_crit,
-            self.pairs_per_step,
-            self.pairs_per_second,
-            self.energy_error
-        )
+    fn pairs_per_second(&self) -> f64 {
+        self.pairs_per_step * self.steps as f64 / self.seconds.median
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let mut cells = vec![self.n.to_string()];
+        cells.extend(self.published.map(|seconds| seconds.to_string()));
+        cells.extend([
+            digits(self.seconds.median),
+            self.seconds.percent(),
+            self.seconds.trials.to_string(),
+            format!("{:.2}", self.published[1] / self.seconds.median),
+            self.n_crit.to_string(),
+        ]);
+        cells.extend(self.shares.iter().map(|share| format!("{share:.0} %")));
+        cells.extend([
+            si(self.pairs_per_step),
+            si(self.pairs_per_second()),
+            format!("{:.1e}", self.energy_error),
+        ]);
+        cells
     }
 
     fn json(&self) -> Value {
@@ -195,11 +240,73 @@ impl<'a> Row<'a> {
             "n": self.n,
             "published": {"grape_6af": grape, "kirin": kirin, "kirin_optimized": optimized, "cpu": cpu},
             "n_crit": self.n_crit,
-            "seconds": self.seconds,
+            "seconds": self.seconds.json(),
             "time_split": self.split,
             "pairs_per_step": self.pairs_per_step,
-            "pairs_per_second": self.pairs_per_second,
+            "pairs_per_second": self.pairs_per_second(),
             "energy_error": self.energy_error,
         })
+    }
+}
+
+fn markdown(options: &Options, circumstances: &Circumstances, rows: &[Row]) -> String {
+    let mut table = Columns::new([
+        "N",
+        "GRAPE-6Af [s]",
+        "kirin [s]",
+        "optimized [s]",
+        "CPU [s]",
+        "here [s]",
+        "± %",
+        "trials",
+        "x kirin",
+        "n_crit",
+        "tree",
+        "walk",
+        "transfer",
+        "force",
+        "pairs/step",
+        "pairs/s",
+        "dE/E",
+    ]);
+    for row in rows {
+        table.row(row.cells());
+    }
+    let settings = options.settings();
+    format!(
+        "# Table 4.4 of the thesis and this device\n\n{}\
+         * runs: Plummer spheres, seed {}, to t = {}, dt = {}, theta = {}, eps = {}{}\n\n\
+         {HARDWARE}\n{table}",
+        circumstances.markdown(),
+        options.start.seed(),
+        options.t_end.unwrap_or(DEFAULT_T_END),
+        settings.dt,
+        settings.theta,
+        settings.eps,
+        match settings.quadrupoles {
+            true => ", quadrupoles",
+            false => "",
+        },
+    )
+}
+
+/// Seconds over N.
+fn figure(circumstances: &Circumstances, rows: &[Row]) -> Figure {
+    let published = |label: &str, column: usize| {
+        Curve::over_n(label, PUBLISHED.map(|row| (row.0, row.1[column])))
+    };
+    let here = rows.iter().map(|row| (row.n, row.seconds.median));
+    let curves = vec![
+        published("GRAPE", 0),
+        published("kirin", 1),
+        published("optimized", 2),
+        published("CPU", 3),
+        Curve::over_n("here", here),
+    ];
+    let panel = Panel::logarithmic("Seconds for one unit of time", "N", curves);
+    Figure {
+        title: "Table 4.4 of the thesis and this device".to_owned(),
+        subtitle: circumstances.forces(),
+        columns: vec![vec![panel]],
     }
 }

@@ -141,18 +141,24 @@ fn the_thesis_table_has_a_row_for_each_published_one() {
         "--json",
         &json,
     ];
-    for engine in [&[][..], &["--host"]] {
-        let output = PROGRAM.succeed(&[&table[..], engine].concat());
-        let text = String::from_utf8(output.stdout).unwrap();
+    let [output, plot] = ["table.md", "table.svg"].map(|name| folder.file(name));
+    for more in [&[][..], &["--host", "--output", &output, "--plot", &plot]] {
+        let stdout = PROGRAM.succeed(&[&table[..], more].concat()).stdout;
+        let text = match more {
+            [] => String::from_utf8(stdout).unwrap(),
+            _ => folder.text("table.md"),
+        };
         let rows: Vec<&str> = text.lines().filter(|line| line.contains(" | ")).collect();
         assert_eq!(rows.len(), 3, "{text}");
         assert!(rows[0].contains("GRAPE-6Af") && rows[0].contains("pairs/step"));
-        let published: Vec<&str> = rows[2].split_whitespace().take(5).collect();
-        assert_eq!(published, ["512", "1.25", "0.47", "0.46", "0.78"]);
-        let rows: serde_json::Value = serde_json::from_str(&folder.text("table.json")).unwrap();
-        assert_eq!(rows[1]["n"], 512);
-        assert!(rows[1]["seconds"].as_f64().unwrap() > 0.0);
+        let cells: Vec<&str> = rows[2].split('|').map(str::trim).collect();
+        assert_eq!(cells[1..6], ["512", "1.25", "0.47", "0.46", "0.78"]);
+        assert!(cells[6].parse::<f64>().unwrap() > 0.0);
+        let json: serde_json::Value = serde_json::from_str(&folder.text("table.json")).unwrap();
+        assert_eq!(json["rows"][1]["n"], 512);
+        assert!(json["rows"][1]["seconds"]["median"].as_f64().unwrap() > 0.0);
     }
+    assert!(folder.text("table.svg").contains("GRAPE"));
 }
 
 #[test]
@@ -177,6 +183,10 @@ fn bad_input_is_refused_before_the_run() {
         (&["--library", "/no/such/libg6.so"], "libg6.so"),
         (&["--t-end", "0"], "--t-end"),
         (&["--report", "thesis", "--n", "9"], "--n"),
+        (&["--report", "thesis", "--n-crit", "9"], "--n-crit"),
+        (&["--report", "thesis", "--plot", "a.pdf"], ".svg or .png"),
+        (&["--report", "thesis", "--theta", "2"], "opening angle"),
+        (&["--largest", "9"], "--report"),
         (&["--input", &moving], "times of their own"),
         (&["--input", &energy], "treecode.energy0 x"),
     ] {

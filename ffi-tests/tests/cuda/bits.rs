@@ -45,6 +45,23 @@ fn predicted_and_joined_on_host_or_device() {
     }
 }
 
+/// The j-particles of a block in one part, and in as many as fill the device.
+#[test]
+fn with_and_without_split_blocks() {
+    let off = ("KIRIN_SPLIT", "off");
+    same(&[
+        &[off],
+        &[off, ("KIRIN_NPIPES", "49")],
+        &[off, ("KIRIN_JOIN", "device")],
+        &[
+            off,
+            ("FAKE_CUDA_MULTIPROCESSORS", "132"),
+            ("FAKE_CUDA_DEVICES", "3"),
+            ("KIRIN_DEVICES", "all"),
+        ],
+    ]);
+}
+
 #[test]
 fn through_memory_of_the_host_and_by_copies() {
     for join in ["host", "device"] {

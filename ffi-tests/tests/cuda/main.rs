@@ -5,6 +5,7 @@ mod bits;
 mod clients;
 mod faults;
 mod inputs;
+mod launches;
 mod sanitizers;
 mod small_blocks;
 mod steps;

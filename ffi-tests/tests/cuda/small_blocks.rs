@@ -52,6 +52,7 @@ fn table() -> Option<String> {
         multiprocessors: 132,
         capability: (9, 0),
         precision: Precision::Mixed,
+        split: true,
     };
     for (ni, launches, force) in BEFORE {
         for nearest in [0, 1] {

@@ -39,6 +39,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     set: InstructionSet,
     precision: Precision,
     threads: usize,
+    /// Whether threads may divide the j-particles.
+    split: bool,
     /// What the kernel's reciprocal root is, times the root.
     root: f64,
     /// One for each page of the memory, at the page's position.
@@ -84,12 +86,14 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         set: InstructionSet,
         precision: Precision,
         threads: usize,
+        split: bool,
     ) -> Box<dyn Backend> {
         Box::new(Self {
             s,
             set,
             precision,
             threads,
+            split,
             root: s.vectorize(MeanRoot(s)),
             prepared: Vec::new(),
             workspaces: Vec::new(),
@@ -150,7 +154,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             let tile = prepared.fresh_tile(memory.page(position), block.ti);
             stale += usize::from(tile.is_none());
         }
-        let plan = Plan::new(ni, self.pages.len(), stale, self.threads);
+        let plan = Plan::new(ni, self.pages.len(), stale, self.threads, self.split);
         if self.workspaces.len() < plan.tasks() {
             self.workspaces.resize_with(plan.tasks(), Mutex::default);
         }

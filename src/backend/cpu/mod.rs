@@ -39,14 +39,14 @@ pub fn available() -> Vec<InstructionSet> {
         InstructionSet::Portable,
     ]
     .into_iter()
-    .filter(|&set| build(set, Precision::Mixed, 1).is_some())
+    .filter(|&set| build(set, Precision::Mixed, 1, true).is_some())
     .collect()
 }
 
 /// The backend for the best instruction set that the processor has and `settings` allow.
 pub fn choose(settings: &Settings) -> Box<dyn Backend> {
     let threads = threads(settings.threads);
-    let make = |set| build(set, settings.precision, threads);
+    let make = |set| build(set, settings.precision, threads, settings.split);
     if settings.simd != InstructionSet::Auto {
         if let Some(backend) = make(settings.simd) {
             return backend;
@@ -63,19 +63,25 @@ pub fn choose(settings: &Settings) -> Box<dyn Backend> {
         .expect("the portable instruction set is everywhere")
 }
 
-/// The backend for one instruction set, where the processor has it.
+/// The backend for one instruction set, where the processor has it. With `split`, threads may
+/// divide the j-particles of a small block.
 pub fn build(
     set: InstructionSet,
     precision: Precision,
     threads: usize,
+    split: bool,
 ) -> Option<Box<dyn Backend>> {
     /// The backend of one precision, from the tokens of both element types.
     macro_rules! with {
         ($single:expr, $double:expr) => {
             match precision {
-                Precision::Mixed => Cpu::<_, true>::boxed($single, set, precision, threads),
-                Precision::Single => Cpu::<_, false>::boxed($single, set, precision, threads),
-                Precision::Double => Cpu::<_, false>::boxed($double, set, precision, threads),
+                Precision::Mixed => Cpu::<_, true>::boxed($single, set, precision, threads, split),
+                Precision::Single => {
+                    Cpu::<_, false>::boxed($single, set, precision, threads, split)
+                }
+                Precision::Double => {
+                    Cpu::<_, false>::boxed($double, set, precision, threads, split)
+                }
             }
         };
     }

@@ -47,8 +47,8 @@ pub struct Plan {
 
 impl Plan {
     /// The plan for `ni` i-particles and `pages` pages, of which `stale` must be predicted,
-    /// on at most `threads` threads.
-    pub fn new(ni: usize, pages: usize, stale: usize, threads: usize) -> Self {
+    /// on at most `threads` threads, which may divide the pages only with `split`.
+    pub fn new(ni: usize, pages: usize, stale: usize, threads: usize, split: bool) -> Self {
         let work = (ni * pages * PAGE) as f64 * PAIR + (stale * PAGE) as f64 * PREDICTION;
         let threads = if work < WORTH_WAKING { 1 } else { threads };
         let over_particles = |tasks| Self {
@@ -70,7 +70,7 @@ impl Plan {
         } else if ni >= threads * least {
             let tasks = (ni / least).min(threads * TASKS_PER_THREAD);
             over_particles(tasks.max(ni.div_ceil(CHUNK)))
-        } else if pages >= threads * 2 {
+        } else if split && pages >= threads * 2 {
             Self {
                 ni,
                 pages,
@@ -136,23 +136,26 @@ mod tests {
     fn tasks_cover_every_pair_once() {
         for (ni, pages) in [(1, 1), (1, 32), (7, 3), (256, 2), (300, 128), (5000, 40)] {
             for threads in [1, 2, 5, 64] {
-                let plan = Plan::new(ni, pages, pages, threads);
-                let mut seen = vec![0; ni * pages];
-                for t in 0..plan.tasks() {
-                    let task = plan.task(t);
-                    assert!(!task.particles.is_empty() && !task.pages.is_empty());
-                    for i in task.particles {
-                        task.pages.clone().for_each(|p| seen[i * pages + p] += 1);
+                for split in [true, false] {
+                    let plan = Plan::new(ni, pages, pages, threads, split);
+                    assert!(split || plan.tasks_are_whole());
+                    let mut seen = vec![0; ni * pages];
+                    for t in 0..plan.tasks() {
+                        let task = plan.task(t);
+                        assert!(!task.particles.is_empty() && !task.pages.is_empty());
+                        for i in task.particles {
+                            task.pages.clone().for_each(|p| seen[i * pages + p] += 1);
+                        }
                     }
+                    assert!(seen.iter().all(|&n| n == 1), "{plan:?}");
                 }
-                assert!(seen.iter().all(|&n| n == 1), "{plan:?}");
             }
         }
     }
 
     #[test]
     fn a_few_thousand_pairs_wake_nobody() {
-        assert_eq!(Plan::new(8, 8, 8, 64).threads(), 1);
-        assert_eq!(Plan::new(256, 128, 0, 64).threads(), 64);
+        assert_eq!(Plan::new(8, 8, 8, 64, true).threads(), 1);
+        assert_eq!(Plan::new(256, 128, 0, 64, true).threads(), 64);
     }
 }

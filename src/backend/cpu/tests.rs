@@ -61,10 +61,21 @@ fn i_particles(from: &[JParticle], eps2: f64) -> Vec<IParticle> {
 
 /// Every backend that can run here, emulated widths too, with its name.
 fn backends(precision: Precision, threads: usize) -> Vec<(String, Box<dyn Backend>)> {
+    with_split(precision, threads, true)
+}
+
+fn with_split(
+    precision: Precision,
+    threads: usize,
+    split: bool,
+) -> Vec<(String, Box<dyn Backend>)> {
     let set = InstructionSet::Portable;
     let mut all: Vec<(String, Box<dyn Backend>)> = available()
         .into_iter()
-        .map(|set| (set.to_string(), build(set, precision, threads).unwrap()))
+        .map(|set| {
+            let backend = build(set, precision, threads, split).unwrap();
+            (set.to_string(), backend)
+        })
         .collect();
     for absent in [
         InstructionSet::Avx512,
@@ -79,9 +90,9 @@ fn backends(precision: Precision, threads: usize) -> Vec<(String, Box<dyn Backen
     macro_rules! emulated {
         ($($single:literal $double:literal),+) => {$(
             all.push((format!("emulated {}", $single), match precision {
-                Precision::Mixed => Cpu::<Portable<f32, $single>, true>::boxed(Portable::default(), set, precision, threads),
-                Precision::Single => Cpu::<Portable<f32, $single>, false>::boxed(Portable::default(), set, precision, threads),
-                Precision::Double => Cpu::<Portable<f64, $double>, false>::boxed(Portable::default(), set, precision, threads),
+                Precision::Mixed => Cpu::<Portable<f32, $single>, true>::boxed(Portable::default(), set, precision, threads, split),
+                Precision::Single => Cpu::<Portable<f32, $single>, false>::boxed(Portable::default(), set, precision, threads, split),
+                Precision::Double => Cpu::<Portable<f64, $double>, false>::boxed(Portable::default(), set, precision, threads, split),
             }));
         )+};
     }
@@ -500,6 +511,16 @@ fn same_bits_alone_in_any_block_in_any_order_on_any_number_of_threads() {
                     "{name} {precision}: {size}"
                 );
             }
+        }
+        let mut small = whole.clone();
+        small.particles.truncate(13);
+        for ((name, mut divided), (_, mut undivided)) in backends(precision, 7)
+            .into_iter()
+            .zip(with_split(precision, 7, false))
+        {
+            let expected = results(&mut *divided, &memory, &small);
+            let found = results(&mut *undivided, &memory, &small);
+            assert_eq!(found.forces, expected.forces, "{name} {precision}: split");
         }
     }
 }

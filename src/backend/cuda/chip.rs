@@ -22,6 +22,8 @@ pub struct Target {
     pub capability: (i32, i32),
     /// Arithmetic.
     pub precision: Precision,
+    /// Whether the j-particles may be divided over thread blocks.
+    pub split: bool,
 }
 
 /// What a multiprocessor has: lanes of issue, of single and of double precision; bytes of shared memory.

@@ -81,7 +81,8 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
     for device in wanted {
         let unit = match device.objection() {
             Some(objection) => Err(objection),
-            None => Unit::new(device, settings.precision).map_err(|failure| failure.to_string()),
+            None => Unit::new(device, settings.precision, settings.split)
+                .map_err(|failure| failure.to_string()),
         };
         match unit {
             Ok(unit) => units.push(unit),

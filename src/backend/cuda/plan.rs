@@ -74,7 +74,7 @@ impl Plan {
             // So many thread blocks a multiprocessor, or so many parts.
             let to_fill = (1..=MOST).map(|each| each * target.multiprocessors / blocks);
             for parts in to_fill.chain(1..=MOST) {
-                let parts = parts.clamp(1, pages);
+                let parts = parts.clamp(1, if target.split { pages } else { 1 });
                 // As few as leave the longest part as long.
                 let parts = pages.div_ceil(pages.div_ceil(parts));
                 let mut plan = Self {
@@ -159,6 +159,7 @@ mod tests {
                 multiprocessors,
                 capability,
                 precision,
+                split: true,
             })
         })
     }
@@ -180,6 +181,10 @@ mod tests {
                     assert!([1, 2, 4, 8].contains(&plan.rows), "{plan}");
                     assert!(plan.tile == 1 || plan.rows == 1, "{plan}");
                     assert!((1..=pages).contains(&plan.parts), "{plan}");
+                    let split = false;
+                    let whole = Plan::new(ni, pages, &Target { split, ..target });
+                    assert_eq!(whole.parts, 1, "{whole}");
+                    assert!(whole.clocks >= plan.clocks, "{whole}, {plan}");
                 }
             }
         }
@@ -234,6 +239,7 @@ mod tests {
             multiprocessors: 132,
             capability: (9, 0),
             precision: Precision::Mixed,
+            split: true,
         };
         let small = Plan::new(256, 32, &h200);
         assert!(small.blocks * small.parts >= 132, "{small}");

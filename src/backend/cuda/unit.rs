@@ -63,6 +63,7 @@ pub struct Unit {
     pub device: &'static Device,
     lease: Lease,
     precision: Precision,
+    split: bool,
     stream: Stream,
     store: Store,
     upload: Upload,
@@ -106,12 +107,13 @@ pub struct Share<'a> {
 }
 
 impl Unit {
-    /// A device made ready, with nothing in its memory.
+    /// A device made ready, with nothing in its memory. With `split`, thread blocks may divide the
+    /// j-particles.
     ///
     /// # Errors
     ///
     /// The device does not let us.
-    pub fn new(device: &'static Device, precision: Precision) -> Result<Self> {
+    pub fn new(device: &'static Device, precision: Precision, split: bool) -> Result<Self> {
         let lease = device.open()?;
         let current = lease.enter()?;
         let stream = Stream::new(&current)?;
@@ -119,6 +121,7 @@ impl Unit {
             device,
             lease,
             precision,
+            split,
             stream,
             store: Store::default(),
             upload: Upload::default(),

@@ -8,8 +8,8 @@ use kirin::backend::cuda::Target;
 use kirin::backend::{self, cpu, cuda};
 use kirin::config::{self, InstructionSet, SETTINGS, Setting, Settings};
 use kirin::jmemory::PAGE;
+use kirin::machine::Machine;
 
-use crate::machine::Machine;
 use crate::report;
 
 /// What to show.
@@ -50,6 +50,7 @@ pub fn run(options: &Options) -> ExitCode {
             multiprocessors: multiprocessors.unwrap_or(132).max(1),
             capability: capability.unwrap_or((9, 0)),
             precision: settings.precision,
+            split: settings.split,
         };
         text.push_str(&plans(&target, clock));
     }
@@ -95,13 +96,7 @@ fn text(settings: &Settings) -> String {
         let _ = writeln!(text, "{name:<18} {value}");
     };
     row("kirin", env!("CARGO_PKG_VERSION").to_owned());
-    row(
-        "machine",
-        format!(
-            "{}, {}, {} cores allowed",
-            machine.processor, machine.system, machine.cores
-        ),
-    );
+    row("machine", machine.to_string());
     row(
         "in use",
         format!("{}, precision {}", backend.name(), backend.precision()),

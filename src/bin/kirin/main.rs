@@ -7,7 +7,6 @@ mod column;
 mod info;
 mod install;
 mod library;
-mod machine;
 mod model;
 mod record;
 mod replay;

@@ -93,7 +93,7 @@ fn draw_panel<B: DrawingBackend>(canvas: &Canvas<'_, B>, panel: &Panel, outer: F
         SOFT_INK,
     )?;
     match &panel.data {
-        Data::Curves(curves) => draw_curves(canvas, panel.scale, curves, inner)?,
+        Data::Curves(curves) => draw_curves(canvas, (panel.x_scale, panel.scale), curves, inner)?,
         Data::Bars(bars) => draw_bars(canvas, bars, inner)?,
     }
     canvas.line(&[inner.at(0.0, 0.0), inner.at(1.0, 0.0)], SOFT_INK, 1)
@@ -113,13 +113,13 @@ fn draw_grid<B: DrawingBackend>(canvas: &Canvas<'_, B>, axis: &Axis, frame: Fram
 
 fn draw_curves<B: DrawingBackend>(
     canvas: &Canvas<'_, B>,
-    scale: Scale,
+    (x_scale, y_scale): (Scale, Scale),
     curves: &[Curve],
     frame: Frame,
 ) -> Drawn {
     let points = || curves.iter().flat_map(|c| &c.points);
-    let x_axis = Axis::around(Scale::Linear, points().map(|p| p.0));
-    let y_axis = Axis::around(scale, points().map(|p| p.1));
+    let x_axis = Axis::around(x_scale, points().map(|p| p.0));
+    let y_axis = Axis::around(y_scale, points().map(|p| p.1));
     draw_grid(canvas, &y_axis, frame)?;
     for (value, text) in x_axis.ticks() {
         let Some(x) = x_axis.place(value) else {

@@ -32,6 +32,8 @@ pub struct Panel {
     pub title: String,
     /// What the horizontal axis shows.
     pub x_label: String,
+    /// Scale of the horizontal axis under curves.
+    pub x_scale: Scale,
     /// Scale of the vertical axis.
     pub scale: Scale,
     /// What is drawn.
@@ -41,7 +43,7 @@ pub struct Panel {
 /// What a panel shows.
 #[derive(Clone, Debug)]
 pub enum Data {
-    /// Curves over a common linear axis. Points that a logarithmic scale cannot show are left out.
+    /// Curves over a common axis. Points that a logarithmic scale cannot show are left out.
     Curves(Vec<Curve>),
     /// Bars: a label below each, and its height.
     Bars(Vec<(String, f64)>),
@@ -54,6 +56,29 @@ pub struct Curve {
     pub label: String,
     /// Its points, in order.
     pub points: Vec<(f64, f64)>,
+}
+
+impl Panel {
+    /// Curves with both scales logarithmic.
+    pub fn logarithmic(title: &str, x_label: &str, curves: Vec<Curve>) -> Self {
+        Self {
+            title: title.to_owned(),
+            x_label: x_label.to_owned(),
+            x_scale: Scale::Logarithmic,
+            scale: Scale::Logarithmic,
+            data: Data::Curves(curves),
+        }
+    }
+}
+
+impl Curve {
+    /// A curve over numbers of particles.
+    pub fn over_n(label: &str, points: impl IntoIterator<Item = (usize, f64)>) -> Self {
+        Self {
+            label: label.to_owned(),
+            points: points.into_iter().map(|(n, y)| (n as f64, y)).collect(),
+        }
+    }
 }
 
 impl Figure {

@@ -24,12 +24,14 @@ fn sample() -> Figure {
                 Panel {
                     title: "first".to_owned(),
                     x_label: "time".to_owned(),
+                    x_scale: Scale::Linear,
                     scale: Scale::Logarithmic,
                     data: Data::Curves(vec![curve("one", 1e-9), curve("two", 1e-8)]),
                 },
                 Panel {
                     title: "second".to_owned(),
                     x_label: "time".to_owned(),
+                    x_scale: Scale::Linear,
                     scale: Scale::Linear,
                     data: Data::Curves(vec![curve("", 1.0)]),
                 },
@@ -37,6 +39,7 @@ fn sample() -> Figure {
             vec![Panel {
                 title: "third".to_owned(),
                 x_label: "size".to_owned(),
+                x_scale: Scale::Linear,
                 scale: Scale::Linear,
                 data: Data::Bars(vec![("1".to_owned(), 3.0), ("2".to_owned(), 5.0)]),
             }],

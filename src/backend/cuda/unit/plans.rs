@@ -28,6 +28,7 @@ impl Unit {
             multiprocessors: self.device.multiprocessors,
             capability: self.device.capability,
             precision: self.precision,
+            split: self.split,
         };
         let new = || Plan::new(ni, pages, &target);
         *self.plans.entry((ni, pages)).or_insert_with(new)

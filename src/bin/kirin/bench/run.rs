@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use kirin::backend::cpu;
+use kirin::machine::{Machine, command_line};
 use serde::Serialize;
 
 use super::Options;
@@ -11,7 +12,6 @@ use super::measure::{Case, Measurement, Sample, Size};
 use super::peak::{self, Peak};
 use super::table;
 use crate::column::Column;
-use crate::machine::{Machine, command_line};
 use crate::report::{self, Spread, Table};
 use crate::worker::{Reply, Request};
 

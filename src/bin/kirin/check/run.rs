@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use kirin::machine::{Machine, command_line};
 use serde::Serialize;
 
 use super::Options;
@@ -9,7 +10,6 @@ use super::limits::{Quantity, limit};
 use super::measure::{Forces, Lists};
 use super::scene::{Scene, SceneOf};
 use crate::column::{Column, legend};
-use crate::machine::{Machine, command_line};
 use crate::report::{self, Table};
 use crate::worker::{Reply, Request};
 

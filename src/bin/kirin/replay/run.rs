@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use kirin::machine::{Machine, command_line};
 use kirin::trace::{Event, Trace, TraceError};
 use serde::Serialize;
 
 use super::Options;
 use super::summary::{Compared, Summary};
 use crate::column::{Column, legend};
-use crate::machine::{Machine, command_line};
 use crate::report::{self, Table, si};
 use crate::worker::{Reply, Request};
 

@@ -1,9 +1,11 @@
-//! What the results depend on and do not say themselves: the machine and the command line.
+//! What results depend on and do not say themselves, for the command and for reports: the machine
+//! and the command line.
 
-use serde::Serialize;
+use std::fmt;
 
 /// The machine of a run.
-#[derive(Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "cli", derive(serde::Serialize))]
 pub struct Machine {
     /// Model name of the processor.
     pub processor: String,
@@ -24,6 +26,16 @@ impl Machine {
             system: format!("{} {}", std::env::consts::ARCH, std::env::consts::OS),
             load: load(),
         }
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}, {}, {} cores allowed",
+            self.processor, self.system, self.cores
+        )
     }
 }
 

@@ -1,0 +1,79 @@
+//! Tables 4.1 and 4.2 and Figures 4.2 and 4.3 of the thesis, with this device beside the published
+//! columns.
+//!
+//! * `published`: what the thesis has
+//! * `field`: forces on blocks of any size
+//! * `worker`: the processes that measure, with and without splitting
+//! * `measure`: what is measured, as far as the time goes
+//! * `document`, `figure`: Markdown and JSON, and a picture
+
+mod document;
+mod field;
+mod figure;
+mod measure;
+mod published;
+mod worker;
+
+use std::error::Error;
+use std::time::SystemTime;
+
+use kirin::machine::{Machine, command_line};
+use kirin_kit::command::{Ended, catch_interruption};
+use kirin_kit::comparison::{Circumstances, publish};
+
+use crate::options::Options;
+use document::Document;
+use measure::Bench;
+pub use worker::serve;
+
+/// Makes the report: what there is of it, if something goes wrong on the way.
+///
+/// # Errors
+///
+/// Senseless options; no library; a measurement fails; a file cannot be written.
+pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
+    options.files.check()?;
+    let settings = worker::settings(options);
+    settings.check()?;
+    let t_end = worker::t_end(options);
+    if t_end <= 0.0 {
+        return Err("the runs begin at t = 0: --t-end must be later".into());
+    }
+    catch_interruption()?;
+    let machine = Machine::here();
+    let mut bench = Bench::start()?;
+    let described = bench.described().clone();
+    let text = |key: &str| described.split[key].as_str().unwrap_or_default().to_owned();
+    let circumstances = Circumstances {
+        began: SystemTime::now(),
+        command: command_line(),
+        machine: machine.to_string(),
+        load: machine.load,
+        backend: text("backend"),
+        precision: text("precision"),
+        library: text("library"),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let ended = bench.measure(&options.comparison);
+    let document = Document {
+        circumstances,
+        described: &described,
+        seed: options.start.seed(),
+        settings,
+        t_end,
+        wanted: &options.comparison,
+        cut: match &ended {
+            Ok(Ended::Complete) => None,
+            Ok(Ended::Interrupted) => Some("interrupted"),
+            Err(why) => Some(why),
+        },
+        measured: &bench.measured,
+    };
+    publish(
+        &options.files,
+        &document.markdown(),
+        || document.json(),
+        || figure::figure(&document.circumstances, &bench.measured),
+    )?;
+    Ok(ended?)
+}

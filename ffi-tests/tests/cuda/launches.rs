@@ -1,0 +1,20 @@
+//! How many thread blocks a block of i-particles is given.
+
+use crate::{driver, input, set, try_forces};
+
+#[test]
+fn blocks_that_are_not_split_have_fewer_thread_blocks() {
+    let Some(driver) = driver() else {
+        return;
+    };
+    let input = input(&set(2300, 100, 1e-4));
+    let launched = |split| {
+        let run = try_forces(driver, &input, &[("KIRIN_SPLIT", split)])?;
+        assert!(run.success && run.err.is_empty(), "{run:?}");
+        Some(run.log.count("blocks"))
+    };
+    let (Some(split), Some(whole)) = (launched("auto"), launched("off")) else {
+        return;
+    };
+    assert!(0 < whole && whole < split, "{whole}, {split} when split");
+}
