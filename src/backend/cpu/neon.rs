@@ -90,8 +90,8 @@ impl Simd for Neon<f32> {
     }
     #[inline(always)]
     fn min(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
-        // Unlike vminq: the second where the first is not a number.
-        simd!(vbslq_f32(vcltq_f32(a, b), a, b))
+        // Of a number and none, unlike vminq, the number.
+        simd!(vminnmq_f32(a, b))
     }
     #[inline(always)]
     fn greater_magnitude(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
@@ -100,7 +100,8 @@ impl Simd for Neon<f32> {
     }
     #[inline(always)]
     fn rsqrt(self, x: float32x4_t) -> float32x4_t {
-        // Two Newton steps from the 8-bit estimate.
+        // Two Newton steps from the 8-bit estimate: the step instruction needs no constant in a register
+        // that it would overwrite, which makes them cheaper than one step of higher order.
         let mut y = simd!(vrsqrteq_f32(x));
         for _ in 0..2 {
             y = self.mul(y, simd!(vrsqrtsq_f32(self.mul(x, y), y)));
@@ -222,7 +223,7 @@ impl Simd for Neon<f64> {
     }
     #[inline(always)]
     fn min(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
-        simd!(vbslq_f64(vcltq_f64(a, b), a, b))
+        simd!(vminnmq_f64(a, b))
     }
     #[inline(always)]
     fn greater_magnitude(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
@@ -231,7 +232,13 @@ impl Simd for Neon<f64> {
     }
     #[inline(always)]
     fn rsqrt(self, x: float64x2_t) -> float64x2_t {
-        simd!(vdivq_f64(vdupq_n_f64(1.0), vsqrtq_f64(x)))
+        // Three Newton steps from the 8-bit estimate, the last one as a small correction, y + y/2 (1 - x y^2).
+        let mut y = simd!(vrsqrteq_f64(x));
+        for _ in 0..2 {
+            y = self.mul(y, simd!(vrsqrtsq_f64(self.mul(x, y), y)));
+        }
+        let e = self.fnma(self.mul(x, y), y, self.splat(1.0));
+        self.fma(self.mul(y, self.splat(0.5)), e, y)
     }
     #[inline(always)]
     fn nonzero(self, a: float64x2_t) -> uint64x2_t {

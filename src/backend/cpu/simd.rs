@@ -109,7 +109,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// c - a b, fused where the instruction set can.
     fn fnma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// The smaller of two numbers in each lane.
+    /// The smaller of two numbers in each lane; b where a is not a number.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
     /// The larger of |a| and b in each lane; b where a is not a number.
     fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V;
