@@ -232,13 +232,8 @@ impl Simd for Neon<f64> {
     }
     #[inline(always)]
     fn rsqrt(self, x: float64x2_t) -> float64x2_t {
-        // Three Newton steps from the 8-bit estimate, the last one as a small correction, y + y/2 (1 - x y^2).
-        let mut y = simd!(vrsqrteq_f64(x));
-        for _ in 0..2 {
-            y = self.mul(y, simd!(vrsqrtsq_f64(self.mul(x, y), y)));
-        }
-        let e = self.fnma(self.mul(x, y), y, self.splat(1.0));
-        self.fma(self.mul(y, self.splat(0.5)), e, y)
+        // The divider works beside the multipliers: three Newton steps are no faster on most cores.
+        simd!(vdivq_f64(vdupq_n_f64(1.0), vsqrtq_f64(x)))
     }
     #[inline(always)]
     fn nonzero(self, a: float64x2_t) -> uint64x2_t {

@@ -83,16 +83,16 @@ fn numbers<T: Real>(seed: u64) -> [T; PAGE] {
         -1e300,
     ];
     let mut state = seed;
-    let mut random = || {
+    let mut random = |below: u64| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
-        state >> 33
+        (u128::from(state) * u128::from(below) >> 64) as u64
     };
     std::array::from_fn(|_| {
-        let (kind, bits) = (random() % 64, random() as f64);
+        let (kind, bits) = (random(64), random(1 << 53).cast_signed());
         T::from_f64(match SPECIAL.get(kind as usize) {
             Some(&special) => special,
-            // Neighbours in magnitude, so that sums cancel and round.
-            None => (bits / f64::from(1 << 30) - 1.0) * 2.0_f64.powi(kind as i32 % 12),
+            // Of so many magnitudes that sums round, in double precision too.
+            None => (bits - (1 << 52)) as f64 * 2.0_f64.powi(3 * kind as i32 - 160),
         })
     })
 }

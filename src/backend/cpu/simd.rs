@@ -108,6 +108,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// a b + c, fused where the instruction set can.
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// c - a b, fused where the instruction set can.
+    // Newton steps of 1 / sqrt(x); aarch64 has an instruction for those.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     fn fnma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// The smaller of two numbers in each lane; b where a is not a number.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
