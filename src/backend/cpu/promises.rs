@@ -85,7 +85,7 @@ fn numbers<T: Real>(seed: u64) -> [T; PAGE] {
     let mut state = seed;
     let mut random = |below: u64| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
-        (u128::from(state) * u128::from(below) >> 64) as u64
+        ((u128::from(state) * u128::from(below)) >> 64) as u64
     };
     std::array::from_fn(|_| {
         let (kind, bits) = (random(64), random(1 << 53).cast_signed());
