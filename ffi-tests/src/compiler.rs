@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::generate::repository;
 use crate::library;
+use crate::target;
 
 /// How a client is linked with kirin.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,6 +65,14 @@ pub fn compile(name: &str, link: Link) -> Option<PathBuf> {
 pub fn compile_source(source: &Path, link: Link) -> Option<PathBuf> {
     let name = source.file_name()?.to_str()?;
     let (compiler, options) = compiler(source);
+    let compiler = match target::foreign() {
+        Some(target) if compiler == "gcc" => target.gcc.as_str(),
+        Some(target) => {
+            println!("SKIPPED: {name}: clients for {} are in C", target.triple);
+            return None;
+        }
+        None => compiler,
+    };
     if !available(compiler) {
         return None;
     }
@@ -121,7 +130,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A command without the settings and search paths of the surrounding `cargo test`.
 pub fn clean_command(program: impl AsRef<OsStr>, settings: &[(&str, &str)]) -> Command {
-    let mut command = Command::new(program);
+    clean(Command::new(program), settings)
+}
+
+fn clean(mut command: Command, settings: &[(&str, &str)]) -> Command {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("KIRIN_") || text.starts_with("FAKE_CUDA_") {
@@ -178,7 +190,15 @@ pub fn run(command: &mut Command) -> Output {
 
 /// Runs a client with `settings`, and returns its stdout; it must succeed.
 pub fn succeed(program: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> String {
-    let output = run(clean_command(program, settings).args(arguments));
+    let command = match target::foreign() {
+        Some(target) => {
+            let mut command = Command::new(&target.runner[0]);
+            command.args(&target.runner[1..]).arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
+    let output = run(clean(command, settings).args(arguments));
     let (out, err) = texts(&output);
     assert!(
         output.status.success(),

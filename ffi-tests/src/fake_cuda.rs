@@ -13,6 +13,7 @@ use std::sync::{LazyLock, Mutex, OnceLock};
 use crate::compiler::{self, available, clean_command, texts};
 use crate::generate::repository;
 use crate::library;
+use crate::target;
 
 /// What is looked for while the kernels run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,12 +112,16 @@ fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// Builds `sources`; the folder of the product, or `None` where there is no g++.
+/// Builds `sources`; the folder of the product, or `None` where there is no g++ (of this machine).
 ///
 /// # Panics
 ///
 /// If a source does not compile.
 pub fn build(product: Product, sanitizer: Sanitizer, sources: &[PathBuf]) -> Option<PathBuf> {
+    if let Some(target) = target::foreign() {
+        println!("SKIPPED: the fake driver is not for {}", target.triple);
+        return None;
+    }
     if !available("g++") {
         return None;
     }

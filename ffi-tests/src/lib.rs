@@ -12,4 +12,5 @@ pub mod model;
 pub mod report;
 pub mod script;
 pub mod sets;
+pub mod target;
 pub mod trial;

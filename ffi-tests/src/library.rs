@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use crate::generate::repository;
+use crate::target;
 
 /// The library in its two forms.
 pub struct Built {
@@ -17,8 +18,8 @@ pub struct Built {
     pub shared: PathBuf,
     /// `libkirin.a`
     pub archive: PathBuf,
-    /// The command, beside the library as `cargo build` leaves it.
-    pub command: PathBuf,
+    /// The command, beside the library as `cargo build` leaves it; not for another target.
+    pub command: Option<PathBuf>,
 }
 
 impl Built {
@@ -85,17 +86,14 @@ fn build(name: &str, target: &Path, options: &[&str]) -> Built {
         Some("debug") | None => "dev",
         Some(profile) => profile,
     };
+    let foreign = target::foreign();
+    let parts: &[&str] = match foreign {
+        Some(target) => &["--no-default-features", "--target", &target.triple],
+        None => &["--bin", "kirin"],
+    };
     let output = Command::new(env!("CARGO"))
-        .args([
-            "build",
-            "-p",
-            "kirin",
-            "--lib",
-            "--bin",
-            "kirin",
-            "--profile",
-            profile,
-        ])
+        .args(["build", "-p", "kirin", "--lib", "--profile", profile])
+        .args(parts)
         .args(["--message-format=json-render-diagnostics", "--target-dir"])
         .arg(target)
         .args(options)
@@ -130,6 +128,6 @@ fn build(name: &str, target: &Path, options: &[&str]) -> Built {
     Built {
         shared,
         archive: copy("a"),
-        command: copy(""),
+        command: foreign.is_none().then(|| copy("")),
     }
 }

@@ -16,6 +16,8 @@ mod neon;
 mod plan;
 mod pool;
 mod portable;
+#[cfg(test)]
+mod promises;
 mod simd;
 #[cfg(test)]
 mod tests;

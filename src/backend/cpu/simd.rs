@@ -110,10 +110,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// a b + c, fused where the instruction set can.
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// c - a b, fused where the instruction set can.
+    // Newton steps of 1 / sqrt(x); aarch64 has an instruction for those.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     fn fnma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// The smaller of two numbers in each lane.
+    /// The smaller of two numbers in each lane; b where a is not a number.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
-    /// The larger of |a| and b in each lane; b where a is not a number.
+    /// The larger of |a| and b, which is not negative, in each lane; b where a is not a number.
     fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V;
     /// A rough 1 / sqrt(x).
     fn estimate(self, x: Self::V) -> Self::V;

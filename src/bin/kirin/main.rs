@@ -8,6 +8,7 @@ mod info;
 mod install;
 mod library;
 mod model;
+#[cfg(target_os = "linux")]
 mod record;
 mod replay;
 mod report;
@@ -35,6 +36,7 @@ enum Command {
     /// Compares the results of GRAPE-6 libraries with a double-precision sum
     Check(check::Options),
     /// Runs a program with kirin and records its calls
+    #[cfg(target_os = "linux")]
     Record(record::Options),
     /// Repeats recorded calls on GRAPE-6 libraries and compares results and times
     Replay(replay::Options),
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Info(options) => Ok(info::run(&options)),
         Command::Bench(options) => bench::run(&options),
         Command::Check(options) => check::run(&options),
+        #[cfg(target_os = "linux")]
         Command::Record(options) => record::run(options),
         Command::Replay(options) => replay::run(&options),
         #[cfg(target_os = "linux")]

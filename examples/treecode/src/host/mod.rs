@@ -177,6 +177,7 @@ mod tests {
     /// Every kernel against plain sums, with coincident particles and without softening.
     #[test]
     fn kernels_agree() {
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
         let mut kernels: Vec<(&str, Kernel)> = vec![("portable", portable::sums)];
         #[cfg(target_arch = "x86_64")]
         {

@@ -80,7 +80,8 @@ fn loop_of(set: InstructionSet) -> (fn(), usize) {
             (|| unsafe { x86::avx2() }, 8)
         }
         #[cfg(target_arch = "aarch64")]
-        InstructionSet::Neon => (arm::neon, 4),
+        // SAFETY: the standard library for aarch64 needs Advanced SIMD itself.
+        InstructionSet::Neon => (|| unsafe { arm::neon() }, 4),
         _ => (portable, 4),
     }
 }
@@ -143,6 +144,7 @@ mod arm {
     use std::hint::black_box;
 
     /// Four pipes of four cycles want 16 accumulators: two runs of chains together.
+    #[target_feature(enable = "neon")]
     pub fn neon() {
         let factor = vdupq_n_f32(black_box(FACTOR));
         let summand = vdupq_n_f32(black_box(SUMMAND));

@@ -1,0 +1,50 @@
+//! Another target than this machine's: with `FFI_TESTS_TARGET=aarch64-unknown-linux-gnu` the library
+//! and the C clients are made for it, and the clients run under its emulator.
+//!
+//! The tools are those that cargo is told of, a C compiler and an emulator. Made for `--test semantics`
+//! and `--test random`, whose clients are in C:
+//!
+//! ```text
+//! export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+//! export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+//! FFI_TESTS_TARGET=aarch64-unknown-linux-gnu cargo test -p ffi-tests --test semantics
+//! ```
+
+use std::sync::LazyLock;
+
+/// The target and its tools.
+#[derive(Debug)]
+pub struct Target {
+    /// Its name to cargo.
+    pub triple: String,
+    /// Its C compiler.
+    pub gcc: String,
+    /// What runs its programs, with options.
+    pub runner: Vec<String>,
+}
+
+/// The target of the clients; `None` where it is this machine.
+///
+/// # Panics
+///
+/// The target has no tools.
+pub fn foreign() -> Option<&'static Target> {
+    static TARGET: LazyLock<Option<Target>> = LazyLock::new(|| {
+        let triple = std::env::var("FFI_TESTS_TARGET").ok()?;
+        let prefix = triple.to_uppercase().replace('-', "_");
+        let tool = |kind: &str| {
+            let name = format!("CARGO_TARGET_{prefix}_{kind}");
+            std::env::var(&name).unwrap_or_else(|_| panic!("{triple} needs {name}"))
+        };
+        let runner = tool("RUNNER")
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect();
+        Some(Target {
+            gcc: tool("LINKER"),
+            runner,
+            triple,
+        })
+    });
+    TARGET.as_ref()
+}
