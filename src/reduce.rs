@@ -100,7 +100,7 @@ impl<T: Partial> Joiner<T> {
 
 /// When the sums of one run of leaves are joined, for whoever has many sums over the same leaves:
 /// each on a stack, joined as soon as a subtree is complete.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Steps {
     /// For each leaf: with how many sums from the top of the stack its own is joined before it
     /// takes their place.
@@ -109,37 +109,57 @@ pub struct Steps {
     pub depth: usize,
     /// The first leaf of each sum that is left on the stack: the maximal aligned subtrees.
     pub left: Vec<u32>,
+    joiner: Joiner<Nothing>,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self {
+            joins: Vec::new(),
+            depth: 0,
+            left: Vec::new(),
+            joiner: Joiner::new(0),
+        }
+    }
 }
 
 impl Steps {
-    /// The steps of the run that begins at `first` and has the given leaves (ascending), where `after`
+    /// Begins anew, keeping the memory, with the steps of the run that begins at `first` and has the given leaves (ascending), where `after`
     /// is the leaf at which the following run begins, or the greatest number if there is none.
     pub fn restart(&mut self, leaves: impl Iterator<Item = u32>, first: u32, after: u32) {
-        let mut joiner = Joiner::new(first);
+        self.joiner.restart(first);
         self.joins.clear();
         self.depth = 0;
         for leaf in leaves {
-            self.push(&mut joiner, leaf);
+            self.push(leaf);
         }
-        self.push(&mut joiner, after);
-        let left = joiner.parts().iter().map(|&(leaf, _)| leaf);
+        self.push(after);
+        let left = self.joiner.parts().iter().map(|&(leaf, _)| leaf);
         self.left.clear();
         self.left.extend(left.filter(|&leaf| leaf != after));
     }
 
+    /// Hands over what is left on stack number `k` of `stacks`, each with room for [`Steps::depth`].
+    pub fn leave<T: Partial>(&self, stacks: &[T], k: usize, joiner: &mut Joiner<T>) {
+        for (&leaf, &sum) in self.left.iter().zip(&stacks[k * self.depth..]) {
+            joiner.push(leaf, sum);
+        }
+    }
+
     /// A subtree is known to be complete when the next leaf is seen.
-    fn push(&mut self, joiner: &mut Joiner<Nothing>, leaf: u32) {
-        let waiting = joiner.parts().len();
+    fn push(&mut self, leaf: u32) {
+        let waiting = self.joiner.parts().len();
         self.depth = self.depth.max(waiting);
-        joiner.push(leaf, Nothing);
+        self.joiner.push(leaf, Nothing);
         if waiting > 0 {
-            self.joins.push((waiting + 1 - joiner.parts().len()) as u8);
+            let open = self.joiner.parts().len();
+            self.joins.push((waiting + 1 - open) as u8);
         }
     }
 }
 
 /// A sum of which only the existence matters.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Nothing;
 
 impl Partial for Nothing {

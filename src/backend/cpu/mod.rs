@@ -19,6 +19,7 @@ mod portable;
 #[cfg(test)]
 mod promises;
 mod simd;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod threads;

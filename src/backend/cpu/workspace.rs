@@ -1,5 +1,7 @@
 //! What a task knows of its i-particles while their sums grow, and the memory it works in.
 
+use parking_lot::Mutex;
+
 use super::kernel::Target;
 use super::nearest::Candidates;
 use super::simd::{Real, Sums};
@@ -26,6 +28,7 @@ pub struct Totals<T> {
     pub steps: Steps,
     /// For each i-particle a stack of as many sums as the steps need.
     sums: Vec<Sums>,
+    joiner: Joiner<Sums>,
 }
 
 impl<T: Real> Totals<T> {
@@ -57,23 +60,18 @@ impl<T: Real> Totals<T> {
 
     /// Takes over what tasks on the following runs of pages found for the same `ni` i-particles. The
     /// sum of everything is then at the bottom of each stack.
-    pub fn join(&mut self, others: &mut [&mut Self], ni: usize) {
-        let mut joiner = Joiner::new(0);
+    pub fn join(&mut self, others: &mut [Mutex<Workspace<T>>], ni: usize) {
         for k in 0..ni {
-            joiner.restart(0);
-            for totals in std::iter::once(&*self).chain(others.iter().map(|other| &**other)) {
-                let stack = &totals.sums[k * totals.steps.depth..];
-                for (&leaf, &sum) in totals.steps.left.iter().zip(stack) {
-                    joiner.push(leaf, sum);
-                }
-            }
-            self.sums[k * self.steps.depth] = joiner.total().unwrap_or_default();
-            let progress = &mut self.progress[k];
+            self.joiner.restart(0);
+            self.steps.leave(&self.sums, k, &mut self.joiner);
             for other in &mut *others {
-                let other = &other.progress[k];
-                progress.candidates.append(&other.candidates);
-                progress.unsafe_range |= other.unsafe_range;
+                let other = &other.get_mut().totals;
+                other.steps.leave(&other.sums, k, &mut self.joiner);
+                let (mine, others) = (&mut self.progress[k], &other.progress[k]);
+                mine.candidates.append(&others.candidates);
+                mine.unsafe_range |= others.unsafe_range;
             }
+            self.sums[k * self.steps.depth] = self.joiner.total().unwrap_or_default();
         }
     }
 }
@@ -97,6 +95,7 @@ impl<T> Default for Workspace<T> {
                 progress: Vec::new(),
                 steps: Steps::default(),
                 sums: Vec::new(),
+                joiner: Joiner::new(0),
             },
             forces: Vec::new(),
             nearest: Vec::new(),

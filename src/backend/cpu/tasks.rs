@@ -1,0 +1,364 @@
+//! What the tasks of one block do: pages are predicted, leaves summed, and the sums become results.
+
+use std::ops::Range;
+
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::kernel::{self, Sources, Target, Variant};
+use super::nearest::{self, Candidate, Candidates};
+use super::plan::Task;
+use super::simd::{Real, Simd, Work};
+use super::tile::{self, Labels, Masses, Tile};
+use super::workspace::Workspace;
+use crate::backend::{Block, reference};
+use crate::jmemory::{Column, JMemory, PAGE, Page};
+use crate::particle::{Force, IParticle};
+use crate::reduce::{Partial, Steps};
+
+/// Vectors of one leaf.
+const LEAF_VECTORS: usize = 32;
+
+/// A potential, in the units of a tile, beside which the terms that single precision loses are
+/// nothing.
+const LEAST_POTENTIAL: f64 = 1e-9;
+
+/// What is kept of a page from block to block.
+pub struct Prepared<T> {
+    masses: Box<Masses<T>>,
+    labels: Labels,
+    tile: Option<Box<Tile<T>>>,
+}
+
+impl<T: Real> Default for Prepared<T> {
+    fn default() -> Self {
+        Self {
+            masses: Box::default(),
+            labels: Labels::default(),
+            tile: None,
+        }
+    }
+}
+
+impl<T: Real> Prepared<T> {
+    /// The tile, if it is kept and predicted to this time.
+    #[inline(always)]
+    pub fn fresh_tile(&self, page: &Page, ti: f64) -> Option<&Tile<T>> {
+        self.tile.as_deref().filter(|tile| tile.is_fresh(page, ti))
+    }
+}
+
+/// What the tasks of one block share.
+pub struct Shared<'a, S: Simd, const SPLIT: bool> {
+    /// The instruction set.
+    pub s: S,
+    /// [`super::kernel::MeanRoot`] of the instruction set.
+    pub root: f64,
+    /// The j-particles.
+    pub memory: &'a JMemory,
+    /// The block.
+    pub block: &'a Block,
+    /// One for each page of the memory, at the page's position.
+    pub prepared: &'a [RwLock<Prepared<S::T>>],
+    /// Positions of the block's pages, in address order.
+    pub pages: &'a [usize],
+    /// Whether nearest neighbours are wanted.
+    pub nearest: bool,
+    /// Tiles that are not kept already are used once.
+    pub transient: bool,
+}
+
+/// Predicts one page.
+pub struct Predict<'a, S: Simd, const SPLIT: bool> {
+    /// What all tasks share.
+    pub shared: &'a Shared<'a, S, SPLIT>,
+    /// The page's position.
+    pub position: usize,
+}
+
+impl<S: Simd, const SPLIT: bool> Work for Predict<'_, S, SPLIT> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        drop(self.shared.prepare(self.position));
+    }
+}
+
+/// Computes the sums of one task, and its results if it sees all pages.
+pub struct Compute<'a, S: Simd, const SPLIT: bool> {
+    /// What all tasks share.
+    pub shared: &'a Shared<'a, S, SPLIT>,
+    /// The task.
+    pub task: Task,
+    /// Whether it sees all pages.
+    pub whole: bool,
+    /// Its memory.
+    pub workspace: &'a mut Workspace<S::T>,
+}
+
+impl<S: Simd, const SPLIT: bool> Work for Compute<'_, S, SPLIT> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.shared.sum(&self.task, self.workspace);
+        if self.whole {
+            self.shared.finish(&self.task, self.workspace);
+        }
+    }
+}
+
+/// Turns the joined sums of all tasks into results.
+pub struct Finish<'a, S: Simd, const SPLIT: bool> {
+    /// What all tasks share.
+    pub shared: &'a Shared<'a, S, SPLIT>,
+    /// The i-particles, and all pages.
+    pub task: &'a Task,
+    /// Where the sums of all tasks were joined.
+    pub workspace: &'a mut Workspace<S::T>,
+}
+
+impl<S: Simd, const SPLIT: bool> Work for Finish<'_, S, SPLIT> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.shared.finish(self.task, self.workspace);
+    }
+}
+
+impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
+    const LEAF: usize = S::LANES * LEAF_VECTORS;
+    const LEAVES: usize = PAGE / Self::LEAF;
+
+    /// A page with its masses and labels up to date, and its tile too unless that is transient.
+    #[inline(always)]
+    fn prepare(&self, position: usize) -> RwLockReadGuard<'_, Prepared<S::T>> {
+        let page = self.memory.page(position);
+        let ti = self.block.ti;
+        let is_ready = |p: &Prepared<S::T>| {
+            p.masses.are_fresh(page)
+                && p.labels.are_fresh(page)
+                && (self.transient || p.fresh_tile(page, ti).is_some())
+        };
+        let prepared = self.prepared[position].read();
+        if is_ready(&prepared) {
+            return prepared;
+        }
+        drop(prepared);
+        let mut prepared = self.prepared[position].write();
+        if !prepared.masses.are_fresh(page) {
+            prepared.masses.load(page);
+        }
+        if !prepared.labels.are_fresh(page) {
+            prepared.labels.load(page);
+        }
+        if !is_ready(&prepared) {
+            let tile = prepared.tile.get_or_insert_default();
+            tile.predict(self.s, page, ti);
+        }
+        RwLockWriteGuard::downgrade(prepared)
+    }
+
+    /// The page's tile: the one that is kept, or `scratch` predicted.
+    #[inline(always)]
+    fn tile<'t>(
+        &self,
+        prepared: &'t Prepared<S::T>,
+        page: &Page,
+        scratch: &'t mut Option<Box<Tile<S::T>>>,
+    ) -> &'t Tile<S::T> {
+        let ti = self.block.ti;
+        if let Some(tile) = prepared.fresh_tile(page, ti) {
+            return tile;
+        }
+        let tile = scratch.get_or_insert_default();
+        if !tile.is_fresh(page, ti) {
+            tile.predict(self.s, page, ti);
+        }
+        tile
+    }
+
+    /// Slots of a page below the block's `nj`.
+    #[inline(always)]
+    fn slots(&self, page: &Page) -> usize {
+        (self.block.nj - page.first_address()).min(PAGE)
+    }
+
+    /// Sums over the task's run of pages for each of its i-particles.
+    #[inline(always)]
+    fn sum(&self, task: &Task, workspace: &mut Workspace<S::T>) {
+        let Workspace {
+            totals, scratch, ..
+        } = workspace;
+        let particles = &self.block.particles[task.particles.clone()];
+        self.restart_steps(&task.pages, &mut totals.steps);
+        totals.restart(particles, Self::slack);
+        let mut distances = Column::default();
+        let (mut step, mut waiting) = (0, 0);
+        for &position in &self.pages[task.pages.clone()] {
+            let page = self.memory.page(position);
+            let prepared = self.prepare(position);
+            let tile = self.tile(&prepared, page, scratch);
+            let masses = &*prepared.masses;
+            let sources = Sources {
+                tile,
+                masses: &masses.m,
+                page,
+                minus_three: S::T::from_f64(-3.0 / (self.root * self.root)),
+            };
+            let slots = self.slots(page);
+            let is_plain = tile.units.are_plain();
+            let doubtful = tile.far || !masses.representable;
+            let factors = tile::factors(&tile.units, masses.unit, self.root);
+            let area = tile.units.length * tile.units.length;
+            for begin in (0..slots).step_by(Self::LEAF) {
+                let range = begin..slots.min(begin + Self::LEAF);
+                let holes = !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone());
+                let joins = usize::from(totals.steps.joins[step]);
+                for (i, (progress, stack)) in particles.iter().zip(totals.iter_mut()) {
+                    let scaled;
+                    let target = if is_plain {
+                        &progress.plain
+                    } else {
+                        scaled = Target::new(i, &tile.units);
+                        &scaled
+                    };
+                    progress.unsafe_range |= !(tile.representable && target.representable);
+                    let variant = Variant {
+                        jerk: page.has_motion() || target.moves,
+                        mask: holes || prepared.labels.may_hold(target.label),
+                        nearest: self.nearest,
+                    };
+                    let (mut sums, least) = kernel::leaf::<S, SPLIT>(
+                        self.s,
+                        variant,
+                        sources,
+                        target,
+                        range.clone(),
+                        &mut distances,
+                    );
+                    // Where particles are so far or so light that their terms may vanish, something
+                    // must outweigh them.
+                    progress.unsafe_range |= doubtful && sums[3].abs() < LEAST_POTENTIAL;
+                    for (sum, factor) in sums.iter_mut().zip(factors) {
+                        *sum *= factor;
+                    }
+                    for left in stack[waiting - joins..waiting].iter().rev() {
+                        sums = left.join(sums);
+                    }
+                    stack[waiting - joins] = sums;
+                    if self.nearest && least < S::T::MAX {
+                        let near = &mut progress.candidates;
+                        self.note(near, least, &distances, area, position, range.clone());
+                    }
+                }
+                waiting = waiting + 1 - joins;
+                step += 1;
+            }
+        }
+    }
+
+    /// The steps that join the leaves of a run of the block's pages.
+    fn restart_steps(&self, run: &Range<usize>, steps: &mut Steps) {
+        let page = |at: usize| self.memory.page(self.pages[at]);
+        let first_leaf = |at: usize| page(at).number() * Self::LEAVES as u32;
+        let leaves = run.clone().flat_map(|at| {
+            let leaves = self.slots(page(at)).div_ceil(Self::LEAF);
+            (first_leaf(at)..).take(leaves)
+        });
+        // Absent pages between two runs belong to neither.
+        let first = match run.start {
+            0 => 0,
+            start => first_leaf(start),
+        };
+        let after = match run.end {
+            end if end == self.pages.len() => u32::MAX,
+            end => first_leaf(end),
+        };
+        steps.restart(leaves, first, after);
+    }
+
+    /// Notes the particles of a leaf that may be the nearest neighbour, if any may. In squares of the
+    /// tile's unit of length, `area` of which are one of the client's, the least of the leaf's
+    /// `distances` is `least`.
+    #[inline(always)]
+    fn note(
+        &self,
+        candidates: &mut Candidates,
+        least: S::T,
+        distances: &Column<S::T>,
+        area: f64,
+        page: usize,
+        range: Range<usize>,
+    ) {
+        let Some(bound) = candidates.bound_with(least.to_f64() / area) else {
+            return;
+        };
+        // A little more, for the rounding of the bound itself.
+        let bound = S::T::from_f64(bound * area * (1.0 + 1e-6));
+        kernel::slots_within(self.s, distances, bound, range, |slot| {
+            candidates.push(Candidate {
+                page,
+                slot,
+                r2: distances[slot].to_f64() / area,
+            });
+        });
+    }
+
+    /// Absolute error of a squared distance in this precision.
+    fn slack(i: &IParticle) -> f64 {
+        let bits = match (size_of::<S::T>() == size_of::<f64>(), SPLIT) {
+            (true, _) => 52,
+            (false, true) => 47,
+            (false, false) => 23,
+        };
+        nearest::slack(&i.x, bits)
+    }
+
+    /// Turns the sums over all pages into the results of the task's i-particles.
+    #[inline(always)]
+    fn finish(&self, task: &Task, workspace: &mut Workspace<S::T>) {
+        let block = self.block;
+        let Workspace {
+            totals,
+            forces,
+            nearest,
+            ..
+        } = workspace;
+        forces.clear();
+        nearest.clear();
+        let particles = &block.particles[task.particles.clone()];
+        let mut again = Vec::new();
+        for (k, (i, (progress, stack))) in particles.iter().zip(totals.iter_mut()).enumerate() {
+            let [x, y, z, pot, jx, jy, jz, _] = stack[0];
+            let force = Force {
+                acc: [x, y, z],
+                pot,
+                jerk: [jx, jy, jz],
+            };
+            forces.push(force);
+            let mut found = None;
+            if self.nearest && !progress.unsafe_range {
+                for candidate in progress.candidates.remaining() {
+                    let page = self.memory.page(candidate.page);
+                    nearest::consider(&mut found, i, page, candidate.slot, block.ti);
+                }
+            }
+            nearest.push(found);
+            if progress.unsafe_range || !force.is_finite() || (self.nearest && found.is_none()) {
+                again.push(k);
+            }
+        }
+        if !again.is_empty() {
+            let redone = Block {
+                particles: again.iter().map(|&k| particles[k]).collect(),
+                ..*block
+            };
+            let redone = reference::results(self.memory, &redone, self.nearest);
+            for (n, &k) in again.iter().enumerate() {
+                forces[k] = redone.forces[n];
+                if self.nearest {
+                    nearest[k] = redone.nearest[n];
+                }
+            }
+        }
+    }
+}
