@@ -105,8 +105,10 @@ impl Unit {
             self.done.reserve(current, &self.stream, plan.blocks * 4)?;
         }
         let results = direct.unwrap_or(self.answer.address());
+        // Behind what was reserved lies what another device may own.
+        let if_nearest = |address: Pointer| if job.nearest { address } else { 0 };
+        let of_parts = (plan.parts * ni * 8) as Pointer;
         let least = self.candidates.address();
-        let second = least + (plan.parts * ni * 8) as Pointer;
         let r2 = results + queued.sums as Pointer;
         let mut joining = Joining {
             steps,
@@ -130,13 +132,13 @@ impl Unit {
             } else {
                 self.sums.address()
             },
-            least,
-            second,
-            leaf: second + (plan.parts * ni * 8) as Pointer,
+            least: if_nearest(least),
+            second: if_nearest(least + of_parts),
+            leaf: if_nearest(least + 2 * of_parts),
             joining,
             deciding: Deciding {
-                r2,
-                label: r2 + (ni * 8) as Pointer,
+                r2: if_nearest(r2),
+                label: if_nearest(r2 + (ni * 8) as Pointer),
                 precision: self.coordinate_error(),
             },
             done: if last { self.done.address() } else { 0 },
