@@ -151,14 +151,12 @@ fn pairs<S: Simd, const SPLIT: bool, const JERK: bool, const MASK: bool, const N
     range: Range<usize>,
     distances: &mut Column<S::T>,
 ) -> (Sums, S::T) {
-    let point = Point::<S, SPLIT>::new(s, i);
+    let target = Spread::<S, SPLIT>::new(s, i, j.minus_three);
     let mut pass = Pass::<S, JERK, MASK, NEAREST> {
         s,
         j,
         label: i.label,
         end: range.end,
-        minus_three: s.splat(j.minus_three),
-        v: splat3(s, &i.v),
         acc: [s.splat(S::T::default()); 3],
         pot: s.splat(S::T::default()),
         jerk: [s.splat(S::T::default()); 3],
@@ -166,26 +164,31 @@ fn pairs<S: Simd, const SPLIT: bool, const JERK: bool, const MASK: bool, const N
     };
     assert!(!range.is_empty() && range.end <= PAGE);
     let mut at = range.start;
-    // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-    let mut pair = unsafe { point.pair(s, j.tile, at) };
-    while at + S::LANES < range.end {
-        if S::MANY_REGISTERS || !NEAREST {
-            // The roots of the next vector are on their way while this one's terms are summed.
+    if S::MANY_REGISTERS || !(JERK || NEAREST) {
+        // The roots of the next vector are on their way while this one's terms are summed.
+        // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
+        let mut pair = unsafe { target.pair(s, j.tile, at) };
+        while at + S::LANES < range.end {
             // SAFETY: as above.
-            let next = unsafe { point.pair(s, j.tile, at + S::LANES) };
+            let next = unsafe { target.pair(s, j.tile, at + S::LANES) };
             // SAFETY: as above.
-            unsafe { pass.add(pair, at, distances) };
+            unsafe { pass.add(&target, pair, at, distances) };
             pair = next;
-        } else {
-            // SAFETY: as above.
-            unsafe { pass.add(pair, at, distances) };
-            // SAFETY: as above.
-            pair = unsafe { point.pair(s, j.tile, at + S::LANES) };
+            at += S::LANES;
         }
-        at += S::LANES;
+        // SAFETY: as above.
+        unsafe { pass.add(&target, pair, at, distances) };
+    } else {
+        // Sums and one vector's terms take all registers; the i-particle comes from memory.
+        while at < range.end {
+            let target = reread(&target);
+            // SAFETY: as above.
+            let pair = unsafe { target.pair(s, j.tile, at) };
+            // SAFETY: as above.
+            unsafe { pass.add(target, pair, at, distances) };
+            at += S::LANES;
+        }
     }
-    // SAFETY: as above.
-    unsafe { pass.add(pair, at, distances) };
     let [x, y, z] = pass.acc;
     let [jx, jy, jz] = pass.jerk;
     let sums = s.sums([x, y, z, pass.pot, jx, jy, jz]);
@@ -203,8 +206,6 @@ struct Pass<'a, S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool
     j: Sources<'a, S>,
     label: i32,
     end: usize,
-    minus_three: S::V,
-    v: [S::V; 3],
     acc: [S::V; 3],
     pot: S::V,
     jerk: [S::V; 3],
@@ -220,8 +221,9 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool>
     ///
     /// `at + LANES <= PAGE`.
     #[inline(always)]
-    unsafe fn add(
+    unsafe fn add<const SPLIT: bool>(
         &mut self,
+        target: &Spread<S, SPLIT>,
         Pair { r, r2, estimate }: Pair<S>,
         at: usize,
         distances: &mut Column<S::T>,
@@ -249,14 +251,14 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool>
             *acc = s.fma(m_r3, *r, *acc);
         }
         if JERK {
-            let mut v = self.v;
+            let mut v = target.v;
             for (v, of_j) in v.iter_mut().zip(&self.j.tile.v) {
                 // SAFETY: passed on.
                 *v = s.sub(unsafe { s.load(of_j, at) }, *v);
             }
             let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
             // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
-            let rv = s.mul(s.mul(rv, self.minus_three), y2);
+            let rv = s.mul(s.mul(rv, target.minus_three), y2);
             for k in 0..3 {
                 self.jerk[k] = s.fma(m_r3, s.fma(rv, r[k], v[k]), self.jerk[k]);
             }
@@ -287,16 +289,35 @@ pub fn slots_within<S: Simd>(
     }
 }
 
+/// The same place, of which the compiler does not know that: it takes no register for what it has read
+/// there before.
+#[inline(always)]
+fn reread<T>(place: &T) -> &T {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    {
+        let mut address: *const T = place;
+        // SAFETY: nothing is executed; the address stays that of `place`.
+        unsafe {
+            std::arch::asm!("/* {0} */", inout(reg) address, options(readonly, nostack, preserves_flags));
+            &*address
+        }
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    place
+}
+
 #[inline(always)]
 fn splat3<S: Simd>(s: S, x: &[S::T; 3]) -> [S::V; 3] {
     [s.splat(x[0]), s.splat(x[1]), s.splat(x[2])]
 }
 
-/// The position of an i-particle, in every lane.
-struct Point<S: Simd, const SPLIT: bool> {
+/// An i-particle, in every lane.
+struct Spread<S: Simd, const SPLIT: bool> {
     x: [S::V; 3],
     x_low: [S::V; 3],
+    v: [S::V; 3],
     eps2: S::V,
+    minus_three: S::V,
 }
 
 /// One vector of pairs.
@@ -310,13 +331,15 @@ struct Pair<S: Simd> {
     estimate: S::V,
 }
 
-impl<S: Simd, const SPLIT: bool> Point<S, SPLIT> {
+impl<S: Simd, const SPLIT: bool> Spread<S, SPLIT> {
     #[inline(always)]
-    fn new(s: S, i: &Target<S::T>) -> Self {
+    fn new(s: S, i: &Target<S::T>, minus_three: S::T) -> Self {
         Self {
             x: splat3(s, &i.x),
             x_low: splat3(s, &i.x_low),
+            v: splat3(s, &i.v),
             eps2: s.splat(i.eps2),
+            minus_three: s.splat(minus_three),
         }
     }
 
