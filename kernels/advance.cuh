@@ -26,17 +26,17 @@ __device__ __forceinline__ Predicted predict(const double* column, double s, boo
     const double a1by6 = column[3 * each];
 
     double p = a1by6;
-    double q = __dmul_rn(3.0, a1by6);
+    double q = a1by6;
     if (has_snap) {
         const double a2by18 = column[4 * each];
-        p = __dadd_rn(p, __dmul_rn(s, __dmul_rn(0.75, a2by18)));
-        q = __dadd_rn(q, __dmul_rn(s, __dmul_rn(3.0, a2by18)));
+        p = __dadd_rn(p, __dmul_rn(__dmul_rn(0.75, s), a2by18));
+        q = __dadd_rn(q, __dmul_rn(s, a2by18));
     }
     p = __dadd_rn(aby2, __dmul_rn(s, p));
     p = __dadd_rn(v, __dmul_rn(s, p));
     p = __dadd_rn(x, __dmul_rn(s, p));
-    q = __dadd_rn(__dmul_rn(2.0, aby2), __dmul_rn(s, q));
-    q = __dadd_rn(v, __dmul_rn(s, q));
+    q = __dadd_rn(aby2, __dmul_rn(__dmul_rn(1.5, s), q));
+    q = __dadd_rn(v, __dmul_rn(__dmul_rn(2.0, s), q));
 
     Predicted moved;
     moved.x = s == 0.0 ? x : p;

@@ -5,6 +5,7 @@
 //! ```text
 //! x_p = x + v s + (a/2) s^2 + (j/6) s^3 + 0.75 (k/18) s^4
 //! v_p = v + 2 (a/2) s + 3 (j/6) s^2 + 3 (k/18) s^3
+//!     = v + 2s ((a/2) + 1.5s ((j/6) + s (k/18)))
 //! ```
 //!
 //! There is one predictor in kirin: these multiplications and additions in this
@@ -84,7 +85,7 @@ impl<N: Copy> Coordinate<N> {
     pub fn position<A: Arithmetic<N = N>>(&self, a: A, s: N) -> N {
         let mut p = self.a1by6;
         if let Some(a2by18) = self.a2by18 {
-            p = a.sum(p, a.product(s, a.product(a.constant(0.75), a2by18)));
+            p = a.sum(p, a.product(a.product(a.constant(0.75), s), a2by18));
         }
         p = a.sum(self.aby2, a.product(s, p));
         p = a.sum(self.v, a.product(s, p));
@@ -95,12 +96,13 @@ impl<N: Copy> Coordinate<N> {
     /// The predicted velocity.
     #[inline(always)]
     pub fn velocity<A: Arithmetic<N = N>>(&self, a: A, s: N) -> N {
-        let mut p = a.product(a.constant(3.0), self.a1by6);
+        // The multiples of s serve all coordinates.
+        let mut p = self.a1by6;
         if let Some(a2by18) = self.a2by18 {
-            p = a.sum(p, a.product(s, a.product(a.constant(3.0), a2by18)));
+            p = a.sum(p, a.product(s, a2by18));
         }
-        p = a.sum(a.product(a.constant(2.0), self.aby2), a.product(s, p));
-        p = a.sum(self.v, a.product(s, p));
+        p = a.sum(self.aby2, a.product(a.product(a.constant(1.5), s), p));
+        p = a.sum(self.v, a.product(a.product(a.constant(2.0), s), p));
         a.stored_at_zero(s, self.v, p)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::simd::{Simd, Sums, Work};
+use super::simd::{Real, Simd, Sums, Work};
 use crate::jmemory::PAGE;
 
 /// Proof that the processor has AVX2 and FMA; vectors of `T`.
@@ -67,11 +67,11 @@ impl Simd for Avx2<f32> {
         simd!(_mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)))
     }
     #[inline(always)]
-    fn widen(self, a: __m256) -> [__m256d; 2] {
-        simd!([
-            _mm256_cvtps_pd(_mm256_castps256_ps128(a)),
-            _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a)),
-        ])
+    fn leading(self, a: __m256d) -> __m256d {
+        simd!({
+            let bits = _mm256_set1_epi64x(f32::LEADING.cast_signed());
+            _mm256_and_pd(a, _mm256_castsi256_pd(bits))
+        })
     }
     #[inline(always)]
     fn add(self, a: __m256, b: __m256) -> __m256 {
@@ -244,8 +244,8 @@ impl Simd for Avx2<f64> {
         a
     }
     #[inline(always)]
-    fn widen(self, a: __m256d) -> [__m256d; 2] {
-        [a, a]
+    fn leading(self, a: __m256d) -> __m256d {
+        a
     }
     #[inline(always)]
     fn add(self, a: __m256d, b: __m256d) -> __m256d {

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::simd::{Simd, Sums, Work};
+use super::simd::{Real, Simd, Sums, Work};
 use crate::jmemory::PAGE;
 
 /// Proof that the processor has AVX-512; vectors of `T`.
@@ -74,11 +74,11 @@ impl Simd for Avx512<f32> {
         })
     }
     #[inline(always)]
-    fn widen(self, a: __m512) -> [__m512d; 2] {
-        simd!([
-            _mm512_cvtps_pd(_mm512_castps512_ps256(a)),
-            _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(a)),
-        ])
+    fn leading(self, a: __m512d) -> __m512d {
+        simd!({
+            let bits = _mm512_set1_epi64(f32::LEADING.cast_signed());
+            _mm512_castsi512_pd(_mm512_and_si512(_mm512_castpd_si512(a), bits))
+        })
     }
     #[inline(always)]
     fn add(self, a: __m512, b: __m512) -> __m512 {
@@ -251,8 +251,8 @@ impl Simd for Avx512<f64> {
         a
     }
     #[inline(always)]
-    fn widen(self, a: __m512d) -> [__m512d; 2] {
-        [a, a]
+    fn leading(self, a: __m512d) -> __m512d {
+        a
     }
     #[inline(always)]
     fn add(self, a: __m512d, b: __m512d) -> __m512d {

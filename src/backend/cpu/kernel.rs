@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::simd::{Real, Simd, Sums, Work};
+use super::simd::{Real, Simd, Sums, Work, leading};
 use super::tile::Tile;
 use crate::backend::units::Units;
 use crate::jmemory::{Column, PAGE, Page};
@@ -28,16 +28,22 @@ pub struct Target<T> {
 }
 
 impl<T: Real> Target<T> {
-    /// The i-particle in the given units.
+    /// The i-particle in the given units, with `SPLIT` in two parts as those of a tile: coincident
+    /// particles have no distance.
     #[inline(always)]
-    pub fn new(i: &IParticle, units: &Units) -> Self {
+    pub fn new<const SPLIT: bool>(i: &IParticle, units: &Units) -> Self {
         let scaled = i.x.map(|x| x * units.length);
-        let x = scaled.map(T::from_f64);
+        let leading = if SPLIT {
+            scaled.map(leading::<T>)
+        } else {
+            scaled
+        };
+        let x = leading.map(T::from_f64);
         let eps2 = T::from_f64(i.eps2 * (units.length * units.length));
         let (least, most) = T::SAFE_RANGE;
         Self {
             x,
-            x_low: [0, 1, 2].map(|k| T::from_f64(scaled[k] - x[k].to_f64())),
+            x_low: [0, 1, 2].map(|k| T::from_f64(scaled[k] - leading[k])),
             v: i.v.map(|v| T::from_f64(v * units.velocity)),
             eps2,
             label: i.index,

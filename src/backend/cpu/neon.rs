@@ -2,7 +2,7 @@
 
 use std::arch::aarch64::*;
 
-use super::simd::{Simd, Sums, Work, pairwise};
+use super::simd::{Real, Simd, Sums, Work, pairwise};
 use crate::jmemory::PAGE;
 
 /// Proof that the processor has Advanced SIMD; vectors of `T`.
@@ -66,8 +66,11 @@ impl Simd for Neon<f32> {
         simd!(vcvt_high_f32_f64(vcvt_f32_f64(low), high))
     }
     #[inline(always)]
-    fn widen(self, a: float32x4_t) -> [float64x2_t; 2] {
-        simd!([vcvt_f64_f32(vget_low_f32(a)), vcvt_high_f64_f32(a)])
+    fn leading(self, a: float64x2_t) -> float64x2_t {
+        simd!({
+            let bits = vdupq_n_u64(f32::LEADING);
+            vreinterpretq_f64_u64(vandq_u64(vreinterpretq_u64_f64(a), bits))
+        })
     }
     #[inline(always)]
     fn add(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
@@ -203,8 +206,8 @@ impl Simd for Neon<f64> {
         a
     }
     #[inline(always)]
-    fn widen(self, a: float64x2_t) -> [float64x2_t; 2] {
-        [a, a]
+    fn leading(self, a: float64x2_t) -> float64x2_t {
+        a
     }
     #[inline(always)]
     fn add(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {

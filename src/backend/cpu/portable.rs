@@ -1,7 +1,7 @@
 //! Arrays for vectors: runs on every processor, as fast as the compiler can make
 //! it, and stands in for wider or missing instruction sets in tests.
 
-use super::simd::{Real, Simd, Sums, Work, pairwise};
+use super::simd::{Real, Simd, Sums, Work, leading, pairwise};
 use crate::jmemory::PAGE;
 
 /// `N` lanes of `T`. Not a proof of anything: every processor has it.
@@ -45,9 +45,8 @@ macro_rules! portable {
                 std::array::from_fn(|l| parts[l / $half][l % $half] as $t)
             }
             #[inline(always)]
-            fn widen(self, a: Self::V) -> [[f64; $half]; 2] {
-                let part = |first: usize| std::array::from_fn(|l| a[first + l].to_f64());
-                [part(0), part($n - $half)]
+            fn leading(self, a: [f64; $half]) -> [f64; $half] {
+                std::array::from_fn(|l| leading::<$t>(a[l]))
             }
             #[inline(always)]
             fn add(self, a: Self::V, b: Self::V) -> Self::V {

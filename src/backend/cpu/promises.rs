@@ -2,7 +2,7 @@
 
 use super::kernel::MeanRoot;
 use super::portable::Portable;
-use super::simd::{Real, Simd};
+use super::simd::{Real, Simd, leading as leading_bits};
 use super::tile::Tile;
 use crate::jmemory::{JMemory, PAGE};
 use crate::particle::JParticle;
@@ -293,13 +293,15 @@ fn conversions<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
         s.narrow([part(0), part(1)])
     };
     assert_lanes(name, s, parts, |slot| S::T::from_f64(wide[slot]).to_f64());
-    if S::PARTS == 2 {
-        let narrow = numbers::<S::T>(9);
-        let widened = |at: usize| {
-            let first = at / S::LANES * S::LANES;
-            s.widen(load(s, &narrow, first))[(at - first) / S::Double::LANES]
-        };
-        assert_lanes(name, d, widened, |slot| narrow[slot].to_f64());
+    let leading = |at| s.leading(load(d, &wide, at));
+    assert_lanes(name, d, leading, |slot| leading_bits::<S::T>(wide[slot]));
+    for x in wide {
+        let (narrow, leading) = (S::T::from_f64(x).to_f64(), leading_bits::<S::T>(x));
+        let is_normal = S::T::from_f64(x.abs() * S::T::EPSILON) > S::T::default();
+        if is_normal && narrow.is_finite() {
+            assert!(leading.abs() <= x.abs() && (x - leading).abs() <= x.abs() * S::T::EPSILON);
+            assert_eq!(S::T::from_f64(leading).to_f64(), leading, "{name}");
+        }
     }
 }
 
@@ -358,8 +360,9 @@ fn tiles<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
         }
         let (mut here, mut there) = (Tile::default(), Tile::default());
         let ti = columns[0][77];
-        here.predict(s, memory.page(0), ti);
-        there.predict(<S::T as Element>::Plain::default(), memory.page(0), ti);
+        let plain = <S::T as Element>::Plain::default();
+        here.predict::<S, true>(s, memory.page(0), ti);
+        there.predict::<_, true>(plain, memory.page(0), ti);
         let bits = |t: &Tile<S::T>| {
             let columns = [t.x, t.x_low, t.v];
             let numbers = columns.iter().flatten().flat_map(|c| c.iter());

@@ -13,6 +13,8 @@ pub trait Real: Copy + Default + Send + Sync + PartialOrd + 'static {
     /// Coordinates up to the larger number and squares of the softening length between
     /// both are safe from overflow and underflow in the kernels.
     const SAFE_RANGE: (f64, f64);
+    /// The bits of double precision that hold sign, exponent and as many leading digits as an element.
+    const LEADING: u64;
     /// Rounds to the nearest element.
     fn from_f64(x: f64) -> Self;
     /// Exact.
@@ -22,6 +24,7 @@ pub trait Real: Copy + Default + Send + Sync + PartialOrd + 'static {
 impl Real for f32 {
     const MAX: Self = Self::MAX;
     const SAFE_RANGE: (f64, f64) = crate::backend::units::SINGLE_RANGE;
+    const LEADING: u64 = !0 << (f64::MANTISSA_DIGITS - Self::MANTISSA_DIGITS);
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x as Self
@@ -35,6 +38,7 @@ impl Real for f32 {
 impl Real for f64 {
     const MAX: Self = Self::MAX;
     const SAFE_RANGE: (f64, f64) = (1e-180, 1e90);
+    const LEADING: u64 = !0;
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x
@@ -99,8 +103,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn double(self) -> Self::Double;
     /// Rounds double precision: all [`Simd::PARTS`] vectors, low lanes first.
     fn narrow(self, parts: [Wide<Self>; 2]) -> Self::V;
-    /// The elements in double precision, where there are two parts.
-    fn widen(self, a: Self::V) -> [Wide<Self>; 2];
+    /// As many leading bits of double precision as an element holds.
+    fn leading(self, a: Wide<Self>) -> Wide<Self>;
     /// a + b
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// a - b
@@ -147,6 +151,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// The sum over the lanes of each vector, in double precision: lane l with lane
     /// l + LANES/2 first (single precision only), then neighbours, pairwise.
     fn sums(self, a: [Self::V; 7]) -> Sums;
+}
+
+/// [`Simd::leading`] of one number.
+#[inline(always)]
+pub fn leading<T: Real>(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & T::LEADING)
 }
 
 /// Lanes of double precision added pairwise: the order that [`Simd::sums`] promises.

@@ -152,7 +152,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         }
         if !is_ready(&prepared) {
             let tile = prepared.tile.get_or_insert_default();
-            tile.predict(self.s, page, ti);
+            tile.predict::<S, SPLIT>(self.s, page, ti);
         }
         RwLockWriteGuard::downgrade(prepared)
     }
@@ -171,7 +171,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         }
         let tile = scratch.get_or_insert_default();
         if !tile.is_fresh(page, ti) {
-            tile.predict(self.s, page, ti);
+            tile.predict::<S, SPLIT>(self.s, page, ti);
         }
         tile
     }
@@ -190,7 +190,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         } = workspace;
         let particles = &self.block.particles[task.particles.clone()];
         self.restart_steps(&task.pages, &mut totals.steps);
-        totals.restart(particles, Self::slack);
+        totals.restart::<SPLIT>(particles, Self::slack);
         let mut distances = Column::default();
         let (mut step, mut waiting) = (0, 0);
         for &position in &self.pages[task.pages.clone()] {
@@ -218,7 +218,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                     let target = if is_plain {
                         &progress.plain
                     } else {
-                        scaled = Target::new(i, &tile.units);
+                        scaled = Target::new::<SPLIT>(i, &tile.units);
                         &scaled
                     };
                     progress.unsafe_range |= !(tile.representable && target.representable);

@@ -115,9 +115,9 @@ impl Stamp {
 
 /// Positions and velocities of one page, ready for the kernels.
 pub struct Tile<T> {
-    /// Positions, rounded to `T`.
+    /// Positions: their leading digits, or rounded to `T` where there is no low part.
     pub x: [Column<T>; 3],
-    /// What the rounding left of the positions.
+    /// What the leading digits left of the positions.
     pub x_low: [Column<T>; 3],
     /// Velocities.
     pub v: [Column<T>; 3],
@@ -155,11 +155,11 @@ impl<T: Real> Tile<T> {
         self.stamp == Some(Stamp::new(page, ti))
     }
 
-    /// Predicts `page` to `ti`. Runs inside [`Simd::vectorize`].
+    /// Predicts `page` to `ti`, with `SPLIT` in two parts. Runs inside [`Simd::vectorize`].
     #[inline(always)]
-    pub fn predict<S: Simd<T = T>>(&mut self, s: S, page: &Page, ti: f64) {
+    pub fn predict<S: Simd<T = T>, const SPLIT: bool>(&mut self, s: S, page: &Page, ti: f64) {
         // The units of the last time usually suit this time. They change no bit of a result.
-        let mut greatest = self.predict_in_units(s, page, ti);
+        let mut greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
         let suits =
             |(x, v): (T, T)| !outside(x.to_f64(), LENGTHS) && !outside(v.to_f64(), VELOCITIES);
         // Double precision has range enough.
@@ -170,7 +170,7 @@ impl<T: Real> Tile<T> {
             } else if self.chosen_for != chosen {
                 self.chosen_for = chosen;
                 (self.units, self.representable) = suitable_units(page, ti);
-                greatest = self.predict_in_units(s, page, ti);
+                greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
             }
             self.far = greatest.0.to_f64() > FAR;
         }
@@ -178,16 +178,25 @@ impl<T: Real> Tile<T> {
     }
 
     #[inline(always)]
-    fn predict_in_units<S: Simd<T = T>>(&mut self, s: S, page: &Page, ti: f64) -> (T, T) {
+    fn predict_in_units<S: Simd<T = T>, const SPLIT: bool>(
+        &mut self,
+        s: S,
+        page: &Page,
+        ti: f64,
+    ) -> (T, T) {
         let rest = page.is_at_rest() && ti.is_finite();
         let snap = page.coordinate_columns(0).a2by18.is_some();
         match (self.units.are_plain(), rest, snap) {
-            (true, true, _) => self.predict_scaled::<S, false, true, false>(s, page, ti),
-            (false, true, _) => self.predict_scaled::<S, true, true, false>(s, page, ti),
-            (true, false, false) => self.predict_scaled::<S, false, false, false>(s, page, ti),
-            (false, false, false) => self.predict_scaled::<S, true, false, false>(s, page, ti),
-            (true, false, true) => self.predict_scaled::<S, false, false, true>(s, page, ti),
-            (false, false, true) => self.predict_scaled::<S, true, false, true>(s, page, ti),
+            (true, true, _) => self.predict_scaled::<S, SPLIT, false, true, false>(s, page, ti),
+            (false, true, _) => self.predict_scaled::<S, SPLIT, true, true, false>(s, page, ti),
+            (true, false, false) => {
+                self.predict_scaled::<S, SPLIT, false, false, false>(s, page, ti)
+            }
+            (false, false, false) => {
+                self.predict_scaled::<S, SPLIT, true, false, false>(s, page, ti)
+            }
+            (true, false, true) => self.predict_scaled::<S, SPLIT, false, false, true>(s, page, ti),
+            (false, false, true) => self.predict_scaled::<S, SPLIT, true, false, true>(s, page, ti),
         }
     }
 
@@ -195,7 +204,13 @@ impl<T: Real> Tile<T> {
     /// `AT_REST` leaves out the polynomials of particles that do not move; without `SNAP` that
     /// derivative is zero.
     #[inline(always)]
-    fn predict_scaled<S: Simd<T = T>, const SCALE: bool, const AT_REST: bool, const SNAP: bool>(
+    fn predict_scaled<
+        S: Simd<T = T>,
+        const SPLIT: bool,
+        const SCALE: bool,
+        const AT_REST: bool,
+        const SNAP: bool,
+    >(
         &mut self,
         s: S,
         page: &Page,
@@ -256,16 +271,21 @@ impl<T: Real> Tile<T> {
                         v[part] = d.mul(v[part], velocity);
                     }
                 }
-                let high = s.narrow(x);
-                let rounded = s.widen(high);
-                for part in 0..S::PARTS {
-                    x[part] = d.sub(x[part], rounded[part]);
+                if SPLIT {
+                    let mut low = x;
+                    for part in 0..S::PARTS {
+                        // The rest is exact, and no conversion back is needed for it.
+                        x[part] = s.leading(x[part]);
+                        low[part] = d.sub(low[part], x[part]);
+                    }
+                    // SAFETY: as above.
+                    unsafe { s.store(&mut self.x_low[k], at, s.narrow(low)) };
                 }
+                let high = s.narrow(x);
                 let v = s.narrow(v);
                 // SAFETY: as above.
                 unsafe {
                     s.store(&mut self.x[k], at, high);
-                    s.store(&mut self.x_low[k], at, s.narrow(x));
                     s.store(&mut self.v[k], at, v);
                 }
                 greatest_x = s.greater_magnitude(high, greatest_x);
@@ -339,7 +359,7 @@ mod tests {
             for v in [0.0, 1e-30, 1.0, 1e30] {
                 let memory = page_of(x, v, 1.0 / 3000.0);
                 let mut tile = Tile::default();
-                tile.predict(Portable::<f32, 4>::default(), memory.page(0), 0.0);
+                tile.predict::<_, true>(Portable::<f32, 4>::default(), memory.page(0), 0.0);
                 for slot in 0..3 {
                     let p = memory.page(0).particle(slot);
                     for k in 0..3 {
@@ -369,8 +389,8 @@ mod tests {
             assert!(still.page(0).is_at_rest() && !moving.page(0).is_at_rest());
             for ti in [0.0, -3.5, 1e30] {
                 let mut tiles = [Tile::default(), Tile::default()];
-                tiles[0].predict(s, still.page(0), ti);
-                tiles[1].predict(s, moving.page(0), ti);
+                tiles[0].predict::<_, true>(s, still.page(0), ti);
+                tiles[1].predict::<_, true>(s, moving.page(0), ti);
                 for k in 0..3 {
                     let [a, b] = tiles.each_ref().map(|t| (t.x[k], t.x_low[k], t.v[k]));
                     assert_eq!((&a.0[..3], &a.1[..3]), (&b.0[..3], &b.1[..3]), "{x} {ti}");
@@ -378,7 +398,7 @@ mod tests {
                 }
             }
             let mut tile = Tile::default();
-            tile.predict(s, still.page(0), f64::NAN);
+            tile.predict::<_, true>(s, still.page(0), f64::NAN);
             assert!(tile.x[0][0].is_nan(), "no time, no place");
         }
     }
@@ -398,7 +418,7 @@ mod tests {
         let s = Portable::<f64, 2>::default();
         let mut tile = Tile::default();
         assert!(!tile.is_fresh(memory.page(0), 0.0));
-        tile.predict(s, memory.page(0), 0.0);
+        tile.predict::<_, true>(s, memory.page(0), 0.0);
         assert!(tile.is_fresh(memory.page(0), 0.0));
         assert!(!tile.is_fresh(memory.page(0), 0.5));
         memory.write(1, &JParticle::default()).unwrap();

@@ -32,17 +32,21 @@ pub struct Totals<T> {
 }
 
 impl<T: Real> Totals<T> {
-    /// Begins with `particles` and the steps as they are now. Their squared distances have an
-    /// absolute error of `slack`.
-    pub fn restart(&mut self, particles: &[IParticle], slack: impl Fn(&IParticle) -> f64) {
+    /// Begins with `particles`, with `SPLIT` in two parts, and the steps as they are now. Their squared
+    /// distances have an absolute error of `slack`.
+    pub fn restart<const SPLIT: bool>(
+        &mut self,
+        particles: &[IParticle],
+        slack: fn(&IParticle) -> f64,
+    ) {
         let count = self.progress.len().max(particles.len());
         self.progress.resize_with(count, || Progress {
-            plain: Target::new(&IParticle::default(), &Units::PLAIN),
+            plain: Target::new::<SPLIT>(&IParticle::default(), &Units::PLAIN),
             candidates: Candidates::default(),
             unsafe_range: false,
         });
         for (i, progress) in particles.iter().zip(&mut self.progress) {
-            progress.plain = Target::new(i, &Units::PLAIN);
+            progress.plain = Target::new::<SPLIT>(i, &Units::PLAIN);
             progress.candidates.restart(slack(i));
             progress.unsafe_range = false;
         }
