@@ -20,9 +20,10 @@ use crate::stats::Phases;
 
 /// Blocks up to this size do not keep the tiles of a time that is seen for the first time.
 ///
-/// With so few i-particles the cost is the memory traffic of the prediction, and a
-/// kept tile is most of that; usually nobody asks for the same time again.
-const TRANSIENT: usize = 16;
+/// Kept tiles take as much room in the caches as the particles they are made of, and usually nobody
+/// asks for the same time again: only clients do that whose block did not fit into the pipelines, of
+/// which the GRAPE-6 had 48.
+const TRANSIENT: usize = 47;
 
 /// The backend for one instruction set and precision. With `SPLIT`, positions have a low part.
 pub struct Cpu<S: Simd, const SPLIT: bool> {
