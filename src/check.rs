@@ -368,7 +368,7 @@ mod tests {
         let mut state = 3;
         let stars: Vec<JParticle> = (0..100).map(|i| star(&mut state, i, 0.0, 1.0)).collect();
         for (address, star) in (0..).zip(&stars) {
-            cluster.set_j_particle(address, *star).expect("an address");
+            cluster.set_j_particle(address, star).expect("an address");
         }
         for block in stars.chunks(10).cycle().take(100) {
             let block: Vec<IParticle> = block.iter().map(|p| target(p, 1e-4)).collect();

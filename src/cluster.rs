@@ -151,12 +151,19 @@ impl Cluster {
     ///
     /// A negative address, or no memory. Nothing changes then.
     #[inline]
-    pub fn set_j_particle(&mut self, address: i32, mut particle: JParticle) -> Result<()> {
-        if !self.settings.snap {
-            particle.a2by18 = [0.0; 3];
-        }
+    pub fn set_j_particle(&mut self, address: i32, particle: &JParticle) -> Result<()> {
+        let without;
+        let particle = if self.settings.snap {
+            particle
+        } else {
+            without = JParticle {
+                a2by18: [0.0; 3],
+                ..*particle
+            };
+            &without
+        };
         if self.phase == Phase::Free {
-            self.memory.write(address, &particle)
+            self.memory.write(address, particle)
         } else {
             self.stage(address, particle)
         }
@@ -189,21 +196,22 @@ impl Cluster {
             x: *x,
             ..JParticle::default()
         };
-        self.stage(address, particle)
+        self.stage(address, &particle)
     }
 
     /// Keeps a write for the next block.
-    fn stage(&mut self, address: i32, particle: JParticle) -> Result<()> {
+    #[cold]
+    fn stage(&mut self, address: i32, particle: &JParticle) -> Result<()> {
         // A page that cannot be had is refused now, not at the next block.
         self.memory.reserve(address)?;
         if self.staged.len() == STAGED_AT_MOST {
             self.settle()?;
-            return self.memory.write(address, &particle);
+            return self.memory.write(address, particle);
         }
         self.staged.try_reserve(1).map_err(|_| Error::OutOfMemory {
             purpose: "j-particles",
         })?;
-        self.staged.push((address, particle));
+        self.staged.push((address, *particle));
         Ok(())
     }
 

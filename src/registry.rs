@@ -290,7 +290,7 @@ mod tests {
             ..Default::default()
         };
         registry
-            .with(id, |c| c.set_j_particle(0, p))
+            .with(id, |c| c.set_j_particle(0, &p))
             .expect("address 0 is legal");
     }
 

@@ -99,7 +99,7 @@ pub unsafe fn set_j_particle(
         }
     };
     let mut cluster = REGISTRY.lock(id);
-    cluster.set_j_particle(address, particle)?;
+    cluster.set_j_particle(address, &particle)?;
     trace::record(|| Event::JParticle {
         id,
         address,
