@@ -123,8 +123,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V;
     /// A rough 1 / sqrt(x).
     fn estimate(self, x: Self::V) -> Self::V;
-    /// A multiple of 1 / sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`: once or
-    /// twice, see [`super::kernel::MeanRoot`].
+    /// 1 / sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`; see
+    /// [`super::kernel::MeanRoot`].
     fn refine(self, x: Self::V, y: Self::V) -> Self::V;
 
     /// Lanes that are not zero.
