@@ -97,3 +97,27 @@ pub fn consider(best: &mut Option<Nearest>, i: &IParticle, page: &Page, slot: us
         neighbours::distance2(&i.x, &x, 0),
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The result would be right without them, after a detour: see `Shared::finish`.
+    #[test]
+    fn the_nearest_of_two_runs_remains() {
+        let found = |r2, slot| {
+            let mut candidates = Candidates::default();
+            candidates.restart(0.0);
+            assert!(candidates.bound_with(r2).is_some());
+            candidates.push(Candidate { page: 0, slot, r2 });
+            candidates
+        };
+        for (first, second, nearest) in [(2.0, 1.0, 5), (1.0, 2.0, 3)] {
+            let mut candidates = found(first, 3);
+            candidates.append(&found(second, 5));
+            let slots = candidates.remaining().map(|c| c.slot);
+            assert_eq!(slots.collect::<Vec<_>>(), [nearest]);
+            assert!(candidates.bound_with(1.5).is_none());
+        }
+    }
+}
