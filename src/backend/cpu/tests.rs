@@ -203,20 +203,25 @@ fn sizes_around_every_boundary() {
 
 #[test]
 fn no_softening_with_coincident_particles() {
-    let (mut memory, mut particles) = cluster(300, 1.0);
-    particles[17].x = particles[200].x;
-    let mut at_rest = particles[17];
-    at_rest.t = 0.0;
-    memory.write(17, &at_rest).unwrap();
-    at_rest.index = 200;
-    memory.write(200, &at_rest).unwrap();
-    for precision in PRECISIONS {
-        let block = Block {
-            nj: 300,
-            ti: 0.0,
-            particles: i_particles(&particles[10..20], 0.0),
-        };
-        assert_agrees(&memory, &block, precision);
+    // Far out, what the low parts of positions lose is no small distance.
+    for scale in [1.0, 1e5] {
+        let (mut memory, mut particles) = cluster(300, scale);
+        for pair in [(11, 210), (14, 220), (17, 200)] {
+            particles[pair.0].x = particles[pair.1].x;
+            let mut at_rest = particles[pair.0];
+            at_rest.t = 0.0;
+            memory.write(pair.0 as i32, &at_rest).unwrap();
+            at_rest.index = pair.1 as i32;
+            memory.write(at_rest.index, &at_rest).unwrap();
+        }
+        for precision in PRECISIONS {
+            let block = Block {
+                nj: 300,
+                ti: 0.0,
+                particles: i_particles(&particles[10..20], 0.0),
+            };
+            assert_agrees(&memory, &block, precision);
+        }
     }
 }
 
@@ -521,6 +526,84 @@ fn same_bits_alone_in_any_block_in_any_order_on_any_number_of_threads() {
             let expected = results(&mut *divided, &memory, &small);
             let found = results(&mut *undivided, &memory, &small);
             assert_eq!(found.forces, expected.forces, "{name} {precision}: split");
+        }
+    }
+}
+
+/// Few i-particles and many pages, some of them absent: each task sums over some of the pages, and its sums
+/// meet those of the others in the order of the tree.
+#[test]
+fn same_bits_however_the_pages_are_divided() {
+    let (_, particles) = cluster(2000, 1.0);
+    let mut memory = JMemory::default();
+    let absent = [4, 7, 8, 18, 24, 25, 26, 27];
+    let pages = (0..70).filter(|page| !absent.contains(page));
+    let addresses = pages.flat_map(|page| (0..30).map(move |slot| page * PAGE as i32 + 17 * slot));
+    for (address, p) in addresses.zip(&particles) {
+        memory.write(address, p).unwrap();
+    }
+    let block = Block {
+        nj: 70 * PAGE,
+        ti: 0.01,
+        particles: i_particles(&particles[..15], 0.0),
+    };
+    for precision in PRECISIONS {
+        for threads in [2, 3, 5, 11] {
+            let one = backends(precision, 1).into_iter();
+            for ((name, mut one), (_, mut many)) in one.zip(backends(precision, threads)) {
+                let expected = results(&mut *one, &memory, &block);
+                let found = results(&mut *many, &memory, &block);
+                let what = format!("{name} {precision}, {threads} threads");
+                assert_eq!(found.forces, expected.forces, "{what}");
+                assert_eq!(found.nearest, expected.nearest, "{what}");
+            }
+        }
+    }
+}
+
+/// The nearest neighbour is that of double precision also where the loop sees another order: distances that
+/// differ by less than its rounding, and by less than the rounding of the positions.
+#[test]
+fn near_ties_are_decided_in_double_precision() {
+    let mut numbers = Numbers(11);
+    for (distance, difference) in [(0.1, 1e-9), (0.1, 3e-8), (2e-13, 0.1), (1e-14, 0.3)] {
+        let mut memory = JMemory::default();
+        let mut targets = Vec::new();
+        for index in 0..60 {
+            // Three on each side of a page's end; what is nearer comes first or last.
+            let x = numbers.vector(1.0);
+            let mut particle = |address: i32, index: i32, x: [f64; 3]| {
+                let p = JParticle {
+                    index,
+                    mass: 1.0,
+                    x,
+                    ..Default::default()
+                };
+                memory.write(address, &p).unwrap();
+                p
+            };
+            targets.push(particle(3 * index, 3 * index, x));
+            for k in 1..3 {
+                let direction = numbers.vector(1.0);
+                let length = direction.iter().map(|d| d * d).sum::<f64>().sqrt();
+                let r = distance * (1.0 + difference * f64::from(k) * numbers.next());
+                let address = 3 * index + k + (k - 1) * PAGE as i32;
+                let at = [0, 1, 2].map(|c| x[c] + direction[c] / length * r);
+                particle(address, 3 * index + k, at);
+            }
+        }
+        let block = Block {
+            nj: 2 * PAGE,
+            ti: 0.0,
+            particles: i_particles(&targets, 0.0),
+        };
+        for precision in [Precision::Mixed, Precision::Double] {
+            let expected = results(&mut reference::Reference, &memory, &block);
+            for (name, mut backend) in backends(precision, 1) {
+                let found = results(&mut *backend, &memory, &block);
+                let what = format!("{name} {precision}, {distance} and {difference}");
+                assert_eq!(found.nearest, expected.nearest, "{what}");
+            }
         }
     }
 }
