@@ -193,7 +193,7 @@ impl Page {
         &self.present
     }
 
-    /// The same for slots written since [`JMemory::forget_changes`].
+    /// The same for slots written since [`super::JMemory::forget_changes`].
     pub fn changed(&self) -> &[u64; PAGE / 64] {
         &self.changed
     }
