@@ -100,7 +100,7 @@ struct Queued {
 pub struct Share<'a> {
     /// First page of each sum.
     pub leaves: Vec<u32>,
-    /// [sum][quantity][i-particle].
+    /// `[sum][quantity][i-particle]`.
     pub sums: &'a [f64],
     /// Squared distance of the nearest neighbour and its label; empty if not asked for.
     pub nearest: (&'a [f64], &'a [i32]),
