@@ -200,7 +200,7 @@ impl Cluster {
     }
 
     /// Keeps a write for the next block.
-    #[cold]
+    #[inline(never)]
     fn stage(&mut self, address: i32, particle: &JParticle) -> Result<()> {
         // A page that cannot be had is refused now, not at the next block.
         self.memory.reserve(address)?;

@@ -124,8 +124,9 @@ impl Default for Steps {
 }
 
 impl Steps {
-    /// Begins anew, keeping the memory, with the steps of the run that begins at `first` and has the given leaves (ascending), where `after`
-    /// is the leaf at which the following run begins, or the greatest number if there is none.
+    /// Begins anew, keeping the memory, with the steps of the run that begins at `first` and has the
+    /// given leaves (ascending), where `after` is the leaf at which the following run begins, or the
+    /// greatest number if there is none.
     pub fn restart(&mut self, leaves: impl Iterator<Item = u32>, first: u32, after: u32) {
         self.joiner.restart(first);
         self.joins.clear();

@@ -107,9 +107,8 @@ impl Simd for Avx2<f32> {
     }
     #[inline(always)]
     fn refine(self, x: __m256, y: __m256) -> __m256 {
-        // One Newton step from 12 bits; y (3 - x y^2) would be an operation less, but round more often.
-        let e = self.fnma(self.mul(x, y), y, self.splat(1.0));
-        self.fma(self.mul(y, self.splat(0.5)), e, y)
+        // From 12 bits.
+        self.newton(x, y)
     }
     #[inline(always)]
     fn nonzero(self, a: __m256) -> __m256 {

@@ -115,9 +115,8 @@ impl Simd for Avx512<f32> {
     }
     #[inline(always)]
     fn refine(self, x: __m512, y: __m512) -> __m512 {
-        // One Newton step from 14 bits; y (3 - x y^2) would be an operation less, but round more often.
-        let e = self.fnma(self.mul(x, y), y, self.splat(1.0));
-        self.fma(self.mul(y, self.splat(0.5)), e, y)
+        // From 14 bits.
+        self.newton(x, y)
     }
     #[inline(always)]
     fn nonzero(self, a: __m512) -> __mmask16 {
@@ -287,14 +286,9 @@ impl Simd for Avx512<f64> {
         simd!(_mm512_rsqrt14_pd(x))
     }
     #[inline(always)]
-    fn refine(self, x: __m512d, mut y: __m512d) -> __m512d {
-        // Two Newton steps from 14 bits: y + y/2 (1 - x y^2).
-        let (half, one) = (self.splat(0.5), self.splat(1.0));
-        for _ in 0..2 {
-            let e = self.fnma(self.mul(x, y), y, one);
-            y = self.fma(self.mul(y, half), e, y);
-        }
-        y
+    fn refine(self, x: __m512d, y: __m512d) -> __m512d {
+        // From 14 bits.
+        self.newton(x, self.newton(x, y))
     }
     #[inline(always)]
     fn nonzero(self, a: __m512d) -> __mmask8 {

@@ -114,8 +114,6 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// a b + c, fused where the instruction set can.
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// c - a b, fused where the instruction set can.
-    // Newton steps of 1 / sqrt(x); aarch64 has an instruction for those.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     fn fnma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// The smaller of two numbers in each lane; b where a is not a number.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
@@ -123,6 +121,16 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V;
     /// A rough 1 / sqrt(x).
     fn estimate(self, x: Self::V) -> Self::V;
+    /// A Newton step of 1 / sqrt(x), which doubles the digits of y. (y (3 - x y^2) would be an operation
+    /// less, but round more often.)
+    // aarch64 has an instruction for it.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    #[inline(always)]
+    fn newton(self, x: Self::V, y: Self::V) -> Self::V {
+        let (one, half) = (Self::T::from_f64(1.0), Self::T::from_f64(0.5));
+        let e = self.fnma(self.mul(x, y), y, self.splat(one));
+        self.fma(self.mul(y, self.splat(half)), e, y)
+    }
     /// 1 / sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`; see
     /// [`super::kernel::MeanRoot`].
     fn refine(self, x: Self::V, y: Self::V) -> Self::V;

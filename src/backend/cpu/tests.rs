@@ -570,7 +570,7 @@ fn near_ties_are_decided_in_double_precision() {
         let mut memory = JMemory::default();
         let mut targets = Vec::new();
         for index in 0..60 {
-            // Three on each side of a page's end; what is nearer comes first or last.
+            // One of the two neighbours is on the page of the particle, the other on the next.
             let x = numbers.vector(1.0);
             let mut particle = |address: i32, index: i32, x: [f64; 3]| {
                 let p = JParticle {
