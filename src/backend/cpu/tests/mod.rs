@@ -1,5 +1,8 @@
 //! Every instruction set, precision and width against the reference.
 
+mod bits;
+mod nearest;
+
 use super::engine::Cpu;
 use super::portable::Portable;
 use super::{available, build};
@@ -481,129 +484,6 @@ fn numbers_that_are_none_stay_where_they_belong() {
                 spoilt.forces[0], below.forces[0],
                 "{name}: other i-particles"
             );
-        }
-    }
-}
-
-#[test]
-fn same_bits_alone_in_any_block_in_any_order_on_any_number_of_threads() {
-    let (memory, particles) = cluster(3000, 1.0);
-    let whole = Block {
-        nj: 2900,
-        ti: 0.01,
-        particles: i_particles(&particles[..700], 0.0),
-    };
-    for precision in PRECISIONS {
-        for ((name, mut one), (_, mut many)) in backends(precision, 1)
-            .into_iter()
-            .zip(backends(precision, 7))
-        {
-            let expected = results(&mut *one, &memory, &whole);
-            let same = results(&mut *many, &memory, &whole);
-            assert_eq!(same.forces, expected.forces, "{name} {precision}: threads");
-            let mut reversed = whole.clone();
-            reversed.particles.reverse();
-            let mut found = results(&mut *many, &memory, &reversed);
-            found.forces.reverse();
-            assert_eq!(found.forces, expected.forces, "{name} {precision}: order");
-            for size in [1, 2, 40, 300] {
-                let mut block = whole.clone();
-                block.particles.truncate(size);
-                let found = results(&mut *many, &memory, &block);
-                assert_eq!(
-                    found.forces,
-                    expected.forces[..size],
-                    "{name} {precision}: {size}"
-                );
-            }
-        }
-        let mut small = whole.clone();
-        small.particles.truncate(13);
-        for ((name, mut divided), (_, mut undivided)) in backends(precision, 7)
-            .into_iter()
-            .zip(with_split(precision, 7, false))
-        {
-            let expected = results(&mut *divided, &memory, &small);
-            let found = results(&mut *undivided, &memory, &small);
-            assert_eq!(found.forces, expected.forces, "{name} {precision}: split");
-        }
-    }
-}
-
-/// Few i-particles and many pages, some of them absent: each task sums over some of the pages, and its sums
-/// meet those of the others in the order of the tree.
-#[test]
-fn same_bits_however_the_pages_are_divided() {
-    let (_, particles) = cluster(2000, 1.0);
-    let mut memory = JMemory::default();
-    let absent = [4, 7, 8, 18, 24, 25, 26, 27];
-    let pages = (0..70).filter(|page| !absent.contains(page));
-    let addresses = pages.flat_map(|page| (0..30).map(move |slot| page * PAGE as i32 + 17 * slot));
-    for (address, p) in addresses.zip(&particles) {
-        memory.write(address, p).unwrap();
-    }
-    let block = Block {
-        nj: 70 * PAGE,
-        ti: 0.01,
-        particles: i_particles(&particles[..15], 0.0),
-    };
-    for precision in PRECISIONS {
-        for threads in [2, 3, 5, 11] {
-            let one = backends(precision, 1).into_iter();
-            for ((name, mut one), (_, mut many)) in one.zip(backends(precision, threads)) {
-                let expected = results(&mut *one, &memory, &block);
-                let found = results(&mut *many, &memory, &block);
-                let what = format!("{name} {precision}, {threads} threads");
-                assert_eq!(found.forces, expected.forces, "{what}");
-                assert_eq!(found.nearest, expected.nearest, "{what}");
-            }
-        }
-    }
-}
-
-/// The nearest neighbour is that of double precision also where the loop sees another order: distances that
-/// differ by less than its rounding, and by less than the rounding of the positions.
-#[test]
-fn near_ties_are_decided_in_double_precision() {
-    let mut numbers = Numbers(11);
-    for (distance, difference) in [(0.1, 1e-9), (0.1, 3e-8), (2e-13, 0.1), (1e-14, 0.3)] {
-        let mut memory = JMemory::default();
-        let mut targets = Vec::new();
-        for index in 0..60 {
-            // One of the two neighbours is on the page of the particle, the other on the next.
-            let x = numbers.vector(1.0);
-            let mut particle = |address: i32, index: i32, x: [f64; 3]| {
-                let p = JParticle {
-                    index,
-                    mass: 1.0,
-                    x,
-                    ..Default::default()
-                };
-                memory.write(address, &p).unwrap();
-                p
-            };
-            targets.push(particle(3 * index, 3 * index, x));
-            for k in 1..3 {
-                let direction = numbers.vector(1.0);
-                let length = direction.iter().map(|d| d * d).sum::<f64>().sqrt();
-                let r = distance * (1.0 + difference * f64::from(k) * numbers.next());
-                let address = 3 * index + k + (k - 1) * PAGE as i32;
-                let at = [0, 1, 2].map(|c| x[c] + direction[c] / length * r);
-                particle(address, 3 * index + k, at);
-            }
-        }
-        let block = Block {
-            nj: 2 * PAGE,
-            ti: 0.0,
-            particles: i_particles(&targets, 0.0),
-        };
-        for precision in [Precision::Mixed, Precision::Double] {
-            let expected = results(&mut reference::Reference, &memory, &block);
-            for (name, mut backend) in backends(precision, 1) {
-                let found = results(&mut *backend, &memory, &block);
-                let what = format!("{name} {precision}, {distance} and {difference}");
-                assert_eq!(found.nearest, expected.nearest, "{what}");
-            }
         }
     }
 }

@@ -1,0 +1,79 @@
+//! The same bits, however the work is divided and ordered.
+
+use super::*;
+
+#[test]
+fn same_bits_alone_in_any_block_in_any_order_on_any_number_of_threads() {
+    let (memory, particles) = cluster(3000, 1.0);
+    let whole = Block {
+        nj: 2900,
+        ti: 0.01,
+        particles: i_particles(&particles[..700], 0.0),
+    };
+    for precision in PRECISIONS {
+        for ((name, mut one), (_, mut many)) in backends(precision, 1)
+            .into_iter()
+            .zip(backends(precision, 7))
+        {
+            let expected = results(&mut *one, &memory, &whole);
+            let same = results(&mut *many, &memory, &whole);
+            assert_eq!(same.forces, expected.forces, "{name} {precision}: threads");
+            let mut reversed = whole.clone();
+            reversed.particles.reverse();
+            let mut found = results(&mut *many, &memory, &reversed);
+            found.forces.reverse();
+            assert_eq!(found.forces, expected.forces, "{name} {precision}: order");
+            for size in [1, 2, 40, 300] {
+                let mut block = whole.clone();
+                block.particles.truncate(size);
+                let found = results(&mut *many, &memory, &block);
+                assert_eq!(
+                    found.forces,
+                    expected.forces[..size],
+                    "{name} {precision}: {size}"
+                );
+            }
+        }
+        let mut small = whole.clone();
+        small.particles.truncate(13);
+        for ((name, mut divided), (_, mut undivided)) in backends(precision, 7)
+            .into_iter()
+            .zip(with_split(precision, 7, false))
+        {
+            let expected = results(&mut *divided, &memory, &small);
+            let found = results(&mut *undivided, &memory, &small);
+            assert_eq!(found.forces, expected.forces, "{name} {precision}: split");
+        }
+    }
+}
+
+/// Few i-particles and many pages, some of them absent: each task sums over some of the pages, and its sums
+/// meet those of the others in the order of the tree.
+#[test]
+fn same_bits_however_the_pages_are_divided() {
+    let (_, particles) = cluster(2000, 1.0);
+    let mut memory = JMemory::default();
+    let absent = [4, 7, 8, 18, 24, 25, 26, 27];
+    let pages = (0..70).filter(|page| !absent.contains(page));
+    let addresses = pages.flat_map(|page| (0..30).map(move |slot| page * PAGE as i32 + 17 * slot));
+    for (address, p) in addresses.zip(&particles) {
+        memory.write(address, p).unwrap();
+    }
+    let block = Block {
+        nj: 70 * PAGE,
+        ti: 0.01,
+        particles: i_particles(&particles[..15], 0.0),
+    };
+    for precision in PRECISIONS {
+        for threads in [2, 3, 5, 11] {
+            let one = backends(precision, 1).into_iter();
+            for ((name, mut one), (_, mut many)) in one.zip(backends(precision, threads)) {
+                let expected = results(&mut *one, &memory, &block);
+                let found = results(&mut *many, &memory, &block);
+                let what = format!("{name} {precision}, {threads} threads");
+                assert_eq!(found.forces, expected.forces, "{what}");
+                assert_eq!(found.nearest, expected.nearest, "{what}");
+            }
+        }
+    }
+}
