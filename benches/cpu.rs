@@ -13,9 +13,9 @@ use std::time::Duration;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use kirin::backend::{self, Backend, Results, cpu};
 use kirin::client::{self, Grape};
-use kirin::config::Precision;
-use kirin::jmemory::JMemory;
-use kirin::particle::{IParticle, JParticle};
+use kirin::grape::jmemory::JMemory;
+use kirin::grape::particle::{IParticle, JParticle};
+use kirin::process::settings::Precision;
 
 /// Softening of every force.
 const EPS2: f64 = 1.0 / 65536.0;

@@ -6,7 +6,7 @@
 //! forces on the i-particles, in two halves; move; send again, and so on; close.
 
 use kirin::client::{Block, Grape};
-use kirin::particle::JParticle;
+use kirin::grape::particle::JParticle;
 
 const ID: i32 = 0;
 /// A power of two: its products are exact, so that no compiler's fused operation changes a digit.

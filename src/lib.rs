@@ -4,26 +4,21 @@
 //!
 //! Clients use the C and Fortran symbols in [`abi`]; Rust programs that want the
 //! same view of this or another GRAPE-6 library use [`client`]. The other modules
-//! are the parts the library is made of, from the edge inwards: [`registry`],
-//! [`cluster`], [`jmemory`], [`backend`], [`reduce`].
+//! are the rooms that a call goes through, from the edge inwards.
+//!
+//! | room | what is in it |
+//! |---|---|
+//! | [`abi`] | the exported symbols: pointers are checked and converted |
+//! | [`grape`] | what a GRAPE is: clusters by id, their lock and call order, the j-particle memory, the predictor, neighbours, the tree of sums |
+//! | [`backend`] | what computes forces: CPU, CUDA, reference |
+//! | [`observe`] | statistics, audit of results, traces of calls |
+//! | [`process`] | what is one per process: settings, messages, forks, ranks, the machine |
+//! | [`client`] | a GRAPE-6 library behind its symbols, for programs |
 
 pub mod abi;
 pub mod backend;
-pub mod check;
 pub mod client;
-pub mod cluster;
-pub mod config;
 pub mod error;
-pub mod jmemory;
-pub mod log;
-pub mod machine;
-pub mod neighbours;
-pub mod particle;
-pub mod predictor;
+pub mod grape;
+pub mod observe;
 pub mod process;
-pub mod ranks;
-pub mod reduce;
-pub mod registry;
-pub mod stats;
-pub mod trace;
-pub mod turn;

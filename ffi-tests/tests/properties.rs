@@ -8,7 +8,7 @@ use ffi_tests::direct::{self, Probe, Source};
 use ffi_tests::report::Tolerance;
 use ffi_tests::sets::cloud;
 use kirin::client::{Block, Grape};
-use kirin::particle::JParticle;
+use kirin::grape::particle::JParticle;
 use proptest::prelude::*;
 
 /// A cluster of its own for each case: tests run side by side.

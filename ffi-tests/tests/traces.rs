@@ -7,8 +7,8 @@ use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
 use ffi_tests::library;
 use ffi_tests::sets::cloud;
 use kirin::client::{Block, Grape};
-use kirin::particle::Force;
-use kirin::trace::{Event, Trace, TraceError};
+use kirin::grape::particle::Force;
+use kirin::observe::trace::{Event, Trace, TraceError};
 
 fn place(name: &str) -> PathBuf {
     let path = library::workspace().join(name);

@@ -4,13 +4,13 @@ use std::ffi::c_int;
 
 use super::pointers::{self, Hints, IArrays, count, not_null, vector};
 use super::record;
-use crate::cluster::Answer;
-use crate::config::{self, Devices, NoNeighbour};
 use crate::error::{Error, Result};
-use crate::neighbours;
-use crate::particle::{IParticle, JParticle};
-use crate::registry::REGISTRY;
-use crate::trace::{self, Event};
+use crate::grape::cluster::Answer;
+use crate::grape::neighbours;
+use crate::grape::particle::{IParticle, JParticle};
+use crate::grape::registry::REGISTRY;
+use crate::observe::trace::{self, Event};
+use crate::process::settings::{self, Devices, NoNeighbour};
 
 /// The cluster that the `_all` calls address: a cluster of kirin has every device already.
 pub const ALL: c_int = 0;
@@ -43,7 +43,7 @@ pub fn close(id: c_int) -> Result<c_int> {
 }
 
 pub fn npipes() -> Result<c_int> {
-    let count = config::settings().npipes;
+    let count = settings::settings().npipes;
     trace::record(|| Event::Pipelines { count });
     Ok(count)
 }
@@ -225,7 +225,7 @@ impl Outputs {
 ///
 /// `p` points to an integer.
 unsafe fn no_neighbour(p: *const c_int) -> c_int {
-    match config::settings().no_neighbour {
+    match settings::settings().no_neighbour {
         NoNeighbour::Zero => 0,
         NoNeighbour::MinusOne => -1,
         // SAFETY: passed on.

@@ -41,7 +41,7 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Error, Result};
-use crate::log;
+use crate::process::log;
 
 /// The boundary: errors become codes and a line on stderr, and no panic passes.
 #[inline]

@@ -8,7 +8,7 @@ use once_cell::sync::Lazy;
 use parking_lot::Mutex;
 
 use super::table::{Argument, Call, Kind, Returns, Support};
-use crate::registry::REGISTRY;
+use crate::grape::registry::REGISTRY;
 
 /// The calls of this group.
 pub(super) const CALLS: &[Call] = &[

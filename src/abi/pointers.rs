@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 
 use crate::error::{Error, Result};
-use crate::particle::{Force, IParticle};
+use crate::grape::particle::{Force, IParticle};
 
 /// A cluster id by reference; the null pointer stands for cluster 0.
 ///

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use super::calls::Outputs;
 use super::pointers::{Hints, IArrays};
-use crate::cluster::{Answer, Cluster};
-use crate::particle::Force;
-use crate::trace::{self, Event, Target};
+use crate::grape::cluster::{Answer, Cluster};
+use crate::grape::particle::Force;
+use crate::observe::trace::{self, Event, Target};
 
 /// Nanoseconds since `begin`.
 fn since(begin: Instant) -> u64 {

@@ -10,11 +10,11 @@
 //! with r = x_j - x_i and v = v_j - v_i (equations 3.3 to 3.5 of the kirin thesis).
 
 use super::{Backend, Block, Results};
-use crate::config::Precision;
 use crate::error::Result;
-use crate::jmemory::{JMemory, PAGE};
-use crate::neighbours;
-use crate::particle::{Force, IParticle};
+use crate::grape::jmemory::{JMemory, PAGE};
+use crate::grape::neighbours;
+use crate::grape::particle::{Force, IParticle};
+use crate::process::settings::Precision;
 
 /// The reference backend.
 pub struct Reference;

@@ -1,7 +1,7 @@
 //! The integration of a cluster through a GRAPE-6 library, one block at a time.
 
 use kirin::client::{Block, Grape};
-use kirin::particle::JParticle;
+use kirin::grape::particle::JParticle;
 use kirin_kit::Body;
 use kirin_kit::snapshot::State;
 use kirin_kit::vector::Vec3;

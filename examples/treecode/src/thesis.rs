@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::{Instant, SystemTime};
 
 use kirin::client::Grape;
-use kirin::machine::{Machine, command_line};
+use kirin::process::machine::{Machine, command_line};
 use kirin_kit::Body;
 use kirin_kit::command::{Ended, catch_interruption, interrupted};
 use kirin_kit::comparison::{Circumstances, publish};

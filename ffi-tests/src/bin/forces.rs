@@ -7,7 +7,7 @@ use ffi_tests::direct::Source;
 use ffi_tests::report::exponential;
 use ffi_tests::sets::Set;
 use kirin::client::{Block, Grape};
-use kirin::particle::JParticle;
+use kirin::grape::particle::JParticle;
 
 fn main() -> ExitCode {
     let path = std::env::args().nth(1).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use ffi_tests::generate::repository;
 use kirin::backend::cuda::{Plan, Target};
-use kirin::config::Precision;
+use kirin::process::settings::Precision;
 
 use crate::steps::{Call, WIDE, last_step, steps};
 

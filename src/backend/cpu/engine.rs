@@ -5,18 +5,18 @@ use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
 
+use super::division::{Division, Task};
 use super::kernel::MeanRoot;
-use super::plan::{Plan, Task};
 use super::pool::Pool;
 use super::simd::Simd;
 use super::tasks::{Compute, Finish, Predict, Prepared, Shared};
 use super::workspace::Workspace;
 use crate::backend::{Backend, Block, Results};
-use crate::config::{InstructionSet, Precision};
 use crate::error::Result;
-use crate::jmemory::JMemory;
-use crate::particle::Force;
-use crate::stats::Phases;
+use crate::grape::jmemory::JMemory;
+use crate::grape::particle::Force;
+use crate::observe::statistics::Phases;
+use crate::process::settings::{InstructionSet, Precision};
 
 /// Blocks up to this size do not keep the tiles of a time that is seen for the first time.
 ///
@@ -122,9 +122,10 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             let tile = prepared.fresh_tile(memory.page(position), block.ti);
             stale += usize::from(tile.is_none());
         }
-        let plan = Plan::new(ni, self.pages.len(), stale, self.threads, self.split);
-        if self.workspaces.len() < plan.tasks() {
-            self.workspaces.resize_with(plan.tasks(), Mutex::default);
+        let division = Division::new(ni, self.pages.len(), stale, self.threads, self.split);
+        if self.workspaces.len() < division.tasks() {
+            self.workspaces
+                .resize_with(division.tasks(), Mutex::default);
         }
         let shared = Shared::<S, SPLIT> {
             s: self.s,
@@ -134,12 +135,12 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             prepared: &self.prepared,
             pages: &self.pages,
             nearest,
-            transient: new_time && ni <= TRANSIENT && !plan.predicts_first(),
+            transient: new_time && ni <= TRANSIENT && !division.predicts_first(),
         };
         let pool = Pool::get();
-        if plan.predicts_first() {
+        if division.predicts_first() {
             let begin = now();
-            pool.run(self.pages.len(), plan.threads(), &|p| {
+            pool.run(self.pages.len(), division.threads(), &|p| {
                 shared.s.vectorize(Predict {
                     shared: &shared,
                     position: shared.pages[p],
@@ -148,20 +149,20 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             self.phases.prediction = begin.map(|b| b.elapsed()).unwrap_or_default();
         }
         let workspaces = &self.workspaces;
-        pool.run(plan.tasks(), plan.threads(), &|t| {
+        pool.run(division.tasks(), division.threads(), &|t| {
             shared.s.vectorize(Compute {
                 shared: &shared,
-                task: plan.task(t),
-                whole: plan.tasks_are_whole(),
+                task: division.task(t),
+                whole: division.tasks_are_whole(),
                 workspace: &mut workspaces[t].lock(),
             });
         });
 
         let begin = now();
-        let spaces = &mut self.workspaces[..plan.tasks()];
-        if plan.tasks_are_whole() {
+        let spaces = &mut self.workspaces[..division.tasks()];
+        if division.tasks_are_whole() {
             for (t, workspace) in spaces.iter_mut().enumerate() {
-                copy_results(&plan.task(t), workspace.get_mut(), results);
+                copy_results(&division.task(t), workspace.get_mut(), results);
             }
         } else if let [first, others @ ..] = spaces {
             let first = first.get_mut();

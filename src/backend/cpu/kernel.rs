@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use super::simd::{Real, Simd, Sums, Work, leading};
 use super::tile::Tile;
-use crate::backend::units::Units;
-use crate::jmemory::{Column, PAGE, Page};
-use crate::particle::IParticle;
+use crate::backend::scaling::Units;
+use crate::grape::jmemory::{Column, PAGE, Page};
+use crate::grape::particle::IParticle;
 
 /// An i-particle in the numbers of a tile.
 #[derive(Clone, Copy, Debug)]

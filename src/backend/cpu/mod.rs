@@ -4,20 +4,11 @@
 //! while it is close to the processor. A leaf of the summation tree is a run of
 //! 32 vectors of a tile: single-precision sums of at most 32 terms a lane.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
+mod division;
 mod engine;
 mod kernel;
 mod nearest;
-#[cfg(target_arch = "aarch64")]
-mod neon;
-mod plan;
 mod pool;
-mod portable;
-#[cfg(test)]
-mod promises;
 mod simd;
 mod tasks;
 #[cfg(test)]
@@ -27,9 +18,9 @@ mod tile;
 mod workspace;
 
 use self::engine::Cpu;
-use self::portable::Portable;
+use self::simd::portable::Portable;
 use super::Backend;
-use crate::config::{InstructionSet, Precision, Settings};
+use crate::process::settings::{InstructionSet, Precision, Settings};
 
 pub use self::threads::threads;
 
@@ -54,7 +45,7 @@ pub fn choose(settings: &Settings) -> Box<dyn Backend> {
         if let Some(backend) = make(settings.simd) {
             return backend;
         }
-        crate::log::error(
+        crate::process::log::error(
             "KIRIN_SIMD",
             format_args!("this processor has no {}", settings.simd),
         );
@@ -95,18 +86,18 @@ pub fn build(
         )),
         #[cfg(target_arch = "x86_64")]
         InstructionSet::Avx2 => Some(with!(
-            avx2::Avx2::<f32>::detect()?,
-            avx2::Avx2::<f64>::detect()?
+            simd::avx2::Avx2::<f32>::detect()?,
+            simd::avx2::Avx2::<f64>::detect()?
         )),
         #[cfg(target_arch = "x86_64")]
         InstructionSet::Avx512 => Some(with!(
-            avx512::Avx512::<f32>::detect()?,
-            avx512::Avx512::<f64>::detect()?
+            simd::avx512::Avx512::<f32>::detect()?,
+            simd::avx512::Avx512::<f64>::detect()?
         )),
         #[cfg(target_arch = "aarch64")]
         InstructionSet::Neon => Some(with!(
-            neon::Neon::<f32>::detect()?,
-            neon::Neon::<f64>::detect()?
+            simd::neon::Neon::<f32>::detect()?,
+            simd::neon::Neon::<f64>::detect()?
         )),
         _ => None,
     }

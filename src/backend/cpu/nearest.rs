@@ -5,9 +5,9 @@
 //! noted; the few that remain at the end are compared in double precision, so the answer does not
 //! depend on the precision.
 
-use crate::jmemory::Page;
-use crate::neighbours;
-use crate::particle::{IParticle, Nearest};
+use crate::grape::jmemory::Page;
+use crate::grape::neighbours;
+use crate::grape::particle::{IParticle, Nearest};
 
 /// Relative error of r^2 + eps^2 in the loop, generously.
 const RELATIVE: f64 = 1.0 / 16384.0;

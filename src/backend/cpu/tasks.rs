@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::division::Task;
 use super::kernel::{self, Sources, Target, Variant};
 use super::nearest::{self, Candidate, Candidates};
-use super::plan::Task;
 use super::simd::{Real, Simd, Work};
 use super::tile::{self, Labels, Masses, Tile};
 use super::workspace::Workspace;
 use crate::backend::{Block, reference};
-use crate::jmemory::{Column, JMemory, PAGE, Page};
-use crate::particle::{Force, IParticle};
-use crate::reduce::{Partial, Steps};
+use crate::grape::jmemory::{Column, JMemory, PAGE, Page};
+use crate::grape::particle::{Force, IParticle};
+use crate::grape::sum_tree::{Partial, Steps};
 
 /// Vectors of one leaf.
 const LEAF_VECTORS: usize = 32;

@@ -1,6 +1,6 @@
 //! How many threads a process should use.
 
-use crate::ranks;
+use crate::process::ranks;
 
 /// Threads for one process: what is set, or the cores allowed to it, divided by the MPI ranks
 /// that share the machine.

@@ -2,9 +2,9 @@
 //! split into a high and a low part where the elements are single precision.
 
 use super::simd::{Real, Simd, Sums};
-use crate::backend::units::{self, FAR, LENGTHS, Units, VELOCITIES, outside};
-use crate::jmemory::{Column, PAGE, Page};
-use crate::predictor::{Arithmetic, Coordinate};
+use crate::backend::scaling::{self, FAR, LENGTHS, Units, VELOCITIES, outside};
+use crate::grape::jmemory::{Column, PAGE, Page};
+use crate::grape::predictor::{Arithmetic, Coordinate};
 
 /// What turns the sums of a leaf into acceleration, potential and jerk, where the
 /// kernel computed `scale` / r instead of 1 / r and took `mass` for the unit of mass.
@@ -55,7 +55,7 @@ impl<T: Real> Masses<T> {
         // Double precision holds any mass.
         let single = size_of::<T>() < size_of::<f64>();
         (self.unit, self.representable) = match single {
-            true => units::of_masses(page.mass()),
+            true => scaling::of_masses(page.mass()),
             false => (1.0, true),
         };
         let inverse = 1.0 / self.unit;
@@ -321,10 +321,10 @@ impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
     }
 }
 
-/// [`units::suitable`] for the particles of one page.
+/// [`scaling::suitable`] for the particles of one page.
 #[cold]
 fn suitable_units(page: &Page, ti: f64) -> (Units, bool) {
-    units::suitable(
+    scaling::suitable(
         page.slots(usize::MAX)
             .map(|slot| page.particle(slot).predicted(ti)),
     )
@@ -332,10 +332,10 @@ fn suitable_units(page: &Page, ti: f64) -> (Units, bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::portable::Portable;
+    use super::super::simd::portable::Portable;
     use super::*;
-    use crate::jmemory::JMemory;
-    use crate::particle::JParticle;
+    use crate::grape::jmemory::JMemory;
+    use crate::grape::particle::JParticle;
 
     fn page_of(x: f64, v: f64, m: f64) -> JMemory {
         let mut memory = JMemory::default();

@@ -6,9 +6,9 @@ use super::kernel::Target;
 use super::nearest::Candidates;
 use super::simd::{Real, Sums};
 use super::tile::Tile;
-use crate::backend::units::Units;
-use crate::particle::{Force, IParticle, Nearest};
-use crate::reduce::{Joiner, Steps};
+use crate::backend::scaling::Units;
+use crate::grape::particle::{Force, IParticle, Nearest};
+use crate::grape::sum_tree::{Joiner, Steps};
 
 /// What is known of one i-particle.
 pub struct Progress<T> {

@@ -3,10 +3,10 @@
 
 use std::cell::RefCell;
 
-use super::layout::SUMS;
-use super::unit::Share;
-use crate::particle::{Force, Nearest};
-use crate::reduce::{Joiner, Partial};
+use crate::backend::cuda::device::Share;
+use crate::backend::cuda::layout::SUMS;
+use crate::grape::particle::{Force, Nearest};
+use crate::grape::sum_tree::{Joiner, Partial};
 
 /// i-particles that are joined together: their sums stay in the nearest cache.
 const CHUNK: usize = 64;

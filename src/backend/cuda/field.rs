@@ -1,13 +1,13 @@
 //! The j-particles of a block as the devices see them: in which units, and who has which.
 
-use super::scale::Scale;
-use super::unit::Job;
 use crate::backend::Block;
-use crate::backend::units::SINGLE_RANGE;
-use crate::config::{Place, Precision, Settings};
-use crate::jmemory::JMemory;
-use crate::particle::IParticle;
-use crate::reduce::share;
+use crate::backend::cuda::device::Job;
+use crate::backend::cuda::device::scale::Scale;
+use crate::backend::scaling::SINGLE_RANGE;
+use crate::grape::jmemory::JMemory;
+use crate::grape::particle::IParticle;
+use crate::grape::sum_tree::share;
+use crate::process::settings::{Place, Precision, Settings};
 
 /// The j-particles of a block as the devices see them.
 pub struct Field {

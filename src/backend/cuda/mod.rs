@@ -6,39 +6,31 @@
 //! precision on one tree, wherever that happens, so a result does not depend on the launch.
 //! A device that fails is left out: its share is sent to the others, or the CPU takes over.
 
-mod buffers;
-mod chip;
 mod combine;
+mod device;
 mod driver;
 mod field;
-mod functions;
 mod layout;
 mod plan;
-mod ptx;
-mod scale;
-mod store;
-mod tree;
-mod unit;
-mod upload;
 
 use std::time::Instant;
 
+use self::device::Unit;
 use self::driver::Failure;
 use self::field::Field;
-use self::unit::Unit;
 use super::{Backend, Block, Results, cpu, reference};
-use crate::config::{Devices, Precision, Settings};
 use crate::error::Result;
-use crate::jmemory::JMemory;
-use crate::neighbours::{self, ListRules, NeighbourLists};
-use crate::particle::{Force, IParticle};
+use crate::grape::jmemory::JMemory;
+use crate::grape::neighbours::{self, ListRules, NeighbourLists};
+use crate::grape::particle::{Force, IParticle};
+use crate::observe::statistics::Phases;
 use crate::process;
-use crate::ranks;
-use crate::stats::Phases;
+use crate::process::ranks;
+use crate::process::settings::{Devices, Precision, Settings};
 
-pub use self::chip::Target;
 pub use self::driver::{Device, devices};
 pub use self::plan::Plan;
+pub use self::plan::chip::Target;
 
 /// i-particles that are computed together; more go one batch after the other.
 const BATCH: usize = 65536;
@@ -113,8 +105,9 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
 /// Says once that the CPU computes although a GPU was welcome, and why.
 pub fn report_absence(reason: &str) {
     static REPORTED: std::sync::Once = std::sync::Once::new();
-    REPORTED
-        .call_once(|| crate::log::line(format_args!("no GPU is used: {reason}; the CPU computes")));
+    REPORTED.call_once(|| {
+        process::log::line(format_args!("no GPU is used: {reason}; the CPU computes"))
+    });
 }
 
 /// The backend.
@@ -289,7 +282,7 @@ impl Cuda {
                 false => "the other devices compute",
             };
             let lost = std::mem::take(&mut self.lost).join("; ");
-            crate::log::line(format_args!("{lost}; {heir} from here on"));
+            process::log::line(format_args!("{lost}; {heir} from here on"));
         }
         done
     }

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 use kirin::backend::cuda::Target;
 use kirin::backend::{self, cpu, cuda};
-use kirin::config::{self, InstructionSet, SETTINGS, Setting, Settings};
-use kirin::jmemory::PAGE;
-use kirin::machine::Machine;
+use kirin::grape::jmemory::PAGE;
+use kirin::process::machine::Machine;
+use kirin::process::settings::{self, InstructionSet, SETTINGS, Setting, Settings};
 
 use crate::report;
 
@@ -39,7 +39,7 @@ fn capability(text: &str) -> Result<(i32, i32), String> {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> ExitCode {
-    let settings = config::settings();
+    let settings = settings::settings();
     let mut text = text(settings);
     if options.plan {
         let first = cuda::devices().ok().and_then(|devices| devices.first());
@@ -212,7 +212,7 @@ fn origin(setting: &Setting) -> String {
         return "default".to_owned();
     };
     let value = value.to_string_lossy().into_owned();
-    let (_, complaints) = config::from_variables([(setting.name.to_owned(), value.clone())]);
+    let (_, complaints) = settings::from_variables([(setting.name.to_owned(), value.clone())]);
     if complaints.is_empty() {
         "environment".to_owned()
     } else {

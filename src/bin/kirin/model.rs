@@ -4,7 +4,7 @@
 
 use std::f64::consts::PI;
 
-use kirin::particle::JParticle;
+use kirin::grape::particle::JParticle;
 
 /// A vector.
 pub type Vec3 = [f64; 3];

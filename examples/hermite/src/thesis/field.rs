@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use kirin::client::{Block, Grape};
-use kirin::particle::JParticle;
+use kirin::grape::particle::JParticle;
 use kirin_kit::Body;
 use serde_json::{Value, json};
 

@@ -17,7 +17,7 @@ mod worker;
 use std::error::Error;
 use std::time::SystemTime;
 
-use kirin::machine::{Machine, command_line};
+use kirin::process::machine::{Machine, command_line};
 use kirin_kit::command::{Ended, catch_interruption};
 use kirin_kit::comparison::{Circumstances, publish};
 

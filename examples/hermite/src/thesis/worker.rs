@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use kirin::client::Grape;
-use kirin::config;
+use kirin::process::settings;
 use kirin_kit::Body;
 use kirin_kit::command::{Ended, catch_interruption, interrupted};
 use kirin_kit::diagnostics::Energy;
@@ -183,7 +183,7 @@ fn answer<'g>(
         Some("describe") => {
             let mut described = Field::describe(grape)?;
             if options.library.is_none() {
-                described["split"] = json!(config::settings().split);
+                described["split"] = json!(settings::settings().split);
             }
             Ok(described)
         }

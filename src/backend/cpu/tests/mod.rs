@@ -4,12 +4,12 @@ mod bits;
 mod nearest;
 
 use super::engine::Cpu;
-use super::portable::Portable;
+use super::simd::portable::Portable;
 use super::{available, build};
 use crate::backend::{Backend, Block, Results, reference};
-use crate::config::{InstructionSet, Precision};
-use crate::jmemory::{JMemory, PAGE};
-use crate::particle::{Force, IParticle, JParticle};
+use crate::grape::jmemory::{JMemory, PAGE};
+use crate::grape::particle::{Force, IParticle, JParticle};
+use crate::process::settings::{InstructionSet, Precision};
 
 /// Repeatable numbers in (-1, 1).
 struct Numbers(u64);

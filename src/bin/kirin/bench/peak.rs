@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use kirin::backend::cpu;
-use kirin::config::{self, InstructionSet};
+use kirin::process::settings::{self, InstructionSet};
 use serde::{Deserialize, Serialize};
 
 /// Additions, subtractions, multiplications and fused operations for one vector of pairs.
@@ -36,7 +36,7 @@ pub struct Peak {
 /// The instruction set that the CPU backend uses in this process.
 pub fn chosen_set() -> InstructionSet {
     let available = cpu::available();
-    let set = config::settings().simd;
+    let set = settings::settings().simd;
     if available.contains(&set) {
         set
     } else {

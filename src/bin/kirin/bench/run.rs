@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use kirin::backend::cpu;
-use kirin::machine::{Machine, command_line};
+use kirin::process::machine::{Machine, command_line};
 use serde::Serialize;
 
 use super::Options;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use kirin::machine::{Machine, command_line};
+use kirin::process::machine::{Machine, command_line};
 use serde::Serialize;
 
 use super::Options;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kirin::client::{Block, Grape};
-use kirin::particle::Force;
-use kirin::trace::{Event, Target, Trace};
+use kirin::grape::particle::Force;
+use kirin::observe::trace::{Event, Target, Trace};
 
 use super::summary::Summary;
 use crate::worker::CLUSTER;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use kirin::machine::{Machine, command_line};
-use kirin::trace::{Event, Trace, TraceError};
+use kirin::observe::trace::{Event, Trace, TraceError};
+use kirin::process::machine::{Machine, command_line};
 use serde::Serialize;
 
 use super::Options;

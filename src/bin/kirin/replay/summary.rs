@@ -1,6 +1,6 @@
 //! What a replay found.
 
-use kirin::particle::Force;
+use kirin::grape::particle::Force;
 use serde::{Deserialize, Serialize};
 
 /// Errors beyond are all alike.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use kirin::config;
+use kirin::process::settings;
 
 use self::program::Program;
 use crate::library::{self, SONAME};
@@ -167,8 +167,8 @@ fn settings(options: &Options) -> Result<Vec<(&'static str, String)>, String> {
         settings.push(("KIRIN_STATS", "1".to_owned()));
     }
     for (name, value) in &settings {
-        if let Some(setting) = config::SETTINGS.iter().find(|s| s.name == *name) {
-            let (_, wrong) = config::from_variables([(setting.name.to_owned(), value.clone())]);
+        if let Some(setting) = settings::SETTINGS.iter().find(|s| s.name == *name) {
+            let (_, wrong) = settings::from_variables([(setting.name.to_owned(), value.clone())]);
             if !wrong.is_empty() {
                 return Err(format!("{name}={value} is not one of: {}", setting.values));
             }

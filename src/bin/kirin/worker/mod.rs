@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use kirin::backend::cpu;
 use kirin::client::Grape;
-use kirin::config;
+use kirin::process::settings;
 
 use crate::bench::{self, Bench};
 use crate::check;
@@ -102,7 +102,7 @@ fn describe(grape: &Grape, linked: bool) -> Opened {
         npipes: grape.npipes(),
         // Only the linked library is known to follow the settings that this process sees.
         threads: linked.then(|| match backend.starts_with("cpu ") {
-            true => cpu::threads(config::settings().threads),
+            true => cpu::threads(settings::settings().threads),
             false => 1,
         }),
         backend,

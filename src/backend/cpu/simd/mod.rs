@@ -1,0 +1,191 @@
+//! Vectors as the kernels see them: one trait, implemented once for each
+//! instruction set and element type.
+//!
+//! A value of an implementing type is a token: it exists only where the
+//! processor has the instructions, so holding one makes their use sound.
+
+#[cfg(target_arch = "x86_64")]
+pub mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub mod avx512;
+#[cfg(target_arch = "aarch64")]
+pub mod neon;
+pub mod portable;
+#[cfg(test)]
+mod promises;
+
+use crate::grape::jmemory::PAGE;
+
+/// Element of a vector.
+pub trait Real: Copy + Default + Send + Sync + PartialOrd + 'static {
+    /// Largest finite value.
+    const MAX: Self;
+    /// Coordinates up to the larger number and squares of the softening length between
+    /// both are safe from overflow and underflow in the kernels.
+    const SAFE_RANGE: (f64, f64);
+    /// The bits of double precision that hold sign, exponent and as many leading digits as an element.
+    const LEADING: u64;
+    /// Rounds to the nearest element.
+    fn from_f64(x: f64) -> Self;
+    /// Exact.
+    fn to_f64(self) -> f64;
+}
+
+impl Real for f32 {
+    const MAX: Self = Self::MAX;
+    const SAFE_RANGE: (f64, f64) = crate::backend::scaling::SINGLE_RANGE;
+    const LEADING: u64 = !0 << (f64::MANTISSA_DIGITS - Self::MANTISSA_DIGITS);
+    #[inline(always)]
+    fn from_f64(x: f64) -> Self {
+        x as Self
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Real for f64 {
+    const MAX: Self = Self::MAX;
+    const SAFE_RANGE: (f64, f64) = (1e-180, 1e90);
+    const LEADING: u64 = !0;
+    #[inline(always)]
+    fn from_f64(x: f64) -> Self {
+        x
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+/// Something to be compiled once for each instruction set. (A closure would not do: it
+/// cannot be forced into the function that has the instructions.)
+pub trait Work {
+    /// What comes out.
+    type Output;
+    /// The work itself; implementations are `#[inline(always)]`.
+    fn run(self) -> Self::Output;
+}
+
+/// Sums over one leaf: acceleration, potential, jerk, and one number for padding.
+pub type Sums = [f64; 8];
+
+/// A vector of double precision of the same instruction set.
+pub type Wide<S> = <<S as Simd>::Double as Simd>::V;
+
+/// A vector instruction set for one element type.
+pub trait Simd: Copy + Send + Sync + 'static {
+    /// Element.
+    type T: Real;
+    /// Vector of [`Simd::LANES`] elements.
+    type V: Copy;
+    /// One truth value for each lane.
+    type M: Copy;
+    /// The same instruction set for double precision.
+    type Double: Simd<T = f64>;
+
+    /// Elements of a vector; divides 32.
+    const LANES: usize;
+    /// Whether there are 32 registers, or 16.
+    const MANY_REGISTERS: bool;
+    /// Vectors of double precision that hold as many elements: 1 or 2.
+    const PARTS: usize;
+
+    /// Runs `work` compiled for this instruction set.
+    fn vectorize<W: Work>(self, work: W) -> W::Output;
+
+    /// The same element in each lane.
+    fn splat(self, x: Self::T) -> Self::V;
+    /// The elements at `at..at + LANES`.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    unsafe fn load(self, from: &[Self::T; PAGE], at: usize) -> Self::V;
+    /// Puts the elements at `at..at + LANES`.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    unsafe fn store(self, to: &mut [Self::T; PAGE], at: usize, a: Self::V);
+    /// The token for double precision.
+    fn double(self) -> Self::Double;
+    /// Rounds double precision: all [`Simd::PARTS`] vectors, low lanes first.
+    fn narrow(self, parts: [Wide<Self>; 2]) -> Self::V;
+    /// As many leading bits of double precision as an element holds.
+    fn leading(self, a: Wide<Self>) -> Wide<Self>;
+    /// a + b
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a - b
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a b
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a b + c, fused where the instruction set can.
+    fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// c - a b, fused where the instruction set can.
+    fn fnma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// The smaller of two numbers in each lane; b where a is not a number.
+    fn min(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The larger of |a| and b, which is not negative, in each lane; b where a is not a number.
+    fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V;
+    /// A rough 1 / sqrt(x).
+    fn estimate(self, x: Self::V) -> Self::V;
+    /// A Newton step of 1 / sqrt(x), which doubles the digits of y. (y (3 - x y^2) would be an operation
+    /// less, but round more often.)
+    // aarch64 has an instruction for it.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    #[inline(always)]
+    fn newton(self, x: Self::V, y: Self::V) -> Self::V {
+        let (one, half) = (Self::T::from_f64(1.0), Self::T::from_f64(0.5));
+        let e = self.fnma(self.mul(x, y), y, self.splat(one));
+        self.fma(self.mul(y, self.splat(half)), e, y)
+    }
+    /// 1 / sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`; see
+    /// [`super::kernel::MeanRoot`].
+    fn refine(self, x: Self::V, y: Self::V) -> Self::V;
+
+    /// Lanes that are not zero.
+    fn nonzero(self, a: Self::V) -> Self::M;
+    /// Lanes whose bit (from the lowest) is set.
+    fn mask(self, bits: u32) -> Self::M;
+    /// Lanes whose label at `at..at + LANES` differs from `label`.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    unsafe fn label_differs(self, labels: &[i32; PAGE], at: usize, label: i32) -> Self::M;
+    /// Both.
+    fn and(self, a: Self::M, b: Self::M) -> Self::M;
+    /// `a` in the lanes of the mask, `b` in the others.
+    fn select(self, m: Self::M, a: Self::V, b: Self::V) -> Self::V;
+    /// Bits of the lanes with a <= b.
+    fn le_bits(self, a: Self::V, b: Self::V) -> u32;
+
+    /// The smallest lane.
+    fn least(self, a: Self::V) -> Self::T;
+    /// The largest lane.
+    fn greatest(self, a: Self::V) -> Self::T;
+    /// The sum over the lanes of each vector, in double precision: lane l with lane
+    /// l + LANES/2 first (single precision only), then neighbours, pairwise.
+    fn sums(self, a: [Self::V; 7]) -> Sums;
+}
+
+/// [`Simd::leading`] of one number.
+#[inline(always)]
+pub fn leading<T: Real>(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & T::LEADING)
+}
+
+/// Lanes of double precision added pairwise: the order that [`Simd::sums`] promises.
+#[inline(always)]
+pub fn pairwise<const N: usize>(mut lanes: [f64; N]) -> f64 {
+    let mut n = N;
+    while n > 1 {
+        n /= 2;
+        for k in 0..n {
+            lanes[k] = lanes[2 * k] + lanes[2 * k + 1];
+        }
+    }
+    lanes[0]
+}

@@ -1,0 +1,148 @@
+//! Arrays for vectors: runs on every processor, as fast as the compiler can make
+//! it, and stands in for wider or missing instruction sets in tests.
+
+use super::{Real, Simd, Sums, Work, leading, pairwise};
+use crate::grape::jmemory::PAGE;
+
+/// `N` lanes of `T`. Not a proof of anything: every processor has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Portable<T, const N: usize>(std::marker::PhantomData<T>);
+
+macro_rules! portable {
+    ($t:ty, $n:literal, $half:literal, $fold:expr) => {
+        impl Simd for Portable<$t, $n> {
+            type T = $t;
+            type V = [$t; $n];
+            type M = [bool; $n];
+            type Double = Portable<f64, $half>;
+
+            const LANES: usize = $n;
+            const MANY_REGISTERS: bool = false;
+            const PARTS: usize = $n / $half;
+
+            #[inline(always)]
+            fn vectorize<W: Work>(self, work: W) -> W::Output {
+                work.run()
+            }
+            #[inline(always)]
+            fn splat(self, x: $t) -> Self::V {
+                [x; $n]
+            }
+            #[inline(always)]
+            unsafe fn load(self, from: &[$t; PAGE], at: usize) -> Self::V {
+                std::array::from_fn(|l| from[at + l])
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: &mut [$t; PAGE], at: usize, a: Self::V) {
+                to[at..at + $n].copy_from_slice(&a);
+            }
+            #[inline(always)]
+            fn double(self) -> Self::Double {
+                Portable::default()
+            }
+            #[inline(always)]
+            fn narrow(self, parts: [[f64; $half]; 2]) -> Self::V {
+                std::array::from_fn(|l| parts[l / $half][l % $half] as $t)
+            }
+            #[inline(always)]
+            fn leading(self, a: [f64; $half]) -> [f64; $half] {
+                std::array::from_fn(|l| leading::<$t>(a[l]))
+            }
+            #[inline(always)]
+            fn add(self, a: Self::V, b: Self::V) -> Self::V {
+                std::array::from_fn(|l| a[l] + b[l])
+            }
+            #[inline(always)]
+            fn sub(self, a: Self::V, b: Self::V) -> Self::V {
+                std::array::from_fn(|l| a[l] - b[l])
+            }
+            #[inline(always)]
+            fn mul(self, a: Self::V, b: Self::V) -> Self::V {
+                std::array::from_fn(|l| a[l] * b[l])
+            }
+            #[inline(always)]
+            fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+                std::array::from_fn(|l| a[l] * b[l] + c[l])
+            }
+            #[inline(always)]
+            fn fnma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+                std::array::from_fn(|l| c[l] - a[l] * b[l])
+            }
+            #[inline(always)]
+            fn min(self, a: Self::V, b: Self::V) -> Self::V {
+                std::array::from_fn(|l| if a[l] < b[l] { a[l] } else { b[l] })
+            }
+            #[inline(always)]
+            fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V {
+                std::array::from_fn(|l| if a[l].abs() > b[l] { a[l].abs() } else { b[l] })
+            }
+            #[inline(always)]
+            fn estimate(self, x: Self::V) -> Self::V {
+                std::array::from_fn(|l| 1.0 / x[l].sqrt())
+            }
+            #[inline(always)]
+            fn refine(self, _: Self::V, y: Self::V) -> Self::V {
+                y
+            }
+            #[inline(always)]
+            fn nonzero(self, a: Self::V) -> Self::M {
+                std::array::from_fn(|l| a[l] != 0.0)
+            }
+            #[inline(always)]
+            fn mask(self, bits: u32) -> Self::M {
+                std::array::from_fn(|l| bits >> l & 1 == 1)
+            }
+            #[inline(always)]
+            unsafe fn label_differs(self, labels: &[i32; PAGE], at: usize, label: i32) -> Self::M {
+                std::array::from_fn(|l| labels[at + l] != label)
+            }
+            #[inline(always)]
+            fn and(self, a: Self::M, b: Self::M) -> Self::M {
+                std::array::from_fn(|l| a[l] & b[l])
+            }
+            #[inline(always)]
+            fn select(self, m: Self::M, a: Self::V, b: Self::V) -> Self::V {
+                std::array::from_fn(|l| if m[l] { a[l] } else { b[l] })
+            }
+            #[inline(always)]
+            fn le_bits(self, a: Self::V, b: Self::V) -> u32 {
+                (0..$n).fold(0, |bits, l| bits | u32::from(a[l] <= b[l]) << l)
+            }
+            #[inline(always)]
+            fn least(self, a: Self::V) -> $t {
+                a.into_iter().fold(a[0], |m, x| if x < m { x } else { m })
+            }
+            #[inline(always)]
+            fn greatest(self, a: Self::V) -> $t {
+                a.into_iter().fold(a[0], |m, x| if x > m { x } else { m })
+            }
+            #[inline(always)]
+            fn sums(self, a: [Self::V; 7]) -> Sums {
+                let fold: fn([$t; $n]) -> [f64; $half] = $fold;
+                let sum = |k: usize| pairwise(fold(a[k]));
+                [sum(0), sum(1), sum(2), sum(3), sum(4), sum(5), sum(6), 0.0]
+            }
+        }
+    };
+    (single $n:literal $half:literal) => {
+        portable!(f32, $n, $half, |a| std::array::from_fn(
+            |l| a[l].to_f64() + a[l + $half].to_f64()
+        ));
+    };
+    (double $n:literal) => {
+        portable!(f64, $n, $n, |a| a);
+    };
+}
+
+portable!(single 4 2);
+portable!(double 2);
+
+#[cfg(test)]
+mod wider {
+    use super::*;
+
+    portable!(single 8 4);
+    portable!(single 16 8);
+    portable!(double 4);
+    portable!(double 8);
+}

@@ -1,0 +1,392 @@
+//! One device at work: its share of the j-particles, the queue, and the launches of one block.
+
+mod block;
+mod lists;
+mod plans;
+pub mod scale;
+pub mod store;
+mod upload;
+
+use std::collections::HashMap;
+
+use self::plans::Trees;
+use self::scale::slots;
+use self::store::{Store, Todo};
+use self::upload::{Upload, bytes_of};
+use crate::backend::cuda::driver::memory::{Counters, DeviceBuffer, PinnedBuffer};
+use crate::backend::cuda::driver::modules::Module;
+use crate::backend::cuda::driver::{Current, Device, Kernel, Lease, Result, Stream};
+use crate::backend::cuda::layout::{AdvanceArgs, IRecord, PageWork, RECORD};
+use crate::backend::cuda::plan::Plan;
+use crate::backend::scaling::Units;
+use crate::grape::jmemory::{JMemory, PAGE};
+use crate::grape::particle::IParticle;
+use crate::process::settings::{Place, Precision};
+
+/// Bytes of changes that are sent in one copy.
+const BATCH: usize = 16 << 20;
+
+/// Threads of the kernels, as in the sources.
+const ADVANCE_THREADS: u32 = 256;
+const NEIGHBOUR_THREADS: u32 = 128;
+
+/// What a device is to do with its share of the j-particles.
+pub struct Job<'a> {
+    /// The j-particles.
+    pub memory: &'a JMemory,
+    /// Positions of the device's pages, in address order.
+    pub run: &'a [usize],
+    /// How many of them, at the front, have addresses below `nj`.
+    pub pages: usize,
+    /// Page at which the run begins, 0 if there is none before.
+    pub first: u32,
+    /// Page at which the next device's begins, if it has any below `nj`.
+    pub next: Option<u32>,
+    /// Some of the i-particles of a block.
+    pub particles: &'a [IParticle],
+    /// Number of leading addresses.
+    pub nj: usize,
+    /// Time of the prediction.
+    pub ti: f64,
+    /// Units on the device.
+    pub units: Units,
+    /// Whether anything moves.
+    pub jerk: bool,
+    /// Whether nearest neighbours are wanted.
+    pub nearest: bool,
+    /// Where j-particles are predicted.
+    pub predictor: Place,
+    /// Where sums are joined.
+    pub join: Place,
+}
+
+/// A device with its memory and its queue.
+pub struct Unit {
+    /// The device.
+    pub device: &'static Device,
+    lease: Lease,
+    precision: Precision,
+    split: bool,
+    stream: Stream,
+    store: Store,
+    upload: Upload,
+    /// Partial sums.
+    sums: DeviceBuffer,
+    /// What is known of nearest neighbours.
+    candidates: DeviceBuffer,
+    /// Thread blocks that are done with their i-particles: zero between launches.
+    done: Counters,
+    /// Results, on the device and here.
+    answer: DeviceBuffer,
+    pinned: PinnedBuffer,
+    kernels: HashMap<String, Kernel>,
+    /// By i-particles and pages.
+    plans: HashMap<(usize, usize), Plan>,
+    trees: Trees,
+    queued: Option<Queued>,
+    /// Whether the queue may hold work that nobody has waited for.
+    busy: bool,
+}
+
+/// What has been queued and will be found in the pinned memory.
+struct Queued {
+    ni: usize,
+    /// What is left to do on the host: the tree, if the sums come as the thread blocks left them.
+    unjoined: Option<usize>,
+    kept: Vec<(u32, u32)>,
+    /// Bytes before the nearest neighbours, if there are any.
+    sums: usize,
+    nearest: bool,
+}
+
+/// The results of one device for the i-particles of a job.
+pub struct Share<'a> {
+    /// First page of each sum.
+    pub leaves: Vec<u32>,
+    /// `[sum][quantity][i-particle]`.
+    pub sums: &'a [f64],
+    /// Squared distance of the nearest neighbour and its label; empty if not asked for.
+    pub nearest: (&'a [f64], &'a [i32]),
+}
+
+impl Unit {
+    /// A device made ready, with nothing in its memory. With `split`, thread blocks may divide the
+    /// j-particles.
+    ///
+    /// # Errors
+    ///
+    /// The device does not let us.
+    pub fn new(device: &'static Device, precision: Precision, split: bool) -> Result<Self> {
+        let lease = device.open()?;
+        let current = lease.enter()?;
+        let stream = Stream::new(&current)?;
+        let mut unit = Self {
+            device,
+            lease,
+            precision,
+            split,
+            stream,
+            store: Store::default(),
+            upload: Upload::default(),
+            sums: DeviceBuffer::default(),
+            candidates: DeviceBuffer::default(),
+            done: Counters::default(),
+            answer: DeviceBuffer::default(),
+            pinned: PinnedBuffer::default(),
+            kernels: HashMap::new(),
+            plans: HashMap::new(),
+            trees: Trees::default(),
+            queued: None,
+            busy: false,
+        };
+        // Modules that the driver does not take are better known now.
+        unit.kernel(&current, Module::Common, "join_sums".to_owned())?;
+        unit.kernel(
+            &current,
+            Module::Forces(precision),
+            format!("advance_{precision}"),
+        )?;
+        Ok(unit)
+    }
+
+    fn kernel(&mut self, current: &Current<'_>, module: Module, name: String) -> Result<Kernel> {
+        if let Some(&kernel) = self.kernels.get(&name) {
+            return Ok(kernel);
+        }
+        let kernel = self.device.kernel(current, module, &name)?;
+        self.kernels.insert(name, kernel);
+        Ok(kernel)
+    }
+
+    /// Queues a job. Whatever was queued before is waited for and forgotten.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver; the unit is of no use then.
+    pub fn start(&mut self, job: &Job<'_>) -> Result<()> {
+        let current = self.lease.enter()?;
+        self.settle(&current)?;
+        self.busy = true;
+        let plan = self.plan(job.particles.len().max(1), job.pages.max(1));
+        self.grow_tree(job, plan.parts);
+        let room = self.block_bytes(job, &plan);
+        let advance = self.advance(&current, job, room)?;
+        let queued = if job.particles.is_empty() || job.pages == 0 {
+            self.upload.send(&self.stream)?;
+            self.launch_advance(&current, advance)?;
+            None
+        } else {
+            Some(self.block(&current, job, &plan, advance)?)
+        };
+        self.queued = queued;
+        Ok(())
+    }
+
+    /// Waits for what is queued, and forgets it.
+    fn settle(&mut self, current: &Current<'_>) -> Result<()> {
+        self.queued = None;
+        if self.busy {
+            self.stream.wait(current)?;
+            self.busy = false;
+        }
+        Ok(())
+    }
+
+    /// The results of the last job; `None` if it had no pairs.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver; the unit is of no use then.
+    pub fn finish(&mut self) -> Result<Option<Share<'_>>> {
+        let Some(queued) = self.queued.take() else {
+            return Ok(None);
+        };
+        let current = self.lease.enter()?;
+        self.stream.wait(&current)?;
+        self.busy = false;
+        let Queued { ni, kept, .. } = queued;
+        let count = queued.sums / 8;
+        // SAFETY: the device has written so much into the pinned memory, and is done; the buffer is
+        // aligned, and any bits are numbers.
+        let (sums, r2, labels) = unsafe {
+            let start = self.pinned.start();
+            let near = start.add(queued.sums);
+            let many = if queued.nearest { ni } else { 0 };
+            (
+                std::slice::from_raw_parts_mut(start.cast::<f64>(), count),
+                std::slice::from_raw_parts(near.cast::<f64>(), many),
+                std::slice::from_raw_parts(near.add(many * 8).cast::<i32>(), many),
+            )
+        };
+        if let Some(parts) = queued.unjoined {
+            block::join_on_host(&self.trees.by_parts[&parts], sums, ni);
+        }
+        Ok(Some(Share {
+            leaves: kept.iter().map(|&(leaf, _)| leaf).collect(),
+            sums,
+            nearest: (r2, labels),
+        }))
+    }
+
+    /// Stores what has changed and predicts what is not predicted. The last batch is left in the
+    /// upload, with `room` bytes behind it, and returned to be launched.
+    fn advance(
+        &mut self,
+        current: &Current<'_>,
+        job: &Job<'_>,
+        room: usize,
+    ) -> Result<Option<AdvanceArgs>> {
+        let Units { length, velocity } = job.units;
+        let stamp = [job.ti.to_bits(), length.to_bits(), velocity.to_bits()];
+        let memory = job.memory;
+        let todo = self
+            .store
+            .plan(current, memory, job.run, job.pages, stamp, self.precision)?;
+        let on_host = job.predictor == Place::Host;
+        let mut rest = &todo[..];
+        loop {
+            let (batch, after, bytes) = split_batch(rest, on_host);
+            let is_last = after.is_empty();
+            let bytes = bytes + if is_last { room } else { 0 };
+            self.upload.begin(current, bytes, !batch.is_empty())?;
+            let launch = (!batch.is_empty()).then(|| self.gather(job, batch, stamp));
+            self.upload.behind();
+            if is_last {
+                return Ok(launch);
+            }
+            self.upload.send(&self.stream)?;
+            self.launch_advance(current, launch)?;
+            self.stream.wait(current)?; // before the upload is written to again
+            rest = after;
+        }
+    }
+
+    /// Puts the changes of some pages into the upload.
+    fn gather(&mut self, job: &Job<'_>, batch: &[Todo], stamp: [u64; 3]) -> AdvanceArgs {
+        let Self { store, upload, .. } = self;
+        let mut begin = 0;
+        let work: Vec<PageWork> = batch
+            .iter()
+            .map(|todo| {
+                let work = store.note(
+                    job.memory.page(todo.position),
+                    todo,
+                    begin,
+                    stamp,
+                    self.precision,
+                );
+                begin += todo.records;
+                work
+            })
+            .collect();
+        let work = upload.put(&work);
+        let mut records = None;
+        for todo in batch {
+            let page = job.memory.page(todo.position);
+            let bits = if todo.fresh {
+                page.present()
+            } else {
+                page.changed()
+            };
+            let chosen = slots(bits);
+            let at = upload.put_each(todo.records, chosen.map(|slot| store::record(page, slot)));
+            records.get_or_insert(at);
+        }
+        let mut predictions = None;
+        if job.predictor == Place::Host {
+            let mut x = Box::new([[0.0; PAGE]; 3]);
+            for todo in batch {
+                let page = job.memory.page(todo.position);
+                page.predict_positions(job.ti, &mut x);
+                let at = upload.put(&x[..]);
+                predictions.get_or_insert(at);
+                page.predict_velocities(job.ti, &mut x);
+                upload.put(&x[..]);
+            }
+        }
+        AdvanceArgs {
+            j: store.sources(job.units),
+            work,
+            records: records.unwrap_or_default(),
+            predictions: predictions.unwrap_or_default(),
+            ti: job.ti,
+            pages: batch.len() as u32,
+            ..AdvanceArgs::default()
+        }
+    }
+
+    fn launch_advance(&mut self, current: &Current<'_>, launch: Option<AdvanceArgs>) -> Result<()> {
+        let Some(mut args) = launch else {
+            return Ok(());
+        };
+        (args.from, args.to, args.fetch) = self.upload.fetch();
+        let name = format!("advance_{}", self.precision);
+        let kernel = self.kernel(current, Module::Forces(self.precision), name)?;
+        let blocks = args.pages + args.fetch.div_ceil(ADVANCE_THREADS);
+        // SAFETY: what the kernel takes; all of it lies in buffers of the unit that are not freed or
+        // written to before the queue was waited for.
+        unsafe {
+            self.stream
+                .launch(kernel, (blocks, 1), (ADVANCE_THREADS, 1), &args)
+        }
+    }
+
+    /// Gives up what is queued, without waiting.
+    pub fn cancel(&mut self) {
+        self.queued = None;
+    }
+
+    /// Leaves everything as it is: the process was forked, and the device belongs to the parent.
+    pub fn abandon(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Unit {
+    fn drop(&mut self) {
+        let Ok(current) = self.lease.enter() else {
+            return;
+        };
+        // Whatever is queued still uses the buffers. If the device is lost, so are they.
+        let _ = self.stream.wait(&current);
+        self.store.free(&current);
+        self.upload.free(&current);
+        for buffer in [&mut self.sums, &mut self.candidates, &mut self.answer] {
+            buffer.free(&current);
+        }
+        self.done.free(&current);
+        self.pinned.free(&current);
+        self.stream.free(&current);
+    }
+}
+
+/// As much of the work as fits into one copy, the rest, and the bytes of the copy.
+fn split_batch(todo: &[Todo], on_host: bool) -> (&[Todo], &[Todo], usize) {
+    let prediction = if on_host {
+        2 * bytes_of::<[[f64; PAGE]; 3]>(1)
+    } else {
+        0
+    };
+    let mut bytes = bytes_of::<PageWork>(0);
+    let mut count = 0;
+    for page in todo {
+        let more = size_of::<PageWork>() + bytes_of::<[f64; RECORD]>(page.records) + prediction;
+        if count > 0 && bytes + more > BATCH {
+            break;
+        }
+        bytes += more;
+        count += 1;
+    }
+    let (batch, after) = todo.split_at(count);
+    (batch, after, bytes)
+}
+
+fn i_record(i: &IParticle) -> IRecord {
+    IRecord {
+        x: i.x,
+        v: i.v,
+        eps2: i.eps2,
+        h2: i.h2,
+        label: i.index.into(),
+    }
+}

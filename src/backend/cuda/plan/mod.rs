@@ -1,0 +1,260 @@
+//! How a block is laid over a device: thread blocks, the i-particles of a thread, and the parts
+//! into which the j-particles are divided where the i-particles alone do not fill the device.
+//!
+//! Of all layouts that the kernels know the one is taken that should be done first, by the counted
+//! instructions of the kernels ([`crate::backend::cuda::plan::chip`]). No GPU was asked yet.
+//!
+//! A page is never divided between thread blocks. A leaf is one thread's, and 16 x 8 threads take the
+//! eight leaves of a page at once already; with more than 16 i-particles more thread blocks of 16 x 8 fill
+//! the device as well as parts of pages would. At 16384 j and 128 i-particles, on 132
+//! multiprocessors: 8 x 32 blocks of 16 x 8 threads, 64 pairs a thread, where 1 x 32 blocks of
+//! 128 x 1 have 512 pairs a thread; the pages come from the second-level cache eight times, 24 kB each.
+
+use std::fmt;
+
+pub mod chip;
+pub mod tree;
+
+use self::chip::{PAGE_SLOTS, Target};
+
+/// Threads of one thread block of the force kernels.
+pub const THREADS: usize = 128;
+
+/// Leaves of a page, and j-particles of a leaf, as in the sources.
+const LEAVES: usize = 8;
+const LEAF: usize = 64;
+
+/// Fewest i-particles that lie side by side in a thread block: the rest of its threads are rows.
+const LEAST_COLUMNS: usize = 16;
+
+/// Most thread blocks a multiprocessor that are tried, and most parts where the i-particles fill the device.
+const MOST: usize = 8;
+
+/// Share of its issue slots that a multiprocessor fills with one thread block of one, two and four
+/// i-particles a thread: one warp a scheduler, which waits for its own results, the less the more
+/// pairs it has in hand. Several blocks fill more, together at most all.
+const ALONE: [f64; 3] = [0.4, 0.5, 0.6];
+
+/// Clocks until a page that nobody hides behind other work has come to the multiprocessor.
+const FETCH: f64 = 800.0;
+
+/// Clocks of a round of joins: two accesses to memory, one after the other.
+const ROUND: f64 = 1200.0;
+
+/// Bytes of sums that a multiprocessor moves in a clock.
+const SUM_BYTES: f64 = 32.0;
+
+/// The launch of the force kernel for one block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// i-particles of one thread.
+    pub tile: usize,
+    /// Threads side by side, each with its own i-particles.
+    pub columns: usize,
+    /// Threads that share the leaves of a page for the same i-particles.
+    pub rows: usize,
+    /// Thread blocks along the i-particles.
+    pub blocks: usize,
+    /// Thread blocks along the j-particles.
+    pub parts: usize,
+    /// Clocks that the kernel should take, by the counts.
+    pub clocks: f64,
+    /// Those of them in which the sums of the parts are joined.
+    pub join: f64,
+}
+
+impl Plan {
+    /// The plan for `ni` i-particles and the j-particles of `pages` pages, both at least 1.
+    pub fn new(ni: usize, pages: usize, target: &Target) -> Self {
+        let widest = ni.next_power_of_two().clamp(LEAST_COLUMNS, THREADS);
+        let narrow = [16, 32, 64, 128].into_iter().filter(|&c| c <= widest);
+        let shapes = narrow
+            .map(|columns| (1, columns))
+            .chain([(2, THREADS), (4, THREADS)]);
+        let mut best: Option<Self> = None;
+        for (tile, columns) in shapes {
+            let blocks = ni.div_ceil(columns * tile);
+            // So many thread blocks a multiprocessor, or so many parts.
+            let to_fill = (1..=MOST).map(|each| each * target.multiprocessors / blocks);
+            for parts in to_fill.chain(1..=MOST) {
+                let parts = parts.clamp(1, if target.split { pages } else { 1 });
+                // As few as leave the longest part as long.
+                let parts = pages.div_ceil(pages.div_ceil(parts));
+                let mut plan = Self {
+                    tile,
+                    columns,
+                    rows: THREADS / columns,
+                    blocks,
+                    parts,
+                    clocks: 0.0,
+                    join: 0.0,
+                };
+                plan.count_clocks(ni, pages, target);
+                if best.is_none_or(|best| plan.clocks < best.clocks) {
+                    best = Some(plan);
+                }
+            }
+        }
+        best.unwrap_or_else(|| unreachable!("there are shapes"))
+    }
+
+    fn count_clocks(&mut self, ni: usize, pages: usize, target: &Target) {
+        // Thread blocks of the multiprocessor that has most, and how many of them run at a time.
+        let each = (self.blocks * self.parts).div_ceil(target.multiprocessors);
+        let together = each.min(target.resident(self.tile));
+        let turns = each.div_ceil(together) as f64;
+        let longest = pages.div_ceil(self.parts) as f64;
+        let pairs = (LEAVES / self.rows * LEAF * self.tile) as f64;
+        let slots = pairs * target.slots(self.tile) + PAGE_SLOTS * target.issue();
+        let busy = (ALONE[self.tile.ilog2() as usize] * together as f64).min(1.0);
+        let force = longest * (each as f64 * slots / busy + turns * FETCH);
+        let parts = self.parts as f64;
+        let bytes = 2.0 * 8.0 * 7.0 * parts * ni as f64;
+        self.join = parts.log2().ceil() * ROUND
+            + bytes / (SUM_BYTES * target.multiprocessors as f64)
+            // The last of the thread blocks reads alone what all have left.
+            + 8.0 * 7.0 * parts * self.columns.min(ni) as f64 / SUM_BYTES;
+        if self.parts == 1 {
+            self.join = 0.0;
+        }
+        self.clocks = force + self.join;
+    }
+
+    /// The share of the issue slots of the device that pairs of the fullest tile would need: what the
+    /// division leaves of them, by the counts.
+    pub fn efficiency(&self, ni: usize, pages: usize, target: &Target) -> f64 {
+        let pairs = (ni * pages * LEAVES * LEAF) as f64;
+        let least = pairs / (THREADS * target.multiprocessors) as f64 * target.slots(4);
+        least / self.clocks
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} x {} blocks of {} x {} threads, {} i a thread",
+            self.blocks, self.parts, self.columns, self.rows, self.tile
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::settings::Precision;
+
+    fn targets() -> impl Iterator<Item = Target> {
+        let chips = [
+            ((6, 1), 6),
+            ((6, 0), 56),
+            ((7, 5), 20),
+            ((8, 6), 46),
+            ((8, 9), 76),
+            ((7, 0), 80),
+            ((8, 0), 108),
+            ((9, 0), 132),
+            ((10, 0), 148),
+            ((12, 0), 84),
+        ];
+        chips.into_iter().flat_map(|(capability, multiprocessors)| {
+            [Precision::Mixed, Precision::Double, Precision::Single].map(|precision| Target {
+                multiprocessors,
+                capability,
+                precision,
+                split: true,
+            })
+        })
+    }
+
+    const SIZES: [usize; 24] = [
+        1, 2, 7, 8, 16, 17, 31, 32, 48, 64, 100, 128, 129, 192, 256, 333, 512, 700, 1024, 2048,
+        4097, 16384, 33000, 65536,
+    ];
+    const PAGES: [usize; 8] = [1, 2, 31, 32, 100, 256, 257, 2048];
+
+    #[test]
+    fn every_plan_fits_the_kernels() {
+        for target in targets() {
+            for ni in SIZES {
+                for pages in PAGES {
+                    let plan = Plan::new(ni, pages, &target);
+                    assert!(plan.columns * plan.tile * plan.blocks >= ni, "{plan}");
+                    assert_eq!(plan.columns * plan.rows, THREADS);
+                    assert!([1, 2, 4, 8].contains(&plan.rows), "{plan}");
+                    assert!(plan.tile == 1 || plan.rows == 1, "{plan}");
+                    assert!((1..=pages).contains(&plan.parts), "{plan}");
+                    let split = false;
+                    let whole = Plan::new(ni, pages, &Target { split, ..target });
+                    assert_eq!(whole.parts, 1, "{whole}");
+                    assert!(whole.clocks >= plan.clocks, "{whole}, {plan}");
+                }
+            }
+        }
+    }
+
+    /// No size falls between two layouts: where there is work for all, hardly a slot is lost.
+    #[test]
+    fn large_blocks_lose_little_to_the_division() {
+        for target in targets() {
+            // Pascal and Turing have shared memory for one or two thread blocks.
+            let full = (ALONE[0] * target.resident(1) as f64).min(1.0);
+            for ni in SIZES {
+                for pages in PAGES {
+                    let plan = Plan::new(ni, pages, &target);
+                    // Threads stand side by side in sixteens, wanted or not.
+                    let whole = ni.next_multiple_of(LEAST_COLUMNS);
+                    let efficiency = plan.efficiency(whole, pages, &target);
+                    // Pages for every multiprocessor, if each had 16 i-particles.
+                    let work = whole as f64 / 16.0 * pages as f64 / target.multiprocessors as f64;
+                    let least = match work {
+                        500.0.. if ni >= 512 => 0.8,
+                        500.0.. => 0.65,
+                        100.0.. => 0.5,
+                        20.0.. => 0.3,
+                        _ => 0.0,
+                    };
+                    assert!(
+                        (least * full..=1.0).contains(&efficiency),
+                        "{efficiency:.3}: {ni} i, {pages} pages, {target:?}: {plan}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn more_work_never_takes_less_time() {
+        for target in targets() {
+            for pages in PAGES {
+                let clocks = SIZES.map(|ni| Plan::new(ni, pages, &target).clocks);
+                for (pair, ni) in clocks.windows(2).zip(SIZES) {
+                    let is_later = pair[0] <= pair[1] * 1.02;
+                    assert!(is_later, "{ni} i, {pages} pages, {target:?}: {pair:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_block_uses_the_whole_device_and_a_large_one_is_hardly_split() {
+        let h200 = Target {
+            multiprocessors: 132,
+            capability: (9, 0),
+            precision: Precision::Mixed,
+            split: true,
+        };
+        let small = Plan::new(256, 32, &h200);
+        assert!(small.blocks * small.parts >= 132, "{small}");
+        let large = Plan::new(65536, 256, &h200);
+        assert!(large.tile == 4 && large.parts <= 33, "{large}");
+        // 128 thread blocks on 20 multiprocessors would leave a tenth of their time unused.
+        let turing = Target {
+            multiprocessors: 20,
+            capability: (7, 5),
+            ..h200
+        };
+        let whole = Plan::new(65536, 2048, &turing);
+        assert!(whole.efficiency(65536, 2048, &turing) > 0.98, "{whole}");
+    }
+}

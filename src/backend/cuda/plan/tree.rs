@@ -1,0 +1,216 @@
+//! The tree of sums as a device sees it: which sums are joined by whom.
+//!
+//! The pages of a device are divided into parts, one for a thread block (or a column of them). A
+//! block joins what it can by itself, page by page; the sums that it leaves are joined in rounds, by
+//! the device or the host; what even those leave is joined with the sums of the other devices.
+//! Everything follows [`Joiner`], so the order never depends on the division.
+
+use std::cell::RefCell;
+
+use crate::grape::sum_tree::{Joiner, Partial, Steps, share};
+
+/// Who joins what, for one division of a device's pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// For each page: how many sums its block joins after it.
+    pub joins: Vec<u8>,
+    /// For each part: the first of the sums that it uses.
+    pub first_sum: Vec<u32>,
+    /// Number of sums in all parts.
+    pub sums: u32,
+    /// Joins of what the parts leave: the second sum is added to the first.
+    pub steps: Vec<[u32; 2]>,
+    /// Where each round of independent steps ends.
+    pub rounds: Vec<u32>,
+    /// What remains: the first page of each sum, and the sum.
+    pub kept: Vec<(u32, u32)>,
+}
+
+impl Tree {
+    /// The tree over the pages with these numbers (ascending), in `parts` parts.
+    ///
+    /// `first` is the page at which the device's run begins, 0 if there is none before; `next` is the
+    /// page at which the following run begins, if there is one.
+    ///
+    /// A subtree is known to be complete when the next page is seen. Behind the last there is nothing
+    /// up to the end of all numbers.
+    pub fn new(numbers: &[u32], parts: usize, first: u32, next: Option<u32>) -> Self {
+        let mut tree = Self {
+            joins: Vec::with_capacity(numbers.len()),
+            first_sum: Vec::with_capacity(parts),
+            sums: 0,
+            steps: Vec::new(),
+            rounds: Vec::new(),
+            kept: Vec::new(),
+        };
+        let log = RefCell::new(Vec::new());
+        let next = next.unwrap_or(u32::MAX);
+        let mut whole = Joiner::new(first);
+        for part in 0..parts {
+            let run = share(numbers.len(), parts, part);
+            let begin = if run.start == 0 {
+                first
+            } else {
+                numbers[run.start]
+            };
+            let after = numbers.get(run.end).copied().unwrap_or(next);
+            for (leaf, sum) in tree.add_part(&numbers[run], begin, after) {
+                whole.push(
+                    leaf,
+                    Sum {
+                        sum,
+                        round: 0,
+                        log: &log,
+                    },
+                );
+            }
+        }
+        whole.push(
+            next,
+            Sum {
+                sum: u32::MAX,
+                round: 0,
+                log: &log,
+            },
+        );
+        let kept = whole.parts().iter().filter(|(leaf, _)| *leaf != next);
+        tree.kept = kept.map(|&(leaf, s)| (leaf, s.sum)).collect();
+
+        let mut steps: Vec<(u32, [u32; 2])> = log.take();
+        steps.sort_by_key(|&(round, _)| round);
+        for (n, (round, step)) in (1..).zip(steps) {
+            tree.steps.push(step);
+            if round as usize > tree.rounds.len() {
+                tree.rounds.push(n);
+            }
+            if let Some(end) = tree.rounds.last_mut() {
+                *end = n;
+            }
+        }
+        tree
+    }
+
+    /// Adds a part; returns the sums that it leaves, with the first page of each.
+    fn add_part(&mut self, numbers: &[u32], begin: u32, after: u32) -> Vec<(u32, u32)> {
+        let first_sum = self.sums;
+        self.first_sum.push(first_sum);
+        let mut steps = Steps::default();
+        steps.restart(numbers.iter().copied(), begin, after);
+        self.joins.extend(&steps.joins);
+        self.sums += steps.depth as u32;
+        steps.left.into_iter().zip(first_sum..).collect()
+    }
+}
+
+/// A sum by its number, which writes down what it is joined with and when that can be done.
+#[derive(Clone, Copy)]
+struct Sum<'a> {
+    sum: u32,
+    round: u32,
+    log: &'a RefCell<Vec<(u32, [u32; 2])>>,
+}
+
+impl Partial for Sum<'_> {
+    fn join(self, other: Self) -> Self {
+        let round = self.round.max(other.round) + 1;
+        self.log.borrow_mut().push((round, [self.sum, other.sum]));
+        Self { round, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does what the kernels and the host do with a tree.
+    fn run(tree: &Tree, values: &[[f64; 1]], parts: usize) -> Vec<(u32, [f64; 1])> {
+        let mut sums = vec![[f64::NAN]; tree.sums as usize];
+        for part in 0..parts {
+            let mut depth = tree.first_sum[part] as usize;
+            for n in share(values.len(), parts, part) {
+                let mut sum = values[n];
+                for back in 1..=usize::from(tree.joins[n]) {
+                    sum = sums[depth - back].join(sum);
+                }
+                depth -= usize::from(tree.joins[n]);
+                sums[depth] = sum;
+                depth += 1;
+            }
+        }
+        let mut begin = 0;
+        for &end in &tree.rounds {
+            let steps = &tree.steps[begin..end as usize];
+            let mut touched: Vec<u32> = steps.iter().flatten().copied().collect();
+            touched.sort_unstable();
+            touched.dedup();
+            assert_eq!(
+                touched.len(),
+                2 * steps.len(),
+                "steps of a round are independent"
+            );
+            for &[to, from] in steps {
+                sums[to as usize] = sums[to as usize].join(sums[from as usize]);
+            }
+            begin = end as usize;
+        }
+        assert_eq!(begin, tree.steps.len());
+        tree.kept
+            .iter()
+            .map(|&(leaf, sum)| (leaf, sums[sum as usize]))
+            .collect()
+    }
+
+    #[test]
+    fn any_division_over_devices_and_parts_gives_the_bits_of_the_tree() {
+        let pages: [Vec<u32>; 4] = [
+            (0..61).collect(),
+            (0..200).filter(|n| n % 7 != 2).collect(),
+            vec![3, 4, 5, 1000, 1001, 4_194_303],
+            vec![9],
+        ];
+        for numbers in pages {
+            let value = |n: u32| [1.0 / f64::from(n % 11 + 3) * 2.0_f64.powi((n % 40) as i32)];
+            let mut expected = Joiner::new(0);
+            numbers.iter().for_each(|&n| expected.push(n, value(n)));
+            let expected = expected.total();
+            for devices in 1..=4.min(numbers.len()) {
+                for parts in 1..=9 {
+                    let mut whole = Joiner::new(0);
+                    for device in 0..devices {
+                        let run_of = share(numbers.len(), devices, device);
+                        let mine = &numbers[run_of.clone()];
+                        let first = if run_of.start == 0 { 0 } else { mine[0] };
+                        let next = numbers.get(run_of.end).copied();
+                        let parts = parts.min(mine.len());
+                        let tree = Tree::new(mine, parts, first, next);
+                        assert!(tree.kept.len() <= 44);
+                        if devices == 1 {
+                            assert_eq!(tree.kept.len(), 1);
+                        }
+                        let values: Vec<_> = mine.iter().map(|&n| value(n)).collect();
+                        for (leaf, sum) in run(&tree, &values, parts) {
+                            whole.push(leaf, sum);
+                        }
+                    }
+                    assert_eq!(whole.total(), expected, "{devices} devices, {parts} parts");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_block_takes_few_rounds() {
+        let numbers: Vec<u32> = (0..256).collect();
+        let tree = Tree::new(&numbers, 256, 0, None);
+        assert_eq!(
+            (tree.sums, tree.steps.len(), tree.rounds.len()),
+            (256, 255, 8)
+        );
+        let tree = Tree::new(&numbers, 1, 0, None);
+        assert!(tree.sums <= 9 && tree.steps.is_empty(), "{tree:?}");
+        assert_eq!(
+            tree.joins.iter().map(|&n| usize::from(n)).sum::<usize>(),
+            255
+        );
+    }
+}

@@ -1,0 +1,418 @@
+//! A GRAPE-6 library as its clients see it: a handful of symbols, either of the
+//! kirin linked into this program or of any library opened by path.
+//!
+//! The applications under `examples/` and the `kirin` command use the interface
+//! through this type only, so each of them can be pointed at another library.
+//! The Fortran spellings are called: every GRAPE-6 library has them.
+
+use std::error::Error;
+use std::ffi::{CStr, c_char, c_int};
+use std::path::Path;
+
+use libloading::Library;
+
+mod block;
+
+pub use block::Block;
+
+type Vec3 = [f64; 3];
+type Scalar = unsafe extern "C" fn(*const c_int) -> c_int;
+type SetTi = unsafe extern "C" fn(*const c_int, *const f64) -> c_int;
+type SetJParticle = unsafe extern "C" fn(
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const f64,
+    *const f64,
+    *const f64,
+    *const f64,
+    *const f64,
+    *const f64,
+    *const f64,
+    *const f64,
+) -> c_int;
+type MassPosition = unsafe extern "C" fn(
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const f64,
+    *const f64,
+) -> c_int;
+type FirstHalf = unsafe extern "C" fn(
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *mut Vec3,
+    *mut Vec3,
+    *mut Vec3,
+    *mut Vec3,
+    *const f64,
+    *const f64,
+    *const f64,
+) -> c_int;
+type LastHalf = unsafe extern "C" fn(
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *mut Vec3,
+    *mut Vec3,
+    *const f64,
+    *const f64,
+    *mut Vec3,
+    *mut Vec3,
+    *mut f64,
+) -> c_int;
+type LastHalf2 = unsafe extern "C" fn(
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *mut Vec3,
+    *mut Vec3,
+    *const f64,
+    *const f64,
+    *mut Vec3,
+    *mut Vec3,
+    *mut f64,
+    *mut c_int,
+) -> c_int;
+type GetList =
+    unsafe extern "C" fn(*const c_int, *const c_int, *const c_int, *mut c_int, *mut c_int) -> c_int;
+type SetMode = unsafe extern "C" fn(*const c_int) -> c_int;
+type Predicted = unsafe extern "C" fn(*const c_int, *const c_int, *mut Vec3, *mut Vec3) -> c_int;
+type Describe = unsafe extern "C" fn(c_int) -> *const c_char;
+
+/// One GRAPE-6 library, ready to be called.
+pub struct Grape {
+    open: Scalar,
+    close: Scalar,
+    npipes: unsafe extern "C" fn() -> c_int,
+    set_ti: SetTi,
+    set_j_particle: SetJParticle,
+    mass_position: Option<MassPosition>,
+    firsthalf: FirstHalf,
+    lasthalf: LastHalf,
+    lasthalf2: Option<LastHalf2>,
+    read_list: Option<Scalar>,
+    get_list: Option<GetList>,
+    sort_mode: Option<SetMode>,
+    predicted: Option<Predicted>,
+    backend: Option<Describe>,
+    precision: Option<Describe>,
+    name: String,
+    _library: Option<Library>,
+}
+
+/// Why a library cannot be used.
+#[derive(Debug)]
+pub struct ClientError(String);
+
+impl std::fmt::Display for ClientError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for ClientError {}
+
+impl Grape {
+    /// The kirin that is linked into this program.
+    pub fn linked() -> Self {
+        use crate::abi::*;
+        Self {
+            open: g6_open_,
+            close: g6_close_,
+            npipes: g6_npipes_,
+            set_ti: g6_set_ti_,
+            set_j_particle: g6_set_j_particle_,
+            mass_position: Some(g6_set_j_particle_multisend_mxfast_),
+            firsthalf: g6calc_firsthalf_,
+            lasthalf: g6calc_lasthalf_,
+            lasthalf2: Some(g6calc_lasthalf2_),
+            read_list: Some(g6_read_neighbour_list_),
+            get_list: Some(g6_get_neighbour_list_),
+            sort_mode: Some(g6_set_neighbour_list_sort_mode_),
+            predicted: Some(g6_get_predicted_j_particles_),
+            backend: Some(kirin_backend),
+            precision: Some(kirin_precision),
+            name: "kirin (linked)".to_owned(),
+            _library: None,
+        }
+    }
+
+    /// The library at `path`, or where the system's loader finds it.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be loaded, or lacks one of the symbols every client needs.
+    pub fn open_library(path: impl AsRef<Path>) -> Result<Self, ClientError> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let fail = |e: libloading::Error| {
+            let cause = e.source().map(|c| format!(": {c}")).unwrap_or_default();
+            ClientError(format!("{name}: {e}{cause}"))
+        };
+        // SAFETY: loading a library runs its initialisers; the user named this one to be run.
+        let library = unsafe { Library::new(path) }.map_err(fail)?;
+        /// Looks a symbol up as a function of the field's type.
+        macro_rules! symbol {
+            ($name:literal) => {
+                // SAFETY: the GRAPE-6 interface gives each of these names this signature
+                // (g6-api.md, section 1); older libraries return nothing where we ignore it.
+                unsafe { library.get(concat!($name, "\0")) }.map(|s| *s)
+            };
+        }
+        Ok(Self {
+            open: symbol!("g6_open_").map_err(fail)?,
+            close: symbol!("g6_close_").map_err(fail)?,
+            npipes: symbol!("g6_npipes_").map_err(fail)?,
+            set_ti: symbol!("g6_set_ti_").map_err(fail)?,
+            set_j_particle: symbol!("g6_set_j_particle_").map_err(fail)?,
+            mass_position: symbol!("g6_set_j_particle_multisend_mxfast_").ok(),
+            firsthalf: symbol!("g6calc_firsthalf_").map_err(fail)?,
+            lasthalf: symbol!("g6calc_lasthalf_").map_err(fail)?,
+            lasthalf2: symbol!("g6calc_lasthalf2_").ok(),
+            read_list: symbol!("g6_read_neighbour_list_").ok(),
+            get_list: symbol!("g6_get_neighbour_list_").ok(),
+            sort_mode: symbol!("g6_set_neighbour_list_sort_mode_").ok(),
+            predicted: symbol!("g6_get_predicted_j_particles_").ok(),
+            backend: symbol!("kirin_backend").ok(),
+            precision: symbol!("kirin_precision").ok(),
+            name,
+            _library: Some(library),
+        })
+    }
+
+    /// The linked kirin, or the library at `path` where one is given.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Grape::open_library`].
+    pub fn linked_or(path: Option<&Path>) -> Result<Self, ClientError> {
+        path.map_or_else(|| Ok(Self::linked()), Self::open_library)
+    }
+
+    /// The library's file, or that it is the linked one.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What computes the forces of cluster `id`: kirin's backend, or the name of a foreign library.
+    pub fn backend(&self, id: i32) -> String {
+        // SAFETY: kirin's own function returns a string that lives as long as the library.
+        self.text(|| self.backend.map(|f| unsafe { f(id) }))
+    }
+
+    /// The precision of cluster `id`, or "unknown" for a foreign library.
+    pub fn precision(&self, id: i32) -> String {
+        match self.precision {
+            // SAFETY: as for `backend`.
+            Some(f) => self.text(|| Some(unsafe { f(id) })),
+            None => "unknown".to_owned(),
+        }
+    }
+
+    /// Whether it is a kirin, which follows the settings of this process.
+    pub fn is_kirin(&self) -> bool {
+        self.backend.is_some()
+    }
+
+    /// The status that a call returned. In other libraries some calls are `void` and leave an
+    /// arbitrary number behind: only kirin's own statuses are passed on.
+    fn status(&self, returned: c_int) -> i32 {
+        if self.is_kirin() { returned } else { 0 }
+    }
+
+    fn text(&self, get: impl Fn() -> Option<*const c_char>) -> String {
+        match get() {
+            // SAFETY: a non-null pointer from kirin is a C string of static lifetime.
+            Some(p) if !p.is_null() => unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned(),
+            _ => self.name.clone(),
+        }
+    }
+
+    /// `g6_open`: connects to cluster `id`.
+    pub fn open(&self, id: i32) -> i32 {
+        // SAFETY: the argument is a live integer.
+        self.status(unsafe { (self.open)(&id) })
+    }
+
+    /// `g6_close`: releases cluster `id` and its j-particles.
+    pub fn close(&self, id: i32) -> i32 {
+        // SAFETY: the argument is a live integer.
+        self.status(unsafe { (self.close)(&id) })
+    }
+
+    /// `g6_npipes`: number of i-particles that one call should bring at most.
+    pub fn npipes(&self) -> usize {
+        // SAFETY: the function takes nothing.
+        usize::try_from(unsafe { (self.npipes)() })
+            .unwrap_or(1)
+            .max(1)
+    }
+
+    /// `g6_set_ti`: the time to which the j-particles are predicted.
+    pub fn set_ti(&self, id: i32, ti: f64) {
+        // SAFETY: both arguments are live.
+        unsafe { (self.set_ti)(&id, &ti) };
+    }
+
+    /// `g6_set_j_particle`: stores one j-particle with its step `dtj` at `address`.
+    pub fn set_j_particle(
+        &self,
+        id: i32,
+        address: i32,
+        dtj: f64,
+        p: &crate::grape::particle::JParticle,
+    ) -> i32 {
+        // SAFETY: scalars and three-vectors are live for the call, which copies them.
+        let returned = unsafe {
+            (self.set_j_particle)(
+                &id,
+                &address,
+                &p.index,
+                &p.t,
+                &dtj,
+                &p.mass,
+                p.a2by18.as_ptr(),
+                p.a1by6.as_ptr(),
+                p.aby2.as_ptr(),
+                p.v.as_ptr(),
+                p.x.as_ptr(),
+            )
+        };
+        self.status(returned)
+    }
+
+    /// The mass-and-position load of treecodes; through `g6_set_j_particle` where the library lacks it.
+    pub fn set_mass_position(&self, id: i32, address: i32, index: i32, mass: f64, x: &Vec3) -> i32 {
+        match self.mass_position {
+            // SAFETY: all arguments are live for the call, which copies them.
+            Some(f) => self.status(unsafe { f(&id, &1, &address, &index, &mass, x.as_ptr()) }),
+            None => self.set_j_particle(
+                id,
+                address,
+                0.0,
+                &crate::grape::particle::JParticle {
+                    index,
+                    mass,
+                    x: *x,
+                    ..Default::default()
+                },
+            ),
+        }
+    }
+
+    /// `g6calc_firsthalf`: starts the block on the j-particles at addresses `0..nj`.
+    pub fn firsthalf(&self, id: i32, nj: usize, block: &mut Block, eps2: f64) {
+        block.assert_consistent();
+        let (nj, ni) = (to_int(nj), to_int(block.len()));
+        // SAFETY: every array has `ni` entries; the interface copies what it is to keep.
+        unsafe {
+            (self.firsthalf)(
+                &id,
+                &nj,
+                &ni,
+                block.index.as_ptr(),
+                block.x.as_mut_ptr(),
+                block.v.as_mut_ptr(),
+                block.acc.as_mut_ptr(),
+                block.jerk.as_mut_ptr(),
+                block.pot.as_ptr(),
+                &eps2,
+                block.h2.as_ptr(),
+            );
+        }
+    }
+
+    /// `g6calc_lasthalf`: the forces on the block, into its `acc`, `jerk` and `pot`.
+    pub fn lasthalf(&self, id: i32, nj: usize, block: &mut Block, eps2: f64) -> i32 {
+        block.assert_consistent();
+        let (nj, ni) = (to_int(nj), to_int(block.len()));
+        // SAFETY: every array has `ni` entries, and the call writes `ni` entries of each output.
+        unsafe {
+            (self.lasthalf)(
+                &id,
+                &nj,
+                &ni,
+                block.index.as_ptr(),
+                block.x.as_mut_ptr(),
+                block.v.as_mut_ptr(),
+                &eps2,
+                block.h2.as_ptr(),
+                block.acc.as_mut_ptr(),
+                block.jerk.as_mut_ptr(),
+                block.pot.as_mut_ptr(),
+            )
+        }
+    }
+
+    /// `g6calc_lasthalf2`: forces and nearest neighbours. `None` where the library lacks it.
+    pub fn lasthalf2(&self, id: i32, nj: usize, block: &mut Block, eps2: f64) -> Option<i32> {
+        block.assert_consistent();
+        let call = self.lasthalf2?;
+        let (nj, ni) = (to_int(nj), to_int(block.len()));
+        // SAFETY: every array has `ni` entries, and the call writes `ni` entries of each output.
+        Some(unsafe {
+            call(
+                &id,
+                &nj,
+                &ni,
+                block.index.as_ptr(),
+                block.x.as_mut_ptr(),
+                block.v.as_mut_ptr(),
+                &eps2,
+                block.h2.as_ptr(),
+                block.acc.as_mut_ptr(),
+                block.jerk.as_mut_ptr(),
+                block.pot.as_mut_ptr(),
+                block.nearest.as_mut_ptr(),
+            )
+        })
+    }
+
+    /// `g6_read_neighbour_list`: fetches the lists of the last block. `None` where the library lacks it.
+    pub fn read_neighbour_list(&self, id: i32) -> Option<i32> {
+        // SAFETY: the argument is a live integer.
+        self.read_list.map(|f| unsafe { f(&id) })
+    }
+
+    /// `g6_get_neighbour_list`: the list of the block's i-particle `ipipe` into `list`,
+    /// at most `list.len()` labels; returns the status and the length.
+    pub fn get_neighbour_list(
+        &self,
+        id: i32,
+        ipipe: usize,
+        list: &mut [i32],
+    ) -> Option<(i32, usize)> {
+        let call = self.get_list?;
+        let (ipipe, maxlength, mut length) = (to_int(ipipe), to_int(list.len()), 0);
+        // SAFETY: the call writes at most `maxlength` labels and the length.
+        let status = unsafe { call(&id, &ipipe, &maxlength, &mut length, list.as_mut_ptr()) };
+        let length = usize::try_from(length).unwrap_or(0).min(list.len());
+        Some((status, length))
+    }
+
+    /// `g6_set_neighbour_list_sort_mode`: whether labels in lists ascend. `None` where the library lacks it.
+    pub fn set_sort_mode(&self, mode: i32) -> Option<i32> {
+        // SAFETY: the argument is a live integer.
+        self.sort_mode.map(|f| self.status(unsafe { f(&mode) }))
+    }
+
+    /// `g6_get_predicted_j_particles`: positions and velocities at the first addresses, as many as
+    /// `x` and `v` have room for. `None` where the library lacks it.
+    pub fn predicted(&self, id: i32, x: &mut [Vec3], v: &mut [Vec3]) -> Option<i32> {
+        let call = self.predicted?;
+        let nj = to_int(x.len().min(v.len()));
+        // SAFETY: both arrays have `nj` entries or more.
+        Some(self.status(unsafe { call(&id, &nj, x.as_mut_ptr(), v.as_mut_ptr()) }))
+    }
+}
+
+/// The interface counts in C integers; a block or memory beyond that cannot be named in it.
+fn to_int(n: usize) -> c_int {
+    c_int::try_from(n).expect("the GRAPE-6 interface counts in 32-bit integers")
+}

@@ -1,0 +1,532 @@
+//! One GRAPE cluster: the rules of call order, the pending block and what is
+//! staged behind it.
+//!
+//! `firsthalf` freezes the j-particle memory and the time. From then on writes
+//! and times are staged, until the next `firsthalf` (or a `lasthalf` without
+//! one) lets them take effect: a pending block and the questions that follow it
+//! (forces, nearest neighbours, lists) all see one state.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use crate::backend::{self, Backend, Block, Results};
+use crate::error::{Error, Result};
+use crate::grape::jmemory::{self, JMemory};
+use crate::grape::neighbours::{self, ListRules, NeighbourLists};
+use crate::grape::particle::{Force, IParticle, JParticle, Nearest};
+use crate::observe::audit::{Check, Computed};
+use crate::observe::statistics::{self, Facts, Stats};
+use crate::process::log;
+use crate::process::settings::{Destination, Devices, Precision, Settings};
+
+/// Writes that may wait for the next block before the present one is settled
+/// to make way for them.
+const STAGED_AT_MOST: usize = 8192;
+
+/// Bound on the registers of the low-level interface, of which GRAPE-6 had 48.
+const REGISTERS_AT_MOST: usize = 1 << 20;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nothing depends on the memory as it is.
+    Free,
+    /// `firsthalf` brought a block whose forces are not known yet.
+    Pending,
+    /// The forces of the block are known; nearest neighbours and lists may still be asked for.
+    Computed,
+}
+
+/// The results for a block of i-particles, arrays of one length.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// Number of leading addresses in the block.
+    pub nj: usize,
+    /// The i-particles, as `firsthalf` brought them.
+    pub particles: &'a [IParticle],
+    /// Accelerations, jerks, potentials.
+    pub forces: &'a [Force],
+    /// Nearest neighbours; empty if they were not asked for.
+    pub nearest: &'a [Option<Nearest>],
+}
+
+/// Registers of the low-level calls (`g6_set_nip` and so on).
+#[derive(Default)]
+struct LowLevel {
+    nip: usize,
+    njp: usize,
+    particles: Vec<IParticle>,
+}
+
+/// The backend, chosen at the first need of one.
+fn ready<'a>(
+    backend: &'a mut Option<Box<dyn Backend>>,
+    settings: &Settings,
+) -> &'a mut dyn Backend {
+    &mut **backend.get_or_insert_with(|| backend::choose(settings))
+}
+
+/// The state behind one cluster id.
+pub struct Cluster {
+    settings: Settings,
+    memory: JMemory,
+    backend: Option<Box<dyn Backend>>,
+    ti: f64,
+    staged: Vec<(i32, JParticle)>,
+    phase: Phase,
+    /// Whether the block's results still wait for their `lasthalf`.
+    owed: bool,
+    block: Block,
+    results: Results,
+    /// Whether `results` hold the nearest neighbours of the block.
+    has_nearest: bool,
+    /// The lists of the block, or why there are none.
+    lists: Option<Result<NeighbourLists>>,
+    low_level: LowLevel,
+    stats: Option<Box<Stats>>,
+    check: Option<Box<Check>>,
+}
+
+impl Cluster {
+    /// A cluster with empty memory at time 0.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            stats: (settings.stats != Destination::Off).then(Box::default),
+            check: settings.check.then(Box::default),
+            settings,
+            memory: JMemory::default(),
+            backend: None,
+            ti: 0.0,
+            staged: Vec::new(),
+            phase: Phase::Free,
+            owed: false,
+            block: Block::default(),
+            results: Results::default(),
+            has_nearest: false,
+            lists: None,
+            low_level: LowLevel::default(),
+        }
+    }
+
+    /// Names the GPUs to use, unless the user did or the backend has been chosen already.
+    pub fn prefer_devices(&mut self, devices: Devices) {
+        if self.settings.devices == Devices::Auto {
+            self.settings.devices = devices;
+        }
+    }
+
+    /// Name of the backend.
+    pub fn backend_name(&mut self) -> String {
+        self.backend().name()
+    }
+
+    /// Arithmetic of the backend.
+    pub fn precision(&mut self) -> Precision {
+        self.backend().precision()
+    }
+
+    /// Puts a backend in the place of the one that the settings ask for.
+    #[cfg(test)]
+    pub fn set_backend(&mut self, backend: Box<dyn Backend>) {
+        self.backend = Some(backend);
+    }
+
+    /// i-particles that were checked, and how many were wrong.
+    #[cfg(test)]
+    pub fn check_counts(&self) -> Option<(u64, u64)> {
+        self.check.as_ref().map(|c| c.counts())
+    }
+
+    fn backend(&mut self) -> &mut dyn Backend {
+        ready(&mut self.backend, &self.settings)
+    }
+
+    /// Sets the time to which the j-particles are predicted from the next block on.
+    pub fn set_ti(&mut self, ti: f64) {
+        self.ti = ti;
+    }
+
+    /// Stores a j-particle for the next block.
+    ///
+    /// # Errors
+    ///
+    /// A negative address, or no memory. Nothing changes then.
+    #[inline]
+    pub fn set_j_particle(&mut self, address: i32, particle: &JParticle) -> Result<()> {
+        let without;
+        let particle = if self.settings.snap {
+            particle
+        } else {
+            without = JParticle {
+                a2by18: [0.0; 3],
+                ..*particle
+            };
+            &without
+        };
+        if self.phase == Phase::Free {
+            self.memory.write(address, particle)
+        } else {
+            self.stage(address, particle)
+        }
+    }
+
+    /// Stores a j-particle of this mass at this position, at rest, for the next block.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Cluster::set_j_particle`].
+    #[inline(always)]
+    pub fn set_mass_position(
+        &mut self,
+        address: i32,
+        index: i32,
+        mass: f64,
+        x: &[f64; 3],
+    ) -> Result<()> {
+        if self.phase == Phase::Free {
+            return self.memory.write_at_rest(address, index, mass, x);
+        }
+        self.stage_at_rest(address, index, mass, x)
+    }
+
+    #[cold]
+    fn stage_at_rest(&mut self, address: i32, index: i32, mass: f64, x: &[f64; 3]) -> Result<()> {
+        let particle = JParticle {
+            index,
+            mass,
+            x: *x,
+            ..JParticle::default()
+        };
+        self.stage(address, &particle)
+    }
+
+    /// Keeps a write for the next block.
+    #[inline(never)]
+    fn stage(&mut self, address: i32, particle: &JParticle) -> Result<()> {
+        // A page that cannot be had is refused now, not at the next block.
+        self.memory.reserve(address)?;
+        if self.staged.len() == STAGED_AT_MOST {
+            self.settle()?;
+            return self.memory.write(address, particle);
+        }
+        self.staged.try_reserve(1).map_err(|_| Error::OutOfMemory {
+            purpose: "j-particles",
+        })?;
+        self.staged.push((address, *particle));
+        Ok(())
+    }
+
+    /// Finishes everything that depends on the frozen memory, then lets the staged writes in.
+    fn settle(&mut self) -> Result<()> {
+        if self.phase == Phase::Pending {
+            self.compute(true)?;
+        }
+        if self.lists.is_none() {
+            self.build_lists();
+        }
+        self.release();
+        Ok(())
+    }
+
+    /// Lets the staged writes into the memory.
+    fn release(&mut self) {
+        self.phase = Phase::Free;
+        for (address, particle) in self.staged.drain(..) {
+            // The page was reserved when the write was staged.
+            let written = self.memory.write(address, &particle);
+            debug_assert!(written.is_ok());
+        }
+    }
+
+    /// Begins a block on the addresses `0..nj`. A block whose results were
+    /// never fetched is given up.
+    ///
+    /// # Errors
+    ///
+    /// The backend cannot compute it.
+    pub fn firsthalf(
+        &mut self,
+        nj: usize,
+        particles: impl ExactSizeIterator<Item = IParticle>,
+    ) -> Result<()> {
+        if self.phase == Phase::Pending
+            && let Some(backend) = &mut self.backend
+        {
+            backend.cancel();
+        }
+        self.release();
+        self.owed = false;
+        self.has_nearest = false;
+        self.lists = None;
+
+        let block = &mut self.block;
+        block.particles.clear();
+        block
+            .particles
+            .try_reserve(particles.len())
+            .map_err(|_| Error::OutOfMemory {
+                purpose: "i-particles",
+            })?;
+        block.particles.extend(particles);
+        block.nj = nj;
+        block.ti = self.ti;
+
+        let backend = ready(&mut self.backend, &self.settings);
+        if let Some(stats) = &mut self.stats
+            && stats.begin(self.block.particles.len(), nj)
+        {
+            backend.measure();
+        }
+        backend.start(&mut self.memory, &self.block)?;
+        if let Some(stats) = &mut self.stats {
+            stats.leave();
+        }
+        self.phase = Phase::Pending;
+        self.owed = true;
+        Ok(())
+    }
+
+    /// Whether a block waits for its `lasthalf`.
+    pub fn owes_results(&self) -> bool {
+        self.owed
+    }
+
+    fn compute(&mut self, nearest: bool) -> Result<()> {
+        let backend = ready(&mut self.backend, &self.settings);
+        if let Some(stats) = &mut self.stats {
+            stats.enter();
+        }
+        backend.finish(&self.memory, &self.block, nearest, &mut self.results)?;
+        if let Some(stats) = &mut self.stats {
+            stats.finish(nearest, || backend.phases());
+        }
+        if let Some(check) = &mut self.check {
+            let discrepancy = check.inspect(Computed {
+                memory: &self.memory,
+                block: &self.block,
+                results: &self.results,
+                nearest,
+                precision: backend.precision(),
+            });
+            if let Some(discrepancy) = discrepancy {
+                log::error("KIRIN_CHECK", discrepancy);
+            }
+        }
+        self.phase = Phase::Computed;
+        self.has_nearest = nearest;
+        Ok(())
+    }
+
+    /// The forces on the first `ni` i-particles of the block that `firsthalf`
+    /// began, with nearest neighbours if `nearest` is set.
+    ///
+    /// # Errors
+    ///
+    /// The block has fewer i-particles, or the backend failed.
+    pub fn lasthalf(&mut self, ni: usize, nearest: bool) -> Result<Answer<'_>> {
+        let present = self.block.particles.len();
+        if ni > present {
+            return Err(Error::BlockTooSmall { asked: ni, present });
+        }
+        if self.phase == Phase::Pending {
+            self.compute(nearest)?;
+        }
+        self.owed = false;
+        if self.phase == Phase::Computed && self.lists_are_empty() {
+            // Nothing is left to ask that depends on the memory as it is.
+            self.settle()?;
+        }
+        debug_assert!(self.has_nearest || !nearest);
+        Ok(Answer {
+            nj: self.block.nj,
+            particles: &self.block.particles[..ni],
+            forces: &self.results.forces[..ni],
+            nearest: if nearest {
+                &self.results.nearest[..ni]
+            } else {
+                &[]
+            },
+        })
+    }
+
+    fn lists_are_empty(&self) -> bool {
+        !self.block.particles.iter().any(|i| i.h2 > 0.0)
+    }
+
+    fn build_lists(&mut self) {
+        if self.lists_are_empty() {
+            self.lists = Some(Ok(NeighbourLists::default()));
+            return;
+        }
+        let rules = ListRules {
+            include_self: self.settings.lists_include_self(),
+            sorted: neighbours::sort_mode() != 0,
+        };
+        let backend = ready(&mut self.backend, &self.settings);
+        let begin = self.stats.is_some().then(Instant::now);
+        let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
+        if let (Some(stats), Some(begin)) = (&mut self.stats, begin) {
+            stats.add_lists(begin.elapsed());
+        }
+        self.lists = Some(lists);
+    }
+
+    /// The neighbour lists of the last block; built here if nobody asked before.
+    ///
+    /// # Errors
+    ///
+    /// They do not fit into memory.
+    pub fn neighbour_lists(&mut self) -> Result<&NeighbourLists> {
+        if self.lists.is_none() {
+            self.build_lists();
+        }
+        match &self.lists {
+            Some(Ok(lists)) => Ok(lists),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err(Error::OutOfMemory {
+                purpose: "neighbour lists",
+            }),
+        }
+    }
+
+    /// Writes the statistics of this cluster, if they are wanted, and forgets them.
+    pub fn report(&mut self, id: i32) {
+        let Some(stats) = self.stats.take() else {
+            return;
+        };
+        let (backend, recoveries) = match &self.backend {
+            Some(b) => (
+                format!("{}, precision {}", b.name(), b.precision()),
+                b.recoveries(),
+            ),
+            None => ("none".to_owned(), 0),
+        };
+        let text = stats.text(&Facts {
+            id,
+            backend,
+            present: self.memory.present(),
+            written: self.memory.written(),
+            recoveries,
+            checked: self.check.as_ref().map(|c| c.counts()),
+        });
+        if let Some(text) = text {
+            statistics::write(&self.settings.stats, &text);
+        }
+    }
+
+    /// Predicted positions and velocities at the addresses `0..nj`, as the next
+    /// block will see them; `None` where no particle was ever stored.
+    pub fn predicted(&self, nj: usize) -> impl Iterator<Item = Option<([f64; 3], [f64; 3])>> {
+        let staged: HashMap<i32, &JParticle> = self.staged.iter().map(|(a, p)| (*a, p)).collect();
+        (0..i32::try_from(nj).unwrap_or(i32::MAX)).map(move |address| {
+            let p = match staged.get(&address) {
+                Some(&p) => *p,
+                None => self.memory.read(address)?,
+            };
+            Some(p.predicted(self.ti))
+        })
+    }
+
+    /// Number of i-particles for the low-level force call.
+    pub fn set_nip(&mut self, nip: usize) {
+        self.low_level.nip = nip;
+    }
+
+    /// Number of leading addresses for the low-level force call.
+    pub fn set_njp(&mut self, njp: usize) {
+        self.low_level.njp = njp;
+    }
+
+    /// Loads one i-particle register of the low-level interface.
+    ///
+    /// # Errors
+    ///
+    /// A negative address, or no memory.
+    pub fn set_i_particle(&mut self, address: i32, particle: IParticle) -> Result<()> {
+        let address = jmemory::check_address(address)?;
+        if address >= REGISTERS_AT_MOST {
+            return Err(Error::OutOfRange {
+                argument: "address",
+                value: address as i64,
+                legal: "there are 1048576 i-particle registers",
+            });
+        }
+        let registers = &mut self.low_level.particles;
+        if registers.len() <= address {
+            registers
+                .try_reserve(address + 1 - registers.len())
+                .map_err(|_| Error::OutOfMemory {
+                    purpose: "i-particles",
+                })?;
+            registers.resize(address + 1, IParticle::default());
+        }
+        registers[address] = particle;
+        Ok(())
+    }
+
+    /// The forces on the i-particle registers `0..nip`.
+    ///
+    /// # Errors
+    ///
+    /// The backend failed, or fewer registers were loaded than `nip`.
+    pub fn low_level_forces(&mut self, nearest: bool) -> Result<Answer<'_>> {
+        let LowLevel {
+            nip,
+            njp,
+            particles,
+        } = &mut self.low_level;
+        let (nip, njp) = (*nip, *njp);
+        if nip > particles.len() {
+            return Err(Error::BlockTooSmall {
+                asked: nip,
+                present: particles.len(),
+            });
+        }
+        let registers = std::mem::take(particles);
+        let begun = self.firsthalf(njp, registers[..nip].iter().copied());
+        self.low_level.particles = registers;
+        begun?;
+        self.lasthalf(nip, nearest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `KIRIN_SNAP=ignore`, for clients that leave nonsense in `a2by18`, while a block waits and while none does.
+    #[test]
+    fn a2by18_can_be_ignored() {
+        let star = JParticle {
+            mass: 1.0,
+            x: [1.0, 0.0, 0.0],
+            a2by18: [0.5, -1.0, f64::NAN],
+            ..JParticle::default()
+        };
+        let without = JParticle {
+            a2by18: [0.0; 3],
+            ..star
+        };
+        let target = IParticle {
+            index: -1,
+            ..IParticle::default()
+        };
+        for staged in [false, true] {
+            let force = |snap: bool, star: &JParticle| {
+                let mut cluster = Cluster::new(Settings {
+                    snap,
+                    ..Settings::default()
+                });
+                cluster.set_backend(Box::new(backend::reference::Reference));
+                cluster.set_ti(1.0);
+                if staged {
+                    cluster.firsthalf(0, [target].into_iter()).unwrap();
+                }
+                cluster.set_j_particle(0, star).unwrap();
+                cluster.firsthalf(1, [target].into_iter()).unwrap();
+                cluster.lasthalf(1, false).unwrap().forces[0]
+            };
+            assert_eq!(force(false, &star), force(true, &without));
+            assert!(force(true, &star) != force(true, &without));
+        }
+    }
+}

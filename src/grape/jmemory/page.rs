@@ -1,0 +1,311 @@
+//! The particles at consecutive addresses: every field is an array of its own.
+
+use std::ops::{Deref, DerefMut, Range};
+
+use crate::error::{Error, Result};
+use crate::grape::particle::JParticle;
+use crate::grape::predictor::{Coordinate, Scalar};
+
+/// Particles in one page.
+pub const PAGE: usize = 512;
+
+/// One coordinate or other scalar of all particles of a page.
+///
+/// A page has many columns that are used together. Without the padding all of them would
+/// begin a power of two apart and compete for the same few lines of the cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Column<T> {
+    values: [T; PAGE],
+    padding: [T; 16],
+}
+
+impl<T: Copy + Default> Default for Column<T> {
+    fn default() -> Self {
+        Self {
+            values: [T::default(); PAGE],
+            padding: [T::default(); 16],
+        }
+    }
+}
+
+impl<T> Deref for Column<T> {
+    type Target = [T; PAGE];
+    #[inline(always)]
+    fn deref(&self) -> &[T; PAGE] {
+        &self.values
+    }
+}
+
+impl<T> DerefMut for Column<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T; PAGE] {
+        &mut self.values
+    }
+}
+
+/// Columns of a page, in storage order.
+const MASS: usize = 0;
+const TIME: usize = 1;
+const X: usize = 2;
+const V: usize = 5;
+const ABY2: usize = 8;
+const A1BY6: usize = 11;
+const A2BY18: usize = 14;
+const COLUMNS: usize = 17;
+
+/// The particles at [`PAGE`] consecutive addresses.
+pub struct Page {
+    number: u32,
+    version: u64,
+    mass_version: u64,
+    index_version: u64,
+    columns: Box<[Column<f64>; COLUMNS]>,
+    index: [i32; PAGE],
+    present: [u64; PAGE / 64],
+    changed: [u64; PAGE / 64],
+    has_snap: bool,
+    has_motion: bool,
+    has_times: bool,
+}
+
+impl Page {
+    pub(super) fn new(number: u32) -> Result<Self> {
+        let mut columns = Vec::new();
+        columns
+            .try_reserve_exact(COLUMNS)
+            .map_err(|_| Error::OutOfMemory {
+                purpose: "j-particles",
+            })?;
+        columns.resize(COLUMNS, Column::default());
+        let columns = columns.into_boxed_slice().try_into();
+        Ok(Self {
+            number,
+            version: 0,
+            mass_version: 0,
+            index_version: 0,
+            columns: columns.map_err(|_| Error::OutOfMemory {
+                purpose: "j-particles",
+            })?,
+            index: [0; PAGE],
+            present: [0; PAGE / 64],
+            changed: [0; PAGE / 64],
+            has_snap: false,
+            has_motion: false,
+            has_times: false,
+        })
+    }
+
+    /// Writes what treecodes send: a particle at rest, at time 0.
+    #[inline(always)]
+    pub(super) fn write_at_rest(&mut self, slot: usize, index: i32, mass: f64, x: &[f64; 3]) {
+        // Where everything is at rest all else is zero already.
+        if !self.is_at_rest() {
+            self.stop(slot);
+        }
+        self.place(slot, index, mass, x);
+    }
+
+    /// Makes everything zero that moves a particle.
+    #[cold]
+    fn stop(&mut self, slot: usize) {
+        self.columns[TIME][slot] = 0.0;
+        for column in &mut self.columns[V..] {
+            column[slot] = 0.0;
+        }
+    }
+
+    #[inline]
+    pub(super) fn write(&mut self, slot: usize, p: &JParticle) {
+        self.place(slot, p.index, p.mass, &p.x);
+        let c = &mut self.columns;
+        c[TIME][slot] = p.t;
+        for k in 0..3 {
+            c[V + k][slot] = p.v[k];
+            c[ABY2 + k][slot] = p.aby2[k];
+            c[A1BY6 + k][slot] = p.a1by6[k];
+            c[A2BY18 + k][slot] = p.a2by18[k];
+        }
+        self.has_times |= p.t != 0.0;
+        self.has_snap |= p.a2by18 != [0.0; 3];
+        self.has_motion |= p.v != [0.0; 3] || p.aby2 != [0.0; 3] || p.a1by6 != [0.0; 3];
+    }
+
+    /// Writes label, mass and position.
+    #[inline(always)]
+    fn place(&mut self, slot: usize, index: i32, mass: f64, x: &[f64; 3]) {
+        // No branch: a treecode's masses are new or not without a pattern.
+        let c = &mut self.columns;
+        let before = std::mem::replace(&mut c[MASS][slot], mass);
+        self.mass_version += u64::from(before.to_bits() != mass.to_bits());
+        for k in 0..3 {
+            c[X + k][slot] = x[k];
+        }
+        let before = std::mem::replace(&mut self.index[slot], index);
+        self.index_version += u64::from(before != index);
+        self.present[slot / 64] |= 1 << (slot % 64);
+        self.changed[slot / 64] |= 1 << (slot % 64);
+        self.version += 1;
+    }
+
+    /// Number of the page: its first address divided by [`PAGE`].
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// First address of the page.
+    pub fn first_address(&self) -> usize {
+        self.number as usize * PAGE
+    }
+
+    /// Changes with every write to the page.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Changes with every write that changes a mass.
+    pub fn mass_version(&self) -> u64 {
+        self.mass_version
+    }
+
+    /// Changes with every write that changes a label.
+    pub fn index_version(&self) -> u64 {
+        self.index_version
+    }
+
+    /// Labels; zero where no particle is present.
+    pub fn index(&self) -> &[i32; PAGE] {
+        &self.index
+    }
+
+    /// Whether some particle of the page has, or once had, a velocity or a higher derivative.
+    pub fn has_motion(&self) -> bool {
+        self.has_motion || self.has_snap
+    }
+
+    /// Whether every particle of the page is where it was written, at any finite time `ti`.
+    pub fn is_at_rest(&self) -> bool {
+        !self.has_motion() && !self.has_times
+    }
+
+    /// Bit `slot % 64` of word `slot / 64` tells whether the slot was ever written.
+    pub fn present(&self) -> &[u64; PAGE / 64] {
+        &self.present
+    }
+
+    /// The same for slots written since [`super::JMemory::forget_changes`].
+    pub fn changed(&self) -> &[u64; PAGE / 64] {
+        &self.changed
+    }
+
+    pub(super) fn forget_changes(&mut self) {
+        self.changed = [0; PAGE / 64];
+    }
+
+    /// Whether a slot holds a particle.
+    pub(super) fn holds(&self, slot: usize) -> bool {
+        self.present[slot / 64] >> (slot % 64) & 1 == 1
+    }
+
+    /// Memory of the page.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self) + size_of_val(&*self.columns)
+    }
+
+    /// The smallest and the greatest label of the page.
+    #[inline(always)]
+    pub fn index_range(&self) -> (i32, i32) {
+        let widen =
+            |(least, greatest): (i32, i32), &index: &i32| (least.min(index), greatest.max(index));
+        self.index.iter().fold((i32::MAX, i32::MIN), widen)
+    }
+
+    /// Whether some particle of the page has, or once had, a fourth-order term.
+    pub fn has_snap(&self) -> bool {
+        self.has_snap
+    }
+
+    /// Whether every slot of `range` holds a particle.
+    #[inline]
+    pub fn is_full(&self, range: Range<usize>) -> bool {
+        range
+            .clone()
+            .step_by(64)
+            .all(|s| self.present[s / 64] == u64::MAX)
+            || range.into_iter().all(|s| self.holds(s))
+    }
+
+    /// Slots below the address `nj` that hold a particle, in address order.
+    pub fn slots(&self, nj: usize) -> impl Iterator<Item = usize> {
+        let end = nj.saturating_sub(self.first_address()).min(PAGE);
+        (0..end).filter(|&s| self.holds(s))
+    }
+
+    /// Masses.
+    pub fn mass(&self) -> &[f64; PAGE] {
+        &self.columns[MASS]
+    }
+
+    /// The particle in a slot, as it was written. All zero where there is none.
+    pub fn particle(&self, slot: usize) -> JParticle {
+        let three = |first: usize| [0, 1, 2].map(|k| self.columns[first + k][slot]);
+        JParticle {
+            index: self.index[slot],
+            t: self.columns[TIME][slot],
+            mass: self.columns[MASS][slot],
+            x: three(X),
+            v: three(V),
+            aby2: three(ABY2),
+            a1by6: three(A1BY6),
+            a2by18: three(A2BY18),
+        }
+    }
+
+    /// The predicted position of one particle at the time `ti`.
+    pub fn predicted_position(&self, slot: usize, ti: f64) -> [f64; 3] {
+        let s = ti - self.columns[TIME][slot];
+        [0, 1, 2].map(|k| self.coordinate(k, slot).position(Scalar, s))
+    }
+
+    /// Predicted positions at the time `ti`.
+    pub fn predict_positions(&self, ti: f64, x: &mut [[f64; PAGE]; 3]) {
+        for slot in 0..PAGE {
+            for (k, x) in x.iter_mut().enumerate() {
+                let s = ti - self.columns[TIME][slot];
+                x[slot] = self.coordinate(k, slot).position(Scalar, s);
+            }
+        }
+    }
+
+    /// Predicted velocities at the time `ti`.
+    pub fn predict_velocities(&self, ti: f64, v: &mut [[f64; PAGE]; 3]) {
+        for slot in 0..PAGE {
+            for (k, v) in v.iter_mut().enumerate() {
+                let s = ti - self.columns[TIME][slot];
+                v[slot] = self.coordinate(k, slot).velocity(Scalar, s);
+            }
+        }
+    }
+
+    fn coordinate(&self, k: usize, slot: usize) -> Coordinate<f64> {
+        self.coordinate_columns(k).map(|column| column[slot])
+    }
+
+    /// Times.
+    pub fn times(&self) -> &[f64; PAGE] {
+        &self.columns[TIME]
+    }
+
+    /// The columns of one coordinate; without the last derivative where no particle has any.
+    pub fn coordinate_columns(&self, k: usize) -> Coordinate<&[f64; PAGE]> {
+        let c = &self.columns;
+        Coordinate {
+            x: &c[X + k],
+            v: &c[V + k],
+            aby2: &c[ABY2 + k],
+            a1by6: &c[A1BY6 + k],
+            a2by18: self.has_snap.then(|| &*c[A2BY18 + k]),
+        }
+    }
+}

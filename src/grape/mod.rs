@@ -1,0 +1,11 @@
+//! What a GRAPE is, independent of what computes its forces: clusters by id, the
+//! j-particle memory, the predictor, neighbour lists and the tree of sums.
+
+pub mod cluster;
+pub mod jmemory;
+pub mod lock;
+pub mod neighbours;
+pub mod particle;
+pub mod predictor;
+pub mod registry;
+pub mod sum_tree;

@@ -1,0 +1,501 @@
+//! Recomputes a sample of the results in double precision on the host (`KIRIN_CHECK`), for
+//! those who suspect their hardware.
+//!
+//! Of the first block one i-particle is checked, of later ones up to eight, taken at random,
+//! as many as the checks can do in a tenth of the time since the first block. What is further from the
+//! recomputed result than the precision can explain is reported, the first time in full.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use crate::backend::{Block, Results, reference};
+use crate::grape::jmemory::{JMemory, PAGE};
+use crate::grape::neighbours::{distance2, update_nearest};
+use crate::grape::particle::{Force, IParticle, Nearest};
+use crate::process::settings::Precision;
+
+/// Part of the time that checks may take: one in so many.
+const ONE_IN: u32 = 10;
+
+/// Most i-particles of one block.
+const AT_MOST: f64 = 8.0;
+
+/// What a precision may get wrong: an order of magnitude beyond what its arithmetic does.
+struct Bounds {
+    /// Of the magnitude of a term.
+    term: f64,
+    /// Of a coordinate.
+    position: f64,
+    /// Of a component of a velocity.
+    velocity: f64,
+}
+
+impl Bounds {
+    fn of(precision: Precision) -> Self {
+        let bits = |n: i32| 2.0_f64.powi(-n);
+        let (term, position, velocity) = match precision {
+            Precision::Double => (1e-12, bits(50), bits(50)),
+            Precision::Mixed => (1e-5, bits(44), bits(21)),
+            Precision::Single => (1e-4, bits(21), bits(21)),
+        };
+        Self {
+            term,
+            position,
+            velocity,
+        }
+    }
+}
+
+/// Lengths of the differences that are allowed, or found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Differences {
+    acc: f64,
+    jerk: f64,
+    pot: f64,
+}
+
+/// One i-particle, recomputed.
+struct Exact {
+    force: Force,
+    allowed: Differences,
+    nearest: Option<Nearest>,
+}
+
+/// Which results are looked at.
+#[derive(Clone, Copy)]
+pub struct Computed<'a> {
+    /// The j-particles.
+    pub memory: &'a JMemory,
+    /// The block.
+    pub block: &'a Block,
+    /// Its results.
+    pub results: &'a Results,
+    /// Whether they hold nearest neighbours.
+    pub nearest: bool,
+    /// The arithmetic that they were made with.
+    pub precision: Precision,
+}
+
+/// The checks of one cluster.
+#[derive(Default)]
+pub struct Check {
+    /// When the first block was computed.
+    began: Option<Instant>,
+    spent: Duration,
+    blocks: u64,
+    pairs: u64,
+    checked: u64,
+    wrong: u64,
+    random: u64,
+}
+
+impl Check {
+    /// Looks at a block that was computed. The first discrepancy comes back in words.
+    pub fn inspect(&mut self, what: Computed<'_>) -> Option<String> {
+        self.blocks += 1;
+        let (ni, nj) = (what.block.particles.len(), what.block.nj);
+        if ni == 0 || nj == 0 {
+            return None;
+        }
+        let now = Instant::now();
+        let began = *self.began.get_or_insert(now);
+        let samples = match self.pairs {
+            0 => 1,
+            pairs => {
+                let allowed = (now - began) / ONE_IN;
+                let left = allowed.saturating_sub(self.spent).as_secs_f64();
+                let one = self.spent.as_secs_f64() / pairs as f64 * nj as f64;
+                (left / one).min(AT_MOST).min(ni as f64) as usize
+            }
+        };
+        let mut found = None;
+        for _ in 0..samples {
+            let i = self.pick(ni);
+            self.checked += 1;
+            self.pairs += nj as u64;
+            if let Some(discrepancy) = compare(what, i) {
+                self.wrong += 1;
+                if self.wrong == 1 {
+                    found = Some(format!("block {}{discrepancy}", self.blocks));
+                }
+            }
+        }
+        if samples > 0 {
+            self.spent += now.elapsed();
+        }
+        found
+    }
+
+    /// i-particles that were checked, and how many of their results were wrong.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.checked, self.wrong)
+    }
+
+    fn pick(&mut self, ni: usize) -> usize {
+        self.random = self
+            .random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.random >> 33) as usize % ni
+    }
+}
+
+/// What is wrong with the results of i-particle `i`, in words.
+fn compare(what: Computed<'_>, i: usize) -> Option<String> {
+    let Block { nj, ti, particles } = what.block;
+    let (particle, found) = (&particles[i], &what.results.forces[i]);
+    let exact = recompute(what, particle);
+    if !exact.force.is_finite() {
+        return None; // the input is not finite, or the forces are beyond all numbers
+    }
+    let differences = Differences {
+        acc: distance(&found.acc, &exact.force.acc),
+        jerk: distance(&found.jerk, &exact.force.jerk),
+        pot: (found.pot - exact.force.pot).abs(),
+    };
+    let allowed = exact.allowed;
+    let label = |n: &Option<Nearest>| n.map(|n| n.index);
+    let nearest = match what.nearest {
+        true => [label(&what.results.nearest[i]), label(&exact.nearest)],
+        false => [None; 2],
+    };
+    // What is not a number is not within.
+    let within = differences.acc <= allowed.acc
+        && differences.jerk <= allowed.jerk
+        && differences.pot <= allowed.pot;
+    if within && nearest[0] == nearest[1] {
+        return None;
+    }
+    let mut text = format!(
+        " (nj = {nj}, ni = {}, t = {ti}), i-particle {i} (index {}) of precision {}: ",
+        particles.len(),
+        particle.index,
+        what.precision
+    );
+    for (name, found, exact, difference, allowed) in [
+        (
+            "acc",
+            &found.acc[..],
+            &exact.force.acc[..],
+            differences.acc,
+            allowed.acc,
+        ),
+        (
+            "jerk",
+            &found.jerk,
+            &exact.force.jerk,
+            differences.jerk,
+            allowed.jerk,
+        ),
+        (
+            "pot",
+            &[found.pot],
+            &[exact.force.pot],
+            differences.pot,
+            allowed.pot,
+        ),
+    ] {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "{name} {found:e}, on the host {exact:e}, difference {difference:.1e}, at most {allowed:.1e}; ",
+            found = Numbers(found),
+            exact = Numbers(exact),
+        );
+    }
+    if nearest[0] != nearest[1] {
+        let name = |n: Option<i32>| n.map_or("none".to_owned(), |n| n.to_string());
+        let [found, exact] = nearest.map(name);
+        let _ = write!(text, "nearest neighbour {found}, on the host {exact}; ");
+    }
+    text += "further ones are counted only";
+    Some(text)
+}
+
+/// Numbers with all their digits.
+struct Numbers<'a>(&'a [f64]);
+
+impl std::fmt::LowerExp for Numbers<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (k, n) in self.0.iter().enumerate() {
+            write!(f, "{}{n:.16e}", if k > 0 { " " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+fn distance(a: &[f64; 3], b: &[f64; 3]) -> f64 {
+    norm(&[a[0] - b[0], a[1] - b[1], a[2] - b[2]])
+}
+
+fn norm(a: &[f64; 3]) -> f64 {
+    (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]).sqrt()
+}
+
+fn greatest(a: &[f64; 3], b: &[f64; 3]) -> f64 {
+    a.iter().chain(b).fold(0.0, |most, c| c.abs().max(most))
+}
+
+/// The force on one i-particle, its nearest neighbour, and what the arithmetic may have done to them.
+fn recompute(what: Computed<'_>, i: &IParticle) -> Exact {
+    let Block { nj, ti, .. } = *what.block;
+    let bounds = Bounds::of(what.precision);
+    let mut exact = Exact {
+        force: Force::default(),
+        allowed: Differences::default(),
+        nearest: None,
+    };
+    let mut x = Box::new([[0.0; PAGE]; 3]);
+    let mut v = Box::new([[0.0; PAGE]; 3]);
+    for page in what.memory.pages(nj) {
+        page.predict_positions(ti, &mut x);
+        page.predict_velocities(ti, &mut v);
+        for slot in page.slots(nj) {
+            let index = page.index()[slot];
+            let r2 = distance2(&i.x, &x, slot);
+            if what.nearest {
+                update_nearest(&mut exact.nearest, i, index, r2);
+            }
+            if index != i.index {
+                let at = |c: &[[f64; PAGE]; 3]| [c[0][slot], c[1][slot], c[2][slot]];
+                let (m, xj, vj) = (page.mass()[slot], at(&x), at(&v));
+                reference::add_pair(&mut exact.force, i, m, xj, vj);
+                exact.allowed.add(&bounds, i, m.abs(), &xj, &vj);
+            }
+        }
+    }
+    exact
+}
+
+impl Differences {
+    /// Adds what one pair may contribute: errors of its position and velocity, to first
+    /// order, and the rounding of its terms.
+    fn add(&mut self, bounds: &Bounds, i: &IParticle, m: f64, xj: &[f64; 3], vj: &[f64; 3]) {
+        let (r, v) = (distance(xj, &i.x), distance(vj, &i.v));
+        let s = (r * r + i.eps2).sqrt();
+        let dr = 2.0 * bounds.position * greatest(xj, &i.x);
+        let dv = 2.0 * bounds.velocity * greatest(vj, &i.v);
+        if 4.0 * dr >= s {
+            // The precision does not tell where the particle is.
+            *self = Self {
+                acc: f64::INFINITY,
+                jerk: f64::INFINITY,
+                pot: f64::INFINITY,
+            };
+            return;
+        }
+        let m_s = m / s;
+        let m_s3 = m_s / s / s;
+        self.pot += m_s * (bounds.term + 2.0 * dr / s);
+        self.acc += m_s3 * (bounds.term * r + 8.0 * dr);
+        self.jerk += m_s3 * (4.0 * bounds.term * v + 4.0 * dv + 36.0 * v * dr / s);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Backend, cpu};
+    use crate::error::Result;
+    use crate::grape::cluster::Cluster;
+    use crate::grape::particle::JParticle;
+    use crate::process::settings::{InstructionSet, Settings};
+
+    /// A backend that returns what `lie` makes of the truth.
+    struct Liar(fn(&mut Results));
+
+    impl Backend for Liar {
+        fn name(&self) -> String {
+            "a liar".to_owned()
+        }
+
+        fn precision(&self) -> Precision {
+            Precision::Mixed
+        }
+
+        fn finish(
+            &mut self,
+            memory: &JMemory,
+            block: &Block,
+            nearest: bool,
+            results: &mut Results,
+        ) -> Result<()> {
+            *results = reference::results(memory, block, nearest);
+            (self.0)(results);
+            Ok(())
+        }
+    }
+
+    /// Random numbers from -1 to 1.
+    fn random(state: &mut u64) -> f64 {
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
+    }
+
+    fn star(state: &mut u64, index: i32, centre: f64, size: f64) -> JParticle {
+        let mut vector = |centre: f64, size: f64| [0; 3].map(|_| centre + size * random(state));
+        JParticle {
+            index,
+            mass: 0.01,
+            x: vector(centre, size),
+            v: vector(0.0, 1.0),
+            aby2: vector(0.0, 1.0),
+            a1by6: vector(0.0, 1.0),
+            ..JParticle::default()
+        }
+    }
+
+    fn target(p: &JParticle, eps2: f64) -> IParticle {
+        IParticle {
+            index: p.index,
+            x: p.x,
+            v: p.v,
+            eps2,
+            h2: 0.0,
+        }
+    }
+
+    /// A cluster that is checked, after blocks of every one of its 100 particles.
+    fn cluster(lie: fn(&mut Results)) -> Cluster {
+        let settings = Settings {
+            check: true,
+            ..Settings::default()
+        };
+        let mut cluster = Cluster::new(settings);
+        cluster.set_backend(Box::new(Liar(lie)));
+        let mut state = 3;
+        let stars: Vec<JParticle> = (0..100).map(|i| star(&mut state, i, 0.0, 1.0)).collect();
+        for (address, star) in (0..).zip(&stars) {
+            cluster.set_j_particle(address, star).expect("an address");
+        }
+        for block in stars.chunks(10).cycle().take(100) {
+            let block: Vec<IParticle> = block.iter().map(|p| target(p, 1e-4)).collect();
+            cluster.firsthalf(100, block.into_iter()).expect("a block");
+            cluster.lasthalf(10, true).expect("a result");
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        cluster
+    }
+
+    #[test]
+    fn the_truth_is_not_reported() {
+        let (checked, wrong) = cluster(|_| {}).check_counts().expect("checks");
+        assert!(checked > 20, "{checked}");
+        assert_eq!(wrong, 0);
+    }
+
+    #[test]
+    fn lies_are_found() {
+        let lies: [fn(&mut Results); 5] = [
+            |r| r.forces.iter_mut().for_each(|f| f.acc[1] *= 1.01),
+            |r| r.forces.iter_mut().for_each(|f| f.jerk[2] += 1.0),
+            |r| r.forces.iter_mut().for_each(|f| f.pot *= 1.0 + 1e-4),
+            |r| r.forces.iter_mut().for_each(|f| f.acc[0] = f64::NAN),
+            |r| r.nearest.iter_mut().flatten().for_each(|n| n.index += 1),
+        ];
+        for (k, lie) in lies.into_iter().enumerate() {
+            let (checked, wrong) = cluster(lie).check_counts().expect("checks");
+            assert!(
+                wrong > 0 && wrong == checked,
+                "lie {k}: {wrong} of {checked}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_report_tells_the_call_the_particle_and_the_numbers() {
+        let mut memory = JMemory::default();
+        let star = JParticle {
+            index: 7,
+            mass: 1.0,
+            x: [2.0, 0.0, 0.0],
+            ..JParticle::default()
+        };
+        memory.write(0, &star).expect("an address");
+        let block = Block {
+            nj: 1,
+            ti: 0.5,
+            particles: vec![IParticle {
+                index: 42,
+                ..IParticle::default()
+            }],
+        };
+        let mut results = reference::results(&memory, &block, false);
+        results.forces[0].acc[0] = 0.375;
+        let what = Computed {
+            memory: &memory,
+            block: &block,
+            results: &results,
+            nearest: false,
+            precision: Precision::Mixed,
+        };
+        let mut check = Check::default();
+        let text = check.inspect(what).expect("a report");
+        for part in [
+            "block 1 ",
+            "nj = 1, ni = 1, t = 0.5",
+            "i-particle 0 (index 42)",
+            "3.75",
+            "2.5",
+            "mixed",
+        ] {
+            assert!(text.contains(part), "no {part} in {text}");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(check.inspect(what), None, "only the first is told");
+        assert_eq!(check.counts(), (2, 2));
+    }
+
+    #[test]
+    fn no_precision_of_the_cpu_backend_is_suspected() {
+        let mut state = 11;
+        // A cluster, one far from the origin, and close pairs with and without softening.
+        for (centre, size, separation, eps2) in [
+            (0.0, 1.0, 0.0, 1e-4),
+            (0.0, 1.0, 1e-7, 0.0),
+            (1e4, 1.0, 1e-3, 0.0),
+            (3.0, 1e-6, 1e-12, 1e-20),
+            (0.0, 1e13, 1e3, 0.0),
+        ] {
+            let mut memory = JMemory::default();
+            let mut block = Block {
+                nj: 700,
+                ti: 0.25,
+                particles: Vec::new(),
+            };
+            for address in 0..700 {
+                let mut p = star(&mut state, address, centre, size);
+                if address % 2 == 1 && separation > 0.0 {
+                    p = memory.read(address - 1).expect("it was written");
+                    p.index = address;
+                    p.x = p.x.map(|x| x + separation * random(&mut state));
+                }
+                memory.write(address, &p).expect("an address");
+                let (x, v) = p.predicted(block.ti);
+                block.particles.push(target(&JParticle { x, v, ..p }, eps2));
+            }
+            for precision in [Precision::Double, Precision::Mixed, Precision::Single] {
+                let backend = cpu::build(InstructionSet::Portable, precision, 1, true);
+                let mut backend = backend.expect("it is everywhere");
+                let mut results = Results::default();
+                backend.start(&mut memory, &block).expect("a block");
+                backend
+                    .finish(&memory, &block, true, &mut results)
+                    .expect("results");
+                let what = Computed {
+                    memory: &memory,
+                    block: &block,
+                    results: &results,
+                    nearest: true,
+                    precision,
+                };
+                for i in 0..block.particles.len() {
+                    let found = compare(what, i);
+                    assert_eq!(found, None, "centre {centre}, size {size}, {separation}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What looks at the calculation without changing it: statistics (`KIRIN_STATS`), the
+//! audit of results (`KIRIN_CHECK`) and the trace of calls (`KIRIN_TRACE`).
+
+pub mod audit;
+pub mod statistics;
+pub mod trace;

@@ -1,0 +1,402 @@
+//! What a cluster did and where its time went (`KIRIN_STATS`).
+//!
+//! Counts are exact. The clock is read four times in a block of many pairs and in each of the
+//! first small ones; after those in one of about 64, whose times then stand for the others: a block
+//! of one i-particle may take less than a microsecond, of which this may cost a hundredth. The
+//! writing of j-particles is the client's time; no clock is read there.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use crate::process::settings::Destination;
+use crate::process::{self, log, ranks};
+
+/// Floating-point operations of one pair, by the convention of Makino and Nitadori for
+/// acceleration, jerk and potential. Blocks of particles at rest, for which no jerk is computed,
+/// count the same.
+pub const FLOPS_PER_PAIR: f64 = 60.0;
+
+/// Blocks with fewer pairs are small.
+const SMALL: u64 = 1 << 17;
+
+/// One of about so many small blocks is timed, and so many at the beginning all.
+const SAMPLED: u32 = 64;
+
+/// Kinds of blocks: the first small ones, later small ones, large ones.
+const EARLY: usize = 0;
+const LATER: usize = 1;
+const LARGE: usize = 2;
+
+/// Parts of a block's time that a backend can tell apart; the rest of it is the force.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Between the host and a device.
+    pub transfer: Duration,
+    /// Of the j-particles, where it is not part of the force calculation.
+    pub prediction: Duration,
+    /// Of partial sums, and what follows them.
+    pub joining: Duration,
+}
+
+/// Blocks of one kind, and the time of those that were timed.
+#[derive(Clone, Copy, Default)]
+struct Timed {
+    blocks: u64,
+    timed: u64,
+    total: Duration,
+    phases: Phases,
+}
+
+impl Timed {
+    /// A time of all blocks from that of the timed ones, in seconds.
+    fn all(&self, time: Duration) -> f64 {
+        match self.timed {
+            0 => 0.0,
+            timed => time.as_secs_f64() * self.blocks as f64 / timed as f64,
+        }
+    }
+}
+
+/// The statistics of one cluster.
+pub struct Stats {
+    began: Instant,
+    generation: u32,
+    given_up: u64,
+    with_nearest: u64,
+    particles: u64,
+    pairs: u64,
+    /// Blocks of 0, 1, 2 to 3, 4 to 7, ... i-particles.
+    sizes: [u64; 34],
+    kinds: [Timed; 3],
+    lists: Duration,
+    /// Whether a block is being computed; and if so, its kind, its pairs, when the library was entered
+    /// last if it is timed, and the time in it before.
+    pending: bool,
+    kind: usize,
+    block_pairs: u64,
+    entered: Option<Instant>,
+    spent: Duration,
+    /// Small blocks until the next timed one.
+    until_timed: u32,
+    random: u32,
+}
+
+/// What the report says beside the counts.
+pub struct Facts {
+    /// The cluster's id.
+    pub id: i32,
+    /// What computed the forces, and its precision.
+    pub backend: String,
+    /// j-particles in the memory.
+    pub present: u64,
+    /// j-particles written.
+    pub written: u64,
+    /// How often the work of a failed device was done elsewhere.
+    pub recoveries: u64,
+    /// i-particles that were checked and those that were wrong, if there are checks.
+    pub checked: Option<(u64, u64)>,
+}
+
+impl Default for Stats {
+    fn default() -> Self {
+        Self {
+            began: Instant::now(),
+            generation: process::generation(),
+            given_up: 0,
+            with_nearest: 0,
+            particles: 0,
+            pairs: 0,
+            sizes: [0; 34],
+            kinds: Default::default(),
+            lists: Duration::ZERO,
+            pending: false,
+            kind: EARLY,
+            block_pairs: 0,
+            entered: None,
+            spent: Duration::ZERO,
+            until_timed: 0,
+            random: 1,
+        }
+    }
+}
+
+impl Stats {
+    /// A block begins. Returns whether it is timed.
+    #[inline]
+    pub fn begin(&mut self, ni: usize, nj: usize) -> bool {
+        if self.generation != process::known_generation() {
+            *self = Self::default(); // a child counts for itself
+        }
+        self.given_up += u64::from(self.pending);
+        self.pending = true;
+        self.particles += ni as u64;
+        self.sizes[(usize::BITS - ni.leading_zeros()) as usize % 34] += 1;
+        self.block_pairs = ni as u64 * nj as u64;
+        self.entered = None;
+        if self.block_pairs < SMALL {
+            if self.until_timed > 0 {
+                self.until_timed -= 1;
+                return false;
+            }
+            self.choose_next();
+        } else {
+            self.kind = LARGE;
+        }
+        self.spent = Duration::ZERO;
+        self.entered = Some(Instant::now());
+        true
+    }
+
+    /// A small block is timed; which one is next? At random, since clients repeat themselves.
+    fn choose_next(&mut self) {
+        self.kind = EARLY;
+        if self.kinds[EARLY].blocks >= SAMPLED.into() {
+            self.kind = LATER;
+            self.random = self
+                .random
+                .wrapping_mul(1_664_525)
+                .wrapping_add(1_013_904_223);
+            self.until_timed = (self.random >> 16) % (2 * SAMPLED - 1);
+        }
+    }
+
+    /// The client goes on, while its block is computed or waits.
+    #[inline]
+    pub fn leave(&mut self) {
+        if let Some(entered) = self.entered {
+            self.spent += entered.elapsed();
+        }
+    }
+
+    /// The client wants the results.
+    #[inline]
+    pub fn enter(&mut self) {
+        if self.entered.is_some() {
+            self.entered = Some(Instant::now());
+        }
+    }
+
+    /// The results are there. `phases` are looked at if the block was timed.
+    #[inline]
+    pub fn finish(&mut self, nearest: bool, phases: impl FnOnce() -> Phases) {
+        self.leave();
+        self.pending = false;
+        self.pairs += self.block_pairs;
+        self.with_nearest += u64::from(nearest);
+        if self.entered.is_none() {
+            self.kinds[LATER].blocks += 1;
+            return;
+        }
+        let phases = phases();
+        let kind = &mut self.kinds[self.kind];
+        kind.blocks += 1;
+        kind.timed += 1;
+        kind.total += self.spent;
+        kind.phases.transfer += phases.transfer;
+        kind.phases.prediction += phases.prediction;
+        kind.phases.joining += phases.joining;
+    }
+
+    /// Neighbour lists took so long.
+    pub fn add_lists(&mut self, time: Duration) {
+        self.lists += time;
+    }
+
+    /// The report; nothing if nothing was done in this process.
+    pub fn text(&self, facts: &Facts) -> Option<String> {
+        let begun: u64 = self.sizes.iter().sum();
+        if self.generation != process::known_generation() || begun + facts.written == 0 {
+            return None;
+        }
+        let wall = self.began.elapsed().as_secs_f64();
+        let sum = |part: fn(&Timed) -> Duration| {
+            let seconds = self.kinds.iter().map(|kind| kind.all(part(kind)));
+            seconds.sum::<f64>()
+        };
+        let blocks = sum(|t| t.total);
+        let transfer = sum(|t| t.phases.transfer);
+        let prediction = sum(|t| t.phases.prediction);
+        let joining = sum(|t| t.phases.joining);
+        let lists = self.lists.as_secs_f64();
+        let force = (blocks - transfer - prediction - joining).max(0.0);
+        let client = (wall - blocks - lists).max(0.0);
+        let rank = ranks::rank().map_or_else(String::new, |r| format!(", rank {r}"));
+        let mut text = String::new();
+        let mut row = |name: &str, value: String| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {name:<12} {value}");
+        };
+        row("backend", facts.backend.clone());
+        row(
+            "blocks",
+            format!(
+                "{}, {} with nearest neighbours, {} given up",
+                begun, self.with_nearest, self.given_up
+            ),
+        );
+        row(
+            "i-particles",
+            format!(
+                "{}, {:.1} a block; blocks by size:{}",
+                self.particles,
+                self.particles as f64 / begun.max(1) as f64,
+                self.histogram()
+            ),
+        );
+        row(
+            "j-particles",
+            format!("{}, written {} times", facts.present, facts.written),
+        );
+        row(
+            "pairs",
+            format!(
+                "{:.4e}; {} in the library, {} of the whole time",
+                self.pairs as f64,
+                self.speed(blocks),
+                self.speed(wall)
+            ),
+        );
+        let mut parts = String::new();
+        for (name, seconds) in [
+            ("client", client),
+            ("transfer", transfer),
+            ("prediction", prediction),
+            ("force", force),
+            ("joining", joining),
+            ("lists", lists),
+        ] {
+            let percent = 100.0 * seconds / wall.max(f64::MIN_POSITIVE);
+            let _ = write!(parts, ", {name} {seconds:.3} ({percent:.1} %)");
+        }
+        row("seconds", format!("{wall:.3}{parts}"));
+        row("recoveries", facts.recoveries.to_string());
+        if let Some((checked, wrong)) = facts.checked {
+            row("checked", format!("{checked} i-particles, {wrong} wrong"));
+        }
+        Some(format!(
+            "statistics of cluster {} of {}, process {}{rank}\n{text}",
+            facts.id,
+            process::program(),
+            std::process::id(),
+        ))
+    }
+
+    fn histogram(&self) -> String {
+        let mut text = String::new();
+        for (bits, count) in self.sizes.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let least = (1_u64 << bits) / 2;
+            let most = (1_u64 << bits) - 1;
+            let _ = match most > least {
+                true => write!(text, " {least}-{most}: {count}"),
+                false => write!(text, " {least}: {count}"),
+            };
+        }
+        text
+    }
+
+    fn speed(&self, seconds: f64) -> String {
+        if seconds <= 0.0 {
+            return "no time".to_owned();
+        }
+        let rate = self.pairs as f64 / seconds;
+        format!(
+            "{rate:.3e} pairs/s, {:.2} GFLOP/s",
+            rate * FLOPS_PER_PAIR * 1e-9
+        )
+    }
+}
+
+/// Writes a report where it belongs, whole: several processes may share the place.
+pub fn write(destination: &Destination, text: &str) {
+    match destination {
+        Destination::Off => {}
+        Destination::Stderr => log::line(text.trim_end().replace('\n', "\nkirin: ")),
+        Destination::File(pattern) => {
+            let name = process::file_name(pattern);
+            let written = OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(&name)
+                .and_then(|mut file| file.write_all(text.as_bytes()));
+            if let Err(e) = written {
+                log::error("KIRIN_STATS", format_args!("{name}: {e}"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts {
+            id: 3,
+            backend: "a double, precision double".to_owned(),
+            present: 10,
+            written: 20,
+            recoveries: 2,
+            checked: Some((5, 1)),
+        }
+    }
+
+    #[test]
+    fn counts_are_those_of_the_blocks() {
+        let mut stats = Stats::default();
+        for ni in [1, 1, 3, 4, 7, 48] {
+            stats.begin(ni, 1000);
+            stats.leave();
+            stats.enter();
+            stats.finish(ni == 3, Phases::default);
+        }
+        stats.begin(2, 1000); // never fetched
+        stats.begin(0, 1000);
+        let text = stats.text(&facts()).expect("there is something to say");
+        for part in [
+            "cluster 3",
+            "a double, precision double",
+            "blocks       8, 1 with nearest neighbours, 1 given up",
+            "i-particles  66, 8.2 a block; blocks by size: 0: 1 1: 2 2-3: 2 4-7: 2 32-63: 1\n",
+            "10, written 20 times",
+            "6.4000e4;",
+            "recoveries   2",
+            "checked      5 i-particles, 1 wrong",
+        ] {
+            assert!(text.contains(part), "no '{part}' in\n{text}");
+        }
+    }
+
+    #[test]
+    fn sampled_times_stand_for_all_blocks() {
+        let mut stats = Stats::default();
+        for _ in 0..3000 {
+            stats.begin(1, 100);
+            stats.finish(false, || Phases {
+                transfer: Duration::from_secs(1),
+                ..Phases::default()
+            });
+        }
+        let [early, later, _] = &stats.kinds;
+        assert_eq!((early.blocks, early.timed), (64, 64));
+        assert!((20..100).contains(&later.timed), "{}", later.timed);
+        let transfer = early.all(early.phases.transfer) + later.all(later.phases.transfer);
+        assert!((transfer - 3000.0).abs() < 1e-6, "{transfer}");
+        for _ in 0..10 {
+            assert!(stats.begin(1000, 1000), "every large block is timed");
+            stats.finish(false, Phases::default);
+        }
+        let large = &stats.kinds[LARGE];
+        assert_eq!((large.blocks, large.timed), (10, 10));
+    }
+
+    #[test]
+    fn nothing_done_is_nothing_said() {
+        let nothing = Facts {
+            written: 0,
+            ..facts()
+        };
+        assert_eq!(Stats::default().text(&nothing), None);
+    }
+}

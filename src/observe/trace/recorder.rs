@@ -1,0 +1,213 @@
+//! The recording of this process: opened at the first call, ended at exit, by a write
+//! error or by a fork (for the child: the file is the parent's).
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+use super::chunk;
+use super::code::{Coder, Columns, Writer};
+use super::event::Event;
+use super::model::Model;
+use super::{MAGIC, VERSION};
+use crate::process::{self, log, settings};
+
+/// A chunk is written when it is as long as this; a program that is killed loses so much.
+const CHUNK: usize = 60 << 10;
+
+const UNKNOWN: u8 = 0;
+const OFF: u8 = 1;
+const ON: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
+/// The process that records, by its generation.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
+
+/// A recording.
+pub(super) struct Recorder {
+    name: String,
+    file: File,
+    chunk: Vec<u8>,
+    model: Model,
+    columns: Columns,
+    /// Clusters whose backends are described.
+    described: Vec<i32>,
+}
+
+/// Whether calls are recorded.
+#[inline]
+pub fn active() -> bool {
+    match STATE.load(Ordering::Relaxed) {
+        OFF => false,
+        ON => OWNER.load(Ordering::Relaxed) == process::known_generation(),
+        _ => begin(),
+    }
+}
+
+/// The time, if calls are recorded.
+#[inline]
+pub fn clock() -> Option<Instant> {
+    active().then(Instant::now)
+}
+
+/// Records what `event` makes. Called while the cluster is locked, so that its events stand
+/// in the order in which they took effect.
+#[inline]
+pub fn record(event: impl FnOnce() -> Event) {
+    /// Out of the way of those that do not record.
+    #[cold]
+    #[inline(never)]
+    fn make(event: impl FnOnce() -> Event) {
+        keep(event());
+    }
+    if active() {
+        make(event);
+    }
+}
+
+/// Records what computes the forces of a cluster, once.
+pub fn describe(id: i32, texts: impl FnOnce() -> (String, String)) {
+    let mut recorder = RECORDER.lock();
+    let Some(r) = &mut *recorder else { return };
+    if !r.described.contains(&id) {
+        r.described.push(id);
+        let (backend, precision) = texts();
+        drop(recorder);
+        keep(Event::Description {
+            id,
+            backend,
+            precision,
+        });
+    }
+}
+
+#[cold]
+fn begin() -> bool {
+    let mut recorder = RECORDER.lock();
+    if STATE.load(Ordering::Relaxed) == UNKNOWN {
+        if let Some(pattern) = &settings::settings().trace {
+            match Recorder::open(pattern) {
+                Ok(opened) => {
+                    *recorder = Some(opened);
+                    OWNER.store(process::generation(), Ordering::Relaxed);
+                    process::at_exit(end);
+                }
+                Err(e) => log::line(format_args!("nothing is recorded: {e}")),
+            }
+        }
+        let state = if recorder.is_some() { ON } else { OFF };
+        STATE.store(state, Ordering::Relaxed);
+    }
+    recorder.is_some()
+}
+
+fn keep(mut event: Event) {
+    let mut recorder = RECORDER.lock();
+    let Some(r) = &mut *recorder else { return };
+    if let Err(e) = r.keep(&mut event) {
+        log::line(format_args!("the recording ends here: {}: {e}", r.name));
+        *recorder = None;
+        STATE.store(OFF, Ordering::Relaxed);
+    }
+}
+
+extern "C" fn end() {
+    process::last_words(|| {
+        // In a child the file is the parent's; and nobody waits here for a thread that records.
+        if !active() {
+            return;
+        }
+        let Some(mut recorder) = RECORDER.try_lock() else {
+            return;
+        };
+        STATE.store(OFF, Ordering::Relaxed);
+        if let Some(r) = recorder.take() {
+            let name = r.name.clone();
+            if let Err(e) = r.finish() {
+                log::line(format_args!("the recording lacks its end: {name}: {e}"));
+            }
+        }
+    });
+}
+
+impl Recorder {
+    pub(super) fn open(pattern: &str) -> Result<Self, String> {
+        let name = process::file_name(pattern);
+        let (name, mut file) = create(name)?;
+        let mut head = format!("{MAGIC}{VERSION}\n");
+        for (key, value) in [
+            ("kirin", env!("CARGO_PKG_VERSION").to_owned()),
+            ("program", process::program().replace('\n', " ")),
+            ("process", std::process::id().to_string()),
+        ] {
+            head += &format!("{key} {value}\n");
+        }
+        head.push('\n');
+        file.write_all(head.as_bytes())
+            .map_err(|e| format!("{name}: {e}"))?;
+        Ok(Self {
+            name,
+            file,
+            chunk: Vec::new(),
+            model: Model::default(),
+            columns: Columns::default(),
+            described: Vec::new(),
+        })
+    }
+
+    pub(super) fn keep(&mut self, event: &mut Event) -> io::Result<()> {
+        let mut writer = Writer(&mut self.columns);
+        let written = writer
+            .whole(&mut event.kind().into())
+            .and_then(|()| event.code(&mut writer, &mut self.model));
+        if written.is_err() {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        if let Event::Close { id } = event {
+            self.described.retain(|d| d != id);
+            return self.write_chunk();
+        }
+        if self.columns.len() >= CHUNK {
+            self.write_chunk()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_chunk(&mut self) -> io::Result<()> {
+        chunk::pack(&mut self.columns, &mut self.chunk)
+            .map_err(|_| io::Error::other("one call is larger than a chunk can be"))?;
+        self.columns.clear();
+        self.file.write_all(&self.chunk)
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.keep(&mut Event::End)?;
+        self.write_chunk()
+    }
+}
+
+/// A file that nobody's recording is lost to: another name is taken where one is there. What is
+/// no ordinary file, such as a pipe, is written to as it is.
+fn create(name: String) -> Result<(String, File), String> {
+    let fresh = |name: &str| OpenOptions::new().write(true).create_new(true).open(name);
+    let failed = |name: &str, e: io::Error| format!("{name}: {e}");
+    match fresh(&name) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(e) => return Err(failed(&name, e)),
+        Ok(file) => return Ok((name, file)),
+    }
+    if std::fs::metadata(&name).is_ok_and(|m| !m.is_file()) {
+        let file = OpenOptions::new().write(true).open(&name);
+        return Ok((name.clone(), file.map_err(|e| failed(&name, e))?));
+    }
+    let other = format!("{name}.{}", std::process::id());
+    log::line(format_args!(
+        "{name} is there already: recording to {other}"
+    ));
+    let file = fresh(&other).map_err(|e| failed(&other, e))?;
+    Ok((other, file))
+}

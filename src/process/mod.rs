@@ -1,0 +1,89 @@
+//! What the library must know of its process: its forks, its end, the names of its files.
+
+pub mod log;
+pub mod machine;
+pub mod ranks;
+pub mod settings;
+
+use std::panic::catch_unwind;
+use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn count_fork() {
+    GENERATION.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Counts the forks between the first call of this function and the present process. Who
+/// remembers the number can tell whether what it holds is its own or the parent's.
+pub fn generation() -> u32 {
+    static WATCH: Once = Once::new();
+    // SAFETY: the handler is a function of this library, which is never unloaded.
+    WATCH.call_once(|| unsafe {
+        // Fails for want of memory only; forks are then not seen.
+        libc::pthread_atfork(None, None, Some(count_fork));
+    });
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// The number that [`generation`] returned last in this process, if it was called.
+#[inline]
+pub fn known_generation() -> u32 {
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// Has `hook` called when the process ends by `exit` or by a return from `main`.
+pub fn at_exit(hook: extern "C" fn()) {
+    // SAFETY: the hook is a function of this library, which is never unloaded.
+    unsafe {
+        // Fails for want of memory only; the hook is then not called.
+        libc::atexit(hook);
+    }
+}
+
+/// Runs what an exit hook has to do. No panic leaves it.
+pub fn last_words(act: impl FnOnce() + std::panic::UnwindSafe) {
+    // A panic has been reported on stderr, and there is nobody left to tell.
+    let _ = catch_unwind(act);
+}
+
+/// The name of a file of this process: `%p` in `pattern` is the process id, `%r` the rank (0
+/// where there are none). A pattern with neither gets the rank at its end, if there are several.
+pub fn file_name(pattern: &str) -> String {
+    expand(pattern, std::process::id(), ranks::rank())
+}
+
+fn expand(pattern: &str, process: u32, rank: Option<u32>) -> String {
+    let mut name = pattern
+        .replace("%p", &process.to_string())
+        .replace("%r", &rank.unwrap_or(0).to_string());
+    if let Some(rank) = rank
+        && name == pattern
+    {
+        name += &format!(".{rank}");
+    }
+    name
+}
+
+/// File name of the program, for people.
+pub fn program() -> String {
+    std::env::current_exe()
+        .ok()
+        .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| "unknown".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_ranks_and_processes_differ() {
+        assert_eq!(expand("stats", 7, None), "stats");
+        assert_eq!(expand("stats", 7, Some(3)), "stats.3");
+        assert_eq!(expand("s-%p", 7, Some(3)), "s-7");
+        assert_eq!(expand("s-%r-%p.txt", 7, Some(3)), "s-3-7.txt");
+        assert_eq!(expand("s-%r", 7, None), "s-0");
+    }
+}

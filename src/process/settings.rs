@@ -1,0 +1,565 @@
+//! The settings of the library: environment variables `KIRIN_*`, read once at
+//! the first call that needs one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use once_cell::sync::Lazy;
+
+/// Which implementation computes forces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BackendChoice {
+    /// The best one that this machine has.
+    #[default]
+    Auto,
+    /// Vector units of the processor.
+    Cpu,
+    /// NVIDIA GPUs.
+    Cuda,
+    /// Plain double-precision loops.
+    Reference,
+}
+
+/// Arithmetic of the forces. Neighbours and prediction are double precision always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// Position differences of 48 bits, pair arithmetic in single, sums in double precision.
+    #[default]
+    Mixed,
+    /// Everything in double precision.
+    Double,
+    /// The arithmetic of 2007: positions rounded to single precision first.
+    Single,
+}
+
+/// What `lasthalf2` writes for an i-particle without a nearest neighbour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NoNeighbour {
+    /// Leaves a -1 that the client put there, writes 0 over anything else:
+    /// ph4 prefills -1 and tests for it, kira takes a negative index for a hardware error.
+    #[default]
+    Auto,
+    /// Always 0.
+    Zero,
+    /// Always -1.
+    MinusOne,
+}
+
+/// Which GPUs a process uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Devices {
+    /// One: the first, or under MPI the one whose turn it is by the local rank.
+    #[default]
+    Auto,
+    /// Every one.
+    All,
+    /// Those with these numbers.
+    These(Vec<usize>),
+}
+
+/// Where something is done that the host or the GPU can do, with the same bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Wherever it is faster.
+    #[default]
+    Auto,
+    /// On the host, as in the thesis.
+    Host,
+    /// On the device.
+    Device,
+}
+
+/// An instruction set of the CPU backend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InstructionSet {
+    /// The widest that the processor has.
+    #[default]
+    Auto,
+    /// No intrinsics; what the compiler makes of four lanes.
+    Portable,
+    /// AVX2 with fused multiply-add, x86-64.
+    Avx2,
+    /// AVX-512 foundation, x86-64.
+    Avx512,
+    /// Advanced SIMD, aarch64.
+    Neon,
+}
+
+/// Where a report goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Destination {
+    /// Nowhere: it is not made.
+    #[default]
+    Off,
+    /// To stderr.
+    Stderr,
+    /// To the end of a file, whose name [`crate::process::file_name`] makes.
+    File(String),
+}
+
+/// Everything a user can set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// `KIRIN_BACKEND`
+    pub backend: BackendChoice,
+    /// `KIRIN_PRECISION`
+    pub precision: Precision,
+    /// `KIRIN_DEVICES`
+    pub devices: Devices,
+    /// `KIRIN_PREDICTOR`: where j-particles are predicted for a GPU.
+    pub predictor: Place,
+    /// `KIRIN_JOIN`: where the partial sums of a GPU are joined.
+    pub join: Place,
+    /// `KIRIN_SPLIT`: whether the j-particles of a small block are divided too.
+    pub split: bool,
+    /// `KIRIN_NPIPES`: what `g6_npipes` answers.
+    pub npipes: i32,
+    /// `KIRIN_THREADS`: 0 stands for the cores allowed to the process.
+    pub threads: usize,
+    /// `KIRIN_SIMD`
+    pub simd: InstructionSet,
+    /// `KIRIN_SNAP`: whether `a2by18` enters the prediction.
+    pub snap: bool,
+    /// `KIRIN_NO_NEIGHBOUR`
+    pub no_neighbour: NoNeighbour,
+    /// `KIRIN_STATS`
+    pub stats: Destination,
+    /// `KIRIN_CHECK`: whether samples of the results are recomputed.
+    pub check: bool,
+    /// `KIRIN_TRACE`: the file, if there is to be one.
+    pub trace: Option<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            backend: BackendChoice::Auto,
+            precision: Precision::Mixed,
+            devices: Devices::Auto,
+            predictor: Place::Auto,
+            join: Place::Auto,
+            split: true,
+            npipes: 256,
+            threads: 0,
+            simd: InstructionSet::Auto,
+            snap: true,
+            no_neighbour: NoNeighbour::Auto,
+            stats: Destination::Off,
+            trace: None,
+            check: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Whether a particle within its own radius stands in its own neighbour list.
+    ///
+    /// kira concludes from more than 48 pipelines that it talks to a library
+    /// which lists the particle itself, and from at most 48 that it does not.
+    pub fn lists_include_self(&self) -> bool {
+        self.npipes > 48
+    }
+}
+
+/// One setting, for the documentation and for `kirin info`.
+pub struct Setting {
+    /// Name of the environment variable.
+    pub name: &'static str,
+    /// Legal values, in words.
+    pub values: &'static str,
+    /// Value where the variable is not set.
+    pub default: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    apply: fn(&mut Settings, &str) -> Result<(), ()>,
+    show: fn(&Settings) -> String,
+}
+
+impl Setting {
+    /// The value in `settings`, as the user would write it.
+    pub fn value(&self, settings: &Settings) -> String {
+        (self.show)(settings)
+    }
+}
+
+/// Every setting there is.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "KIRIN_BACKEND",
+        values: "auto, cuda, cpu, reference",
+        default: "auto",
+        about: "what computes the forces",
+        apply: |s, v| parse(v).map(|v| s.backend = v),
+        show: |s| s.backend.to_string(),
+    },
+    Setting {
+        name: "KIRIN_PRECISION",
+        values: "mixed, double, single",
+        default: "mixed",
+        about: "arithmetic of the forces",
+        apply: |s, v| parse(v).map(|v| s.precision = v),
+        show: |s| s.precision.to_string(),
+    },
+    Setting {
+        name: "KIRIN_DEVICES",
+        values: "auto, all, or numbers such as 0,2",
+        default: "auto",
+        about: "which GPUs to use; auto is one, chosen by the local MPI rank",
+        apply: |s, v| parse(v).map(|v| s.devices = v),
+        show: |s| s.devices.to_string(),
+    },
+    Setting {
+        name: "KIRIN_PREDICTOR",
+        values: "auto, host, device",
+        default: "auto",
+        about: "where j-particles are predicted for a GPU; the results are the same",
+        apply: |s, v| parse(v).map(|v| s.predictor = v),
+        show: |s| s.predictor.to_string(),
+    },
+    Setting {
+        name: "KIRIN_JOIN",
+        values: "auto, host, device",
+        default: "auto",
+        about: "where the partial sums of a GPU are joined; the results are the same",
+        apply: |s, v| parse(v).map(|v| s.join = v),
+        show: |s| s.join.to_string(),
+    },
+    Setting {
+        name: "KIRIN_SPLIT",
+        values: "auto, off",
+        default: "auto",
+        about: "whether the j-particles of a block too small to fill the GPU, or the cores, are divided too; the results are the same",
+        apply: |s, v| {
+            s.split = match v.to_ascii_lowercase().as_str() {
+                "auto" => true,
+                "off" => false,
+                _ => return Err(()),
+            };
+            Ok(())
+        },
+        show: |s| if s.split { "auto" } else { "off" }.to_owned(),
+    },
+    Setting {
+        name: "KIRIN_NPIPES",
+        values: "2 to 16384",
+        default: "256",
+        about: "number of pipelines that g6_npipes reports; 48 for NBODY4-type codes with fixed arrays",
+        apply: |s, v| integer(v, 2, 16384).map(|v| s.npipes = v),
+        show: |s| s.npipes.to_string(),
+    },
+    Setting {
+        name: "KIRIN_THREADS",
+        values: "auto, 1 to 4096",
+        default: "auto",
+        about: "threads of the CPU backend; auto is the cores allowed to the process, divided by the local MPI ranks",
+        apply: |s, v| {
+            let threads = if v.eq_ignore_ascii_case("auto") {
+                0
+            } else {
+                integer(v, 1, 4096)?
+            };
+            s.threads = usize::try_from(threads).map_err(|_| ())?;
+            Ok(())
+        },
+        show: |s| match s.threads {
+            0 => "auto".to_owned(),
+            n => n.to_string(),
+        },
+    },
+    Setting {
+        name: "KIRIN_SIMD",
+        values: "auto, portable, avx2, avx512, neon",
+        default: "auto",
+        about: "instruction set of the CPU backend",
+        apply: |s, v| parse(v).map(|v| s.simd = v),
+        show: |s| s.simd.to_string(),
+    },
+    Setting {
+        name: "KIRIN_SNAP",
+        values: "use, ignore",
+        default: "use",
+        about: "whether the fourth-order term a2by18 enters the prediction, as on GRAPE-6",
+        apply: |s, v| {
+            s.snap = match v.to_ascii_lowercase().as_str() {
+                "use" => true,
+                "ignore" => false,
+                _ => return Err(()),
+            };
+            Ok(())
+        },
+        show: |s| if s.snap { "use" } else { "ignore" }.to_owned(),
+    },
+    Setting {
+        name: "KIRIN_NO_NEIGHBOUR",
+        values: "auto, 0, -1",
+        default: "auto",
+        about: "what lasthalf2 writes where there is no neighbour; auto keeps a -1 that is there and writes 0 otherwise",
+        apply: |s, v| parse(v).map(|v| s.no_neighbour = v),
+        show: |s| s.no_neighbour.to_string(),
+    },
+    Setting {
+        name: "KIRIN_STATS",
+        values: "0, 1, or a file",
+        default: "0",
+        about: "statistics of each cluster when it is closed and at the end: 1 to stderr, else to the end of that file; %p in its name is the process id, %r the MPI rank",
+        apply: |s, v| parse(v).map(|v| s.stats = v),
+        show: |s| s.stats.to_string(),
+    },
+    Setting {
+        name: "KIRIN_TRACE",
+        values: "0, or a file",
+        default: "0",
+        about: "file in which all calls are recorded for kirin replay; %p in its name is the process id, %r the MPI rank",
+        apply: |s, v| {
+            s.trace = match v {
+                "" => return Err(()),
+                "0" => None,
+                name => Some(name.to_owned()),
+            };
+            Ok(())
+        },
+        show: |s| s.trace.clone().unwrap_or_else(|| "0".to_owned()),
+    },
+    Setting {
+        name: "KIRIN_CHECK",
+        values: "0, 1",
+        default: "0",
+        about: "whether some results of each block are recomputed in double precision on the host, in a tenth of the time, and wrong ones reported",
+        apply: |s, v| integer(v, 0, 1).map(|v| s.check = v == 1),
+        show: |s| i32::from(s.check).to_string(),
+    },
+];
+
+/// Gives an enumeration the names that users write.
+macro_rules! names {
+    ($type:ty { $($variant:ident = $name:literal),+ $(,)? }) => {
+        impl FromStr for $type {
+            type Err = ();
+            fn from_str(s: &str) -> Result<Self, ()> {
+                match s.to_ascii_lowercase().as_str() {
+                    $($name => Ok(Self::$variant),)+
+                    _ => Err(()),
+                }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$variant => $name,)+ })
+            }
+        }
+    };
+}
+
+names!(BackendChoice { Auto = "auto", Cuda = "cuda", Cpu = "cpu", Reference = "reference" });
+names!(Place { Auto = "auto", Host = "host", Device = "device" });
+names!(Precision { Mixed = "mixed", Double = "double", Single = "single" });
+names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
+names!(InstructionSet {
+    Auto = "auto",
+    Portable = "portable",
+    Avx2 = "avx2",
+    Avx512 = "avx512",
+    Neon = "neon",
+});
+
+impl FromStr for Devices {
+    type Err = ();
+    fn from_str(s: &str) -> Result<Self, ()> {
+        match s {
+            "auto" => Ok(Self::Auto),
+            "all" => Ok(Self::All),
+            list => {
+                let numbers = list.split(',').map(|n| n.trim().parse().map_err(|_| ()));
+                let mut numbers = numbers.collect::<Result<Vec<usize>, ()>>()?;
+                numbers.sort_unstable();
+                numbers.dedup();
+                Ok(Self::These(numbers))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Devices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::All => f.write_str("all"),
+            Self::These(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+                f.write_str(&numbers.join(","))
+            }
+        }
+    }
+}
+
+impl FromStr for Destination {
+    type Err = ();
+    fn from_str(s: &str) -> Result<Self, ()> {
+        match s {
+            "" => Err(()),
+            "0" => Ok(Self::Off),
+            "1" => Ok(Self::Stderr),
+            name => Ok(Self::File(name.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "0",
+            Self::Stderr => "1",
+            Self::File(name) => name,
+        })
+    }
+}
+
+fn parse<T: FromStr<Err = ()>>(value: &str) -> Result<T, ()> {
+    value.parse()
+}
+
+fn integer(value: &str, least: i32, most: i32) -> Result<i32, ()> {
+    let n: i32 = value.parse().map_err(|_| ())?;
+    if (least..=most).contains(&n) {
+        Ok(n)
+    } else {
+        Err(())
+    }
+}
+
+/// Settings from `variables`, with a sentence for each one that is not as it should be.
+/// A variable with a bad value keeps its default.
+pub fn from_variables(
+    variables: impl IntoIterator<Item = (String, String)>,
+) -> (Settings, Vec<String>) {
+    let mut settings = Settings::default();
+    let mut complaints = Vec::new();
+    for (name, value) in variables {
+        match SETTINGS.iter().find(|s| s.name == name) {
+            Some(setting) => {
+                let taken = (setting.apply)(&mut settings, value.trim());
+                if taken.is_err() {
+                    complaints.push(format!(
+                        "{name}={value} is not one of: {}; {} is used",
+                        setting.values, setting.default
+                    ));
+                }
+            }
+            None if name.starts_with("KIRIN_") => complaints.push(unknown(&name)),
+            None => {}
+        }
+    }
+    complaints.sort();
+    (settings, complaints)
+}
+
+fn unknown(name: &str) -> String {
+    let nearest = SETTINGS
+        .iter()
+        .map(|s| (edit_distance(name, s.name), s.name))
+        .min()
+        .filter(|&(distance, _)| distance <= 4);
+    match nearest {
+        Some((_, candidate)) => format!("{name} is no setting of kirin; is {candidate} meant?"),
+        None => format!("{name} is no setting of kirin"),
+    }
+}
+
+/// Levenshtein distance: insertions, deletions and replacements of single bytes.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, cb) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// The settings of this process. The first use reads the environment and
+/// reports what is wrong with it.
+pub fn settings() -> &'static Settings {
+    static SETTINGS: Lazy<Settings> = Lazy::new(|| {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let (settings, complaints) = from_variables(variables);
+        for complaint in complaints {
+            crate::process::log::line(complaint);
+        }
+        settings
+    });
+    &SETTINGS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> (Settings, Vec<String>) {
+        from_variables(pairs.iter().map(|&(n, v)| (n.to_owned(), v.to_owned())))
+    }
+
+    #[test]
+    fn good_values_are_taken() {
+        let (s, complaints) = read(&[
+            ("KIRIN_BACKEND", "reference"),
+            ("KIRIN_PRECISION", "Double"),
+            ("KIRIN_NPIPES", "48"),
+            ("KIRIN_THREADS", "3"),
+            ("KIRIN_SNAP", "ignore"),
+            ("KIRIN_SPLIT", "off"),
+            ("KIRIN_NO_NEIGHBOUR", "-1"),
+            ("KIRIN_STATS", "/tmp/Stats-%p"),
+            ("KIRIN_TRACE", "/tmp/Trace"),
+            ("KIRIN_CHECK", "1"),
+            ("HOME", "/root"),
+        ]);
+        assert_eq!(complaints, Vec::<String>::new());
+        assert_eq!(s.backend, BackendChoice::Reference);
+        assert_eq!(s.precision, Precision::Double);
+        assert_eq!((s.npipes, s.threads, s.snap), (48, 3, false));
+        assert!(!s.split);
+        assert_eq!(s.no_neighbour, NoNeighbour::MinusOne);
+        assert_eq!(s.stats, Destination::File("/tmp/Stats-%p".to_owned()));
+        assert_eq!((s.trace.as_deref(), s.check), (Some("/tmp/Trace"), true));
+        assert!(!s.lists_include_self());
+    }
+
+    #[test]
+    fn bad_values_are_reported_and_replaced_by_the_default() {
+        let (s, complaints) = read(&[("KIRIN_NPIPES", "1"), ("KIRIN_PRECISION", "doubel")]);
+        assert_eq!(s, Settings::default());
+        assert_eq!(complaints.len(), 2);
+        assert!(
+            complaints[1].contains("mixed, double, single"),
+            "{complaints:?}"
+        );
+    }
+
+    #[test]
+    fn misspelt_names_are_reported_with_the_nearest_valid_one() {
+        let (_, complaints) = read(&[("KIRIN_PRECISON", "double")]);
+        assert!(complaints[0].contains("KIRIN_PRECISION"), "{complaints:?}");
+    }
+
+    #[test]
+    fn shown_values_can_be_read_back() {
+        let defaults = Settings::default();
+        for setting in SETTINGS {
+            assert_eq!(
+                setting.value(&defaults),
+                setting.default,
+                "{}",
+                setting.name
+            );
+            let mut copy = defaults.clone();
+            (setting.apply)(&mut copy, &setting.value(&defaults)).expect(setting.name);
+            assert_eq!(copy, defaults, "{}", setting.name);
+        }
+    }
+}
