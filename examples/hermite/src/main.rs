@@ -12,7 +12,8 @@ use hermite::run::Run;
 use hermite::thesis;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
-use kirin_kit::command::{Ended, catch_interruption, exit_code, interrupted, named};
+use kirin_kit::command::{Ended, exit_code, named};
+use kirin_kit::interrupt::{self, interrupted};
 use kirin_kit::progress::Progress;
 
 fn main() -> ExitCode {
@@ -35,7 +36,7 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     if t_end <= start {
         return Err(format!("the run is at t = {start} already: --t-end must be later").into());
     }
-    catch_interruption()?;
+    interrupt::catch()?;
     let progress = Progress::new("hermite", start, t_end);
     let ended = run.evolve(t_end, files.interval(t_end - start), &interrupted, &|t| {
         progress.advance(t)

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use kirin_kit::command::{Files, Start, number};
+use kirin_kit::command::{Files, Start};
 use kirin_kit::comparison::Comparison;
+use kirin_kit::number::number;
 
 use crate::error::Error;
 use crate::settings::Settings;

@@ -3,16 +3,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
 use crate::body::Body;
+use crate::interrupt;
 use crate::models::Model;
+use crate::number::{bodies, count, number};
 use crate::plot::{self, Figure};
-
-/// What a shell returns for a program that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
 
 /// Number of bodies where no option says otherwise.
 pub const DEFAULT_N: u64 = 1024;
@@ -23,14 +21,13 @@ pub const DEFAULT_SEED: u64 = 1;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Start {
     /// Number of bodies of the model [default: 1024]
-    #[arg(long, conflicts_with = "input")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=i32::MAX as u64))]
+    #[arg(long, conflicts_with = "input", value_parser = bodies)]
     pub n: Option<u64>,
     /// Initial model [default: plummer]
     #[arg(long, value_enum, conflicts_with = "input")]
     pub model: Option<Model>,
     /// Seed of the random numbers [default: 1]
-    #[arg(long, conflicts_with = "input")]
+    #[arg(long, conflicts_with = "input", value_parser = count)]
     pub seed: Option<u64>,
 }
 
@@ -122,24 +119,6 @@ pub fn named<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> String {
     move |e| format!("{}: {e}", path.display())
 }
 
-/// A finite number above or equal to zero, or the quotient of two.
-///
-/// # Errors
-///
-/// It is none; in words.
-pub fn number(text: &str) -> Result<f64, String> {
-    let parse = |t: &str| t.trim().parse::<f64>().map_err(|e| e.to_string());
-    let value = match text.split_once('/') {
-        Some((above, below)) => parse(above)? / parse(below)?,
-        None => parse(text)?,
-    };
-    if value.is_finite() && value >= 0.0 {
-        Ok(value)
-    } else {
-        Err("not a finite number from 0 on".to_owned())
-    }
-}
-
 /// A number by which times up to a million can be told apart.
 fn interval(text: &str) -> Result<f64, String> {
     match number(text)? {
@@ -171,7 +150,7 @@ impl Ended {
 pub fn exit_code(name: &str, result: Result<Ended, Box<dyn std::error::Error>>) -> ExitCode {
     match result {
         Ok(Ended::Complete) => ExitCode::SUCCESS,
-        Ok(Ended::Interrupted) => ExitCode::from(INTERRUPTED),
+        Ok(Ended::Interrupted) => ExitCode::from(interrupt::EXIT_STATUS),
         Err(e) => {
             eprintln!("{name}: {e}");
             ExitCode::FAILURE
@@ -179,40 +158,9 @@ pub fn exit_code(name: &str, result: Result<Ended, Box<dyn std::error::Error>>) 
     }
 }
 
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// From now on the first Ctrl-C is for [`interrupted`] to see; the second ends the program.
-///
-/// # Errors
-///
-/// The system refuses.
-pub fn catch_interruption() -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED.into());
-        }
-    })
-}
-
-/// Whether Ctrl-C was pressed.
-pub fn interrupted() -> bool {
-    STOP.load(Ordering::Relaxed)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_may_be_fractions() {
-        assert_eq!(number("1/256"), Ok(0.00390625));
-        assert_eq!(number("1e-3"), Ok(0.001));
-        for bad in ["1/0", "-1", "x", "", "NaN", "0/0"] {
-            assert!(number(bad).is_err(), "{bad}");
-        }
-        assert_eq!(interval("1/64"), Ok(0.015625));
-        assert!(interval("0").is_err());
-    }
 
     #[test]
     fn diagnostics_are_recorded_for_a_plot() {

@@ -6,7 +6,8 @@ use std::time::{Instant, SystemTime};
 
 use serde_json::{Map, Value, json};
 
-use crate::command::{Files, named, number};
+use crate::command::{Files, named};
+use crate::number::{bodies, number};
 use crate::plot::Figure;
 
 /// Minutes that a report takes where no GPU computes and no option says otherwise.
@@ -27,8 +28,8 @@ pub struct Comparison {
     #[arg(conflicts_with_all = ["n", "model", "input", "every"])]
     pub report: Option<Source>,
     /// Largest number of particles in the report [default: that of the thesis]
-    #[arg(long, value_name = "N", requires = "report")]
-    pub largest: Option<usize>,
+    #[arg(long, value_name = "N", requires = "report", value_parser = bodies)]
+    pub largest: Option<u64>,
     /// Leave out of the report what would make it last longer [default: 3; on a GPU there is no limit]
     #[arg(long, value_name = "M", requires = "report", value_parser = number)]
     pub minutes: Option<f64>,
@@ -37,7 +38,7 @@ pub struct Comparison {
 impl Comparison {
     /// Whether the report is to have a row for so many particles.
     pub fn wants(&self, n: usize) -> bool {
-        self.largest.is_none_or(|largest| n <= largest)
+        self.largest.is_none_or(|largest| n as u64 <= largest)
     }
 
     /// The time for a report about what calls itself `backend`.

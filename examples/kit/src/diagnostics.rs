@@ -2,10 +2,8 @@
 //!
 //! These figures judge the library under test, so they never come from it.
 
-use std::num::NonZero;
-use std::thread;
-
 use crate::body::Body;
+use crate::rows::rows;
 use crate::vector::{Vec3, add_scaled, cross, dot, norm, sub};
 
 /// Kinetic and potential energy of bodies at one time.
@@ -49,36 +47,12 @@ impl Energy {
     }
 }
 
-/// Rows that one thread takes at a time: long enough to amortise, short enough to balance.
-const ROWS: usize = 64;
-
 /// Sum of `-m_i m_j / sqrt(r_ij^2 + eps2)` over the pairs; coincident unsoftened pairs add nothing,
 /// as in the library.
 fn potential(bodies: &[Body], eps2: f64) -> f64 {
-    let mut rows = vec![0.0; bodies.len()];
-    let threads = if bodies.len() < 512 {
-        1
-    } else {
-        thread::available_parallelism().map_or(1, NonZero::get)
-    };
     // Each row is one sum of its own and rows are added in order: threads cannot change a bit.
-    let work = std::sync::Mutex::new(rows.chunks_mut(ROWS).enumerate());
-    let run = || {
-        loop {
-            let next = work.lock().expect("no thread panics with the lock").next();
-            let Some((chunk, rows)) = next else { break };
-            for (k, row) in rows.iter_mut().enumerate() {
-                *row = potential_of_row(bodies, chunk * ROWS + k, eps2);
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(run);
-        }
-        run();
-    });
-    rows.iter().sum()
+    let row = |i| potential_of_row(bodies, i, eps2);
+    rows(bodies.len(), row).iter().sum()
 }
 
 fn potential_of_row(bodies: &[Body], i: usize, eps2: f64) -> f64 {

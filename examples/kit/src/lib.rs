@@ -4,7 +4,10 @@
 //! * [`models`]: initial conditions in standard N-body units (G = M = 1, E = -1/4)
 //! * [`snapshot`]: the text format in which bodies and integrator states are kept
 //! * [`command`]: options that the commands share, and how a command ends
+//! * [`number`]: numbers on the command line
+//! * [`interrupt`]: Ctrl-C, SIGTERM and SIGHUP
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
+//! * [`density`]: density around each body, core radius and core density
 //! * [`history`]: diagnostics over time, as curves and as JSON
 //! * [`progress`]: a bar on a terminal's stderr, silence elsewhere
 //! * [`plot`]: figures of several panels, as SVG or PNG
@@ -18,13 +21,17 @@
 pub mod body;
 pub mod command;
 pub mod comparison;
+pub mod density;
 pub mod diagnostics;
 pub mod history;
+pub mod interrupt;
 pub mod models;
+pub mod number;
 pub mod plot;
 pub mod progress;
 pub mod repeat;
 pub mod report;
+mod rows;
 pub mod snapshot;
 pub mod trial;
 pub mod vector;

@@ -6,8 +6,9 @@ use std::time::{Instant, SystemTime};
 use kirin::client::Grape;
 use kirin::process::machine::{Machine, command_line};
 use kirin_kit::Body;
-use kirin_kit::command::{Ended, catch_interruption, interrupted};
+use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Circumstances, publish};
+use kirin_kit::interrupt::{self, interrupted};
 use kirin_kit::models::Model;
 use kirin_kit::plot::{Curve, Figure, Panel};
 use kirin_kit::progress::Progress;
@@ -77,7 +78,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
         true => Engine::Host,
         false => Engine::Library(&grape),
     };
-    catch_interruption()?;
+    interrupt::catch()?;
     let machine = Machine::here();
     let (backend, precision) = crate::forces::Forces::new(engine())?.description();
     let circumstances = Circumstances {

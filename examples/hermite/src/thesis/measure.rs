@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use kirin_kit::command::{Ended, interrupted};
+use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Budget, Comparison};
+use kirin_kit::interrupt::interrupted;
 use kirin_kit::progress::Progress;
 use kirin_kit::repeat::{Patience, Spread, repeat};
 use serde_json::Value;

@@ -18,8 +18,9 @@ use std::error::Error;
 use std::time::SystemTime;
 
 use kirin::process::machine::{Machine, command_line};
-use kirin_kit::command::{Ended, catch_interruption};
+use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Circumstances, publish};
+use kirin_kit::interrupt;
 
 use crate::options::Options;
 use document::Document;
@@ -39,7 +40,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     if t_end <= 0.0 {
         return Err("the runs begin at t = 0: --t-end must be later".into());
     }
-    catch_interruption()?;
+    interrupt::catch()?;
     let machine = Machine::here();
     let mut bench = Bench::start()?;
     let described = bench.described().clone();

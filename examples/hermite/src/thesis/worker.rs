@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 use kirin::client::Grape;
 use kirin::process::settings;
 use kirin_kit::Body;
-use kirin_kit::command::{Ended, catch_interruption, interrupted};
+use kirin_kit::command::Ended;
 use kirin_kit::diagnostics::Energy;
+use kirin_kit::interrupt::{self, interrupted};
 use kirin_kit::models::Model;
 use serde_json::{Value, json};
 
@@ -136,7 +137,7 @@ pub fn run(n: usize) -> Value {
 ///
 /// A parent that has gone, or asks nonsense.
 pub fn serve(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    catch_interruption()?;
+    interrupt::catch()?;
     let grape = Grape::linked_or(options.library.as_deref()).map_err(|e| e.to_string());
     let mut clusters = HashMap::new();
     let mut field = None;
