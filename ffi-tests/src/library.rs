@@ -88,11 +88,11 @@ fn build(name: &str, target: &Path, options: &[&str]) -> Built {
     };
     let foreign = target::foreign();
     let parts: &[&str] = match foreign {
-        Some(target) => &["--no-default-features", "--target", &target.triple],
-        None => &["--bin", "kirin"],
+        Some(target) => &["--target", &target.triple],
+        None => &["-p", "kirin-command"],
     };
     let output = Command::new(env!("CARGO"))
-        .args(["build", "-p", "kirin", "--lib", "--profile", profile])
+        .args(["build", "-p", "kirin", "--profile", profile])
         .args(parts)
         .args(["--message-format=json-render-diagnostics", "--target-dir"])
         .arg(target)

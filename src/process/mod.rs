@@ -1,7 +1,6 @@
 //! What the library must know of its process: its forks, its end, the names of its files.
 
 pub mod log;
-pub mod machine;
 pub mod ranks;
 pub mod settings;
 

@@ -14,6 +14,7 @@
 //! * [`report`]: numbers and tables for people
 //! * [`comparison`]: reports that put this machine beside published figures
 //! * [`repeat`]: measurements that are repeated
+//! * [`machine`]: the machine and the command line of a run
 //! * [`trial`]: the programs as their tests run them
 //!
 //! Nothing here depends on kirin: forces are the applications' affair.
@@ -25,6 +26,7 @@ pub mod density;
 pub mod diagnostics;
 pub mod history;
 pub mod interrupt;
+pub mod machine;
 pub mod models;
 pub mod number;
 pub mod plot;

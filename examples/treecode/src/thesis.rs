@@ -4,11 +4,11 @@ use std::error::Error;
 use std::time::{Instant, SystemTime};
 
 use kirin::client::Grape;
-use kirin::process::machine::{Machine, command_line};
 use kirin_kit::Body;
 use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Circumstances, publish};
 use kirin_kit::interrupt::{self, interrupted};
+use kirin_kit::machine::{Machine, command_line};
 use kirin_kit::models::Model;
 use kirin_kit::plot::{Curve, Figure, Panel};
 use kirin_kit::progress::Progress;

@@ -7,8 +7,8 @@ use clap::Args;
 use kirin::backend::cuda::Target;
 use kirin::backend::{self, cpu, cuda};
 use kirin::grape::jmemory::PAGE;
-use kirin::process::machine::Machine;
 use kirin::process::settings::{self, InstructionSet, SETTINGS, Setting, Settings};
+use kirin_kit::machine::Machine;
 
 use crate::report;
 

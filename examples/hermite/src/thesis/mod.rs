@@ -17,10 +17,10 @@ mod worker;
 use std::error::Error;
 use std::time::SystemTime;
 
-use kirin::process::machine::{Machine, command_line};
 use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Circumstances, publish};
 use kirin_kit::interrupt;
+use kirin_kit::machine::{Machine, command_line};
 
 use crate::options::Options;
 use document::Document;

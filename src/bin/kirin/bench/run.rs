@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use kirin::backend::cpu;
-use kirin::process::machine::{Machine, command_line};
+use kirin_kit::machine::{Machine, command_line};
 use serde::Serialize;
 
 use super::Options;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use kirin::observe::trace::{Event, Trace, TraceError};
-use kirin::process::machine::{Machine, command_line};
+use kirin_kit::machine::{Machine, command_line};
 use serde::Serialize;
 
 use super::Options;

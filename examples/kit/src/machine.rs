@@ -4,8 +4,7 @@
 use std::fmt;
 
 /// The machine of a run.
-#[derive(Debug)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[derive(Debug, serde::Serialize)]
 pub struct Machine {
     /// Model name of the processor.
     pub processor: String,

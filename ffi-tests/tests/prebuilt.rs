@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ffi_tests::generate;
 use sha2::{Digest, Sha256};
 
 const REBUILD: &str = "run kernels/build.py";
 
 fn kernels() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels")
+    generate::repository().join("kernels")
 }
 
 fn sha256(path: &Path) -> String {
