@@ -6,6 +6,7 @@
 //! * [`command`]: options that the commands share, and how a command ends
 //! * [`number`]: numbers on the command line
 //! * [`interrupt`]: Ctrl-C, SIGTERM and SIGHUP
+//! * [`communicator`]: ranks that compute together, over MPI or as threads
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
 //! * [`density`]: density around each body, core radius and core density
 //! * [`history`]: diagnostics over time, as curves and as JSON
@@ -21,6 +22,7 @@
 
 pub mod body;
 pub mod command;
+pub mod communicator;
 pub mod comparison;
 pub mod density;
 pub mod diagnostics;
