@@ -1,17 +1,16 @@
 //! The integration of a cluster through a GRAPE-6 library, one block at a time.
 
 use kirin::client::{Block, Grape};
-use kirin::grape::particle::JParticle;
 use kirin_kit::Body;
 use kirin_kit::snapshot::State;
 use kirin_kit::vector::Vec3;
 
 use crate::counts::Counts;
 use crate::error::Error;
+use crate::particle;
 use crate::schedule::Schedule;
-use crate::scheme::{self, Point};
+use crate::scheme;
 use crate::settings::Settings;
-use crate::step;
 
 /// The cluster of the library that is used: GRAPE-6 clients call their first one 0.
 const ID: i32 = 0;
@@ -46,18 +45,7 @@ impl<'g> Integrator<'g> {
         bodies: Vec<Body>,
     ) -> Result<Self, Error> {
         settings.check()?;
-        if !step::is_multiple(time, settings.dt_max) {
-            return Err(Error::Refused(format!(
-                "the initial time {time} is not a multiple of the largest step {}",
-                settings.dt_max
-            )));
-        }
-        let at_rest = State {
-            t: time,
-            dt: settings.dt_max,
-            ..State::default()
-        };
-        let states = vec![at_rest; bodies.len()];
+        let states = vec![particle::initial_state(&settings, time)?; bodies.len()];
         let mut new = Self::load(grape, settings, time, bodies, states)?;
         new.first_steps()?;
         new.schedule_all();
@@ -80,24 +68,7 @@ impl<'g> Integrator<'g> {
     ) -> Result<Self, Error> {
         settings.check()?;
         for (body, state) in bodies.iter().zip(&states) {
-            let refuse = |what: String| {
-                Err(Error::Refused(format!(
-                    "state of particle {}: {what}",
-                    body.index
-                )))
-            };
-            let State { t, dt, .. } = *state;
-            if !(step::is_power_of_two(dt) && (step::SMALLEST..=settings.dt_max).contains(&dt)) {
-                return refuse(format!(
-                    "its step {dt} is not a power of two from 2^-40 to {}",
-                    settings.dt_max
-                ));
-            }
-            if t != (time / dt).floor() * dt {
-                return refuse(format!(
-                    "with the step {dt} its time cannot be {t} when the run's is {time}"
-                ));
-            }
+            particle::check_state(&settings, time, body, state)?;
         }
         let mut new = Self::load(grape, settings, time, bodies, states)?;
         new.counts = counts;
@@ -148,21 +119,10 @@ impl<'g> Integrator<'g> {
 
     /// Finds the force on everybody, and from it the first step.
     fn first_steps(&mut self) -> Result<(), Error> {
-        let Settings {
-            eta_start,
-            dt_max,
-            shared,
-            ..
-        } = self.settings;
         let all: Vec<usize> = (0..self.bodies.len()).collect();
-        self.forces(self.time, &all, |this, i, _, acc, jerk| {
-            let (body, state) = (&this.bodies[i], &mut this.states[i]);
-            (state.acc, state.jerk) = (acc, jerk);
-            if !shared {
-                let wanted = step::first(eta_start, &point(body, state));
-                state.dt = step::power_of_two_below(wanted.clamp(f64::MIN_POSITIVE, dt_max));
-            }
-            check_step(body, state)
+        let settings = self.settings;
+        self.forces(self.time, &all, |this, i, acc, jerk| {
+            particle::begin(&settings, &this.bodies[i], &mut this.states[i], acc, jerk)
         })?;
         all.iter().for_each(|&i| self.send(i));
         Ok(())
@@ -190,23 +150,10 @@ impl<'g> Integrator<'g> {
         };
         let mut due = std::mem::take(&mut self.due);
         self.schedule.take_due(t, &mut due);
-        let Settings {
-            eta,
-            dt_max,
-            shared,
-            ..
-        } = self.settings;
-        self.forces(t, &due, |this, i, start, acc, jerk| {
+        let settings = self.settings;
+        self.forces(t, &due, |this, i, acc, jerk| {
             let (body, state) = (&mut this.bodies[i], &mut this.states[i]);
-            let (end, higher) = scheme::correct(start, state.dt, acc, jerk);
-            (body.x, body.v) = (end.x, end.v);
-            let dt = if shared {
-                dt_max
-            } else {
-                step::next(t, state.dt, step::aarseth(eta, &end, &higher), dt_max)
-            };
-            *state = State { t, dt, acc, jerk };
-            check_step(body, state)
+            particle::advance(&settings, t, body, state, acc, jerk)
         })?;
         // After the last force: the whole block is to see predicted neighbours, however many
         // calls it takes.
@@ -231,21 +178,19 @@ impl<'g> Integrator<'g> {
     pub fn synchronised(&mut self, t: f64) -> Result<Vec<Body>, Error> {
         let mut copy = self.bodies.clone();
         let absent: Vec<usize> = (0..copy.len()).filter(|&i| self.states[i].t != t).collect();
-        self.forces(t, &absent, |this, i, start, acc, jerk| {
-            let (end, _) = scheme::correct(start, t - this.states[i].t, acc, jerk);
-            (copy[i].x, copy[i].v) = (end.x, end.v);
-            Ok(())
+        self.forces(t, &absent, |this, i, acc, jerk| {
+            particle::synchronise(t, &mut copy[i], &this.states[i], acc, jerk)
         })?;
         Ok(copy)
     }
 
     /// Asks for the force at `t` on the particles in `list`, as many at a time as the library
-    /// likes, and tells it to `use_force` with the particle's state before.
+    /// likes, and tells it to `use_force`.
     fn forces(
         &mut self,
         t: f64,
         list: &[usize],
-        mut use_force: impl FnMut(&mut Self, usize, &Point, Vec3, Vec3) -> Result<(), Error>,
+        mut use_force: impl FnMut(&mut Self, usize, Vec3, Vec3) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (nj, eps2) = (self.bodies.len(), self.settings.eps * self.settings.eps);
         let mut block = std::mem::take(&mut self.block);
@@ -257,7 +202,8 @@ impl<'g> Integrator<'g> {
             for (k, &i) in chunk.iter().enumerate() {
                 let (body, state) = (&self.bodies[i], &self.states[i]);
                 block.index[k] = body.index;
-                (block.x[k], block.v[k]) = scheme::predict(&point(body, state), t - state.t);
+                (block.x[k], block.v[k]) =
+                    scheme::predict(&particle::point(body, state), t - state.t);
                 (block.acc[k], block.jerk[k]) = (state.acc, state.jerk);
             }
             self.grape.firsthalf(ID, nj, &mut block, eps2);
@@ -266,13 +212,7 @@ impl<'g> Integrator<'g> {
                 return Err(Error::Library(status));
             }
             for (k, &i) in chunk.iter().enumerate() {
-                let (acc, jerk) = (block.acc[k], block.jerk[k]);
-                if !acc.iter().chain(&jerk).all(|c| c.is_finite()) {
-                    let index = self.bodies[i].index;
-                    return Err(Error::NotFinite { index, t });
-                }
-                let start = point(&self.bodies[i], &self.states[i]);
-                use_force(self, i, &start, acc, jerk)?;
+                use_force(self, i, block.acc[k], block.jerk[k])?;
             }
         }
         self.block = block;
@@ -283,17 +223,7 @@ impl<'g> Integrator<'g> {
     fn send(&self, i: usize) {
         let (body, state) = (&self.bodies[i], &self.states[i]);
         let address = i32::try_from(i).expect("checked when the particles were loaded");
-        let j = JParticle {
-            index: body.index,
-            t: state.t,
-            mass: body.mass,
-            x: body.x,
-            v: body.v,
-            aby2: state.acc.map(|c| c / 2.0),
-            a1by6: state.jerk.map(|c| c / 6.0),
-            // The snap would need a term in the host's prediction too; some libraries ignore it.
-            a2by18: [0.0; 3],
-        };
+        let j = particle::j_particle(body, state);
         self.grape.set_j_particle(ID, address, state.dt, &j);
     }
 
@@ -337,21 +267,4 @@ impl Drop for Integrator<'_> {
     fn drop(&mut self) {
         self.grape.close(ID);
     }
-}
-
-fn point(body: &Body, state: &State) -> Point {
-    Point {
-        x: body.x,
-        v: body.v,
-        acc: state.acc,
-        jerk: state.jerk,
-    }
-}
-
-fn check_step(body: &Body, state: &State) -> Result<(), Error> {
-    if state.dt < step::SMALLEST {
-        let (index, t) = (body.index, state.t);
-        return Err(Error::StepTooSmall { index, t });
-    }
-    Ok(())
 }

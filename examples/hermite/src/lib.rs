@@ -6,6 +6,7 @@
 //!
 //! * [`scheme`]: predictor and corrector of one particle
 //! * [`step`]: how long its step may be
+//! * [`particle`]: the steps of one particle, from the two above
 //! * [`schedule`]: who is due when
 //! * [`settings`], [`counts`]: what an integration is given, and what it has done
 //! * [`integrator`]: the above, joined through a [`Grape`](kirin::client::Grape)
@@ -21,6 +22,7 @@ pub mod error;
 pub mod integrator;
 pub mod options;
 pub mod output;
+pub mod particle;
 pub mod run;
 pub mod schedule;
 pub mod scheme;

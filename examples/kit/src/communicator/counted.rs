@@ -168,7 +168,7 @@ impl<C: Communicator> Counted<C> {
     }
 
     /// Messages and elements from the others, where rank r sends `counts[r]`.
-    fn from_others(&self, counts: &[usize]) -> (usize, usize) {
+    fn others_parts(&self, counts: &[usize]) -> (usize, usize) {
         let me = self.rank();
         let others = || (0..counts.len()).filter(|&r| r != me && counts[r] > 0);
         (others().count(), others().map(|r| counts[r]).sum())
@@ -216,7 +216,7 @@ impl<C: Communicator> Communicator for Counted<C> {
         receive: &mut Vec<T>,
     ) -> Result<()> {
         let amount = match self.rank() == root {
-            true => self.from_others(counts),
+            true => self.others_parts(counts),
             false => (0, 0),
         };
         self.count::<T, _>(Collective::GatherV, amount, |c| {
@@ -237,7 +237,7 @@ impl<C: Communicator> Communicator for Counted<C> {
         counts: &[usize],
         receive: &mut Vec<T>,
     ) -> Result<()> {
-        let amount = self.from_others(counts);
+        let amount = self.others_parts(counts);
         self.count::<T, _>(Collective::AllGatherV, amount, |c| {
             c.all_gather_v(send, counts, receive)
         })
@@ -250,7 +250,7 @@ impl<C: Communicator> Communicator for Counted<C> {
         receive: &mut Vec<T>,
         receive_counts: &[usize],
     ) -> Result<()> {
-        let amount = self.from_others(receive_counts);
+        let amount = self.others_parts(receive_counts);
         self.count::<T, _>(Collective::AllToAllV, amount, |c| {
             c.all_to_all_v(send, send_counts, receive, receive_counts)
         })

@@ -1,0 +1,173 @@
+//! The steps of one particle: its first, every further one, and what the library is sent of it.
+//!
+//! Nothing here depends on who computes the force, so that any program which calls these functions
+//! with the same forces makes the same steps, to the bit.
+
+use kirin::grape::particle::JParticle;
+use kirin_kit::Body;
+use kirin_kit::snapshot::State;
+use kirin_kit::vector::Vec3;
+
+use crate::error::Error;
+use crate::scheme::{self, Point};
+use crate::settings::Settings;
+use crate::step;
+
+/// The state of a particle before its first force, at a time that is a multiple of the largest step.
+///
+/// # Errors
+///
+/// The time is none.
+pub fn initial_state(settings: &Settings, time: f64) -> Result<State, Error> {
+    if !step::is_multiple(time, settings.dt_max) {
+        return Err(Error::Refused(format!(
+            "the initial time {time} is not a multiple of the largest step {}",
+            settings.dt_max
+        )));
+    }
+    Ok(State {
+        t: time,
+        dt: settings.dt_max,
+        ..State::default()
+    })
+}
+
+/// Whether an integration at `time` can have left a particle in this state.
+///
+/// # Errors
+///
+/// It cannot; in words.
+pub fn check_state(
+    settings: &Settings,
+    time: f64,
+    body: &Body,
+    state: &State,
+) -> Result<(), Error> {
+    let refuse = |what: String| {
+        Err(Error::Refused(format!(
+            "state of particle {}: {what}",
+            body.index
+        )))
+    };
+    let State { t, dt, .. } = *state;
+    if !(step::is_power_of_two(dt) && (step::SMALLEST..=settings.dt_max).contains(&dt)) {
+        return refuse(format!(
+            "its step {dt} is not a power of two from 2^-40 to {}",
+            settings.dt_max
+        ));
+    }
+    if t != (time / dt).floor() * dt {
+        return refuse(format!(
+            "with the step {dt} its time cannot be {t} when the run's is {time}"
+        ));
+    }
+    Ok(())
+}
+
+/// Position, velocity and force of a particle at its own time.
+pub fn point(body: &Body, state: &State) -> Point {
+    Point {
+        x: body.x,
+        v: body.v,
+        acc: state.acc,
+        jerk: state.jerk,
+    }
+}
+
+/// Gives a particle its first force and the step that follows from it.
+///
+/// # Errors
+///
+/// The force is not finite, or the step too small.
+pub fn begin(
+    settings: &Settings,
+    body: &Body,
+    state: &mut State,
+    acc: Vec3,
+    jerk: Vec3,
+) -> Result<(), Error> {
+    check_force(body, state.t, &acc, &jerk)?;
+    (state.acc, state.jerk) = (acc, jerk);
+    if !settings.shared {
+        let wanted = step::first(settings.eta_start, &point(body, state));
+        state.dt = step::power_of_two_below(wanted.clamp(f64::MIN_POSITIVE, settings.dt_max));
+    }
+    check_step(body, state)
+}
+
+/// Takes a particle to the end of its step at `t`, where the force at its predicted point was found
+/// to be `acc` and `jerk`, and chooses its next step.
+///
+/// # Errors
+///
+/// The force is not finite, or the next step too small.
+pub fn advance(
+    settings: &Settings,
+    t: f64,
+    body: &mut Body,
+    state: &mut State,
+    acc: Vec3,
+    jerk: Vec3,
+) -> Result<(), Error> {
+    check_force(body, t, &acc, &jerk)?;
+    let (end, higher) = scheme::correct(&point(body, state), state.dt, acc, jerk);
+    (body.x, body.v) = (end.x, end.v);
+    let dt = if settings.shared {
+        settings.dt_max
+    } else {
+        let wanted = step::aarseth(settings.eta, &end, &higher);
+        step::next(t, state.dt, wanted, settings.dt_max)
+    };
+    *state = State { t, dt, acc, jerk };
+    check_step(body, state)
+}
+
+/// The particle as it would be at `t` if its step ended there, where the force at its predicted point
+/// was found to be `acc` and `jerk`.
+///
+/// # Errors
+///
+/// The force is not finite.
+pub fn synchronise(
+    t: f64,
+    body: &mut Body,
+    state: &State,
+    acc: Vec3,
+    jerk: Vec3,
+) -> Result<(), Error> {
+    check_force(body, t, &acc, &jerk)?;
+    let (end, _) = scheme::correct(&point(body, state), t - state.t, acc, jerk);
+    (body.x, body.v) = (end.x, end.v);
+    Ok(())
+}
+
+/// The particle as the library's j-particle memory holds it.
+pub fn j_particle(body: &Body, state: &State) -> JParticle {
+    JParticle {
+        index: body.index,
+        t: state.t,
+        mass: body.mass,
+        x: body.x,
+        v: body.v,
+        aby2: state.acc.map(|c| c / 2.0),
+        a1by6: state.jerk.map(|c| c / 6.0),
+        // The snap would need a term in the host's prediction too; some libraries ignore it.
+        a2by18: [0.0; 3],
+    }
+}
+
+fn check_force(body: &Body, t: f64, acc: &Vec3, jerk: &Vec3) -> Result<(), Error> {
+    if acc.iter().chain(jerk).all(|c| c.is_finite()) {
+        return Ok(());
+    }
+    let index = body.index;
+    Err(Error::NotFinite { index, t })
+}
+
+fn check_step(body: &Body, state: &State) -> Result<(), Error> {
+    if state.dt < step::SMALLEST {
+        let (index, t) = (body.index, state.t);
+        return Err(Error::StepTooSmall { index, t });
+    }
+    Ok(())
+}
