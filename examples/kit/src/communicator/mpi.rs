@@ -6,9 +6,7 @@ use mpi::collective::SystemOperation;
 use mpi::datatype::{Partition, PartitionMut};
 use mpi::point_to_point::send_receive_into;
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::{
-    AsRaw, Communicator as _, CommunicatorCollectives, Equivalence, Root,
-};
+use mpi::traits::{AsRaw, Communicator as _, CommunicatorCollectives, Equivalence, Root};
 
 use super::{CommunicationError, Communicator, Datum, Operation, Result, displacements};
 
