@@ -85,18 +85,7 @@ impl<'g> Integrator<'g> {
         states: Vec<State>,
     ) -> Result<Self, Error> {
         assert_eq!(bodies.len(), states.len(), "each body has a state");
-        i32::try_from(bodies.len()).map_err(|_| {
-            Error::Refused("the interface counts particles in 32-bit integers".to_owned())
-        })?;
-        let mut labels: Vec<i32> = bodies.iter().map(|b| b.index).collect();
-        labels.sort_unstable();
-        if let Some(pair) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
-            // The library excludes a particle's force on itself by its label.
-            return Err(Error::Refused(format!(
-                "two particles have the index {}",
-                pair[0]
-            )));
-        }
+        particle::check_labels(&bodies)?;
         let status = grape.open(ID);
         if status != 0 {
             return Err(Error::Library(status));

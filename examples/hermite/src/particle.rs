@@ -32,6 +32,27 @@ pub fn initial_state(settings: &Settings, time: f64) -> Result<State, Error> {
     })
 }
 
+/// Whether the labels tell all bodies apart: the library excludes a particle's force on itself by
+/// its label.
+///
+/// # Errors
+///
+/// They do not, or there are more bodies than the interface can count.
+pub fn check_labels(bodies: &[Body]) -> Result<(), Error> {
+    i32::try_from(bodies.len()).map_err(|_| {
+        Error::Refused("the interface counts particles in 32-bit integers".to_owned())
+    })?;
+    let mut labels: Vec<i32> = bodies.iter().map(|b| b.index).collect();
+    labels.sort_unstable();
+    match labels.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::Refused(format!(
+            "two particles have the index {}",
+            pair[0]
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Whether an integration at `time` can have left a particle in this state.
 ///
 /// # Errors
