@@ -1,0 +1,105 @@
+//! The particles of one column, of which every rank of the column has the same copy.
+
+use std::ops::Range;
+
+use hermite::particle;
+use hermite::schedule::Schedule;
+use hermite::scheme;
+use kirin_kit::Body;
+use kirin_kit::snapshot::State;
+
+use crate::sources::ACTIVE;
+
+/// Numbers that a particle and its state consist of: label, mass, x, v; t, dt, acc, jerk.
+pub const RECORD: usize = 16;
+
+/// The particles of one column.
+pub struct Column {
+    /// Their addresses.
+    pub addresses: Range<usize>,
+    /// Each at its own time.
+    pub bodies: Vec<Body>,
+    /// Time, step and force of each.
+    pub states: Vec<State>,
+    /// Who is due when, by place in the column. Those of the active list are not in it.
+    pub schedule: Schedule,
+    /// The active list: who is due first, by place, in address order, and when. Empty until it is made.
+    pub active: Vec<usize>,
+    /// When they are due; infinite for an empty column.
+    pub due: f64,
+}
+
+impl Column {
+    /// The column at these addresses, of which nobody has a step yet.
+    pub fn new(
+        addresses: Range<usize>,
+        bodies: Vec<Body>,
+        states: Vec<State>,
+        dt_max: f64,
+    ) -> Self {
+        Self {
+            addresses,
+            bodies,
+            states,
+            schedule: Schedule::new(dt_max),
+            active: Vec::new(),
+            due: f64::INFINITY,
+        }
+    }
+
+    /// Enters everybody with the present step.
+    pub fn schedule_all(&mut self) {
+        for (i, state) in self.states.iter().enumerate() {
+            self.schedule.insert(i, state.dt);
+        }
+    }
+
+    /// What the other columns must know of the particle at place `i` to find its force at `t`.
+    pub fn predicted(&self, i: usize, t: f64) -> [f64; ACTIVE] {
+        let (body, state) = (&self.bodies[i], &self.states[i]);
+        let (x, v) = scheme::predict(&particle::point(body, state), t - state.t);
+        [body.index.into(), x[0], x[1], x[2], v[0], v[1], v[2]]
+    }
+
+    /// All that is known of `body` and `state`, as numbers.
+    pub fn record(body: &Body, state: &State) -> [f64; RECORD] {
+        let (x, v, a, j) = (&body.x, &body.v, &state.acc, &state.jerk);
+        [
+            body.index.into(),
+            body.mass,
+            x[0],
+            x[1],
+            x[2],
+            v[0],
+            v[1],
+            v[2],
+            state.t,
+            state.dt,
+            a[0],
+            a[1],
+            a[2],
+            j[0],
+            j[1],
+            j[2],
+        ]
+    }
+
+    /// What [`Column::record`] was made of.
+    pub fn of_record(record: &[f64]) -> (Body, State) {
+        let three = |at: usize| [record[at], record[at + 1], record[at + 2]];
+        (
+            Body {
+                index: record[0] as i32,
+                mass: record[1],
+                x: three(2),
+                v: three(5),
+            },
+            State {
+                t: record[8],
+                dt: record[9],
+                acc: three(10),
+                jerk: three(13),
+            },
+        )
+    }
+}

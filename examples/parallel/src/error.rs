@@ -1,0 +1,44 @@
+//! What can stop a parallel run.
+
+use kirin_kit::communicator::CommunicationError;
+
+/// Why a run cannot start or go on.
+#[derive(Debug, PartialEq)]
+pub enum Error {
+    /// What stops the integration of one rank too.
+    Integration(hermite::error::Error),
+    /// The ranks cannot reach each other.
+    Communication(CommunicationError),
+    /// An option or a file that makes no sense; in words.
+    Refused(String),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Integration(e) => e.fmt(f),
+            Self::Communication(e) => e.fmt(f),
+            Self::Refused(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<hermite::error::Error> for Error {
+    fn from(e: hermite::error::Error) -> Self {
+        Self::Integration(e)
+    }
+}
+
+impl From<CommunicationError> for Error {
+    fn from(e: CommunicationError) -> Self {
+        Self::Communication(e)
+    }
+}
+
+impl From<String> for Error {
+    fn from(why: String) -> Self {
+        Self::Refused(why)
+    }
+}

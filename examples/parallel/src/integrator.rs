@@ -1,0 +1,307 @@
+//! The integration of a cluster by many ranks, one block at a time.
+
+use hermite::counts::Counts;
+use hermite::particle;
+use hermite::settings::Settings;
+use kirin::client::Grape;
+use kirin_kit::Body;
+use kirin_kit::communicator::{Communicator, Counted};
+use kirin_kit::snapshot::State;
+
+use crate::column::{Column, RECORD};
+use crate::error::Error;
+use crate::machine::{Algorithm, Machine, Plan};
+use crate::ring;
+use crate::two_d::{self, Agreed, Scratch};
+
+/// This rank's part of a cluster on its way. All ranks make the same calls.
+pub struct Integrator<'g, C> {
+    machine: Machine<'g, C>,
+    settings: Settings,
+    n: usize,
+    time: f64,
+    column: Column,
+    counts: Counts,
+    /// What the ranks know of the next block.
+    agreed: Agreed,
+    scratch: Scratch,
+    combined: Vec<f64>,
+    partial: Vec<f64>,
+    mine: Vec<f64>,
+    forces: Vec<f64>,
+}
+
+impl<'g, C: Communicator> Integrator<'g, C> {
+    /// Starts from `bodies`, those of all ranks, which are all at `time`, a multiple of the largest step.
+    ///
+    /// # Errors
+    ///
+    /// Senseless settings or bodies; whatever goes wrong with the first forces.
+    pub fn start(
+        world: Counted<C>,
+        grape: &'g Grape,
+        plan: Plan,
+        settings: Settings,
+        time: f64,
+        bodies: &[Body],
+    ) -> Result<Self, Error> {
+        settings.check()?;
+        let states = vec![particle::initial_state(&settings, time)?; bodies.len()];
+        let mut new = Self::load(world, grape, plan, settings, time, (bodies, &states))?;
+        let everybody: Vec<usize> = (0..new.column.bodies.len()).collect();
+        new.forces_on(time, &everybody)?;
+        for (i, force) in new.forces.chunks_exact(crate::sources::FORCE).enumerate() {
+            let (body, state) = (&new.column.bodies[i], &mut new.column.states[i]);
+            let (acc, jerk) = two_d::halves(force);
+            particle::begin(&settings, body, state, acc, jerk)?;
+        }
+        new.send_all();
+        new.column.schedule_all();
+        new.look_ahead()?;
+        Ok(new)
+    }
+
+    /// Goes on from `bodies` in the midst of their steps, those of all ranks, as [`Integrator::gather`] gave
+    /// them at `time`, having done `counts`.
+    ///
+    /// # Errors
+    ///
+    /// Senseless settings, bodies or states.
+    pub fn resume(
+        world: Counted<C>,
+        grape: &'g Grape,
+        plan: Plan,
+        settings: Settings,
+        time: f64,
+        (bodies, states): (&[Body], &[State]),
+        counts: Counts,
+    ) -> Result<Self, Error> {
+        settings.check()?;
+        for (body, state) in bodies.iter().zip(states) {
+            particle::check_state(&settings, time, body, state)?;
+        }
+        let mut new = Self::load(world, grape, plan, settings, time, (bodies, states))?;
+        new.counts = counts;
+        new.column.schedule_all();
+        new.look_ahead()?;
+        Ok(new)
+    }
+
+    /// Takes this rank's column and sends it to the library.
+    fn load(
+        world: Counted<C>,
+        grape: &'g Grape,
+        plan: Plan,
+        settings: Settings,
+        time: f64,
+        (bodies, states): (&[Body], &[State]),
+    ) -> Result<Self, Error> {
+        particle::check_labels(bodies)?;
+        let machine = Machine::new(world, grape, plan, bodies.len(), settings.eps)?;
+        let addresses = machine.columns.addresses(machine.place.1);
+        let column = Column::new(
+            addresses.clone(),
+            bodies[addresses.clone()].to_vec(),
+            states[addresses].to_vec(),
+            settings.dt_max,
+        );
+        let new = Self {
+            machine,
+            settings,
+            n: bodies.len(),
+            time,
+            column,
+            counts: Counts::default(),
+            agreed: Agreed::default(),
+            scratch: Scratch::default(),
+            combined: Vec::new(),
+            partial: Vec::new(),
+            mine: Vec::new(),
+            forces: Vec::new(),
+        };
+        new.send_all();
+        Ok(new)
+    }
+
+    fn send_all(&self) {
+        let Column {
+            addresses,
+            bodies,
+            states,
+            ..
+        } = &self.column;
+        for (address, (body, state)) in addresses.clone().zip(bodies.iter().zip(states)) {
+            self.machine.sources.write(address, body, state);
+        }
+    }
+
+    /// Finds out when the next block ends, and who is in it: steps 1 and 2.
+    fn look_ahead(&mut self) -> Result<(), Error> {
+        let mut times = self.machine.times;
+        times.of(1, || two_d::active_list(&mut self.column, self.time));
+        let (due, length) = (self.column.due, self.column.active.len());
+        let scratch = &mut self.scratch;
+        self.agreed = times.of(2, || {
+            two_d::lengths_and_time(&self.machine, due, length, scratch)
+        })?;
+        self.machine.times = times;
+        Ok(())
+    }
+
+    /// Time at which the next block ends; infinite without particles.
+    pub fn next_time(&self) -> f64 {
+        self.agreed.t
+    }
+
+    /// Takes the next block to the end of its steps.
+    ///
+    /// # Errors
+    ///
+    /// The library fails, steps become too small, or a rank is lost; the integration cannot go on.
+    pub fn step(&mut self) -> Result<(), Error> {
+        let Agreed { t, lengths } = std::mem::take(&mut self.agreed);
+        let active: usize = lengths.iter().sum();
+        if active == 0 {
+            return Ok(());
+        }
+        let is_active = self.column.due == t;
+        let list = std::mem::take(&mut self.column.active);
+        self.forces(t, if is_active { &list } else { &[] }, &lengths)?;
+        self.column.active = list;
+        if is_active {
+            let mut times = self.machine.times;
+            times.of(8, || {
+                two_d::integrate(
+                    &self.machine,
+                    &mut self.column,
+                    &self.settings,
+                    t,
+                    &self.forces,
+                )
+            })?;
+            self.machine.times = times;
+        }
+        self.time = t;
+        self.counts.add(active, self.n);
+        self.look_ahead()
+    }
+
+    /// The forces at `t` on the particles of this column in `list`, where `lengths` are those of all
+    /// columns' lists: steps 3 to 7, or the ring.
+    fn forces(&mut self, t: f64, list: &[usize], lengths: &[usize]) -> Result<(), Error> {
+        let Self {
+            machine,
+            column,
+            scratch,
+            combined,
+            partial,
+            mine,
+            forces,
+            ..
+        } = self;
+        if machine.plan.algorithm == Algorithm::Ring {
+            return ring::forces(machine, column, (t, list), lengths, forces);
+        }
+        let mut times = machine.times;
+        let shares = times.of(3, || two_d::split_list(machine, lengths));
+        times.of(4, || {
+            two_d::share_along_row(machine, column, (t, list), &shares, scratch, combined)
+        })?;
+        times.of(5, || two_d::partial_forces(machine, t, combined, partial))?;
+        times.of(6, || {
+            two_d::sum_over_row(machine, &shares, partial, scratch, mine)
+        })?;
+        times.of(7, || {
+            two_d::share_along_column(machine, &shares, mine, scratch, forces)
+        })?;
+        machine.times = times;
+        Ok(())
+    }
+
+    /// The forces at `t` on a list of each column, for other purposes than a block.
+    fn forces_on(&mut self, t: f64, list: &[usize]) -> Result<(), Error> {
+        let times = self.machine.times;
+        let scratch = &mut self.scratch;
+        let all = two_d::lengths_and_time(&self.machine, t, list.len(), scratch)?;
+        self.forces(t, list, &all.lengths)?;
+        self.machine.times = times;
+        Ok(())
+    }
+
+    /// On rank 0 everybody at `t`, a time from [`time`](Self::time) to the end of the next block; nobody
+    /// elsewhere.
+    ///
+    /// Those who are elsewhere take a step to `t` in a copy: the integration goes on as if nobody had
+    /// asked.
+    ///
+    /// # Errors
+    ///
+    /// The library fails, or a rank is lost.
+    pub fn synchronised(&mut self, t: f64) -> Result<Option<Vec<Body>>, Error> {
+        let states = &self.column.states;
+        let absent: Vec<usize> = (0..states.len()).filter(|&i| states[i].t != t).collect();
+        self.forces_on(t, &absent)?;
+        let mut copy = self.column.bodies.clone();
+        let forces = self.forces.chunks_exact(crate::sources::FORCE);
+        for (&i, force) in absent.iter().zip(forces) {
+            let (acc, jerk) = two_d::halves(force);
+            particle::synchronise(t, &mut copy[i], &self.column.states[i], acc, jerk)?;
+        }
+        Ok(self.collect(&copy)?.map(|(bodies, _)| bodies))
+    }
+
+    /// On rank 0 all particles, each at its own time, with their states; nothing elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// A rank is lost.
+    pub fn gather(&self) -> Result<Option<(Vec<Body>, Vec<State>)>, Error> {
+        self.collect(&self.column.bodies)
+    }
+
+    /// `bodies` and the states of all columns, on rank 0, which is the first of its row.
+    fn collect(&self, bodies: &[Body]) -> Result<Option<(Vec<Body>, Vec<State>)>, Error> {
+        let machine = &self.machine;
+        let (row, column) = machine.place;
+        if row > 0 {
+            return Ok(None);
+        }
+        let mine: Vec<f64> = bodies
+            .iter()
+            .zip(&self.column.states)
+            .flat_map(|(body, state)| Column::record(body, state))
+            .collect();
+        let counts: Vec<usize> = (0..machine.plan.grid.columns)
+            .map(|c| RECORD * machine.columns.addresses(c).len())
+            .collect();
+        let mut all = Vec::new();
+        machine.row.gather_v(0, &mine, &counts, &mut all)?;
+        let records = all.chunks_exact(RECORD).map(Column::of_record);
+        Ok((column == 0).then(|| records.unzip()))
+    }
+
+    /// What the integration was started with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Number of particles.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Time of the last block.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// What has been done so far, by all ranks.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// What this rank computes with.
+    pub fn machine(&self) -> &Machine<'g, C> {
+        &self.machine
+    }
+}

@@ -1,0 +1,22 @@
+//! A star cluster on many machines: the block-step Hermite code of [`hermite`] on a two-dimensional grid of
+//! ranks, as Nitadori, Makino and Abe (2006) describe it, with kirin on every rank and the same bits on
+//! any grid.
+//!
+//! * [`grid`]: the grid, and how a list is divided over its rows
+//! * [`columns`]: which j-particles a column has, as whole subtrees of kirin's tree of sums
+//! * [`sources`]: the j-particles of a rank in the library
+//! * [`column`]: the particles of a column
+//! * [`machine`]: what one rank computes with
+//! * [`two_d`]: the algorithm, in its eight steps
+//! * [`ring`]: the ring, for comparison
+//! * [`integrator`]: the integration by all of these
+
+pub mod column;
+pub mod columns;
+pub mod error;
+pub mod grid;
+pub mod integrator;
+pub mod machine;
+pub mod ring;
+pub mod sources;
+pub mod two_d;

@@ -1,0 +1,2 @@
+//! The command `parallel`.
+fn main() {}

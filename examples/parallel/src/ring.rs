@@ -1,0 +1,75 @@
+//! The ring: active particles travel from rank to rank, each of which has a part of the j-particles.
+//!
+//! After as many hops as there are ranks every particle has met all j-particles and is home again. (With
+//! one list after another in flight this is the systolic algorithm of Gualandris, Portegies Zwart and
+//! Tirado-Ramos.) To keep the bits of one rank, the partial sums do not ride along and grow: each rank sends
+//! what it found straight home, where it is joined along the tree.
+
+use kirin_kit::communicator::Communicator;
+
+use crate::column::Column;
+use crate::error::Error;
+use crate::machine::{Machine, Sums};
+use crate::sources::{ACTIVE, FORCE};
+
+/// The forces at `t` on `list`, of this rank's own particles, where `lengths` are those of all ranks.
+///
+/// # Errors
+///
+/// The library fails; a rank is lost.
+pub fn forces<C: Communicator>(
+    machine: &mut Machine<'_, C>,
+    column: &Column,
+    (t, list): (f64, &[usize]),
+    lengths: &[usize],
+    forces: &mut Vec<f64>,
+) -> Result<(), Error> {
+    let (me, ranks) = (machine.place.1, machine.plan.grid.columns);
+    let mut visitors: Vec<f64> = list.iter().flat_map(|&i| column.predicted(i, t)).collect();
+    let (mut next, mut partial, mut sums) = (Vec::new(), Vec::new(), Vec::new());
+    let mut riding = vec![0.0; list.len() * FORCE];
+    let mut home = vec![Vec::new(); ranks];
+    for hop in 0..ranks {
+        let owner = (me + ranks - hop) % ranks;
+        let mut times = machine.times;
+        times.of(5, || {
+            machine.sources.partial_forces(t, &visitors, &mut partial)
+        })?;
+        machine.times = times;
+        times.of(6, || -> Result<(), Error> {
+            match machine.plan.sums {
+                Sums::Tree => {
+                    let from = (me + hop) % ranks;
+                    let count = machine.parts(from) * list.len() * FORCE;
+                    let back = ranks - hop;
+                    machine.row.shift(back, &partial, count, &mut home[from])?;
+                }
+                Sums::Mpi => {
+                    machine.own_sums(&partial, lengths[owner], &mut sums);
+                    for (force, sum) in riding.iter_mut().zip(&sums) {
+                        *force += sum;
+                    }
+                    let before = (owner + ranks - 1) % ranks;
+                    let count = lengths[before] * FORCE;
+                    machine.row.shift(1, &riding, count, &mut sums)?;
+                    std::mem::swap(&mut riding, &mut sums);
+                }
+            }
+            Ok(())
+        })?;
+        if hop + 1 < ranks {
+            let count = lengths[(owner + ranks - 1) % ranks] * ACTIVE;
+            times.of(4, || machine.row.shift(1, &visitors, count, &mut next))?;
+            std::mem::swap(&mut visitors, &mut next);
+        }
+        machine.times = times;
+    }
+    match machine.plan.sums {
+        Sums::Tree => {
+            let parts: Vec<&[f64]> = home.iter().map(Vec::as_slice).collect();
+            machine.join(&parts, list.len(), forces);
+        }
+        Sums::Mpi => *forces = riding,
+    }
+    Ok(())
+}

@@ -1,0 +1,237 @@
+//! The improved two-dimensional algorithm: section 3.3 of Nitadori, Makino and Abe (2006), step by
+//! step.
+//!
+//! The N particles are divided over the b columns of an a x b grid of ranks; all ranks of a column hold
+//! the same particles. One block step goes through the functions below in order. The paper's
+//! one-dimensional schemes are its ends: 1 x p divides the j-particles only, p x 1 the active particles only.
+
+use hermite::particle;
+use hermite::settings::Settings;
+use kirin_kit::communicator::{Communicator, displacements};
+
+use crate::column::Column;
+use crate::error::Error;
+use crate::machine::{Machine, Sums};
+use crate::sources::{ACTIVE, FORCE};
+
+/// What step 2 tells every rank of the active lists.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Agreed {
+    /// Time at which the block ends; infinite where there is no particle at all.
+    pub t: f64,
+    /// Length of each column's active list, 0 where it is inactive.
+    pub lengths: Vec<usize>,
+}
+
+/// The particles of this rank's column whose force is wanted, and how each row of the grid shares in them.
+pub struct Shares {
+    /// Of each column's list, how many this rank's row takes.
+    pub along_row: Vec<usize>,
+    /// Of this column's list, how many each row takes.
+    pub along_column: Vec<usize>,
+    /// This rank's part of its column's list.
+    pub mine: std::ops::Range<usize>,
+}
+
+/// Memory that the steps keep from block to block.
+#[derive(Default)]
+pub struct Scratch {
+    send: Vec<f64>,
+    receive: Vec<f64>,
+    counts: (Vec<usize>, Vec<usize>),
+}
+
+/// Step 1: the list of active particles of this rank's subset, those whose step ends first. All ranks
+/// of a column make the same list.
+pub fn active_list(column: &mut Column, time: f64) {
+    // A list that was inactive in the last block is still the one that is due next.
+    if column.active.is_empty() {
+        column.due = column.schedule.next_time(time).unwrap_or(f64::INFINITY);
+        column.schedule.take_due(column.due, &mut column.active);
+    }
+}
+
+/// Step 2: lengths and minimum times along the row (`MPI_Allgather`). Lists that are due later than
+/// another column's are inactive.
+///
+/// # Errors
+///
+/// A rank is lost.
+pub fn lengths_and_time<C: Communicator>(
+    machine: &Machine<'_, C>,
+    due: f64,
+    length: usize,
+    scratch: &mut Scratch,
+) -> Result<Agreed, Error> {
+    machine
+        .row
+        .all_gather(&[due, length as f64], &mut scratch.receive)?;
+    let columns = || scratch.receive.chunks_exact(2);
+    let t = columns().map(|c| c[0]).fold(f64::INFINITY, f64::min);
+    let length = |c: &[f64]| if c[0] == t { c[1] as usize } else { 0 };
+    Ok(Agreed {
+        t,
+        lengths: columns().map(length).collect(),
+    })
+}
+
+/// Step 3: the list is divided over the rows of the grid, and this rank takes its row's part.
+pub fn split_list<C>(machine: &Machine<'_, C>, lengths: &[usize]) -> Shares {
+    let (row, column) = machine.place;
+    let grid = machine.plan.grid;
+    let along_column: Vec<usize> = (0..grid.rows)
+        .map(|row| grid.shares(lengths, row)[column])
+        .collect();
+    let begin: usize = along_column[..row].iter().sum();
+    Shares {
+        along_row: grid.shares(lengths, row),
+        mine: begin..begin + along_column[row],
+        along_column,
+    }
+}
+
+/// Step 4: the active particles of all ranks of the row, predicted to `t` (`MPI_Allgatherv`).
+///
+/// # Errors
+///
+/// A rank is lost.
+pub fn share_along_row<C: Communicator>(
+    machine: &Machine<'_, C>,
+    column: &Column,
+    (t, list): (f64, &[usize]),
+    shares: &Shares,
+    scratch: &mut Scratch,
+    combined: &mut Vec<f64>,
+) -> Result<(), Error> {
+    scratch.send.clear();
+    for &i in &list[shares.mine.clone()] {
+        scratch.send.extend(column.predicted(i, t));
+    }
+    multiply(&shares.along_row, ACTIVE, &mut scratch.counts.0);
+    let counts = &scratch.counts.0;
+    machine.row.all_gather_v(&scratch.send, counts, combined)?;
+    Ok(())
+}
+
+/// Step 5: the forces of this rank's j-particles on the combined list.
+///
+/// # Errors
+///
+/// The library fails.
+pub fn partial_forces<C>(
+    machine: &mut Machine<'_, C>,
+    t: f64,
+    combined: &[f64],
+    partial: &mut Vec<f64>,
+) -> Result<(), Error> {
+    Ok(machine.sources.partial_forces(t, combined, partial)?)
+}
+
+/// Step 6: partial forces are summed over the row, and each rank gets the forces on the particles it
+/// brought: by `MPI_Reduce_scatter` as in the paper, or in the order of the library's tree, for
+/// which the partial sums go to their rank by `MPI_Alltoallv` and are joined there.
+///
+/// # Errors
+///
+/// A rank is lost.
+pub fn sum_over_row<C: Communicator>(
+    machine: &Machine<'_, C>,
+    shares: &Shares,
+    partial: &[f64],
+    scratch: &mut Scratch,
+    forces: &mut Vec<f64>,
+) -> Result<(), Error> {
+    let Scratch {
+        send,
+        receive,
+        counts,
+    } = scratch;
+    let total: usize = shares.along_row.iter().sum();
+    if machine.plan.sums == Sums::Mpi {
+        machine.own_sums(partial, total, send);
+        multiply(&shares.along_row, FORCE, &mut counts.0);
+        machine.row.reduce_scatter(send, &counts.0, forces)?;
+        return Ok(());
+    }
+    let parts = machine.sources.parts();
+    send.clear();
+    for (begin, count) in displacements(&shares.along_row).zip(&shares.along_row) {
+        for part in 0..parts {
+            let at = (part * total + begin) * FORCE;
+            send.extend_from_slice(&partial[at..at + count * FORCE]);
+        }
+    }
+    multiply(&shares.along_row, parts * FORCE, &mut counts.0);
+    let mine = shares.mine.len();
+    counts.1.clear();
+    let columns = 0..machine.plan.grid.columns;
+    counts
+        .1
+        .extend(columns.map(|c| machine.parts(c) * mine * FORCE));
+    machine
+        .row
+        .all_to_all_v(send, &counts.0, receive, &counts.1)?;
+    let by_column: Vec<&[f64]> = displacements(&counts.1)
+        .zip(&counts.1)
+        .map(|(begin, count)| &receive[begin..begin + count])
+        .collect();
+    machine.join(&by_column, mine, forces);
+    Ok(())
+}
+
+/// Step 7: the forces on all particles of the column's list (`MPI_Allgatherv` along the column).
+///
+/// # Errors
+///
+/// A rank is lost.
+pub fn share_along_column<C: Communicator>(
+    machine: &Machine<'_, C>,
+    shares: &Shares,
+    mine: &[f64],
+    scratch: &mut Scratch,
+    forces: &mut Vec<f64>,
+) -> Result<(), Error> {
+    multiply(&shares.along_column, FORCE, &mut scratch.counts.0);
+    let counts = &scratch.counts.0;
+    machine.column.all_gather_v(mine, counts, forces)?;
+    Ok(())
+}
+
+/// Step 8: every rank of the column integrates the orbits of its active particles to `t` and writes them
+/// into its j-particle memory.
+///
+/// # Errors
+///
+/// A force is not finite, or a step becomes too small.
+pub fn integrate<C>(
+    machine: &Machine<'_, C>,
+    column: &mut Column,
+    settings: &Settings,
+    t: f64,
+    forces: &[f64],
+) -> Result<(), Error> {
+    for (&i, force) in column.active.iter().zip(forces.chunks_exact(FORCE)) {
+        let (body, state) = (&mut column.bodies[i], &mut column.states[i]);
+        let (acc, jerk) = halves(force);
+        particle::advance(settings, t, body, state, acc, jerk)?;
+        machine
+            .sources
+            .write(column.addresses.start + i, body, state);
+        column.schedule.insert(i, state.dt);
+    }
+    column.active.clear();
+    Ok(())
+}
+
+/// Acceleration and jerk of a force.
+pub fn halves(force: &[f64]) -> ([f64; 3], [f64; 3]) {
+    (
+        [force[0], force[1], force[2]],
+        [force[3], force[4], force[5]],
+    )
+}
+
+fn multiply(counts: &[usize], by: usize, product: &mut Vec<usize>) {
+    product.clear();
+    product.extend(counts.iter().map(|count| count * by));
+}
