@@ -35,6 +35,12 @@ impl Columns {
         self.addresses_of(&self.pages[column])
     }
 
+    /// Addresses of the longest column.
+    pub fn longest(&self) -> usize {
+        let lengths = (0..self.pages.len()).map(|c| self.addresses(c).len());
+        lengths.max().unwrap_or(0)
+    }
+
     /// The addresses of some pages.
     pub fn addresses_of(&self, pages: &Range<usize>) -> Range<usize> {
         (pages.start * PAGE).min(self.n)..(pages.end * PAGE).min(self.n)

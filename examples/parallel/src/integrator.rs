@@ -14,6 +14,9 @@ use crate::machine::{Algorithm, Machine, Plan};
 use crate::ring;
 use crate::two_d::{self, Agreed, Scratch};
 
+/// All particles and their states.
+pub type Everybody = (Vec<Body>, Vec<State>);
+
 /// This rank's part of a cluster on its way. All ranks make the same calls.
 pub struct Integrator<'g, C> {
     machine: Machine<'g, C>,
@@ -255,12 +258,12 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     /// # Errors
     ///
     /// A rank is lost.
-    pub fn gather(&self) -> Result<Option<(Vec<Body>, Vec<State>)>, Error> {
+    pub fn gather(&self) -> Result<Option<Everybody>, Error> {
         self.collect(&self.column.bodies)
     }
 
     /// `bodies` and the states of all columns, on rank 0, which is the first of its row.
-    fn collect(&self, bodies: &[Body]) -> Result<Option<(Vec<Body>, Vec<State>)>, Error> {
+    fn collect(&self, bodies: &[Body]) -> Result<Option<Everybody>, Error> {
         let machine = &self.machine;
         let (row, column) = machine.place;
         if row > 0 {

@@ -10,9 +10,11 @@
 //! * [`two_d`]: the algorithm, in its eight steps
 //! * [`ring`]: the ring, for comparison
 //! * [`integrator`]: the integration by all of these
+//! * [`cost`]: what a block costs on any grid
 
 pub mod column;
 pub mod columns;
+pub mod cost;
 pub mod error;
 pub mod grid;
 pub mod integrator;
