@@ -135,10 +135,11 @@ pub struct Load {
 impl Load {
     /// The load of `n` particles whose blocks are not known yet.
     ///
-    /// Plummer spheres of this code, eta = 0.01, between t = 0 and 1, had blocks of 0.26 N^(2/3) within
-    /// a third for N = 1024 to 16384, and the paper's cluster had 404 of 65536: 0.25.
+    /// Plummer spheres had blocks of 0.6 N^(2/3) within a quarter from N = 512 to 16384 (the column "mean
+    /// block" in benches/results/hermite-thesis-xeon-avx512-2vcpu.md). The paper's cluster near core
+    /// collapse had 404 of 65536: 0.25.
     pub fn typical(n: usize) -> Self {
-        let block = (0.26 * (n as f64).powf(2.0 / 3.0)).max(1.0);
+        let block = (0.6 * (n as f64).powf(2.0 / 3.0)).max(1.0);
         Self { n, block }
     }
 }
