@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::body::Body;
 use crate::interrupt;
-use crate::models::Model;
+use crate::models::{Components, Model};
 use crate::number::{bodies, count, number};
 use crate::plot::{self, Figure};
 
@@ -29,6 +29,14 @@ pub struct Start {
     /// Seed of the random numbers [default: 1]
     #[arg(long, conflicts_with = "input", value_parser = count)]
     pub seed: Option<u64>,
+    /// Make some bodies this many times heavier than the others
+    #[arg(long, value_name = "RATIO", conflicts_with = "input", value_parser = ratio)]
+    #[arg(requires = "mass_fraction")]
+    pub mass_ratio: Option<f64>,
+    /// Part of all mass that is in the heavier bodies
+    #[arg(long, value_name = "PART", conflicts_with = "input", value_parser = fraction)]
+    #[arg(requires = "mass_ratio")]
+    pub mass_fraction: Option<f64>,
 }
 
 impl Start {
@@ -44,7 +52,11 @@ impl Start {
     /// More bodies than this machine can count.
     pub fn bodies(&self) -> Result<Vec<Body>, std::num::TryFromIntError> {
         let n = usize::try_from(self.n.unwrap_or(DEFAULT_N))?;
-        Ok(self.model.unwrap_or_default().make(n, self.seed()))
+        let mut bodies = self.model.unwrap_or_default().make(n, self.seed());
+        if let (Some(ratio), Some(fraction)) = (self.mass_ratio, self.mass_fraction) {
+            Components { ratio, fraction }.divide(&mut bodies);
+        }
+        Ok(bodies)
     }
 }
 
@@ -119,6 +131,22 @@ pub fn named<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> String {
     move |e| format!("{}: {e}", path.display())
 }
 
+/// A ratio of masses.
+fn ratio(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        ratio if ratio > 0.0 => Ok(ratio),
+        _ => Err("not above 0".to_owned()),
+    }
+}
+
+/// A part of a whole.
+fn fraction(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        part if part <= 1.0 => Ok(part),
+        _ => Err("not from 0 to 1".to_owned()),
+    }
+}
+
 /// A number by which times up to a million can be told apart.
 fn interval(text: &str) -> Result<f64, String> {
     match number(text)? {
@@ -181,6 +209,7 @@ mod tests {
                     n: Some(n),
                     model: Some(model),
                     seed: None,
+                    ..Start::default()
                 };
                 assert_eq!(start.bodies().map(|b| b.len() as u64), Ok(n));
             }

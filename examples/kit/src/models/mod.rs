@@ -6,6 +6,7 @@
 //! same cluster for ever.
 
 mod collision;
+mod components;
 mod plummer;
 mod random;
 mod sphere;
@@ -14,6 +15,7 @@ mod units;
 use crate::body::Body;
 
 pub use collision::collision;
+pub use components::{Components, light_and_heavy};
 pub use plummer::plummer;
 pub use sphere::uniform_sphere;
 pub use units::{EXACT_SCALING_LIMIT, to_centre_of_mass, to_standard_units};

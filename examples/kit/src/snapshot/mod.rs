@@ -9,7 +9,7 @@
 //! columns index mass x y z vx vy vz
 //! 1 0.5 -0.5 0 0 0 -0.5 0
 //! 2 0.5  0.5 0 0 0  0.5 0
-//! end
+//! end 3b1f0c55
 //! ```
 //!
 //! 1. The first line names the format and its version.
@@ -20,7 +20,8 @@
 //!    order. `mass x y z vx vy vz` are required; `index` counts from 0 where it is
 //!    missing; `t dt ax ay az jx jy jz` are an integrator's state ([`State`]) and come all or
 //!    not at all: then `x` and `v` are those at the body's own time `t`, not at `time`.
-//! 4. One line for each body, then `end`, so that a cut-off file is noticed.
+//! 4. One line for each body, then `end`, so that a cut-off file is noticed, and after it the CRC-32
+//!    of all lines before, in hexadecimal, so that a changed one is. A file written by hand may do without.
 //!
 //! Numbers are written with as many digits as give the same bits when read
 //! again, and no more. What cannot be read is refused with its line number.

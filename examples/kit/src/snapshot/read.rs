@@ -12,6 +12,16 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
         rest: text.split(|&b| b == b'\n'),
         line: 0,
     };
+    let sum = checksum(text);
+    if let Some((expected, found)) = sum
+        && expected != found
+    {
+        // Before anything else is believed: a number may have become another number.
+        lines.line = text.iter().filter(|&&b| b == b'\n').count();
+        return lines.refuse(format!(
+            "the file is damaged: its checksum is {found:08x}, and was {expected:08x}"
+        ));
+    }
     if lines.next()? != Some(MAGIC) {
         return lines.refuse(format!("a snapshot begins with the line `{MAGIC}`"));
     }
@@ -28,6 +38,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
     snapshot.states = layout.state.map(|_| states);
     match lines.next()? {
         Some("end") => {}
+        Some(last) if sum.is_some() && last.starts_with("end ") => {}
         Some(_) => return lines.refuse(format!("expected `end` after {n} bodies")),
         None => return lines.refuse("the file ends without `end`"),
     }
@@ -35,6 +46,15 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
         None => Ok(snapshot),
         Some(_) => lines.refuse("there is text after `end`"),
     }
+}
+
+/// The checksum in the last line, where there is one, and that of all lines before.
+fn checksum(text: &[u8]) -> Option<(u32, u32)> {
+    let lines = text.strip_suffix(b"\n").unwrap_or(text);
+    let begin = lines.iter().rposition(|&b| b == b'\n')? + 1;
+    let sum = std::str::from_utf8(lines[begin..].strip_prefix(b"end ")?).ok()?;
+    let expected = u32::from_str_radix(sum, 16).ok()?;
+    Some((expected, crc32fast::hash(&text[..begin])))
 }
 
 /// Lines without comments, counted.

@@ -125,6 +125,28 @@ fn a_bad_line_is_named() {
     }
 }
 
+/// Wherever it is cut or a bit of it is flipped: a number may have become another number.
+#[test]
+fn a_damaged_file_is_refused() {
+    let text = text_of(&awkward());
+    let bytes = text.as_bytes();
+    assert!(Snapshot::parse(bytes).is_ok());
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.to_vec();
+        damaged[at] ^= 1;
+        assert!(Snapshot::parse(&damaged).is_err(), "byte {at}");
+    }
+    // Cut off after `end` nothing is lost but the checksum.
+    for length in 0..bytes.len() {
+        if let Ok(cut) = Snapshot::parse(&bytes[..length]) {
+            assert_eq!(cut, awkward(), "{length} bytes");
+        }
+    }
+    let other = text.replacen("0.3", "0.4", 1);
+    let error = Snapshot::parse(other.as_bytes()).unwrap_err();
+    assert!(error.to_string().contains("damaged"), "{error}");
+}
+
 #[test]
 fn bytes_that_are_no_text_are_refused() {
     let error = Snapshot::parse(b"kirin-snapshot 1\nn \xff\n").unwrap_err();

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crc32fast::Hasher;
+
 use super::{BODY_COLUMNS, MAGIC, STATE_COLUMNS, Snapshot};
 
 /// The text of `snapshot`. See the module's description of the format.
@@ -10,6 +12,35 @@ use super::{BODY_COLUMNS, MAGIC, STATE_COLUMNS, Snapshot};
 ///
 /// States are not as many as bodies, or a key or value would not be read back as it is.
 pub(super) fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
+    let mut summed = Summed {
+        out,
+        hasher: Hasher::new(),
+    };
+    body(snapshot, &mut summed)?;
+    let sum = summed.hasher.finalize();
+    writeln!(out, "end {sum:08x}")
+}
+
+/// Passes on what is written, and sums over it.
+struct Summed<'a, W> {
+    out: &'a mut W,
+    hasher: Hasher,
+}
+
+impl<W: Write> Write for Summed<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Everything before the last line.
+fn body(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
     let Snapshot {
         time,
         bodies,
@@ -46,7 +77,7 @@ pub(super) fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()>
         }
         writeln!(out)?;
     }
-    writeln!(out, "end")
+    Ok(())
 }
 
 /// Whether `key` is one that an application may use.

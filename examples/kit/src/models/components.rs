@@ -1,0 +1,132 @@
+//! Two components: some of the bodies of a model are heavier than the others.
+
+use super::units::{EXACT_SCALING_LIMIT, to_centre_of_mass, to_standard_units};
+use crate::body::Body;
+
+/// How the mass is divided over light and heavy bodies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Components {
+    /// Mass of a heavy body over that of a light one.
+    pub ratio: f64,
+    /// Part of all mass that is in heavy bodies.
+    pub fraction: f64,
+}
+
+impl Components {
+    /// Number of heavy ones among `n` bodies, the nearest to the wanted fraction of the mass.
+    pub fn heavy(&self, n: usize) -> usize {
+        let heavy = self.fraction / self.ratio;
+        (n as f64 * heavy / (heavy + 1.0 - self.fraction)).round() as usize
+    }
+
+    /// Gives some of `bodies` more mass and the others less. Heavy ones stand at equal distances in the
+    /// list; the bodies of a model are independent of one another, so that both components have its
+    /// distribution. The total mass is 1. Where the bodies move, the sample is brought to standard units again,
+    /// up to [`EXACT_SCALING_LIMIT`] of them.
+    pub fn divide(&self, bodies: &mut [Body]) {
+        let (n, heavy) = (bodies.len(), self.heavy(bodies.len()));
+        let light = 1.0 / ((n - heavy) as f64 + self.ratio * heavy as f64);
+        let before = |i: usize| i * heavy / n;
+        for (i, body) in bodies.iter_mut().enumerate() {
+            let is_heavy = before(i + 1) > before(i);
+            body.mass = if is_heavy { self.ratio * light } else { light };
+        }
+        if n > 1 {
+            to_centre_of_mass(bodies);
+        }
+        if n <= EXACT_SCALING_LIMIT {
+            to_standard_units(bodies);
+        }
+    }
+}
+
+/// The light and the heavy ones of `bodies`; `None` where they have one mass, or more than two.
+pub fn light_and_heavy(bodies: &[Body]) -> Option<[Vec<Body>; 2]> {
+    let masses = || bodies.iter().map(|b| b.mass);
+    let (least, most) = (
+        masses().fold(f64::INFINITY, f64::min),
+        masses().fold(0.0, f64::max),
+    );
+    if least >= most || masses().any(|m| m != least && m != most) {
+        return None;
+    }
+    let of = |mass: f64| bodies.iter().filter(|b| b.mass == mass).copied().collect();
+    Some([of(least), of(most)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::{Energy, centre_of_mass, lagrangian_radii, mass};
+    use crate::models::{plummer, uniform_sphere};
+    use crate::vector::norm;
+
+    const PAPER: Components = Components {
+        ratio: 5.0,
+        fraction: 0.1,
+    };
+
+    /// Nitadori, Makino and Abe, section 5.1: 64111 light and 1425 massive particles.
+    #[test]
+    fn the_paper_s_numbers() {
+        assert_eq!(PAPER.heavy(65536), 1425);
+        let equal = Components {
+            ratio: 1.0,
+            fraction: 0.25,
+        };
+        assert_eq!(equal.heavy(1000), 250);
+    }
+
+    #[test]
+    fn the_model_is_in_standard_units() {
+        let mut bodies = plummer(4096, 3);
+        PAPER.divide(&mut bodies);
+        let [light, heavy] = light_and_heavy(&bodies).unwrap();
+        assert_eq!((light.len(), heavy.len()), (4007, 89));
+        assert!((heavy[0].mass / light[0].mass - 5.0).abs() < 1e-12);
+        assert!((mass(&heavy) - 0.1).abs() < 1e-3, "{}", mass(&heavy));
+        assert!((mass(&bodies) - 1.0).abs() < 1e-12);
+        let energy = Energy::of(&bodies, 0.0);
+        assert!((energy.total() + 0.25).abs() < 1e-12, "{energy:?}");
+        assert!((energy.virial_ratio() - 0.5).abs() < 1e-12, "{energy:?}");
+        let (x, v) = centre_of_mass(&bodies);
+        assert!(norm(&x) < 1e-12 && norm(&v) < 1e-12);
+    }
+
+    /// Neither component is more concentrated at the start.
+    #[test]
+    fn both_components_have_one_distribution() {
+        let mut bodies = plummer(6000, 5);
+        let half = Components {
+            ratio: 5.0,
+            fraction: 0.5,
+        };
+        half.divide(&mut bodies);
+        let radii = light_and_heavy(&bodies)
+            .unwrap()
+            .map(|component| lagrangian_radii(&component, &[0.5])[0]);
+        // Of 1000 heavy bodies the radius is known to 4 %.
+        assert!((radii[1] / radii[0] - 1.0).abs() < 0.12, "{radii:?}");
+    }
+
+    #[test]
+    fn a_cold_sphere_stays_cold() {
+        let mut bodies = uniform_sphere(1000, 1);
+        PAPER.divide(&mut bodies);
+        let speeds = bodies.iter().map(|b| norm(&b.v));
+        assert!(speeds.fold(0.0, f64::max) < 1e-12);
+    }
+
+    #[test]
+    fn one_mass_is_no_two_components() {
+        assert!(light_and_heavy(&plummer(10, 1)).is_none());
+        assert!(light_and_heavy(&[]).is_none());
+        let none = Components {
+            ratio: 5.0,
+            fraction: 0.0,
+        };
+        let mut bodies = plummer(10, 1);
+        none.divide(&mut bodies);
+        assert!(light_and_heavy(&bodies).is_none());
+    }
+}
