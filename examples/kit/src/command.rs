@@ -11,6 +11,7 @@ use crate::interrupt;
 use crate::models::{Components, Model};
 use crate::number::{bodies, count, number};
 use crate::plot::{self, Figure};
+use crate::run::{Checkpoints, Interval, Plan, Snapshots, simulated};
 
 /// Number of bodies where no option says otherwise.
 pub const DEFAULT_N: u64 = 1024;
@@ -72,12 +73,25 @@ pub struct Files {
     /// Write the summary's figures as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Draw energy error, Lagrangian radii and where the work went: .svg or .png
+    /// Draw energy error, virial ratio, Lagrangian radii, core radius, the bodies from above, and
+    /// where the work went: .svg or .png
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// Record diagnostics for the plot at multiples of this time [default: about 64 times]
-    #[arg(long, value_name = "DT", value_parser = interval)]
+    /// Write the diagnostics as CSV, a line when it is made: time, energy, energy_error,
+    /// virial_ratio, core_radius, core_density, Lagrangian radii
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Record diagnostics for plot, CSV and JSON at multiples of this time [default: about 64 times]
+    #[arg(long, value_name = "DT", value_parser = simulated)]
     pub every: Option<f64>,
+    /// Write everybody at multiples of this time: run.0000.txt, run.0001.txt, ... beside the
+    /// --output run.txt
+    #[arg(long, value_name = "DT", value_parser = simulated, requires = "output")]
+    pub snapshot_every: Option<f64>,
+    /// Replace the --output by the newest state at multiples of this time (1/4), or whenever so much
+    /// time has passed on the wall (30min, 2h): what a crash leaves can be resumed
+    #[arg(long, value_name = "INTERVAL", value_parser = Interval::parse, requires = "output")]
+    pub checkpoint_every: Option<Interval>,
 }
 
 impl Files {
@@ -90,7 +104,8 @@ impl Files {
         if let Some(path) = &self.plot {
             plot::check_path(path)?;
         }
-        for path in [&self.output, &self.json, &self.plot].into_iter().flatten() {
+        let paths = [&self.output, &self.json, &self.plot, &self.csv];
+        for path in paths.into_iter().flatten() {
             let folder = path.parent().filter(|p| *p != Path::new(""));
             if folder.is_some_and(|folder| !folder.is_dir()) {
                 return Err(format!("{}: there is no such folder", path.display()));
@@ -102,8 +117,25 @@ impl Files {
     /// Interval of the diagnostics of a run of this length; `None` where nobody will see them.
     pub fn interval(&self, length: f64) -> Option<f64> {
         let sixty_fourth = || (length.abs().max(1e-9) / 64.0).log2().floor().exp2();
-        let wanted = self.plot.is_some() || self.every.is_some();
+        let wanted = self.plot.is_some() || self.csv.is_some() || self.every.is_some();
         wanted.then(|| self.every.unwrap_or_else(sixty_fourth))
+    }
+
+    /// What a run of this length writes and notes on its way.
+    pub fn plan(&self, length: f64) -> Plan {
+        let output = || self.output.clone().unwrap_or_default();
+        Plan {
+            records: self.interval(length),
+            csv: self.csv.clone(),
+            snapshots: self.snapshot_every.map(|every| Snapshots {
+                every,
+                output: output(),
+            }),
+            checkpoints: self.checkpoint_every.map(|interval| Checkpoints {
+                interval,
+                path: output(),
+            }),
+        }
     }
 
     /// Writes the figures for programs and the plot, where they were asked for.
@@ -144,14 +176,6 @@ fn fraction(text: &str) -> Result<f64, String> {
     match number(text)? {
         part if part <= 1.0 => Ok(part),
         _ => Err("not from 0 to 1".to_owned()),
-    }
-}
-
-/// A number by which times up to a million can be told apart.
-fn interval(text: &str) -> Result<f64, String> {
-    match number(text)? {
-        dt if dt >= 1e-9 => Ok(dt),
-        _ => Err("shorter than 1e-9".to_owned()),
     }
 }
 

@@ -25,7 +25,7 @@ pub enum Source {
 pub struct Comparison {
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME")]
-    #[arg(conflicts_with_all = ["n", "model", "input", "every"])]
+    #[arg(conflicts_with_all = ["n", "model", "input", "every", "csv", "snapshot_every", "checkpoint_every"])]
     pub report: Option<Source>,
     /// Largest number of particles in the report [default: that of the thesis]
     #[arg(long, value_name = "N", requires = "report", value_parser = bodies)]

@@ -1,100 +1,231 @@
-//! Diagnostics over time: what a run records, and how figures and JSON show it.
+//! Diagnostics over time: what a run records, and how figures, CSV and JSON show it.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::body::Body;
+use crate::command::named;
+use crate::density::Core;
 use crate::diagnostics::{Energy, lagrangian_radii};
-use crate::plot::{Curve, Data, Panel, Scale};
+use crate::plot::{Curve, Panel, Scale};
 
 /// Floating-point operations that a pair is said to cost, by Makino and Nitadori's convention.
 pub const FLOPS_PER_PAIR: f64 = 60.0;
 
-/// Fractions of the mass whose radii are recorded.
+/// Fractions of the mass whose Lagrangian radii are recorded.
 pub const FRACTIONS: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
+
+/// Names of a record's numbers, in the order of [`Record::numbers`].
+const COLUMNS: [&str; 11] = [
+    "time",
+    "energy",
+    "energy_error",
+    "virial_ratio",
+    "core_radius",
+    "core_density",
+    "lagrangian_10",
+    "lagrangian_25",
+    "lagrangian_50",
+    "lagrangian_75",
+    "lagrangian_90",
+];
 
 /// What is known of the bodies at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// Time.
     pub t: f64,
+    /// Total energy.
+    pub energy: f64,
     /// |E - E0| / |E0|.
     pub energy_error: f64,
-    /// Radii that hold the [`FRACTIONS`] of the mass.
+    /// -T/W: 1/2 in virial equilibrium.
+    pub virial_ratio: f64,
+    /// Core radius after Casertano and Hut.
+    pub core_radius: f64,
+    /// Core density after Casertano and Hut.
+    pub core_density: f64,
+    /// Lagrangian radii: they hold the [`FRACTIONS`] of the mass.
     pub radii: [f64; FRACTIONS.len()],
 }
 
 impl Record {
     /// What is known of `bodies`, of which the energy is `energy` and once was `energy0`.
     pub fn of(t: f64, bodies: &[Body], energy: &Energy, energy0: f64) -> Self {
+        let core = Core::of(bodies);
         let radii = lagrangian_radii(bodies, &FRACTIONS);
         Self {
             t,
+            energy: energy.total(),
             energy_error: energy.error(energy0),
+            virial_ratio: energy.virial_ratio(),
+            core_radius: core.radius,
+            core_density: core.density,
             radii: radii.try_into().expect("one radius for each fraction"),
         }
     }
+
+    /// All numbers, for a line of a file.
+    pub fn numbers(&self) -> [f64; COLUMNS.len()] {
+        let [r0, r1, r2, r3, r4] = self.radii;
+        [
+            self.t,
+            self.energy,
+            self.energy_error,
+            self.virial_ratio,
+            self.core_radius,
+            self.core_density,
+            r0,
+            r1,
+            r2,
+            r3,
+            r4,
+        ]
+    }
+
+    /// The record that has these [`numbers`](Self::numbers); `None` where there are too many or
+    /// too few.
+    pub fn from_numbers(numbers: &[f64]) -> Option<Self> {
+        let [
+            t,
+            energy,
+            energy_error,
+            virial_ratio,
+            core_radius,
+            core_density,
+            radii @ ..,
+        ] = <[f64; COLUMNS.len()]>::try_from(numbers).ok()?;
+        Some(Self {
+            t,
+            energy,
+            energy_error,
+            virial_ratio,
+            core_radius,
+            core_density,
+            radii,
+        })
+    }
 }
 
-/// The first multiple of `every` after `t`.
-pub fn next_record(t: f64, every: f64) -> f64 {
-    ((t / every).floor() + 1.0) * every
-}
-
-/// The records for programs.
+/// The records for programs. Numbers that are not finite become null.
 pub fn json(records: &[Record]) -> Value {
-    let record = |r: &Record| json!({"t": r.t, "energy_error": r.energy_error, "radii": r.radii});
+    let record = |r: &Record| {
+        json!({
+            "t": r.t,
+            "energy": r.energy,
+            "energy_error": r.energy_error,
+            "virial_ratio": r.virial_ratio,
+            "core_radius": r.core_radius,
+            "core_density": r.core_density,
+            "radii": r.radii,
+        })
+    };
     records.iter().map(record).collect()
 }
 
-/// Energy error and Lagrangian radii over time, one panel each.
-pub fn panels(records: &[Record]) -> Vec<Panel> {
-    let over_time = |value: &dyn Fn(&Record) -> f64| -> Vec<(f64, f64)> {
-        records.iter().map(|r| (r.t, value(r))).collect()
+/// A file of comma-separated values that grows with the run, so that it can be watched.
+pub struct Csv {
+    path: PathBuf,
+    file: File,
+}
+
+impl Csv {
+    /// A file with the names of the columns and the `records` so far.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written; in words.
+    pub fn create(path: &Path, records: &[Record]) -> Result<Self, String> {
+        let mut csv = Self {
+            path: path.to_owned(),
+            file: File::create(path).map_err(named(path))?,
+        };
+        csv.line(COLUMNS.join(","))?;
+        records.iter().try_for_each(|record| csv.write(record))?;
+        Ok(csv)
+    }
+
+    /// Adds a line, with as many digits as give the same bits again.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written; in words.
+    pub fn write(&mut self, record: &Record) -> Result<(), String> {
+        self.line(record.numbers().map(|x| format!("{x:?}")).join(","))
+    }
+
+    fn line(&mut self, line: String) -> Result<(), String> {
+        writeln!(self.file, "{line}").map_err(named(&self.path))
+    }
+}
+
+/// Curves over time from these `records`: energy error, virial ratio, and the radii.
+pub fn panels(records: &[Record]) -> [Panel; 3] {
+    let over_time = |label: &str, value: &dyn Fn(&Record) -> f64| Curve {
+        label: label.to_owned(),
+        points: records.iter().map(|r| (r.t, value(r))).collect(),
     };
-    let panel = |title: &str, curves| Panel {
-        title: title.to_owned(),
-        x_label: "time".to_owned(),
-        x_scale: Scale::Linear,
-        scale: Scale::Logarithmic,
-        data: Data::Curves(curves),
-    };
-    let error = Curve {
-        label: String::new(),
-        points: over_time(&|r| r.energy_error),
-    };
-    let radii = (0..FRACTIONS.len()).map(|f| Curve {
-        label: format!("{:.0} %", 100.0 * FRACTIONS[f]),
-        points: over_time(&|r| r.radii[f]),
-    });
-    vec![
-        panel("Energy error |ΔE / E₀|", vec![error]),
-        panel("Radii that hold a part of the mass", radii.collect()),
+    let error = over_time("", &|r| r.energy_error);
+    let virial = over_time("", &|r| r.virial_ratio);
+    let mut radii: Vec<Curve> = (0..FRACTIONS.len())
+        .map(|f| over_time(&format!("{:.0} %", 100.0 * FRACTIONS[f]), &|r| r.radii[f]))
+        .collect();
+    radii.push(over_time("core", &|r| r.core_radius));
+    [
+        Panel::over_time("Energy error |ΔE / E₀|", Scale::Logarithmic, vec![error]),
+        Panel::over_time("Virial ratio −T / W", Scale::Linear, vec![virial]),
+        Panel::over_time(
+            "Lagrangian radii and core radius",
+            Scale::Logarithmic,
+            radii,
+        ),
     ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plot::Data;
 
-    #[test]
-    fn records_fall_on_multiples() {
-        assert_eq!(next_record(0.0, 0.25), 0.25);
-        assert_eq!(next_record(0.25, 0.25), 0.5);
-        assert_eq!(next_record(-0.1, 0.25), 0.0);
+    fn records() -> [Record; 2] {
+        let bodies = crate::models::plummer(20, 1);
+        let energy = Energy::of(&bodies, 0.0);
+        [0.0, 0.5].map(|t| Record::of(t, &bodies, &energy, -0.5))
     }
 
     #[test]
     fn panels_hold_a_point_for_each_record() {
-        let bodies = crate::models::plummer(20, 1);
-        let energy = Energy::of(&bodies, 0.0);
-        let records = [0.0, 0.5].map(|t| Record::of(t, &bodies, &energy, -0.5));
+        let records = records();
         assert!((records[0].energy_error - 0.5).abs() < 1e-12);
+        assert!((records[0].virial_ratio - 0.5).abs() < 1e-12);
         let panels = panels(&records);
-        let Data::Curves(curves) = &panels[1].data else {
+        let Data::Curves(curves) = &panels[2].data else {
             panic!("curves")
         };
-        assert_eq!(curves.len(), FRACTIONS.len());
+        assert_eq!(curves.len(), FRACTIONS.len() + 1);
         assert!(curves.iter().all(|c| c.points.len() == 2));
         assert_eq!(json(&records)[1]["t"], 0.5);
+    }
+
+    #[test]
+    fn a_line_of_csv_has_a_number_for_each_column() {
+        let records = records();
+        let path = std::env::temp_dir().join(format!("kirin-kit-{}.csv", std::process::id()));
+        let mut csv = Csv::create(&path, &records[..1]).unwrap();
+        csv.write(&records[1]).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines[0].split(',').count(), COLUMNS.len());
+        for (line, record) in lines[1..].iter().zip(&records) {
+            let numbers: Vec<f64> = line.split(',').map(|x| x.parse().unwrap()).collect();
+            assert_eq!(Record::from_numbers(&numbers).as_ref(), Some(record));
+        }
+        let half = COLUMNS.iter().position(|c| *c == "lagrangian_50").unwrap();
+        assert_eq!(records[0].numbers()[half], records[0].radii[2]);
     }
 }

@@ -9,7 +9,8 @@
 //! * [`communicator`]: ranks that compute together, over MPI or as threads
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
 //! * [`density`]: density around each body, core radius and core density
-//! * [`history`]: diagnostics over time, as curves and as JSON
+//! * [`run`]: the loop of a run: diagnostics, snapshots, checkpoints, signals
+//! * [`history`]: diagnostics over time, as curves, CSV and JSON
 //! * [`progress`]: a bar on a terminal's stderr, silence elsewhere
 //! * [`plot`]: figures of several panels, as SVG or PNG
 //! * [`report`]: numbers and tables for people
@@ -36,6 +37,7 @@ pub mod progress;
 pub mod repeat;
 pub mod report;
 mod rows;
+pub mod run;
 pub mod snapshot;
 pub mod trial;
 pub mod vector;

@@ -59,6 +59,17 @@ pub struct Curve {
 }
 
 impl Panel {
+    /// Curves over the simulated time.
+    pub fn over_time(title: &str, scale: Scale, curves: Vec<Curve>) -> Self {
+        Self {
+            title: title.to_owned(),
+            x_label: "time".to_owned(),
+            x_scale: Scale::Linear,
+            scale,
+            data: Data::Curves(curves),
+        }
+    }
+
     /// Curves with both scales logarithmic.
     pub fn logarithmic(title: &str, x_label: &str, curves: Vec<Curve>) -> Self {
         Self {

@@ -26,6 +26,7 @@
 //! Numbers are written with as many digits as give the same bits when read
 //! again, and no more. What cannot be read is refused with its line number.
 
+mod line;
 mod read;
 mod write;
 
@@ -34,7 +35,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::body::Body;
+use crate::command::named;
 use crate::vector::Vec3;
+
+pub use line::Line;
 
 /// First line of every snapshot.
 const MAGIC: &str = "kirin-snapshot 1";
@@ -137,6 +141,15 @@ impl Snapshot {
             .map_err(io::IntoInnerError::into_error)?
             .sync_all()?;
         Ok(fs::rename(partial, path)?)
+    }
+
+    /// [`save`](Self::save), with an error that names the file.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system; in words.
+    pub fn save_as(&self, path: &Path) -> Result<(), String> {
+        self.save(path).map_err(named(path))
     }
 
     /// Writes the text.

@@ -1,0 +1,175 @@
+//! Multiples of an interval, of the simulated time or the wall's.
+
+use std::time::{Duration, Instant};
+
+use crate::number::number;
+
+/// Part of an interval by which a time may miss a multiple and still be one: times are sums of steps, and
+/// multiples of 0.1 are rounded.
+const SLACK: f64 = 1e-9;
+
+/// Shortest interval: one by which times up to a million can be told apart.
+const SHORTEST: f64 = 1e-9;
+
+/// The multiples of an interval of the simulated time, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    every: f64,
+    number: i64,
+}
+
+impl Clock {
+    /// The multiples of `every` from `t` on.
+    pub fn from(t: f64, every: f64) -> Self {
+        let number = (t / every - SLACK).ceil() as i64;
+        Self { every, number }
+    }
+
+    /// The multiples of `every` after `t`.
+    pub fn after(t: f64, every: f64) -> Self {
+        let number = (t / every + SLACK).floor() as i64 + 1;
+        Self { every, number }
+    }
+
+    /// The next multiple.
+    pub fn due(&self) -> f64 {
+        self.number as f64 * self.every
+    }
+
+    /// Whether `t` has come to the next multiple, but for rounding.
+    pub fn reached(&self, t: f64) -> bool {
+        t / self.every >= self.number as f64 - SLACK
+    }
+
+    /// Goes on to the first multiple after `t`. Returns the number of the last one that was reached.
+    pub fn pass(&mut self, t: f64) -> i64 {
+        *self = Self::after(t, self.every);
+        self.number - 1
+    }
+}
+
+/// How often something is to be done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Interval {
+    /// At multiples of this simulated time.
+    Simulated(f64),
+    /// When this time has passed on the wall.
+    Wall(Duration),
+}
+
+impl Interval {
+    /// `1/4` is simulated time, `30min` or `2h` is the wall's.
+    ///
+    /// # Errors
+    ///
+    /// The text is neither; in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if let Ok(every) = simulated(text) {
+            return Ok(Self::Simulated(every));
+        }
+        match humantime::parse_duration(text) {
+            Ok(every) if !every.is_zero() => Ok(Self::Wall(every)),
+            _ => Err("neither a simulated time (1/4) nor one of the wall's (30min, 2h)".to_owned()),
+        }
+    }
+
+    /// A timer from the simulated time `t` and from now on.
+    pub fn begin(self, t: f64) -> Timer {
+        match self {
+            Self::Simulated(every) => Timer::Simulated(Clock::after(t, every)),
+            Self::Wall(every) => Timer::Wall(every, Instant::now()),
+        }
+    }
+}
+
+/// An [`Interval`] that is running.
+pub enum Timer {
+    /// The next multiple.
+    Simulated(Clock),
+    /// The interval and when it began.
+    Wall(Duration, Instant),
+}
+
+impl Timer {
+    /// Whether the interval has passed at the simulated time `t`; then the next one begins.
+    pub fn rings(&mut self, t: f64) -> bool {
+        match self {
+            Self::Simulated(clock) => {
+                let rings = clock.reached(t);
+                if rings {
+                    clock.pass(t);
+                }
+                rings
+            }
+            Self::Wall(every, began) => {
+                let rings = began.elapsed() >= *every;
+                if rings {
+                    *began = Instant::now();
+                }
+                rings
+            }
+        }
+    }
+}
+
+/// An interval of the simulated time.
+///
+/// # Errors
+///
+/// The text is no number, or the interval is too short; in words.
+pub fn simulated(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        every if every >= SHORTEST => Ok(every),
+        _ => Err(format!("shorter than {SHORTEST:e}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn multiples_after_and_from_a_time() {
+        assert_eq!(Clock::after(0.0, 0.25).due(), 0.25);
+        assert_eq!(Clock::after(0.25, 0.25).due(), 0.5);
+        assert_eq!(Clock::after(-0.1, 0.25).due(), 0.0);
+        assert_eq!(Clock::from(0.0, 0.25).due(), 0.0);
+        assert_eq!(Clock::from(0.25, 0.25).due(), 0.25);
+        assert_eq!(Clock::from(0.26, 0.25).due(), 0.5);
+    }
+
+    /// 3 * 0.1 is above 0.3.
+    #[test]
+    fn rounding_loses_no_multiple() {
+        let mut clock = Clock::after(0.2, 0.1);
+        assert!(clock.due() > 0.3 && clock.reached(0.3));
+        assert_eq!(clock.pass(0.3), 3);
+        assert_eq!(clock.due(), 0.4);
+        assert!(!clock.reached(0.39999));
+        assert_eq!(clock.pass(0.75), 7);
+    }
+
+    #[test]
+    fn a_timer_rings_once_for_each_interval() {
+        let mut timer = Interval::Simulated(0.5).begin(0.0);
+        let times = [0.25, 0.5, 0.75, 2.25, 2.375, 2.5];
+        assert_eq!(
+            times.map(|t| timer.rings(t)),
+            [false, true, false, true, false, true]
+        );
+        let mut wall = Interval::Wall(Duration::from_millis(20)).begin(0.0);
+        assert!(!wall.rings(100.0));
+        std::thread::sleep(Duration::from_millis(25));
+        assert!(wall.rings(100.0) && !wall.rings(100.0));
+    }
+
+    #[test]
+    fn intervals_have_two_kinds() {
+        assert_eq!(Interval::parse("1/4"), Ok(Interval::Simulated(0.25)));
+        let half_an_hour = Duration::from_secs(1800);
+        assert_eq!(Interval::parse("30min"), Ok(Interval::Wall(half_an_hour)));
+        for bad in ["0", "0s", "-1", "often", "1e-12"] {
+            assert!(Interval::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! A run as the programs make it: with a progress bar, signals, and the output at its end.
+
+use std::error::Error;
+
+use super::{Integration, Run};
+use crate::command::{Ended, Files};
+use crate::interrupt::{self, interrupted};
+use crate::progress::Progress;
+
+/// Takes `run` to `t_end` or to the step after a signal, and writes the files that can be resumed.
+///
+/// Where a step cannot be taken the output holds the run up to there.
+///
+/// # Errors
+///
+/// The run is at `t_end` already, the integration fails, or a file cannot be written.
+pub fn conduct<I: Integration>(
+    program: &'static str,
+    run: &mut Run<I>,
+    t_end: f64,
+    files: &Files,
+) -> Result<Ended, Box<dyn Error>> {
+    let start = run.integration.time();
+    if t_end <= start {
+        return Err(format!("the run is at t = {start} already: --t-end must be later").into());
+    }
+    interrupt::catch()?;
+    let progress = Progress::new(program, start, t_end);
+    let ended = run.evolve(t_end, &files.plan(t_end - start), &interrupted, &|t| {
+        progress.advance(t);
+    });
+    progress.finish();
+    // Before anything that can fail: the state is what cannot be had again.
+    let saved = match &files.output {
+        Some(path) => run.save().save_as(path),
+        None => Ok(()),
+    };
+    match (ended, &files.output) {
+        (Err(e), Some(path)) if saved.is_ok() => Err(format!(
+            "{e}; the run up to t = {} is in {}",
+            run.integration.time(),
+            path.display()
+        )
+        .into()),
+        (ended, _) => {
+            let ended = ended?;
+            saved?;
+            Ok(ended)
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! A run: an integration with its clock, diagnostics and files, up to its end or an interruption.
+//!
+//! An application implements [`Integration`]; the rest is the same for all of them.
+
+mod clock;
+mod conduct;
+mod log;
+mod plan;
+
+use std::error::Error;
+use std::time::Instant;
+
+pub use clock::{Clock, Interval, Timer, simulated};
+pub use conduct::conduct;
+pub use log::Log;
+pub use plan::{Checkpoints, Plan, Snapshots};
+
+use crate::body::Body;
+use crate::command::Ended;
+use crate::diagnostics::Energy;
+use crate::history::{Csv, Record};
+use crate::snapshot::Snapshot;
+
+/// What a [`Run`] asks of the method that moves its bodies.
+pub trait Integration {
+    /// What can stop it.
+    type Error: Error + 'static;
+
+    /// Time at which the last step ended.
+    fn time(&self) -> f64;
+
+    /// Time at which the next step ends; `None` where it would end after `t_end`.
+    fn next_time(&self, t_end: f64) -> Option<f64>;
+
+    /// Takes the step to [`next_time`](Self::next_time).
+    ///
+    /// # Errors
+    ///
+    /// The step cannot be taken: then everything is as it was before.
+    fn step(&mut self, t_end: f64) -> Result<(), Self::Error>;
+
+    /// Time for which the bodies are to be asked when they are wanted at `t`: `t` itself where the
+    /// method knows them between steps, else the end of the first step that reaches `t`. `None`
+    /// while another step has to be taken first.
+    fn visible(&self, t: f64) -> Option<f64>;
+
+    /// Everybody at `t`, which [`visible`](Self::visible) gave. The integration goes on as if
+    /// nobody had asked.
+    ///
+    /// # Errors
+    ///
+    /// Those of a step.
+    fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Self::Error>;
+
+    /// Energy of the `bodies` that [`bodies_at`](Self::bodies_at) gave last.
+    fn energy(&self, bodies: &[Body]) -> Energy;
+
+    /// Softening length.
+    fn eps(&self) -> f64;
+
+    /// All that is needed to go on with the same bits.
+    fn state(&self) -> Snapshot;
+}
+
+/// An integration, what it has cost, and what was seen on the way.
+pub struct Run<I> {
+    /// The integration.
+    pub integration: I,
+    /// Energy at the very start, before any interruption.
+    pub energy0: f64,
+    /// Wall time of the steps, without diagnostics and files.
+    pub seconds: f64,
+    /// Diagnostics in order of time.
+    pub records: Vec<Record>,
+}
+
+impl<I: Integration> Run<I> {
+    /// A run that begins with `integration` as it is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Integration::bodies_at`].
+    pub fn start(integration: I) -> Result<Self, I::Error> {
+        Self::resume(integration, Log::default())
+    }
+
+    /// A run that goes on after what `log` tells of it. The energy error refers to the energy at
+    /// the start of the log, unless that is missing or belongs to another softening.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Integration::bodies_at`].
+    pub fn resume(mut integration: I, log: Log) -> Result<Self, I::Error> {
+        let energy0 = match log.energy0 {
+            Some((energy0, eps)) if eps == integration.eps() => energy0,
+            _ => {
+                let bodies = integration.bodies_at(integration.time())?;
+                integration.energy(&bodies).total()
+            }
+        };
+        Ok(Self {
+            integration,
+            energy0,
+            seconds: log.seconds,
+            records: log.records,
+        })
+    }
+
+    /// All that is needed to go on with the same bits: the integration's state and the log.
+    pub fn save(&self) -> Snapshot {
+        let mut snapshot = self.integration.state();
+        snapshot.run.extend(log::lines(self));
+        snapshot
+    }
+
+    /// Takes every step that ends by `t_end`, unless `stop` says not to take another, and on the way
+    /// writes and notes what `plan` asks for. `watch` hears the time of each step.
+    ///
+    /// Diagnostics are recorded at the start, at multiples of their interval and at the end. They
+    /// and the files change no bit of the integration.
+    ///
+    /// # Errors
+    ///
+    /// Those of the integration, or a file cannot be written. The integration stands at the end of its
+    /// last step, and can be [saved](Self::save).
+    pub fn evolve(
+        &mut self,
+        t_end: f64,
+        plan: &Plan,
+        stop: &dyn Fn() -> bool,
+        watch: &dyn Fn(f64),
+    ) -> Result<Ended, Box<dyn Error>> {
+        let start = self.integration.time();
+        let mut csv = match &plan.csv {
+            Some(path) => Some(Csv::create(path, &self.records)?),
+            None => None,
+        };
+        if plan.records.is_some() && self.records.is_empty() {
+            let bodies = self.integration.bodies_at(start)?;
+            self.record(start, &bodies, &mut csv)?;
+        }
+        // A checkpoint may have been written just before or just after the record of its time.
+        let recorded = self.records.last().map_or(f64::NEG_INFINITY, |r| r.t);
+        let mut records = plan.records.map(|every| Clock::from(start, every));
+        if let Some(clock) = records.as_mut().filter(|clock| clock.reached(recorded)) {
+            clock.pass(recorded);
+        }
+        let mut snapshots = plan.snapshots.as_ref().map(|s| Clock::from(start, s.every));
+        let mut checkpoints = plan.checkpoints.as_ref().map(|c| c.interval.begin(start));
+        loop {
+            // What falls due before the next step, in order of time.
+            while let Some(due) = earliest(&records, &snapshots).filter(|t| *t < t_end) {
+                let Some(t) = self.integration.visible(due) else {
+                    break;
+                };
+                let bodies = self.integration.bodies_at(t)?;
+                if let Some(clock) = records.as_mut().filter(|clock| clock.reached(t)) {
+                    self.record(t, &bodies, &mut csv)?;
+                    clock.pass(t);
+                }
+                self.snapshot(t, bodies, plan, &mut snapshots)?;
+            }
+            let Some(next) = self.integration.next_time(t_end) else {
+                break;
+            };
+            if stop() {
+                return Ok(Ended::Interrupted);
+            }
+            let began = Instant::now();
+            self.integration.step(t_end)?;
+            self.seconds += began.elapsed().as_secs_f64();
+            watch(next);
+            if let (Some(timer), Some(plan)) = (&mut checkpoints, &plan.checkpoints)
+                && timer.rings(next)
+            {
+                self.save().save_as(&plan.path)?;
+            }
+        }
+        if records.is_some() || snapshots.is_some() {
+            let bodies = self.integration.bodies_at(t_end)?;
+            if records.is_some() {
+                self.record(t_end, &bodies, &mut csv)?;
+            }
+            self.snapshot(t_end, bodies, plan, &mut snapshots)?;
+        }
+        Ok(Ended::Complete)
+    }
+
+    /// Adds the diagnostics of `bodies` at `t`.
+    fn record(&mut self, t: f64, bodies: &[Body], csv: &mut Option<Csv>) -> Result<(), String> {
+        let record = Record::of(t, bodies, &self.integration.energy(bodies), self.energy0);
+        if let Some(csv) = csv {
+            csv.write(&record)?;
+        }
+        self.records.push(record);
+        Ok(())
+    }
+
+    /// Writes `bodies` where one of the `plan`'s snapshots is due at `t`.
+    fn snapshot(
+        &self,
+        t: f64,
+        bodies: Vec<Body>,
+        plan: &Plan,
+        clock: &mut Option<Clock>,
+    ) -> Result<(), String> {
+        if let (Some(clock), Some(plan)) = (clock, &plan.snapshots)
+            && clock.reached(t)
+        {
+            let number = clock.pass(t);
+            plan.save(number, t, self.integration.eps(), bodies)?;
+        }
+        Ok(())
+    }
+}
+
+/// The earlier of two times at which something is due.
+fn earliest(a: &Option<Clock>, b: &Option<Clock>) -> Option<f64> {
+    let due = [a, b].into_iter().flatten().map(Clock::due);
+    due.reduce(f64::min)
+}
+
+#[cfg(test)]
+mod tests;

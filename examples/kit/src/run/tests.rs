@@ -1,0 +1,242 @@
+//! Tests of the loop with a method that needs no forces.
+
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+use crate::models::plummer;
+use crate::trial::Folder;
+
+/// Bodies that fly straight, in steps of 1/8; seen at any time, or at the ends of steps only.
+struct Flight {
+    time: f64,
+    bodies: Vec<Body>,
+    between: bool,
+}
+
+const DT: f64 = 0.125;
+
+impl Flight {
+    fn new(between: bool) -> Self {
+        Self {
+            time: 0.0,
+            bodies: plummer(10, 1),
+            between,
+        }
+    }
+}
+
+impl Integration for Flight {
+    type Error = Infallible;
+
+    fn time(&self) -> f64 {
+        self.time
+    }
+
+    fn next_time(&self, t_end: f64) -> Option<f64> {
+        Some(self.time + DT).filter(|t| *t <= t_end)
+    }
+
+    fn step(&mut self, _: f64) -> Result<(), Infallible> {
+        self.bodies = self.bodies_at(self.time + DT)?;
+        self.time += DT;
+        Ok(())
+    }
+
+    fn visible(&self, t: f64) -> Option<f64> {
+        match self.between {
+            true => (t < self.time + DT).then_some(t),
+            false => (t <= self.time + 1e-9).then_some(self.time - 1e-12),
+        }
+    }
+
+    fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Infallible> {
+        let mut bodies = self.bodies.clone();
+        for b in &mut bodies {
+            crate::vector::add_scaled(&mut b.x, t - self.time, &b.v);
+        }
+        Ok(bodies)
+    }
+
+    fn energy(&self, bodies: &[Body]) -> Energy {
+        Energy::of(bodies, 0.0)
+    }
+
+    fn eps(&self) -> f64 {
+        0.0
+    }
+
+    fn state(&self) -> Snapshot {
+        Snapshot {
+            time: self.time,
+            bodies: self.bodies.clone(),
+            ..Snapshot::default()
+        }
+    }
+}
+
+fn resumed(snapshot: Snapshot, between: bool) -> Run<Flight> {
+    let log = Log::of(&snapshot).unwrap();
+    let (time, bodies) = (snapshot.time, snapshot.bodies);
+    Run::resume(
+        Flight {
+            time,
+            bodies,
+            between,
+        },
+        log,
+    )
+    .unwrap()
+}
+
+#[test]
+fn diagnostics_come_at_multiples_and_at_both_ends() {
+    let plan = Plan {
+        records: Some(0.2),
+        ..Plan::default()
+    };
+    for (between, expected) in [
+        (true, [0.0, 0.2, 0.4, 0.6, 0.75]),
+        (false, [0.0, 0.25, 0.5, 0.625, 0.75]),
+    ] {
+        let mut run = Run::start(Flight::new(between)).unwrap();
+        let ended = run.evolve(0.75, &plan, &|| false, &|_| ()).unwrap();
+        assert_eq!(ended, Ended::Complete);
+        assert_eq!(run.records.len(), expected.len());
+        for (record, t) in run.records.iter().zip(expected) {
+            // The ends of steps are rounded.
+            assert!((record.t - t).abs() < 1e-11, "{record:?}");
+        }
+        // Flown apart, and measured against the start.
+        assert!(run.records[0].energy_error == 0.0 && run.records[4].energy_error > 0.1);
+    }
+}
+
+/// A run that stops anywhere and goes on through text has the records of one that does not.
+#[test]
+fn a_resumed_run_has_the_same_records() {
+    let plan = Plan {
+        records: Some(0.1),
+        ..Plan::default()
+    };
+    for between in [true, false] {
+        let mut whole = Run::start(Flight::new(between)).unwrap();
+        whole.evolve(1.0, &plan, &|| false, &|_| ()).unwrap();
+        for steps in 0..8 {
+            let left = Cell::new(steps);
+            let stop = || left.replace(left.get() - 1) == 0;
+            let mut run = Run::start(Flight::new(between)).unwrap();
+            let ended = run.evolve(1.0, &plan, &stop, &|_| ()).unwrap();
+            assert_eq!(ended, Ended::Interrupted);
+            let mut text = Vec::new();
+            run.save().write(&mut text).unwrap();
+            let mut run = resumed(Snapshot::parse(&text).unwrap(), between);
+            run.evolve(1.0, &plan, &|| false, &|_| ()).unwrap();
+            assert_eq!(run.records, whole.records, "{between} {steps}");
+            assert_eq!(run.energy0, whole.energy0);
+        }
+    }
+}
+
+#[test]
+fn snapshots_are_numbered_by_their_interval() {
+    let folder = Folder::new("kit-snapshots");
+    let output = PathBuf::from(folder.file("run.txt"));
+    let plan = |every| Plan {
+        snapshots: Some(Snapshots {
+            every,
+            output: output.clone(),
+        }),
+        ..Plan::default()
+    };
+    let mut run = Run::start(Flight::new(true)).unwrap();
+    run.evolve(0.5, &plan(0.1), &|| false, &|_| ()).unwrap();
+    // A second part goes on with the numbers.
+    run.evolve(0.8, &plan(0.1), &|| false, &|_| ()).unwrap();
+    for (number, t) in (0..=8).map(|k| (k, k as f64 * 0.1)) {
+        let snapshot = Snapshot::load(&plan(0.1).snapshots.unwrap().path(number)).unwrap();
+        assert!(
+            (snapshot.time - t).abs() < 1e-15,
+            "{number}: {}",
+            snapshot.time
+        );
+        let flown = Flight::new(true).bodies_at(t).unwrap();
+        for (a, b) in snapshot.bodies.iter().zip(&flown) {
+            assert!((a.x[0] - b.x[0]).abs() < 1e-14);
+        }
+    }
+    assert_eq!(fs::read_dir(output.parent().unwrap()).unwrap().count(), 9);
+}
+
+/// Where the disk holds a checkpoint, a crash after it costs nothing.
+#[test]
+fn checkpoints_can_be_resumed() {
+    let folder = Folder::new("kit-checkpoints");
+    let path = PathBuf::from(folder.file("run.txt"));
+    let plan = Plan {
+        records: Some(0.5),
+        checkpoints: Some(Checkpoints {
+            interval: Interval::Simulated(0.5),
+            path: path.clone(),
+        }),
+        ..Plan::default()
+    };
+    let seen = Cell::new(0);
+    let mut run = Run::start(Flight::new(true)).unwrap();
+    let watch = |t: f64| {
+        // The file holds the last multiple that was passed before this step.
+        let expected = ((t - DT) / 0.5).floor() * 0.5;
+        match Snapshot::load(&path) {
+            Ok(snapshot) => assert_eq!(snapshot.time, expected),
+            Err(_) => assert_eq!(expected, 0.0),
+        }
+        seen.set(seen.get() + 1);
+    };
+    run.evolve(1.75, &plan, &|| false, &watch).unwrap();
+    assert_eq!(seen.get(), 14);
+    let mut again = resumed(Snapshot::load(&path).unwrap(), true);
+    assert_eq!(again.integration.time, 1.5);
+    again.evolve(1.75, &plan, &|| false, &|_| ()).unwrap();
+    assert_eq!(again.integration.bodies, run.integration.bodies);
+    assert_eq!(again.records, run.records);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_ends_the_run_with_its_name() {
+    let nowhere = PathBuf::from("/no/such/folder/run.txt");
+    let checkpoints = Plan {
+        checkpoints: Some(Checkpoints {
+            interval: Interval::Simulated(0.25),
+            path: nowhere.clone(),
+        }),
+        ..Plan::default()
+    };
+    let csv = Plan {
+        csv: Some(nowhere),
+        ..Plan::default()
+    };
+    for (plan, time) in [(checkpoints, 0.25), (csv, 0.0)] {
+        let mut run = Run::start(Flight::new(true)).unwrap();
+        let error = run.evolve(1.0, &plan, &|| false, &|_| ()).unwrap_err();
+        assert!(error.to_string().contains("/no/such/folder"), "{error}");
+        assert_eq!(run.save().time, time);
+    }
+}
+
+#[test]
+fn lines_that_make_no_sense_are_refused() {
+    let mut snapshot = Run::start(Flight::new(true)).unwrap().save();
+    assert!(Log::of(&snapshot).is_ok());
+    for (key, value) in [
+        ("run.energy0", "x 0"),
+        ("run.energy0", "1"),
+        ("run.seconds", "1 2"),
+        ("run.record", "1 2 3"),
+    ] {
+        snapshot.run = vec![(key.to_owned(), value.to_owned())];
+        let error = Log::of(&snapshot).unwrap_err();
+        assert!(error.contains(&format!("{key} {value}")), "{error}");
+    }
+}

@@ -1,0 +1,74 @@
+//! The words of an application's line in a snapshot.
+
+use std::str::{FromStr, SplitWhitespace};
+
+use super::Snapshot;
+
+/// The value of a line, taken word by word. What cannot be read is refused with the line.
+#[derive(Clone)]
+pub struct Line<'a> {
+    key: &'a str,
+    value: &'a str,
+    words: SplitWhitespace<'a>,
+}
+
+impl<'a> Line<'a> {
+    /// The line of `key` with this `value`.
+    pub fn new(key: &'a str, value: &'a str) -> Self {
+        let words = value.split_whitespace();
+        Self { key, value, words }
+    }
+
+    /// The first line of `key`.
+    pub fn of(snapshot: &'a Snapshot, key: &'a str) -> Option<Self> {
+        Some(Self::new(key, snapshot.value(key)?))
+    }
+
+    /// The next word.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or it is no `T`; in words.
+    pub fn next<T: FromStr>(&mut self) -> Result<T, String> {
+        match self.words.next().and_then(|word| word.parse().ok()) {
+            Some(value) => Ok(value),
+            None => self.refuse(),
+        }
+    }
+
+    /// All words that are left.
+    ///
+    /// # Errors
+    ///
+    /// One of them is no `T`; in words.
+    pub fn rest<T: FromStr>(self) -> Result<Vec<T>, String> {
+        let values = self.words.clone().map(|word| word.parse().ok());
+        values
+            .collect::<Option<_>>()
+            .map_or_else(|| self.refuse(), Ok)
+    }
+
+    /// Checks that no word is left.
+    ///
+    /// # Errors
+    ///
+    /// There is one; in words.
+    pub fn end(mut self) -> Result<(), String> {
+        match self.words.next() {
+            None => Ok(()),
+            Some(_) => self.refuse(),
+        }
+    }
+
+    /// Refuses the line.
+    ///
+    /// # Errors
+    ///
+    /// Always: what is wrong, in words.
+    pub fn refuse<T>(&self) -> Result<T, String> {
+        let Self { key, value, .. } = self;
+        Err(format!(
+            "cannot make sense of the snapshot's line `{key} {value}`"
+        ))
+    }
+}
