@@ -1,58 +1,42 @@
-//! A run as a snapshot, and back: what is resumed goes on with the same bits.
+//! An integration as a snapshot, and back: what is resumed goes on with the same bits.
 //!
-//! Beside the bodies and their states the snapshot has these lines:
+//! Beside the bodies and their states the snapshot has these lines, and those of
+//! [`kirin_kit::run::Log`]:
 //!
 //! ```text
-//! hermite.settings EPS ETA ETA_START DT_MAX SHARED    SHARED is true or false
-//! hermite.energy0 E0            energy at the start, to which the error refers
-//! hermite.counts STEPS BLOCKS PAIRS SECONDS
+//! hermite.settings EPS ETA ETA_START DT_MAX DT_MIN SHARED    SHARED is true or false
+//! hermite.counts STEPS BLOCKS PAIRS
 //! hermite.block_sizes C0 C1 ... blocks of 2^k to 2^(k+1) - 1 particles
-//! hermite.record T ERROR R R R R R          diagnostics, one line for each time
 //! ```
-
-use std::str::FromStr;
 
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
-use kirin_kit::history::{FRACTIONS, Record};
 use kirin_kit::report::exact;
+use kirin_kit::run::{Log, Run};
+use kirin_kit::snapshot::Line;
 
 use crate::counts::Counts;
 use crate::error::Error;
 use crate::integrator::Integrator;
-use crate::run::Run;
 use crate::settings::Settings;
 
 const SETTINGS: &str = "hermite.settings";
-const ENERGY0: &str = "hermite.energy0";
 const COUNTS: &str = "hermite.counts";
 const BLOCK_SIZES: &str = "hermite.block_sizes";
-const RECORD: &str = "hermite.record";
 
-/// All of `run`.
-pub fn save(run: &Run<'_>) -> Snapshot {
-    let integrator = &run.integrator;
+/// All of `integrator`.
+pub fn save(integrator: &Integrator<'_>) -> Snapshot {
     let s = integrator.settings();
     let counts = integrator.counts();
-    let numbers = exact(&[s.eps, s.eta, s.eta_start, s.dt_max]);
+    let numbers = exact(&[s.eps, s.eta, s.eta_start, s.dt_max, s.dt_min]);
+    let (steps, blocks, pairs) = (counts.steps, counts.block_steps, counts.pairs);
     let mut lines = vec![
         (SETTINGS, format!("{numbers} {}", s.shared)),
-        (ENERGY0, exact(&[run.energy0])),
-        (
-            COUNTS,
-            format!(
-                "{} {} {} {:?}",
-                counts.steps, counts.block_steps, counts.pairs, run.seconds
-            ),
-        ),
+        (COUNTS, format!("{steps} {blocks} {pairs}")),
     ];
     if !counts.block_sizes.is_empty() {
         let sizes: Vec<String> = counts.block_sizes.iter().map(u64::to_string).collect();
         lines.push((BLOCK_SIZES, sizes.join(" ")));
-    }
-    for r in &run.records {
-        let radii = exact(&r.radii);
-        lines.push((RECORD, format!("{} {radii}", exact(&[r.t, r.energy_error]))));
     }
     Snapshot {
         time: integrator.time(),
@@ -74,99 +58,54 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
     if snapshot.states.is_none() {
         return Ok(None);
     }
-    let mut words = Words::of(snapshot, SETTINGS)?;
+    let mut words = line(snapshot, SETTINGS)?;
     let settings = Settings {
         eps: words.next()?,
         eta: words.next()?,
         eta_start: words.next()?,
         dt_max: words.next()?,
+        dt_min: words.next()?,
         shared: words.next()?,
     };
+    words.end()?;
     Ok(Some(settings))
 }
 
-/// The run that `snapshot` was saved from.
+/// The run that `snapshot` was saved from, with `settings` from now on: those of the snapshot, or with
+/// other limits of accuracy.
 ///
 /// # Errors
 ///
 /// The snapshot has no states, or they or the lines of the run are not those of a run.
-pub fn resume<'g>(grape: &'g Grape, snapshot: Snapshot) -> Result<Run<'g>, Error> {
-    let Some(settings) = settings(&snapshot)? else {
-        return Err(Error::Refused("the snapshot has no states".to_owned()));
-    };
-    let energy0 = Words::of(&snapshot, ENERGY0)?.next()?;
-    let mut words = Words::of(&snapshot, COUNTS)?;
+pub fn resume<'g>(
+    grape: &'g Grape,
+    settings: Settings,
+    snapshot: Snapshot,
+) -> Result<Run<Integrator<'g>>, Error> {
+    let mut words = line(&snapshot, COUNTS)?;
     let mut counts = Counts {
         steps: words.next()?,
         block_steps: words.next()?,
         pairs: words.next()?,
         block_sizes: Vec::new(),
     };
-    let seconds = words.next()?;
-    if snapshot.value(BLOCK_SIZES).is_some() {
-        counts.block_sizes = Words::of(&snapshot, BLOCK_SIZES)?.rest()?;
+    words.end()?;
+    if let Some(sizes) = Line::of(&snapshot, BLOCK_SIZES) {
+        counts.block_sizes = sizes.rest()?;
     }
-    let mut records = Vec::new();
-    for line in snapshot.values(RECORD) {
-        let numbers: Vec<f64> = Words::new(RECORD, line).rest()?;
-        let [t, energy_error, radii @ ..] = numbers.as_slice() else {
-            return Words::new(RECORD, line).refuse();
-        };
-        let Ok(radii) = <[f64; FRACTIONS.len()]>::try_from(radii) else {
-            return Words::new(RECORD, line).refuse();
-        };
-        records.push(Record {
-            t: *t,
-            energy_error: *energy_error,
-            radii,
-        });
-    }
-    let states = snapshot.states.unwrap_or_default();
-    let (time, bodies) = (snapshot.time, snapshot.bodies);
-    Ok(Run {
-        integrator: Integrator::resume(grape, settings, time, bodies, states, counts)?,
-        energy0,
-        seconds,
-        records,
-    })
+    let log = Log::of(&snapshot)?;
+    let Snapshot {
+        time,
+        bodies,
+        states,
+        ..
+    } = snapshot;
+    let states = states.ok_or_else(|| "the snapshot has no states".to_owned())?;
+    let integrator = Integrator::resume(grape, settings, time, bodies, states, counts)?;
+    Run::new(integrator, log)
 }
 
-/// The words of one of our lines.
-struct Words<'a> {
-    key: &'static str,
-    line: &'a str,
-    words: std::str::SplitWhitespace<'a>,
-}
-
-impl<'a> Words<'a> {
-    fn new(key: &'static str, line: &'a str) -> Self {
-        let words = line.split_whitespace();
-        Self { key, line, words }
-    }
-
-    fn of(snapshot: &'a Snapshot, key: &'static str) -> Result<Self, Error> {
-        let missing = || Error::Refused(format!("the snapshot has states but no line `{key}`"));
-        Ok(Self::new(key, snapshot.value(key).ok_or_else(missing)?))
-    }
-
-    fn next<T: FromStr>(&mut self) -> Result<T, Error> {
-        match self.words.next().and_then(|word| word.parse().ok()) {
-            Some(value) => Ok(value),
-            None => self.refuse(),
-        }
-    }
-
-    fn rest<T: FromStr>(self) -> Result<Vec<T>, Error> {
-        let values = self.words.clone().map(|word| word.parse().ok());
-        values
-            .collect::<Option<_>>()
-            .map_or_else(|| self.refuse(), Ok)
-    }
-
-    fn refuse<T>(&self) -> Result<T, Error> {
-        Err(Error::Refused(format!(
-            "cannot make sense of the snapshot's line `{} {}`",
-            self.key, self.line
-        )))
-    }
+fn line<'a>(snapshot: &'a Snapshot, key: &'static str) -> Result<Line<'a>, Error> {
+    let missing = || Error::Refused(format!("the snapshot has states but no line `{key}`"));
+    Line::of(snapshot, key).ok_or_else(missing)
 }

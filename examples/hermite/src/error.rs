@@ -14,12 +14,14 @@ pub enum Error {
         /// Time at which the force was asked for.
         t: f64,
     },
-    /// The step of the particle with this label fell below [`SMALLEST`](crate::step::SMALLEST).
+    /// The step of the particle with this label fell below the limit.
     StepTooSmall {
         /// Label.
         index: i32,
         /// Time of the particle.
         t: f64,
+        /// The limit: a setting, or what the digits of the time allow.
+        limit: f64,
     },
 }
 
@@ -32,13 +34,20 @@ impl std::fmt::Display for Error {
                 f,
                 "the force on particle {index} at t = {t} is not a finite number"
             ),
-            Self::StepTooSmall { index, t } => write!(
+            Self::StepTooSmall { index, t, limit } => write!(
                 f,
-                "the step of particle {index} at t = {t} fell below 2^-40: \
-                 two particles are too close for this softening (see --eps)"
+                "the step of particle {index} at t = {t} fell below 2^{}, the limit by --dt-min or by \
+                 the digits of the time: two particles are too close for this softening (--eps)",
+                limit.log2()
             ),
         }
     }
 }
 
 impl std::error::Error for Error {}
+
+impl From<String> for Error {
+    fn from(why: String) -> Self {
+        Self::Refused(why)
+    }
+}

@@ -1,10 +1,13 @@
 //! The integration of a cluster through a GRAPE-6 library, one block at a time.
 
 use kirin::client::{Block, Grape};
-use kirin_kit::Body;
+use kirin_kit::diagnostics::Energy;
+use kirin_kit::run::Integration;
 use kirin_kit::snapshot::State;
 use kirin_kit::vector::Vec3;
+use kirin_kit::{Body, Snapshot};
 
+use crate::checkpoint;
 use crate::counts::Counts;
 use crate::error::Error;
 use crate::particle;
@@ -29,6 +32,7 @@ pub struct Integrator<'g> {
     schedule: Schedule,
     counts: Counts,
     due: Vec<usize>,
+    ends: Vec<(Body, State)>,
     block: Block,
 }
 
@@ -100,6 +104,7 @@ impl<'g> Integrator<'g> {
             schedule: Schedule::new(settings.dt_max),
             counts: Counts::default(),
             due: Vec::new(),
+            ends: Vec::new(),
             block: Block::default(),
         };
         (0..new.bodies.len()).for_each(|i| new.send(i));
@@ -132,28 +137,48 @@ impl<'g> Integrator<'g> {
     ///
     /// # Errors
     ///
-    /// The library fails, or steps become too small; the integration cannot go on.
+    /// The library fails, or steps become too small: then everything is as it was before.
     pub fn step(&mut self) -> Result<(), Error> {
         let Some(t) = self.next_time() else {
             return Ok(());
         };
         let mut due = std::mem::take(&mut self.due);
         self.schedule.take_due(t, &mut due);
-        let settings = self.settings;
-        self.forces(t, &due, |this, i, acc, jerk| {
-            let (body, state) = (&mut this.bodies[i], &mut this.states[i]);
-            particle::advance(&settings, t, body, state, acc, jerk)
-        })?;
-        // After the last force: the whole block is to see predicted neighbours, however many
-        // calls it takes.
+        let mut ends = std::mem::take(&mut self.ends);
+        let moved = self.ends_of_steps(t, &due, &mut ends);
+        if moved.is_ok() {
+            for (&i, end) in due.iter().zip(&ends) {
+                (self.bodies[i], self.states[i]) = *end;
+                self.send(i);
+            }
+            self.time = t;
+            self.counts.add(due.len(), self.bodies.len());
+        }
         for &i in &due {
-            self.send(i);
             self.schedule.insert(i, self.states[i].dt);
         }
-        self.time = t;
-        self.counts.add(due.len(), self.bodies.len());
-        self.due = due;
-        Ok(())
+        (self.due, self.ends) = (due, ends);
+        moved
+    }
+
+    /// The particles that are due at `t` as they are then.
+    ///
+    /// Nobody is moved yet: the whole block is to see predicted neighbours, however many calls it
+    /// takes, and an error is to leave no block half done.
+    fn ends_of_steps(
+        &mut self,
+        t: f64,
+        due: &[usize],
+        ends: &mut Vec<(Body, State)>,
+    ) -> Result<(), Error> {
+        let settings = self.settings;
+        ends.clear();
+        self.forces(t, due, |this, i, acc, jerk| {
+            let (mut body, mut state) = (this.bodies[i], this.states[i]);
+            particle::advance(&settings, t, &mut body, &mut state, acc, jerk)?;
+            ends.push((body, state));
+            Ok(())
+        })
     }
 
     /// Everybody at `t`, a time from [`time`](Self::time) to [`next_time`](Self::next_time).
@@ -249,6 +274,43 @@ impl<'g> Integrator<'g> {
     /// Precision of the forces.
     pub fn precision(&self) -> String {
         self.grape.precision(ID)
+    }
+}
+
+impl Integration for Integrator<'_> {
+    type Error = Error;
+
+    fn time(&self) -> f64 {
+        self.time
+    }
+
+    fn next_time(&self, t_end: f64) -> Option<f64> {
+        Integrator::next_time(self).filter(|t| *t <= t_end)
+    }
+
+    fn step(&mut self, _: f64) -> Result<(), Error> {
+        Integrator::step(self)
+    }
+
+    fn visible(&self, t: f64) -> Option<f64> {
+        let between = Integrator::next_time(self).is_none_or(|next| t < next);
+        between.then_some(t)
+    }
+
+    fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Error> {
+        self.synchronised(t)
+    }
+
+    fn energy(&self, bodies: &[Body]) -> Energy {
+        Energy::of(bodies, self.eps() * self.eps())
+    }
+
+    fn eps(&self) -> f64 {
+        self.settings.eps
+    }
+
+    fn state(&self) -> Snapshot {
+        checkpoint::save(self)
     }
 }
 

@@ -11,7 +11,6 @@
 //! * [`settings`], [`counts`]: what an integration is given, and what it has done
 //! * [`integrator`]: the above, joined through a [`Grape`](kirin::client::Grape)
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
-//! * [`run`]: an integration with diagnostics, up to its end or an interruption
 //! * [`output`]: summary, JSON and plot of a run
 //! * [`thesis`]: the tables of the thesis beside this device
 //! * [`options`]: the command line
@@ -23,7 +22,6 @@ pub mod integrator;
 pub mod options;
 pub mod output;
 pub mod particle;
-pub mod run;
 pub mod schedule;
 pub mod scheme;
 pub mod settings;

@@ -25,12 +25,16 @@ METHOD
               The largest power of two below it is taken. A step is halved as often as needed,
               doubled once at a time, and only at multiples of the doubled step.
   First step  dt = eta_start |a| / |a1|, eta_start = eta/4
-  Largest     1/8 (--dt-max); smallest 2^-40, below which the run ends with an error
+  Largest     1/8 (--dt-max)
+  Smallest    what the digits of the time can hold (2^-52 at t = 1), or --dt-min: the run ends with an
+              error where a smaller one is needed, and its --output can be resumed with another
+              --dt-min or --eta. A close binary of period P takes steps of about sqrt(eta) P / 2 pi.
   Energy      |E - E0| / |E0| in double precision on the host, of positions and velocities
               brought to one time by a step of a copy: looking does not change the run
 
-  Ctrl-C ends the run after the current block, with the summary and all files that were asked
-  for; `--input` of that `--output` goes on with the same bits. A second Ctrl-C ends at once.
+  Ctrl-C, SIGTERM and SIGHUP end the run after the current block, with the summary and all files that
+  were asked for; `--input` of that `--output` goes on with the same bits. Only --t-end, --eta and
+  --dt-min may be others then. A signal that comes more than a second after the first ends at once.
 
   Report      Tables 4.1 and 4.2, Figures 4.2 and 4.3 of the thesis (2007) beside this device; the
               runs have eps = 1/256, eta = 0.03, eta_start = 0.01 and end at t = 0.5, their second
@@ -48,7 +52,7 @@ pub struct Options {
     /// Softening length [default: 1/256]
     #[arg(long, value_parser = number)]
     pub eps: Option<f64>,
-    /// Accuracy parameter of the time steps [default: 0.01]
+    /// Accuracy parameter of the time steps; may change when a run is resumed [default: 0.01]
     #[arg(long, value_parser = number)]
     pub eta: Option<f64>,
     /// Accuracy parameter of the first step [default: eta/4]
@@ -57,9 +61,13 @@ pub struct Options {
     /// Largest time step, a power of two up to 1 [default: 1/8]
     #[arg(long, value_parser = number)]
     pub dt_max: Option<f64>,
+    /// End the run where a step below this power of two is needed [default: no limit but the digits
+    /// of the time]
+    #[arg(long, value_parser = number)]
+    pub dt_min: Option<f64>,
     /// Give everybody this one constant step, a power of two, instead of individual ones
     #[arg(long, value_name = "H", value_parser = number)]
-    #[arg(conflicts_with_all = ["eta", "eta_start", "dt_max", "report"])]
+    #[arg(conflicts_with_all = ["eta", "eta_start", "dt_max", "dt_min", "report"])]
     pub shared_step: Option<f64>,
     /// Time at which to end [default: 1]
     #[arg(long, value_parser = number)]
@@ -79,8 +87,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// The settings of a new run, or those of the `saved` one, which the options may repeat but
-    /// not contradict: other settings would not continue the run with the same bits.
+    /// The settings of a new run, or those of the `saved` one. Options may change its limits of
+    /// accuracy, `--eta` and `--dt-min`; what the saved steps and the energy depend on they may
+    /// repeat but not contradict.
     ///
     /// # Errors
     ///
@@ -95,15 +104,18 @@ impl Options {
         let shared_step = if saved.shared { saved.dt_max } else { f64::NAN };
         let options = [
             ("eps", contradicts(self.eps, saved.eps)),
-            ("eta", contradicts(self.eta, saved.eta)),
             ("eta-start", contradicts(self.eta_start, saved.eta_start)),
             ("dt-max", contradicts(self.dt_max, saved.dt_max)),
             ("shared-step", contradicts(self.shared_step, shared_step)),
         ];
         match options.iter().find(|(_, contradicts)| *contradicts) {
-            None => Ok(saved),
+            None => Ok(Settings {
+                eta: self.eta.unwrap_or(saved.eta),
+                dt_min: self.dt_min.unwrap_or(saved.dt_min),
+                ..saved
+            }),
             Some((name, _)) => Err(Error::Refused(format!(
-                "--{name} is not what the input was made with, and a resumed run keeps its settings"
+                "--{name} is not what the input was made with; a resumed run may change only --eta and --dt-min"
             ))),
         }
     }
@@ -116,6 +128,7 @@ impl Options {
             eta: self.eta.unwrap_or(eta),
             eta_start: self.eta_start.unwrap_or(eta_start),
             dt_max: self.shared_step.or(self.dt_max).unwrap_or(default.dt_max),
+            dt_min: self.dt_min.unwrap_or(default.dt_min),
             shared: self.shared_step.is_some(),
         }
     }
@@ -169,6 +182,14 @@ mod tests {
         assert_eq!(options(&[]).settings(Some(saved)), Ok(saved));
         assert_eq!(options(&["--eps", "1/2"]).settings(Some(saved)), Ok(saved));
         assert!(options(&["--eps", "1"]).settings(Some(saved)).is_err());
+        assert!(options(&["--dt-max", "1/4"]).settings(Some(saved)).is_err());
+        let finer = Settings {
+            eta: 0.005,
+            dt_min: 2.0_f64.powi(-50),
+            ..saved
+        };
+        let changed = options(&["--eta", "0.005", "--dt-min", "2^-50"]);
+        assert_eq!(changed.settings(Some(saved)), Ok(finer));
         assert!(
             options(&["--shared-step", "1/8"])
                 .settings(Some(saved))

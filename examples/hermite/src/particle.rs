@@ -71,9 +71,9 @@ pub fn check_state(
         )))
     };
     let State { t, dt, .. } = *state;
-    if !(step::is_power_of_two(dt) && (step::SMALLEST..=settings.dt_max).contains(&dt)) {
+    if !(step::is_power_of_two(dt) && dt <= settings.dt_max && dt >= step::resolution(t)) {
         return refuse(format!(
-            "its step {dt} is not a power of two from 2^-40 to {}",
+            "its step {dt} is not a power of two from the last digit of its time to {}",
             settings.dt_max
         ));
     }
@@ -113,7 +113,7 @@ pub fn begin(
         let wanted = step::first(settings.eta_start, &point(body, state));
         state.dt = step::power_of_two_below(wanted.clamp(f64::MIN_POSITIVE, settings.dt_max));
     }
-    check_step(body, state)
+    check_step(settings, body, state)
 }
 
 /// Takes a particle to the end of its step at `t`, where the force at its predicted point was found
@@ -140,7 +140,7 @@ pub fn advance(
         step::next(t, state.dt, wanted, settings.dt_max)
     };
     *state = State { t, dt, acc, jerk };
-    check_step(body, state)
+    check_step(settings, body, state)
 }
 
 /// The particle as it would be at `t` if its step ended there, where the force at its predicted point
@@ -185,10 +185,15 @@ fn check_force(body: &Body, t: f64, acc: &Vec3, jerk: &Vec3) -> Result<(), Error
     Err(Error::NotFinite { index, t })
 }
 
-fn check_step(body: &Body, state: &State) -> Result<(), Error> {
-    if state.dt < step::SMALLEST {
-        let (index, t) = (body.index, state.t);
-        return Err(Error::StepTooSmall { index, t });
+/// Refuses a step that is below the limit by the settings, or that the digits of the time cannot
+/// hold: of the particle's, or of the end of the first of the largest steps, as times near 0 could
+/// hold any.
+fn check_step(settings: &Settings, body: &Body, state: &State) -> Result<(), Error> {
+    let (index, t) = (body.index, state.t);
+    let digits = step::resolution(t.abs().max(settings.dt_max));
+    let limit = settings.dt_min.max(digits);
+    if state.dt < limit {
+        return Err(Error::StepTooSmall { index, t, limit });
     }
     Ok(())
 }

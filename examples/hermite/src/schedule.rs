@@ -25,7 +25,8 @@ impl Schedule {
 
     /// Enters particle `i` with the step `dt`, a power of two not above the largest.
     pub fn insert(&mut self, i: usize, dt: f64) {
-        let level = (self.largest / dt).log2() as usize;
+        // Both are powers of two, and the quotient of the extremes does not overflow.
+        let level = (self.largest.log2() - dt.log2()) as usize;
         if level >= self.levels.len() {
             self.levels.resize_with(level + 1, Vec::new);
         }
@@ -53,7 +54,7 @@ impl Schedule {
     }
 
     fn step(&self, level: usize) -> f64 {
-        self.largest / (1_u64 << level) as f64
+        self.largest * 2.0_f64.powi(-(level as i32))
     }
 }
 
@@ -96,7 +97,10 @@ mod tests {
     #[test]
     fn the_smallest_step_has_a_place() {
         let mut schedule = Schedule::new(0.125);
-        schedule.insert(0, crate::step::SMALLEST);
-        assert_eq!(schedule.next_time(3.0), Some(3.0 + crate::step::SMALLEST));
+        let dt = crate::step::resolution(3.0);
+        schedule.insert(0, dt);
+        assert_eq!(schedule.next_time(3.0), Some(3.0 + dt));
+        schedule.insert(1, f64::MIN_POSITIVE);
+        assert_eq!(schedule.next_time(0.0), Some(f64::MIN_POSITIVE));
     }
 }

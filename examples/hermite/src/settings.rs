@@ -14,6 +14,9 @@ pub struct Settings {
     pub eta_start: f64,
     /// Largest step, a power of two.
     pub dt_max: f64,
+    /// Smallest step, a power of two: the integration ends where a smaller one is needed. 0: no limit
+    /// but the digits of the time.
+    pub dt_min: f64,
     /// Whether everybody takes the largest step always.
     pub shared: bool,
 }
@@ -27,6 +30,7 @@ impl Default for Settings {
             // for eta_start below 0.01 (twice that at 0.02) or largest steps from 1/32 to 1/2.
             eta_start: 0.0025,
             dt_max: 0.125,
+            dt_min: 0.0,
             shared: false,
         }
     }
@@ -49,8 +53,14 @@ impl Settings {
         if !(self.eta_start > 0.0 && self.eta_start.is_finite()) {
             return refuse("the accuracy parameter of the first step must be a number above 0");
         }
-        if !(step::is_power_of_two(self.dt_max) && (step::SMALLEST..=1.0).contains(&self.dt_max)) {
-            return refuse("the largest step must be a power of two from 2^-40 to 1");
+        if !(step::is_power_of_two(self.dt_max) && self.dt_max <= 1.0) {
+            return refuse("the largest step must be a power of two up to 1");
+        }
+        if self.dt_min != 0.0 && !step::is_power_of_two(self.dt_min) {
+            return refuse("the smallest step must be a power of two, or 0 for no limit");
+        }
+        if self.dt_min > self.dt_max {
+            return refuse("the smallest step must not be above the largest");
         }
         Ok(())
     }

@@ -6,9 +6,6 @@
 use crate::scheme::{Higher, Point};
 use kirin_kit::vector::norm;
 
-/// Steps below this are an error: times of a few thousand could no longer tell them apart.
-pub const SMALLEST: f64 = 1.0 / (1_u64 << 40) as f64;
-
 /// Aarseth's criterion: `sqrt(eta (|a||a2| + |j|^2) / (|j||a3| + |a2|^2))`, all at the end of the
 /// last step.
 ///
@@ -55,17 +52,23 @@ pub fn is_multiple(t: f64, dt: f64) -> bool {
 /// The step that follows one of length `dt` that ended at `t`, where the criterion allows `wanted`.
 ///
 /// Halved as often as is needed; doubled once at most, and only where `t` is
-/// a multiple of the doubled step. The result is below `smallest` only if `wanted` is.
+/// a multiple of the doubled step.
 pub fn next(t: f64, dt: f64, wanted: f64, largest: f64) -> f64 {
     let doubled = 2.0 * dt;
     if wanted >= doubled && doubled <= largest && is_multiple(t, doubled) {
         return doubled;
     }
-    let mut step = dt.min(largest);
-    while step > wanted && step >= SMALLEST {
-        step /= 2.0;
+    let step = dt.min(largest);
+    if wanted < step {
+        power_of_two_below(wanted.max(f64::MIN_POSITIVE))
+    } else {
+        step
     }
-    step
+}
+
+/// The smallest step that a time of `t` can hold: the distance to the next larger number.
+pub fn resolution(t: f64) -> f64 {
+    t.abs().next_up() - t.abs()
 }
 
 #[cfg(test)]
@@ -84,7 +87,8 @@ mod tests {
     fn steps_are_halved_as_often_as_needed() {
         assert_eq!(next(0.25, 0.125, 0.125, 1.0), 0.125);
         assert_eq!(next(0.25, 0.125, 0.0313, 1.0), 0.03125);
-        assert!(next(0.25, 0.125, 1e-300, 1.0) < SMALLEST);
+        assert_eq!(next(0.25, 0.125, 2.0_f64.powi(-60), 1.0), 2.0_f64.powi(-60));
+        assert!(next(0.25, 0.125, 0.0, 1.0) < 1e-300);
         assert!(next(0.25, 0.125, f64::NAN, 1.0) == 0.125);
     }
 
@@ -92,9 +96,18 @@ mod tests {
     fn powers_of_two() {
         assert_eq!(power_of_two_below(0.3), 0.25);
         assert_eq!(power_of_two_below(0.25), 0.25);
-        assert!(is_power_of_two(SMALLEST) && is_power_of_two(4.0));
+        assert!(is_power_of_two(1.0 / 1024.0) && is_power_of_two(4.0));
         assert!(!is_power_of_two(0.3) && !is_power_of_two(0.0) && !is_power_of_two(-1.0));
         assert!(!is_power_of_two(f64::INFINITY) && !is_power_of_two(f64::NAN));
+    }
+
+    #[test]
+    fn a_time_holds_steps_of_its_last_digit() {
+        assert_eq!(resolution(1.0), f64::EPSILON);
+        assert_eq!(resolution(-1.5), f64::EPSILON);
+        assert_eq!(resolution(0.75), f64::EPSILON / 2.0);
+        let t = 1000.5;
+        assert!(t + resolution(t) > t && t + resolution(t) / 2.0 == t);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::fs;
 
 use common::{fail, figures, succeed};
 use kirin_kit::Snapshot;
+use kirin_kit::diagnostics::Energy;
 use kirin_kit::trial::Folder;
 
 #[test]
@@ -65,7 +66,17 @@ fn plots_and_snapshots_are_written() {
     let run = ["--n", "64", "--t-end", "0.25", "--plot"];
     succeed(&[&run[..], &[&svg, "--output", &out]].concat());
     succeed(&[&run[..], &[&png]].concat());
-    for words in ["Energy error", "90 %", "Number of blocks"] {
+    for words in [
+        "Energy error",
+        "Virial ratio",
+        "Lagrangian radii",
+        "90 %",
+        "core",
+        "Number of blocks",
+        "ε = 1/256",
+        "x–y plane at t = 0",
+        "x–y plane at t = 1/4",
+    ] {
         assert!(folder.text("a.svg").contains(words), "{words}");
     }
     assert!(fs::read(&png).unwrap().starts_with(b"\x89PNG"));
@@ -73,7 +84,40 @@ fn plots_and_snapshots_are_written() {
     assert_eq!((snapshot.time, snapshot.bodies.len()), (0.25, 64));
     assert!(snapshot.states.is_some());
     // Every 1/256 for the plot, both ends included.
-    assert_eq!(snapshot.values("hermite.record").count(), 65);
+    assert_eq!(snapshot.values("run.record").count(), 65);
+}
+
+/// All bodies of a snapshot are at its time, so that their energy is that of the start; and it is a
+/// model to begin with.
+#[test]
+fn snapshots_come_at_intervals() {
+    let folder = Folder::new("snapshots");
+    let [run, csv, again] = ["run.txt", "run.csv", "again.txt"].map(|name| folder.file(name));
+    let model = ["--n", "1e2", "--t-end", "0.5", "--output", &run];
+    let files = ["--snapshot-every", "0.125", "--csv", &csv, "--every", "1/8"];
+    succeed(&[&model[..], &files].concat());
+    let eps2 = 1.0 / 65536.0;
+    let energies = (0..5).map(|k| {
+        let text = folder.text(&format!("run.{k:04}.txt"));
+        let snapshot = Snapshot::parse(text.as_bytes()).unwrap();
+        assert_eq!(snapshot.bodies.len(), 100);
+        assert_eq!(snapshot.time, f64::from(k) * 0.125);
+        assert!(snapshot.states.is_none());
+        Energy::of(&snapshot.bodies, eps2).total()
+    });
+    let energies: Vec<f64> = energies.collect();
+    assert!(!std::path::Path::new(&folder.file("run.0005.txt")).exists());
+    // The same figures stand in the file of comma-separated values.
+    let csv = folder.text("run.csv");
+    assert_eq!(csv.lines().count(), 6);
+    for (line, energy) in csv.lines().skip(1).zip(&energies) {
+        let number = |column| line.split(',').nth(column).unwrap().parse::<f64>().unwrap();
+        assert!((number(1) / energy - 1.0).abs() < 1e-14, "{line}");
+        assert!((energy / energies[0] - 1.0).abs() < 1e-6, "{energies:?}");
+    }
+    let first = folder.file("run.0001.txt");
+    succeed(&["--input", &first, "--t-end", "0.25", "--output", &again]);
+    assert!(fail(&["--snapshot-every", "1/8"]).contains("--output"));
 }
 
 /// Where `--t-end` cuts through the steps the figures are those of that very time.
@@ -159,6 +203,12 @@ fn bad_options_are_refused_before_the_run() {
         (&["--output", "/no/such/folder/a.txt"], "no such folder"),
         (&["--eps", "-1"], "--eps"),
         (&["--n", "0"], "--n"),
+        (&["--n", "1.5"], "whole number"),
+        (&["--dt-min", "0.3"], "power of two"),
+        (&["--dt-min", "1/4"], "above the largest"),
+        (&["--checkpoint-every", "often", "--output", "a"], "30min"),
+        (&["--checkpoint-every", "1/8"], "--output"),
+        (&["--csv", "/no/such/folder/a.csv"], "no such folder"),
         (&["--n", "9", "--input", "a.txt"], "--input"),
         (&["--dt-max", "0.3"], "power of two"),
         (&["--library", "/no/such/libg6.so"], "libg6.so"),

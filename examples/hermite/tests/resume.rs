@@ -8,57 +8,66 @@ use std::time::Duration;
 
 use common::{PROGRAM, fail, grape, succeed};
 use hermite::checkpoint;
-use hermite::run::Run;
+use hermite::integrator::Integrator;
 use hermite::settings::Settings;
+use kirin::client::Grape;
 use kirin_kit::command::Ended;
+use kirin_kit::run::{Log, Plan, Run};
 use kirin_kit::trial::Folder;
 use kirin_kit::{Snapshot, models};
 
-const EVERY: Option<f64> = Some(1.0 / 32.0);
+fn plan() -> Plan {
+    Plan {
+        records: Some(1.0 / 32.0),
+        ..Plan::default()
+    }
+}
 
 /// The text of a run to `t_end` that is interrupted after each of these numbers of blocks, goes
 /// through text, and is resumed.
 fn interrupted_after(blocks: &[u32], t_ends: &[f64]) -> Snapshot {
     let (_turn, grape) = grape();
     let bodies = models::plummer(100, 3);
-    let mut run = Run::start(&grape, Settings::default(), 0.0, bodies).unwrap();
+    let integrator = Integrator::start(&grape, Settings::default(), 0.0, bodies).unwrap();
+    let mut run = Run::new(integrator, Log::default()).unwrap();
     for blocks in blocks {
         let left = Cell::new(*blocks);
         let stop = || left.replace(left.get().saturating_sub(1)) == 0;
-        let ended = run.evolve(t_ends[0], EVERY, &stop, &|_| ()).unwrap();
+        let ended = run.evolve(t_ends[0], &plan(), &stop, &|_| ()).unwrap();
         assert_eq!(ended, Ended::Interrupted);
         run = through_text(&grape, run);
     }
     for t_end in t_ends {
-        let ended = run.evolve(*t_end, EVERY, &|| false, &|_| ()).unwrap();
+        let ended = run.evolve(*t_end, &plan(), &|| false, &|_| ()).unwrap();
         assert_eq!(ended, Ended::Complete);
         run = through_text(&grape, run);
     }
-    checkpoint::save(&run)
+    run.save()
 }
 
-fn through_text<'g>(grape: &'g kirin::client::Grape, run: Run<'g>) -> Run<'g> {
+fn through_text<'g>(grape: &'g Grape, run: Run<Integrator<'g>>) -> Run<Integrator<'g>> {
     let mut text = Vec::new();
-    checkpoint::save(&run).write(&mut text).unwrap();
+    run.save().write(&mut text).unwrap();
     // The library's memory goes with the run: nothing but the text is left.
     drop(run);
-    checkpoint::resume(grape, Snapshot::parse(&text).unwrap()).unwrap()
+    let snapshot = Snapshot::parse(&text).unwrap();
+    let settings = checkpoint::settings(&snapshot).unwrap().unwrap();
+    checkpoint::resume(grape, settings, snapshot).unwrap()
 }
 
 fn assert_same(a: &Snapshot, b: &Snapshot) {
     assert_eq!(a.time.to_bits(), b.time.to_bits());
     assert!(a.bodies == b.bodies, "bodies differ");
     assert!(a.states == b.states, "states differ");
-    for key in ["hermite.settings", "hermite.energy0", "hermite.block_sizes"] {
+    for key in [
+        "hermite.settings",
+        "hermite.counts",
+        "hermite.block_sizes",
+        "run.energy0",
+    ] {
         assert!(a.value(key).is_some());
         assert_eq!(a.value(key), b.value(key));
     }
-    // The last of the counts is the wall time.
-    let counts = |s: &Snapshot| {
-        let words = s.value("hermite.counts").unwrap().split(' ').take(3);
-        words.map(str::to_owned).collect::<Vec<_>>()
-    };
-    assert_eq!(counts(a), counts(b));
 }
 
 #[test]
@@ -69,7 +78,7 @@ fn at_any_block() {
         let resumed = interrupted_after(blocks, &[0.5]);
         assert_same(&resumed, &whole);
         let records = |s: &Snapshot| {
-            s.values("hermite.record")
+            s.values("run.record")
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         };
@@ -95,59 +104,113 @@ fn the_program_resumes_what_it_wrote() {
     let [whole, again] = ["whole.txt", "resumed.txt"]
         .map(|name| Snapshot::parse(folder.text(name).as_bytes()).unwrap());
     assert_same(&again, &whole);
-    let refusal = fail(&["--input", &half, "--eta", "0.02", "--t-end", "0.5"]);
-    assert!(refusal.contains("--eta"), "{refusal}");
+    let refusal = fail(&["--input", &half, "--eps", "1/8", "--t-end", "0.5"]);
+    assert!(refusal.contains("--eps"), "{refusal}");
     let refusal = fail(&["--input", &half, "--t-end", "0.25"]);
     assert!(refusal.contains("t = 0.25 already"), "{refusal}");
 }
 
-/// Ctrl-C at whatever moment it comes.
+/// A run of 512 stars without an end gets `signals` (of `kill`) all at once, at whatever moment that is, and
+/// leaves `output`; once more, later, if the program was not ready for signals.
 #[cfg(unix)]
-#[test]
-fn the_program_stops_at_ctrl_c() {
-    let folder = Folder::new("ctrl-c");
-    let [cut, whole, resumed] = ["cut.txt", "whole.txt", "resumed.txt"].map(|n| folder.file(n));
-    let model = ["--n", "512", "--seed", "4"];
-    let interrupted = |delay: Duration| {
+fn signalled(signals: &[&str], arguments: &[&str], output: &str) -> std::process::Output {
+    let run = |delay: Duration| {
         let child = PROGRAM
-            .command(&model)
-            .args(["--t-end", "1000", "--output", &cut])
+            .command(&MODEL)
+            .args(["--t-end", "1000", "--output", output])
+            .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         std::thread::sleep(delay);
-        let kill = std::process::Command::new("kill")
-            .args(["-INT", &child.id().to_string()])
-            .status()
-            .unwrap();
-        assert!(kill.success());
+        for signal in signals {
+            let kill = std::process::Command::new("kill")
+                .args([*signal, &child.id().to_string()])
+                .status()
+                .unwrap();
+            assert!(kill.success());
+        }
         child.wait_with_output().unwrap()
     };
-    // On a busy machine the signal may come before the program is ready for it.
-    let output = [500, 2000, 8000]
+    [500, 2000, 8000]
         .map(Duration::from_millis)
         .into_iter()
-        .map(interrupted)
-        .find(|output| output.status.code().is_some())
-        .expect("the program never got ready for the signal");
-    assert_eq!(output.status.code(), Some(130));
-    let summary = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        summary.contains("interrupted on the way to 1000"),
-        "{summary}"
-    );
+        .map(run)
+        .find(|_| std::path::Path::new(output).exists())
+        .expect("the program never got ready for the signal")
+}
 
-    let time = Snapshot::parse(folder.text("cut.txt").as_bytes())
-        .unwrap()
-        .time;
+#[cfg(unix)]
+const MODEL: [&str; 4] = ["--n", "512", "--seed", "4"];
+
+/// What `cut` holds goes on with the bits of a run that nobody disturbed.
+#[cfg(unix)]
+fn assert_resumes(folder: &Folder, cut: &str) {
+    let [whole, resumed] = ["whole.txt", "resumed.txt"].map(|name| folder.file(name));
+    let time = Snapshot::load(cut.as_ref()).unwrap().time;
     assert!((0.0..1000.0).contains(&time));
     let end = format!("{}", time + 1.0 / 32.0);
-    succeed(&[&model[..], &["--t-end", &end, "--output", &whole]].concat());
-    succeed(&["--input", &cut, "--t-end", &end, "--output", &resumed]);
-    let [whole, resumed] = ["whole.txt", "resumed.txt"]
-        .map(|name| Snapshot::parse(folder.text(name).as_bytes()).unwrap());
+    succeed(&[&MODEL[..], &["--t-end", &end, "--output", &whole]].concat());
+    succeed(&["--input", cut, "--t-end", &end, "--output", &resumed]);
+    let [whole, resumed] = [whole, resumed].map(|path| Snapshot::load(path.as_ref()).unwrap());
     assert_same(&resumed, &whole);
+}
+
+/// SIGTERM is what batch systems send. Two signals at once, as some launchers send them, are one.
+#[cfg(unix)]
+#[test]
+fn signals_end_a_run_in_order() {
+    let folder = Folder::new("signals");
+    let cut = folder.file("cut.txt");
+    for signals in [
+        &["-INT"][..],
+        &["-TERM"],
+        &["-INT", "-INT"],
+        &["-TERM", "-INT"],
+    ] {
+        let _ = std::fs::remove_file(&cut);
+        let output = signalled(signals, &[], &cut);
+        assert_eq!(output.status.code(), Some(130), "{signals:?}");
+        let summary = String::from_utf8(output.stdout).unwrap();
+        let words = "interrupted on the way to 1000";
+        assert!(summary.contains(words), "{signals:?}: {summary}");
+    }
+    assert_resumes(&folder, &cut);
+}
+
+/// Nothing can be done at SIGKILL: the last checkpoint is whole.
+#[cfg(unix)]
+#[test]
+fn a_killed_run_leaves_its_last_checkpoint() {
+    let folder = Folder::new("killed");
+    for interval in ["1/256", "10ms"] {
+        let cut = folder.file(&interval.replace('/', "-"));
+        let output = signalled(&["-KILL"], &["--checkpoint-every", interval], &cut);
+        assert_eq!(output.status.code(), None);
+        assert_resumes(&folder, &cut);
+    }
+}
+
+/// A resumed run may be more careful from then on.
+#[test]
+fn eta_may_change() {
+    let folder = Folder::new("eta");
+    let [half, rough, fine] = ["half", "rough", "fine"].map(|name| folder.file(name));
+    succeed(&["--n", "64", "--t-end", "0.25", "--output", &half]);
+    let resume = ["--input", &half, "--t-end", "0.5", "--output"];
+    succeed(&[&resume[..], &[&rough]].concat());
+    succeed(&[&resume[..], &[&fine, "--eta", "0.0025"]].concat());
+    let [half, rough, fine] = [half, rough, fine].map(|path| {
+        let snapshot = Snapshot::load(path.as_ref()).unwrap();
+        let steps = snapshot.value("hermite.counts").unwrap().split(' ').next();
+        let steps: f64 = steps.unwrap().parse().unwrap();
+        (checkpoint::settings(&snapshot).unwrap().unwrap().eta, steps)
+    });
+    assert_eq!((half.0, rough.0, fine.0), (0.01, 0.01, 0.0025));
+    // Steps go with the root of eta.
+    let ratio = (fine.1 - half.1) / (rough.1 - half.1);
+    assert!((1.5..2.5).contains(&ratio), "{ratio}");
 }
 
 /// However many calls a block takes, its particles see one another predicted, none corrected.

@@ -11,7 +11,7 @@ use crate::interrupt;
 use crate::models::{Components, Model};
 use crate::number::{bodies, count, number};
 use crate::plot::{self, Figure};
-use crate::run::{Checkpoints, Interval, Plan, Snapshots, simulated};
+use crate::run::{Checkpoints, Interval, Log, Plan, Snapshots, simulated};
 
 /// Number of bodies where no option says otherwise.
 pub const DEFAULT_N: u64 = 1024;
@@ -44,6 +44,11 @@ impl Start {
     /// Seed of the random numbers.
     pub fn seed(&self) -> u64 {
         self.seed.unwrap_or(DEFAULT_SEED)
+    }
+
+    /// The log of a run that begins with the model.
+    pub fn log(&self) -> Log {
+        Log::begin(self.model.unwrap_or_default().title(), self.seed())
     }
 
     /// The bodies of the model.

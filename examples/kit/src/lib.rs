@@ -10,6 +10,7 @@
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
 //! * [`density`]: density around each body, core radius and core density
 //! * [`run`]: the loop of a run: diagnostics, snapshots, checkpoints, signals
+//! * [`summary`]: how a run ended: table, JSON, figure
 //! * [`history`]: diagnostics over time, as curves, CSV and JSON
 //! * [`progress`]: a bar on a terminal's stderr, silence elsewhere
 //! * [`plot`]: figures of several panels, as SVG or PNG
@@ -39,6 +40,7 @@ pub mod report;
 mod rows;
 pub mod run;
 pub mod snapshot;
+pub mod summary;
 pub mod trial;
 pub mod vector;
 

@@ -35,3 +35,9 @@ impl std::fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<String> for Error {
+    fn from(why: String) -> Self {
+        Self::Refused(why)
+    }
+}

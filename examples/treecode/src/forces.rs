@@ -77,12 +77,13 @@ pub struct Forces<'g> {
 }
 
 impl<'g> Forces<'g> {
-    /// Forces by `engine`. A library's cluster 0 is opened, and closed when this is dropped.
+    /// Forces by `engine`, after so much `work`. A library's cluster 0 is opened, and closed when this
+    /// is dropped.
     ///
     /// # Errors
     ///
     /// The library refuses.
-    pub fn new(engine: Engine<'g>) -> Result<Self, Error> {
+    pub fn new(engine: Engine<'g>, work: Work) -> Result<Self, Error> {
         Ok(Self {
             sums: match engine {
                 Engine::Library(grape) => Sums::Library(Library::open(grape)?),
@@ -91,7 +92,7 @@ impl<'g> Forces<'g> {
             tree: Tree::default(),
             groups: Vec::new(),
             stack: Vec::new(),
-            work: Work::default(),
+            work,
         })
     }
 

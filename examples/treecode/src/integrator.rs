@@ -1,24 +1,41 @@
 //! Shared leapfrog steps: half a kick, a drift, the forces, half a kick.
 
-use kirin_kit::Body;
 use kirin_kit::diagnostics::Energy;
+use kirin_kit::run::Integration;
 use kirin_kit::vector::{add_scaled, dot};
+use kirin_kit::{Body, Snapshot};
 use rayon::prelude::*;
 
+use crate::checkpoint;
 use crate::error::Error;
-use crate::forces::{Engine, Forces};
+use crate::forces::{Engine, Forces, Work};
 use crate::particle::Particle;
 use crate::settings::Settings;
 
 /// Particles that one task takes at least.
 const GRAIN: usize = 4096;
 
+/// Part of a step by which a time may miss its end: times of many steps are rounded.
+const SLACK: f64 = 1e-9;
+
+/// The grid of times at which steps end: multiples of the step, counted from where the run began or was
+/// last cut, so that rounding errors do not add up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grid {
+    /// Where the steps are counted from.
+    pub origin: f64,
+    /// Steps since then.
+    pub steps: u64,
+}
+
 /// Particles on their way, all at one time.
 pub struct Integrator<'g> {
     forces: Forces<'g>,
     settings: Settings,
     particles: Vec<Particle>,
-    start: f64,
+    /// The particles before the step that is being taken.
+    before: Vec<Particle>,
+    grid: Grid,
     time: f64,
     steps: u64,
 }
@@ -35,53 +52,88 @@ impl<'g> Integrator<'g> {
         time: f64,
         bodies: &[Body],
     ) -> Result<Self, Error> {
+        let origin = time;
+        let grid = Grid { origin, steps: 0 };
+        Self::resume(engine, settings, (time, grid), bodies, (0, Work::default()))
+    }
+
+    /// Goes on from `bodies` at a time on a grid, after so many steps that were so much work.
+    ///
+    /// # Errors
+    ///
+    /// Senseless settings or bodies; whatever goes wrong with the first forces.
+    pub fn resume(
+        engine: Engine<'g>,
+        settings: Settings,
+        (time, grid): (f64, Grid),
+        bodies: &[Body],
+        (steps, work): (u64, Work),
+    ) -> Result<Self, Error> {
         settings.check()?;
         i32::try_from(bodies.len()).map_err(|_| {
             Error::Refused("the interface counts particles in 32-bit integers".to_owned())
         })?;
         let mut new = Self {
-            forces: Forces::new(engine)?,
+            forces: Forces::new(engine, work)?,
             settings,
             particles: (0..)
                 .zip(bodies)
                 .map(|(order, body)| Particle::new(body, order))
                 .collect(),
-            start: time,
+            before: Vec::new(),
+            grid,
             time,
-            steps: 0,
+            steps,
         };
         new.forces.find(&mut new.particles, &new.settings)?;
         Ok(new)
+    }
+
+    /// End of the next step, or of the part of one that is left to `t_end`; `None` where nothing is.
+    pub fn next_time(&self, t_end: f64) -> Option<f64> {
+        let Settings { dt, .. } = self.settings;
+        // Rounding errors of a time are no step.
+        if t_end - self.time <= SLACK * dt {
+            return None;
+        }
+        let whole = self.grid.origin + (self.grid.steps + 1) as f64 * dt;
+        Some(if whole - t_end <= SLACK * dt {
+            whole
+        } else {
+            t_end
+        })
     }
 
     /// Takes a step, or the part of one that is left to `t_end`. Returns whether there was any.
     ///
     /// # Errors
     ///
-    /// A position or force is no longer finite, or the library fails.
+    /// A position or force is no longer finite, or the library fails; then everybody is where they
+    /// were before.
     pub fn step(&mut self, t_end: f64) -> Result<bool, Error> {
-        let dt = self.settings.dt;
-        // Rounding errors of a time are no step.
-        if t_end - self.time <= 1e-9 * dt {
+        let Some(end) = self.next_time(t_end) else {
             return Ok(false);
-        }
-        // Counted from the start: the times of many steps do not add up their rounding errors.
-        let whole = self.start + (self.steps + 1) as f64 * dt;
-        let end = if t_end - whole <= 1e-9 * dt {
-            t_end
-        } else {
-            whole
         };
+        self.before.clone_from(&self.particles);
         let h = end - self.time;
         self.kick(0.5 * h);
         self.particles
             .par_iter_mut()
             .with_min_len(GRAIN)
             .for_each(|p| add_scaled(&mut p.x, h, &p.v));
-        self.forces.find(&mut self.particles, &self.settings)?;
+        if let Err(e) = self.forces.find(&mut self.particles, &self.settings) {
+            std::mem::swap(&mut self.particles, &mut self.before);
+            return Err(e);
+        }
         self.kick(0.5 * h);
         self.steps += 1;
         self.time = end;
+        self.grid.steps += 1;
+        if self.grid.origin + self.grid.steps as f64 * self.settings.dt != end {
+            // A step that was cut begins another grid.
+            let origin = end;
+            self.grid = Grid { origin, steps: 0 };
+        }
         Ok(true)
     }
 
@@ -125,7 +177,12 @@ impl<'g> Integrator<'g> {
         self.time
     }
 
-    /// Steps taken.
+    /// The grid of the steps' ends.
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// Steps taken, those before an interruption included.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -133,5 +190,42 @@ impl<'g> Integrator<'g> {
     /// The forces, with what they have cost.
     pub fn forces(&self) -> &Forces<'g> {
         &self.forces
+    }
+}
+
+impl Integration for Integrator<'_> {
+    type Error = Error;
+
+    fn time(&self) -> f64 {
+        self.time
+    }
+
+    fn next_time(&self, t_end: f64) -> Option<f64> {
+        Integrator::next_time(self, t_end)
+    }
+
+    fn step(&mut self, t_end: f64) -> Result<(), Error> {
+        Integrator::step(self, t_end).map(|_| ())
+    }
+
+    fn visible(&self, t: f64) -> Option<f64> {
+        (self.time >= t - SLACK * self.settings.dt).then_some(self.time)
+    }
+
+    fn bodies_at(&mut self, _: f64) -> Result<Vec<Body>, Error> {
+        Ok(self.bodies())
+    }
+
+    /// From the potentials that came with the forces: those of everybody's present places.
+    fn energy(&self, _: &[Body]) -> Energy {
+        Integrator::energy(self)
+    }
+
+    fn eps(&self) -> f64 {
+        self.settings.eps
+    }
+
+    fn state(&self) -> Snapshot {
+        checkpoint::save(self)
     }
 }

@@ -9,11 +9,12 @@
 //! * [`walk`]: groups and their interaction lists
 //! * [`forces`]: the above, joined, with [`library`] or [`host`] to do the sums
 //! * [`settings`], [`integrator`]: shared leapfrog steps
-//! * [`run`]: an integration with diagnostics, up to its end or an interruption
+//! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
 //! * [`output`]: summary, JSON and plot of a run
 //! * [`thesis`]: the thesis' table beside this machine's times
 //! * [`options`]: the command line
 
+pub mod checkpoint;
 pub mod error;
 pub mod forces;
 pub mod host;
@@ -24,7 +25,6 @@ pub mod morton;
 pub mod options;
 pub mod output;
 pub mod particle;
-pub mod run;
 pub mod settings;
 pub mod symmetric;
 pub mod thesis;

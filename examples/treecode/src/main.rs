@@ -8,12 +8,13 @@ use clap::Parser;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::command::{Ended, exit_code, named};
-use kirin_kit::interrupt::{self, interrupted};
-use kirin_kit::progress::Progress;
+use kirin_kit::diagnostics::Energy;
+use kirin_kit::run::{Run, conduct};
+use treecode::checkpoint;
 use treecode::forces::Engine;
+use treecode::integrator::Integrator;
 use treecode::options::{DEFAULT_T_END, Options};
 use treecode::output::Report;
-use treecode::run::Run;
 use treecode::thesis;
 
 fn main() -> ExitCode {
@@ -35,52 +36,33 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
         (Engine::Library(&grape), grape.name())
     };
     let mut run = begin(options, engine)?;
-    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
-    let start = run.integrator.time();
-    if t_end <= start {
-        return Err(format!("the run is at t = {start} already: --t-end must be later").into());
-    }
-    interrupt::catch()?;
-    let progress = Progress::new("treecode", start, t_end);
-    let ended = run.evolve(t_end, files.interval(t_end - start), &interrupted, &|t| {
-        progress.advance(t);
-    });
-    progress.finish();
-    let ended = ended?;
-    // Before anything that can fail: the snapshot is what cannot be had again.
-    if let Some(path) = &files.output {
-        run.save().save(path).map_err(named(path))?;
-    }
-    let modelled = files.input.is_none();
-    let report = Report {
-        run: &run,
-        t_end,
-        energy: run.integrator.energy(),
-        direct_energy_error: run.direct_energy_error(),
-        ended,
-        model: if modelled {
-            options.start.model.unwrap_or_default().title()
-        } else {
-            "Snapshot"
-        },
-        seed: modelled.then(|| options.start.seed()),
-        library,
+    let direct_energy = |run: &Run<Integrator<'_>>| {
+        let eps = run.integration.settings().eps;
+        Energy::of(&run.integration.bodies(), eps * eps)
     };
+    let direct0 = options.direct_energy.then(|| direct_energy(&run).total());
+    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
+    let summary = conduct("treecode", &mut run, t_end, files)?;
+    let direct_error = direct0.map(|energy0| direct_energy(&run).error(energy0));
+    let report = Report::new(&summary, &run.integration, library, direct_error);
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
     let _ = write!(std::io::stdout(), "{}", report.table());
     files.report(|| report.json(), || report.figure())?;
-    Ok(ended)
+    Ok(summary.ended)
 }
 
 /// A new run, or one that starts from the input.
-fn begin<'g>(options: &Options, engine: Engine<'g>) -> Result<Run<'g>, Box<dyn Error>> {
-    let (settings, direct) = (options.settings(), options.direct_energy);
-    settings.check()?;
+fn begin<'g>(options: &Options, engine: Engine<'g>) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
     let Some(path) = &options.files.input else {
+        let settings = options.settings(None);
+        settings.check()?;
         let bodies = options.start.bodies()?;
-        return Ok(Run::start(engine, settings, 0.0, &bodies, direct)?);
+        let integrator = Integrator::start(engine, settings, 0.0, &bodies)?;
+        return Ok(Run::new(integrator, options.start.log())?);
     };
     let snapshot = Snapshot::load(path).map_err(named(path))?;
-    let run = Run::resume(engine, settings, &snapshot, direct);
+    let settings = options.settings(checkpoint::settings(&snapshot).map_err(named(path))?);
+    settings.check()?;
+    let run = checkpoint::resume(engine, settings, &snapshot);
     Ok(run.map_err(named(path))?)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use kirin_kit::command::{Files, Start};
 use kirin_kit::comparison::Comparison;
-use kirin_kit::number::number;
+use kirin_kit::number::{count, number};
 
 use crate::settings::Settings;
 
@@ -28,8 +28,9 @@ METHOD
               sums all pairs in double precision at the start and the end as well
 
   Threads: RAYON_NUM_THREADS for tree, lists and --host, KIRIN_THREADS for the library.
-  Ctrl-C ends the run after the current step, with the summary and all files that were asked
-  for; `--input` of that `--output` goes on with the same bits. A second Ctrl-C ends at once.
+  Ctrl-C, SIGTERM and SIGHUP end the run after the current step, with the summary and all files that
+  were asked for; `--input` of that `--output` goes on with its settings and the same bits, or with
+  other settings by option. A signal that comes more than a second after the first ends at once.
   Numbers may be fractions, as in --eps 1/64.";
 
 /// Evolves a star cluster by a treecode through the GRAPE-6 interface.
@@ -49,8 +50,8 @@ pub struct Options {
     #[arg(long, value_parser = number)]
     pub dt: Option<f64>,
     /// Largest group of particles with one interaction list [default: 2048]
-    #[arg(long, conflicts_with = "report")]
-    pub n_crit: Option<usize>,
+    #[arg(long, conflicts_with = "report", value_parser = count)]
+    pub n_crit: Option<u64>,
     /// Give cells quadrupoles
     #[arg(long)]
     pub quadrupoles: bool,
@@ -75,15 +76,17 @@ pub struct Options {
 }
 
 impl Options {
-    /// The settings of a run.
-    pub fn settings(&self) -> Settings {
-        let default = Settings::default();
+    /// The settings of a run: where the options say nothing, those of the `saved` one that it
+    /// continues, or the defaults.
+    pub fn settings(&self, saved: Option<Settings>) -> Settings {
+        let default = saved.unwrap_or_default();
+        let n_crit = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         Settings {
             eps: self.eps.unwrap_or(default.eps),
             theta: self.theta.unwrap_or(default.theta),
             dt: self.dt.unwrap_or(default.dt),
-            n_crit: self.n_crit.unwrap_or(default.n_crit),
-            quadrupoles: self.quadrupoles,
+            n_crit: self.n_crit.map_or(default.n_crit, n_crit),
+            quadrupoles: self.quadrupoles || default.quadrupoles,
         }
     }
 }
@@ -101,7 +104,7 @@ mod tests {
     #[test]
     fn the_help_states_the_defaults() {
         let help = Options::command().render_long_help().to_string();
-        let default = Options::parse_from(["treecode"]).settings();
+        let default = Options::parse_from(["treecode"]).settings(None);
         assert_eq!(default, Settings::default());
         assert_eq!((default.eps, default.dt), (1.0 / 64.0, 1.0 / 64.0));
         assert_eq!((default.theta, DEFAULT_T_END), (0.75, 1.0));

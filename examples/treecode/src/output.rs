@@ -1,137 +1,100 @@
 //! What a run is reported as: a table, a JSON object, a figure.
 
-use kirin_kit::command::Ended;
-use kirin_kit::diagnostics::Energy;
-use kirin_kit::history::{self, FRACTIONS};
-use kirin_kit::plot::{Data, Figure, Panel, Scale};
-use kirin_kit::report::{Table, duration, grouped, si};
+use kirin_kit::number::fraction;
+use kirin_kit::plot::{Data, Figure, Panel};
+use kirin_kit::report::{Table, grouped};
+use kirin_kit::summary::{Forces, Summary};
 use serde_json::{Map, Value, json};
 
 use crate::forces::{Times, Work};
-use crate::run::Run;
+use crate::integrator::Integrator;
 
 /// The end of a run.
 pub struct Report<'a, 'g> {
-    /// The run.
-    pub run: &'a Run<'g>,
-    /// Time at which it was to end.
-    pub t_end: f64,
-    /// Energy then.
-    pub energy: Energy,
-    /// Error of the energy over all pairs, where it was asked for.
-    pub direct_energy_error: Option<f64>,
-    /// Whether it got to its end.
-    pub ended: Ended,
-    /// What the bodies were at the start.
-    pub model: &'a str,
-    /// Seed of the model, where the run began with one.
-    pub seed: Option<u64>,
-    /// The library that was used, or that none was.
-    pub library: &'a str,
+    summary: &'a Summary,
+    integrator: &'a Integrator<'g>,
+    forces: Forces,
+    direct_energy_error: Option<f64>,
 }
 
-impl Report<'_, '_> {
-    fn work(&self) -> &Work {
-        self.run.integrator.forces().work()
-    }
-
-    /// Forces on everybody: one for each step, and the first. `seconds` does not hold the first.
-    fn pairs_per_step(&self) -> f64 {
-        self.work().pairs as f64 / self.work().evaluations.max(1) as f64
-    }
-
-    fn pairs_per_second(&self) -> f64 {
-        let pairs = self.pairs_per_step() * self.run.integrator.steps() as f64;
-        if self.run.seconds > 0.0 {
-            pairs / self.run.seconds
-        } else {
-            0.0
+impl<'a, 'g> Report<'a, 'g> {
+    /// The end of a run whose forces came from `library`, with the error of the energy over all
+    /// pairs where it was asked for.
+    pub fn new(
+        summary: &'a Summary,
+        integrator: &'a Integrator<'g>,
+        library: &str,
+        direct_energy_error: Option<f64>,
+    ) -> Self {
+        let (backend, precision) = integrator.forces().description();
+        let pairs = pairs_per_step(integrator.forces().work()) * integrator.steps() as f64;
+        Self {
+            summary,
+            integrator,
+            forces: Forces {
+                library: library.to_owned(),
+                backend,
+                precision,
+                pairs,
+            },
+            direct_energy_error,
         }
     }
 
-    fn energy_error(&self) -> f64 {
-        self.energy.error(self.run.energy0)
-    }
-
-    fn forces(&self) -> String {
-        let (name, precision) = self.run.integrator.forces().description();
-        format!("{name}, {precision} precision: {}", self.library)
+    fn work(&self) -> &Work {
+        self.integrator.forces().work()
     }
 
     /// The figures for people.
     pub fn table(&self) -> Table {
-        let (run, work) = (self.run, self.work());
-        let settings = run.integrator.settings();
-        let time = run.integrator.time();
-        let mut table = Table::default();
-        let particles = run.integrator.particles().len() as u64;
-        let per_group = particles as f64 * work.evaluations as f64 / work.groups.max(1) as f64;
-        let per_list = work.entries as f64 / work.groups.max(1) as f64;
-        table
-            .row("particles", grouped(particles))
-            .row("time", self.ended.reached(time, self.t_end))
-            .row("forces", self.forces())
-            .row("opening angle", settings.theta.to_string())
-            .row("steps", grouped(run.integrator.steps()))
-            .row(
+        let work = self.work();
+        let groups = work.groups.max(1) as f64;
+        let per_group = self.summary.n as f64 * work.evaluations as f64 / groups;
+        let per_list = work.entries as f64 / groups;
+        let mut own = vec![
+            (
+                "opening angle",
+                self.integrator.settings().theta.to_string(),
+            ),
+            ("steps", grouped(self.integrator.steps())),
+            (
                 "group, list",
                 format!("{per_group:.0} particles, {per_list:.0} entries on average"),
-            )
-            .row("pairs per step", format!("{:.4e}", self.pairs_per_step()))
-            .row("pairs/s", si(self.pairs_per_second()))
-            .row("wall time", duration(run.seconds))
-            .row("of it", shares(&work.times))
-            .row("energy error", format!("{:.2e}", self.energy_error()));
+            ),
+            ("pairs per step", format!("{:.4e}", pairs_per_step(work))),
+            ("time spent", shares(&work.times)),
+        ];
         if let Some(error) = self.direct_energy_error {
-            table.row("over all pairs", format!("{error:.2e}"));
+            own.push(("over all pairs", format!("{error:.2e} (energy error)")));
         }
-        table.row("virial ratio", format!("{:.4}", self.energy.virial_ratio()));
-        table
+        self.summary.table(&self.forces, own)
     }
 
     /// The figures for programs. Numbers that are not finite become null.
     pub fn json(&self) -> Value {
-        let (run, work) = (self.run, self.work());
-        let settings = run.integrator.settings();
-        let (name, precision) = run.integrator.forces().description();
-        json!({
-            "n": run.integrator.particles().len(),
-            "eps": settings.eps,
+        let work = self.work();
+        let settings = self.integrator.settings();
+        let own = json!({
             "theta": settings.theta,
             "dt": settings.dt,
             "n_crit": settings.n_crit,
             "quadrupoles": settings.quadrupoles,
-            "model": self.model,
-            "seed": self.seed,
-            "t_end": self.t_end,
-            "time": run.integrator.time(),
-            "interrupted": self.ended == Ended::Interrupted,
-            "steps": run.integrator.steps(),
+            "steps": self.integrator.steps(),
             "groups": work.groups,
             "list_entries": work.entries,
             "evaluations": work.evaluations,
             "pairs": work.pairs,
-            "pairs_per_step": self.pairs_per_step(),
-            "seconds": run.seconds,
-            "pairs_per_second": self.pairs_per_second(),
+            "pairs_per_step": pairs_per_step(work),
             "time_split": time_split(&work.times),
-            "initial_energy": run.energy0,
-            "energy": self.energy.total(),
-            "energy_error": self.energy_error(),
             "direct_energy_error": self.direct_energy_error,
-            "virial_ratio": self.energy.virial_ratio(),
-            "library": self.library,
-            "backend": name,
-            "precision": precision,
-            "mass_fractions": FRACTIONS,
-            "records": history::json(&run.records),
-        })
+        });
+        self.summary.json(&self.forces, own)
     }
 
-    /// Energy error and Lagrangian radii over time, and where the time of a step goes.
+    /// Diagnostics over time, where the time of a step goes, and the particles from above.
     pub fn figure(&self) -> Figure {
-        let (run, work) = (self.run, self.work());
-        let settings = run.integrator.settings();
+        let work = self.work();
+        let settings = self.integrator.settings();
         let evaluations = work.evaluations.max(1) as f64;
         let bars = work
             .times
@@ -140,28 +103,22 @@ impl Report<'_, '_> {
         let split = Panel {
             title: "Milliseconds of a step by what they are spent on".to_owned(),
             x_label: "part of a step".to_owned(),
-            x_scale: Scale::Linear,
-            scale: Scale::Linear,
             data: Data::Bars(bars.to_vec()),
+            ..Panel::default()
         };
-        let particles = grouped(run.integrator.particles().len() as u64);
-        Figure {
-            title: format!(
-                "{} of {particles} particles to t = {}",
-                self.model,
-                run.integrator.time()
-            ),
-            subtitle: format!(
-                "ε = {}, θ = {}, Δt = {}, groups of up to {}; {}",
-                settings.eps,
-                settings.theta,
-                settings.dt,
-                settings.n_crit,
-                self.forces()
-            ),
-            columns: vec![history::panels(&run.records), vec![split]],
-        }
+        let words = format!(
+            "θ = {}, Δt = {}, groups of up to {}",
+            settings.theta,
+            fraction(settings.dt),
+            settings.n_crit
+        );
+        self.summary.figure(&self.forces, &words, split)
     }
+}
+
+/// Mean number of pairs of one evaluation of the forces on everybody.
+fn pairs_per_step(work: &Work) -> f64 {
+    work.pairs as f64 / work.evaluations.max(1) as f64
 }
 
 /// Seconds of each part.

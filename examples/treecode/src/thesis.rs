@@ -14,13 +14,13 @@ use kirin_kit::plot::{Curve, Figure, Panel};
 use kirin_kit::progress::Progress;
 use kirin_kit::repeat::{Patience, Spread, repeat};
 use kirin_kit::report::{Columns, digits, si};
+use kirin_kit::run::{Log, Plan, Run};
 use serde_json::{Value, json};
 
-use crate::forces::Engine;
+use crate::forces::{Engine, Work};
 use crate::integrator::Integrator;
 use crate::options::{DEFAULT_T_END, Options};
 use crate::output::time_split;
-use crate::run::Run;
 use crate::settings::Settings;
 
 /// N, then the seconds of GRAPE-6Af, of kirin as it was, of kirin without jerk and neighbour, of the CPU.
@@ -72,7 +72,7 @@ of the last run.
 /// Those of a run; a file cannot be written.
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     options.files.check()?;
-    options.settings().check()?;
+    options.settings(None).check()?;
     let grape = Grape::linked_or(options.library.as_deref())?;
     let engine = || match options.host {
         true => Engine::Host,
@@ -80,7 +80,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     };
     interrupt::catch()?;
     let machine = Machine::here();
-    let (backend, precision) = crate::forces::Forces::new(engine())?.description();
+    let (backend, precision) = crate::forces::Forces::new(engine(), Work::default())?.description();
     let circumstances = Circumstances {
         began: SystemTime::now(),
         command: command_line(),
@@ -127,13 +127,14 @@ fn measure<'g>(
         }
         let began = Instant::now();
         let bodies = Model::Plummer.make(n, options.start.seed());
-        let settings = best(engine, options.settings(), &bodies)?;
+        let settings = best(engine, options.settings(None), &bodies)?;
         let mut row = None;
         let progress = Progress::new("treecode", 0.0, t_end);
         let spreads = repeat(RUNS, [()], |()| {
-            let mut run = Run::start(engine(), settings, 0.0, &bodies, false)?;
-            let first = *run.integrator.forces().work();
-            run.evolve(t_end, None, &interrupted, &|t| {
+            let integrator = Integrator::start(engine(), settings, 0.0, &bodies)?;
+            let mut run = Run::new(integrator, Log::default())?;
+            let first = *run.integration.forces().work();
+            run.evolve(t_end, &Plan::default(), &interrupted, &|t| {
                 progress.tell(t, format!("N = {n}, t = {t:.4}"));
             })?;
             row = Row::new(n, published, &run, first.pairs);
@@ -194,21 +195,21 @@ struct Row {
 
 impl Row {
     /// The row of a run, which had `before` pairs behind it when its steps began.
-    fn new(n: usize, published: [f64; 4], run: &Run<'_>, before: u64) -> Option<Self> {
-        let work = run.integrator.forces().work();
+    fn new(n: usize, published: [f64; 4], run: &Run<Integrator<'_>>, before: u64) -> Option<Self> {
+        let work = run.integration.forces().work();
         let parts = work.times.parts();
         let all: f64 = parts.iter().map(|p| p.1).sum();
-        let steps = run.integrator.steps();
+        let steps = run.integration.steps();
         Some(Self {
             n,
             published,
-            n_crit: run.integrator.settings().n_crit,
+            n_crit: run.integration.settings().n_crit,
             seconds: Spread::of(vec![run.seconds])?,
             shares: parts.iter().map(|p| 100.0 * p.1 / all).collect(),
             split: time_split(&work.times),
             pairs_per_step: (work.pairs - before) as f64 / steps as f64,
             steps,
-            energy_error: run.integrator.energy().error(run.energy0),
+            energy_error: run.integration.energy().error(run.energy0),
         })
     }
 
@@ -273,7 +274,7 @@ fn markdown(options: &Options, circumstances: &Circumstances, rows: &[Row]) -> S
     for row in rows {
         table.row(row.cells());
     }
-    let settings = options.settings();
+    let settings = options.settings(None);
     format!(
         "# Table 4.4 of the thesis and this device\n\n{}\
          * runs: Plummer spheres, seed {}, to t = {}, dt = {}, theta = {}, eps = {}{}\n\n\

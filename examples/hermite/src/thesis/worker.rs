@@ -18,13 +18,13 @@ use kirin_kit::command::Ended;
 use kirin_kit::diagnostics::Energy;
 use kirin_kit::interrupt::{self, interrupted};
 use kirin_kit::models::Model;
+use kirin_kit::run::{Integration, Log, Plan, Run};
 use serde_json::{Value, json};
 
 use super::field::Field;
 use super::published;
 use crate::integrator::Integrator;
 use crate::options::Options;
-use crate::run::Run;
 use crate::settings::Settings;
 
 const MARK: &str = "hermite-worker ";
@@ -224,12 +224,12 @@ fn timed_half(
     let (settings, t_end) = (settings(options), t_end(options));
     let energy0 = (bodies.len() <= LARGEST_ENERGY)
         .then(|| Energy::of(&bodies, settings.eps * settings.eps).total());
-    let mut run = Run {
-        integrator: Integrator::start(grape, settings, 0.0, bodies)?,
-        energy0: energy0.unwrap_or(f64::NAN),
-        seconds: 0.0,
-        records: Vec::new(),
+    let log = Log {
+        energy0: Some((energy0.unwrap_or(f64::NAN), settings.eps)),
+        ..Log::default()
     };
+    let mut run = Run::new(Integrator::start(grape, settings, 0.0, bodies)?, log)?;
+    let plan = Plan::default();
     let told = std::cell::Cell::new(Instant::now());
     let watch = |t: f64| {
         if told.get().elapsed() > PATIENCE {
@@ -238,13 +238,16 @@ fn timed_half(
             let _ = reply(&json!({"t": t}));
         }
     };
-    run.evolve(t_end / 2.0, None, &interrupted, &watch)?;
-    let (seconds, before) = (run.seconds, run.integrator.counts().clone());
-    run.evolve(t_end, None, &interrupted, &watch)?;
-    let counts = run.integrator.counts().clone();
+    run.evolve(t_end / 2.0, &plan, &interrupted, &watch)?;
+    let (seconds, before) = (run.seconds, run.integration.counts().clone());
+    run.evolve(t_end, &plan, &interrupted, &watch)?;
+    let counts = run.integration.counts().clone();
     // There is no energy at the end of a run that did not come there.
     let energy_error = match energy0 {
-        Some(energy0) if !interrupted() => run.energy(t_end)?.error(energy0),
+        Some(energy0) if !interrupted() => {
+            let bodies = run.integration.synchronised(t_end)?;
+            run.integration.energy(&bodies).error(energy0)
+        }
         _ => f64::NAN,
     };
     Ok(json!({

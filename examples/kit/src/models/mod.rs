@@ -46,8 +46,8 @@ impl Model {
     pub fn title(self) -> &'static str {
         match self {
             Self::Plummer => "Plummer sphere",
-            Self::Sphere => "cold uniform sphere",
-            Self::Collision => "collision of two Plummer spheres",
+            Self::Sphere => "Cold uniform sphere",
+            Self::Collision => "Collision of two Plummer spheres",
         }
     }
 }

@@ -1,9 +1,10 @@
 //! From numbers to places on an axis, and which numbers to write beside it.
 
 /// How values are spread along an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Equal differences have equal lengths.
+    #[default]
     Linear,
     /// Equal ratios have equal lengths.
     Logarithmic,
@@ -39,6 +40,12 @@ impl Axis {
             }
             Scale::Logarithmic => (0.1, 1.0),
         };
+        Self { scale, low, high }
+    }
+
+    /// A linear axis with these ends.
+    pub(super) fn between(low: f64, high: f64) -> Self {
+        let scale = Scale::Linear;
         Self { scale, low, high }
     }
 
@@ -82,7 +89,7 @@ impl Axis {
                 let text = if step >= 1.0 && value >= 0.0 {
                     crate::report::grouped(value as u64)
                 } else {
-                    format!("{value:.digits$}")
+                    signed(format!("{value:.digits$}"))
                 };
                 (value, text)
             })
@@ -128,13 +135,23 @@ fn round_step(range: f64) -> f64 {
     factor * power
 }
 
-/// `0.02`, `50`, or with an exponent where the number would be long.
+/// `0.02`, `50`, or `10^−9` where the number would be long; a canvas raises what is behind `^`.
 fn logarithmic_text(mantissa: f64, decade: i32) -> String {
     let value = mantissa * 10.0_f64.powi(decade);
     match decade {
         0..=3 => format!("{value}"),
         -3..=-1 => format!("{value:.*}", decade.unsigned_abs() as usize),
-        _ => format!("{mantissa}e{decade}"),
+        _ if mantissa == 1.0 => format!("10^{}", signed(decade.to_string())),
+        _ => format!("{mantissa} · 10^{}", signed(decade.to_string())),
+    }
+}
+
+/// `number` with a minus sign where it has a hyphen; no zero has either.
+fn signed(number: String) -> String {
+    match number.strip_prefix('-') {
+        Some(zero) if zero.chars().all(|c| matches!(c, '0' | '.')) => zero.to_owned(),
+        Some(absolute) => format!("−{absolute}"),
+        None => number,
     }
 }
 
@@ -155,17 +172,24 @@ mod tests {
             ["0", "200", "400", "600", "800", "1 000", "1 200", "1 400"]
         );
         assert_eq!(axis.place(0.25), Some(0.25));
+        let axis = Axis::between(-1.1, 1.1);
+        assert_eq!(texts(&axis), ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
     }
 
     #[test]
     fn logarithmic_ticks_are_decades() {
         let axis = Axis::around(Scale::Logarithmic, [0.0, 3e-12, 2e-9, f64::NAN].into_iter());
-        assert_eq!(texts(&axis), ["1e-12", "1e-11", "1e-10", "1e-9", "1e-8"]);
+        assert_eq!(
+            texts(&axis),
+            ["10^−12", "10^−11", "10^−10", "10^−9", "10^−8"]
+        );
         assert_eq!(axis.place(0.0), None);
         let middle = axis.place(1e-10).unwrap();
         assert!((middle - 0.5).abs() < 1e-12);
         let narrow = Axis::around(Scale::Logarithmic, [0.3, 2.9].into_iter());
         assert_eq!(texts(&narrow), ["0.5", "1", "2"]);
+        assert_eq!(logarithmic_text(2.0, -5), "2 · 10^−5");
+        assert_eq!(logarithmic_text(1.0, 12), "10^12");
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Lines, bars and words in a figure's own length unit, on any of plotters' backends.
+//! Lines, bars, dots and words in a figure's own length unit, on any of plotters' backends.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Width and height of every figure, in its own length unit (an SVG's pixel).
-pub(super) const SIZE: (u32, u32) = (1280, 720);
+pub(super) const SIZE: (u32, u32) = (1440, 810);
 
 /// Family under which the built-in font is known, and which a reader of the SVG replaces by theirs.
 pub(super) const FONT: &str = "sans-serif";
@@ -53,8 +53,47 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
             .map_err(|e| e.to_string())
     }
 
-    /// A word with its `h`/`v` side at `at`.
+    /// A translucent dot.
+    pub(super) fn dot(&self, at: At, radius: f64, colour: RGBColor) -> Result<(), String> {
+        let radius = (radius * f64::from(self.scale)).round() as i32;
+        let style = colour.mix(0.55).filled();
+        self.area
+            .draw(&Circle::new(self.pixel(at), radius, style))
+            .map_err(|e| e.to_string())
+    }
+
+    /// A word with its `h`/`v` side at `at`. What is behind a `^` is an exponent.
     pub(super) fn text(
+        &self,
+        text: &str,
+        at: At,
+        (h, v): (HPos, VPos),
+        size: u32,
+        colour: RGBColor,
+    ) -> Result<(), String> {
+        let Some((base, exponent)) = text.split_once('^') else {
+            return self.level_text(text, at, (h, v), size, colour);
+        };
+        // The built-in font has no raised minus sign, so exponents are drawn, not written.
+        let base_width = self.level_width(base, size)?;
+        let before = match h {
+            HPos::Left => 0.0,
+            HPos::Center => self.width(text, size)? / 2.0,
+            HPos::Right => self.width(text, size)?,
+        };
+        let left = at.0 - before;
+        let raised = (left + base_width, at.1 - 0.35 * f64::from(size));
+        self.level_text(base, (left, at.1), (HPos::Left, v), size, colour)?;
+        self.level_text(
+            exponent,
+            raised,
+            (HPos::Left, v),
+            exponent_size(size),
+            colour,
+        )
+    }
+
+    fn level_text(
         &self,
         text: &str,
         at: At,
@@ -70,4 +109,50 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
             .draw(&Text::new(text.to_owned(), self.pixel(at), style))
             .map_err(|e| e.to_string())
     }
+
+    /// Width of a word.
+    pub(super) fn width(&self, text: &str, size: u32) -> Result<f64, String> {
+        match text.split_once('^') {
+            None => self.level_width(text, size),
+            Some((base, exponent)) => {
+                let exponent = self.level_width(exponent, exponent_size(size))?;
+                Ok(self.level_width(base, size)? + exponent)
+            }
+        }
+    }
+
+    fn level_width(&self, text: &str, size: u32) -> Result<f64, String> {
+        let style = (FONT, size * self.scale).into_text_style(self.area);
+        let (width, _) = self
+            .area
+            .estimate_text_size(text, &style)
+            .map_err(|e| e.to_string())?;
+        Ok(f64::from(width) / f64::from(self.scale))
+    }
+
+    /// Width of the widest of `texts`; 0 without any.
+    pub(super) fn widest<'t>(
+        &self,
+        texts: impl IntoIterator<Item = &'t str>,
+        size: u32,
+    ) -> Result<f64, String> {
+        let mut widths = texts.into_iter().map(|text| self.width(text, size));
+        widths.try_fold(0.0, |widest, width| Ok(f64::max(widest, width?)))
+    }
+
+    /// `text`, cut to at most this width; what is cut off is shown by an ellipsis.
+    pub(super) fn fitted(&self, text: &str, most: f64, size: u32) -> Result<String, String> {
+        let mut fitted = text.to_owned();
+        let mut kept = text.chars().count();
+        while kept > 1 && self.width(&fitted, size)? > most {
+            kept -= 1;
+            fitted = text.chars().take(kept).chain(['…']).collect();
+        }
+        Ok(fitted)
+    }
+}
+
+/// Size of the letters of an exponent.
+fn exponent_size(size: u32) -> u32 {
+    size * 3 / 4
 }

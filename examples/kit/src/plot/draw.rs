@@ -5,26 +5,40 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::Axis;
 use super::canvas::{At, Canvas, SIZE};
-use super::{Curve, Data, Figure, Panel, Scale};
+use super::labels::spread;
+use super::{Curve, Data, Figure, Panel, View};
 
 const PAPER: RGBColor = RGBColor(255, 255, 255);
 const INK: RGBColor = RGBColor(34, 40, 49);
 const SOFT_INK: RGBColor = RGBColor(104, 113, 125);
 const GRID: RGBColor = RGBColor(228, 231, 235);
 const BAR: RGBColor = RGBColor(58, 110, 165);
+const STAR: RGBColor = RGBColor(31, 70, 120);
 /// From inside to outside: dark to light, told apart without colour vision too.
 const CURVES: [RGBColor; 6] = [
     RGBColor(23, 55, 94),
     RGBColor(31, 101, 138),
     RGBColor(33, 145, 140),
-    RGBColor(84, 184, 106),
-    RGBColor(214, 162, 28),
+    RGBColor(84, 164, 86),
+    RGBColor(196, 142, 18),
     RGBColor(205, 92, 69),
 ];
 
 const TITLE: u32 = 26;
 const HEADING: u32 = 18;
 const SMALL: u32 = 15;
+
+/// Room between a figure's edge and its words.
+const EDGE: f64 = 36.0;
+/// Room between panels.
+const GUTTER: f64 = 30.0;
+/// Room between an axis and its numbers, or a curve and its name.
+const BESIDE: f64 = 9.0;
+/// Room above and below a panel's axes, for its title, numbers and label.
+const ABOVE: f64 = 42.0;
+const BELOW: f64 = 62.0;
+/// Usual room for the numbers beside an axis.
+const NUMBERS: f64 = 40.0;
 
 type Drawn = Result<(), String>;
 
@@ -45,58 +59,87 @@ impl Frame {
             self.bottom + y * (self.top - self.bottom),
         )
     }
+
+    fn width(&self) -> f64 {
+        self.right - self.left
+    }
+
+    fn height(&self) -> f64 {
+        self.bottom - self.top
+    }
 }
 
 /// Draws all of `figure`.
 pub(super) fn figure<B: DrawingBackend>(canvas: &Canvas<'_, B>, figure: &Figure) -> Drawn {
     let (width, height) = (f64::from(SIZE.0), f64::from(SIZE.1));
     let left_top = (HPos::Left, VPos::Top);
+    let most = width - 2.0 * EDGE;
     canvas.fill(PAPER)?;
-    canvas.text(&figure.title, (36.0, 24.0), left_top, TITLE, INK)?;
-    canvas.text(&figure.subtitle, (36.0, 58.0), left_top, SMALL, SOFT_INK)?;
-    let column_width = (width - 24.0) / figure.columns.len() as f64;
-    for (c, panels) in figure.columns.iter().enumerate() {
-        let panel_height = (height - 104.0) / panels.len() as f64;
-        for (r, panel) in panels.iter().enumerate() {
-            let left = 12.0 + c as f64 * column_width;
-            let top = 92.0 + r as f64 * panel_height;
-            draw_panel(
-                canvas,
-                panel,
-                Frame {
-                    left,
-                    top,
-                    right: left + column_width,
-                    bottom: top + panel_height,
-                },
-            )?;
+    let title = canvas.fitted(&figure.title, most, TITLE)?;
+    canvas.text(&title, (EDGE, 24.0), left_top, TITLE, INK)?;
+    let subtitle = canvas.fitted(&figure.subtitle, most, SMALL)?;
+    canvas.text(&subtitle, (EDGE, 60.0), left_top, SMALL, SOFT_INK)?;
+    let panel_height = |panels: &[Panel]| (height - 112.0) / panels.len() as f64;
+    // Squares take the width that their height allows; the other columns share the rest.
+    let square = |panels: &Vec<Panel>| {
+        let views = panels.iter().all(|p| matches!(p.data, Data::View { .. }));
+        views.then(|| panel_height(panels) - ABOVE - BELOW + NUMBERS)
+    };
+    let squares: Vec<f64> = figure.columns.iter().filter_map(square).collect();
+    let others = (figure.columns.len() - squares.len()).max(1) as f64;
+    let gutters = GUTTER * figure.columns.len().saturating_sub(1) as f64;
+    let share = (most - gutters - squares.iter().sum::<f64>()) / others;
+    let mut left = EDGE;
+    for panels in &figure.columns {
+        let right = left + square(panels).unwrap_or(share);
+        let mut top = 98.0;
+        for panel in panels {
+            let bottom = top + panel_height(panels);
+            let outer = Frame {
+                left,
+                top,
+                right,
+                bottom,
+            };
+            draw_panel(canvas, panel, outer)?;
+            top = bottom;
         }
+        left = right + GUTTER;
     }
     Ok(())
 }
 
 fn draw_panel<B: DrawingBackend>(canvas: &Canvas<'_, B>, panel: &Panel, outer: Frame) -> Drawn {
+    let heading = (outer.left, outer.top + 6.0);
+    let title = canvas.fitted(&panel.title, outer.width(), HEADING)?;
+    canvas.text(&title, heading, (HPos::Left, VPos::Top), HEADING, INK)?;
     let inner = Frame {
-        left: outer.left + 66.0,
-        top: outer.top + 42.0,
-        right: outer.right - 66.0,
-        bottom: outer.bottom - 58.0,
+        top: outer.top + ABOVE,
+        bottom: outer.bottom - BELOW,
+        ..outer
     };
-    let heading = (outer.left + 24.0, outer.top + 6.0);
-    canvas.text(&panel.title, heading, (HPos::Left, VPos::Top), HEADING, INK)?;
-    let below = ((inner.left + inner.right) / 2.0, inner.bottom + 34.0);
-    canvas.text(
-        &panel.x_label,
-        below,
-        (HPos::Center, VPos::Top),
-        SMALL,
-        SOFT_INK,
-    )?;
-    match &panel.data {
-        Data::Curves(curves) => draw_curves(canvas, (panel.x_scale, panel.scale), curves, inner)?,
+    let inner = match &panel.data {
+        Data::Curves(curves) => draw_curves(canvas, panel, curves, inner)?,
         Data::Bars(bars) => draw_bars(canvas, bars, inner)?,
-    }
-    canvas.line(&[inner.at(0.0, 0.0), inner.at(1.0, 0.0)], SOFT_INK, 1)
+        Data::View { view, half_width } => draw_view(canvas, view, *half_width, inner)?,
+    };
+    let below = (inner.at(0.5, 0.0).0, inner.bottom + 34.0);
+    let label = canvas.fitted(&panel.x_label, inner.width() + 2.0 * GUTTER, SMALL)?;
+    canvas.text(&label, below, (HPos::Center, VPos::Top), SMALL, SOFT_INK)
+}
+
+/// `frame` without the room that the numbers of `axis` need on its left.
+fn beside<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    axis: &Axis,
+    frame: Frame,
+) -> Result<Frame, String> {
+    let ticks = axis.ticks();
+    let width = canvas.widest(ticks.iter().map(|t| t.1.as_str()), SMALL)?;
+    Ok(Frame {
+        left: frame.left + width + BESIDE,
+        ..frame
+    })
 }
 
 /// Horizontal lines with their numbers on the left.
@@ -105,32 +148,52 @@ fn draw_grid<B: DrawingBackend>(canvas: &Canvas<'_, B>, axis: &Axis, frame: Fram
         let Some(y) = axis.place(value) else { continue };
         let (left, right) = (frame.at(0.0, y), frame.at(1.0, y));
         canvas.line(&[left, right], GRID, 1)?;
-        let beside = (left.0 - 10.0, left.1);
-        canvas.text(&text, beside, (HPos::Right, VPos::Center), SMALL, SOFT_INK)?;
+        let at = (left.0 - BESIDE, left.1);
+        canvas.text(&text, at, (HPos::Right, VPos::Center), SMALL, SOFT_INK)?;
     }
     Ok(())
 }
 
-fn draw_curves<B: DrawingBackend>(
-    canvas: &Canvas<'_, B>,
-    (x_scale, y_scale): (Scale, Scale),
-    curves: &[Curve],
-    frame: Frame,
-) -> Drawn {
-    let points = || curves.iter().flat_map(|c| &c.points);
-    let x_axis = Axis::around(x_scale, points().map(|p| p.0));
-    let y_axis = Axis::around(y_scale, points().map(|p| p.1));
-    draw_grid(canvas, &y_axis, frame)?;
-    for (value, text) in x_axis.ticks() {
-        let Some(x) = x_axis.place(value) else {
-            continue;
-        };
+/// The lower edge with its ticks and numbers; numbers that would touch the one before are left out.
+fn draw_x_axis<B: DrawingBackend>(canvas: &Canvas<'_, B>, axis: &Axis, frame: Frame) -> Drawn {
+    let mut free = f64::NEG_INFINITY;
+    for (value, text) in axis.ticks() {
+        let Some(x) = axis.place(value) else { continue };
         let at = frame.at(x, 0.0);
         canvas.line(&[at, (at.0, at.1 + 5.0)], SOFT_INK, 1)?;
+        let half = canvas.width(&text, SMALL)? / 2.0;
+        if at.0 - half < free {
+            continue;
+        }
+        free = at.0 + half + BESIDE;
         let below = (at.0, at.1 + 10.0);
         canvas.text(&text, below, (HPos::Center, VPos::Top), SMALL, SOFT_INK)?;
     }
-    let mut labels = Vec::new();
+    canvas.line(&[frame.at(0.0, 0.0), frame.at(1.0, 0.0)], SOFT_INK, 1)
+}
+
+fn draw_curves<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    panel: &Panel,
+    curves: &[Curve],
+    frame: Frame,
+) -> Result<Frame, String> {
+    let points = || curves.iter().flat_map(|c| &c.points);
+    let x_axis = Axis::around(panel.x_scale, points().map(|p| p.0));
+    let y_axis = Axis::around(panel.scale, points().map(|p| p.1));
+    let names = canvas.widest(curves.iter().map(|c| c.label.as_str()), SMALL)?;
+    let room = if names > 0.0 {
+        names + 2.0 * BESIDE
+    } else {
+        BESIDE
+    };
+    let frame = Frame {
+        right: frame.right - room,
+        ..beside(canvas, &y_axis, frame)?
+    };
+    draw_grid(canvas, &y_axis, frame)?;
+    draw_x_axis(canvas, &x_axis, frame)?;
+    let mut labels: Vec<(At, &str, RGBColor)> = Vec::new();
     for (k, curve) in curves.iter().enumerate() {
         let colour = CURVES[k % CURVES.len()];
         let path: Vec<At> = curve
@@ -140,35 +203,33 @@ fn draw_curves<B: DrawingBackend>(
             .collect();
         canvas.line(&path, colour, 2)?;
         if let Some(end) = path.last().filter(|_| !curve.label.is_empty()) {
-            labels.push((end.1, curve.label.as_str(), colour));
+            labels.push((*end, &curve.label, colour));
         }
     }
-    for (y, text, colour) in spread(labels) {
-        let at = (frame.right + 8.0, y);
+    labels.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
+    let wanted: Vec<f64> = labels.iter().map(|l| l.0.1).collect();
+    let places = spread(&wanted, f64::from(SMALL) + 2.0, (frame.top, frame.bottom));
+    for ((end, text, colour), y) in labels.into_iter().zip(places) {
+        // A thin line leads from a curve that ends elsewhere to its name.
+        let at = (frame.right + 2.0 * BESIDE, y);
+        canvas.line(&[end, (at.0 - 3.0, y)], colour, 1)?;
         canvas.text(text, at, (HPos::Left, VPos::Center), SMALL, colour)?;
     }
-    Ok(())
-}
-
-/// Moves labels down until none covers the one above it.
-fn spread<T>(mut labels: Vec<(f64, &str, T)>) -> Vec<(f64, &str, T)> {
-    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut lowest = f64::NEG_INFINITY;
-    for label in &mut labels {
-        label.0 = label.0.max(lowest + f64::from(SMALL) + 2.0);
-        lowest = label.0;
-    }
-    labels
+    Ok(frame)
 }
 
 fn draw_bars<B: DrawingBackend>(
     canvas: &Canvas<'_, B>,
     bars: &[(String, f64)],
     frame: Frame,
-) -> Drawn {
+) -> Result<Frame, String> {
     let axis = Axis::from_zero(bars.iter().map(|b| b.1).fold(0.0, f64::max));
+    let frame = beside(canvas, &axis, frame)?;
     draw_grid(canvas, &axis, frame)?;
     let width = 1.0 / bars.len().max(1) as f64;
+    let names = canvas.widest(bars.iter().map(|b| b.0.as_str()), SMALL)?;
+    // Every bar is named where there is room, else every second, third, ...
+    let stride = ((names + BESIDE) / (width * frame.width())).ceil().max(1.0) as usize;
     for (k, (label, value)) in bars.iter().enumerate() {
         let left = k as f64 * width;
         let height = axis.place(*value).unwrap_or(0.0);
@@ -177,27 +238,44 @@ fn draw_bars<B: DrawingBackend>(
         canvas.bar(from, to, BAR)?;
         let below = frame.at(left + 0.5 * width, 0.0);
         let below = (below.0, below.1 + 10.0);
-        // Long axes name every other bar.
-        if bars.len() <= 12 || k.is_multiple_of(2) {
+        if k.is_multiple_of(stride) {
             canvas.text(label, below, (HPos::Center, VPos::Top), SMALL, SOFT_INK)?;
         }
     }
-    Ok(())
+    canvas.line(&[frame.at(0.0, 0.0), frame.at(1.0, 0.0)], SOFT_INK, 1)?;
+    Ok(frame)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_do_not_cover_one_another() {
-        let spread = spread(vec![(50.0, "b", ()), (49.0, "a", ()), (200.0, "c", ())]);
-        assert_eq!(spread.iter().map(|l| l.1).collect::<String>(), "abc");
-        assert!(
-            spread
-                .windows(2)
-                .all(|w| w[1].0 - w[0].0 >= f64::from(SMALL))
-        );
-        assert_eq!(spread[2].0, 200.0);
+/// A square: lengths along both axes are the same.
+fn draw_view<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    view: &View,
+    half_width: f64,
+    frame: Frame,
+) -> Result<Frame, String> {
+    let (x, y) = view.centre();
+    let axis = |middle: f64| Axis::between(middle - half_width, middle + half_width);
+    let (x_axis, y_axis) = (axis(x), axis(y));
+    let frame = beside(canvas, &y_axis, frame)?;
+    let side = frame.width().min(frame.height());
+    let square = Frame {
+        right: frame.left + side,
+        bottom: frame.top + side,
+        ..frame
+    };
+    draw_grid(canvas, &y_axis, square)?;
+    let inside = |place: &f64| (0.0..=1.0).contains(place);
+    let radius = if view.points.len() > 1500 { 0.9 } else { 1.3 };
+    for p in &view.points {
+        let place = |axis: &Axis, value| axis.place(value).filter(inside);
+        if let (Some(x), Some(y)) = (place(&x_axis, p.0), place(&y_axis, p.1)) {
+            canvas.dot(square.at(x, y), radius, STAR)?;
+        }
     }
+    draw_x_axis(canvas, &x_axis, square)?;
+    let above = (square.left - BESIDE, square.top - 2.0);
+    canvas.text("y", above, (HPos::Right, VPos::Bottom), SMALL, SOFT_INK)?;
+    let corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0)];
+    canvas.line(&corners.map(|(x, y)| square.at(x, y)), SOFT_INK, 1)?;
+    Ok(square)
 }

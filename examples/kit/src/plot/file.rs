@@ -19,6 +19,9 @@ const PNG_SCALE: u32 = 2;
 /// leaves rough.
 const OVERSAMPLING: u32 = 2;
 
+/// Units of the SVG's coordinates to the figure's length unit: plotters writes integers.
+const SVG_SCALE: u32 = 10;
+
 #[derive(Clone, Copy)]
 enum Format {
     Svg,
@@ -66,13 +69,16 @@ fn use_built_in_font() {
 }
 
 fn svg(figure: &Figure) -> Result<String, String> {
+    let fine = (SIZE.0 * SVG_SCALE, SIZE.1 * SVG_SCALE);
     let mut text = String::new();
     {
-        let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
-        draw::figure(&Canvas::new(&area, 1), figure)?;
+        let area = SVGBackend::with_string(&mut text, fine).into_drawing_area();
+        draw::figure(&Canvas::new(&area, SVG_SCALE), figure)?;
         area.present().map_err(|e| e.to_string())?;
     }
-    Ok(text)
+    // The picture has the figure's size; its coordinates remain finer.
+    let size = |(width, height): (u32, u32)| format!("width=\"{width}\" height=\"{height}\"");
+    Ok(text.replacen(&size(fine), &size(SIZE), 1))
 }
 
 /// The figure's pixels, three bytes each, in rows of `SIZE.0 * PNG_SCALE`.

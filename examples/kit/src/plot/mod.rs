@@ -8,11 +8,14 @@ mod axis;
 mod canvas;
 mod draw;
 mod file;
+mod labels;
+mod view;
 
 use std::path::Path;
 
 pub use axis::Scale;
 pub use file::check_path;
+pub use view::View;
 
 /// One figure: a title above columns of panels.
 #[derive(Clone, Debug)]
@@ -26,7 +29,7 @@ pub struct Figure {
 }
 
 /// One set of axes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Panel {
     /// What the vertical axis shows.
     pub title: String,
@@ -47,6 +50,19 @@ pub enum Data {
     Curves(Vec<Curve>),
     /// Bars: a label below each, and its height.
     Bars(Vec<(String, f64)>),
+    /// Dots on a plane, with one scale for both axes.
+    View {
+        /// The dots.
+        view: View,
+        /// Half the width of what is shown of the plane.
+        half_width: f64,
+    },
+}
+
+impl Default for Data {
+    fn default() -> Self {
+        Self::Curves(Vec::new())
+    }
 }
 
 /// One curve.
@@ -64,9 +80,9 @@ impl Panel {
         Self {
             title: title.to_owned(),
             x_label: "time".to_owned(),
-            x_scale: Scale::Linear,
             scale,
             data: Data::Curves(curves),
+            ..Self::default()
         }
     }
 

@@ -65,7 +65,7 @@ fn svg_holds_every_word() {
         "third",
         "one",
         "two",
-        "1e-8",
+        "−8",
     ] {
         assert!(text.contains(word), "{word}");
     }
@@ -81,9 +81,9 @@ fn png_holds_text_without_any_installed_font() {
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
     fs::remove_file(&path).unwrap();
-    assert_eq!((info.width, info.height), (2560, 1440));
+    assert_eq!((info.width, info.height), (2880, 1620));
     // The strip of the title holds nothing but the title: dark where letters are.
-    let strip = &pixels[3 * 2560 * 48..3 * 2560 * 104];
+    let strip = &pixels[3 * 2880 * 48..3 * 2880 * 104];
     let dark = strip.chunks(3).filter(|p| p[0] < 100).count();
     assert!((300..30_000).contains(&dark), "{dark}");
 }

@@ -3,11 +3,13 @@
 use std::error::Error;
 
 use super::{Integration, Run};
-use crate::command::{Ended, Files};
+use crate::command::Files;
 use crate::interrupt::{self, interrupted};
 use crate::progress::Progress;
+use crate::summary::{Summary, view};
 
-/// Takes `run` to `t_end` or to the step after a signal, and writes the files that can be resumed.
+/// Takes `run` to `t_end` or to the step after a signal, writes the files that can be resumed, and tells
+/// how it ended.
 ///
 /// Where a step cannot be taken the output holds the run up to there.
 ///
@@ -19,12 +21,13 @@ pub fn conduct<I: Integration>(
     run: &mut Run<I>,
     t_end: f64,
     files: &Files,
-) -> Result<Ended, Box<dyn Error>> {
+) -> Result<Summary, Box<dyn Error>> {
     let start = run.integration.time();
     if t_end <= start {
         return Err(format!("the run is at t = {start} already: --t-end must be later").into());
     }
     interrupt::catch()?;
+    let before = view(start, &run.integration.bodies_at(start)?);
     let progress = Progress::new(program, start, t_end);
     let ended = run.evolve(t_end, &files.plan(t_end - start), &interrupted, &|t| {
         progress.advance(t);
@@ -45,7 +48,7 @@ pub fn conduct<I: Integration>(
         (ended, _) => {
             let ended = ended?;
             saved?;
-            Ok(ended)
+            Ok(Summary::of(run, before, t_end, ended)?)
         }
     }
 }

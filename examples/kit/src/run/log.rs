@@ -1,23 +1,30 @@
 //! What a run tells of itself in its snapshot, beside the integration's state.
 //!
 //! ```text
+//! run.model NAME         what the bodies were at the start
+//! run.seed N             seed of its random numbers
 //! run.energy0 E0 EPS     energy at the start, to which errors refer, and the softening it belongs to
 //! run.seconds S          wall time of the steps
 //! run.record T ...       diagnostics, one line for each time: see `history::Record`
 //! ```
 
-use super::{Integration, Run};
 use crate::history::Record;
 use crate::report::exact;
 use crate::snapshot::{Line, Snapshot};
 
+const MODEL: &str = "run.model";
+const SEED: &str = "run.seed";
 const ENERGY0: &str = "run.energy0";
 const SECONDS: &str = "run.seconds";
 const RECORD: &str = "run.record";
 
 /// What is known of a run's past.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Log {
+    /// What the bodies were at the start.
+    pub model: String,
+    /// Seed of the model, where the run began with one.
+    pub seed: Option<u64>,
     /// Energy at the start, and the softening that it belongs to.
     pub energy0: Option<(f64, f64)>,
     /// Wall time of the steps.
@@ -26,7 +33,29 @@ pub struct Log {
     pub records: Vec<Record>,
 }
 
+impl Default for Log {
+    /// Nothing but somebody's bodies.
+    fn default() -> Self {
+        Self {
+            model: "Snapshot".to_owned(),
+            seed: None,
+            energy0: None,
+            seconds: 0.0,
+            records: Vec::new(),
+        }
+    }
+}
+
 impl Log {
+    /// The log of a run that begins with a model.
+    pub fn begin(model: &str, seed: u64) -> Self {
+        Self {
+            model: model.to_owned(),
+            seed: Some(seed),
+            ..Self::default()
+        }
+    }
+
     /// What `snapshot` tells; what it does not tell is as at a start.
     ///
     /// # Errors
@@ -34,6 +63,13 @@ impl Log {
     /// A line of ours makes no sense; in words.
     pub fn of(snapshot: &Snapshot) -> Result<Self, String> {
         let mut log = Self::default();
+        if let Some(model) = snapshot.value(MODEL) {
+            log.model = model.to_owned();
+        }
+        if let Some(mut line) = Line::of(snapshot, SEED) {
+            log.seed = Some(line.next()?);
+            line.end()?;
+        }
         if let Some(mut line) = Line::of(snapshot, ENERGY0) {
             log.energy0 = Some((line.next()?, line.next()?));
             line.end()?;
@@ -49,15 +85,15 @@ impl Log {
         }
         Ok(log)
     }
-}
 
-/// The lines of `run`: keys and values.
-pub(super) fn lines<I: Integration>(run: &Run<I>) -> Vec<(String, String)> {
-    let mut lines = vec![
-        (ENERGY0, exact(&[run.energy0, run.integration.eps()])),
-        (SECONDS, exact(&[run.seconds])),
-    ];
-    lines.extend(run.records.iter().map(|r| (RECORD, exact(&r.numbers()))));
-    let owned = |(key, value): (&str, String)| (key.to_owned(), value);
-    lines.into_iter().map(owned).collect()
+    /// The lines of a snapshot: keys and values.
+    pub(super) fn lines(&self) -> Vec<(String, String)> {
+        let mut lines = vec![(MODEL, self.model.clone())];
+        lines.extend(self.seed.map(|seed| (SEED, seed.to_string())));
+        lines.extend(self.energy0.map(|(e, eps)| (ENERGY0, exact(&[e, eps]))));
+        lines.push((SECONDS, exact(&[self.seconds])));
+        lines.extend(self.records.iter().map(|r| (RECORD, exact(&r.numbers()))));
+        let owned = |(key, value): (&str, String)| (key.to_owned(), value);
+        lines.into_iter().map(owned).collect()
+    }
 }

@@ -72,25 +72,18 @@ pub struct Run<I> {
     pub seconds: f64,
     /// Diagnostics in order of time.
     pub records: Vec<Record>,
+    model: String,
+    seed: Option<u64>,
 }
 
 impl<I: Integration> Run<I> {
-    /// A run that begins with `integration` as it is.
+    /// A run that goes on after what `log` tells of it, or begins. Energy errors refer to the log's
+    /// energy at the start; where that is missing or belongs to another softening, to the energy now.
     ///
     /// # Errors
     ///
     /// Those of [`Integration::bodies_at`].
-    pub fn start(integration: I) -> Result<Self, I::Error> {
-        Self::resume(integration, Log::default())
-    }
-
-    /// A run that goes on after what `log` tells of it. The energy error refers to the energy at
-    /// the start of the log, unless that is missing or belongs to another softening.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Integration::bodies_at`].
-    pub fn resume(mut integration: I, log: Log) -> Result<Self, I::Error> {
+    pub fn new(mut integration: I, log: Log) -> Result<Self, I::Error> {
         let energy0 = match log.energy0 {
             Some((energy0, eps)) if eps == integration.eps() => energy0,
             _ => {
@@ -103,13 +96,26 @@ impl<I: Integration> Run<I> {
             energy0,
             seconds: log.seconds,
             records: log.records,
+            model: log.model,
+            seed: log.seed,
         })
+    }
+
+    /// What has happened so far.
+    pub fn log(&self) -> Log {
+        Log {
+            model: self.model.clone(),
+            seed: self.seed,
+            energy0: Some((self.energy0, self.integration.eps())),
+            seconds: self.seconds,
+            records: self.records.clone(),
+        }
     }
 
     /// All that is needed to go on with the same bits: the integration's state and the log.
     pub fn save(&self) -> Snapshot {
         let mut snapshot = self.integration.state();
-        snapshot.run.extend(log::lines(self));
+        snapshot.run.extend(self.log().lines());
         snapshot
     }
 

@@ -1,30 +1,6 @@
 //! Snapshots: bodies, and all that an integrator needs to go on, as text.
 //!
-//! ```text
-//! kirin-snapshot 1
-//! # Anything from a hash to the end of a line is a comment; empty lines do not count.
-//! n 2
-//! time 0.25
-//! hermite.eps 0.00390625
-//! columns index mass x y z vx vy vz
-//! 1 0.5 -0.5 0 0 0 -0.5 0
-//! 2 0.5  0.5 0 0 0  0.5 0
-//! end 3b1f0c55
-//! ```
-//!
-//! 1. The first line names the format and its version.
-//! 2. Lines `key value` follow. `n` (number of bodies) is required, `time` is 0
-//!    where it is missing. Any other key is an application's, has a dot in its
-//!    name, may be repeated, and is kept in order: [`Snapshot::run`].
-//! 3. `columns` ends the header and names what each body's line holds, in any
-//!    order. `mass x y z vx vy vz` are required; `index` counts from 0 where it is
-//!    missing; `t dt ax ay az jx jy jz` are an integrator's state ([`State`]) and come all or
-//!    not at all: then `x` and `v` are those at the body's own time `t`, not at `time`.
-//! 4. One line for each body, then `end`, so that a cut-off file is noticed, and after it the CRC-32
-//!    of all lines before, in hexadecimal, so that a changed one is. A file written by hand may do without.
-//!
-//! Numbers are written with as many digits as give the same bits when read
-//! again, and no more. What cannot be read is refused with its line number.
+#![doc = include_str!("../../SNAPSHOTS.md")]
 
 mod line;
 mod read;

@@ -1,0 +1,129 @@
+//! Close binaries: periods of a billionth of the cluster's unit of time.
+
+mod common;
+
+use std::f64::consts::TAU;
+
+use common::{fail, grape, succeed};
+use hermite::integrator::Integrator;
+use hermite::settings::Settings;
+use kirin_kit::diagnostics::Energy;
+use kirin_kit::trial::Folder;
+use kirin_kit::vector::{Vec3, add_scaled, dot, norm, sub};
+use kirin_kit::{Body, Snapshot, models};
+
+/// Semi-major axis of the binaries.
+const AXIS: f64 = 1e-7;
+
+/// A small cluster in which the first star is a binary of this eccentricity, at its pericentre; its
+/// two stars come first.
+fn cluster(eccentricity: f64) -> Vec<Body> {
+    let mut stars = models::plummer(32, 4);
+    let star = stars.remove(0);
+    let distance = AXIS * (1.0 - eccentricity);
+    let speed = (star.mass * (1.0 + eccentricity) / distance).sqrt();
+    let (x, v): (Vec3, Vec3) = ([0.0, distance, 0.0], [0.0, 0.0, speed]);
+    let half = |index: i32, side: f64| {
+        let mut half = Body { index, ..star };
+        half.mass = 0.5 * star.mass;
+        add_scaled(&mut half.x, side, &x);
+        add_scaled(&mut half.v, side, &v);
+        half
+    };
+    let mut bodies = vec![half(100, 0.5), half(101, -0.5)];
+    bodies.extend(stars);
+    bodies
+}
+
+/// Position and velocity of the first star from the second.
+fn relative(bodies: &[Body]) -> (Vec3, Vec3) {
+    (
+        sub(&bodies[0].x, &bodies[1].x),
+        sub(&bodies[0].v, &bodies[1].v),
+    )
+}
+
+/// Energy for a unit of reduced mass: -M / 2a.
+fn binding((x, v): &(Vec3, Vec3), mass: f64) -> f64 {
+    0.5 * dot(v, v) - mass / norm(x)
+}
+
+/// Ten periods from t = 1, where times have a last digit of 2^-52: a circle and an ellipse come back to
+/// where they began, with their energy and that of the cluster.
+#[test]
+fn a_binary_of_separation_1e_7_keeps_its_orbit() {
+    let settings = Settings {
+        eps: 0.0,
+        eta: 0.001,
+        eta_start: 0.00025,
+        ..Settings::default()
+    };
+    for eccentricity in [0.0, 0.5] {
+        let bodies = cluster(eccentricity);
+        let mass = bodies[0].mass + bodies[1].mass;
+        let period = TAU * (AXIS.powi(3) / mass).sqrt();
+        let before = relative(&bodies);
+        let energy0 = Energy::of(&bodies, 0.0).total();
+        let (_turn, grape) = grape();
+        let mut run = Integrator::start(&grape, settings, 1.0, bodies).unwrap();
+        let mut reach = |t: f64| {
+            while run.next_time().unwrap() <= t {
+                run.step().unwrap();
+            }
+            run.synchronised(t).unwrap()
+        };
+        // Half a period later it is on the other side: something moved.
+        let side = dot(&relative(&reach(1.0 + 0.5 * period)).0, &before.0);
+        assert!(side < 0.0, "{side}");
+        let bodies = reach(1.0 + 10.0 * period);
+        let after = relative(&bodies);
+        let error = Energy::of(&bodies, 0.0).error(energy0);
+        assert!(error < 1e-6, "e = {eccentricity}: {error:e}");
+        let binding_error = binding(&after, mass) / binding(&before, mass) - 1.0;
+        assert!(
+            binding_error.abs() < 1e-6,
+            "e = {eccentricity}: {binding_error:e}"
+        );
+        let missed = norm(&sub(&after.0, &before.0)) / AXIS;
+        assert!(missed < 1e-3, "e = {eccentricity}: {missed:e}");
+    }
+}
+
+/// A run that ends at the limit of its steps is kept, and goes on with another limit as if there had
+/// been none.
+#[test]
+fn a_run_below_its_smallest_step_can_be_resumed() {
+    let folder = Folder::new("smallest-step");
+    let [pair, cut, resumed, whole] =
+        ["pair", "cut", "resumed", "whole"].map(|name| folder.file(name));
+    // Apocentre of an ellipse with a = 0.01 and e = 0.9: at the pericentre steps are 2^-7 of these.
+    let speed = (1.0_f64 * (1.0 - 0.9) / 0.019).sqrt();
+    let text = format!(
+        "kirin-snapshot 1\nn 2\ncolumns mass x y z vx vy vz\n\
+         0.5 0.0095 0 0 0 {0} 0\n0.5 -0.0095 0 0 0 -{0} 0\nend\n",
+        speed / 2.0
+    );
+    std::fs::write(&pair, text).unwrap();
+    let run = ["--t-end", "1/64", "--eps", "0"];
+    let refusal = fail(
+        &[
+            &run[..],
+            &["--input", &pair, "--dt-min", "2^-16", "--output", &cut],
+        ]
+        .concat(),
+    );
+    for words in ["2^-16", "--dt-min", "--eps", "is in", "cut"] {
+        assert!(refusal.contains(words), "{words}: {refusal}");
+    }
+    let time = Snapshot::load(cut.as_ref()).unwrap().time;
+    assert!(time > 0.0 && time < 1.0 / 64.0, "{time}");
+    let finer = ["--dt-min", "2^-40", "--output"];
+    succeed(&[&run[..], &["--input", &cut], &finer, &[&resumed]].concat());
+    succeed(&[&run[..], &["--input", &pair], &finer, &[&whole]].concat());
+    let [resumed, whole] = [resumed, whole].map(|path| Snapshot::load(path.as_ref()).unwrap());
+    assert!(resumed.bodies == whole.bodies && resumed.states == whole.states);
+    assert_eq!(
+        resumed.value("hermite.counts"),
+        whole.value("hermite.counts")
+    );
+}

@@ -1,0 +1,83 @@
+//! Bodies as they are seen from one side: which of them are drawn, and how much of space.
+
+/// Most points that are drawn: more would blacken the panel and swell an SVG.
+const MOST_POINTS: usize = 4096;
+
+/// Part of the bodies that a view shows at least; the others are far out.
+const SHOWN: f64 = 0.95;
+
+/// Bodies projected onto a plane at one time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct View {
+    /// The time.
+    pub time: f64,
+    /// Up to 4096 of the bodies, evenly chosen.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl View {
+    /// The bodies at `points` in the plane.
+    pub fn new(time: f64, points: impl ExactSizeIterator<Item = (f64, f64)>) -> Self {
+        let stride = points.len().div_ceil(MOST_POINTS).max(1);
+        Self {
+            time,
+            points: points.step_by(stride).collect(),
+        }
+    }
+
+    /// The median of the points along both axes; the origin without points.
+    pub fn centre(&self) -> (f64, f64) {
+        let median = |of: fn(&(f64, f64)) -> f64| quantile(self.points.iter().map(of), 0.5);
+        (median(|p| p.0), median(|p| p.1))
+    }
+
+    /// Half the width of a square that holds most of the points of each of `views`.
+    pub fn half_width<'a>(views: impl IntoIterator<Item = &'a Self>) -> f64 {
+        let of = |view: &Self| {
+            let (x, y) = view.centre();
+            let distance = |p: &(f64, f64)| (p.0 - x).abs().max((p.1 - y).abs());
+            quantile(view.points.iter().map(distance), SHOWN)
+        };
+        let widest = views.into_iter().map(of).fold(0.0, f64::max);
+        if widest > 0.0 { 1.05 * widest } else { 1.0 }
+    }
+}
+
+/// The value below which a part of the finite `values` lies; 0 where there are none.
+fn quantile(values: impl Iterator<Item = f64>, part: f64) -> f64 {
+    let mut sorted: Vec<f64> = values.filter(|v| v.is_finite()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let last = sorted.len().saturating_sub(1);
+    let place = (part * last as f64).round() as usize;
+    sorted.get(place).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_is_centred_and_holds_most_points() {
+        let line = (0..101).map(|k| (10.0 + f64::from(k), -3.0));
+        let view = View::new(0.0, line.collect::<Vec<_>>().into_iter());
+        assert_eq!(view.centre(), (60.0, -3.0));
+        // Of distances 0, 1, 1, ... 50, 50 the one at 95 parts of a hundred is 48.
+        assert!((View::half_width([&view]) - 1.05 * 48.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_far_body_changes_no_view() {
+        let mut points: Vec<_> = (0..100).map(|k| (f64::from(k), 0.0)).collect();
+        points[0].0 = 1e9;
+        let view = View::new(0.0, points.into_iter());
+        assert!(View::half_width([&view]) < 60.0);
+    }
+
+    #[test]
+    fn many_bodies_are_sampled() {
+        let view = View::new(0.0, vec![(1.0, 2.0); 100_000].into_iter());
+        assert!((2000..=MOST_POINTS).contains(&view.points.len()));
+        assert_eq!(View::half_width([&view]), 1.0);
+        assert_eq!(View::default().centre(), (0.0, 0.0));
+    }
+}

@@ -1,0 +1,145 @@
+//! An integration as a snapshot, and back: what is resumed goes on with the same bits.
+//!
+//! Beside the bodies the snapshot has these lines, and those of [`kirin_kit::run::Log`]:
+//!
+//! ```text
+//! treecode.settings EPS THETA DT N_CRIT QUADRUPOLES    QUADRUPOLES is true or false
+//! treecode.grid ORIGIN STEPS      the times at which steps end: ORIGIN + STEPS DT and so on
+//! treecode.counts STEPS EVALUATIONS GROUPS ENTRIES PAIRS
+//! treecode.times TREE WALK TRANSFER FORCE              seconds
+//! ```
+
+use std::time::Duration;
+
+use kirin_kit::Snapshot;
+use kirin_kit::report::exact;
+use kirin_kit::run::{Log, Run};
+use kirin_kit::snapshot::Line;
+
+use crate::error::Error;
+use crate::forces::{Engine, Times, Work};
+use crate::integrator::{Grid, Integrator};
+use crate::settings::Settings;
+
+const SETTINGS: &str = "treecode.settings";
+const GRID: &str = "treecode.grid";
+const COUNTS: &str = "treecode.counts";
+const TIMES: &str = "treecode.times";
+
+/// All of `integrator`.
+pub fn save(integrator: &Integrator<'_>) -> Snapshot {
+    let s = integrator.settings();
+    let grid = integrator.grid();
+    let work = integrator.forces().work();
+    let numbers = exact(&[s.eps, s.theta, s.dt]);
+    let counts = [
+        integrator.steps(),
+        work.evaluations,
+        work.groups,
+        work.entries,
+        work.pairs,
+    ];
+    let lines = [
+        (
+            SETTINGS,
+            format!("{numbers} {} {}", s.n_crit, s.quadrupoles),
+        ),
+        (GRID, format!("{:?} {}", grid.origin, grid.steps)),
+        (COUNTS, counts.map(|count| count.to_string()).join(" ")),
+        (TIMES, exact(&work.times.parts().map(|part| part.1))),
+    ];
+    Snapshot {
+        time: integrator.time(),
+        bodies: integrator.bodies(),
+        states: None,
+        run: lines.map(|(key, value)| (key.to_owned(), value)).into(),
+    }
+}
+
+/// The settings of the run that `snapshot` was saved from, if it was.
+///
+/// # Errors
+///
+/// They are no settings; in words.
+pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
+    let Some(mut words) = Line::of(snapshot, SETTINGS) else {
+        return Ok(None);
+    };
+    let settings = Settings {
+        eps: words.next()?,
+        theta: words.next()?,
+        dt: words.next()?,
+        n_crit: words.next()?,
+        quadrupoles: words.next()?,
+    };
+    words.end()?;
+    Ok(Some(settings))
+}
+
+/// The run that `snapshot` was saved from, with `settings` from now on; or a new one from its bodies.
+///
+/// # Errors
+///
+/// The bodies are at different times, or a line of the run makes no sense.
+pub fn resume<'g>(
+    engine: Engine<'g>,
+    settings: Settings,
+    snapshot: &Snapshot,
+) -> Result<Run<Integrator<'g>>, Error> {
+    let mut states = snapshot.states.iter().flatten();
+    if states.any(|state| state.t != snapshot.time) {
+        return Err(Error::Refused(
+            "the bodies are at times of their own: a leapfrog starts with all at one".to_owned(),
+        ));
+    }
+    let mut grid = Grid {
+        origin: snapshot.time,
+        steps: 0,
+    };
+    if let Some(mut words) = Line::of(snapshot, GRID) {
+        let saved = Grid {
+            origin: words.next()?,
+            steps: words.next()?,
+        };
+        words.end()?;
+        // Another step has another grid.
+        if saved.origin + saved.steps as f64 * settings.dt == snapshot.time {
+            grid = saved;
+        }
+    }
+    let at = (snapshot.time, grid);
+    let done = done(snapshot)?;
+    let integrator = Integrator::resume(engine, settings, at, &snapshot.bodies, done)?;
+    Run::new(integrator, Log::of(snapshot)?)
+}
+
+/// Steps that were taken, and what work they were.
+fn done(snapshot: &Snapshot) -> Result<(u64, Work), Error> {
+    let Some(mut words) = Line::of(snapshot, COUNTS) else {
+        return Ok((0, Work::default()));
+    };
+    let steps = words.next()?;
+    let mut work = Work {
+        evaluations: words.next()?,
+        groups: words.next()?,
+        entries: words.next()?,
+        pairs: words.next()?,
+        times: Times::default(),
+    };
+    words.end()?;
+    if let Some(mut words) = Line::of(snapshot, TIMES) {
+        let mut next = || {
+            let line = words.clone();
+            let seconds = Duration::try_from_secs_f64(words.next()?);
+            seconds.or_else(|_| line.refuse())
+        };
+        work.times = Times {
+            tree: next()?,
+            walk: next()?,
+            transfer: next()?,
+            force: next()?,
+        };
+        words.end()?;
+    }
+    Ok((steps, work))
+}
