@@ -60,12 +60,12 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
     }
     let mut words = line(snapshot, SETTINGS)?;
     let settings = Settings {
-        eps: words.next()?,
-        eta: words.next()?,
-        eta_start: words.next()?,
-        dt_max: words.next()?,
-        dt_min: words.next()?,
-        shared: words.next()?,
+        eps: words.word()?,
+        eta: words.word()?,
+        eta_start: words.word()?,
+        dt_max: words.word()?,
+        dt_min: words.word()?,
+        shared: words.word()?,
     };
     words.end()?;
     Ok(Some(settings))
@@ -84,9 +84,9 @@ pub fn resume<'g>(
 ) -> Result<Run<Integrator<'g>>, Error> {
     let mut words = line(&snapshot, COUNTS)?;
     let mut counts = Counts {
-        steps: words.next()?,
-        block_steps: words.next()?,
-        pairs: words.next()?,
+        steps: words.word()?,
+        block_steps: words.word()?,
+        pairs: words.word()?,
         block_sizes: Vec::new(),
     };
     words.end()?;

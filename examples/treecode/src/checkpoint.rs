@@ -66,11 +66,11 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
         return Ok(None);
     };
     let settings = Settings {
-        eps: words.next()?,
-        theta: words.next()?,
-        dt: words.next()?,
-        n_crit: words.next()?,
-        quadrupoles: words.next()?,
+        eps: words.word()?,
+        theta: words.word()?,
+        dt: words.word()?,
+        n_crit: words.word()?,
+        quadrupoles: words.word()?,
     };
     words.end()?;
     Ok(Some(settings))
@@ -98,8 +98,8 @@ pub fn resume<'g>(
     };
     if let Some(mut words) = Line::of(snapshot, GRID) {
         let saved = Grid {
-            origin: words.next()?,
-            steps: words.next()?,
+            origin: words.word()?,
+            steps: words.word()?,
         };
         words.end()?;
         // Another step has another grid.
@@ -118,19 +118,19 @@ fn done(snapshot: &Snapshot) -> Result<(u64, Work), Error> {
     let Some(mut words) = Line::of(snapshot, COUNTS) else {
         return Ok((0, Work::default()));
     };
-    let steps = words.next()?;
+    let steps = words.word()?;
     let mut work = Work {
-        evaluations: words.next()?,
-        groups: words.next()?,
-        entries: words.next()?,
-        pairs: words.next()?,
+        evaluations: words.word()?,
+        groups: words.word()?,
+        entries: words.word()?,
+        pairs: words.word()?,
         times: Times::default(),
     };
     words.end()?;
     if let Some(mut words) = Line::of(snapshot, TIMES) {
         let mut next = || {
             let line = words.clone();
-            let seconds = Duration::try_from_secs_f64(words.next()?);
+            let seconds = Duration::try_from_secs_f64(words.word()?);
             seconds.or_else(|_| line.refuse())
         };
         work.times = Times {

@@ -67,15 +67,15 @@ impl Log {
             log.model = model.to_owned();
         }
         if let Some(mut line) = Line::of(snapshot, SEED) {
-            log.seed = Some(line.next()?);
+            log.seed = Some(line.word()?);
             line.end()?;
         }
         if let Some(mut line) = Line::of(snapshot, ENERGY0) {
-            log.energy0 = Some((line.next()?, line.next()?));
+            log.energy0 = Some((line.word()?, line.word()?));
             line.end()?;
         }
         if let Some(mut line) = Line::of(snapshot, SECONDS) {
-            log.seconds = line.next()?;
+            log.seconds = line.word()?;
             line.end()?;
         }
         for value in snapshot.values(RECORD) {

@@ -29,7 +29,7 @@ impl<'a> Line<'a> {
     /// # Errors
     ///
     /// There is none, or it is no `T`; in words.
-    pub fn next<T: FromStr>(&mut self) -> Result<T, String> {
+    pub fn word<T: FromStr>(&mut self) -> Result<T, String> {
         match self.words.next().and_then(|word| word.parse().ok()) {
             Some(value) => Ok(value),
             None => self.refuse(),
