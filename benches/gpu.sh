@@ -54,7 +54,8 @@ step plan "$kirin" info --plan
 for precision in mixed double single; do
     export KIRIN_PRECISION=$precision
     step "check-$precision" "$kirin" check "${check[@]}"
-    step "bench-$precision" "$kirin" bench "${bench[@]}" --json "$to/bench-$precision.json"
+    step "bench-$precision" "$kirin" bench --library 'KIRIN_NPIPES=256 kirin' --library kirin "${bench[@]}" \
+        --json "$to/bench-$precision.json"
 done
 export KIRIN_PRECISION=mixed
 

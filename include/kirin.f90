@@ -35,9 +35,9 @@ module kirin
 
     ! Returns the number of pipelines: how many i-particles a call should bring at most.
     !
-    ! Constant, and valid before `g6_open`. kirin accepts any number of i-particles; 256 is the
-    ! default, `KIRIN_NPIPES` changes it. GRAPE-6 had 48: codes with fixed arrays of that size
-    ! (NBODY4) need `KIRIN_NPIPES=48`.
+    ! Constant, and valid before `g6_open`. 48 by default, as on GRAPE-6: codes with fixed arrays
+    ! rely on it (NBODY4). `KIRIN_NPIPES` changes it, for clients that take any number. kirin
+    ! accepts blocks of any number of i-particles, whatever is set.
     integer(c_int) function g6_npipes() bind(C, name="g6_npipes_")
       import :: c_int
     end function g6_npipes
@@ -311,8 +311,8 @@ module kirin
       integer(c_int), intent(in) :: cluster_id
     end function g6_print_chip_status
 
-    ! Stores mass and position only, at time 0 and at rest: the load of treecodes. `nclusters`
-    ! boards get the same particle on the hardware.
+    ! Stores mass and position only, at time 0 and at rest: the load of treecodes. It goes to the
+    ! same clusters as with `g6_set_j_particle_multisend`.
     integer(c_int) function g6_set_j_particle_multisend_mxfast(cluster_id, nclusters, address, &
         index, mass, x) bind(C, name="g6_set_j_particle_multisend_mxfast_")
       import :: c_double, c_int
@@ -342,6 +342,12 @@ module kirin
       integer(c_int), value :: address
       integer(c_int), value :: nj
     end function get_j_part_data
+
+    ! Returns the number of GPUs that `g6_open_special` can name, and 1 where there is none or the
+    ! CPU was asked for, as in sapporo.
+    integer(c_int) function get_device_count() bind(C, name="get_device_count")
+      import :: c_int
+    end function get_device_count
 
     ! Sends the waiting j-particles at once, in old versions of sapporo.
     !
@@ -557,8 +563,9 @@ module kirin
       integer(c_int), intent(inout) :: nnbindex(*)
     end function g6calc_lasthalf2_all
 
-    ! As `g6calc_firsthalf` with `eps2` by reference in C too. The meaning of `mode` was never
-    ! published: it is ignored, and `*eps2` holds for every i-particle.
+    ! As `g6calc_firsthalf` with `eps2` by reference in C too: one number if `mode` is odd, and
+    ! `eps2[ni]`, one for each i-particle, if it is even. The original library calls it with
+    ! `mode` 1 from `g6calc_firsthalf`. Its other bits are not looked at.
     subroutine g6calc_firsthalf0(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, eps2, &
         h2, mode) bind(C, name="g6calc_firsthalf0_")
       import :: c_double, c_int
@@ -806,6 +813,245 @@ module kirin
     integer(c_int) function g6_getnjmax_all() bind(C, name="g6_getnjmax_all_")
       import :: c_int
     end function g6_getnjmax_all
+
+    ! ---- More of the original library's names
+
+    ! Returns the last i-particle whose fixed-point scale was changed during `g6calc_lasthalf`, or
+    ! -1 for none, which is always the answer here.
+    !
+    ! NBODY4 passes an argument, which the original does not read either.
+    integer(c_int) function g6_changed_index(cluster_id) bind(C, name="g6_changed_index_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function g6_changed_index
+
+    ! As `g6_set_j_particle`, to the clusters `cluster_id` to `cluster_id + nclusters - 1`, as far
+    ! as they are open, and to `cluster_id` in any case.
+    integer(c_int) function g6_set_j_particle_multisend(cluster_id, nclusters, address, index, &
+        tj, dtj, mass, a2by18, a1by6, aby2, v, x) bind(C, name="g6_set_j_particle_multisend_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nclusters
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: tj
+      real(c_double), intent(in) :: dtj
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: a2by18(3)
+      real(c_double), intent(in) :: a1by6(3)
+      real(c_double), intent(in) :: aby2(3)
+      real(c_double), intent(in) :: v(3)
+      real(c_double), intent(in) :: x(3)
+    end function g6_set_j_particle_multisend
+
+    ! The same as `g6_set_j_particle_multisend_mxfast`.
+    integer(c_int) function g6_set_j_particle_multisend_mxf(cluster_id, nclusters, address, &
+        index, mass, x) bind(C, name="g6_set_j_particle_multisend_mxf_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nclusters
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: x(3)
+    end function g6_set_j_particle_multisend_mxf
+
+    ! Loads the i-particle registers `address` to `address + nip - 1`: as `g6_set_i_particle` with
+    ! arrays, each particle with its own softening.
+    integer(c_int) function g6_set_i_particle_vector(cluster_id, address, nip, index, x, v, &
+        eps2, h2) bind(C, name="g6_set_i_particle_vector_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: nip
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: x(3, *)
+      real(c_double), intent(in) :: v(3, *)
+      real(c_double), intent(in) :: eps2(*)
+      real(c_double), intent(in) :: h2(*)
+    end function g6_set_i_particle_vector
+
+    ! The same as `g6_set_njp`.
+    subroutine g6_set_njp_real(cluster_id, njp) bind(C, name="g6_set_njp_real_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: njp
+    end subroutine g6_set_njp_real
+
+    ! As `g6calc_lasthalf0`, and writes the labels of the nearest neighbours to `nnbindex[ni]`.
+    integer(c_int) function g6calc_lasthalf0a(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
+        jerk, pot, nnbindex, mode) bind(C, name="g6calc_lasthalf0a_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+      integer(c_int), intent(in) :: mode
+    end function g6calc_lasthalf0a
+
+    ! Returns which overflow a flag of `g6_get_force` tells of, 0 for none.
+    !
+    ! Accepted without effect: the flags of kirin's forces are zero.
+    integer(c_int) function g6_test_flag(cluster_id, flag) bind(C, name="g6_test_flag_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: flag
+    end function g6_test_flag
+
+    ! The same as `g6_set_i_particle_scales_from_real_value`.
+    !
+    ! Accepted without effect: floating-point sums need no scale.
+    integer(c_int) function g6_set_ip_scales(cluster_id, address, acc, jerk, phi, jfactor, &
+        ffactor) bind(C, name="g6_set_ip_scales_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: address
+      real(c_double), intent(in) :: acc(3)
+      real(c_double), intent(in) :: jerk(3)
+      real(c_double), intent(in) :: phi
+      real(c_double), intent(in) :: jfactor
+      real(c_double), intent(in) :: ffactor
+    end function g6_set_ip_scales
+
+    ! Changes the scales of i-particle `address` after the overflow that `flag` tells of.
+    !
+    ! Accepted without effect: floating-point sums need no scale.
+    integer(c_int) function g6_adjust_ip_scales(cluster_id, address, flag) bind(C, &
+        name="g6_adjust_ip_scales_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: flag
+    end function g6_adjust_ip_scales
+
+    ! Sets the scales of i-particle `address` to the entries of that number in three arrays.
+    !
+    ! Accepted without effect: floating-point sums need no scale.
+    integer(c_int) function g6_copy_i_particle_scales(cluster_id, address, ascale, jscale, &
+        pscale) bind(C, name="g6_copy_i_particle_scales_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: ascale(*)
+      integer(c_int), intent(in) :: jscale(*)
+      integer(c_int), intent(in) :: pscale(*)
+    end function g6_copy_i_particle_scales
+
+    ! Writes the scales of i-particle `address` to the entries of that number in three arrays.
+    ! They stay as they are.
+    !
+    ! Accepted without effect: floating-point sums need no scale.
+    integer(c_int) function g6_calc_i_particle_scales_from_real_value(cluster_id, address, acc, &
+        jerk, phi, jfactor, ffactor, ascale, jscale, pscale) bind(C, &
+        name="g6_calc_i_particle_scales_from_real_value_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: address
+      real(c_double), intent(in) :: acc(3)
+      real(c_double), intent(in) :: jerk(3)
+      real(c_double), intent(in) :: phi
+      real(c_double), intent(in) :: jfactor
+      real(c_double), intent(in) :: ffactor
+      integer(c_int), intent(inout) :: ascale(*)
+      integer(c_int), intent(inout) :: jscale(*)
+      integer(c_int), intent(inout) :: pscale(*)
+    end function g6_calc_i_particle_scales_from_real_value
+
+    ! Sets the scales that i-particle `address` has in later blocks.
+    !
+    ! In the original the C spelling ends with `phi`, which is a pointer in it too. No argument is
+    ! looked at.
+    !
+    ! Accepted without effect: floating-point sums need no scale.
+    integer(c_int) function g6_preset_i_particle_scales_from_real_value(cluster_id, address, &
+        acc, jerk, phi, jfactor, ffactor) bind(C, &
+        name="g6_preset_i_particle_scales_from_real_value_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: address
+      real(c_double), intent(in) :: acc(3)
+      real(c_double), intent(in) :: jerk(3)
+      real(c_double), intent(in) :: phi
+      integer(c_int), intent(in) :: jfactor
+      integer(c_int), intent(in) :: ffactor
+    end function g6_preset_i_particle_scales_from_real_value
+
+    ! Sets whether a simulator takes the place of the hardware.
+    !
+    ! Accepted without effect: there is neither.
+    integer(c_int) function g6_set_simulator_use(mode) bind(C, name="g6_set_simulator_use_")
+      import :: c_int
+      integer(c_int), intent(in) :: mode
+    end function g6_set_simulator_use
+
+    ! Sets how i- and j-particles share the way to the boards.
+    !
+    ! Accepted without effect: there is no bus to share.
+    integer(c_int) function g6_set_ijp_mode(cluster_id, mode) bind(C, name="g6_set_ijp_mode_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: mode
+    end function g6_set_ijp_mode
+
+    ! Sets the memory mode of the control boards.
+    !
+    ! Accepted without effect: there are no boards.
+    integer(c_int) function g6_change_cbjpmode(cluster_id, mode) bind(C, &
+        name="g6_change_cbjpmode_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: mode
+    end function g6_change_cbjpmode
+
+    ! Sets the memory mode of one control board.
+    !
+    ! Accepted without effect: there are no boards.
+    integer(c_int) function g6_setcbjpmode(cluster_id, board, mode, network) bind(C, &
+        name="g6_setcbjpmode_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: board
+      integer(c_int), intent(in) :: mode
+      integer(c_int), intent(in) :: network
+    end function g6_setcbjpmode
+
+    ! Sets whether errors on the way back from the boards are looked for.
+    !
+    ! Accepted without effect: there is no hardware that could err.
+    integer(c_int) function g6_setfoerrchkmode(cluster_id, mode) bind(C, &
+        name="g6_setfoerrchkmode_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: mode
+    end function g6_setfoerrchkmode
+
+    ! Switches the clock of the boards.
+    !
+    ! Accepted without effect: there is no clock to switch.
+    integer(c_int) function g6_change_clock(cluster_id, on) bind(C, name="g6_change_clock")
+      import :: c_int
+      integer(c_int), value :: cluster_id
+      integer(c_int), value :: on
+    end function g6_change_clock
+
+    ! Sets the number that `g6_mccount_` returns; the hardware was opened with it.
+    integer(c_int) function g6_setmccount(mccount) bind(C, name="g6_setmccount_")
+      import :: c_int
+      integer(c_int), intent(in) :: mccount
+    end function g6_setmccount
+
+    ! Returns the number that `g6_setmccount` set, 1 before.
+    integer(c_int) function g6_mccount() bind(C, name="g6_mccount_")
+      import :: c_int
+    end function g6_mccount
 
     ! ---- Names of the 2007 kirin
 

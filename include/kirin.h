@@ -42,9 +42,9 @@ int g6_close(int cluster_id);
 /**
  * Returns the number of pipelines: how many i-particles a call should bring at most.
  *
- * Constant, and valid before `g6_open`. kirin accepts any number of i-particles; 256 is the
- * default, `KIRIN_NPIPES` changes it. GRAPE-6 had 48: codes with fixed arrays of that size
- * (NBODY4) need `KIRIN_NPIPES=48`.
+ * Constant, and valid before `g6_open`. 48 by default, as on GRAPE-6: codes with fixed arrays rely
+ * on it (NBODY4). `KIRIN_NPIPES` changes it, for clients that take any number. kirin accepts
+ * blocks of any number of i-particles, whatever is set.
  */
 int g6_npipes(void);
 
@@ -270,8 +270,8 @@ int g6_get_number_of_pipelines(void);
 int g6_print_chip_status(int cluster_id);
 
 /**
- * Stores mass and position only, at time 0 and at rest: the load of treecodes. `nclusters` boards
- * get the same particle on the hardware.
+ * Stores mass and position only, at time 0 and at rest: the load of treecodes. It goes to the same
+ * clusters as with `g6_set_j_particle_multisend`.
  */
 int g6_set_j_particle_multisend_mxfast(int cluster_id,
                                        int nclusters,
@@ -293,6 +293,12 @@ int g6_flush_jp_buffer_and_multisend(int cluster_id, int nclusters);
  * Not supported: clients disagree on its arguments; use g6_get_predicted_j_particles.
  */
 int get_j_part_data(int address, int nj);
+
+/**
+ * Returns the number of GPUs that `g6_open_special` can name, and 1 where there is none or the CPU
+ * was asked for, as in sapporo.
+ */
+int get_device_count(void);
 
 /**
  * Sends the waiting j-particles at once, in old versions of sapporo.
@@ -739,8 +745,9 @@ int g6calc_lasthalf2_all(int nj,
                          int *nnbindex);
 
 /**
- * As `g6calc_firsthalf` with `eps2` by reference in C too. The meaning of `mode` was never
- * published: it is ignored, and `*eps2` holds for every i-particle.
+ * As `g6calc_firsthalf` with `eps2` by reference in C too: one number if `mode` is odd, and
+ * `eps2[ni]`, one for each i-particle, if it is even. The original library calls it with `mode` 1
+ * from `g6calc_firsthalf`. Its other bits are not looked at.
  */
 int g6calc_firsthalf0(int cluster_id,
                       int nj,
@@ -1213,6 +1220,257 @@ int g6_getnjmax_(const int *cluster_id);
  * `g6_getnjmax_all` with scalars by reference.
  */
 int g6_getnjmax_all_(void);
+
+#ifndef KIRIN_FORTRAN_NAMES_ONLY
+/* More of the original library's names */
+
+/**
+ * Returns the last i-particle whose fixed-point scale was changed during `g6calc_lasthalf`, or -1
+ * for none, which is always the answer here.
+ *
+ * NBODY4 passes an argument, which the original does not read either.
+ */
+int g6_changed_index(int cluster_id);
+
+/**
+ * As `g6_set_j_particle`, to the clusters `cluster_id` to `cluster_id + nclusters - 1`, as far as
+ * they are open, and to `cluster_id` in any case.
+ */
+int g6_set_j_particle_multisend(int cluster_id,
+                                int nclusters,
+                                int address,
+                                int index,
+                                double tj,
+                                double dtj,
+                                double mass,
+                                const double *a2by18,
+                                const double *a1by6,
+                                const double *aby2,
+                                const double *v,
+                                const double *x);
+
+/**
+ * Sets the scales that i-particle `address` has in later blocks.
+ *
+ * In the original the C spelling ends with `phi`, which is a pointer in it too. No argument is
+ * looked at.
+ *
+ * Accepted without effect: floating-point sums need no scale.
+ */
+int g6_preset_i_particle_scales_from_real_value(int cluster_id,
+                                                int address,
+                                                const double *acc,
+                                                const double *jerk,
+                                                const double *phi,
+                                                int jfactor,
+                                                int ffactor);
+
+/**
+ * Sets whether a simulator takes the place of the hardware.
+ *
+ * Accepted without effect: there is neither.
+ */
+int g6_set_simulator_use(int mode);
+
+/**
+ * Sets how i- and j-particles share the way to the boards.
+ *
+ * Accepted without effect: there is no bus to share.
+ */
+int g6_set_ijp_mode(int cluster_id, int mode);
+
+/**
+ * Sets the memory mode of the control boards.
+ *
+ * Accepted without effect: there are no boards.
+ */
+int g6_change_cbjpmode(int cluster_id, int mode);
+
+/**
+ * Switches the clock of the boards.
+ *
+ * Accepted without effect: there is no clock to switch.
+ */
+int g6_change_clock(int cluster_id, int on);
+
+/**
+ * Sets the number that `g6_mccount_` returns; the hardware was opened with it.
+ */
+int g6_setmccount(int mccount);
+#endif /* KIRIN_FORTRAN_NAMES_ONLY */
+
+/* More of the original library's names: Fortran spellings */
+
+/**
+ * `g6_changed_index` with scalars by reference.
+ */
+int g6_changed_index_(const void *cluster_id);
+
+/**
+ * `g6_set_j_particle_multisend` with scalars by reference.
+ */
+int g6_set_j_particle_multisend_(const int *cluster_id,
+                                 const int *nclusters,
+                                 const int *address,
+                                 const int *index,
+                                 const double *tj,
+                                 const double *dtj,
+                                 const double *mass,
+                                 const double *a2by18,
+                                 const double *a1by6,
+                                 const double *aby2,
+                                 const double *v,
+                                 const double *x);
+
+/**
+ * The same as `g6_set_j_particle_multisend_mxfast`.
+ */
+int g6_set_j_particle_multisend_mxf_(const int *cluster_id,
+                                     const int *nclusters,
+                                     const int *address,
+                                     const int *index,
+                                     const double *mass,
+                                     const double *x);
+
+/**
+ * Loads the i-particle registers `address` to `address + nip - 1`: as `g6_set_i_particle` with
+ * arrays, each particle with its own softening.
+ */
+int g6_set_i_particle_vector_(const int *cluster_id,
+                              const int *address,
+                              const int *nip,
+                              const int *index,
+                              double (*x)[3],
+                              double (*v)[3],
+                              const double *eps2,
+                              const double *h2);
+
+/**
+ * The same as `g6_set_njp`.
+ */
+int g6_set_njp_real_(const int *cluster_id, const int *njp);
+
+/**
+ * As `g6calc_lasthalf0`, and writes the labels of the nearest neighbours to `nnbindex[ni]`.
+ */
+int g6calc_lasthalf0a_(const int *cluster_id,
+                       const int *nj,
+                       const int *ni,
+                       const int *index,
+                       double (*xi)[3],
+                       double (*vi)[3],
+                       const double *eps2,
+                       const double *h2,
+                       double (*acc)[3],
+                       double (*jerk)[3],
+                       double *pot,
+                       int *nnbindex,
+                       const int *mode);
+
+/**
+ * Returns which overflow a flag of `g6_get_force` tells of, 0 for none.
+ *
+ * Accepted without effect: the flags of kirin's forces are zero.
+ */
+int g6_test_flag_(const void *cluster_id, const void *flag);
+
+/**
+ * The same as `g6_set_i_particle_scales_from_real_value`.
+ *
+ * Accepted without effect: floating-point sums need no scale.
+ */
+int g6_set_ip_scales_(const int *cluster_id,
+                      const int *address,
+                      const double *acc,
+                      const double *jerk,
+                      const double *phi,
+                      const double *jfactor,
+                      const double *ffactor);
+
+/**
+ * Changes the scales of i-particle `address` after the overflow that `flag` tells of.
+ *
+ * Accepted without effect: floating-point sums need no scale.
+ */
+int g6_adjust_ip_scales_(const int *cluster_id, const int *address, const int *flag);
+
+/**
+ * Sets the scales of i-particle `address` to the entries of that number in three arrays.
+ *
+ * Accepted without effect: floating-point sums need no scale.
+ */
+int g6_copy_i_particle_scales_(const int *cluster_id,
+                               const int *address,
+                               const int *ascale,
+                               const int *jscale,
+                               const int *pscale);
+
+/**
+ * Writes the scales of i-particle `address` to the entries of that number in three arrays. They
+ * stay as they are.
+ *
+ * Accepted without effect: floating-point sums need no scale.
+ */
+int g6_calc_i_particle_scales_from_real_value_(const int *cluster_id,
+                                               const int *address,
+                                               const double *acc,
+                                               const double *jerk,
+                                               const double *phi,
+                                               const double *jfactor,
+                                               const double *ffactor,
+                                               int *ascale,
+                                               int *jscale,
+                                               int *pscale);
+
+/**
+ * `g6_preset_i_particle_scales_from_real_value` with scalars by reference.
+ */
+int g6_preset_i_particle_scales_from_real_value_(const int *cluster_id,
+                                                 const int *address,
+                                                 const double *acc,
+                                                 const double *jerk,
+                                                 const double *phi,
+                                                 const void *jfactor,
+                                                 const void *ffactor);
+
+/**
+ * `g6_set_simulator_use` with scalars by reference.
+ */
+int g6_set_simulator_use_(const void *mode);
+
+/**
+ * `g6_set_ijp_mode` with scalars by reference.
+ */
+int g6_set_ijp_mode_(const int *cluster_id, const int *mode);
+
+/**
+ * `g6_change_cbjpmode` with scalars by reference.
+ */
+int g6_change_cbjpmode_(const int *cluster_id, const int *mode);
+
+/**
+ * Sets the memory mode of one control board.
+ *
+ * Accepted without effect: there are no boards.
+ */
+int g6_setcbjpmode_(const int *cluster_id, const int *board, const int *mode, const int *network);
+
+/**
+ * Sets whether errors on the way back from the boards are looked for.
+ *
+ * Accepted without effect: there is no hardware that could err.
+ */
+int g6_setfoerrchkmode_(const int *cluster_id, const int *mode);
+
+/**
+ * `g6_setmccount` with scalars by reference.
+ */
+int g6_setmccount_(const int *mccount);
+
+/**
+ * Returns the number that `g6_setmccount` set, 1 before.
+ */
+int g6_mccount_(void);
 
 #ifndef KIRIN_FORTRAN_NAMES_ONLY
 /* Names of the 2007 kirin */

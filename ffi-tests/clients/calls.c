@@ -12,7 +12,7 @@
 
 enum {
     NO_INDEX = 1, NO_X = 2, NO_V = 4, NO_H2 = 8, NO_OLD = 16, NO_ACC = 32, NO_JERK = 64,
-    NO_POT = 128, NO_NEAREST = 256, SAME = 512, SHIFTED = 1024, MODE = 2048
+    NO_POT = 128, NO_NEAREST = 256, SAME = 512, SHIFTED = 1024, MODE = 2048, EACH = 4096
 };
 
 static int set_particle(int id, int null)
@@ -57,15 +57,48 @@ static int set_mass_position(int id)
     case GPU_C: return g6_set_j_particle_multisend_mxfast(id, one, address, label, m, x);
     case GPU_FORTRAN:
         return GPU_g6_set_j_particle_multisend_mxfast_(&id, &one, &address, &label, &m, x);
+    case GPU2: return g6_set_j_particle_multisend_mxf_(&id, &one, &address, &label, &m, x);
     default: return g6_set_j_particle_multisend_mxfast_(&id, &one, &address, &label, &m, x);
     }
+}
+
+/* One particle for several clusters: whole, or mass and position only. */
+static int send(int id)
+{
+    int count = integer(), whole = integer(), address = integer(), label = integer();
+    double t = number(), dt = number(), m = number(), s[3], j[3], a[3], v[3], x[3];
+    vector(s);
+    vector(j);
+    vector(a);
+    vector(v);
+    vector(x);
+    if (whole)
+        return spelling == FORTRAN
+             ? g6_set_j_particle_multisend_(&id, &count, &address, &label, &t, &dt, &m, s, j, a, v, x)
+             : g6_set_j_particle_multisend(id, count, address, label, t, dt, m, s, j, a, v, x);
+    switch (spelling) {
+    case FORTRAN: return g6_set_j_particle_multisend_mxfast_(&id, &count, &address, &label, &m, x);
+    case GPU_FORTRAN: return GPU_g6_set_j_particle_multisend_mxfast_(&id, &count, &address, &label, &m, x);
+    case GPU2: return g6_set_j_particle_multisend_mxf_(&id, &count, &address, &label, &m, x);
+    default: return g6_set_j_particle_multisend_mxfast(id, count, address, label, m, x);
+    }
+}
+
+/* The softening lengths of the calls that tell by a mode whether there is one or one for each. */
+static double soft[MOST];
+
+static void softenings(double eps2)
+{
+    int i;
+    for (i = 0; i < MOST; i++)
+        soft[i] = eps2 * (i + 1);
 }
 
 static int firsthalf(void)
 {
     int id = identity(), nj = integer(), ni = integer(), mask = integer();
     double eps2 = number(), *h2;
-    int mode = 3, *index;
+    int mode = mask & EACH ? 2 : 3, *index;
     rows x, v, old;
     shift = mask & SHIFTED ? 4 : 0;
     read_probes(integer());
@@ -74,13 +107,14 @@ static int firsthalf(void)
     v = begin(&v_a, mask & NO_V);
     h2 = begin(&h2_a, mask & NO_H2);
     old = begin(&old_a, mask & NO_OLD);
+    softenings(eps2);
 #define ARRAYS index, x, v, old, old, (double *)old
     if (mask & MODE)
         switch (spelling) {
-        case FORTRAN: return g6calc_firsthalf0_(&id, &nj, &ni, ARRAYS, &eps2, h2, &mode);
-        case ALL: return g6calc_firsthalf0_all(nj, ni, ARRAYS, &eps2, h2, mode);
-        case ALL_FORTRAN: return g6calc_firsthalf0_all_(&nj, &ni, ARRAYS, &eps2, h2, &mode);
-        default: return g6calc_firsthalf0(id, nj, ni, ARRAYS, &eps2, h2, mode);
+        case FORTRAN: return g6calc_firsthalf0_(&id, &nj, &ni, ARRAYS, soft, h2, &mode);
+        case ALL: return g6calc_firsthalf0_all(nj, ni, ARRAYS, soft, h2, mode);
+        case ALL_FORTRAN: return g6calc_firsthalf0_all_(&nj, &ni, ARRAYS, soft, h2, &mode);
+        default: return g6calc_firsthalf0(id, nj, ni, ARRAYS, soft, h2, mode);
         }
     switch (spelling) {
     case FORTRAN: return g6calc_firsthalf_(&id, &nj, &ni, ARRAYS, &eps2, h2);
@@ -99,7 +133,7 @@ static void lasthalf(void)
 {
     int form = integer(), id = identity(), nj = integer(), ni = integer(), mask = integer();
     double eps2 = number();
-    int fill = integer(), status, mode = 3, *index, *nearest;
+    int fill = integer(), status, mode = mask & EACH ? 2 : 3, *index, *nearest;
     double *h2, *pot;
     float *distance;
     rows x, v, acc, jerk;
@@ -115,10 +149,12 @@ static void lasthalf(void)
     pot = begin(&pot_a, mask & NO_POT);
     nearest = begin(&nearest_a, mask & NO_NEAREST);
     distance = begin(&distance_a, 0);
+    softenings(eps2);
 #define BY_VALUE id, nj, ni, index, x, v, eps2, h2, acc, jerk, pot
 #define BY_REFERENCE &id, &nj, &ni, index, x, v, &eps2, h2, acc, jerk, pot
 #define FOR_ALL_FORTRAN &nj, &ni, index, x, v, &eps2, h2, acc, jerk, pot
 #define FOR_ALL nj, ni, index, x, v, eps2, h2, acc, jerk, pot
+#define BY_MODE index, x, v, soft, h2, acc, jerk, pot
     switch (form * 10 + spelling) {
     case 0 + FORTRAN: status = g6calc_lasthalf_(BY_REFERENCE); break;
     case 0 + NULL_ID: status = g6calc_lasthalf_(NULL, &nj, &ni, index, x, v, &eps2, h2, acc, jerk, pot); break;
@@ -138,9 +174,9 @@ static void lasthalf(void)
     case 30 + FORTRAN: status = g6calc_lasthalfn_(BY_REFERENCE); break;
     case 40 + FORTRAN: status = g6calc_lasthalf2n_(BY_REFERENCE, nearest); break;
     case 50 + FORTRAN: status = g6calc_lasthalf2np_(BY_REFERENCE, nearest, distance); break;
-    case 60 + FORTRAN: status = g6calc_lasthalf0_(BY_REFERENCE, &mode); break;
-    case 60 + ALL: status = g6calc_lasthalf0_all(nj, ni, index, x, v, &eps2, h2, acc, jerk, pot, mode); break;
-    case 60 + ALL_FORTRAN: status = g6calc_lasthalf0_all_(FOR_ALL_FORTRAN, &mode); break;
+    case 60 + FORTRAN: status = g6calc_lasthalf0_(&id, &nj, &ni, BY_MODE, &mode); break;
+    case 60 + ALL: status = g6calc_lasthalf0_all(nj, ni, BY_MODE, mode); break;
+    case 60 + ALL_FORTRAN: status = g6calc_lasthalf0_all_(&nj, &ni, BY_MODE, &mode); break;
     default:
         switch (form) {
         case 1: status = g6calc_lasthalf2(BY_VALUE, nearest); break;
@@ -148,12 +184,13 @@ static void lasthalf(void)
         case 3: status = g6calc_lasthalfn(BY_VALUE); break;
         case 4: status = g6calc_lasthalf2n(BY_VALUE, nearest); break;
         case 5: status = g6calc_lasthalf2np(BY_VALUE, nearest, distance); break;
-        case 6: status = g6calc_lasthalf0(id, nj, ni, index, x, v, &eps2, h2, acc, jerk, pot, mode); break;
+        case 6: status = g6calc_lasthalf0(id, nj, ni, BY_MODE, mode); break;
+        case 7: status = g6calc_lasthalf0a_(&id, &nj, &ni, BY_MODE, nearest, &mode); break;
         default: status = g6calc_lasthalf(BY_VALUE);
         }
     }
     printf("%d", status);
-    print_forces(ni, mask & SAME, form == 1 || form == 2 || form == 4 || form == 5, form == 2 || form == 5);
+    print_forces(ni, mask & SAME, form && form != 3 && form != 6, form == 2 || form == 5);
 }
 
 static int read_lists(int id)
@@ -205,6 +242,18 @@ static int set_probe(int id)
     case ALL_FORTRAN: return g6_set_i_particle_all_(&address, &label, x, v, &eps2, &h2);
     default: return g6_set_i_particle(id, address, label, x, v, eps2, h2);
     }
+}
+
+/* Registers from `address` on, each with its own softening. */
+static int set_probes(int id)
+{
+    int address = integer(), nip = integer(), mask = integer();
+    double eps2 = number();
+    shift = 0;
+    read_probes(integer());
+    softenings(eps2);
+    return g6_set_i_particle_vector_(&id, &address, &nip, begin(&index_a, 0), begin(&x_a, mask & NO_X),
+                                     begin(&v_a, 0), soft, begin(&h2_a, mask & NO_H2));
 }
 
 static void get_force(void)
@@ -298,6 +347,10 @@ int main(int argc, char **argv)
             printf("%d", set_njp(id, integer()));
         } else if (!strcmp(name, "probe"))
             printf("%d", set_probe(identity()));
+        else if (!strcmp(name, "probes"))
+            printf("%d", set_probes(identity()));
+        else if (!strcmp(name, "send"))
+            printf("%d", send(identity()));
         else if (!strcmp(name, "force"))
             get_force();
         else if (!strcmp(name, "predicted"))

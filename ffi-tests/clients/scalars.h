@@ -94,6 +94,7 @@ static int set_njp(int id, int n)
     case FORTRAN: return g6_set_njp_(&id, &n);
     case ALL: return g6_set_njp_all(n);
     case ALL_FORTRAN: return g6_set_njp_all_(&n);
+    case GPU2: return g6_set_njp_real_(&id, &n);
     default: return g6_set_njp(id, n);
     }
 }

@@ -97,24 +97,29 @@ impl Model {
                 self.unit(*id).ti = *t;
                 vec![Exactly(0.0)]
             }
-            Call::Particle(id, address, source, null) => {
-                let mut source = *source;
-                if !self.rules.snap {
-                    source.a2by18 = [0.0; 3];
-                }
-                if *null != 0 {
-                    return Some(vec![Refusal]);
-                }
-                vec![self.store(*id, *address, source)]
+            Call::Particle(_, _, _, null) if *null != 0 => vec![Refusal],
+            Call::Particle(id, address, source, _) => {
+                vec![self.store(*id, *address, self.whole(source))]
             }
             Call::Mass(id, address, index, mass, x) => {
-                let source = Source {
-                    index: *index,
-                    mass: *mass,
-                    x: *x,
-                    ..Default::default()
+                vec![self.store(*id, *address, at_rest(*index, *mass, *x))]
+            }
+            Call::Send(_, count, ..) if *count < 0 => vec![Refusal],
+            Call::Send(id, count, whole, address, s) => {
+                let source = match whole {
+                    true => self.whole(s),
+                    false => at_rest(s.index, s.mass, s.x),
                 };
-                vec![self.store(*id, *address, source)]
+                let stored = self.store(*id, *address, source);
+                // The others get it if they are open; none is opened for it.
+                let id = self.id(*id);
+                let named: Vec<i32> = self.names.keys().copied().collect();
+                for other in named {
+                    if other > id && i64::from(other) < i64::from(id) + i64::from(*count) {
+                        self.store(other, *address, source);
+                    }
+                }
+                vec![stored]
             }
             Call::First(r) => vec![self.first(r)],
             Call::Last(form, r, fill) => self.last(*form, r, *fill),
@@ -153,6 +158,17 @@ impl Model {
                 registers[address] = (*probe, *eps2);
                 vec![Exactly(0.0)]
             }
+            Call::Probes(address, r) => match registers(r) {
+                Some(new) => {
+                    let first = usize::try_from(*address).expect("scripts have legal addresses");
+                    let registers = &mut self.unit(r.id).registers;
+                    let length = registers.len().max(first + new.len());
+                    registers.resize(length, Register::default());
+                    registers[first..first + new.len()].copy_from_slice(&new);
+                    vec![Exactly(0.0)]
+                }
+                None => vec![Refusal],
+            },
             Call::Force(id, ni, etc) => self.force(*id, *ni, *etc),
             Call::Predicted(id, nj) => self.predicted(*id, *nj),
             Call::Memory => vec![Anything],
@@ -177,6 +193,16 @@ impl Model {
         };
         self.names.insert(id, unit);
         self.units.entry(unit).or_default()
+    }
+
+    /// A particle as `g6_set_j_particle` stores it.
+    fn whole(&self, source: &Source) -> Source {
+        let a2by18 = if self.rules.snap {
+            source.a2by18
+        } else {
+            [0.0; 3]
+        };
+        Source { a2by18, ..*source }
     }
 
     fn store(&mut self, id: i32, address: i32, source: Source) -> Expected {
@@ -348,6 +374,16 @@ impl Model {
     }
 }
 
+/// A particle of which mass and position were sent only.
+fn at_rest(index: i32, mass: f64, x: [f64; 3]) -> Source {
+    Source {
+        index,
+        mass,
+        x,
+        ..Default::default()
+    }
+}
+
 /// An entry that no call may have written to.
 fn untouched(answer: &mut Vec<Expected>, form: Option<Form>, fill: i32) {
     answer.extend([Exactly(UNTOUCHED); 7]);
@@ -369,12 +405,14 @@ fn registers(r: &Request) -> Option<Vec<Register>> {
     let zeros = std::iter::repeat(Probe::default());
     let probes = r.probes.iter().copied().chain(zeros).take(ni);
     Some(
-        probes
-            .map(|mut p| {
+        (1..)
+            .zip(probes)
+            .map(|(k, mut p)| {
                 if r.odd & odd::NO_H2 != 0 {
                     p.h2 = 0.0;
                 }
-                (p, r.eps2)
+                let each = r.odd & odd::EACH != 0;
+                (p, if each { r.eps2 * f64::from(k) } else { r.eps2 })
             })
             .collect(),
     )

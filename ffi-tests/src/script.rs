@@ -52,6 +52,8 @@ pub mod odd {
     pub const SHIFTED: u32 = 1024;
     /// `firsthalf` is made as `g6calc_firsthalf0`.
     pub const MODE: u32 = 2048;
+    /// Calls with a mode have an array of softenings: `eps2` times 1, 2, 3...
+    pub const EACH: u32 = 4096;
 }
 
 /// A variant of `lasthalf`.
@@ -71,12 +73,14 @@ pub enum Form {
     DistanceLists,
     /// `g6calc_lasthalf0`
     Mode,
+    /// `g6calc_lasthalf0a_`
+    ModeNearest,
 }
 
 impl Form {
     /// Whether it writes `nnbindex`.
     pub fn nearest(self) -> bool {
-        matches!(self, Self::Nearest | Self::NearestLists) || self.distance()
+        matches!(self, Self::Nearest | Self::NearestLists | Self::ModeNearest) || self.distance()
     }
 
     /// Whether it writes `rnnb`.
@@ -135,6 +139,10 @@ pub enum Call {
     Njp(i32, i32),
     /// `g6_set_i_particle`: id, address, i-particle, softening
     Probe(i32, i32, Probe, f64),
+    /// `g6_set_i_particle_vector_`: first address; the k-th particle has `eps2` times k
+    Probes(i32, Request),
+    /// `g6_set_j_particle_multisend`, or `_mxfast` if false: id, number of clusters, address, particle
+    Send(i32, i32, bool, i32, Source),
     /// `g6_get_force`, or `_etc` if true; the number of entries to print
     Force(i32, i32, bool),
     /// `g6_get_predicted_j_particles`
@@ -230,9 +238,8 @@ fn write_call(out: &mut String, call: &Call) {
         Call::Npipes => write!(out, "npipes"),
         Call::Time(id, t) => write!(out, "time {id} {t:e}"),
         Call::Particle(id, address, s, null) => {
-            let _ = write!(out, "particle {id} {null} {address} {}", s.index);
-            let _ = write!(out, " {:e} 0.125 {:e}", s.t, s.mass);
-            push(out, &[s.a2by18, s.a1by6, s.aby2, s.v, s.x].concat());
+            let _ = write!(out, "particle {id} {null} {address}");
+            write_source(out, s);
             Ok(())
         }
         Call::Mass(id, address, index, mass, x) => {
@@ -265,6 +272,18 @@ fn write_call(out: &mut String, call: &Call) {
             push(out, &[p.x, p.v].concat());
             write!(out, " {eps2:e} {:e}", p.h2)
         }
+        Call::Probes(address, r) => {
+            let _ = write!(out, "probes {} {address} {}", r.id, r.ni);
+            let _ = write!(out, " {} {:e}", r.odd, r.eps2);
+            write_probes(out, &r.probes);
+            Ok(())
+        }
+        Call::Send(id, count, whole, address, s) => {
+            let whole = u32::from(*whole);
+            let _ = write!(out, "send {id} {count} {whole} {address}");
+            write_source(out, s);
+            Ok(())
+        }
         Call::Force(id, ni, etc) => write!(out, "force {id} {ni} {}", u32::from(*etc)),
         Call::Predicted(id, nj) => write!(out, "predicted {id} {nj}"),
         Call::Memory => write!(out, "memory"),
@@ -276,6 +295,11 @@ fn push(out: &mut String, values: &[f64]) {
     for value in values {
         let _ = write!(out, " {value:e}");
     }
+}
+
+fn write_source(out: &mut String, s: &Source) {
+    let _ = write!(out, " {} {:e} 0.125 {:e}", s.index, s.t, s.mass);
+    push(out, &[s.a2by18, s.a1by6, s.aby2, s.v, s.x].concat());
 }
 
 fn write_probes(out: &mut String, probes: &[Probe]) {

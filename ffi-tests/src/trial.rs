@@ -35,7 +35,7 @@ impl Default for Settings {
         Self {
             backend: "reference",
             precision: "double",
-            npipes: 256,
+            npipes: 48,
             no_neighbour: None,
             snap: true,
         }

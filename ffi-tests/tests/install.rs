@@ -118,7 +118,7 @@ fn configure_scripts_find_the_symbol_with_nothing_but_the_name() {
             .arg(format!("-l{name}"));
         run(&mut gcc).status.success()
     };
-    for name in ["g6", "g6a", "sapporo", "kirin"] {
+    for name in ["g6", "g6a", "g6lx", "g6lxsim2", "sapporo", "kirin"] {
         assert!(found("g6_open_", name), "{name}");
         assert!(!found("g6_no_such_call_", name), "the probe finds anything");
     }

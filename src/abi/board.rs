@@ -44,22 +44,22 @@ calls! {
     implemented status [g6calc_lasthalf2_all g6calc_lasthalf2_all_]
     (nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles, nnbindex: out_ints) = lasthalf2(ALL, nj, ni, arrays(index, xi, vi, h2), eps2, forces_to(acc, jerk, pot).nearest_to(nnbindex));
 
-    /// As `g6calc_firsthalf` with `eps2` by reference in C too. The meaning of `mode` was never published: it is ignored, and `*eps2` holds
-    /// for every i-particle.
+    /// As `g6calc_firsthalf` with `eps2` by reference in C too: one number if `mode` is odd, and `eps2[ni]`, one for each i-particle, if it is even.
+    /// The original library calls it with `mode` 1 from `g6calc_firsthalf`. Its other bits are not looked at.
     implemented nothing [g6calc_firsthalf0 g6calc_firsthalf0_]
-    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double_ref, h2: doubles, mode: int) = firsthalf(cluster_id, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), by_reference(eps2, "eps2")?);
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double_ref, h2: doubles, mode: int) = firsthalf(cluster_id, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), by_mode(eps2, mode)?);
 
     /// `g6calc_firsthalf0` for all boards at once, which is what a cluster of kirin is: cluster 0.
     implemented nothing [g6calc_firsthalf0_all g6calc_firsthalf0_all_]
-    (nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double_ref, h2: doubles, mode: int) = firsthalf(ALL, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), by_reference(eps2, "eps2")?);
+    (nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors, jold: vectors, phiold: doubles, eps2: double_ref, h2: doubles, mode: int) = firsthalf(ALL, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), by_mode(eps2, mode)?);
 
     /// As `g6calc_lasthalf` with `eps2` by reference in C too; see `g6calc_firsthalf0`.
     implemented status [g6calc_lasthalf0 g6calc_lasthalf0_]
-    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double_ref, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles, mode: int) = lasthalf(cluster_id, nj, ni, arrays(index, xi, vi, h2), by_reference(eps2, "eps2")?, forces_to(acc, jerk, pot));
+    (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double_ref, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles, mode: int) = lasthalf(cluster_id, nj, ni, arrays(index, xi, vi, h2), by_mode(eps2, mode)?, forces_to(acc, jerk, pot));
 
     /// `g6calc_lasthalf0` for all boards at once, which is what a cluster of kirin is: cluster 0.
     implemented status [g6calc_lasthalf0_all g6calc_lasthalf0_all_]
-    (nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double_ref, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles, mode: int) = lasthalf(ALL, nj, ni, arrays(index, xi, vi, h2), by_reference(eps2, "eps2")?, forces_to(acc, jerk, pot));
+    (nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double_ref, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles, mode: int) = lasthalf(ALL, nj, ni, arrays(index, xi, vi, h2), by_mode(eps2, mode)?, forces_to(acc, jerk, pot));
 
     /// `g6_read_neighbour_list` for all boards at once, which is what a cluster of kirin is: cluster 0.
     implemented status [g6_read_neighbour_list_all g6_read_neighbour_list_all_]

@@ -1,16 +1,18 @@
 //! What the exported symbols do: check, convert, call the core, write results.
 
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicI32, Ordering};
 
-use super::pointers::{self, Hints, IArrays, count, not_null, vector};
+use super::pointers::{self, Hints, IArrays, Softening, count, not_null, vector};
 use super::record;
+use crate::backend::cuda;
 use crate::error::{Error, Result};
 use crate::grape::cluster::Answer;
 use crate::grape::neighbours;
 use crate::grape::particle::{IParticle, JParticle};
 use crate::grape::registry::REGISTRY;
 use crate::observe::trace::{self, Event};
-use crate::process::settings::{self, Devices, NoNeighbour};
+use crate::process::settings::{self, BackendChoice, Devices, NoNeighbour};
 
 /// The cluster that the `_all` calls address: a cluster of kirin has every device already.
 pub const ALL: c_int = 0;
@@ -65,6 +67,7 @@ pub fn set_ti(id: c_int, ti: f64) -> Result<c_int> {
 }
 
 /// The three-vectors of a j-particle.
+#[derive(Clone, Copy)]
 pub struct JVectors {
     pub a2by18: *const f64,
     pub a1by6: *const f64,
@@ -140,6 +143,23 @@ pub unsafe fn set_mass_position(
     Ok(0)
 }
 
+/// Makes a call for cluster `id`, and for each of the `nclusters - 1` that follow it and are open.
+#[inline]
+pub fn to_clusters(
+    id: c_int,
+    nclusters: c_int,
+    call: impl Fn(c_int) -> Result<c_int>,
+) -> Result<c_int> {
+    let nclusters = count(nclusters, "nclusters")?;
+    call(id)?;
+    if nclusters > 1 {
+        REGISTRY
+            .open_after(id, nclusters)
+            .try_for_each(|other| call(other).map(drop))?;
+    }
+    Ok(0)
+}
+
 /// # Safety
 ///
 /// The arrays are null or have `ni` entries.
@@ -148,9 +168,10 @@ pub unsafe fn firsthalf(
     nj: c_int,
     ni: c_int,
     (arrays, hints): (IArrays, Hints),
-    eps2: f64,
+    eps2: impl Into<Softening>,
 ) -> Result<c_int> {
     let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
+    let eps2 = eps2.into();
     arrays.check(ni)?;
     // SAFETY: the caller vouches for the lengths; the core copies before it returns.
     let particles = unsafe { arrays.particles(ni, eps2) };
@@ -242,10 +263,11 @@ pub unsafe fn lasthalf(
     nj: c_int,
     ni: c_int,
     arrays: IArrays,
-    eps2: f64,
+    eps2: impl Into<Softening>,
     outputs: Outputs,
 ) -> Result<c_int> {
     let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
+    let eps2 = eps2.into();
     outputs.check(ni)?;
     let wants_nearest = !outputs.nearest.is_null() || !outputs.nearest_distance.is_null();
     REGISTRY.with(id, |c| {
@@ -282,7 +304,7 @@ pub unsafe fn lasthalf2(
     nj: c_int,
     ni: c_int,
     arrays: IArrays,
-    eps2: f64,
+    eps2: impl Into<Softening>,
     outputs: Outputs,
 ) -> Result<c_int> {
     if ni > 0 {
@@ -399,6 +421,52 @@ pub unsafe fn set_i_particle(
 
 /// # Safety
 ///
+/// The arrays are null or have `nip` entries.
+pub unsafe fn set_i_particles(
+    id: c_int,
+    address: c_int,
+    nip: c_int,
+    arrays: IArrays,
+    eps2: *const f64,
+) -> Result<c_int> {
+    let nip = count(nip, "nip")?;
+    arrays.check(nip)?;
+    if nip > 0 {
+        not_null(eps2, "eps2")?;
+    }
+    REGISTRY.with(id, |c| {
+        // SAFETY: passed on; the core copies.
+        let particles = unsafe { arrays.particles(nip, Softening::Each(eps2)) };
+        for (address, particle) in (address..).zip(particles) {
+            c.set_i_particle(address, particle)?;
+        }
+        Ok(0)
+    })
+}
+
+/// What `g6_setmccount` set.
+static MCCOUNT: AtomicI32 = AtomicI32::new(1);
+
+pub fn set_mccount(value: c_int) -> Result<c_int> {
+    MCCOUNT.store(value, Ordering::Relaxed);
+    Ok(0)
+}
+
+pub fn mccount() -> Result<c_int> {
+    Ok(MCCOUNT.load(Ordering::Relaxed))
+}
+
+/// Clients stop where there is no device; the CPU counts as one where there is no GPU.
+pub fn device_count() -> Result<c_int> {
+    let gpus = match settings::settings().backend {
+        BackendChoice::Auto | BackendChoice::Cuda => cuda::devices().map_or(0, <[_]>::len),
+        BackendChoice::Cpu | BackendChoice::Reference => 0,
+    };
+    Ok(c_int::try_from(gpus.max(1)).unwrap_or(c_int::MAX))
+}
+
+/// # Safety
+///
 /// The outputs and `flag` are null or have as many entries as `set_nip` announced.
 pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result<c_int> {
     REGISTRY.with(id, |c| {
@@ -501,12 +569,17 @@ impl Outputs {
     }
 }
 
-/// A double that C clients too pass by reference.
+/// The softening of the calls with a `mode`: bit 0 of it says that `eps2` points to one number for
+/// all i-particles, and not to an array of them.
 ///
 /// # Safety
 ///
-/// `p` is null or points to a number.
-pub unsafe fn by_reference(p: *const f64, argument: &'static str) -> Result<f64> {
+/// `eps2` is null or points to as many numbers, for as long as the result is used.
+pub unsafe fn by_mode(eps2: *const f64, mode: c_int) -> Result<Softening> {
+    if mode & 1 == 0 {
+        not_null(eps2, "eps2")?;
+        return Ok(Softening::Each(eps2));
+    }
     // SAFETY: passed on.
-    unsafe { pointers::scalar(p, argument) }
+    unsafe { pointers::scalar(eps2, "eps2") }.map(Softening::All)
 }

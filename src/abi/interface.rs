@@ -20,8 +20,8 @@ calls! {
 
     /// Returns the number of pipelines: how many i-particles a call should bring at most.
     ///
-    /// Constant, and valid before `g6_open`. kirin accepts any number of i-particles; 256 is the default,
-    /// `KIRIN_NPIPES` changes it. GRAPE-6 had 48: codes with fixed arrays of that size (NBODY4) need `KIRIN_NPIPES=48`.
+    /// Constant, and valid before `g6_open`. 48 by default, as on GRAPE-6: codes with fixed arrays rely on it (NBODY4). `KIRIN_NPIPES` changes it, for
+    /// clients that take any number. kirin accepts blocks of any number of i-particles, whatever is set.
     implemented count [g6_npipes g6_npipes_]
     () = npipes();
 
@@ -151,9 +151,9 @@ calls! {
     accepted("there are no chips") status [g6_print_chip_status g6_print_chip_status_]
     (cluster_id: id) = nothing();
 
-    /// Stores mass and position only, at time 0 and at rest: the load of treecodes. `nclusters` boards get the same particle on the hardware.
+    /// Stores mass and position only, at time 0 and at rest: the load of treecodes. It goes to the same clusters as with `g6_set_j_particle_multisend`.
     implemented status [g6_set_j_particle_multisend_mxfast g6_set_j_particle_multisend_mxfast_]
-    (cluster_id: id, nclusters: int, address: int, index: int, mass: double, x: vector) = set_mass_position(cluster_id, address, index, mass, x);
+    (cluster_id: id, nclusters: int, address: int, index: int, mass: double, x: vector) = to_clusters(cluster_id, nclusters, |id| set_mass_position(id, address, index, mass, x));
 
     /// Sends the buffered j-particles to several boards.
     accepted("every write takes effect at the next block by itself") status [g6_flush_jp_buffer_and_multisend g6_flush_jp_buffer_and_multisend_]
@@ -162,6 +162,10 @@ calls! {
     /// Reads a j-particle back, in sapporo and ph4. Nothing is written.
     unsupported("clients disagree on its arguments; use g6_get_predicted_j_particles") status [get_j_part_data -]
     (address: int, nj: int) = unsupported("clients disagree on its arguments; use g6_get_predicted_j_particles");
+
+    /// Returns the number of GPUs that `g6_open_special` can name, and 1 where there is none or the CPU was asked for, as in sapporo.
+    implemented count [get_device_count -]
+    () = device_count();
 
     /// Sends the waiting j-particles at once, in old versions of sapporo.
     accepted("every write takes effect at the next block by itself") nothing [force_j_particle_send -]

@@ -24,6 +24,7 @@ mod macros;
 mod board;
 mod calls;
 mod interface;
+mod original;
 mod own;
 mod pointers;
 mod record;
@@ -32,6 +33,7 @@ mod thesis;
 
 pub use board::*;
 pub use interface::*;
+pub use original::*;
 pub use own::*;
 pub use table::{Argument, Call, Group, Kind, Returns, Support, table};
 pub use thesis::*;

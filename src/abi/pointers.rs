@@ -73,6 +73,21 @@ pub struct IArrays {
     pub h2: *const f64,
 }
 
+/// The squared softening lengths of a block.
+#[derive(Clone, Copy)]
+pub enum Softening {
+    /// One for all i-particles.
+    All(f64),
+    /// An array with one for each; not null where there are i-particles.
+    Each(*const f64),
+}
+
+impl From<f64> for Softening {
+    fn from(eps2: f64) -> Self {
+        Self::All(eps2)
+    }
+}
+
 /// The scaling hints of a block, which GRAPE-6 needed and kirin only records.
 #[derive(Clone, Copy)]
 pub struct Hints {
@@ -127,15 +142,16 @@ impl IArrays {
         Ok(())
     }
 
-    /// The i-particles, all with the same softening.
+    /// The i-particles.
     ///
     /// # Safety
     ///
-    /// `check(ni)` succeeded, and the arrays have `ni` entries while the iterator lives.
+    /// `check(ni)` succeeded, and the arrays, that of the softening too, have `ni` entries while the
+    /// iterator lives.
     pub unsafe fn particles(
         self,
         ni: usize,
-        eps2: f64,
+        eps2: Softening,
     ) -> impl ExactSizeIterator<Item = IParticle> {
         (0..ni).map(move |i| {
             // SAFETY: i < ni, the length of the arrays.
@@ -144,7 +160,10 @@ impl IArrays {
                     index: self.index.add(i).read_unaligned(),
                     x: self.x.add(i).read_unaligned(),
                     v: self.v.add(i).read_unaligned(),
-                    eps2,
+                    eps2: match eps2 {
+                        Softening::All(eps2) => eps2,
+                        Softening::Each(eps2) => eps2.add(i).read_unaligned(),
+                    },
                     h2: entry(self.h2, i),
                 }
             }

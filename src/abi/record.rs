@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::time::Instant;
 
 use super::calls::Outputs;
-use super::pointers::{Hints, IArrays};
+use super::pointers::{Hints, IArrays, Softening};
 use crate::grape::cluster::{Answer, Cluster};
 use crate::grape::particle::Force;
 use crate::observe::trace::{self, Event, Target};
@@ -25,7 +25,7 @@ pub unsafe fn firsthalf(
     ni: usize,
     arrays: IArrays,
     hints: Hints,
-    eps2: f64,
+    eps2: Softening,
     begin: Instant,
 ) {
     let nanoseconds = since(begin);

@@ -106,7 +106,7 @@ pub struct Group {
 }
 
 /// Every exported call.
-pub fn table() -> [Group; 4] {
+pub fn table() -> [Group; 5] {
     [
         Group {
             title: "The GRAPE-6 interface",
@@ -115,6 +115,10 @@ pub fn table() -> [Group; 4] {
         Group {
             title: "Calls for all boards at once, and the low-level calls",
             calls: super::board::CALLS,
+        },
+        Group {
+            title: "More of the original library's names",
+            calls: super::original::CALLS,
         },
         Group {
             title: "Names of the 2007 kirin",

@@ -32,7 +32,7 @@ calls! {
 
     /// The same as `g6_set_j_particle_multisend_mxfast`.
     implemented status [- GPU_g6_set_j_particle_multisend_mxfast_]
-    (cluster_id: id, nclusters: int, address: int, index: int, mass: double, x: vector) = set_mass_position(cluster_id, address, index, mass, x);
+    (cluster_id: id, nclusters: int, address: int, index: int, mass: double, x: vector) = to_clusters(cluster_id, nclusters, |id| set_mass_position(id, address, index, mass, x));
 
     /// The same as `g6calc_firsthalf`.
     implemented nothing [GPU_g6calc_firsthalf GPU_g6calc_firsthalf_]

@@ -38,6 +38,11 @@ pub trait Backend: Send {
     /// Its arithmetic.
     fn precision(&self) -> Precision;
 
+    /// Whether a GPU computes, for which each call is a launch and a way there and back.
+    fn on_gpu(&self) -> bool {
+        false
+    }
+
     /// Begins with a block; the work may go on after the return. The only call at which a backend
     /// may take note of what has changed in the memory.
     ///

@@ -7,6 +7,7 @@
 //! (forces, nearest neighbours, lists) all see one state.
 
 use std::collections::HashMap;
+use std::sync::Once;
 use std::time::Instant;
 
 use crate::backend::{self, Backend, Block, Results};
@@ -15,6 +16,7 @@ use crate::grape::jmemory::{self, JMemory};
 use crate::grape::neighbours::{self, ListRules, NeighbourLists};
 use crate::grape::particle::{Force, IParticle, JParticle, Nearest};
 use crate::observe::audit::{Check, Computed};
+use crate::observe::pipelines::{Cost, State};
 use crate::observe::statistics::{self, Facts, Stats};
 use crate::process::log;
 use crate::process::settings::{Destination, Devices, Precision, Settings};
@@ -63,6 +65,18 @@ fn ready<'a>(
     settings: &Settings,
 ) -> &'a mut dyn Backend {
     &mut **backend.get_or_insert_with(|| backend::choose(settings))
+}
+
+/// Says once that a GPU waits for calls that more pipelines would spare.
+fn report_few_pipelines(npipes: i32, cost: Cost, share: f64) {
+    static REPORTED: Once = Once::new();
+    REPORTED.call_once(|| {
+        log::line(format_args!(
+            "blocks in parts of {npipes} i-particles take about {:.0} % of the GPU's time: {}",
+            100.0 * share,
+            statistics::advice(cost)
+        ));
+    });
 }
 
 /// The state behind one cluster id.
@@ -271,10 +285,20 @@ impl Cluster {
         block.ti = self.ti;
 
         let backend = ready(&mut self.backend, &self.settings);
-        if let Some(stats) = &mut self.stats
-            && stats.begin(self.block.particles.len(), nj)
-        {
-            backend.measure();
+        if self.stats.is_none() && backend.on_gpu() {
+            // They tell of too few pipelines.
+            self.stats = Some(Box::default());
+        }
+        if let Some(stats) = &mut self.stats {
+            let ni = self.block.particles.len();
+            if stats.begin(ni, nj) && self.settings.stats != Destination::Off {
+                backend.measure();
+            }
+            stats.divided(ni, self.settings.npipes, || State {
+                ti: self.ti.to_bits(),
+                nj,
+                written: self.memory.written(),
+            });
         }
         backend.start(&mut self.memory, &self.block)?;
         if let Some(stats) = &mut self.stats {
@@ -298,6 +322,11 @@ impl Cluster {
         backend.finish(&self.memory, &self.block, nearest, &mut self.results)?;
         if let Some(stats) = &mut self.stats {
             stats.finish(nearest, || backend.phases());
+            if backend.on_gpu()
+                && let Some((cost, share)) = stats.very_costly_pipelines()
+            {
+                report_few_pipelines(self.settings.npipes, cost, share);
+            }
         }
         if let Some(check) = &mut self.check {
             let discrepancy = check.inspect(Computed {
@@ -393,6 +422,9 @@ impl Cluster {
         let Some(stats) = self.stats.take() else {
             return;
         };
+        if self.settings.stats == Destination::Off {
+            return;
+        }
         let (backend, recoveries) = match &self.backend {
             Some(b) => (
                 format!("{}, precision {}", b.name(), b.precision()),
@@ -403,6 +435,7 @@ impl Cluster {
         let text = stats.text(&Facts {
             id,
             backend,
+            npipes: self.settings.npipes,
             present: self.memory.present(),
             written: self.memory.written(),
             recoveries,

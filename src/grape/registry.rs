@@ -154,6 +154,15 @@ impl Registry {
         }
     }
 
+    /// The ids above `id` and below `id + count` that stand for an open cluster.
+    pub fn open_after(&self, id: i32, count: usize) -> impl Iterator<Item = i32> {
+        let end = i64::from(id).saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
+        self.entries()
+            .filter(move |e| e.id > id && i64::from(e.id) < end)
+            .filter(|e| !e.unit.load(Ordering::Acquire).is_null())
+            .map(|e| e.id)
+    }
+
     /// What an id stands for at present; null where nothing is open.
     #[inline(always)]
     fn unit(&self, id: i32) -> *mut Unit {

@@ -1,6 +1,7 @@
-//! What looks at the calculation without changing it: statistics (`KIRIN_STATS`), the
-//! audit of results (`KIRIN_CHECK`) and the trace of calls (`KIRIN_TRACE`).
+//! What looks at the calculation without changing it: statistics (`KIRIN_STATS`) and
+//! what few pipelines cost, the audit of results (`KIRIN_CHECK`) and the trace of calls (`KIRIN_TRACE`).
 
 pub mod audit;
+pub mod pipelines;
 pub mod statistics;
 pub mod trace;

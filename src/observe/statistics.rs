@@ -10,6 +10,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
+use super::pipelines::{Cost, Pipelines, State};
 use crate::process::settings::Destination;
 use crate::process::{self, log, ranks};
 
@@ -23,6 +24,11 @@ const SMALL: u64 = 1 << 17;
 
 /// One of about so many small blocks is timed, and so many at the beginning all.
 const SAMPLED: u32 = 64;
+
+/// Share of the time in the library from which on too few pipelines are worth a hint, and on a GPU
+/// a line that nobody asked for.
+const COSTLY: f64 = 0.1;
+const VERY_COSTLY: f64 = 0.3;
 
 /// Kinds of blocks: the first small ones, later small ones, large ones.
 const EARLY: usize = 0;
@@ -71,6 +77,7 @@ pub struct Stats {
     sizes: [u64; 34],
     kinds: [Timed; 3],
     lists: Duration,
+    pipelines: Pipelines,
     /// Whether a block is being computed; and if so, its kind, its pairs, when the library was entered
     /// last if it is timed, and the time in it before.
     pending: bool,
@@ -89,6 +96,8 @@ pub struct Facts {
     pub id: i32,
     /// What computed the forces, and its precision.
     pub backend: String,
+    /// Number of pipelines that clients are told of.
+    pub npipes: i32,
     /// j-particles in the memory.
     pub present: u64,
     /// j-particles written.
@@ -111,6 +120,7 @@ impl Default for Stats {
             sizes: [0; 34],
             kinds: Default::default(),
             lists: Duration::ZERO,
+            pipelines: Pipelines::default(),
             pending: false,
             kind: EARLY,
             block_pairs: 0,
@@ -147,6 +157,30 @@ impl Stats {
         self.spent = Duration::ZERO;
         self.entered = Some(Instant::now());
         true
+    }
+
+    /// The same block, after `begin`: whether it goes on with the client's last one. `state` is looked
+    /// at if it may, or if the next one may.
+    #[inline]
+    pub fn divided(&mut self, ni: usize, npipes: i32, state: impl FnOnce() -> State) {
+        self.pipelines.begin(ni, npipes as usize, state);
+    }
+
+    /// What too few pipelines cost, from the share of the time in the library on which a line on
+    /// stderr is due. Asked for now and then.
+    pub fn very_costly_pipelines(&self) -> Option<(Cost, f64)> {
+        let cost = self.pipelines.cost()?;
+        let due = cost.calls >= 1024 && cost.calls.is_power_of_two();
+        let share = due.then(|| self.share(cost)).flatten()?;
+        (share > VERY_COSTLY).then_some((cost, share))
+    }
+
+    /// The part of the time in the library that few pipelines cost.
+    fn share(&self, cost: Cost) -> Option<f64> {
+        let blocks: f64 = self.kinds.iter().map(|k| k.all(k.total)).sum();
+        // The line may promise more than there is.
+        cost.seconds
+            .map(|s| (s / blocks.max(f64::MIN_POSITIVE)).min(1.0))
     }
 
     /// A small block is timed; which one is next? At random, since clients repeat themselves.
@@ -189,6 +223,8 @@ impl Stats {
             self.kinds[LATER].blocks += 1;
             return;
         }
+        self.pipelines
+            .timed(self.block_pairs, self.spent.as_secs_f64());
         let phases = phases();
         let kind = &mut self.kinds[self.kind];
         kind.blocks += 1;
@@ -271,6 +307,9 @@ impl Stats {
             let _ = write!(parts, ", {name} {seconds:.3} ({percent:.1} %)");
         }
         row("seconds", format!("{wall:.3}{parts}"));
+        if let Some(cost) = self.pipelines.cost() {
+            row("pipelines", self.division(cost, facts.npipes));
+        }
         row("recoveries", facts.recoveries.to_string());
         if let Some((checked, wrong)) = facts.checked {
             row("checked", format!("{checked} i-particles, {wrong} wrong"));
@@ -281,6 +320,23 @@ impl Stats {
             process::program(),
             std::process::id(),
         ))
+    }
+
+    /// What few pipelines cost, in words.
+    fn division(&self, cost: Cost, npipes: i32) -> String {
+        let calls = cost.calls;
+        let mut text = format!("{npipes}; {calls} blocks go on with the full one before them");
+        if let Some(share) = self.share(cost) {
+            let _ = write!(
+                text,
+                ", which costs about {:.0} % of the time in the library",
+                100.0 * share
+            );
+            if share > COSTLY {
+                let _ = write!(text, ": {}", advice(cost));
+            }
+        }
+        text
     }
 
     fn histogram(&self) -> String {
@@ -306,6 +362,14 @@ impl Stats {
             rate * FLOPS_PER_PAIR * 1e-9
         )
     }
+}
+
+/// What to try against the cost of few pipelines.
+pub fn advice(cost: Cost) -> String {
+    format!(
+        "KIRIN_NPIPES={} saves it, if the program takes any number of pipelines",
+        cost.enough
+    )
 }
 
 /// Writes a report where it belongs, whole: several processes may share the place.
@@ -335,6 +399,7 @@ mod tests {
         Facts {
             id: 3,
             backend: "a double, precision double".to_owned(),
+            npipes: 48,
             present: 10,
             written: 20,
             recoveries: 2,

@@ -6,6 +6,7 @@ mod clients;
 mod faults;
 mod inputs;
 mod launches;
+mod pipelines;
 mod sanitizers;
 mod small_blocks;
 mod steps;
@@ -42,11 +43,18 @@ fn client() -> Option<&'static Path> {
 
 /// What the client prints about a file; it must succeed on the device.
 fn forces(input: &Path, settings: &[(&str, &str)]) -> Option<String> {
-    succeed(client()?, &[input.as_os_str()], settings)
+    succeed(client()?, &[input.as_os_str()], &with_pipelines(settings))
 }
 
 /// A run about a file of which anything may come.
 fn try_forces(driver: &Path, input: &Path, settings: &[(&str, &str)]) -> Option<Run> {
     let arguments = [input.as_os_str()];
-    Some(fake_cuda::run(driver, client()?, &arguments, settings))
+    let settings = with_pipelines(settings);
+    Some(fake_cuda::run(driver, client()?, &arguments, &settings))
+}
+
+/// More pipelines than the 48 of the default, unless a test asks for another number: blocks that
+/// take several thread blocks.
+fn with_pipelines<'a>(settings: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    [&[("KIRIN_NPIPES", "256")], settings].concat()
 }

@@ -39,6 +39,7 @@ fn work(script: &mut Script) {
     let mut r = request(41, &set.probes, set.eps2);
     r.odd = odd::MODE;
     script.call(Call::First(r)).last(41, &set.probes, set.eps2);
+    each_its_own_softening(script);
     low_level(script, &set.probes[..3]);
     script
         .call(Call::Npipes)
@@ -51,6 +52,18 @@ fn work(script: &mut Script) {
         .call(Call::Close(0));
 }
 
+/// The calls with a mode, which says here that `eps2` is an array.
+fn each_its_own_softening(script: &mut Script) {
+    let set = cloud(40, 61, 0.01);
+    let mut r = request(41, &set.probes, 0.01);
+    r.odd = odd::MODE | odd::EACH;
+    script.call(Call::First(r.clone()));
+    script.call(Call::Last(Form::ModeNearest, r.clone(), -1));
+    // Without a firsthalf the softenings are those of the lasthalf.
+    script.call(Call::Last(Form::Mode, r.clone(), -1));
+    script.call(Call::Last(Form::ModeNearest, r, 5));
+}
+
 fn low_level(script: &mut Script, probes: &[Probe]) {
     script.call(Call::Nip(0, 3)).call(Call::Njp(0, 41));
     for (address, probe) in (0..).zip(probes) {
@@ -59,6 +72,59 @@ fn low_level(script: &mut Script, probes: &[Probe]) {
     script
         .call(Call::Force(0, 3, false))
         .call(Call::Force(0, 3, true));
+    let mut r = request(0, probes, 0.25);
+    for (address, odd) in [
+        (0, odd::EACH),
+        (2, odd::EACH | odd::NO_H2),
+        (1, odd::EACH | odd::NO_X),
+    ] {
+        r.odd = odd;
+        script.call(Call::Probes(address, r.clone()));
+        script.call(Call::Force(0, 3, true));
+    }
+}
+
+/// The clusters that follow get the particle too, those that are open, and no other is opened for it.
+#[test]
+fn a_particle_for_several_clusters() {
+    let set = cloud(8, 63, 0.01);
+    for spelling in [
+        Spelling::C,
+        Spelling::Fortran,
+        Spelling::GpuFortran,
+        Spelling::Gpu2,
+    ] {
+        let mut script = Script::new();
+        script.call(Call::Spelling(spelling));
+        for id in [3, 4, 6] {
+            script.call(Call::Open(id));
+        }
+        let mut address = 0;
+        for (id, count) in [
+            (3, 1),
+            (3, 2),
+            (3, 4),
+            (4, 0),
+            (4, i32::MAX),
+            (i32::MAX - 1, 7),
+            (3, -1),
+        ] {
+            for whole in [true, false] {
+                script.call(Call::Send(
+                    id,
+                    count,
+                    whole,
+                    address,
+                    set.sources[address as usize % 8],
+                ));
+                address += 1;
+            }
+        }
+        for id in [3, 4, 5, 6, 7] {
+            script.call(Call::Predicted(id, address));
+        }
+        everywhere(&script);
+    }
 }
 
 #[test]

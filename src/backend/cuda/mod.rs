@@ -162,6 +162,10 @@ impl Backend for Cuda {
         self.settings.precision
     }
 
+    fn on_gpu(&self) -> bool {
+        !self.units.is_empty()
+    }
+
     fn measure(&mut self) {
         self.measured = true;
     }

@@ -72,7 +72,7 @@ fn plans(target: &Target, clock: f64) -> String {
         "nj", "ni", "us", "share"
     );
     for nj in [1usize << 10, 1 << 14, 1 << 17, 1 << 20] {
-        for ni in [1, 8, 32, 128, 256, 1024, 4096, 65536] {
+        for ni in [1, 8, 48, 128, 256, 1024, 4096, 65536] {
             let pages = nj.div_ceil(PAGE);
             let plan = cuda::Plan::new(ni, pages, target);
             let microseconds = plan.clocks / (clock * 1e3);

@@ -20,10 +20,12 @@ pub struct Item {
 
 /// Names under which clients look for a GRAPE-6 library, with the pkg-config module that
 /// AMUSE asks for where there is one.
-const ALIASES: [(&str, Option<&str>); 3] = [
+const ALIASES: [(&str, Option<&str>); 5] = [
     ("g6", Some("g6lib")),
     ("sapporo", Some("sapporo_light")),
     ("g6a", None),
+    ("g6lx", None),
+    ("g6lxsim2", None),
 ];
 
 /// Everything that belongs under `prefix`. The archive for programs with own C names is put

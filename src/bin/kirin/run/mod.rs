@@ -33,7 +33,7 @@ pub struct Options {
     /// Arithmetic of the forces (KIRIN_PRECISION)
     #[arg(long)]
     precision: Option<String>,
-    /// Number of pipelines, 48 for NBODY4-type codes (KIRIN_NPIPES)
+    /// Number of pipelines [default: 48]; 256 or more for programs without fixed arrays (KIRIN_NPIPES)
     #[arg(long, alias = "npipes")]
     pipelines: Option<String>,
     /// Threads of the cpu backend (KIRIN_THREADS)

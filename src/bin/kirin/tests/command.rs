@@ -122,7 +122,7 @@ fn info_names_backends_sets_and_the_origin_of_settings() {
             && line("KIRIN_PRECISION").ends_with("environment")
     );
     assert!(line("KIRIN_THREADS").ends_with("default"));
-    assert!(line("KIRIN_NPIPES").contains("256") && line("KIRIN_NPIPES").contains("\"none\""));
+    assert!(line("KIRIN_NPIPES").contains("48") && line("KIRIN_NPIPES").contains("\"none\""));
 }
 
 #[test]

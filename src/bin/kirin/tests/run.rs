@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-const OURS: &str = "0.25 -0.5 256\n";
+const OURS: &str = "0.25 -0.5 48\n";
 const THEIRS: &str = "42 -42 48\n";
 
 /// A place of its own for each test, with a cache folder in it.
@@ -436,7 +436,7 @@ fn options_become_settings() {
         ("--backend", "reference", "KIRIN_BACKEND"),
         ("--devices", "0,1", "KIRIN_DEVICES"),
         ("--precision", "double", "KIRIN_PRECISION"),
-        ("--pipelines", "48", "KIRIN_NPIPES"),
+        ("--pipelines", "256", "KIRIN_NPIPES"),
         ("--threads", "3", "KIRIN_THREADS"),
     ];
     for (option, value, variable) in options {

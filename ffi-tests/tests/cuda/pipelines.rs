@@ -1,0 +1,35 @@
+//! Blocks in parts of 48 i-particles: a GPU waits for each, and says so once.
+
+use std::ffi::OsStr;
+
+use ffi_tests::compiler::{Link, compile};
+
+use crate::run;
+
+#[test]
+fn a_gpu_that_waits_for_parts_of_blocks_says_so_once() {
+    let Some(client) = compile("parts.c", Link::Shared) else {
+        return;
+    };
+    let told = |rounds: &str, settings: &[(&str, &str)]| {
+        let arguments = [OsStr::new("400"), OsStr::new(rounds)];
+        let run = run(&client, &arguments, settings)?;
+        assert!(run.success, "{}", run.err);
+        let lines = run.err.lines().filter(|l| l.contains("KIRIN_NPIPES="));
+        Some((lines.count(), run.err.clone()))
+    };
+    // A GPU on which each launch takes a millisecond, whatever its size.
+    let slow = [("FAKE_CUDA_DELAY", "1")];
+    let Some((lines, err)) = told("300", &slow) else {
+        return;
+    };
+    assert_eq!((lines, err.lines().count()), (1, 1), "{err}");
+    assert!(
+        err.starts_with("kirin: blocks in parts of 48 i-particles take about "),
+        "{err}"
+    );
+    assert!(err.contains("KIRIN_NPIPES=256 saves it"), "{err}");
+    // A hundred blocks are no reason yet, and none on a GPU that takes its time for pairs alone.
+    assert_eq!(told("100", &slow), Some((0, String::new())));
+    assert_eq!(told("300", &[]), Some((0, String::new())));
+}
