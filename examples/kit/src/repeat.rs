@@ -1,9 +1,9 @@
 //! Measurements that are repeated: as often as patience lasts, and what came of it.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// Median and quartiles of repeated trials.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// Quarter of the values are below.
     pub lower: f64,
@@ -40,16 +40,6 @@ impl Spread {
             0 | 1 => "-".to_owned(),
             _ => format!("{:.1}", 50.0 * (self.upper - self.lower) / self.median),
         }
-    }
-
-    /// For programs.
-    pub fn json(&self) -> Value {
-        json!({
-            "median": self.median,
-            "lower": self.lower,
-            "upper": self.upper,
-            "trials": self.trials,
-        })
     }
 }
 

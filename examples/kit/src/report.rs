@@ -15,23 +15,39 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
-/// A rate or amount with the prefix that leaves one to three digits before the point: `1.23 G`.
+/// An amount with the prefix that leaves one to three digits before the point: `1.23 G`.
 pub fn si(value: f64) -> String {
-    const PREFIXES: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
-    let mut scaled = value;
-    let mut prefix = 0;
-    while scaled.abs() >= 999.5 && prefix + 1 < PREFIXES.len() {
-        scaled /= 1000.0;
-        prefix += 1;
-    }
+    si_unit(value, "").trim_end().to_owned()
+}
+
+/// An amount of `unit`, as [`si`] writes it: `1.23 Gpairs/s`, `45.6 us`, `1.00 s`.
+pub fn si_unit(value: f64, unit: &str) -> String {
+    const PREFIXES: [(f64, &str); 10] = [
+        (1e18, "E"),
+        (1e15, "P"),
+        (1e12, "T"),
+        (1e9, "G"),
+        (1e6, "M"),
+        (1e3, "k"),
+        (1.0, ""),
+        (1e-3, "m"),
+        (1e-6, "u"),
+        (1e-9, "n"),
+    ];
+    // What would be shown as 1000 takes the next prefix.
+    let fits = |&(scale, _): &(f64, &str)| value.abs() >= scale * 0.9995;
+    let smallest = PREFIXES[PREFIXES.len() - 1];
+    let (scale, prefix) = match value {
+        0.0 => (1.0, ""),
+        _ => PREFIXES.into_iter().find(fits).unwrap_or(smallest),
+    };
+    let scaled = value / scale;
     let digits = match scaled.abs() {
         a if a >= 99.95 => 0,
         a if a >= 9.995 => 1,
         _ => 2,
     };
-    format!("{scaled:.digits$} {}", PREFIXES[prefix])
-        .trim_end()
-        .to_owned()
+    format!("{scaled:.digits$} {prefix}{unit}")
 }
 
 /// A duration: `0.123 s`, `2 min 5 s`, `3 h 12 min`.
@@ -148,11 +164,22 @@ mod tests {
 
     #[test]
     fn prefixes() {
-        assert_eq!(si(0.5), "0.50");
-        assert_eq!(si(999.4), "999");
-        assert_eq!(si(999.6), "1.00 k");
-        assert_eq!(si(2.345e9), "2.35 G");
-        assert_eq!(si(45.67e12), "45.7 T");
+        for (value, text) in [
+            (0.0, "0.00"),
+            (0.5, "500 m"),
+            (1.0, "1.00"),
+            (999.4, "999"),
+            (999.6, "1.00 k"),
+            (999.96e6, "1.00 G"),
+            (-2.345e9, "-2.35 G"),
+            (45.67e12, "45.7 T"),
+            (123e-9, "123 n"),
+            (1e-12, "0.00 n"),
+        ] {
+            assert_eq!(si(value), text);
+        }
+        assert_eq!(si_unit(2.345e9, "pairs/s"), "2.35 Gpairs/s");
+        assert_eq!(si_unit(1.0, "s"), "1.00 s");
     }
 
     #[test]

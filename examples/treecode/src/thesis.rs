@@ -242,7 +242,7 @@ impl Row {
             "n": self.n,
             "published": {"grape_6af": grape, "kirin": kirin, "kirin_optimized": optimized, "cpu": cpu},
             "n_crit": self.n_crit,
-            "seconds": self.seconds.json(),
+            "seconds": self.seconds,
             "time_split": self.split,
             "pairs_per_step": self.pairs_per_step,
             "pairs_per_second": self.pairs_per_second(),

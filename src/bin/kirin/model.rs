@@ -2,77 +2,23 @@
 //! that says where their stars are: everything in double precision and from a seed,
 //! so that each worker process makes the same cluster by itself.
 
-use std::f64::consts::PI;
-
 use kirin::grape::particle::JParticle;
+use kirin_kit::Body;
+pub use kirin_kit::models::Random;
+pub use kirin_kit::vector::{Vec3, dot};
 
-/// A vector.
-pub type Vec3 = [f64; 3];
-
-/// Random numbers: SplitMix64.
-pub struct Random(u64);
-
-impl Random {
-    /// The stream of `seed`.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in (0, 1).
-    pub fn uniform(&mut self) -> f64 {
-        ((self.bits() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
-    }
-
-    /// A vector of length `r` in a random direction.
-    pub fn direction(&mut self, r: f64) -> Vec3 {
-        loop {
-            let p: Vec3 = std::array::from_fn(|_| 2.0 * self.uniform() - 1.0);
-            let p2 = dot(&p, &p);
-            if p2 <= 1.0 && p2 > 1e-4 {
-                return p.map(|c| c * (r / p2.sqrt()));
-            }
-        }
-    }
-}
-
-/// Scalar product.
-pub fn dot(a: &Vec3, b: &Vec3) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-/// A Plummer sphere of `n` stars of mass 1/n at rest in time 0, in standard N-body units
-/// up to sampling noise; labels are the odd numbers, which a library cannot mistake for addresses.
-pub fn plummer(n: usize, random: &mut Random) -> Vec<JParticle> {
-    let scale = 3.0 * PI / 16.0;
-    (0..n)
-        .map(|address| {
-            let root = (0.999 * random.uniform()).cbrt();
-            let r = root / (1.0 - root * root).sqrt();
-            let escape = (2.0 / (1.0 + r * r).sqrt()).sqrt();
-            // Speed: q^2 (1 - q^2)^(7/2) in units of the escape speed, below 0.0925 everywhere.
-            let q = loop {
-                let (q, height) = (random.uniform(), 0.0925 * random.uniform());
-                if height < q * q * (1.0 - q * q).powf(3.5) {
-                    break q;
-                }
-            };
-            JParticle {
-                index: label(address),
-                mass: 1.0 / n as f64,
-                x: random.direction(scale * r),
-                v: random.direction(q * escape / scale.sqrt()),
-                ..JParticle::default()
-            }
-        })
-        .collect()
+/// A Plummer sphere of `n` stars at time 0 in standard N-body units; labels are the odd numbers,
+/// which a library cannot mistake for addresses.
+pub fn plummer(n: usize, seed: u64) -> Vec<JParticle> {
+    let bodies = kirin_kit::models::plummer(n, seed);
+    let star = |(address, body): (usize, Body)| JParticle {
+        index: label(address),
+        mass: body.mass,
+        x: body.x,
+        v: body.v,
+        ..JParticle::default()
+    };
+    bodies.into_iter().enumerate().map(star).collect()
 }
 
 /// The label of the star at an address.
@@ -119,17 +65,6 @@ pub fn predict(p: &JParticle, ti: f64) -> (Vec3, Vec3) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_sphere_is_plummers_and_in_equilibrium() {
-        let stars = plummer(20_000, &mut Random::new(1));
-        let mut radii: Vec<f64> = stars.iter().map(|p| dot(&p.x, &p.x).sqrt()).collect();
-        radii.sort_by(f64::total_cmp);
-        let scale = 3.0 * PI / 16.0;
-        assert!((radii[10_000] / scale / 1.305 - 1.0).abs() < 0.03);
-        let kinetic: f64 = stars.iter().map(|p| 0.5 * p.mass * dot(&p.v, &p.v)).sum();
-        assert!((kinetic - 0.25).abs() < 0.01, "{kinetic}");
-    }
 
     #[test]
     fn the_predictor_follows_the_taylor_series() {

@@ -245,8 +245,8 @@ fn table_4_2(rows: &[Run]) -> Columns {
 
 fn times_json(times: &Times) -> Value {
     json!({
-        "whole": times.whole.map(|whole| whole.json()),
-        "split": times.split.json(),
+        "whole": times.whole,
+        "split": times.split,
     })
 }
 

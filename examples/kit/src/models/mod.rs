@@ -17,6 +17,7 @@ use crate::body::Body;
 pub use collision::collision;
 pub use components::{Components, light_and_heavy};
 pub use plummer::plummer;
+pub use random::Random;
 pub use sphere::uniform_sphere;
 pub use units::{EXACT_SCALING_LIMIT, to_centre_of_mass, to_standard_units};
 

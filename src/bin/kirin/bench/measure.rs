@@ -133,7 +133,7 @@ impl Bench {
     /// Loads a cluster of `n` stars.
     pub fn load(&mut self, grape: &Grape, n: usize, seed: u64) {
         let mut random = Random::new(seed);
-        self.stars = model::plummer(n, &mut random);
+        self.stars = model::plummer(n, seed);
         model::set_in_motion(&mut self.stars, false, &mut random);
         for address in 0..n {
             self.write(grape, address);

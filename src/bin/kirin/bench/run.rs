@@ -5,6 +5,8 @@ use std::time::Instant;
 
 use kirin::backend::cpu;
 use kirin_kit::machine::{Machine, command_line};
+use kirin_kit::repeat::Spread;
+use kirin_kit::report::si_unit;
 use serde::Serialize;
 
 use super::Options;
@@ -12,7 +14,7 @@ use super::measure::{Case, Measurement, Sample, Size};
 use super::peak::{self, Peak};
 use super::table;
 use crate::column::Column;
-use crate::report::{self, Spread, Table};
+use crate::report::{self, Table};
 use crate::worker::{Reply, Request};
 
 /// One row of the table: what is measured, on how much.
@@ -164,8 +166,8 @@ fn peaks(options: &Options) -> Result<ExitCode, String> {
         let spread = Spread::of(values.collect()).expect("there is a round");
         table.row(vec![
             set.to_string(),
-            format!("{}FMA/s", report::si(spread.median)),
-            format!("+-{:.1} %", spread.percent()),
+            si_unit(spread.median, "FMA/s"),
+            format!("+-{} %", spread.percent()),
         ]);
         found.push((set.to_string(), spread));
     }

@@ -3,7 +3,9 @@
 use super::measure::Case;
 use super::run::{Cell, Document, Figure};
 use crate::column::legend;
-use crate::report::{Table, si};
+use kirin_kit::report::si_unit;
+
+use crate::report::Table;
 
 /// All of it.
 pub fn text(document: &Document) -> String {
@@ -79,14 +81,10 @@ fn entry(figure: &Figure, case: Case) -> [String; 3] {
         return ["-".to_owned(), String::new(), String::new()];
     };
     let rate_text = match case.is_force() {
-        true => format!("{}pairs/s", si(rate.median)),
+        true => si_unit(rate.median, "pairs/s"),
         false => String::new(),
     };
-    [
-        format!("{}s", si(seconds.median)),
-        rate_text,
-        format!("{:.1}", seconds.percent()),
-    ]
+    [si_unit(seconds.median, "s"), rate_text, seconds.percent()]
 }
 
 /// The fractions of what the arithmetic units could do.
@@ -102,10 +100,10 @@ fn limit(document: &Document, text: &mut String) {
             continue;
         };
         text.push_str(&format!(
-            "{}: {}FMA/s a core; its best rate (N = {}, {} ni = {}) is {:.0} % of that limit if additions \
+            "{}: {} a core; its best rate (N = {}, {} ni = {}) is {:.0} % of that limit if additions \
              have pipes of their own, {:.0} % if not.\n",
             column.name,
-            si(fma.median),
+            si_unit(fma.median, "FMA/s"),
             cell.n,
             describe(cell.case),
             cell.ni,

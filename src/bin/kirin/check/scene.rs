@@ -95,7 +95,7 @@ impl SceneOf {
     /// Makes the situation.
     pub fn setup(&self) -> Setup {
         let mut random = Random::new(self.seed);
-        let mut stars = plummer(self.n, &mut random);
+        let mut stars = plummer(self.n, self.seed);
         let mut targets: Vec<usize> = (0..self.n).collect();
         let mut eps = 1.0 / 256.0;
         match self.scene {

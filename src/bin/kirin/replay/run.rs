@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use kirin::observe::trace::{Event, Trace, TraceError};
 use kirin_kit::machine::{Machine, command_line};
+use kirin_kit::report::si_unit;
 use serde::Serialize;
 
 use super::Options;
 use super::summary::{Compared, Summary};
 use crate::column::{Column, legend};
-use crate::report::{self, Table, si};
+use crate::report::{self, Table};
 use crate::worker::{Reply, Request};
 
 /// Seconds of one turn.
@@ -161,11 +162,11 @@ impl Facts {
             text += &format!("  {cluster}\n");
         }
         text += &format!(
-            "  {} events, {} blocks, {}B for arguments of {}B ({:.1} %)\n",
+            "  {} events, {} blocks, {} for arguments of {} ({:.1} %)\n",
             self.events,
             self.blocks,
-            si(self.file_bytes as f64),
-            si(self.raw_bytes as f64),
+            si_unit(self.file_bytes as f64, "B"),
+            si_unit(self.raw_bytes as f64, "B"),
             100.0 * self.file_bytes as f64 / self.raw_bytes.max(1) as f64
         );
         if let Some(damage) = &self.damage {
@@ -221,7 +222,7 @@ impl Document {
                 format!("{different} of {compared}")
             });
         }
-        let seconds = |s: f64| format!("{}s", si(s));
+        let seconds = |s: f64| si_unit(s, "s");
         row(
             "firsthalf, lasthalf",
             seconds(self.trace.force_seconds),
