@@ -9,7 +9,7 @@ use crate::grape::jmemory::PAGE;
 pub struct Portable<T, const N: usize>(std::marker::PhantomData<T>);
 
 macro_rules! portable {
-    ($t:ty, $n:literal, $half:literal, $fold:expr) => {
+    ($inline:ident $t:ty, $n:literal, $half:literal, $fold:expr) => {
         impl Simd for Portable<$t, $n> {
             type T = $t;
             type V = [$t; $n];
@@ -24,99 +24,99 @@ macro_rules! portable {
             fn vectorize<W: Work>(self, work: W) -> W::Output {
                 work.run()
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn splat(self, x: $t) -> Self::V {
                 [x; $n]
             }
-            #[inline(always)]
+            #[inline($inline)]
             unsafe fn load(self, from: &[$t; PAGE], at: usize) -> Self::V {
                 std::array::from_fn(|l| from[at + l])
             }
-            #[inline(always)]
+            #[inline($inline)]
             unsafe fn store(self, to: &mut [$t; PAGE], at: usize, a: Self::V) {
                 to[at..at + $n].copy_from_slice(&a);
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn double(self) -> Self::Double {
                 Portable::default()
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn narrow(self, parts: [[f64; $half]; 2]) -> Self::V {
                 std::array::from_fn(|l| parts[l / $half][l % $half] as $t)
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn leading(self, a: [f64; $half]) -> [f64; $half] {
                 std::array::from_fn(|l| leading::<$t>(a[l]))
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn add(self, a: Self::V, b: Self::V) -> Self::V {
                 std::array::from_fn(|l| a[l] + b[l])
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn sub(self, a: Self::V, b: Self::V) -> Self::V {
                 std::array::from_fn(|l| a[l] - b[l])
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn mul(self, a: Self::V, b: Self::V) -> Self::V {
                 std::array::from_fn(|l| a[l] * b[l])
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
                 std::array::from_fn(|l| a[l] * b[l] + c[l])
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn fnma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
                 std::array::from_fn(|l| c[l] - a[l] * b[l])
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn min(self, a: Self::V, b: Self::V) -> Self::V {
                 std::array::from_fn(|l| if a[l] < b[l] { a[l] } else { b[l] })
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V {
                 std::array::from_fn(|l| if a[l].abs() > b[l] { a[l].abs() } else { b[l] })
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn estimate(self, x: Self::V) -> Self::V {
                 std::array::from_fn(|l| 1.0 / x[l].sqrt())
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn refine(self, _: Self::V, y: Self::V) -> Self::V {
                 y
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn nonzero(self, a: Self::V) -> Self::M {
                 std::array::from_fn(|l| a[l] != 0.0)
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn mask(self, bits: u32) -> Self::M {
                 std::array::from_fn(|l| bits >> l & 1 == 1)
             }
-            #[inline(always)]
+            #[inline($inline)]
             unsafe fn label_differs(self, labels: &[i32; PAGE], at: usize, label: i32) -> Self::M {
                 std::array::from_fn(|l| labels[at + l] != label)
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn and(self, a: Self::M, b: Self::M) -> Self::M {
                 std::array::from_fn(|l| a[l] & b[l])
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn select(self, m: Self::M, a: Self::V, b: Self::V) -> Self::V {
                 std::array::from_fn(|l| if m[l] { a[l] } else { b[l] })
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn le_bits(self, a: Self::V, b: Self::V) -> u32 {
                 (0..$n).fold(0, |bits, l| bits | u32::from(a[l] <= b[l]) << l)
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn least(self, a: Self::V) -> $t {
                 a.into_iter().fold(a[0], |m, x| if x < m { x } else { m })
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn greatest(self, a: Self::V) -> $t {
                 a.into_iter().fold(a[0], |m, x| if x > m { x } else { m })
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn sums(self, a: [Self::V; 7]) -> Sums {
                 let fold: fn([$t; $n]) -> [f64; $half] = $fold;
                 let sum = |k: usize| pairwise(fold(a[k]));
@@ -124,25 +124,27 @@ macro_rules! portable {
             }
         }
     };
-    (single $n:literal $half:literal) => {
-        portable!(f32, $n, $half, |a| std::array::from_fn(
+    ($inline:ident single $n:literal $half:literal) => {
+        portable!($inline f32, $n, $half, |a| std::array::from_fn(
             |l| a[l].to_f64() + a[l + $half].to_f64()
         ));
     };
-    (double $n:literal) => {
-        portable!(f64, $n, $n, |a| a);
+    ($inline:ident double $n:literal) => {
+        portable!($inline f64, $n, $n, |a| a);
     };
 }
 
-portable!(single 4 2);
-portable!(double 2);
+portable!(always single 4 2);
+portable!(always double 2);
 
+/// The widths of other instruction sets. Their operations are not inlined: unrolled lane by lane
+/// into every kernel they would take minutes to compile.
 #[cfg(test)]
 mod wider {
     use super::*;
 
-    portable!(single 8 4);
-    portable!(single 16 8);
-    portable!(double 4);
-    portable!(double 8);
+    portable!(never single 8 4);
+    portable!(never single 16 8);
+    portable!(never double 4);
+    portable!(never double 8);
 }
