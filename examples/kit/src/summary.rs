@@ -9,7 +9,7 @@ use crate::diagnostics::Energy;
 use crate::history::{self, FLOPS_PER_PAIR, FRACTIONS};
 use crate::number::fraction;
 use crate::plot::{Data, Figure, Panel, View};
-use crate::report::{Table, duration, grouped, si};
+use crate::report::{Table, duration, grouped, si, si_unit};
 use crate::run::{Integration, Log, Run};
 
 /// What computed the forces.
@@ -118,7 +118,11 @@ impl Summary {
         table
             .row(
                 "pairs/s",
-                format!("{} ({}flop/s)", si(rate), si(rate * FLOPS_PER_PAIR)),
+                format!(
+                    "{} ({})",
+                    si(rate),
+                    si_unit(rate * FLOPS_PER_PAIR, "flop/s")
+                ),
             )
             .row("wall time", duration(self.log.seconds))
             .row("energy error", format!("{:.2e}", self.energy_error()))
