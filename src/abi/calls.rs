@@ -155,6 +155,7 @@ pub fn to_clusters(
     if nclusters > 1 {
         REGISTRY
             .open_after(id, nclusters)
+            .into_iter()
             .try_for_each(|other| call(other).map(drop))?;
     }
     Ok(0)
