@@ -13,12 +13,13 @@ const TOGETHER: Duration = Duration::from_secs(1);
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// From now on the first signal is for [`interrupted`] to see; one that comes more than a second
-/// later ends the program. To ask again changes nothing.
+/// later ends the program. To ask again changes nothing; under `nohup` a SIGHUP remains none.
 ///
 /// # Errors
 ///
 /// The system refuses.
 pub fn catch() -> Result<(), ctrlc::Error> {
+    let detached = ignores_hangups();
     let mut requests = Requests::default();
     let handler = move || {
         if requests.insists(Instant::now()) {
@@ -28,10 +29,42 @@ pub fn catch() -> Result<(), ctrlc::Error> {
     };
     match ctrlc::set_handler(handler) {
         // Ranks that are threads of one process all ask.
-        Err(ctrlc::Error::MultipleHandlers) => Ok(()),
-        result => result,
+        Ok(()) | Err(ctrlc::Error::MultipleHandlers) => {}
+        Err(error) => return Err(error),
+    }
+    if detached {
+        ignore_hangups();
+    }
+    Ok(())
+}
+
+/// Whether the program was started to outlive its terminal, as by `nohup`.
+#[cfg(unix)]
+fn ignores_hangups() -> bool {
+    // SAFETY: all bytes zero are a `sigaction`, and without a new one the call only writes the old
+    // one there.
+    unsafe {
+        let mut old: libc::sigaction = std::mem::zeroed();
+        let known = libc::sigaction(libc::SIGHUP, std::ptr::null(), &raw mut old) == 0;
+        known && old.sa_sigaction == libc::SIG_IGN
     }
 }
+
+#[cfg(unix)]
+fn ignore_hangups() {
+    // SAFETY: ignoring a signal runs no code of ours.
+    unsafe {
+        libc::signal(libc::SIGHUP, libc::SIG_IGN);
+    }
+}
+
+#[cfg(not(unix))]
+fn ignores_hangups() -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn ignore_hangups() {}
 
 /// Whether the run was asked to end.
 pub fn interrupted() -> bool {
