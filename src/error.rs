@@ -38,6 +38,11 @@ pub enum Error {
         /// What the memory was for.
         purpose: &'static str,
     },
+    /// The neighbour lists of a block have more entries than they may have together.
+    ListsTooLong {
+        /// How many they may have.
+        at_most: usize,
+    },
     /// The call exists for the linker only.
     Unsupported {
         /// Why, in words.
@@ -60,7 +65,7 @@ impl Error {
             Self::BlockTooSmall { .. } => -2,
             Self::Unsupported { .. } => -3,
             Self::Internal { .. } => -4,
-            Self::OutOfMemory { .. } => -5,
+            Self::OutOfMemory { .. } | Self::ListsTooLong { .. } => -5,
             Self::InsideAnother => -6,
         }
     }
@@ -80,6 +85,10 @@ impl fmt::Display for Error {
                 "ni = {asked}, but the block of the last firsthalf has {present} i-particles"
             ),
             Self::OutOfMemory { purpose } => write!(f, "no memory for {purpose}"),
+            Self::ListsTooLong { at_most } => write!(
+                f,
+                "the neighbour lists of this block have more than {at_most} entries together"
+            ),
             Self::Unsupported { reason } => write!(f, "not supported: {reason}"),
             Self::InsideAnother => f.write_str(
                 "refused: a signal handler calls what it has interrupted in another call",

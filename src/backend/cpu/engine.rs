@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::division::{Division, Task};
 use super::kernel::MeanRoot;
+use super::lists;
 use super::pool::Pool;
 use super::simd::Simd;
 use super::tasks::{Compute, Finish, Predict, Prepared, Shared};
@@ -13,6 +14,7 @@ use super::workspace::Workspace;
 use crate::backend::{Backend, Block, Results};
 use crate::error::Result;
 use crate::grape::jmemory::JMemory;
+use crate::grape::neighbours::{ListRules, NeighbourLists};
 use crate::grape::particle::Force;
 use crate::observe::statistics::Phases;
 use crate::process::lock::Lock;
@@ -40,6 +42,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     workspaces: Vec<Lock<Workspace<S::T>>>,
     /// Positions of the block's pages, in address order.
     pages: Vec<usize>,
+    /// Memory of [`lists::lists`].
+    positions: Vec<lists::Positions>,
     /// Time of the block before.
     last_ti: Option<u64>,
     /// Whether the next block is timed.
@@ -66,6 +70,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             prepared: Vec::new(),
             workspaces: Vec::new(),
             pages: Vec::new(),
+            positions: Vec::new(),
             last_ti: None,
             measured: false,
             phases: Phases::default(),
@@ -181,6 +186,23 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
         }
         self.phases.joining = begin.map(|b| b.elapsed()).unwrap_or_default();
         Ok(())
+    }
+
+    fn neighbour_lists(
+        &mut self,
+        memory: &JMemory,
+        block: &Block,
+        rules: ListRules,
+    ) -> Result<NeighbourLists> {
+        let positions = &mut self.positions;
+        lists::lists(
+            self.s.double(),
+            memory,
+            block,
+            rules,
+            self.threads,
+            positions,
+        )
     }
 }
 

@@ -7,6 +7,7 @@
 mod division;
 mod engine;
 mod kernel;
+mod lists;
 mod nearest;
 mod pool;
 mod simd;

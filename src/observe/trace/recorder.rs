@@ -11,7 +11,7 @@ use super::chunk;
 use super::code::{Coder, Columns, Writer};
 use super::event::Event;
 use super::model::Model;
-use super::{MAGIC, VERSION};
+use super::{HOST, MAGIC, PIPELINES, VERSION};
 use crate::process::lock::Lock;
 use crate::process::output::File;
 use crate::process::{self, floating, log, settings};
@@ -156,6 +156,8 @@ impl Recorder {
             ("kirin", env!("CARGO_PKG_VERSION").to_owned()),
             ("program", process::program().replace('\n', " ")),
             ("process", std::process::id().to_string()),
+            (HOST, process::host().replace('\n', " ")),
+            (PIPELINES, settings::settings().npipes.to_string()),
         ] {
             head += &format!("{key} {value}\n");
         }
