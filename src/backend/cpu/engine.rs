@@ -45,6 +45,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     /// Whether the next block is timed.
     measured: bool,
     phases: Phases,
+    /// Leaves that were summed again.
+    leaves_again: u64,
 }
 
 impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
@@ -69,6 +71,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             last_ti: None,
             measured: false,
             phases: Phases::default(),
+            leaves_again: 0,
         })
     }
 }
@@ -88,6 +91,10 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
 
     fn phases(&self) -> Phases {
         self.phases
+    }
+
+    fn leaves_again(&self) -> u64 {
+        self.leaves_again
     }
 
     fn finish(
@@ -136,6 +143,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             pages: &self.pages,
             nearest,
             transient: new_time && ni <= TRANSIENT && !division.predicts_first(),
+            measured,
         };
         let pool = Pool::get();
         if division.predicts_first() {
@@ -160,6 +168,11 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
 
         let begin = now();
         let spaces = &mut self.workspaces[..division.tasks()];
+        for workspace in &mut *spaces {
+            let (leaves, time) = workspace.get_mut().again.take_counts();
+            self.leaves_again += leaves;
+            self.phases.again += time;
+        }
         if division.tasks_are_whole() {
             for (t, workspace) in spaces.iter_mut().enumerate() {
                 copy_results(&division.task(t), workspace.get_mut(), results);
