@@ -83,6 +83,11 @@ pub trait Backend: Send {
         0
     }
 
+    /// How many leaves of the sum tree were summed again in double precision.
+    fn leaves_again(&self) -> u64 {
+        0
+    }
+
     /// The neighbour lists of the block.
     ///
     /// # Errors

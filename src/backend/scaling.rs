@@ -14,9 +14,15 @@ pub const FAR: f64 = 1e10;
 /// Masses below this multiple of the unit might, too.
 pub const LEAST_MASS: f64 = 1e-20;
 
-/// Coordinates of i-particles up to the larger number and squares of the softening length between
-/// both are safe from overflow and underflow.
-pub const SINGLE_RANGE: (f64, f64) = (1e-24, 1e8);
+/// Coordinates of i-particles and squares of the softening length up to this are safe from overflow and
+/// underflow.
+pub const FARTHEST: f64 = 1e8;
+
+/// Pairs closer than this part of the i-particle's distance from the origin need more digits than split
+/// positions have: see [`cpu`](super::cpu)'s `reach.rs`.
+pub const CLOSE: f64 = 1.0 / 16_777_216.0;
+/// Pairs closer than this may overflow single precision in r^-3, or r^2 underflow.
+pub const CLOSEST: f64 = 1e-12;
 
 /// The powers of two by which the numbers of a tile are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +57,27 @@ pub fn of_masses(masses: &[f64]) -> (f64, bool) {
     let fits = |&m: &f64| (m == 0.0) | (f64::from((m * inverse) as f32).abs() >= LEAST_MASS);
     // Without short cuts, which would keep the compiler from using vectors.
     (unit, masses.iter().fold(true, |all, m| all & fits(m)))
+}
+
+/// The smallest magnitude of some masses that are not zero, infinite if all are; -1 if they have both signs.
+pub fn least_mass(masses: &[f64]) -> f64 {
+    // So many at a time, and written so that the compiler uses vectors.
+    const LANES: usize = 8;
+    let mut least = [[f64::INFINITY; LANES]; 2];
+    for some in masses.chunks(LANES) {
+        for (least, sign) in least.iter_mut().zip([1.0, -1.0]) {
+            for (least, &m) in least.iter_mut().zip(some) {
+                let m = m * sign;
+                let m = if m > 0.0 { m } else { f64::INFINITY };
+                *least = if m < *least { m } else { *least };
+            }
+        }
+    }
+    let [positive, negative] = least.map(|l| l.into_iter().fold(f64::INFINITY, f64::min));
+    match positive.max(negative) {
+        f64::INFINITY => positive.min(negative),
+        _ => -1.0,
+    }
 }
 
 /// Units in which the typical one of some predicted particles has numbers of order one, and whether

@@ -457,12 +457,13 @@ impl Cluster {
         if self.settings.stats == Destination::Off {
             return;
         }
-        let (backend, recoveries) = match &self.backend {
+        let (backend, recoveries, leaves_again) = match &self.backend {
             Some(b) => (
                 format!("{}, precision {}", b.name(), b.precision()),
                 b.recoveries(),
+                b.leaves_again(),
             ),
-            None => ("none".to_owned(), 0),
+            None => ("none".to_owned(), 0, 0),
         };
         let text = stats.text(&Facts {
             id,
@@ -471,6 +472,7 @@ impl Cluster {
             present: self.memory.present(),
             written: self.memory.written(),
             recoveries,
+            leaves_again,
             checked: self.check.as_ref().map(|c| c.counts()),
         });
         if let Some(text) = text {

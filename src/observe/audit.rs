@@ -8,6 +8,7 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+use crate::backend::scaling::CLOSE;
 use crate::backend::{Block, Results, reference};
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::neighbours::{distance2, update_nearest};
@@ -24,24 +25,28 @@ const AT_MOST: f64 = 8.0;
 struct Bounds {
     /// Of the magnitude of a term.
     term: f64,
-    /// Of a coordinate.
+    /// Of a coordinate. Nothing in double precision: positions are predicted by the same operations
+    /// everywhere, and the difference of two is rounded like any term.
     position: f64,
     /// Of a component of a velocity.
     velocity: f64,
+    /// Pairs closer than this part of the i-particle's distance from the origin are summed in double precision.
+    close: f64,
 }
 
 impl Bounds {
     fn of(precision: Precision) -> Self {
         let bits = |n: i32| 2.0_f64.powi(-n);
-        let (term, position, velocity) = match precision {
-            Precision::Double => (1e-12, bits(50), bits(50)),
-            Precision::Mixed => (1e-5, bits(44), bits(21)),
-            Precision::Single => (1e-4, bits(21), bits(21)),
+        let (term, position, velocity, close) = match precision {
+            Precision::Double => (1e-12, 0.0, bits(50), 0.0),
+            Precision::Mixed => (1e-5, bits(44), bits(21), CLOSE),
+            Precision::Single => (1e-4, bits(21), bits(21), 0.0),
         };
         Self {
             term,
             position,
             velocity,
+            close,
         }
     }
 }
@@ -273,7 +278,13 @@ impl Differences {
     fn add(&mut self, bounds: &Bounds, i: &IParticle, m: f64, xj: &[f64; 3], vj: &[f64; 3]) {
         let (r, v) = (distance(xj, &i.x), distance(vj, &i.v));
         let s = (r * r + i.eps2).sqrt();
-        let dr = 2.0 * bounds.position * greatest(xj, &i.x);
+        if m == 0.0 || s == 0.0 {
+            return; // no force
+        }
+        let dr = match s < bounds.close * norm(&i.x) {
+            true => 0.0,
+            false => 2.0 * bounds.position * greatest(xj, &i.x),
+        };
         let dv = 2.0 * bounds.velocity * greatest(vj, &i.v);
         if 4.0 * dr >= s {
             // The precision does not tell where the particle is.
@@ -448,6 +459,40 @@ mod tests {
         assert_eq!(check.counts(), (2, 2));
     }
 
+    /// What split positions alone made of close pairs.
+    #[test]
+    fn wrong_forces_of_close_pairs_are_found() {
+        for (distance, separation, factor) in [(1e3, 1e-11, 1.9), (1e6, 1e-9, 1.0 / 12.0)] {
+            let mut memory = JMemory::default();
+            let mut block = Block {
+                nj: 2,
+                ti: 0.0,
+                particles: Vec::new(),
+            };
+            for index in 0..2 {
+                let star = JParticle {
+                    index,
+                    mass: 1.0,
+                    x: [distance + separation * f64::from(index), 0.0, 0.0],
+                    ..JParticle::default()
+                };
+                memory.write(index, &star).expect("an address");
+                block.particles.push(target(&star, 0.0));
+            }
+            let mut results = reference::results(&memory, &block, false);
+            results.forces[1].acc[0] *= factor;
+            let what = Computed {
+                memory: &memory,
+                block: &block,
+                results: &results,
+                nearest: false,
+                precision: Precision::Mixed,
+            };
+            assert_eq!(compare(what, 0), None);
+            assert!(compare(what, 1).is_some(), "{separation:e} at {distance:e}");
+        }
+    }
+
     #[test]
     fn no_precision_of_the_cpu_backend_is_suspected() {
         let mut state = 11;
@@ -457,6 +502,9 @@ mod tests {
             (0.0, 1.0, 1e-7, 0.0),
             (1e4, 1.0, 1e-3, 0.0),
             (3.0, 1e-6, 1e-12, 1e-20),
+            (1e3, 1.0, 1e-11, 0.0),
+            (1e6, 1.0, 1e-9, 0.0),
+            (1.0, 1.0, 1e-14, 0.0),
             (0.0, 1e13, 1e3, 0.0),
         ] {
             let mut memory = JMemory::default();

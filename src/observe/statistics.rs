@@ -44,6 +44,8 @@ pub struct Phases {
     pub prediction: Duration,
     /// Of partial sums, and what follows them.
     pub joining: Duration,
+    /// Of leaves that were summed again in double precision, of all threads together. It is part of the force.
+    pub again: Duration,
 }
 
 /// Blocks of one kind, and the time of those that were timed.
@@ -104,6 +106,8 @@ pub struct Facts {
     pub written: u64,
     /// How often the work of a failed device was done elsewhere.
     pub recoveries: u64,
+    /// Leaves of the sum tree that were summed again in double precision.
+    pub leaves_again: u64,
     /// i-particles that were checked and those that were wrong, if there are checks.
     pub checked: Option<(u64, u64)>,
 }
@@ -233,6 +237,7 @@ impl Stats {
         kind.phases.transfer += phases.transfer;
         kind.phases.prediction += phases.prediction;
         kind.phases.joining += phases.joining;
+        kind.phases.again += phases.again;
     }
 
     /// Neighbour lists took so long.
@@ -255,6 +260,7 @@ impl Stats {
         let transfer = sum(|t| t.phases.transfer);
         let prediction = sum(|t| t.phases.prediction);
         let joining = sum(|t| t.phases.joining);
+        let again = sum(|t| t.phases.again);
         let lists = self.lists.as_secs_f64();
         let force = (blocks - transfer - prediction - joining).max(0.0);
         let client = (wall - blocks - lists).max(0.0);
@@ -292,6 +298,13 @@ impl Stats {
                 self.pairs as f64,
                 self.speed(blocks),
                 self.speed(wall)
+            ),
+        );
+        row(
+            "redone",
+            format!(
+                "{} leaves in double precision, {again:.3} s of all threads",
+                facts.leaves_again
             ),
         );
         let mut parts = String::new();
@@ -401,6 +414,7 @@ mod tests {
             present: 10,
             written: 20,
             recoveries: 2,
+            leaves_again: 17,
             checked: Some((5, 1)),
         }
     }
@@ -412,7 +426,10 @@ mod tests {
             stats.begin(ni, 1000);
             stats.leave();
             stats.enter();
-            stats.finish(ni == 3, Phases::default);
+            stats.finish(ni == 3, || Phases {
+                again: Duration::from_millis(2),
+                ..Phases::default()
+            });
         }
         stats.begin(2, 1000); // never fetched
         stats.begin(0, 1000);
@@ -425,6 +442,7 @@ mod tests {
             "10, written 20 times",
             "6.4000e4;",
             "recoveries   2",
+            "redone       17 leaves in double precision, 0.012 s of all threads",
             "checked      5 i-particles, 1 wrong",
         ] {
             assert!(text.contains(part), "no '{part}' in\n{text}");

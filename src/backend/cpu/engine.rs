@@ -49,6 +49,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     /// Whether the next block is timed.
     measured: bool,
     phases: Phases,
+    /// Leaves that were summed again.
+    leaves_again: u64,
 }
 
 impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
@@ -74,6 +76,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             last_ti: None,
             measured: false,
             phases: Phases::default(),
+            leaves_again: 0,
         })
     }
 }
@@ -93,6 +96,10 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
 
     fn phases(&self) -> Phases {
         self.phases
+    }
+
+    fn leaves_again(&self) -> u64 {
+        self.leaves_again
     }
 
     fn finish(
@@ -142,6 +149,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             pages: &self.pages,
             nearest,
             transient: new_time && ni <= TRANSIENT && !division.predicts_first(),
+            measured,
         };
         let pool = Pool::get();
         if division.predicts_first() {
@@ -166,6 +174,11 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
 
         let begin = now();
         let spaces = &mut self.workspaces[..division.tasks()];
+        for workspace in &mut *spaces {
+            let (leaves, time) = workspace.get_mut().again.take_counts();
+            self.leaves_again += leaves;
+            self.phases.again += time;
+        }
         if division.tasks_are_whole() {
             for (t, workspace) in spaces.iter_mut().enumerate() {
                 copy_results(&division.task(t), workspace.get_mut(), results);

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::reach::Reach;
 use super::simd::{Real, Simd, Sums, Work, leading};
 use super::tile::Tile;
 use crate::backend::scaling::Units;
@@ -22,9 +23,8 @@ pub struct Target<T> {
     pub label: i32,
     /// Whether it has a velocity.
     pub moves: bool,
-    /// Whether `T` has the range for this i-particle: far from the tile's particles, or with a
-    /// softening that is lost in rounding, it has not.
-    pub representable: bool,
+    /// Which pairs `T` can tell.
+    pub reach: Reach,
 }
 
 impl<T: Real> Target<T> {
@@ -39,17 +39,15 @@ impl<T: Real> Target<T> {
             scaled
         };
         let x = leading.map(T::from_f64);
-        let eps2 = T::from_f64(i.eps2 * (units.length * units.length));
-        let (least, most) = T::SAFE_RANGE;
+        let eps2 = i.eps2 * (units.length * units.length);
         Self {
             x,
             x_low: [0, 1, 2].map(|k| T::from_f64(scaled[k] - leading[k])),
             v: i.v.map(|v| T::from_f64(v * units.velocity)),
-            eps2,
+            eps2: T::from_f64(eps2),
             label: i.index,
             moves: i.v != [0.0; 3],
-            representable: x.iter().all(|x| x.to_f64().abs() <= most)
-                && (i.eps2 == 0.0 || (least..=most).contains(&eps2.to_f64())),
+            reach: Reach::of::<T, SPLIT>(&scaled, eps2),
         }
     }
 }
@@ -60,7 +58,7 @@ pub struct Sources<'a, S: Simd> {
     /// Positions and velocities.
     pub tile: &'a Tile<S::T>,
     /// Masses.
-    pub masses: &'a Column<S::T>,
+    pub masses: &'a [S::T; PAGE],
     /// Labels, and which slots hold a particle.
     pub page: &'a Page,
     /// -3 / r^2 in terms of the square of what [`Simd::refine`] returns.
@@ -139,7 +137,7 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
         ($($jerk:literal $mask:literal $nearest:literal),+) => {
             match (variant.jerk, variant.mask, variant.nearest) {
                 $( ($jerk, $mask, $nearest) =>
-                    pairs::<S, SPLIT, $jerk, $mask, $nearest>(s, j, i, range, distances), )+
+                    pairs::<S, SPLIT, $jerk, $mask, $nearest, false>(s, j, i, range, distances), )+
             }
         };
     }
@@ -149,8 +147,59 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     )
 }
 
+/// As [`leaf`], with all terms and for any numbers: particles at no distance without softening exert no
+/// force, and those beyond the square root of the greatest number none that can be told from zero.
 #[inline(always)]
-fn pairs<S: Simd, const SPLIT: bool, const JERK: bool, const MASK: bool, const NEAREST: bool>(
+pub fn careful_leaf<S: Simd>(
+    s: S,
+    nearest: bool,
+    j: Sources<'_, S>,
+    i: &Target<S::T>,
+    range: Range<usize>,
+    distances: &mut Column<S::T>,
+) -> (Sums, S::T) {
+    if nearest {
+        pairs::<S, false, true, true, true, true>(s, j, i, range, distances)
+    } else {
+        pairs::<S, false, true, true, false, true>(s, j, i, range, distances)
+    }
+}
+
+/// The smallest softened r^2 among the pairs of [`leaf`] with a mass that is not zero.
+#[inline(always)]
+pub fn closest<S: Simd, const SPLIT: bool>(
+    s: S,
+    j: Sources<'_, S>,
+    i: &Target<S::T>,
+    range: Range<usize>,
+) -> S::T {
+    let target = Spread::<S, SPLIT>::new(s, i, j.minus_three);
+    assert!(range.end <= PAGE);
+    let far = s.splat(S::T::MAX);
+    let mut least = far;
+    for at in range.clone().step_by(S::LANES) {
+        // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
+        let (r2, counts, mass) = unsafe {
+            (
+                target.pair::<false>(s, j.tile, at).r2,
+                counting(s, j.page, i.label, at, range.end),
+                s.load(j.masses, at),
+            )
+        };
+        least = s.min(s.select(s.and(counts, s.nonzero(mass)), r2, far), least);
+    }
+    s.least(least)
+}
+
+#[inline(always)]
+fn pairs<
+    S: Simd,
+    const SPLIT: bool,
+    const JERK: bool,
+    const MASK: bool,
+    const NEAREST: bool,
+    const CAREFUL: bool,
+>(
     s: S,
     j: Sources<'_, S>,
     i: &Target<S::T>,
@@ -158,7 +207,7 @@ fn pairs<S: Simd, const SPLIT: bool, const JERK: bool, const MASK: bool, const N
     distances: &mut Column<S::T>,
 ) -> (Sums, S::T) {
     let target = Spread::<S, SPLIT>::new(s, i, j.minus_three);
-    let mut pass = Pass::<S, JERK, MASK, NEAREST> {
+    let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL> {
         s,
         j,
         label: i.label,
@@ -173,10 +222,10 @@ fn pairs<S: Simd, const SPLIT: bool, const JERK: bool, const MASK: bool, const N
     if S::MANY_REGISTERS || !(JERK || NEAREST) {
         // The roots of the next vector are on their way while this one's terms are summed.
         // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-        let mut pair = unsafe { target.pair(s, j.tile, at) };
+        let mut pair = unsafe { target.pair::<CAREFUL>(s, j.tile, at) };
         while at + S::LANES < range.end {
             // SAFETY: as above.
-            let next = unsafe { target.pair(s, j.tile, at + S::LANES) };
+            let next = unsafe { target.pair::<CAREFUL>(s, j.tile, at + S::LANES) };
             // SAFETY: as above.
             unsafe { pass.add(&target, pair, at, distances) };
             pair = next;
@@ -189,7 +238,7 @@ fn pairs<S: Simd, const SPLIT: bool, const JERK: bool, const MASK: bool, const N
         while at < range.end {
             let target = reread(&target);
             // SAFETY: as above.
-            let pair = unsafe { target.pair(s, j.tile, at) };
+            let pair = unsafe { target.pair::<CAREFUL>(s, j.tile, at) };
             // SAFETY: as above.
             unsafe { pass.add(target, pair, at, distances) };
             at += S::LANES;
@@ -207,7 +256,14 @@ fn pairs<S: Simd, const SPLIT: bool, const JERK: bool, const MASK: bool, const N
 }
 
 /// One i-particle's way through a leaf.
-struct Pass<'a, S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool> {
+struct Pass<
+    'a,
+    S: Simd,
+    const JERK: bool,
+    const MASK: bool,
+    const NEAREST: bool,
+    const CAREFUL: bool,
+> {
     s: S,
     j: Sources<'a, S>,
     label: i32,
@@ -218,8 +274,8 @@ struct Pass<'a, S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool
     least: S::V,
 }
 
-impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool>
-    Pass<'_, S, JERK, MASK, NEAREST>
+impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAREFUL: bool>
+    Pass<'_, S, JERK, MASK, NEAREST, CAREFUL>
 {
     /// Adds the pairs of the slots from `at` on.
     ///
@@ -230,18 +286,25 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool>
     unsafe fn add<const SPLIT: bool>(
         &mut self,
         target: &Spread<S, SPLIT>,
-        Pair { r, r2, estimate }: Pair<S>,
+        Pair {
+            mut r,
+            r2,
+            estimate,
+        }: Pair<S>,
         at: usize,
         distances: &mut Column<S::T>,
     ) {
         let s = self.s;
+        let zero = s.splat(S::T::default());
         let mut near = r2;
         let mut y = s.refine(r2, estimate);
+        let mut felt = s.mask(0);
         if MASK {
             // SAFETY: passed on.
             let counts = unsafe { counting(s, self.j.page, self.label, at, self.end) };
-            y = s.select(counts, y, s.splat(S::T::default()));
+            y = s.select(counts, y, zero);
             near = s.select(counts, near, s.splat(S::T::MAX));
+            felt = s.and(counts, s.nonzero(r2));
         }
         if NEAREST {
             self.least = s.min(near, self.least);
@@ -249,7 +312,14 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool>
             unsafe { s.store(distances, at, near) };
         }
         // SAFETY: passed on.
-        let m_r = s.mul(unsafe { s.load(self.j.masses, at) }, y);
+        let mut m = unsafe { s.load(self.j.masses, at) };
+        if CAREFUL {
+            // Zero times what is no finite number is none.
+            for quantity in r.iter_mut().chain([&mut y, &mut m]) {
+                *quantity = s.select(felt, *quantity, zero);
+            }
+        }
+        let m_r = s.mul(m, y);
         let y2 = s.mul(y, y);
         let m_r3 = s.mul(m_r, y2);
         self.pot = s.add(self.pot, m_r);
@@ -261,6 +331,9 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool>
             for (v, of_j) in v.iter_mut().zip(&self.j.tile.v) {
                 // SAFETY: passed on.
                 *v = s.sub(unsafe { s.load(of_j, at) }, *v);
+                if CAREFUL {
+                    *v = s.select(felt, *v, zero);
+                }
             }
             let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
             // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
@@ -355,7 +428,7 @@ impl<S: Simd, const SPLIT: bool> Spread<S, SPLIT> {
     ///
     /// `at + LANES <= PAGE`.
     #[inline(always)]
-    unsafe fn pair(&self, s: S, tile: &Tile<S::T>, at: usize) -> Pair<S> {
+    unsafe fn pair<const CAREFUL: bool>(&self, s: S, tile: &Tile<S::T>, at: usize) -> Pair<S> {
         let mut r = self.x;
         for (k, r) in r.iter_mut().enumerate() {
             // SAFETY: passed on.
@@ -368,7 +441,11 @@ impl<S: Simd, const SPLIT: bool> Spread<S, SPLIT> {
         }
         let r2 = s.fma(r[0], r[0], self.eps2);
         let r2 = s.fma(r[1], r[1], r2);
-        let r2 = s.fma(r[2], r[2], r2);
+        let mut r2 = s.fma(r[2], r[2], r2);
+        if CAREFUL {
+            // The Newton step makes of infinity what is not a number.
+            r2 = s.min(s.splat(S::T::MAX), r2);
+        }
         let estimate = s.estimate(r2);
         Pair { r, r2, estimate }
     }

@@ -4,12 +4,14 @@
 //! while it is close to the processor. A leaf of the summation tree is a run of
 //! 32 vectors of a tile: single-precision sums of at most 32 terms a lane.
 
+mod again;
 mod division;
 mod engine;
 mod kernel;
 mod lists;
 mod nearest;
 mod pool;
+mod reach;
 mod simd;
 mod tasks;
 #[cfg(test)]

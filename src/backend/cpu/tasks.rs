@@ -3,23 +3,21 @@
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
+use super::again::{self, Leaf};
 use super::division::Task;
 use super::kernel::{self, Sources, Target, Variant};
-use super::nearest::{self, Candidate, Candidates};
-use super::simd::{Real, Simd, Work};
+use super::nearest;
+use super::reach::Bounds;
+use super::simd::{Real, Simd, Sums, Work};
 use super::tile::{self, Labels, Masses, Tile};
 use super::workspace::Workspace;
-use crate::backend::{Block, reference};
+use crate::backend::Block;
 use crate::grape::jmemory::{Column, JMemory, PAGE, Page};
 use crate::grape::particle::{Force, IParticle};
 use crate::grape::sum_tree::{Partial, Steps};
 
 /// Vectors of one leaf.
 const LEAF_VECTORS: usize = 32;
-
-/// A potential, in the units of a tile, beside which the terms that single precision loses are
-/// nothing.
-const LEAST_POTENTIAL: f64 = 1e-9;
 
 /// What is kept of a page from block to block.
 pub struct Prepared<T> {
@@ -64,6 +62,8 @@ pub struct Shared<'a, S: Simd, const SPLIT: bool> {
     pub nearest: bool,
     /// Tiles that are not kept already are used once.
     pub transient: bool,
+    /// Whether the time of what is done beside the sums is taken.
+    pub measured: bool,
 }
 
 /// Predicts one page.
@@ -120,6 +120,22 @@ impl<S: Simd, const SPLIT: bool> Work for Finish<'_, S, SPLIT> {
     #[inline(always)]
     fn run(self) {
         self.shared.finish(self.task, self.workspace);
+    }
+}
+
+/// Finds the closest pair of a leaf.
+struct Closest<'a, S: Simd, const SPLIT: bool> {
+    s: S,
+    sources: Sources<'a, S>,
+    target: &'a Target<S::T>,
+    range: Range<usize>,
+}
+
+impl<S: Simd, const SPLIT: bool> Work for Closest<'_, S, SPLIT> {
+    type Output = f64;
+    #[inline(always)]
+    fn run(self) -> f64 {
+        kernel::closest::<S, SPLIT>(self.s, self.sources, self.target, self.range).to_f64()
     }
 }
 
@@ -188,7 +204,10 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
     #[inline(always)]
     fn sum(&self, task: &Task, workspace: &mut Workspace<S::T>) {
         let Workspace {
-            totals, scratch, ..
+            totals,
+            scratch,
+            again,
+            ..
         } = workspace;
         let particles = &self.block.particles[task.particles.clone()];
         self.restart_steps(&task.pages, &mut totals.steps);
@@ -208,7 +227,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             };
             let slots = self.slots(page);
             let is_plain = tile.units.are_plain();
-            let doubtful = tile.far || !masses.representable;
+            let bounds = Bounds::of(tile, masses);
             let factors = tile::factors(&tile.units, masses.unit, self.root);
             let area = tile.units.length * tile.units.length;
             for begin in (0..slots).step_by(Self::LEAF) {
@@ -223,7 +242,6 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                         scaled = Target::new::<SPLIT>(i, &tile.units);
                         &scaled
                     };
-                    progress.unsafe_range |= !(tile.representable && target.representable);
                     let variant = Variant {
                         jerk: page.has_motion() || target.moves,
                         mask: holes || prepared.labels.may_hold(target.label),
@@ -237,20 +255,34 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                         range.clone(),
                         &mut distances,
                     );
-                    // Where particles are so far or so light that their terms may vanish, something
-                    // must outweigh them.
-                    progress.unsafe_range |= doubtful && sums[3].abs() < LEAST_POTENTIAL;
-                    for (sum, factor) in sums.iter_mut().zip(factors) {
-                        *sum *= factor;
+                    let near = self.nearest.then_some(&mut progress.candidates);
+                    if target.reach.vouches_for(&sums, bounds)
+                        || self.are_sound(sources, target, &sums, bounds, range.clone())
+                    {
+                        for (sum, factor) in sums.iter_mut().zip(factors) {
+                            *sum *= factor;
+                        }
+                        if let Some(near) = near
+                            && least < S::T::MAX
+                        {
+                            let found = (least, &distances);
+                            again::note(self.s, near, found, area, position, range.clone());
+                        }
+                    } else {
+                        let leaf = Leaf {
+                            page,
+                            position,
+                            range: range.clone(),
+                            ti: self.block.ti,
+                            i,
+                            candidates: near,
+                        };
+                        sums = again.sum(self.s, leaf, self.measured);
                     }
                     for left in stack[waiting - joins..waiting].iter().rev() {
                         sums = left.join(sums);
                     }
                     stack[waiting - joins] = sums;
-                    if self.nearest && least < S::T::MAX {
-                        let near = &mut progress.candidates;
-                        self.note(near, least, &distances, area, position, range.clone());
-                    }
                 }
                 waiting = waiting + 1 - joins;
                 step += 1;
@@ -278,36 +310,29 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         steps.restart(leaves, first, after);
     }
 
-    /// Notes the particles of a leaf that may be the nearest neighbour, if any may. In squares of the
-    /// tile's unit of length, `area` of which are one of the client's, the least of the leaf's
-    /// `distances` is `least`.
-    #[inline(always)]
-    fn note(
+    /// Whether the sums of a leaf are right although they do not show it: see `reach.rs`.
+    #[cold]
+    #[inline(never)]
+    fn are_sound(
         &self,
-        candidates: &mut Candidates,
-        least: S::T,
-        distances: &Column<S::T>,
-        area: f64,
-        page: usize,
+        sources: Sources<'_, S>,
+        target: &Target<S::T>,
+        sums: &Sums,
+        bounds: Bounds,
         range: Range<usize>,
-    ) {
-        let Some(bound) = candidates.bound_with(least.to_f64() / area) else {
-            return;
+    ) -> bool {
+        let closest = Closest::<S, SPLIT> {
+            s: self.s,
+            sources,
+            target,
+            range,
         };
-        // A little more, for the rounding of the bound itself.
-        let bound = S::T::from_f64(bound * area * (1.0 + 1e-6));
-        kernel::slots_within(self.s, distances, bound, range, |slot| {
-            candidates.push(Candidate {
-                page,
-                slot,
-                r2: distances[slot].to_f64() / area,
-            });
-        });
+        bounds.can_hold(sums) && target.reach.can_hold(|| self.s.vectorize(closest))
     }
 
     /// Absolute error of a squared distance in this precision.
     fn slack(i: &IParticle) -> f64 {
-        let bits = match (size_of::<S::T>() == size_of::<f64>(), SPLIT) {
+        let bits = match (S::T::IS_DOUBLE, SPLIT) {
             (true, _) => 52,
             (false, true) => 47,
             (false, false) => 23,
@@ -328,39 +353,21 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         forces.clear();
         nearest.clear();
         let particles = &block.particles[task.particles.clone()];
-        let mut again = Vec::new();
-        for (k, (i, (progress, stack))) in particles.iter().zip(totals.iter_mut()).enumerate() {
+        for (i, (progress, stack)) in particles.iter().zip(totals.iter_mut()) {
             let [x, y, z, pot, jx, jy, jz, _] = stack[0];
-            let force = Force {
+            forces.push(Force {
                 acc: [x, y, z],
                 pot,
                 jerk: [jx, jy, jz],
-            };
-            forces.push(force);
+            });
             let mut found = None;
-            if self.nearest && !progress.unsafe_range {
+            if self.nearest {
                 for candidate in progress.candidates.remaining() {
                     let page = self.memory.page(candidate.page);
                     nearest::consider(&mut found, i, page, candidate.slot, block.ti);
                 }
             }
             nearest.push(found);
-            if progress.unsafe_range || !force.is_finite() || (self.nearest && found.is_none()) {
-                again.push(k);
-            }
-        }
-        if !again.is_empty() {
-            let redone = Block {
-                particles: again.iter().map(|&k| particles[k]).collect(),
-                ..*block
-            };
-            let redone = reference::results(self.memory, &redone, self.nearest);
-            for (n, &k) in again.iter().enumerate() {
-                forces[k] = redone.forces[n];
-                if self.nearest {
-                    nearest[k] = redone.nearest[n];
-                }
-            }
         }
     }
 }

@@ -29,6 +29,9 @@ pub struct Masses<T> {
     pub unit: f64,
     /// Whether `T` has the range for all of them.
     pub representable: bool,
+    /// The smallest magnitude that is not zero. Negative where masses have both signs, or some may have
+    /// vanished: a potential does not tell then how close particles are.
+    pub least: f64,
     version: Option<u64>,
 }
 
@@ -38,6 +41,7 @@ impl<T: Real> Default for Masses<T> {
             m: Column::default(),
             unit: 1.0,
             representable: true,
+            least: f64::INFINITY,
             version: None,
         }
     }
@@ -52,16 +56,19 @@ impl<T: Real> Masses<T> {
 
     /// Takes over the masses of `page`.
     pub fn load(&mut self, page: &Page) {
-        // Double precision holds any mass.
-        let single = size_of::<T>() < size_of::<f64>();
-        (self.unit, self.representable) = match single {
-            true => scaling::of_masses(page.mass()),
-            false => (1.0, true),
+        (self.unit, self.representable) = match T::IS_DOUBLE {
+            true => (1.0, true),
+            false => scaling::of_masses(page.mass()),
         };
         let inverse = 1.0 / self.unit;
         for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
             *m = T::from_f64(mass * inverse);
         }
+        self.least = match self.representable {
+            true if T::IS_DOUBLE => f64::INFINITY, // nobody asks
+            true => scaling::least_mass(page.mass()) * inverse.abs(),
+            false => -1.0,
+        };
         self.version = Some(page.mass_version());
     }
 }
@@ -162,8 +169,7 @@ impl<T: Real> Tile<T> {
         let mut greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
         let suits =
             |(x, v): (T, T)| !outside(x.to_f64(), LENGTHS) && !outside(v.to_f64(), VELOCITIES);
-        // Double precision has range enough.
-        if size_of::<T>() < size_of::<f64>() {
+        if !T::IS_DOUBLE {
             let chosen = Some((page.number(), page.version()));
             if suits(greatest) {
                 self.representable = true;

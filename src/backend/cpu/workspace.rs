@@ -1,5 +1,6 @@
 //! What a task knows of its i-particles while their sums grow, and the memory it works in.
 
+use super::again::Again;
 use super::kernel::Target;
 use super::nearest::Candidates;
 use super::simd::{Real, Sums};
@@ -15,8 +16,6 @@ pub struct Progress<T> {
     pub plain: Target<T>,
     /// Particles that may be its nearest neighbour.
     pub candidates: Candidates,
-    /// Some tile could not be computed in the kernel's precision.
-    pub unsafe_range: bool,
 }
 
 /// The i-particles of a task and their sums over a run of leaves.
@@ -42,12 +41,10 @@ impl<T: Real> Totals<T> {
         self.progress.resize_with(count, || Progress {
             plain: Target::new::<SPLIT>(&IParticle::default(), &Units::PLAIN),
             candidates: Candidates::default(),
-            unsafe_range: false,
         });
         for (i, progress) in particles.iter().zip(&mut self.progress) {
             progress.plain = Target::new::<SPLIT>(i, &Units::PLAIN);
             progress.candidates.restart(slack(i));
-            progress.unsafe_range = false;
         }
         // What is there from before is never read: each place is written to first.
         let count = self.sums.len().max(particles.len() * self.steps.depth);
@@ -70,9 +67,8 @@ impl<T: Real> Totals<T> {
             for other in &mut *others {
                 let other = &other.get_mut().totals;
                 other.steps.leave(&other.sums, k, &mut self.joiner);
-                let (mine, others) = (&mut self.progress[k], &other.progress[k]);
-                mine.candidates.append(&others.candidates);
-                mine.unsafe_range |= others.unsafe_range;
+                let candidates = &other.progress[k].candidates;
+                self.progress[k].candidates.append(candidates);
             }
             self.sums[k * self.steps.depth] = self.joiner.total().unwrap_or_default();
         }
@@ -89,6 +85,8 @@ pub struct Workspace<T> {
     pub nearest: Vec<Option<Nearest>>,
     /// A tile that is used once.
     pub scratch: Option<Box<Tile<T>>>,
+    /// For leaves that are summed again.
+    pub again: Again,
 }
 
 impl<T> Default for Workspace<T> {
@@ -103,6 +101,7 @@ impl<T> Default for Workspace<T> {
             forces: Vec::new(),
             nearest: Vec::new(),
             scratch: None,
+            again: Again::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::backend::Block;
 use crate::backend::cuda::device::Job;
 use crate::backend::cuda::device::scale::Scale;
-use crate::backend::scaling::SINGLE_RANGE;
+use crate::backend::scaling::FARTHEST;
 use crate::grape::jmemory::JMemory;
 use crate::grape::particle::IParticle;
 use crate::grape::sum_tree::share;
@@ -79,7 +79,7 @@ impl Field {
 
     /// Whether the devices have the range for an i-particle.
     pub fn is_representable(&self, i: &IParticle) -> bool {
-        let (least, most) = SINGLE_RANGE;
+        let (least, most) = (1e-24, FARTHEST);
         let length = self.scale.units.length;
         let eps2 = i.eps2 * (length * length);
         i.x.iter().all(|x| (x * length).abs() <= most)

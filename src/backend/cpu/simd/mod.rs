@@ -20,9 +20,8 @@ use crate::grape::jmemory::PAGE;
 pub trait Real: Copy + Default + Send + Sync + PartialOrd + 'static {
     /// Largest finite value.
     const MAX: Self;
-    /// Coordinates up to the larger number and squares of the softening length between
-    /// both are safe from overflow and underflow in the kernels.
-    const SAFE_RANGE: (f64, f64);
+    /// Whether it is double precision, which holds all that clients send.
+    const IS_DOUBLE: bool;
     /// The bits of double precision that hold sign, exponent and as many leading digits as an element.
     const LEADING: u64;
     /// Rounds to the nearest element.
@@ -33,7 +32,7 @@ pub trait Real: Copy + Default + Send + Sync + PartialOrd + 'static {
 
 impl Real for f32 {
     const MAX: Self = Self::MAX;
-    const SAFE_RANGE: (f64, f64) = crate::backend::scaling::SINGLE_RANGE;
+    const IS_DOUBLE: bool = false;
     const LEADING: u64 = !0 << (f64::MANTISSA_DIGITS - Self::MANTISSA_DIGITS);
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
@@ -47,7 +46,7 @@ impl Real for f32 {
 
 impl Real for f64 {
     const MAX: Self = Self::MAX;
-    const SAFE_RANGE: (f64, f64) = (1e-180, 1e90);
+    const IS_DOUBLE: bool = true;
     const LEADING: u64 = !0;
     #[inline(always)]
     fn from_f64(x: f64) -> Self {

@@ -1,6 +1,7 @@
 //! Every instruction set, precision and width against the reference.
 
 mod bits;
+mod close;
 mod lists;
 mod nearest;
 

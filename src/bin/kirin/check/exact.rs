@@ -58,6 +58,9 @@ pub fn force(stars: &[JParticle], at: &Predicted, address: usize, eps2: f64) -> 
         let r = [0, 1, 2].map(|k| at.x[j][k] - xi[k]);
         let v = [0, 1, 2].map(|k| at.v[j][k] - vi[k]);
         let r2 = dot(&r, &r) + eps2;
+        if r2 == 0.0 {
+            continue; // coincident particles without softening exert no force
+        }
         let distance = r2.sqrt();
         let pot = p.mass / distance;
         let pull = pot / r2;

@@ -94,11 +94,8 @@ impl Quantity {
     }
 }
 
-/// The largest value that a precision may have in a scene.
-pub fn limit(precision: &str, scene: Scene, quantity: Quantity) -> Option<f64> {
-    if scene == Scene::FarBinaries {
-        return None; // the input itself has lost the digits
-    }
+/// The largest value that a precision may have in a scene of `n` particles.
+pub fn limit(precision: &str, scene: Scene, n: usize, quantity: Quantity) -> Option<f64> {
     let promised = matches!(precision, "mixed" | "double");
     if quantity.is_count() {
         return promised.then_some(0.0);
@@ -109,12 +106,14 @@ pub fn limit(precision: &str, scene: Scene, quantity: Quantity) -> Option<f64> {
             AccOfTerms | JerkOfTerms | PotMax => Some(1e-13),
             _ => None,
         },
-        ("mixed", Scene::Binaries | Scene::BinariesSoftened) => match quantity {
-            AccMax | JerkOfTerms | PotMax => Some(3e-6),
+        ("mixed", scene) if scene.has_binaries() => match quantity {
+            AccMax | PotMax => Some(1e-6),
+            JerkOfTerms => Some(2e-6),
             _ => None,
         },
         ("mixed", _) => match quantity {
-            AccRms => Some(6e-8),
+            // The fewer terms, the less do their errors cancel.
+            AccRms => Some(1e-7 * (4096.0 / n as f64).powf(0.25).max(1.0)),
             JerkRms => Some(5e-7),
             PotRms => Some(4e-8),
             AccMax | JerkOfTerms | PotMax => Some(1e-5),

@@ -73,7 +73,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         }
     }
     columns.iter_mut().for_each(Column::dismiss);
-    let missed = verdict(&columns[0], &scenes);
+    let missed = verdict(&columns[0], &scenes, options.n);
     let document = Document {
         kind: "check",
         version: env!("CARGO_PKG_VERSION"),
@@ -131,11 +131,11 @@ fn precision(column: &Column) -> &str {
 }
 
 /// What the library misses, in words; nothing if it passes.
-fn verdict(column: &Column, scenes: &[Row]) -> Vec<String> {
+fn verdict(column: &Column, scenes: &[Row], n: u32) -> Vec<String> {
     let mut missed: Vec<String> = column.error.iter().cloned().collect();
     for row in scenes {
         for quantity in Quantity::ALL {
-            let Some(limit) = limit(precision(column), row.scene, quantity) else {
+            let Some(limit) = limit(precision(column), row.scene, n as usize, quantity) else {
                 continue;
             };
             let title = format!("{}: {}", row.title, quantity.title());
@@ -171,7 +171,7 @@ impl Document {
             heading.push("limit".to_owned());
             table.row(heading);
             for quantity in Quantity::ALL {
-                let limit = limit(precision(judged), row.scene, quantity);
+                let limit = limit(precision(judged), row.scene, self.n as usize, quantity);
                 let mut cells = vec![quantity.title().to_owned()];
                 for figure in &row.figures {
                     cells.push(match (figure.value(quantity), limit) {

@@ -25,6 +25,17 @@ pub enum Scene {
     Binaries,
     /// The same ten thousand units from the origin.
     FarBinaries,
+    /// Binaries of separations from 1e-12 to 1e-8 at unit distance from the origin.
+    CloseBinaries,
+    /// The same at 1000.
+    CloseBinariesAt1e3,
+    /// The same at a million, where positions have digits down to 1e-10: many coincide.
+    CloseBinariesAt1e6,
+    /// A cluster of ten thousand suns at the distance of the sun from the centre of the Galaxy, with binaries
+    /// of 1 to 100 astronomical units, in parsecs.
+    Parsecs,
+    /// The same in astronomical units.
+    AstronomicalUnits,
     /// A cluster of ten thousand suns in centimetres, grams and seconds, softened.
     CgsSoftened,
     /// The same without softening.
@@ -33,7 +44,7 @@ pub enum Scene {
 
 impl Scene {
     /// Every one.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 15] = [
         Self::Softened,
         Self::Unsoftened,
         Self::EqualSoftened,
@@ -42,6 +53,11 @@ impl Scene {
         Self::BinariesSoftened,
         Self::Binaries,
         Self::FarBinaries,
+        Self::CloseBinaries,
+        Self::CloseBinariesAt1e3,
+        Self::CloseBinariesAt1e6,
+        Self::Parsecs,
+        Self::AstronomicalUnits,
         Self::CgsSoftened,
         Self::Cgs,
     ];
@@ -57,6 +73,11 @@ impl Scene {
             Self::BinariesSoftened => "binaries of 1e-8 to 1e-3 at unit distance, eps = 1/256",
             Self::Binaries => "binaries of 1e-8 to 1e-3 at unit distance, eps = 0",
             Self::FarBinaries => "the same 1e4 from the origin, eps = 0",
+            Self::CloseBinaries => "binaries of 1e-12 to 1e-8 at unit distance, eps = 0",
+            Self::CloseBinariesAt1e3 => "the same 1e3 from the origin, eps = 0",
+            Self::CloseBinariesAt1e6 => "the same 1e6 from the origin, eps = 0",
+            Self::Parsecs => "binaries of 1 to 100 AU, 8 kpc from the origin, in pc, eps = 0",
+            Self::AstronomicalUnits => "the same in AU, eps = 0",
             Self::CgsSoftened => "Plummer sphere of 1e4 suns in cgs, eps = pc/256",
             Self::Cgs => "Plummer sphere of 1e4 suns in cgs, eps = 0",
         }
@@ -88,6 +109,10 @@ pub struct Setup {
 
 /// Parsec in centimetres, ten thousand suns in grams.
 const CGS: (f64, f64) = (3.085_677_6e18, 1.988_4e37);
+/// Astronomical units in a parsec.
+const AU: f64 = 206_264.806;
+/// Distance from the centre of the Galaxy in parsecs.
+const GALACTIC: f64 = 8000.0;
 /// Gravitational constant in cgs: it sets the unit of time.
 const G: f64 = 6.674e-8;
 
@@ -104,15 +129,16 @@ impl SceneOf {
             }
             _ => any_masses(&mut stars, &mut random),
         }
-        match self.scene {
-            Scene::Binaries | Scene::BinariesSoftened | Scene::FarBinaries => {
+        match self.scene.separations() {
+            Some(range) => {
                 targets.truncate(self.n / 20 * 2);
-                pair_up(&mut stars[..targets.len()], &mut random);
+                let far = self.scene.distance().map(|d| random.direction(d));
+                pair_up(&mut stars, targets.len(), range, far, &mut random);
             }
-            scene => set_in_motion(&mut stars, scene == Scene::Snap, &mut random),
+            None => set_in_motion(&mut stars, self.scene == Scene::Snap, &mut random),
         }
         match self.scene {
-            Scene::FarBinaries => stars.iter_mut().for_each(|p| p.x = p.x.map(|c| c + 1e4)),
+            Scene::AstronomicalUnits => stars.iter_mut().for_each(to_astronomical_units),
             Scene::Cgs | Scene::CgsSoftened => {
                 stars.iter_mut().for_each(to_cgs);
                 eps *= CGS.0;
@@ -132,6 +158,34 @@ impl SceneOf {
 }
 
 impl Scene {
+    /// The smallest and the largest separation, where there are binaries.
+    fn separations(self) -> Option<(f64, f64)> {
+        match self {
+            Self::Binaries | Self::BinariesSoftened | Self::FarBinaries => Some((1e-8, 1e-3)),
+            Self::CloseBinaries | Self::CloseBinariesAt1e3 | Self::CloseBinariesAt1e6 => {
+                Some((1e-12, 1e-8))
+            }
+            Self::Parsecs | Self::AstronomicalUnits => Some((1.0 / AU, 100.0 / AU)),
+            _ => None,
+        }
+    }
+
+    /// How far from the origin the cluster is, where that is not its centre.
+    fn distance(self) -> Option<f64> {
+        match self {
+            Self::FarBinaries => Some(1e4),
+            Self::CloseBinariesAt1e3 => Some(1e3),
+            Self::CloseBinariesAt1e6 => Some(1e6),
+            Self::Parsecs | Self::AstronomicalUnits => Some(GALACTIC),
+            _ => None,
+        }
+    }
+
+    /// Whether the forces that are compared are those on the stars of binaries.
+    pub fn has_binaries(self) -> bool {
+        self.separations().is_some()
+    }
+
     fn is_softened(self) -> bool {
         matches!(
             self,
@@ -149,13 +203,23 @@ fn any_masses(stars: &mut [JParticle], random: &mut Random) {
     stars.iter_mut().for_each(|p| p.mass /= total);
 }
 
-/// Makes binaries of neighbouring entries: circular orbits about centres at unit distance from
-/// the origin. The first is 1e-8 wide, the others up to 1e-3.
-fn pair_up(stars: &mut [JParticle], random: &mut Random) {
-    for (number, pair) in stars.chunks_exact_mut(2).enumerate() {
+/// Makes binaries of the first `count` entries, two neighbours each: circular orbits about centres at unit
+/// distance from the origin. The first has the smallest separation. Then all stars move to `far`.
+fn pair_up(
+    stars: &mut [JParticle],
+    count: usize,
+    (least, most): (f64, f64),
+    far: Option<Vec3>,
+    random: &mut Random,
+) {
+    let far = far.unwrap_or_default();
+    for p in &mut stars[count..] {
+        p.x = [0, 1, 2].map(|d| far[d] + p.x[d]);
+    }
+    for (number, pair) in stars[..count].chunks_exact_mut(2).enumerate() {
         let wide = match number {
-            0 => 1e-8,
-            _ => 1e-8 * 1e5_f64.powf(random.uniform()),
+            0 => least,
+            _ => least * (most / least).powf(random.uniform()),
         };
         let mass = pair[0].mass + pair[1].mass;
         let centre = random.direction(1.0);
@@ -167,7 +231,8 @@ fn pair_up(stars: &mut [JParticle], random: &mut Random) {
                 0 => pair[1].mass / mass,
                 _ => -pair[0].mass / mass,
             };
-            pair[k].x = [0, 1, 2].map(|d| centre[d] + share * wide * along[d]);
+            // The separation is added last: it keeps what digits there are.
+            pair[k].x = [0, 1, 2].map(|d| (far[d] + centre[d]) + share * wide * along[d]);
             pair[k].v = [0, 1, 2].map(|d| drift[d] + share * speed[d]);
         }
     }
@@ -187,6 +252,12 @@ fn across(along: &Vec3, random: &mut Random) -> Vec3 {
             return c.map(|x| x / length);
         }
     }
+}
+
+/// From parsecs, of velocities too, to astronomical units.
+fn to_astronomical_units(p: &mut JParticle) {
+    p.x = p.x.map(|c| c * AU);
+    p.v = p.v.map(|c| c * AU);
 }
 
 /// From N-body units to centimetres, grams and seconds.

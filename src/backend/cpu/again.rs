@@ -1,0 +1,138 @@
+//! Leaves that single precision cannot sum, summed again in double precision.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use super::kernel::{self, Sources, Target};
+use super::nearest::{Candidate, Candidates};
+use super::simd::{Real, Simd, Sums, Work};
+use super::tile::{self, Tile};
+use crate::backend::scaling::Units;
+use crate::grape::jmemory::{Column, Page};
+use crate::grape::particle::IParticle;
+
+/// What it takes to sum leaves again, and what it took.
+#[derive(Default)]
+pub struct Again {
+    buffers: Option<Box<Buffers>>,
+    /// Leaves since [`Again::take_counts`].
+    leaves: u64,
+    time: Duration,
+}
+
+#[derive(Default)]
+struct Buffers {
+    /// The page of the last leaf: usually that of the next, too.
+    tile: Tile<f64>,
+    distances: Column<f64>,
+}
+
+/// One leaf of a block's i-particle.
+pub struct Leaf<'a> {
+    /// The page.
+    pub page: &'a Page,
+    /// Its position.
+    pub position: usize,
+    /// The leaf's slots.
+    pub range: Range<usize>,
+    /// Time of the prediction.
+    pub ti: f64,
+    /// The i-particle.
+    pub i: &'a IParticle,
+    /// Where the nearest neighbours are noted, if they are wanted.
+    pub candidates: Option<&'a mut Candidates>,
+}
+
+impl Again {
+    /// The sums over a leaf in the client's units, with the vectors of `s`; with `timed` the time is taken.
+    #[cold]
+    #[inline(never)]
+    pub fn sum<S: Simd>(&mut self, s: S, leaf: Leaf<'_>, timed: bool) -> Sums {
+        let begin = timed.then(Instant::now);
+        let d = s.double();
+        let buffers = self.buffers.get_or_insert_default();
+        let sums = d.vectorize(Exactly { d, leaf, buffers });
+        self.leaves += 1;
+        self.time += begin.map(|b| b.elapsed()).unwrap_or_default();
+        sums
+    }
+
+    /// Leaves since this was last asked, and the time of those that were timed.
+    pub fn take_counts(&mut self) -> (u64, Duration) {
+        (
+            std::mem::take(&mut self.leaves),
+            std::mem::take(&mut self.time),
+        )
+    }
+}
+
+/// Sums one leaf in double precision.
+struct Exactly<'a, D> {
+    d: D,
+    leaf: Leaf<'a>,
+    buffers: &'a mut Buffers,
+}
+
+impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
+    type Output = Sums;
+    #[inline(always)]
+    fn run(self) -> Sums {
+        let Self { d, leaf, buffers } = self;
+        let Buffers { tile, distances } = buffers;
+        if !tile.is_fresh(leaf.page, leaf.ti) {
+            tile.predict::<D, false>(d, leaf.page, leaf.ti);
+        }
+        let sources = Sources {
+            tile,
+            masses: leaf.page.mass(),
+            page: leaf.page,
+            minus_three: -3.0,
+        };
+        let target = Target::new::<false>(leaf.i, &Units::PLAIN);
+        let nearest = leaf.candidates.is_some();
+        let (mut sums, least) =
+            kernel::careful_leaf(d, nearest, sources, &target, leaf.range.clone(), distances);
+        for (sum, factor) in sums.iter_mut().zip(tile::factors(&Units::PLAIN, 1.0, 1.0)) {
+            *sum *= factor;
+        }
+        if let Some(candidates) = leaf.candidates
+            && least < f64::MAX
+        {
+            note(
+                d,
+                candidates,
+                (least, distances),
+                1.0,
+                leaf.position,
+                leaf.range,
+            );
+        }
+        sums
+    }
+}
+
+/// Notes the particles of a leaf that may be the nearest neighbour, if any may. In squares of the
+/// tile's unit of length, `area` of which are one of the client's, the least of the leaf's
+/// distances comes first in `found`, then all of them.
+#[inline(always)]
+pub fn note<S: Simd>(
+    s: S,
+    candidates: &mut Candidates,
+    (least, distances): (S::T, &Column<S::T>),
+    area: f64,
+    page: usize,
+    range: Range<usize>,
+) {
+    let Some(bound) = candidates.bound_with(least.to_f64() / area) else {
+        return;
+    };
+    // A little more, for the rounding of the bound itself.
+    let bound = S::T::from_f64(bound * area * (1.0 + 1e-6));
+    kernel::slots_within(s, distances, bound, range, |slot| {
+        candidates.push(Candidate {
+            page,
+            slot,
+            r2: distances[slot].to_f64() / area,
+        });
+    });
+}
