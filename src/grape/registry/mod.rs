@@ -166,7 +166,10 @@ impl Registry {
         let end = i64::from(id).saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
         let open = self.open.lock();
         let after = open.ids.range(id..).filter(|&&other| other > id);
-        after.copied().take_while(|&other| i64::from(other) < end).collect()
+        after
+            .copied()
+            .take_while(|&other| i64::from(other) < end)
+            .collect()
     }
 
     /// The entry with the cluster that an id stands for at present, if it stands for any.

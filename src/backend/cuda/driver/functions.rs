@@ -4,8 +4,8 @@
 //! enumeration, of which a code that only a newer driver knows would be no value; here they are
 //! numbers.
 
+use once_cell::sync::OnceCell;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
-use std::sync::OnceLock;
 
 use cudarc::driver::sys::{
     CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUfunction, CUmodule, CUstream, culib,
@@ -84,7 +84,7 @@ pub fn is_there() -> bool {
 
 /// The driver of this machine, or why it cannot be used.
 pub fn find() -> Result<&'static Functions, &'static str> {
-    static FOUND: OnceLock<Result<Functions, String>> = OnceLock::new();
+    static FOUND: OnceCell<Result<Functions, String>> = OnceCell::new();
     FOUND
         .get_or_init(Functions::find)
         .as_ref()

@@ -6,10 +6,10 @@ pub mod functions;
 pub mod memory;
 pub mod modules;
 
+use once_cell::sync::OnceCell;
 use std::ffi::{CString, c_int, c_void};
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use cudarc::driver::sys;
@@ -110,7 +110,7 @@ pub const OF_THE_PARENT: &str = "the GPUs belong to the process that this one wa
 
 /// The devices of this machine, or why none can be used. The first call loads the driver.
 pub fn devices() -> std::result::Result<&'static [Device], &'static str> {
-    static DEVICES: OnceLock<std::result::Result<Vec<Device>, String>> = OnceLock::new();
+    static DEVICES: OnceCell<std::result::Result<Vec<Device>, String>> = OnceCell::new();
     /// One more than the generation of the process that looked first.
     static USER: AtomicU32 = AtomicU32::new(0);
     let me = process::generation() + 1;
