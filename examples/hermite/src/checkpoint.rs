@@ -26,8 +26,16 @@ const BLOCK_SIZES: &str = "hermite.block_sizes";
 
 /// All of `integrator`.
 pub fn save(integrator: &Integrator<'_>) -> Snapshot {
-    let s = integrator.settings();
-    let counts = integrator.counts();
+    Snapshot {
+        time: integrator.time(),
+        bodies: integrator.bodies().to_vec(),
+        states: Some(integrator.states().to_vec()),
+        run: lines(integrator.settings(), integrator.counts()),
+    }
+}
+
+/// The lines of a snapshot: keys and values.
+pub fn lines(s: &Settings, counts: &Counts) -> Vec<(String, String)> {
     let numbers = exact(&[s.eps, s.eta, s.eta_start, s.dt_max, s.dt_min]);
     let (steps, blocks, pairs) = (counts.steps, counts.block_steps, counts.pairs);
     let mut lines = vec![
@@ -38,15 +46,8 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
         let sizes: Vec<String> = counts.block_sizes.iter().map(u64::to_string).collect();
         lines.push((BLOCK_SIZES, sizes.join(" ")));
     }
-    Snapshot {
-        time: integrator.time(),
-        bodies: integrator.bodies().to_vec(),
-        states: Some(integrator.states().to_vec()),
-        run: lines
-            .into_iter()
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect(),
-    }
+    let owned = |(key, value): (&str, String)| (key.to_owned(), value);
+    lines.into_iter().map(owned).collect()
 }
 
 /// The settings of the run that `snapshot` was saved from; `None` where it holds bodies only.
@@ -71,6 +72,26 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
     Ok(Some(settings))
 }
 
+/// How much the run had done that `snapshot` was saved from.
+///
+/// # Errors
+///
+/// The lines are missing or no counts.
+pub fn counts(snapshot: &Snapshot) -> Result<Counts, Error> {
+    let mut words = line(snapshot, COUNTS)?;
+    let mut counts = Counts {
+        steps: words.word()?,
+        block_steps: words.word()?,
+        pairs: words.word()?,
+        block_sizes: Vec::new(),
+    };
+    words.end()?;
+    if let Some(sizes) = Line::of(snapshot, BLOCK_SIZES) {
+        counts.block_sizes = sizes.rest()?;
+    }
+    Ok(counts)
+}
+
 /// The run that `snapshot` was saved from, with `settings` from now on: those of the snapshot, or with
 /// other limits of accuracy.
 ///
@@ -82,18 +103,7 @@ pub fn resume<'g>(
     settings: Settings,
     snapshot: Snapshot,
 ) -> Result<Run<Integrator<'g>>, Error> {
-    let mut words = line(&snapshot, COUNTS)?;
-    let mut counts = Counts {
-        steps: words.word()?,
-        block_steps: words.word()?,
-        pairs: words.word()?,
-        block_sizes: Vec::new(),
-    };
-    words.end()?;
-    if let Some(sizes) = Line::of(&snapshot, BLOCK_SIZES) {
-        counts.block_sizes = sizes.rest()?;
-    }
-    let log = Log::of(&snapshot)?;
+    let (counts, log) = (counts(&snapshot)?, Log::of(&snapshot)?);
     let Snapshot {
         time,
         bodies,

@@ -309,8 +309,8 @@ impl Integration for Integrator<'_> {
         self.settings.eps
     }
 
-    fn state(&self) -> Snapshot {
-        checkpoint::save(self)
+    fn state(&self) -> Result<Snapshot, Error> {
+        Ok(checkpoint::save(self))
     }
 }
 

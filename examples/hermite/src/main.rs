@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use hermite::checkpoint;
 use hermite::integrator::Integrator;
-use hermite::options::{DEFAULT_T_END, Options};
+use hermite::options::Options;
 use hermite::output::Report;
 use hermite::thesis;
 use kirin::client::Grape;
@@ -26,11 +26,11 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    let files = &options.files;
+    let files = &options.run.files;
     files.check()?;
-    let grape = Grape::linked_or(options.library.as_deref())?;
+    let grape = Grape::linked_or(options.run.library.as_deref())?;
     let mut run = begin(options, &grape)?;
-    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
+    let t_end = options.run.t_end();
     let summary = conduct("hermite", &mut run, t_end, files)?;
     let report = Report::new(&summary, &run.integration, grape.name());
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
@@ -41,14 +41,14 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
 
 /// A new run, or the one that the input holds.
 fn begin<'g>(options: &Options, grape: &'g Grape) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
-    let Some(path) = &options.files.input else {
-        let bodies = options.start.bodies()?;
-        let integrator = Integrator::start(grape, options.settings(None)?, 0.0, bodies)?;
-        return Ok(Run::new(integrator, options.start.log())?);
+    let Some(path) = &options.run.files.input else {
+        let bodies = options.run.start.bodies()?;
+        let integrator = Integrator::start(grape, options.run.settings(None)?, 0.0, bodies)?;
+        return Ok(Run::new(integrator, options.run.start.log())?);
     };
     let snapshot = Snapshot::load(path).map_err(named(path))?;
     let saved = checkpoint::settings(&snapshot).map_err(named(path))?;
-    let settings = options.settings(saved)?;
+    let settings = options.run.settings(saved)?;
     let run = if saved.is_some() {
         checkpoint::resume(grape, settings, snapshot)
     } else {

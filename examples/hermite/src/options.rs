@@ -46,6 +46,20 @@ METHOD
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "hermite", version, after_help = METHOD, allow_negative_numbers = true)]
 pub struct Options {
+    /// The run.
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Whether to make a report.
+    #[command(flatten)]
+    pub comparison: Comparison,
+    /// Measure for a report, by requests on stdin
+    #[arg(long, hide = true, requires = "report")]
+    pub worker: bool,
+}
+
+/// What a run depends on, whoever integrates: the options that `parallel` has too.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct RunOptions {
     /// Where to start.
     #[command(flatten)]
     pub start: Start,
@@ -78,15 +92,14 @@ pub struct Options {
     /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
-    /// Whether to make a report.
-    #[command(flatten)]
-    pub comparison: Comparison,
-    /// Measure for a report, by requests on stdin
-    #[arg(long, hide = true, requires = "report")]
-    pub worker: bool,
 }
 
-impl Options {
+impl RunOptions {
+    /// Time at which to end.
+    pub fn t_end(&self) -> f64 {
+        self.t_end.unwrap_or(DEFAULT_T_END)
+    }
+
     /// The settings of a new run, or those of the `saved` one. Options may change its limits of
     /// accuracy, `--eta` and `--dt-min`; what the saved steps and the energy depend on they may
     /// repeat but not contradict.
@@ -140,8 +153,8 @@ mod tests {
     use clap::CommandFactory;
     use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
 
-    fn options(arguments: &[&str]) -> Options {
-        Options::parse_from([&["hermite"], arguments].concat())
+    fn options(arguments: &[&str]) -> RunOptions {
+        Options::parse_from([&["hermite"], arguments].concat()).run
     }
 
     #[test]

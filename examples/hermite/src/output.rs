@@ -6,7 +6,38 @@ use kirin_kit::report::{Table, grouped};
 use kirin_kit::summary::{Forces, Summary};
 use serde_json::{Value, json};
 
+use crate::counts::Counts;
 use crate::integrator::Integrator;
+use crate::settings::Settings;
+
+/// The scheme's own figures, for people.
+pub fn rows(counts: &Counts) -> Vec<(&'static str, String)> {
+    vec![
+        ("steps", grouped(counts.steps)),
+        ("block steps", grouped(counts.block_steps)),
+        (
+            "mean block size",
+            format!("{:.1}", counts.mean_block_size()),
+        ),
+        ("pairs", grouped(counts.pairs)),
+    ]
+}
+
+/// The scheme's own figures, for programs.
+pub fn figures(settings: &Settings, counts: &Counts) -> Value {
+    json!({
+        "eta": settings.eta,
+        "eta_start": settings.eta_start,
+        "dt_max": settings.dt_max,
+        "dt_min": settings.dt_min,
+        "shared_step": settings.shared.then_some(settings.dt_max),
+        "steps": counts.steps,
+        "block_steps": counts.block_steps,
+        "mean_block_size": counts.mean_block_size(),
+        "block_sizes": counts.block_sizes,
+        "pairs": counts.pairs,
+    })
+}
 
 /// The end of a run.
 pub struct Report<'a, 'g> {
@@ -32,34 +63,13 @@ impl<'a, 'g> Report<'a, 'g> {
 
     /// The figures for people.
     pub fn table(&self) -> Table {
-        let counts = self.integrator.counts();
-        let own = vec![
-            ("steps", grouped(counts.steps)),
-            ("block steps", grouped(counts.block_steps)),
-            (
-                "mean block size",
-                format!("{:.1}", counts.mean_block_size()),
-            ),
-            ("pairs", grouped(counts.pairs)),
-        ];
-        self.summary.table(&self.forces, own)
+        self.summary
+            .table(&self.forces, rows(self.integrator.counts()))
     }
 
     /// The figures for programs. Numbers that are not finite become null.
     pub fn json(&self) -> Value {
-        let (settings, counts) = (self.integrator.settings(), self.integrator.counts());
-        let own = json!({
-            "eta": settings.eta,
-            "eta_start": settings.eta_start,
-            "dt_max": settings.dt_max,
-            "dt_min": settings.dt_min,
-            "shared_step": settings.shared.then_some(settings.dt_max),
-            "steps": counts.steps,
-            "block_steps": counts.block_steps,
-            "mean_block_size": counts.mean_block_size(),
-            "block_sizes": counts.block_sizes,
-            "pairs": counts.pairs,
-        });
+        let own = figures(self.integrator.settings(), self.integrator.counts());
         self.summary.json(&self.forces, own)
     }
 

@@ -42,12 +42,12 @@ fn interrupted_after(blocks: &[u32], t_ends: &[f64]) -> Snapshot {
         assert_eq!(ended, Ended::Complete);
         run = through_text(&grape, run);
     }
-    run.save()
+    run.save().unwrap()
 }
 
 fn through_text<'g>(grape: &'g Grape, run: Run<Integrator<'g>>) -> Run<Integrator<'g>> {
     let mut text = Vec::new();
-    run.save().write(&mut text).unwrap();
+    run.save().unwrap().write(&mut text).unwrap();
     // The library's memory goes with the run: nothing but the text is left.
     drop(run);
     let snapshot = Snapshot::parse(&text).unwrap();

@@ -10,6 +10,7 @@ use crate::body::Body;
 use crate::command::named;
 use crate::density::Core;
 use crate::diagnostics::{Energy, lagrangian_radii};
+use crate::models::light_and_heavy;
 use crate::plot::{Curve, Panel, Scale};
 
 /// Floating-point operations that a pair is said to cost, by Makino and Nitadori's convention.
@@ -19,7 +20,7 @@ pub const FLOPS_PER_PAIR: f64 = 60.0;
 pub const FRACTIONS: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 
 /// Names of a record's numbers, in the order of [`Record::numbers`].
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 17] = [
     "time",
     "energy",
     "energy_error",
@@ -31,7 +32,16 @@ const COLUMNS: [&str; 11] = [
     "lagrangian_50",
     "lagrangian_75",
     "lagrangian_90",
+    "light_10",
+    "light_50",
+    "light_90",
+    "heavy_10",
+    "heavy_50",
+    "heavy_90",
 ];
+
+/// Fractions of a component's mass whose Lagrangian radii are recorded.
+const COMPONENT_FRACTIONS: [f64; 3] = [0.1, 0.5, 0.9];
 
 /// What is known of the bodies at one time.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +60,9 @@ pub struct Record {
     pub core_density: f64,
     /// Lagrangian radii: they hold the [`FRACTIONS`] of the mass.
     pub radii: [f64; FRACTIONS.len()],
+    /// The radii that hold 10, 50 and 90 % of the mass of the light bodies and of the heavy ones, about
+    /// the centre of each; 0 where not exactly two masses occur.
+    pub components: [[f64; COMPONENT_FRACTIONS.len()]; 2],
 }
 
 impl Record {
@@ -65,12 +78,24 @@ impl Record {
             core_radius: core.radius,
             core_density: core.density,
             radii: radii.try_into().expect("one radius for each fraction"),
+            components: light_and_heavy(bodies).map_or([[0.0; 3]; 2], |components| {
+                components.map(|bodies| {
+                    let radii = lagrangian_radii(&bodies, &COMPONENT_FRACTIONS);
+                    radii.try_into().expect("one radius for each fraction")
+                })
+            }),
         }
+    }
+
+    /// Whether there are light bodies and heavy ones.
+    fn has_components(&self) -> bool {
+        self.components[1][2] > 0.0
     }
 
     /// All numbers, for a line of a file.
     pub fn numbers(&self) -> [f64; COLUMNS.len()] {
         let [r0, r1, r2, r3, r4] = self.radii;
+        let [[l0, l1, l2], [h0, h1, h2]] = self.components;
         [
             self.t,
             self.energy,
@@ -83,6 +108,12 @@ impl Record {
             r2,
             r3,
             r4,
+            l0,
+            l1,
+            l2,
+            h0,
+            h1,
+            h2,
         ]
     }
 
@@ -96,7 +127,17 @@ impl Record {
             virial_ratio,
             core_radius,
             core_density,
-            radii @ ..,
+            r0,
+            r1,
+            r2,
+            r3,
+            r4,
+            l0,
+            l1,
+            l2,
+            h0,
+            h1,
+            h2,
         ] = <[f64; COLUMNS.len()]>::try_from(numbers).ok()?;
         Some(Self {
             t,
@@ -105,7 +146,8 @@ impl Record {
             virial_ratio,
             core_radius,
             core_density,
-            radii,
+            radii: [r0, r1, r2, r3, r4],
+            components: [[l0, l1, l2], [h0, h1, h2]],
         })
     }
 }
@@ -121,6 +163,8 @@ pub fn json(records: &[Record]) -> Value {
             "core_radius": r.core_radius,
             "core_density": r.core_density,
             "radii": r.radii,
+            "light_radii": r.components[0],
+            "heavy_radii": r.components[1],
         })
     };
     records.iter().map(record).collect()
@@ -162,7 +206,8 @@ impl Csv {
     }
 }
 
-/// Curves over time from these `records`: energy error, virial ratio, and the radii.
+/// Curves over time from these `records`: energy error, virial ratio, and the radii; of two components
+/// the core density in the place of the virial ratio, and the radii of each.
 pub fn panels(records: &[Record]) -> [Panel; 3] {
     let over_time = |label: &str, value: &dyn Fn(&Record) -> f64| Curve {
         label: label.to_owned(),
@@ -170,12 +215,34 @@ pub fn panels(records: &[Record]) -> [Panel; 3] {
     };
     let error = over_time("", &|r| r.energy_error);
     let virial = over_time("", &|r| r.virial_ratio);
+    let core = over_time("core", &|r| r.core_radius);
+    let error = Panel::over_time("Energy error |ΔE / E₀|", Scale::Logarithmic, vec![error]);
+    if records.iter().any(Record::has_components) {
+        let mut radii = Vec::new();
+        for (c, component) in ["light", "heavy"].into_iter().enumerate() {
+            for (f, fraction) in COMPONENT_FRACTIONS.iter().enumerate().take(2) {
+                let label = format!("{component} {:.0} %", 100.0 * fraction);
+                radii.push(over_time(&label, &|r| r.components[c][f]));
+            }
+        }
+        radii.push(core);
+        let density = over_time("", &|r| r.core_density);
+        return [
+            error,
+            Panel::over_time("Core density", Scale::Logarithmic, vec![density]),
+            Panel::over_time(
+                "Radii of light and heavy bodies, and core radius",
+                Scale::Logarithmic,
+                radii,
+            ),
+        ];
+    }
     let mut radii: Vec<Curve> = (0..FRACTIONS.len())
         .map(|f| over_time(&format!("{:.0} %", 100.0 * FRACTIONS[f]), &|r| r.radii[f]))
         .collect();
-    radii.push(over_time("core", &|r| r.core_radius));
+    radii.push(core);
     [
-        Panel::over_time("Energy error |ΔE / E₀|", Scale::Logarithmic, vec![error]),
+        error,
         Panel::over_time("Virial ratio −T / W", Scale::Linear, vec![virial]),
         Panel::over_time(
             "Lagrangian radii and core radius",
@@ -208,6 +275,29 @@ mod tests {
         assert_eq!(curves.len(), FRACTIONS.len() + 1);
         assert!(curves.iter().all(|c| c.points.len() == 2));
         assert_eq!(json(&records)[1]["t"], 0.5);
+    }
+
+    #[test]
+    fn two_components_have_radii_of_their_own() {
+        let mut bodies = crate::models::plummer(500, 1);
+        let halves = crate::models::Components {
+            ratio: 2.0,
+            fraction: 0.5,
+        };
+        halves.divide(&mut bodies);
+        for body in bodies.iter_mut().filter(|b| b.mass > 1.5 / 500.0) {
+            body.x = body.x.map(|x| 0.1 * x);
+        }
+        let record = Record::of(0.0, &bodies, &Energy::of(&bodies, 0.0), -0.25);
+        let [light, heavy] = record.components;
+        assert!(heavy[1] < 0.2 * light[1], "{record:?}");
+        let panels = panels(&[record]);
+        assert_eq!(panels[1].title, "Core density");
+        let Data::Curves(curves) = &panels[2].data else {
+            panic!("curves")
+        };
+        assert_eq!(curves[3].label, "heavy 50 %");
+        assert_eq!(curves[3].points, [(0.0, heavy[1])]);
     }
 
     #[test]

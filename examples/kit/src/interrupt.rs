@@ -13,19 +13,24 @@ const TOGETHER: Duration = Duration::from_secs(1);
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// From now on the first signal is for [`interrupted`] to see; one that comes more than a second
-/// later ends the program.
+/// later ends the program. To ask again changes nothing.
 ///
 /// # Errors
 ///
 /// The system refuses.
 pub fn catch() -> Result<(), ctrlc::Error> {
     let mut requests = Requests::default();
-    ctrlc::set_handler(move || {
+    let handler = move || {
         if requests.insists(Instant::now()) {
             std::process::exit(EXIT_STATUS.into());
         }
         STOP.store(true, Ordering::Relaxed);
-    })
+    };
+    match ctrlc::set_handler(handler) {
+        // Ranks that are threads of one process all ask.
+        Err(ctrlc::Error::MultipleHandlers) => Ok(()),
+        result => result,
+    }
 }
 
 /// Whether the run was asked to end.

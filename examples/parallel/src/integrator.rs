@@ -1,11 +1,16 @@
 //! The integration of a cluster by many ranks, one block at a time.
 
+use hermite::checkpoint;
 use hermite::counts::Counts;
 use hermite::particle;
 use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::Body;
-use kirin_kit::communicator::{Communicator, Counted};
+use kirin_kit::Snapshot;
+use kirin_kit::communicator::counted::Tally;
+use kirin_kit::communicator::{Communicator, Counted, Operation};
+use kirin_kit::diagnostics::Energy;
+use kirin_kit::run::{Decision, Integration};
 use kirin_kit::snapshot::State;
 
 use crate::column::{Column, RECORD};
@@ -13,6 +18,9 @@ use crate::error::Error;
 use crate::machine::{Algorithm, Machine, Plan};
 use crate::ring;
 use crate::two_d::{self, Agreed, Scratch};
+
+/// The ranks talk after so many blocks of whether to stop: seldom enough to cost nothing.
+const OCCASIONS: u64 = 16;
 
 /// All particles and their states.
 pub type Everybody = (Vec<Body>, Vec<State>);
@@ -27,6 +35,13 @@ pub struct Integrator<'g, C> {
     counts: Counts,
     /// What the ranks know of the next block.
     agreed: Agreed,
+    /// What this rank would like to do, since the ranks last talked of it.
+    wanted: Decision,
+    /// How often they could have talked of it.
+    occasions: u64,
+    /// What this rank received for the blocks, without diagnostics.
+    tally: Tally,
+    blocks: u64,
     scratch: Scratch,
     combined: Vec<f64>,
     partial: Vec<f64>,
@@ -116,6 +131,10 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             column,
             counts: Counts::default(),
             agreed: Agreed::default(),
+            wanted: Decision::default(),
+            occasions: 0,
+            tally: Tally::default(),
+            blocks: 0,
             scratch: Scratch::default(),
             combined: Vec::new(),
             partial: Vec::new(),
@@ -167,6 +186,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         if active == 0 {
             return Ok(());
         }
+        let before = self.machine.world.tally();
         let is_active = self.column.due == t;
         let list = std::mem::take(&mut self.column.active);
         self.forces(t, if is_active { &list } else { &[] }, &lengths)?;
@@ -186,7 +206,10 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         }
         self.time = t;
         self.counts.add(active, self.n);
-        self.look_ahead()
+        self.look_ahead()?;
+        self.tally.add(&self.machine.world.tally().since(&before));
+        self.blocks += 1;
+        Ok(())
     }
 
     /// The forces at `t` on the particles of this column in `list`, where `lengths` are those of all
@@ -303,8 +326,85 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         &self.counts
     }
 
+    /// What this rank received for the blocks of this integrator, without diagnostics.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Blocks of this integrator, which may have been resumed.
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
     /// What this rank computes with.
     pub fn machine(&self) -> &Machine<'g, C> {
         &self.machine
+    }
+}
+
+impl<C: Communicator> Integration for Integrator<'_, C> {
+    type Error = Error;
+
+    fn time(&self) -> f64 {
+        self.time
+    }
+
+    fn next_time(&self, t_end: f64) -> Option<f64> {
+        Some(self.agreed.t).filter(|t| *t <= t_end && t.is_finite())
+    }
+
+    fn step(&mut self, _: f64) -> Result<(), Error> {
+        Integrator::step(self)
+    }
+
+    fn visible(&self, t: f64) -> Option<f64> {
+        (t < self.agreed.t).then_some(t)
+    }
+
+    fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Error> {
+        Ok(self.synchronised(t)?.unwrap_or_default())
+    }
+
+    fn energy(&self, bodies: &[Body]) -> Energy {
+        Energy::of(bodies, self.eps() * self.eps())
+    }
+
+    fn eps(&self) -> f64 {
+        self.settings.eps
+    }
+
+    /// The same as hermite's, on rank 0: one file, which any grid and `hermite` can read, and which is whole
+    /// or not there. A million particles take 400 MB of it and some seconds.
+    fn state(&self) -> Result<Snapshot, Error> {
+        let (bodies, states) = self.gather()?.unwrap_or_default();
+        Ok(Snapshot {
+            time: self.time,
+            bodies,
+            states: Some(states),
+            run: checkpoint::lines(&self.settings, &self.counts),
+        })
+    }
+
+    fn rank(&self) -> (usize, usize) {
+        let world = &self.machine.world;
+        (world.rank(), world.size())
+    }
+
+    /// Rank 0 decides on checkpoints, by its clock; any rank may have been told to stop.
+    fn agree(&mut self, wanted: Decision) -> Result<Decision, Error> {
+        let world = &self.machine.world;
+        self.wanted.stop |= wanted.stop;
+        self.wanted.checkpoint |= wanted.checkpoint && world.rank() == 0;
+        self.occasions += 1;
+        if !self.occasions.is_multiple_of(OCCASIONS) {
+            return Ok(Decision::default());
+        }
+        let Decision { stop, checkpoint } = std::mem::take(&mut self.wanted);
+        let mut flags = [stop, checkpoint].map(|flag| f64::from(u8::from(flag)));
+        world.all_reduce(Operation::Max, &mut flags)?;
+        Ok(Decision {
+            stop: flags[0] > 0.0,
+            checkpoint: flags[1] > 0.0,
+        })
     }
 }

@@ -10,7 +10,10 @@
 //! * [`two_d`]: the algorithm, in its eight steps
 //! * [`ring`]: the ring, for comparison
 //! * [`integrator`]: the integration by all of these
-//! * [`cost`]: what a block costs on any grid
+//! * [`cost`], [`measure`]: what a block costs on any grid, and what the machine's parts cost
+//! * [`options`], [`session`], [`output`]: a run, from the command line to the summary
+//! * [`paper`]: the figures of the paper beside this machine
+//! * [`picture`]: the algorithm in one picture
 
 pub mod column;
 pub mod columns;
@@ -19,6 +22,12 @@ pub mod error;
 pub mod grid;
 pub mod integrator;
 pub mod machine;
+pub mod measure;
+pub mod options;
+pub mod output;
+pub mod paper;
+pub mod picture;
 pub mod ring;
+pub mod session;
 pub mod sources;
 pub mod two_d;

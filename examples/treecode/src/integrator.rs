@@ -225,7 +225,7 @@ impl Integration for Integrator<'_> {
         self.settings.eps
     }
 
-    fn state(&self) -> Snapshot {
-        checkpoint::save(self)
+    fn state(&self) -> Result<Snapshot, Self::Error> {
+        Ok(checkpoint::save(self))
     }
 }

@@ -33,7 +33,7 @@ pub use worker::serve;
 ///
 /// Senseless options; no library; a measurement fails; a file cannot be written.
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    options.files.check()?;
+    options.run.files.check()?;
     let settings = worker::settings(options);
     settings.check()?;
     let t_end = worker::t_end(options);
@@ -59,7 +59,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let document = Document {
         circumstances,
         described: &described,
-        seed: options.start.seed(),
+        seed: options.run.start.seed(),
         settings,
         t_end,
         wanted: &options.comparison,
@@ -71,7 +71,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
         measured: &bench.measured,
     };
     publish(
-        &options.files,
+        &options.run.files,
         &document.markdown(),
         || document.json(),
         || figure::figure(&document.circumstances, &bench.measured),

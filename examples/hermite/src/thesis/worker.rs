@@ -138,13 +138,13 @@ pub fn run(n: usize) -> Value {
 /// A parent that has gone, or asks nonsense.
 pub fn serve(options: &Options) -> Result<Ended, Box<dyn Error>> {
     interrupt::catch()?;
-    let grape = Grape::linked_or(options.library.as_deref()).map_err(|e| e.to_string());
+    let grape = Grape::linked_or(options.run.library.as_deref()).map_err(|e| e.to_string());
     let mut clusters = HashMap::new();
     let mut field = None;
     for line in std::io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line?)?;
         let mut cluster = |n| {
-            let make = || Model::Plummer.make(n, options.start.seed());
+            let make = || Model::Plummer.make(n, options.run.start.seed());
             clusters.entry(n).or_insert_with(make).clone()
         };
         let result = match &grape {
@@ -183,7 +183,7 @@ fn answer<'g>(
     match request["ask"].as_str() {
         Some("describe") => {
             let mut described = Field::describe(grape)?;
-            if options.library.is_none() {
+            if options.run.library.is_none() {
                 described["split"] = json!(settings::settings().split);
             }
             Ok(described)
@@ -208,12 +208,14 @@ fn answer<'g>(
 
 /// The settings of the runs of Table 4.2, which the options may change.
 pub fn settings(options: &Options) -> Settings {
-    options.settings_or(published::ETA, published::ETA_START)
+    options
+        .run
+        .settings_or(published::ETA, published::ETA_START)
 }
 
 /// End of the runs.
 pub fn t_end(options: &Options) -> f64 {
-    options.t_end.unwrap_or(published::T_END)
+    options.run.t_end.unwrap_or(published::T_END)
 }
 
 fn timed_half(

@@ -75,6 +75,15 @@ pub struct Count {
     pub seconds: f64,
 }
 
+impl Count {
+    fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+        self.seconds += other.seconds;
+    }
+}
+
 /// The counts of all operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally([Count; Collective::ALL.len()]);
@@ -88,13 +97,15 @@ impl Tally {
     /// All operations together.
     pub fn total(&self) -> Count {
         let mut total = Count::default();
-        for count in &self.0 {
-            total.calls += count.calls;
-            total.messages += count.messages;
-            total.bytes += count.bytes;
-            total.seconds += count.seconds;
-        }
+        self.0.iter().for_each(|count| total.add(count));
         total
+    }
+
+    /// Adds the counts of `other`.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, count) in self.0.iter_mut().zip(&other.0) {
+            sum.add(count);
+        }
     }
 
     /// What has come since `earlier`.

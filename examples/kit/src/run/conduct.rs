@@ -1,6 +1,7 @@
 //! A run as the programs make it: with a progress bar, signals, and the output at its end.
 
 use std::error::Error;
+use std::path::Path;
 
 use super::{Integration, Run};
 use crate::command::Files;
@@ -28,14 +29,24 @@ pub fn conduct<I: Integration>(
     }
     interrupt::catch()?;
     let before = view(start, &run.integration.bodies_at(start)?);
-    let progress = Progress::new(program, start, t_end);
+    let (rank, ranks) = run.integration.rank();
+    let progress = (rank == 0).then(|| Progress::new(program, start, t_end));
     let ended = run.evolve(t_end, &files.plan(t_end - start), &interrupted, &|t| {
-        progress.advance(t);
+        if let Some(progress) = &progress {
+            progress.advance(t);
+        }
     });
-    progress.finish();
+    if let Some(progress) = progress {
+        progress.finish();
+    }
+    let ended = match ended {
+        // The other ranks do not come to a state any more.
+        Err(e) if ranks > 1 => return Err(e),
+        ended => ended,
+    };
     // Before anything that can fail: the state is what cannot be had again.
     let saved = match &files.output {
-        Some(path) => run.save().save_as(path),
+        Some(path) => save(run, path),
         None => Ok(()),
     };
     match (ended, &files.output) {
@@ -51,4 +62,13 @@ pub fn conduct<I: Integration>(
             Ok(Summary::of(run, before, t_end, ended)?)
         }
     }
+}
+
+/// Writes the state of `run`, or takes part in it.
+fn save<I: Integration>(run: &Run<I>, path: &Path) -> Result<(), Box<dyn Error>> {
+    let snapshot = run.save()?;
+    if run.integration.rank().0 == 0 {
+        snapshot.save_as(path)?;
+    }
+    Ok(())
 }

@@ -59,7 +59,36 @@ pub trait Integration {
     fn eps(&self) -> f64;
 
     /// All that is needed to go on with the same bits.
-    fn state(&self) -> Snapshot;
+    ///
+    /// # Errors
+    ///
+    /// It is elsewhere, and cannot be had.
+    fn state(&self) -> Result<Snapshot, Self::Error>;
+
+    /// The number of this process among those that integrate together, and how many they are. All of them
+    /// make the same run; the first has the bodies and writes the files.
+    fn rank(&self) -> (usize, usize) {
+        (0, 1)
+    }
+
+    /// What all who integrate together do before the next step, where this process would do `wanted`.
+    /// It may be later than wanted, but is the same for all.
+    ///
+    /// # Errors
+    ///
+    /// The others cannot be asked.
+    fn agree(&mut self, wanted: Decision) -> Result<Decision, Self::Error> {
+        Ok(wanted)
+    }
+}
+
+/// What may be done between two steps, for reasons that not all processes see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Decision {
+    /// A checkpoint is written.
+    pub checkpoint: bool,
+    /// The run ends.
+    pub stop: bool,
 }
 
 /// An integration, what it has cost, and what was seen on the way.
@@ -113,10 +142,19 @@ impl<I: Integration> Run<I> {
     }
 
     /// All that is needed to go on with the same bits: the integration's state and the log.
-    pub fn save(&self) -> Snapshot {
-        let mut snapshot = self.integration.state();
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Integration::state`].
+    pub fn save(&self) -> Result<Snapshot, I::Error> {
+        let mut snapshot = self.integration.state()?;
         snapshot.run.extend(self.log().lines());
-        snapshot
+        Ok(snapshot)
+    }
+
+    /// Whether this process writes the files.
+    fn writes(&self) -> bool {
+        self.integration.rank().0 == 0
     }
 
     /// Takes every step that ends by `t_end`, unless `stop` says not to take another, and on the way
@@ -138,8 +176,8 @@ impl<I: Integration> Run<I> {
     ) -> Result<Ended, Box<dyn Error>> {
         let start = self.integration.time();
         let mut csv = match &plan.csv {
-            Some(path) => Some(Csv::create(path, &self.records)?),
-            None => None,
+            Some(path) if self.writes() => Some(Csv::create(path, &self.records)?),
+            _ => None,
         };
         if plan.records.is_some() && self.records.is_empty() {
             let bodies = self.integration.bodies_at(start)?;
@@ -166,21 +204,24 @@ impl<I: Integration> Run<I> {
                 }
                 self.snapshot(t, bodies, plan, &mut snapshots)?;
             }
+            let now = self.integration.time();
+            let decision = self.integration.agree(Decision {
+                checkpoint: checkpoints.as_mut().is_some_and(|timer| timer.rings(now)),
+                stop: stop(),
+            })?;
+            if decision.checkpoint {
+                self.checkpoint(plan)?;
+            }
             let Some(next) = self.integration.next_time(t_end) else {
                 break;
             };
-            if stop() {
+            if decision.stop {
                 return Ok(Ended::Interrupted);
             }
             let began = Instant::now();
             self.integration.step(t_end)?;
             self.seconds += began.elapsed().as_secs_f64();
             watch(next);
-            if let (Some(timer), Some(plan)) = (&mut checkpoints, &plan.checkpoints)
-                && timer.rings(next)
-            {
-                self.save().save_as(&plan.path)?;
-            }
         }
         if records.is_some() || snapshots.is_some() {
             let bodies = self.integration.bodies_at(t_end)?;
@@ -190,6 +231,15 @@ impl<I: Integration> Run<I> {
             self.snapshot(t_end, bodies, plan, &mut snapshots)?;
         }
         Ok(Ended::Complete)
+    }
+
+    /// Replaces the checkpoint.
+    fn checkpoint(&self, plan: &Plan) -> Result<(), Box<dyn Error>> {
+        let snapshot = self.save()?;
+        match &plan.checkpoints {
+            Some(checkpoints) if self.writes() => Ok(snapshot.save_as(&checkpoints.path)?),
+            _ => Ok(()),
+        }
     }
 
     /// Adds the diagnostics of `bodies` at `t`.
@@ -214,6 +264,9 @@ impl<I: Integration> Run<I> {
             && clock.reached(t)
         {
             let number = clock.pass(t);
+            if !self.writes() {
+                return Ok(());
+            }
             plan.save(number, t, self.integration.eps(), bodies)?;
         }
         Ok(())

@@ -1,0 +1,171 @@
+//! What the machine's parts cost, measured by all ranks at the same time: they share its caches, its
+//! memory and, if they are more than its cores, these.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use hermite::particle;
+use hermite::settings::Settings;
+use kirin::client::Grape;
+use kirin_kit::communicator::{Communicator, Operation};
+use kirin_kit::models::uniform_sphere;
+use kirin_kit::repeat::Spread;
+use kirin_kit::snapshot::State;
+
+use crate::column::Column;
+use crate::columns::PAGE;
+use crate::cost::Costs;
+use crate::error::Error;
+use crate::sources::{ACTIVE, Sources};
+
+/// j-particles of the shorter and the longer column whose forces are timed.
+const SOURCES: [usize; 2] = [4 * PAGE, 16 * PAGE];
+/// i-particles of the larger block.
+const BLOCK: usize = 256;
+/// Every measurement is the median of so many.
+const TRIALS: usize = 9;
+/// Numbers in a long message.
+const LONG: usize = 1 << 14;
+/// Short messages that are timed together.
+const SHORT: usize = 32;
+
+/// The costs on the ranks of `world`, the mean over them, the same on every rank. Takes some 50 ms.
+///
+/// # Errors
+///
+/// The library fails, or a rank is lost.
+pub fn costs<C: Communicator>(world: &C, grape: &Grape) -> Result<Costs, Error> {
+    let bodies = uniform_sphere(SOURCES[1], 1);
+    let mut column = Column::new(0..0, bodies, vec![State::default(); SOURCES[1]], 1.0);
+    for state in &mut column.states {
+        state.dt = 1.0 / 1024.0;
+        state.acc = [0.1, -0.2, 0.3];
+        state.jerk = [0.3, 0.1, -0.2];
+    }
+    let few = forces(world, grape, &column, SOURCES[0], 1)?;
+    let more = forces(world, grape, &column, SOURCES[1], 1)?;
+    let most = forces(world, grape, &column, SOURCES[1], BLOCK)?;
+    let pairs = ((BLOCK - 1) * SOURCES[1]) as f64;
+    let pair = ((most - more) / pairs).max(1e-15);
+    let source = (more - few) / (SOURCES[1] - SOURCES[0]) as f64;
+    let latency = latency(world)?;
+    let costs = Costs {
+        pair_rate: 1.0 / pair,
+        prediction: (source - pair).max(0.0),
+        particle: steps(world, grape, &mut column)?,
+        call: (few - source * SOURCES[0] as f64).max(0.0),
+        latency,
+        bandwidth: bandwidth(world, latency)?,
+    };
+    let mut numbers = costs.numbers();
+    world.all_reduce(Operation::Sum, &mut numbers)?;
+    let ranks = world.size() as f64;
+    Ok(Costs::of_numbers(numbers.map(|sum| sum / ranks)))
+}
+
+/// The median of the seconds of so many calls of `work`, which all ranks begin together.
+fn median<C: Communicator>(
+    world: &C,
+    mut work: impl FnMut(usize) -> Result<(), Error>,
+) -> Result<f64, Error> {
+    let mut seconds = Vec::with_capacity(TRIALS);
+    // The first makes what the others find made.
+    for trial in 0..=TRIALS {
+        world.barrier()?;
+        let began = Instant::now();
+        work(trial)?;
+        if trial > 0 {
+            seconds.push(began.elapsed().as_secs_f64());
+        }
+    }
+    Ok(Spread::of(seconds).expect("there were trials").median)
+}
+
+/// Seconds of one call for the forces of the first `nj` particles on `ni` of them.
+fn forces<C: Communicator>(
+    world: &C,
+    grape: &Grape,
+    column: &Column,
+    nj: usize,
+    ni: usize,
+) -> Result<f64, Error> {
+    let mut sources = open(world, grape, column, 0..nj)?;
+    let mut forces = Vec::new();
+    let active: Vec<f64> = (0..ni).flat_map(|i| column.predicted(i, 0.0)).collect();
+    debug_assert_eq!(active.len(), ni * ACTIVE);
+    median(world, |trial| {
+        // Another time, so that the particles are predicted anew, as in every block.
+        let t = (trial + 1) as f64 / 65536.0;
+        Ok(sources.partial_forces(t, &active, &mut forces)?)
+    })
+}
+
+fn open<'g, C: Communicator>(
+    world: &C,
+    grape: &'g Grape,
+    column: &Column,
+    addresses: Range<usize>,
+) -> Result<Sources<'g>, Error> {
+    let sources = Sources::open(grape, world.rank(), vec![addresses.clone()], 1.0 / 256.0)?;
+    for i in addresses {
+        sources.write(i, &column.bodies[i], &column.states[i]);
+    }
+    Ok(sources)
+}
+
+/// Seconds of the host's work for one active particle: steps 1, 3, 4 and 8.
+fn steps<C: Communicator>(world: &C, grape: &Grape, column: &mut Column) -> Result<f64, Error> {
+    let settings = Settings {
+        shared: true,
+        ..Settings::default()
+    };
+    let sources = open(world, grape, column, 0..SOURCES[0])?;
+    let seconds = median(world, |_| {
+        let mut sent = Vec::with_capacity(SOURCES[0] * ACTIVE);
+        for i in 0..SOURCES[0] {
+            sent.extend(column.predicted(i, 1.0 / 1024.0));
+            let (body, state) = (&mut column.bodies[i], &mut column.states[i]);
+            let (acc, jerk) = (state.acc, state.jerk);
+            particle::advance(&settings, state.t + state.dt, body, state, acc, jerk)?;
+            sources.write(i, body, state);
+            column.schedule.insert(i, 1.0 / 1024.0);
+        }
+        column.schedule.take_due(1.0, &mut column.active);
+        Ok(())
+    })?;
+    Ok(seconds / SOURCES[0] as f64)
+}
+
+/// Steps of a gathering over all ranks.
+fn doublings<C: Communicator>(world: &C) -> f64 {
+    f64::from(world.size().next_power_of_two().ilog2())
+}
+
+/// Seconds until a short message has arrived; 0 where there is nobody to send one.
+fn latency<C: Communicator>(world: &C) -> Result<f64, Error> {
+    let mut received = Vec::new();
+    let seconds = median(world, |_| {
+        for _ in 0..SHORT {
+            world.all_gather(&[1.0, 2.0], &mut received)?;
+        }
+        Ok(())
+    })?;
+    Ok(match world.size() {
+        1 => 0.0,
+        _ => seconds / SHORT as f64 / doublings(world),
+    })
+}
+
+/// Bytes per second into a rank; infinite where nobody sends any.
+fn bandwidth<C: Communicator>(world: &C, latency: f64) -> Result<f64, Error> {
+    if world.size() == 1 {
+        return Ok(f64::INFINITY);
+    }
+    let (sent, mut received) = (vec![1.0; LONG], Vec::new());
+    let counts = vec![LONG; world.size()];
+    let seconds = median(world, |_| {
+        Ok(world.all_gather_v(&sent, &counts, &mut received)?)
+    })?;
+    let bytes = ((world.size() - 1) * LONG * size_of::<f64>()) as f64;
+    Ok(bytes / (seconds - doublings(world) * latency).max(1e-9))
+}

@@ -1,0 +1,93 @@
+//! The command line.
+
+use clap::Parser;
+use hermite::options::RunOptions;
+use kirin_kit::number::number;
+
+use crate::grid::Grid;
+use crate::machine::{Algorithm, Sums};
+
+const METHOD: &str = "\
+METHOD
+  The fourth-order Hermite scheme with block time steps of `hermite`, on a grid of ranks as Nitadori,
+  Makino and Abe (2006, section 3.3) describe it: j-particles are divided over the columns, the active
+  particles of a block over the rows. All forces come through the g6_* calls, on every rank.
+
+  Ranks       `mpirun -n 4 parallel` (built with --features mpi), or `parallel --ranks 4`: threads
+  Bits        Any grid, any number of ranks, any algorithm, threads or MPI: the trajectory of one rank, which
+              is hermite's, to the bit. Not with --sums mpi, and only between equal instruction sets.
+  Files       Rank 0 reads and writes; snapshots are hermite's, and any grid, or hermite, goes on from them
+  Signals     SIGINT, SIGTERM or SIGHUP to any rank ends the run after a block, with all files
+
+  Report      Table 1 and Figure 4 of the paper beside this machine, and the cost model of the grids:
+              measured here, beside every grid that runs here, and for 800 and 100 000 ranks";
+
+/// A star cluster on many machines, with the same bits on any grid.
+#[derive(Clone, Debug, Default, Parser)]
+#[command(name = "parallel", version, after_help = METHOD, allow_negative_numbers = true)]
+pub struct Options {
+    /// What `hermite` has too.
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Number of ranks, as threads of this process [default: those of the grid, or 1]
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..))]
+    pub ranks: Option<u16>,
+    /// Rows x columns of ranks [default: the grid for which the cost model expects the shortest time]
+    #[arg(long, value_name = "AxB")]
+    pub grid: Option<Grid>,
+    /// Parallel algorithm
+    #[arg(long, value_enum, default_value_t)]
+    pub algorithm: Algorithm,
+    /// How partial forces are summed
+    #[arg(long, value_enum, default_value_t)]
+    pub sums: Sums,
+    /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with = "input")]
+    pub report: Option<Source>,
+    /// Draw the algorithm as SVG and do nothing else
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<std::path::PathBuf>,
+    /// Leave out of the report what would make it last longer
+    #[arg(long, value_name = "M", requires = "report", value_parser = number, default_value = "3")]
+    pub minutes: f64,
+}
+
+/// A report that the program can make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Source {
+    /// The figures of Nitadori, Makino and Abe (2006), beside those of this machine
+    Paper,
+}
+
+impl Options {
+    /// Number of ranks for a process that was not launched by MPI.
+    pub fn ranks(&self) -> usize {
+        match (self.ranks, self.grid) {
+            (Some(ranks), _) => ranks.into(),
+            (None, Some(grid)) => grid.ranks(),
+            (None, None) => 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn ranks_are_given_or_follow() {
+        let ranks =
+            |arguments: &[&str]| Options::parse_from([&["parallel"], arguments].concat()).ranks();
+        assert_eq!(ranks(&[]), 1);
+        assert_eq!(ranks(&["--ranks", "4"]), 4);
+        assert_eq!(ranks(&["--grid", "3x2"]), 6);
+        assert!(Options::try_parse_from(["parallel", "--ranks", "0"]).is_err());
+        assert!(Options::try_parse_from(["parallel", "--grid", "0x3"]).is_err());
+    }
+}

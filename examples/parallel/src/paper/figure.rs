@@ -1,0 +1,71 @@
+//! The report as a figure: Figure 4, and the model beside the measured blocks.
+
+use kirin_kit::comparison::Circumstances;
+use kirin_kit::plot::{Curve, Figure, Panel};
+
+use super::document::far;
+use super::measured::{Measured, Row, speed};
+use super::published::TABLE_1;
+use crate::cost::{Costs, Load, best, predict};
+use crate::machine::{Algorithm, Sums};
+
+/// Speed over ranks, measured and by the model, and the time of a block on every grid.
+pub fn figure(circumstances: &Circumstances, measured: &Measured) -> Figure {
+    let curve = |label: &str, points: Vec<(f64, f64)>| Curve {
+        label: label.to_owned(),
+        points,
+    };
+    let fastest = |ranks: usize| {
+        let rows = measured.rows.iter();
+        rows.filter(|r| r.plan.grid.ranks() == ranks)
+            .map(Row::flops)
+            .reduce(f64::max)
+    };
+    let here = (1..=measured.costs.len()).filter_map(|p| Some((p as f64, fastest(p)?)));
+    let mut speeds = vec![curve("here", here.collect())];
+    if let Some(costs) = far(&measured.costs) {
+        for n in [16384, 65536] {
+            speeds.push(curve(&format!("model, {}k", n / 1024), model(&costs, n)));
+        }
+    }
+    speeds.push(curve("paper", vec![(TABLE_1.ranks as f64, TABLE_1.flops)]));
+    let numbered = |value: &dyn Fn(&Row) -> f64| {
+        let rows = (1..).zip(&measured.rows);
+        rows.map(|(k, row): (u32, _)| (f64::from(k), 1e6 * value(row)))
+            .collect()
+    };
+    let grids: Vec<String> = measured
+        .rows
+        .iter()
+        .map(|r| r.plan.grid.to_string())
+        .collect();
+    Figure {
+        title: "Speed over ranks, and the cost model".to_owned(),
+        subtitle: circumstances.forces(),
+        columns: vec![
+            vec![Panel::logarithmic("Figure 4: flop/s", "ranks", speeds)],
+            vec![Panel::logarithmic(
+                "Microseconds of a block on every grid",
+                &format!("grids in this order: {}", grids.join(" ")),
+                vec![
+                    curve("measured", numbered(&|r| r.measured.total())),
+                    curve("model", numbered(&|r| r.predicted.total())),
+                ],
+            )],
+        ],
+    }
+}
+
+/// Speed of the best grids of 1, 2, 4, ... ranks.
+fn model(costs: &Costs, n: usize) -> Vec<(f64, f64)> {
+    let load = Load::typical(n);
+    let point = |power: u32| {
+        let ranks = 1_usize << power;
+        let plan = best(ranks, Algorithm::TwoD, Sums::Mpi, load, costs);
+        (
+            ranks as f64,
+            speed(load, predict(plan, load, costs).total()),
+        )
+    };
+    (0..=10).map(point).collect()
+}

@@ -1,0 +1,202 @@
+//! What the report measures: the same blocks on every grid of 1, 2, ... ranks.
+
+use std::time::Instant;
+
+use hermite::settings::Settings;
+use kirin::client::Grape;
+use kirin_kit::Body;
+use kirin_kit::command::Ended;
+use kirin_kit::communicator::{Communicator, Counted, Operation};
+use kirin_kit::history::FLOPS_PER_PAIR;
+use kirin_kit::interrupt::interrupted;
+
+use crate::cost::{Costs, Load, Prediction, predict};
+use crate::error::Error;
+use crate::grid::Grid;
+use crate::integrator::Integrator;
+use crate::machine::{Algorithm, Plan};
+use crate::measure;
+use crate::options::Options;
+
+/// Particles where no option says otherwise.
+const N: u64 = 16384;
+/// The first blocks after the start make tiles and fill memory.
+const WARM: usize = 16;
+/// Rounds, in which all grids take turns, so that what disturbs the machine disturbs them alike.
+const ROUNDS: usize = 3;
+
+/// One grid, mean over its ranks and the median of the rounds by their total.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Grid and algorithm.
+    pub plan: Plan,
+    /// N and N_b.
+    pub load: Load,
+    /// Blocks and steps that were timed.
+    pub blocks: u64,
+    /// Steps of particles.
+    pub steps: u64,
+    /// Seconds of a block.
+    pub measured: Prediction,
+    /// Seconds of a block, by the model.
+    pub predicted: Prediction,
+    /// Bytes that a rank receives in a block.
+    pub bytes: f64,
+}
+
+impl Row {
+    /// Flop/s of all ranks.
+    pub fn flops(&self) -> f64 {
+        speed(self.load, self.measured.total())
+    }
+}
+
+/// Flop/s where a block takes so many seconds.
+pub fn speed(load: Load, seconds: f64) -> f64 {
+    load.block * load.n as f64 * FLOPS_PER_PAIR / seconds
+}
+
+/// Everything that was measured.
+pub struct Measured {
+    /// What computes.
+    pub backend: String,
+    /// Its precision.
+    pub precision: String,
+    /// For 1, 2, ... ranks the costs.
+    pub costs: Vec<Costs>,
+    /// All grids, in order of ranks.
+    pub rows: Vec<Row>,
+}
+
+/// Measures on the ranks of `world`. Only rank 0 gets the rows of all.
+///
+/// # Errors
+///
+/// Senseless options; the library fails; a rank is lost.
+pub fn measure<C: Communicator>(
+    world: &Counted<C>,
+    grape: &Grape,
+    options: &Options,
+) -> Result<(Measured, Ended), Error> {
+    let mut start = options.run.start.clone();
+    start.n.get_or_insert(N);
+    let refuse = |e: &dyn std::fmt::Display| Error::Refused(e.to_string());
+    let bodies = start.bodies().map_err(|e| refuse(&e))?;
+    let settings = options.run.settings(None).map_err(|e| refuse(&e))?;
+    let mut measured = Measured {
+        backend: grape.backend(0),
+        precision: grape.precision(0),
+        costs: Vec::new(),
+        rows: Vec::new(),
+    };
+    let plans: Vec<Plan> = (1..=world.size())
+        .flat_map(Grid::all)
+        .map(|grid| Plan {
+            grid,
+            algorithm: Algorithm::TwoD,
+            sums: options.sums,
+        })
+        .collect();
+    let seconds = 60.0 * options.minutes / (plans.len() * ROUNDS) as f64;
+    let blocks = blocks_in(world, grape, plans[0], settings, &bodies, seconds)?;
+    for ranks in 1..=world.size() {
+        let group = world.split(usize::from(world.rank() >= ranks), world.rank())?;
+        if world.rank() < ranks {
+            measured.costs.push(measure::costs(&group, grape)?);
+        }
+    }
+    let mut rounds: Vec<Vec<Row>> = vec![Vec::new(); plans.len()];
+    let mut ended = Ended::Complete;
+    'rounds: for _ in 0..ROUNDS {
+        for (plan, rows) in plans.iter().zip(&mut rounds) {
+            let ranks = plan.grid.ranks();
+            let mut stop = [f64::from(u8::from(interrupted()))];
+            world.all_reduce(Operation::Max, &mut stop)?;
+            if stop[0] > 0.0 {
+                ended = Ended::Interrupted;
+                break 'rounds;
+            }
+            let group = world.split(usize::from(world.rank() >= ranks), world.rank())?;
+            if world.rank() < ranks {
+                let costs = &measured.costs[ranks - 1 - world.rank()];
+                rows.push(time(group, grape, *plan, settings, &bodies, blocks, costs)?);
+            }
+        }
+    }
+    for mut rows in rounds {
+        rows.sort_by(|a, b| a.measured.total().total_cmp(&b.measured.total()));
+        measured.rows.extend(rows.get(rows.len() / 2).cloned());
+    }
+    Ok((measured, ended))
+}
+
+/// How many blocks one rank takes in so many seconds: the same number on every rank.
+fn blocks_in<C: Communicator>(
+    world: &Counted<C>,
+    grape: &Grape,
+    plan: Plan,
+    settings: Settings,
+    bodies: &[Body],
+    seconds: f64,
+) -> Result<usize, Error> {
+    let alone = world.split(usize::from(world.rank() > 0), world.rank())?;
+    let mut blocks = [0_u64];
+    if world.rank() == 0 {
+        let began = Instant::now();
+        let mut run = Integrator::start(alone, grape, plan, settings, 0.0, bodies)?;
+        while blocks[0] < 2 * WARM as u64 || began.elapsed().as_secs_f64() < seconds {
+            run.step()?;
+            blocks[0] += 1;
+        }
+    }
+    world.broadcast(0, &mut blocks)?;
+    Ok(blocks[0] as usize)
+}
+
+/// The first `blocks` blocks on one grid.
+fn time<C: Communicator>(
+    group: Counted<C>,
+    grape: &Grape,
+    plan: Plan,
+    settings: Settings,
+    bodies: &[Body],
+    blocks: usize,
+    costs: &Costs,
+) -> Result<Row, Error> {
+    let mut run = Integrator::start(group, grape, plan, settings, 0.0, bodies)?;
+    for _ in 0..WARM {
+        run.step()?;
+    }
+    let before = (run.counts().clone(), run.machine().times);
+    let bytes = run.machine().world.tally().total().bytes;
+    for _ in WARM..blocks {
+        run.step()?;
+    }
+    let machine = run.machine();
+    let counts = run.counts();
+    let timed = counts.block_steps - before.0.block_steps;
+    let steps = counts.steps - before.0.steps;
+    let mut numbers = [
+        machine.times.calculation() - before.1.calculation(),
+        machine.times.communication() - before.1.communication(),
+        (machine.world.tally().total().bytes - bytes) as f64,
+    ];
+    machine.world.all_reduce(Operation::Sum, &mut numbers)?;
+    let mean = numbers.map(|sum| sum / machine.world.size() as f64 / timed as f64);
+    let load = Load {
+        n: bodies.len(),
+        block: steps as f64 / timed as f64,
+    };
+    Ok(Row {
+        plan,
+        load,
+        blocks: timed,
+        steps,
+        measured: Prediction {
+            calculation: mean[0],
+            communication: mean[1],
+        },
+        predicted: predict(plan, load, costs),
+        bytes: mean[2],
+    })
+}

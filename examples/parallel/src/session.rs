@@ -1,0 +1,184 @@
+//! One run by all ranks: what each of them does between the command line and the summary.
+
+use hermite::checkpoint;
+use hermite::counts::Counts;
+use hermite::settings::Settings;
+use kirin::client::Grape;
+use kirin_kit::command::{Ended, named};
+use kirin_kit::communicator::{Communicator, Counted};
+use kirin_kit::run::{Log, Run, conduct};
+use kirin_kit::snapshot::State;
+use kirin_kit::{Body, Snapshot};
+
+use crate::cost::{self, Load};
+use crate::error::Error;
+use crate::grid::Grid;
+use crate::integrator::Integrator;
+use crate::machine::Plan;
+use crate::measure;
+use crate::options::Options;
+use crate::output::Report;
+
+/// Why a rank gave up.
+#[derive(Debug)]
+pub struct Failure {
+    /// What happened; in words.
+    pub message: String,
+    /// Whether all ranks have found the same and ended in order.
+    pub common: bool,
+}
+
+impl<E: Into<Box<dyn std::error::Error>>> From<E> for Failure {
+    fn from(e: E) -> Self {
+        let error = e.into();
+        Self {
+            common: matches!(error.downcast_ref(), Some(Error::Refused(_))),
+            message: error.to_string(),
+        }
+    }
+}
+
+/// Where a run begins: the same on every rank.
+struct Start {
+    settings: Settings,
+    time: f64,
+    bodies: Vec<Body>,
+    /// What has been done, and the states that it left, where the run goes on.
+    past: Option<(Vec<State>, Counts)>,
+    log: Log,
+}
+
+/// Runs what the options ask for on the ranks of `world`; rank 0 writes the files and the summary.
+///
+/// # Errors
+///
+/// An option or a file that makes no sense; the library fails; a rank is lost.
+pub fn run<C: Communicator>(world: C, grape: &Grape, options: &Options) -> Result<Ended, Failure> {
+    let world = Counted::new(world);
+    let files = &options.run.files;
+    let refuse = |why: String| Failure::from(Error::Refused(why));
+    files.check().map_err(refuse)?;
+    let start = begin(&world, options)?;
+    let plan = plan(&world, grape, options, start.bodies.len())?;
+    let (bodies, log) = (&start.bodies, start.log);
+    let integrator = match start.past {
+        None => Integrator::start(world, grape, plan, start.settings, start.time, bodies),
+        Some((states, counts)) => {
+            let present = (&bodies[..], &states[..]);
+            Integrator::resume(
+                world,
+                grape,
+                plan,
+                start.settings,
+                start.time,
+                present,
+                counts,
+            )
+        }
+    };
+    let integrator = integrator.map_err(|e| common(e, files.input.as_deref()))?;
+    let mut run = Run::new(integrator, log)?;
+    let t_end = options.run.t_end();
+    if t_end <= run.integration.time() {
+        let start = run.integration.time();
+        let why = format!("the run is at t = {start} already: --t-end must be later");
+        return Err(refuse(why));
+    }
+    let summary = conduct("parallel", &mut run, t_end, files)?;
+    let report = Report::new(&summary, &run.integration, grape.name())?;
+    if run.integration.machine().world.rank() == 0 {
+        // A reader that has gone away, such as `head`, misses the table but spoils nothing.
+        let _ = std::io::Write::write_all(
+            &mut std::io::stdout(),
+            report.table().to_string().as_bytes(),
+        );
+        files.report(|| report.json(), || report.figure())?;
+    }
+    Ok(summary.ended)
+}
+
+/// What every rank finds wrong with the settings or bodies, as all of them look at the same.
+fn common(error: Error, input: Option<&std::path::Path>) -> Error {
+    match (error, input) {
+        (Error::Integration(hermite::error::Error::Refused(why)), Some(path)) => {
+            Error::Refused(named(path)(why))
+        }
+        (Error::Integration(hermite::error::Error::Refused(why)), None) => Error::Refused(why),
+        (other, _) => other,
+    }
+}
+
+/// How the ranks are to work together: as the options say, or as the cost model likes it best.
+fn plan<C: Communicator>(
+    world: &Counted<C>,
+    grape: &Grape,
+    options: &Options,
+    n: usize,
+) -> Result<Plan, Error> {
+    let (algorithm, sums) = (options.algorithm, options.sums);
+    let ranks = world.size();
+    let only = || Grid::all(ranks).next().filter(|_| ranks == 1);
+    let grid = options.grid.or_else(|| algorithm.grid(ranks)).or_else(only);
+    if let Some(grid) = grid {
+        return Ok(Plan {
+            grid,
+            algorithm,
+            sums,
+        });
+    }
+    let costs = measure::costs(world, grape)?;
+    Ok(cost::best(ranks, algorithm, sums, Load::typical(n), &costs))
+}
+
+/// A new run, or the one that the input holds: the same on every rank.
+fn begin<C: Communicator>(world: &C, options: &Options) -> Result<Start, Error> {
+    let refuse = |e: hermite::error::Error| Error::Refused(e.to_string());
+    let Some(path) = &options.run.files.input else {
+        let bodies = options.run.start.bodies();
+        let bodies = bodies.map_err(|e| Error::Refused(e.to_string()))?;
+        return Ok(Start {
+            settings: options.run.settings(None).map_err(refuse)?,
+            time: 0.0,
+            bodies,
+            past: None,
+            log: options.run.start.log(),
+        });
+    };
+    let text = read(world, path)?;
+    let named = |why: String| Error::Refused(named(path)(why));
+    let snapshot = Snapshot::parse(&text).map_err(|e| named(e.to_string()))?;
+    let settings = checkpoint::settings(&snapshot).map_err(|e| named(e.to_string()))?;
+    let settings = options.run.settings(settings).map_err(refuse)?;
+    let (mut past, mut log) = (None, Log::default());
+    if let Some(states) = &snapshot.states {
+        let counts = checkpoint::counts(&snapshot).map_err(|e| named(e.to_string()))?;
+        past = Some((states.clone(), counts));
+        log = Log::of(&snapshot).map_err(named)?;
+    }
+    Ok(Start {
+        settings,
+        time: snapshot.time,
+        bodies: snapshot.bodies,
+        past,
+        log,
+    })
+}
+
+/// The bytes of a file that rank 0 can read, on every rank.
+fn read<C: Communicator>(world: &C, path: &std::path::Path) -> Result<Vec<u8>, Error> {
+    let read = match world.rank() {
+        0 => std::fs::read(path).map_err(|e| e.to_string()),
+        _ => Ok(Vec::new()),
+    };
+    let is_text = read.is_ok();
+    let mut bytes = read.unwrap_or_else(String::into_bytes);
+    let mut head = [u64::from(is_text), bytes.len() as u64];
+    world.broadcast(0, &mut head)?;
+    let length = usize::try_from(head[1]).map_err(|e| Error::Refused(e.to_string()))?;
+    bytes.resize(length, 0);
+    world.broadcast(0, &mut bytes)?;
+    match head[0] {
+        1 => Ok(bytes),
+        _ => Err(Error::Refused(named(path)(String::from_utf8_lossy(&bytes)))),
+    }
+}

@@ -1,0 +1,67 @@
+//! The program in its own processes, as threads or under MPI, and what it must come to.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use hermite::integrator::Integrator;
+use kirin_kit::command::Start;
+use kirin_kit::run::{Plan, Run};
+use sha2::{Digest, Sha256};
+
+use super::grape;
+
+/// The program, with one thread for each rank's forces.
+pub fn threads(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_parallel"));
+    command.args(arguments).env("KIRIN_BACKEND", "cpu");
+    command
+}
+
+/// Runs a command, which must succeed.
+pub fn succeed(mut command: Command) -> Output {
+    let output = command.output().expect("it starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    output
+}
+
+/// Runs a command, which must fail, and returns what it said on stderr.
+pub fn fail(mut command: Command) -> String {
+    let output = command.output().expect("it starts");
+    assert!(!output.status.success(), "{command:?} succeeded");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The checksum of a snapshot's text without the wall time, and without the file's own checksum,
+/// which depends on it.
+pub fn checksum(text: &str) -> String {
+    let lines = text.lines();
+    let same = lines.filter(|l| !l.starts_with("run.seconds ") && !l.starts_with("end "));
+    let mut sum = Sha256::new();
+    same.for_each(|line| sum.update(format!("{line}\n")));
+    format!("{:x}", sum.finalize())
+}
+
+/// The checksum of a file.
+pub fn checksum_of(path: &str) -> String {
+    let text = std::fs::read_to_string(Path::new(path)).expect("the snapshot was written");
+    checksum(&text)
+}
+
+/// The checksum of what `hermite` comes to with `n` stars at `t_end`.
+pub fn hermite_checksum(n: u64, t_end: f64) -> String {
+    let (_turn, grape) = grape();
+    let start = Start {
+        n: Some(n),
+        ..Start::default()
+    };
+    let bodies = start.bodies().unwrap();
+    let integrator =
+        Integrator::start(&grape, hermite::settings::Settings::default(), 0.0, bodies).unwrap();
+    let mut run = Run::new(integrator, start.log()).unwrap();
+    run.evolve(t_end, &Plan::default(), &|| false, &|_| ())
+        .unwrap();
+    let mut text = Vec::new();
+    run.save().unwrap().write(&mut text).unwrap();
+    checksum(&String::from_utf8(text).unwrap())
+}

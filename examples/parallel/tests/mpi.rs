@@ -1,0 +1,226 @@
+//! The program under an MPI launcher: the bits of one rank, and what becomes of a run when a rank dies.
+//!
+//! Builds the program with its feature `mpi` into a folder of its own, where MPI and libclang are.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use common::program::{checksum_of, fail, hermite_checksum, succeed, threads};
+use kirin_kit::trial::Folder;
+
+/// Why the program cannot be built or run here.
+fn lacking() -> Option<String> {
+    let runs = |program: &str| {
+        let found = Command::new(program).arg("--version").output();
+        found.is_ok_and(|output| output.status.success())
+    };
+    for program in ["mpicc", "mpirun"] {
+        if !runs(program) {
+            return Some(format!("there is no {program}"));
+        }
+    }
+    let folders = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].map(Path::new);
+    let has_libclang = |folder: &Path| {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        files
+            .map(|file| file.file_name())
+            .any(|name| name.to_string_lossy().starts_with("libclang"))
+    };
+    let below = |folder: &Path| {
+        let folders = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        folders
+            .map(|f| f.path())
+            .any(|f| has_libclang(&f) || has_libclang(&f.join("lib")))
+    };
+    let found = std::env::var_os("LIBCLANG_PATH").is_some()
+        || folders.iter().any(|f| has_libclang(f) || below(f));
+    (!found).then(|| "there is no libclang".to_owned())
+}
+
+/// The program with MPI, or nothing where it cannot be had.
+fn program() -> Option<&'static Path> {
+    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let built = PROGRAM.get_or_init(|| {
+        if let Some(why) = lacking() {
+            println!("SKIPPED: {why}");
+            return None;
+        }
+        let threads = Path::new(env!("CARGO_BIN_EXE_parallel"));
+        let target = threads.parent().and_then(Path::parent).unwrap().join("mpi");
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let status = Command::new(cargo)
+            .args(["build", "--quiet", "-p", "parallel", "--features", "mpi"])
+            .args([
+                "-p",
+                "kirin-kit",
+                "--example",
+                "communicator",
+                "--bin",
+                "parallel",
+            ])
+            .arg("--target-dir")
+            .arg(&target)
+            .env_remove("CARGO_TARGET_DIR")
+            .status();
+        assert!(status.is_ok_and(|s| s.success()), "it does not build");
+        Some(target.join("debug"))
+    });
+    built.as_deref()
+}
+
+fn mpirun(ranks: usize, program: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("mpirun");
+    command
+        .args(["-n", &ranks.to_string()])
+        .arg(program)
+        .args(arguments)
+        .env("KIRIN_BACKEND", "cpu")
+        // Open MPI as root, and with more ranks than cores.
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+        .env("OMPI_MCA_mpi_yield_when_idle", "1");
+    command
+}
+
+/// Every operation against its definition, as among threads.
+#[test]
+fn the_communicator_is_mpi_s() {
+    let Some(folder) = program() else { return };
+    for ranks in [1, 2, 3, 4] {
+        let checked = mpirun(ranks, &folder.join("examples/communicator"), &[]);
+        let output = succeed(checked);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(text.matches("every operation").count(), ranks, "{text}");
+    }
+}
+
+#[test]
+fn any_grid_ends_with_the_file_of_hermite() {
+    let Some(folder) = program() else { return };
+    let expected = hermite_checksum(1000, 1.0);
+    let files = Folder::new("mpi-grids");
+    let out = files.file("out.txt");
+    for (ranks, grid) in [(1, "1x1"), (2, "2x1"), (2, "1x2"), (4, "2x2"), (16, "4x4")] {
+        let run = ["--n", "1000", "--grid", grid, "--output", &out];
+        succeed(mpirun(ranks, &folder.join("parallel"), &run));
+        assert_eq!(checksum_of(&out), expected, "{grid}");
+    }
+}
+
+#[test]
+fn sums_by_mpi_and_the_ring_run_too() {
+    let Some(folder) = program() else { return };
+    let files = Folder::new("mpi-sums");
+    let json = files.file("out.json");
+    for more in [["--sums", "mpi"], ["--algorithm", "ring"]] {
+        let run = ["--n", "1100", "--t-end", "1/16", "--json", &json];
+        let run = [&run[..], &more].concat();
+        succeed(mpirun(3, &folder.join("parallel"), &run));
+        let figures: serde_json::Value = serde_json::from_str(&files.text("out.json")).unwrap();
+        assert!(figures["energy_error"].as_f64().unwrap() < 1e-5);
+        assert_eq!(figures["ranks"], 3);
+    }
+}
+
+/// `kill -9` of one of four ranks: all end within seconds, the last checkpoint is whole, and the run goes
+/// on on another grid to the bits of an undisturbed one.
+#[test]
+fn a_rank_that_dies_costs_only_the_time_since_the_checkpoint() {
+    let Some(folder) = program() else { return };
+    let files = Folder::new("mpi-kill");
+    let [out, rest, whole] = ["out.txt", "rest.txt", "whole.txt"].map(|f| files.file(f));
+    let long = [
+        "--n", "600", "--t-end", "1000", "--grid", "2x2", "--output", &out,
+    ];
+    let run = [&long[..], &["--checkpoint-every", "1/64"]].concat();
+    let run = mpirun(4, &folder.join("parallel"), &run)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while !Path::new(&out).exists() {
+        assert!(begin.elapsed() < Duration::from_secs(120), "no checkpoint");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let children = Command::new("pgrep")
+        .args(["-P", &run.id().to_string()])
+        .output()
+        .expect("pgrep");
+    let ranks = String::from_utf8(children.stdout).unwrap();
+    let victim = ranks.lines().nth(2).expect("four ranks").to_owned();
+    let killed = Command::new("kill").args(["-9", &victim]).status();
+    assert!(killed.unwrap().success());
+    let begin = Instant::now();
+    let output = run.wait_with_output().unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(20), "{begin:?}");
+    assert!(!output.status.success());
+    assert!(!output.stderr.is_empty(), "nobody says what happened");
+    let last = kirin_kit::Snapshot::parse(files.text("out.txt").as_bytes()).unwrap();
+    let end = (last.time + 0.0625).to_string();
+    let go_on = [
+        "--input", &out, "--t-end", &end, "--grid", "2x1", "--output", &rest,
+    ];
+    succeed(mpirun(2, &folder.join("parallel"), &go_on));
+    succeed(threads(&[
+        "--n", "600", "--t-end", &end, "--output", &whole,
+    ]));
+    assert_eq!(checksum_of(&rest), checksum_of(&whole));
+}
+
+/// A signal to a rank other than the first ends all of them in order.
+#[test]
+fn a_signal_to_any_rank_ends_the_run_in_order() {
+    let Some(folder) = program() else { return };
+    let files = Folder::new("mpi-signal");
+    let out = files.file("out.txt");
+    let long = [
+        "--n", "600", "--t-end", "1000", "--grid", "1x3", "--output", &out,
+    ];
+    let run = [&long[..], &["--checkpoint-every", "1/64"]].concat();
+    let run = mpirun(3, &folder.join("parallel"), &run)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while !Path::new(&out).exists() {
+        assert!(begin.elapsed() < Duration::from_secs(120), "no checkpoint");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let children = Command::new("pgrep")
+        .args(["-P", &run.id().to_string()])
+        .output()
+        .expect("pgrep");
+    let ranks = String::from_utf8(children.stdout).unwrap();
+    let last = ranks.lines().last().expect("three ranks").to_owned();
+    let told = Command::new("kill").args(["-TERM", &last]).status();
+    assert!(told.unwrap().success());
+    let output = run.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("interrupted on the way to 1000"), "{text}");
+    assert!(kirin_kit::Snapshot::parse(files.text("out.txt").as_bytes()).is_ok());
+}
+
+#[test]
+fn errors_are_said_once_and_end_all() {
+    let Some(folder) = program() else { return };
+    for (arguments, words) in [
+        (&["--grid", "3x2"][..], "there are 3"),
+        (&["--input", "/no/such/file"], "/no/such/file"),
+        (&["--eps", "0", "--n", "600", "--dt-min", "1/16"], "step"),
+    ] {
+        let refusal = fail(mpirun(3, &folder.join("parallel"), arguments));
+        let ours: Vec<_> = refusal
+            .lines()
+            .filter(|l| l.starts_with("parallel: "))
+            .collect();
+        assert!(ours.iter().all(|l| l.contains(words)), "{refusal}");
+        assert!(!ours.is_empty() && ours.len() <= 3, "{refusal}");
+    }
+}

@@ -1,0 +1,175 @@
+//! The program from outside, its ranks as threads: one snapshot on any grid, resumed on any other, damaged
+//! ones refused.
+
+mod common;
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use common::program::{checksum_of, fail, hermite_checksum, succeed, threads};
+use kirin_kit::trial::Folder;
+use serde_json::Value;
+
+#[test]
+fn any_grid_ends_with_the_file_of_hermite() {
+    let expected = hermite_checksum(1000, 1.0);
+    let folder = Folder::new("grids");
+    let out = folder.file("out.txt");
+    for grid in ["1x1", "1x2", "2x1", "2x2", "3x2", "1x4", "4x4"] {
+        succeed(threads(&["--n", "1000", "--grid", grid, "--output", &out]));
+        assert_eq!(checksum_of(&out), expected, "{grid}");
+    }
+}
+
+#[test]
+fn a_run_goes_on_on_another_grid() {
+    let folder = Folder::new("resume");
+    let [whole, half, rest] = ["whole.txt", "half.txt", "rest.txt"].map(|f| folder.file(f));
+    let run = |grid: &str, arguments: &[&str]| {
+        succeed(threads(&[&["--grid", grid], arguments].concat()));
+    };
+    run("1x1", &["--n", "600", "--t-end", "0.5", "--output", &whole]);
+    run("2x2", &["--n", "600", "--t-end", "0.25", "--output", &half]);
+    for grid in ["1x2", "3x1", "1x1"] {
+        run(
+            grid,
+            &["--input", &half, "--t-end", "0.5", "--output", &rest],
+        );
+        assert_eq!(checksum_of(&rest), checksum_of(&whole), "{grid}");
+    }
+}
+
+/// The diagnostics are those of all particles, and looking at them changes no bit.
+#[test]
+fn diagnostics_do_not_depend_on_the_grid() {
+    let folder = Folder::new("diagnostics");
+    let mut seen = Vec::new();
+    for grid in ["1x1", "2x2"] {
+        let [out, csv, json] = ["out.txt", "out.csv", "out.json"].map(|f| folder.file(f));
+        let run = [
+            "--n", "600", "--t-end", "0.25", "--every", "1/16", "--grid", grid,
+        ];
+        let files = ["--output", &out, "--csv", &csv, "--json", &json];
+        succeed(threads(&[&run[..], &files].concat()));
+        let figures: Value = serde_json::from_str(&folder.text("out.json")).unwrap();
+        assert_eq!(figures["records"].as_array().unwrap().len(), 5);
+        assert_eq!(figures["grid"], grid);
+        assert!(figures["energy_error"].as_f64().unwrap() < 1e-5);
+        seen.push((checksum_of(&out), folder.text("out.csv")));
+    }
+    assert!(seen[0] == seen[1]);
+}
+
+#[test]
+fn the_summary_tells_what_the_ranks_did() {
+    let folder = Folder::new("summary");
+    let svg = folder.file("a.svg");
+    let run = [
+        "--n", "600", "--t-end", "0.0625", "--ranks", "2", "--plot", &svg,
+    ];
+    let output = succeed(threads(&run));
+    let text = String::from_utf8(output.stdout).unwrap();
+    for words in [
+        "ranks",
+        "2 as ",
+        "two-d",
+        "communication/block",
+        "received/block",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    assert!(output.stderr.is_empty());
+    assert!(folder.text("a.svg").contains("section 3.3"));
+}
+
+#[test]
+fn damaged_checkpoints_are_refused() {
+    let folder = Folder::new("damaged");
+    let [good, bad] = ["good.txt", "bad.txt"].map(|f| folder.file(f));
+    succeed(threads(&[
+        "--n", "600", "--t-end", "0.0625", "--output", &good,
+    ]));
+    let text = folder.text("good.txt");
+    let of_another_n = text.replacen("n 600", "n 599", 1);
+    let mut flipped = text.clone().into_bytes();
+    let middle = text.len() / 2 + text[text.len() / 2..].find('1').unwrap();
+    flipped[middle] = b'2';
+    let whole_lines = text[..text.len() / 2].rfind('\n').unwrap() + 1;
+    for (damaged, words) in [
+        (
+            text.as_bytes()[..whole_lines].to_vec(),
+            "the file ends after",
+        ),
+        (
+            text.as_bytes()[..whole_lines + 30].to_vec(),
+            "numbers where",
+        ),
+        (of_another_n.into_bytes(), "damaged"),
+        (flipped, "damaged"),
+    ] {
+        fs::write(&bad, damaged).unwrap();
+        for grid in ["1x1", "2x2"] {
+            let refusal = fail(threads(&["--input", &bad, "--grid", grid]));
+            assert!(refusal.contains(words), "{refusal}");
+            assert!(refusal.contains("bad.txt"), "{refusal}");
+            assert_eq!(refusal.lines().count(), 1, "every rank says it: {refusal}");
+        }
+    }
+}
+
+#[test]
+fn bad_options_are_refused_once() {
+    for (arguments, words) in [
+        (&["--grid", "2x2", "--ranks", "3"][..], "there are 3"),
+        (&["--grid", "2x2", "--algorithm", "ring"], "1x4"),
+        (&["--ranks", "0"], "--ranks"),
+        (
+            &["--input", "/no/such/file", "--ranks", "3"],
+            "/no/such/file",
+        ),
+        (&["--t-end", "0", "--ranks", "2"], "--t-end"),
+        (&["--dt-max", "0.3", "--ranks", "2"], "power of two"),
+        (&["--mass-ratio", "5"], "--mass-fraction"),
+    ] {
+        let refusal = fail(threads(arguments));
+        assert!(refusal.contains(words), "{arguments:?}: {refusal}");
+        let ours = refusal.lines().filter(|l| l.starts_with("parallel: "));
+        assert!(ours.count() <= 1, "{refusal}");
+    }
+}
+
+/// The run ends after a block, with everything written, and goes on with the same bits.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_run_in_order() {
+    let folder = Folder::new("signal");
+    let [out, rest, whole] = ["out.txt", "rest.txt", "whole.txt"].map(|f| folder.file(f));
+    let long = [
+        "--n", "600", "--t-end", "1000", "--grid", "2x2", "--output", &out,
+    ];
+    let checkpoint = ["--checkpoint-every", "1/32"];
+    let mut run = threads(&[&long[..], &checkpoint].concat())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while !std::path::Path::new(&out).exists() {
+        assert!(begin.elapsed() < Duration::from_secs(120), "no checkpoint");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let checkpoint = fs::read(&out).unwrap();
+    assert!(kirin_kit::Snapshot::parse(&checkpoint).is_ok());
+    let id = run.id().to_string();
+    let killed = std::process::Command::new("kill")
+        .args(["-TERM", &id])
+        .status();
+    assert!(killed.unwrap().success());
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    let stopped = kirin_kit::Snapshot::parse(folder.text("out.txt").as_bytes()).unwrap();
+    let end = (stopped.time + 0.0625).to_string();
+    let go_on = ["--input", &out, "--t-end", &end, "--output", &rest];
+    succeed(threads(&[&go_on[..], &["--grid", "1x2"]].concat()));
+    let at_once = ["--n", "600", "--t-end", &end, "--output", &whole];
+    succeed(threads(&at_once));
+    assert_eq!(checksum_of(&rest), checksum_of(&whole));
+}
