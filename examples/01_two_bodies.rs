@@ -5,8 +5,7 @@
 //! A client's life: open; send the j-particles, the sources of gravity; set the time; ask for the
 //! forces on the i-particles, in two halves; move; send again, and so on; close.
 
-use kirin::client::{Block, Grape};
-use kirin::grape::particle::JParticle;
+use kirin::client::{Block, Grape, JParticle};
 
 const ID: i32 = 0;
 /// A power of two: its products are exact, so that no compiler's fused operation changes a digit.

@@ -13,6 +13,7 @@ use libloading::Library;
 
 mod block;
 
+pub use crate::grape::particle::JParticle;
 pub use block::Block;
 
 type Vec3 = [f64; 3];
@@ -261,13 +262,7 @@ impl Grape {
     }
 
     /// `g6_set_j_particle`: stores one j-particle with its step `dtj` at `address`.
-    pub fn set_j_particle(
-        &self,
-        id: i32,
-        address: i32,
-        dtj: f64,
-        p: &crate::grape::particle::JParticle,
-    ) -> i32 {
+    pub fn set_j_particle(&self, id: i32, address: i32, dtj: f64, p: &JParticle) -> i32 {
         // SAFETY: scalars and three-vectors are live for the call, which copies them.
         let returned = unsafe {
             (self.set_j_particle)(
@@ -296,7 +291,7 @@ impl Grape {
                 id,
                 address,
                 0.0,
-                &crate::grape::particle::JParticle {
+                &JParticle {
                     index,
                     mass,
                     x: *x,

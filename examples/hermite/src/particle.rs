@@ -3,7 +3,7 @@
 //! Nothing here depends on who computes the force, so that any program which calls these functions
 //! with the same forces makes the same steps, to the bit.
 
-use kirin::grape::particle::JParticle;
+use kirin::client::JParticle;
 use kirin_kit::Body;
 use kirin_kit::snapshot::State;
 use kirin_kit::vector::Vec3;

@@ -179,6 +179,35 @@ fn signals_end_a_run_in_order() {
     assert_resumes(&folder, &cut);
 }
 
+/// Under `nohup` a run outlives its terminal: it comes to its end.
+#[cfg(unix)]
+#[test]
+fn a_detached_run_goes_on() {
+    let folder = Folder::new("nohup");
+    let [output, csv] = ["run.txt", "run.csv"].map(|name| folder.file(name));
+    let program = PROGRAM.command(&[]).get_program().to_owned();
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", "trap '' HUP; exec \"$@\"", "sh"])
+        .arg(program)
+        .args(["--n", "256", "--t-end", "0.5", "--output", &output])
+        .args(["--csv", &csv, "--every", "1/256"])
+        .env("KIRIN_BACKEND", "reference")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The file is made when signals are caught already.
+    while !std::path::Path::new(&csv).exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let kill = std::process::Command::new("kill")
+        .args(["-HUP", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(kill.success());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(Snapshot::load(output.as_ref()).unwrap().time, 0.5);
+}
+
 /// Nothing can be done at SIGKILL: the last checkpoint is whole.
 #[cfg(unix)]
 #[test]

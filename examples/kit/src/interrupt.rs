@@ -13,20 +13,53 @@ const TOGETHER: Duration = Duration::from_secs(1);
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// From now on the first signal is for [`interrupted`] to see; one that comes more than a second
-/// later ends the program.
+/// later ends the program. Under `nohup` a SIGHUP remains none.
 ///
 /// # Errors
 ///
 /// The system refuses.
 pub fn catch() -> Result<(), ctrlc::Error> {
+    let detached = ignores_hangups();
     let mut requests = Requests::default();
     ctrlc::set_handler(move || {
         if requests.insists(Instant::now()) {
             std::process::exit(EXIT_STATUS.into());
         }
         STOP.store(true, Ordering::Relaxed);
-    })
+    })?;
+    if detached {
+        ignore_hangups();
+    }
+    Ok(())
 }
+
+/// Whether the program was started to outlive its terminal, as by `nohup`.
+#[cfg(unix)]
+fn ignores_hangups() -> bool {
+    // SAFETY: all bytes zero are a `sigaction`, and without a new one the call only writes the old
+    // one there.
+    unsafe {
+        let mut old: libc::sigaction = std::mem::zeroed();
+        let known = libc::sigaction(libc::SIGHUP, std::ptr::null(), &raw mut old) == 0;
+        known && old.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+#[cfg(unix)]
+fn ignore_hangups() {
+    // SAFETY: ignoring a signal runs no code of ours.
+    unsafe {
+        libc::signal(libc::SIGHUP, libc::SIG_IGN);
+    }
+}
+
+#[cfg(not(unix))]
+fn ignores_hangups() -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn ignore_hangups() {}
 
 /// Whether the run was asked to end.
 pub fn interrupted() -> bool {

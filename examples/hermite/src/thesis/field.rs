@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use kirin::client::{Block, Grape};
-use kirin::grape::particle::JParticle;
+use kirin::client::{Block, Grape, JParticle};
 use kirin_kit::Body;
 use serde_json::{Value, json};
 
