@@ -114,11 +114,14 @@ impl Axis {
             for mantissa in mantissas {
                 let value = mantissa * 10.0_f64.powi(decade);
                 if value >= self.low * (1.0 - 1e-9) && value <= self.high * (1.0 + 1e-9) {
-                    ticks.push((value, logarithmic_text(*mantissa, decade)));
+                    ticks.push((value, *mantissa, decade));
                 }
             }
         }
-        ticks
+        // One kind of number on an axis.
+        let long = ticks.iter().any(|tick| !(-3..=3).contains(&tick.2));
+        let text = |(value, mantissa, decade)| (value, logarithmic_text(mantissa, decade, long));
+        ticks.into_iter().map(text).collect()
     }
 }
 
@@ -135,12 +138,13 @@ fn round_step(range: f64) -> f64 {
     factor * power
 }
 
-/// `0.02`, `50`, or `10^−9` where the number would be long; a canvas raises what is behind `^`.
-fn logarithmic_text(mantissa: f64, decade: i32) -> String {
+/// `0.02`, `50`, or `10^−9` where numbers would be `long`; a canvas raises what is behind `^`.
+fn logarithmic_text(mantissa: f64, decade: i32, long: bool) -> String {
     let value = mantissa * 10.0_f64.powi(decade);
     match decade {
-        0..=3 => format!("{value}"),
-        -3..=-1 => format!("{value:.*}", decade.unsigned_abs() as usize),
+        0 => format!("{value}"),
+        1..=3 if !long => format!("{value}"),
+        -3..=-1 if !long => format!("{value:.*}", decade.unsigned_abs() as usize),
         _ if mantissa == 1.0 => format!("10^{}", signed(decade.to_string())),
         _ => format!("{mantissa} · 10^{}", signed(decade.to_string())),
     }
@@ -186,10 +190,13 @@ mod tests {
         assert_eq!(axis.place(0.0), None);
         let middle = axis.place(1e-10).unwrap();
         assert!((middle - 0.5).abs() < 1e-12);
+        let axis = Axis::around(Scale::Logarithmic, [2e-5, 5.0].into_iter());
+        let expected = ["10^−5", "10^−4", "10^−3", "10^−2", "10^−1", "1", "10^1"];
+        assert_eq!(texts(&axis), expected);
         let narrow = Axis::around(Scale::Logarithmic, [0.3, 2.9].into_iter());
         assert_eq!(texts(&narrow), ["0.5", "1", "2"]);
-        assert_eq!(logarithmic_text(2.0, -5), "2 · 10^−5");
-        assert_eq!(logarithmic_text(1.0, 12), "10^12");
+        assert_eq!(logarithmic_text(2.0, -5, true), "2 · 10^−5");
+        assert_eq!(logarithmic_text(1.0, 12, true), "10^12");
     }
 
     #[test]

@@ -273,8 +273,6 @@ fn draw_view<B: DrawingBackend>(
         }
     }
     draw_x_axis(canvas, &x_axis, square)?;
-    let above = (square.left - BESIDE, square.top - 2.0);
-    canvas.text("y", above, (HPos::Right, VPos::Bottom), SMALL, SOFT_INK)?;
     let corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0)];
     canvas.line(&corners.map(|(x, y)| square.at(x, y)), SOFT_INK, 1)?;
     Ok(square)
