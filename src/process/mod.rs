@@ -73,6 +73,18 @@ pub fn program() -> String {
         .unwrap_or_else(|| "unknown".to_owned())
 }
 
+/// The name of this machine in its network.
+pub fn host() -> String {
+    let mut name = [0_u8; 256];
+    // SAFETY: the function writes at most as many bytes as the array has.
+    let failed = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) } != 0;
+    let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
+    match failed || end == 0 {
+        true => "unknown".to_owned(),
+        false => String::from_utf8_lossy(&name[..end]).into_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -54,12 +54,17 @@ pub struct Column {
 impl Common {
     /// The libraries, opened; those that cannot be opened say why.
     pub fn columns(&self) -> Vec<Column> {
+        self.columns_with(&[])
+    }
+
+    /// The same, with environment variables for all libraries that do not set them themselves.
+    pub fn columns_with(&self, variables: &[(String, String)]) -> Vec<Column> {
         let mut columns: Vec<Column> = self.libraries.iter().map(|s| Column::parse(s)).collect();
         if columns.iter().all(|c| c.is_foreign()) {
             columns.insert(0, Column::parse("kirin"));
         }
         for column in &mut columns {
-            column.open(Duration::from_secs_f64(self.timeout));
+            column.open(variables, Duration::from_secs_f64(self.timeout));
         }
         columns
     }
@@ -99,8 +104,10 @@ impl Column {
         self.path.is_some()
     }
 
-    fn open(&mut self, timeout: Duration) {
-        match Worker::start(&self.environment, timeout) {
+    fn open(&mut self, variables: &[(String, String)], timeout: Duration) {
+        // Of two values of one variable the later one holds.
+        let environment = [variables, &self.environment].concat();
+        match Worker::start(&environment, timeout) {
             Ok(worker) => self.worker = Some(worker),
             Err(e) => return self.give_up(e.to_string()),
         }
@@ -118,9 +125,23 @@ impl Column {
         self.error = Some(why);
     }
 
+    /// Lets the worker end. A library that crashes then is lost, too: it may have written where it must not.
+    pub fn dismiss(&mut self) {
+        if let Some(worker) = self.worker.take()
+            && let Err(why) = worker.dismiss()
+        {
+            self.give_up(why);
+        }
+    }
+
     /// Whether it can be asked.
     pub fn is_alive(&self) -> bool {
         self.worker.is_some()
+    }
+
+    /// Whether it could not be used to the end.
+    pub fn is_lost(&self) -> bool {
+        self.error.is_some()
     }
 
     /// Asks the worker.
@@ -154,17 +175,20 @@ pub fn legend(columns: &[Column]) -> String {
     let mut text = String::new();
     for column in columns {
         text.push_str(&format!("  {}: ", column.name));
-        match (&column.opened, &column.error) {
-            (Some(o), None) => text.push_str(&format!(
+        if let Some(o) = &column.opened {
+            text.push_str(&format!(
                 "{}, precision {}, {} pipelines{}",
                 o.backend,
                 o.precision,
                 o.npipes,
                 o.threads
                     .map_or_else(String::new, |t| format!(", threads {t}"))
-            )),
-            (Some(_), Some(why)) => text.push_str(&format!("lost on the way: {why}")),
+            ));
+        }
+        match (&column.opened, &column.error) {
+            (Some(_), Some(why)) => text.push_str(&format!("; lost: {why}")),
             (None, why) => text.push_str(why.as_deref().unwrap_or("not opened")),
+            (Some(_), None) => {}
         }
         text.push('\n');
     }

@@ -11,8 +11,8 @@ use crate::run;
 /// inputs and outputs, for `kirin replay`.
 ///
 /// The settings of the environment hold. Several MPI ranks record to FILE.0, FILE.1, ...; in the name `%p`
-/// stands for the process id and `%r` for the rank. A trace that is there already is
-/// replaced.
+/// stands for the process id and `%r` for the rank. A file that is there already is left as it is: the
+/// trace goes to FILE.PROCESS, and a line on stderr says so.
 #[derive(Args)]
 #[group(skip)]
 pub struct Options {
@@ -27,16 +27,11 @@ pub struct Options {
 ///
 /// # Errors
 ///
-/// The trace cannot be written where it is wanted.
+/// There is no such folder as the trace is wanted in.
 pub fn run(options: Options) -> Result<ExitCode, String> {
     let output = std::path::absolute(&options.output).map_err(|e| e.to_string())?;
-    let shown = output.display();
-    match std::fs::remove_file(&output) {
-        Err(e) if output.is_file() => return Err(format!("{shown}: {e}")),
-        _ => {}
-    }
     if !output.parent().is_some_and(Path::is_dir) {
-        return Err(format!("{shown}: there is no such folder"));
+        return Err(format!("{}: there is no such folder", output.display()));
     }
     // SAFETY: this process has one thread.
     unsafe { std::env::set_var("KIRIN_TRACE", &output) };

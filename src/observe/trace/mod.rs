@@ -56,5 +56,11 @@ pub use recorder::{active, clock, describe, record};
 /// Version of the format.
 pub const VERSION: u32 = 1;
 
+/// The name in the head under which the number of pipelines stands.
+pub const PIPELINES: &str = "pipelines";
+
+/// The name in the head under which the machine's name stands.
+pub const HOST: &str = "host";
+
 /// How every trace begins, before the version.
 pub const MAGIC: &str = "kirin trace ";

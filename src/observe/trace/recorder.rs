@@ -12,7 +12,7 @@ use super::chunk;
 use super::code::{Coder, Columns, Writer};
 use super::event::Event;
 use super::model::Model;
-use super::{MAGIC, VERSION};
+use super::{HOST, MAGIC, PIPELINES, VERSION};
 use crate::process::{self, log, settings};
 
 /// A chunk is written when it is as long as this; a program that is killed loses so much.
@@ -143,6 +143,8 @@ impl Recorder {
             ("kirin", env!("CARGO_PKG_VERSION").to_owned()),
             ("program", process::program().replace('\n', " ")),
             ("process", std::process::id().to_string()),
+            (HOST, process::host().replace('\n', " ")),
+            (PIPELINES, settings::settings().npipes.to_string()),
         ] {
             head += &format!("{key} {value}\n");
         }

@@ -129,6 +129,8 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
             }
         }
     }
+    let alive = columns.iter().any(Column::is_alive);
+    columns.iter_mut().for_each(Column::dismiss);
     let mut document = Document {
         kind: "bench",
         version: env!("CARGO_PKG_VERSION"),
@@ -150,10 +152,9 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     if let Some(file) = &options.common.json {
         report::save(file, &document)?;
     }
-    if document.libraries.iter().any(Column::is_alive) {
-        Ok(ExitCode::SUCCESS)
-    } else {
-        Err("every library was lost on the way".to_owned())
+    match alive {
+        true => Ok(ExitCode::SUCCESS),
+        false => Err("every library was lost on the way".to_owned()),
     }
 }
 

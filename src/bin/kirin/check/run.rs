@@ -72,6 +72,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
             }
         }
     }
+    columns.iter_mut().for_each(Column::dismiss);
     let missed = verdict(&columns[0], &scenes, options.n);
     let document = Document {
         kind: "check",

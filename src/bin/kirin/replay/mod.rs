@@ -1,5 +1,9 @@
 //! `kirin replay`: the calls of a trace once more, on one or several libraries.
 
+mod block;
+mod facts;
+mod lists;
+mod notes;
 mod play;
 mod run;
 mod summary;
@@ -18,8 +22,10 @@ use crate::column::Common;
 /// ones and their times with each other.
 ///
 /// Every library runs in a process of its own; they take turns of about a second. Errors are relative to the
-/// recorded vector or number. A trace that is damaged or cut off is replayed as far as it can be
-/// read, and the exit status is 1.
+/// recorded vector or number. kirin has as many pipelines as when the trace was recorded; blocks are
+/// split for a library that has fewer. Below the table stands what must not be compared.
+/// The exit status is 1 if a library was lost, or if the trace is damaged or cut off: it is replayed
+/// as far as it can be read.
 #[derive(Args)]
 pub struct Options {
     /// A trace of `kirin record` or KIRIN_TRACE

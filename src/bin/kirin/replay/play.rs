@@ -1,6 +1,7 @@
 //! Repeats the calls of a trace in the worker, and compares what the library answers.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,8 @@ use kirin::client::{Block, Grape};
 use kirin::grape::particle::Force;
 use kirin::observe::trace::{Event, Target, Trace};
 
+use super::block::Pending;
+use super::lists::Rules;
 use super::summary::Summary;
 use crate::worker::CLUSTER;
 
@@ -17,31 +20,30 @@ const LONGEST_LIST: usize = 1 << 20;
 /// A replay under way.
 pub struct Player {
     trace: Trace,
+    /// Most i-particles in one call.
+    limit: usize,
+    rules: Rules,
     blocks: HashMap<i32, Pending>,
     summary: Summary,
 }
 
-/// A block whose results are not fetched yet.
-#[derive(Default)]
-struct Pending {
-    nj: usize,
-    targets: Vec<Target>,
-    /// The block, if the library has it.
-    begun: Option<Block>,
-}
-
 impl Player {
-    /// At the beginning of the trace in a file.
+    /// At the beginning of the trace in a file, recorded with so many pipelines.
     ///
     /// # Errors
     ///
     /// It is no trace.
-    pub fn new(grape: &Grape, file: &Path) -> Result<Self, String> {
+    pub fn new(grape: &Grape, file: &Path, pipelines: Option<usize>) -> Result<Self, String> {
         let trace = Trace::open(file).map_err(|e| e.to_string())?;
         // The client opens clusters itself, and kirin gives a name to the only open one.
         grape.close(CLUSTER);
+        let npipes = grape.npipes();
+        // kirin takes blocks of any size: with as many pipelines it gets those of the client.
+        let whole = grape.is_kirin() && pipelines.is_none_or(|recorded| npipes >= recorded);
         Ok(Self {
             trace,
+            limit: if whole { usize::MAX } else { npipes },
+            rules: Rules::of(grape.is_kirin(), npipes, pipelines),
             blocks: HashMap::new(),
             summary: Summary::default(),
         })
@@ -68,14 +70,33 @@ impl Player {
 
     fn repeat(&mut self, grape: &Grape, event: Event) {
         self.summary.events += 1;
+        if let Event::SetTi { id, .. } | Event::JParticle { id, .. } = &event
+            && let Some(pending) = self.blocks.get_mut(id)
+            && pending.is_split()
+        {
+            pending.later.push(event);
+            return;
+        }
+        self.call(grape, event);
+    }
+
+    /// What was kept until the block of a cluster would not be asked about any more.
+    fn settle(&mut self, grape: &Grape, id: i32) {
+        let later = self.blocks.remove(&id).unwrap_or_default().later;
+        for event in later {
+            self.call(grape, event);
+        }
+    }
+
+    fn call(&mut self, grape: &Grape, event: Event) {
         match event {
             Event::End | Event::Description { .. } => {}
             Event::Open { id } => {
                 grape.open(id);
             }
             Event::Close { id } => {
+                self.settle(grape, id);
                 grape.close(id);
-                self.blocks.remove(&id);
             }
             Event::Pipelines { .. } => {
                 grape.npipes();
@@ -108,7 +129,10 @@ impl Player {
                 ..
             } => self.lasthalf(grape, id, &forces, nearest.as_deref()),
             Event::ReadList { id, .. } => {
-                grape.read_neighbour_list(id);
+                // The lists of a split block are read part by part, as they are wanted.
+                if !self.blocks.get(&id).is_some_and(Pending::is_split) {
+                    grape.read_neighbour_list(id);
+                }
             }
             Event::GetList {
                 id,
@@ -122,58 +146,61 @@ impl Player {
     }
 
     fn firsthalf(&mut self, grape: &Grape, id: i32, nj: i32, targets: Vec<Target>) {
+        self.settle(grape, id);
         let nj = usize::try_from(nj).unwrap_or(0);
-        let mut pending = Pending {
-            nj,
-            targets,
-            begun: None,
-        };
-        if pending.runs().count() <= 1 {
-            let mut block = block_of(&pending.targets);
-            let begin = Instant::now();
-            grape.firsthalf(id, nj, &mut block, eps2_of(&pending.targets));
-            self.summary.force_seconds += begin.elapsed().as_secs_f64();
-            pending.begun = Some(block);
+        let mut pending = Pending::new(nj, targets, self.limit);
+        match pending.is_split() {
+            true => self.summary.split += 1,
+            false => pending.begun = Some(self.begin(grape, id, &pending, &(0..pending.len()))),
         }
         self.blocks.insert(id, pending);
     }
 
-    fn lasthalf(&mut self, grape: &Grape, id: i32, forces: &[Force], nearest: Option<&[i32]>) {
-        let mut pending = self.blocks.remove(&id).unwrap_or_default();
-        // A client may have begun its block under another name of the cluster.
-        pending.targets.resize(forces.len(), Target::default());
-        let begun = pending.begun.take();
-        if let Some(mut block) = begun {
-            block.resize(forces.len());
-            self.fetch(grape, id, &pending, &mut block, 0, forces, nearest);
-        } else {
-            let mut at = 0;
-            for run in pending.runs() {
-                let mut block = block_of(run);
-                let begin = Instant::now();
-                grape.firsthalf(id, pending.nj, &mut block, eps2_of(run));
-                self.summary.force_seconds += begin.elapsed().as_secs_f64();
-                self.fetch(grape, id, &pending, &mut block, at, forces, nearest);
-                at += run.len();
-            }
-        }
+    /// Brings a part of a block to the library.
+    fn begin(&mut self, grape: &Grape, id: i32, pending: &Pending, part: &Range<usize>) -> Block {
+        let (mut block, eps2) = pending.arrays(part);
+        let begin = Instant::now();
+        grape.firsthalf(id, pending.nj, &mut block, eps2);
+        self.summary.force_seconds += begin.elapsed().as_secs_f64();
+        block
     }
 
-    /// Fetches the results for the i-particles from number `at` on, and compares them.
-    #[allow(clippy::too_many_arguments)]
+    fn lasthalf(&mut self, grape: &Grape, id: i32, forces: &[Force], nearest: Option<&[i32]>) {
+        let mut pending = match self.blocks.remove(&id) {
+            Some(pending) if pending.len() >= forces.len() => pending,
+            // A client may have begun its block under another name of the cluster.
+            _ => Pending::new(0, vec![Target::default(); forces.len()], self.limit),
+        };
+        // A client may ask for the first results only.
+        let ni = forces.len();
+        let begun = pending.begun.take();
+        let parts = match &begun {
+            Some(_) => vec![0..ni],
+            None => pending.parts().to_vec(),
+        };
+        let mut begun = begun.into_iter();
+        for part in parts.into_iter().take_while(|p| p.start < ni.max(1)) {
+            let mut block = begun
+                .next()
+                .unwrap_or_else(|| self.begin(grape, id, &pending, &part));
+            let part = part.start..part.end.min(ni);
+            block.resize(part.len());
+            let nearest = nearest.map(|n| &n[part.clone()]);
+            let call = (id, pending.nj, pending.eps2(&part));
+            self.fetch(grape, call, &mut block, &forces[part], nearest);
+        }
+        self.blocks.insert(id, pending);
+    }
+
+    /// Fetches the results for one call, and compares them.
     fn fetch(
         &mut self,
         grape: &Grape,
-        id: i32,
-        pending: &Pending,
+        (id, nj, eps2): (i32, usize, f64),
         block: &mut Block,
-        at: usize,
         forces: &[Force],
         nearest: Option<&[i32]>,
     ) {
-        let range = at..at + block.len();
-        let eps2 = eps2_of(&pending.targets[range.clone()]);
-        let nearest = nearest.map(|n| &n[range.clone()]);
         if let Some(nearest) = nearest {
             // A -1 that is there stays where there is no neighbour.
             for (entry, &recorded) in block.nearest.iter_mut().zip(nearest) {
@@ -181,12 +208,12 @@ impl Player {
             }
         }
         let begin = Instant::now();
-        let known = nearest.and_then(|_| grape.lasthalf2(id, pending.nj, block, eps2));
+        let known = nearest.and_then(|_| grape.lasthalf2(id, nj, block, eps2));
         if known.is_none() {
-            grape.lasthalf(id, pending.nj, block, eps2);
+            grape.lasthalf(id, nj, block, eps2);
         }
         self.summary.force_seconds += begin.elapsed().as_secs_f64();
-        for (k, recorded) in forces[range].iter().enumerate() {
+        for (k, recorded) in forces.iter().enumerate() {
             let found = Force {
                 acc: block.acc[k],
                 jerk: block.jerk[k],
@@ -205,9 +232,26 @@ impl Player {
         let [ipipe, room, status] = numbers;
         let room = usize::try_from(room).unwrap_or(0);
         let mut list = vec![0; room.min(LONGEST_LIST.max(recorded.len() + 1))];
-        let ipipe = usize::try_from(ipipe).unwrap_or(0);
+        let mut ipipe = usize::try_from(ipipe).unwrap_or(0);
+        let mut own = None;
+        if let Some(pending) = self.blocks.get_mut(&id) {
+            own = pending.label(ipipe);
+            let part = pending.parts().iter().find(|p| p.contains(&ipipe)).cloned();
+            if let Some(part) = part.filter(|_| pending.is_split()) {
+                if pending.listed.as_ref() != Some(&part) {
+                    let (mut block, eps2) = pending.arrays(&part);
+                    grape.firsthalf(id, pending.nj, &mut block, eps2);
+                    grape.lasthalf(id, pending.nj, &mut block, eps2);
+                    grape.read_neighbour_list(id);
+                    pending.listed = Some(part.clone());
+                }
+                ipipe -= part.start;
+            }
+        }
         if let Some((found, length)) = grape.get_neighbour_list(id, ipipe, &mut list) {
-            let alike = found == status && list[..length] == *recorded;
+            let alike = self
+                .rules
+                .alike(own, room, (found, &list[..length]), (status, recorded));
             self.summary.lists.add(alike);
         }
     }
@@ -215,6 +259,14 @@ impl Player {
     fn predicted(&mut self, grape: &Grape, id: i32, recorded: &[([f64; 3], [f64; 3])]) {
         let mut x = vec![[0.0; 3]; recorded.len()];
         let mut v = x.clone();
+        // The call sees what was written after the block.
+        let later = self
+            .blocks
+            .get_mut(&id)
+            .map(|p| std::mem::take(&mut p.later));
+        for event in later.unwrap_or_default() {
+            self.call(grape, event);
+        }
         if grape.predicted(id, &mut x, &mut v).is_some() {
             for (found, recorded) in x.into_iter().zip(v).zip(recorded) {
                 let bits =
@@ -223,27 +275,4 @@ impl Player {
             }
         }
     }
-}
-
-impl Pending {
-    /// i-particles of one softening, which one call can bring; low-level blocks have several.
-    fn runs(&self) -> impl Iterator<Item = &[Target]> {
-        self.targets
-            .chunk_by(|a, b| a.particle.eps2.to_bits() == b.particle.eps2.to_bits())
-    }
-}
-
-fn eps2_of(targets: &[Target]) -> f64 {
-    targets.first().map_or(0.0, |t| t.particle.eps2)
-}
-
-fn block_of(targets: &[Target]) -> Block {
-    let mut block = Block::default();
-    block.resize(targets.len());
-    for (k, t) in targets.iter().enumerate() {
-        let p = &t.particle;
-        (block.index[k], block.x[k], block.v[k], block.h2[k]) = (p.index, p.x, p.v, p.h2);
-        (block.acc[k], block.jerk[k], block.pot[k]) = (t.hint.acc, t.hint.jerk, t.hint.pot);
-    }
-    block
 }

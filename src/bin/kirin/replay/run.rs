@@ -1,14 +1,14 @@
 //! The run: the libraries take turns with the trace, and the table of what they did.
 
-use std::path::Path;
 use std::process::ExitCode;
 
-use kirin::observe::trace::{Event, Trace, TraceError};
 use kirin_kit::machine::{Machine, command_line};
 use kirin_kit::report::si_unit;
 use serde::Serialize;
 
 use super::Options;
+use super::facts::Facts;
+use super::notes;
 use super::summary::{Compared, Summary};
 use crate::column::{Column, legend};
 use crate::report::{self, Table};
@@ -16,24 +16,6 @@ use crate::worker::{Reply, Request};
 
 /// Seconds of one turn.
 const TURN: f64 = 1.0;
-
-/// What a trace says of itself.
-#[derive(Default, Serialize)]
-struct Facts {
-    file: String,
-    head: Vec<(String, String)>,
-    /// Backends and precisions of the recorded clusters.
-    recorded_with: Vec<String>,
-    events: u64,
-    blocks: u64,
-    /// Bytes of all arguments of all calls, in and out.
-    raw_bytes: u64,
-    file_bytes: u64,
-    /// Seconds in `firsthalf` and `lasthalf` when it was recorded.
-    force_seconds: f64,
-    /// Why it could not be read to its end.
-    damage: Option<String>,
-}
 
 #[derive(Serialize)]
 struct Document {
@@ -47,6 +29,8 @@ struct Document {
     figures: Vec<Option<Summary>>,
     /// Whether every result of the first library is the recorded one, bit for bit.
     exact: bool,
+    /// What must not be compared, and why.
+    notes: Vec<String>,
 }
 
 /// Runs the subcommand.
@@ -64,15 +48,22 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
             facts.events
         );
     }
-    let mut columns = options.common.columns();
+    // The number of pipelines decides whether kirin's lists have the particle itself.
+    let pipelines = facts.pipelines.iter();
+    let variables: Vec<(String, String)> = pipelines
+        .map(|count| ("KIRIN_NPIPES".to_owned(), count.to_string()))
+        .collect();
+    let mut columns = options.common.columns_with(&variables);
     if !columns.iter().any(Column::is_alive) {
         return Err("no library can be used".to_owned());
     }
     let mut figures = Vec::new();
     for column in &mut columns {
-        let trace = facts.file.clone();
         // A library that fails here has said so and is not asked again.
-        let _ = column.ask(&Request::Replay { trace });
+        let _ = column.ask(&Request::Replay {
+            trace: facts.file.clone(),
+            pipelines: facts.pipelines,
+        });
         figures.push(None::<Summary>);
     }
     loop {
@@ -91,10 +82,12 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
             break;
         }
     }
+    columns.iter_mut().for_each(Column::dismiss);
     let document = Document {
         kind: "replay",
         version: env!("CARGO_PKG_VERSION"),
         command: command_line(),
+        notes: notes::of(&facts, &columns, &figures),
         machine: Machine::here(),
         exact: figures[0].as_ref().is_some_and(Summary::is_exact),
         trace: facts,
@@ -106,74 +99,10 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         report::save(file, &document)?;
     }
     let failed = document.trace.damage.is_some()
+        || document.libraries.iter().any(Column::is_lost)
         || document.figures[0].is_none()
         || (options.exact && !document.exact);
     Ok(ExitCode::from(u8::from(failed)))
-}
-
-impl Facts {
-    fn of(file: &Path) -> Result<Self, TraceError> {
-        let mut trace = Trace::open(file)?;
-        let path = std::path::absolute(file).map_err(TraceError::Io)?;
-        let mut facts = Self {
-            file: path.to_string_lossy().into_owned(),
-            head: trace.head().to_vec(),
-            file_bytes: std::fs::metadata(file).map_err(TraceError::Io)?.len(),
-            ..Self::default()
-        };
-        let mut nanoseconds = 0;
-        loop {
-            let event = match trace.next_event() {
-                Ok(Some(event)) => event,
-                Ok(None) => break,
-                Err(e) => {
-                    facts.damage = Some(e.to_string());
-                    break;
-                }
-            };
-            facts.events += 1;
-            facts.raw_bytes += event.raw_bytes();
-            match event {
-                Event::FirstHalf { nanoseconds: n, .. } => {
-                    facts.blocks += 1;
-                    nanoseconds += n;
-                }
-                Event::LastHalf { nanoseconds: n, .. } => nanoseconds += n,
-                Event::Description {
-                    id,
-                    backend,
-                    precision,
-                } => facts
-                    .recorded_with
-                    .push(format!("cluster {id}: {backend}, precision {precision}")),
-                _ => {}
-            }
-        }
-        facts.force_seconds = nanoseconds as f64 * 1e-9;
-        Ok(facts)
-    }
-
-    fn text(&self) -> String {
-        let mut text = format!("trace {}\n", self.file);
-        for (name, value) in &self.head {
-            text += &format!("  {name}: {value}\n");
-        }
-        for cluster in &self.recorded_with {
-            text += &format!("  {cluster}\n");
-        }
-        text += &format!(
-            "  {} events, {} blocks, {} for arguments of {} ({:.1} %)\n",
-            self.events,
-            self.blocks,
-            si_unit(self.file_bytes as f64, "B"),
-            si_unit(self.raw_bytes as f64, "B"),
-            100.0 * self.file_bytes as f64 / self.raw_bytes.max(1) as f64
-        );
-        if let Some(damage) = &self.damage {
-            text += &format!("  {damage}\n");
-        }
-        text
-    }
 }
 
 impl Document {
@@ -182,6 +111,11 @@ impl Document {
         let mut heading = vec![String::new(), "recorded".to_owned()];
         heading.extend(self.libraries.iter().map(|c| c.name.clone()));
         table.row(heading);
+        let count = |n: Option<usize>| n.map_or("unknown".to_owned(), |n| n.to_string());
+        let mut pipelines = vec!["pipelines".to_owned(), count(self.trace.pipelines)];
+        let opened = self.libraries.iter().map(|c| c.opened.as_ref());
+        pipelines.extend(opened.map(|o| o.map_or("-".to_owned(), |o| o.npipes.to_string())));
+        table.row(pipelines);
         let mut row = |title: &str, recorded: String, value: &dyn Fn(&Summary) -> String| {
             let mut cells = vec![title.to_owned(), recorded];
             let figures = self.figures.iter();
@@ -189,6 +123,7 @@ impl Document {
             table.row(cells);
         };
         let none = String::new;
+        row("blocks in several calls", none(), &|s| s.split.to_string());
         row("forces", none(), &|s| s.forces.compared.to_string());
         row("  different bits", none(), &|s| {
             s.forces.different.to_string()
@@ -229,10 +164,17 @@ impl Document {
             &|s| seconds(s.force_seconds),
         );
         row("set_j_particle", none(), &|s| seconds(s.write_seconds));
-        format!(
+        let mut text = format!(
             "{}libraries\n{}\n{table}",
             self.trace.text(),
             legend(&self.libraries)
-        )
+        );
+        if !self.notes.is_empty() {
+            text += "\nnot to be compared\n";
+        }
+        for note in &self.notes {
+            text += &format!("  {note}\n");
+        }
+        text
     }
 }

@@ -56,10 +56,14 @@ pub struct Summary {
     pub finished: bool,
     /// Events played.
     pub events: u64,
+    /// Blocks that took several calls, because the library has too few pipelines.
+    pub split: u64,
     /// Forces; different are those that differ in any bit.
     pub forces: Compared,
     /// Forces of which only the library's is no finite number.
     pub not_finite: u64,
+    /// Forces of which the recorded one is no finite number.
+    pub recorded_not_finite: u64,
     /// Of the acceleration.
     pub acc: Errors,
     /// Of the jerk.
@@ -89,6 +93,7 @@ impl Summary {
         let (a, b) = (all(found), all(recorded));
         self.forces.add(a.map(f64::to_bits) == b.map(f64::to_bits));
         if !recorded.is_finite() {
+            self.recorded_not_finite += 1;
             return;
         }
         if !found.is_finite() {
@@ -100,12 +105,18 @@ impl Summary {
         self.pot.add(&a[6..], &b[6..]);
     }
 
-    /// Whether every result is the recorded one, bit for bit.
+    /// Whether any result was compared.
+    pub fn has_compared(&self) -> bool {
+        self.counts().iter().any(|c| c.compared > 0)
+    }
+
+    /// Whether there are results, and every one is the recorded one, bit for bit.
     pub fn is_exact(&self) -> bool {
-        self.finished
-            && [self.forces, self.neighbours, self.lists, self.predicted]
-                .iter()
-                .all(|c| c.different == 0)
+        self.finished && self.has_compared() && self.counts().iter().all(|c| c.different == 0)
+    }
+
+    fn counts(&self) -> [Compared; 4] {
+        [self.forces, self.neighbours, self.lists, self.predicted]
     }
 }
 
@@ -120,8 +131,13 @@ mod tests {
             jerk: [0.0; 3],
             pot: -2.0,
         };
-        let mut summary = Summary::default();
+        let mut summary = Summary {
+            finished: true,
+            ..Summary::default()
+        };
+        assert!(!summary.is_exact(), "nothing was compared");
         summary.add(&recorded, &recorded);
+        assert!(summary.is_exact());
         let found = Force {
             acc: [3.0, 4.0, 0.5],
             jerk: [-0.0, 0.0, 0.0],
@@ -138,6 +154,8 @@ mod tests {
         };
         summary.add(&lost, &recorded);
         assert_eq!((summary.not_finite, summary.acc.count), (1, 2));
+        summary.add(&lost, &lost);
+        assert_eq!((summary.recorded_not_finite, summary.acc.count), (1, 2));
         assert!(!summary.is_exact());
     }
 }

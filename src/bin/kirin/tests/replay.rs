@@ -151,14 +151,22 @@ fn what_is_no_trace_is_refused() {
     }
 }
 
-/// A library that answers with zeros, or crashes in its tenth block.
+/// A library that answers with zeros. It crashes in block number CRASH, at its end if that is 0, and
+/// in a block that its pipelines do not hold.
 const STAND_IN: &str = r#"
     int g6_open_(int *id) { return 0; }
     int g6_close_(int *id) { return 0; }
-    int g6_npipes_(void) { return 48; }
+    int g6_npipes_(void) { return PIPES; }
     int g6_set_ti_(int *id, double *ti) { return 0; }
     int g6_set_j_particle_() { return 0; }
-    int g6calc_firsthalf_() { static int n; if (++n == CRASH) *(volatile int *)0 = 1; return 0; }
+    static void crash(void) { *(volatile int *)0 = 1; }
+    __attribute__((destructor)) static void end(void) { if (CRASH == 0) crash(); }
+    int g6calc_firsthalf_(int *id, int *nj, int *ni)
+    {
+        static int n;
+        if (++n == CRASH || *ni > PIPES) crash();
+        return 0;
+    }
     int g6calc_lasthalf_(int *id, int *nj, int *ni, int *l, double *x, double *v, double *e,
                          double *h, double *a, double *j, double *p)
     {
@@ -169,6 +177,10 @@ const STAND_IN: &str = r#"
     int g6_set_j_particle() { return 0; }
     void g6calc_firsthalf() {}
     int g6calc_lasthalf() { return 0; }
+    int g6calc_lasthalf2() { return 0; }
+    int g6_set_ti() { return 0; }
+    int g6_read_neighbour_list() { return 0; }
+    int g6_get_neighbour_list() { return 0; }
 "#;
 
 /// Compiles C; `None` where there is no compiler.
@@ -194,40 +206,186 @@ fn compile(folder: &Path, name: &str, source: &str, options: &[&str]) -> Option<
     }
 }
 
+/// The stand-in with values for its macros.
+fn stand_in(folder: &Path, name: &str, pipes: u32, crash: i32) -> Option<String> {
+    let (pipes, crash) = (format!("-DPIPES={pipes}"), format!("-DCRASH={crash}"));
+    let options = ["-shared", "-fPIC", &pipes, &crash];
+    let path = compile(folder, name, STAND_IN, &options)?;
+    Some(path.to_str().expect("a plain path").to_owned())
+}
+
 #[test]
 fn wrong_and_crashing_libraries_are_shown_as_such() {
     let folder = folder("wrong");
-    let shared = ["-shared", "-fPIC"];
-    let zeros = [&shared[..], &["-DCRASH=-1"]].concat();
-    let crash = [&shared[..], &["-DCRASH=10"]].concat();
-    let Some(zeros) = compile(&folder, "zeros.so", STAND_IN, &zeros) else {
+    let Some(zeros) = stand_in(&folder, "zeros.so", 256, -1) else {
         return;
     };
-    let Some(crash) = compile(&folder, "crash.so", STAND_IN, &crash) else {
-        return;
-    };
-    let name = |path: &Path| path.to_str().expect("a plain path").to_owned();
-    let (zeros, crash) = (name(&zeros), name(&crash));
-    let libraries = ["--library", &zeros, "--library", &crash];
-    let (output, json) = replay(&folder, &fixture(), &libraries);
+    let (output, json) = replay(&folder, &fixture(), &["--library", &zeros]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let wrong = &json["figures"][1];
     for quantity in ["acc", "jerk", "pot"] {
         assert!((number(&wrong[quantity]["rms"]) - 1.0).abs() < 1e-12);
     }
     assert_eq!(wrong["lists"]["compared"], 0, "it has none");
-    let error = json["libraries"][2]["error"].as_str().expect("an error");
-    assert!(error.contains("segmentation fault"), "{error}");
-    assert!(json["figures"][2].is_null());
+
+    let tenth = stand_in(&folder, "tenth.so", 256, 10).expect("gcc was there");
+    let end = stand_in(&folder, "end.so", 256, 0).expect("gcc was there");
+    for (library, reason, finished) in [
+        (&tenth[..], "crashed: segmentation fault", false),
+        (&end, "crashed at its exit: segmentation fault", true),
+        ("/no/such/library.so", "no such file", false),
+    ] {
+        let (output, json) = replay(&folder, &fixture(), &["--library", library]);
+        assert_eq!(output.status.code(), Some(1), "{library}");
+        let error = json["libraries"][1]["error"].as_str().expect("an error");
+        let (error, said) = (error.to_lowercase(), text(&output.stderr).to_lowercase());
+        assert!(error.contains(reason) && said.contains(reason), "{error}");
+        assert_eq!(json["figures"][1].is_null(), !finished, "{library}");
+        assert_eq!(json["figures"][0]["finished"], true, "{library}");
+    }
+}
+
+#[test]
+fn the_recorded_number_of_pipelines_is_kept_and_blocks_are_split_for_fewer() {
+    let folder = folder("pipelines");
+    let kirin = ["kirin", "KIRIN_NPIPES=16 kirin"].map(|k| format!("KIRIN_BACKEND=reference {k}"));
+    let mut libraries = vec!["--exact", "--library", &kirin[0], "--library", &kirin[1]];
+    let small = stand_in(&folder, "small.so", 5, -1);
+    if let Some(small) = &small {
+        libraries.extend(["--library", small]);
+    }
+    let (output, json) = replay(&folder, &fixture(), &libraries);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(json["trace"]["pipelines"], 256, "what the client was told");
+    let pipes = |k: usize| json["libraries"][k]["npipes"].clone();
+    assert_eq!((pipes(0), pipes(1)), (256.into(), 16.into()));
+    let shown = text(&output.stdout);
+    let row = shown.lines().find(|l| l.starts_with("pipelines"));
+    let words: Vec<_> = row.expect("a row").split_whitespace().collect();
+    assert_eq!(words[..4], ["pipelines", "256", "256", "16"]);
+
+    let figures = json["figures"].as_array().expect("a list");
+    assert_eq!(number(&figures[0]["split"]), 0.0);
+    for figure in &figures[1..] {
+        assert!(number(&figure["split"]) > 0.0);
+        assert_eq!(
+            figure["forces"]["compared"],
+            figures[0]["forces"]["compared"]
+        );
+    }
+    assert_eq!(number(&figures[1]["forces"]["different"]), 0.0);
+    let notes = json["notes"].as_array().expect("a list");
+    let noted = |words: [&str; 2]| {
+        let says = |n: &Value| {
+            words
+                .iter()
+                .all(|w| n.as_str().is_some_and(|n| n.contains(w)))
+        };
+        notes.iter().any(says)
+    };
+    assert!(noted(["recorded times", "does not tell"]), "{notes:?}");
+    assert!(noted(["reference 16", "several calls"]), "{notes:?}");
+    if small.is_some() {
+        assert!(noted(["small.so", "several calls"]), "{notes:?}");
+        assert!(noted(["small.so", "single bits"]), "{notes:?}");
+    }
+}
+
+/// Writes and sets the time between the halves of its blocks, and reads all lists after them.
+const CLIENT_OF_LISTS: &str = r#"
+    int g6_open(int), g6_set_ti(int, double), g6_read_neighbour_list(int), g6_get_neighbour_list(int, int, int, int *, int *);
+    int g6_set_j_particle(int, int, int, double, double, double, double *, double *, double *, double *, double *);
+    int g6calc_firsthalf(int, int, int, int *, double (*)[3], double (*)[3], double (*)[3], double (*)[3], double *, double, double *);
+    int g6calc_lasthalf2(int, int, int, int *, double (*)[3], double (*)[3], double, double *, double (*)[3], double (*)[3], double *, int *);
+    enum { N = 5 };
+    static double z[3], v[3] = {0.5, 0.0, 0.0}, x[N][3], u[N][3], a[N][3], j[N][3], p[N], h2[N];
+    static int label[N], nearest[N];
+    static void write(int k, double shift)
+    {
+        double place[3] = {k * k + shift, 0.0, 0.0};
+        g6_set_j_particle(0, k, 10 - k, 0.0, 0.0, 1.0, z, z, z, v, place);
+    }
+    int main(void)
+    {
+        g6_open(0);
+        for (int k = 0; k < N; k++) write(k, 0.0), label[k] = 10 - k, x[k][0] = k * k, h2[k] = 9.5;
+        for (int block = 0; block < 3; block++) {
+            int list[N], length;
+            g6calc_firsthalf(0, N, N, label, x, u, a, j, p, 0.25, h2);
+            g6_set_ti(0, block + 1.0);
+            for (int k = 0; k < N; k++) write(k, 0.125 * (block + 1));
+            g6calc_lasthalf2(0, N, N, label, x, u, 0.25, h2, a, j, p, nearest);
+            g6_set_ti(0, block + 0.5);
+            g6_read_neighbour_list(0);
+            for (int k = N - 1; k >= 0; k--) g6_get_neighbour_list(0, k, k == 1 ? 1 : N, &length, list);
+        }
+        return 0;
+    }"#;
+
+#[test]
+fn split_blocks_see_the_memory_that_the_whole_block_saw() {
+    let folder = folder("split");
+    let Some(client) = linked(&folder, CLIENT_OF_LISTS) else {
+        return;
+    };
+    let trace = folder.join("lists.trace");
+    let _ = std::fs::remove_file(&trace);
+    let output = record(&trace, &client, &["--pipelines", "64"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+
+    let libraries = [
+        "kirin",
+        "KIRIN_NPIPES=63 kirin",
+        "KIRIN_NPIPES=2 kirin",
+        "KIRIN_BACKEND=reference KIRIN_NPIPES=4 kirin",
+    ];
+    let options: Vec<_> = libraries.iter().flat_map(|l| ["--library", l]).collect();
+    let (output, json) = replay(&folder, &trace, &[&["--exact"], &options[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert_eq!(json["trace"]["pipelines"], 64);
+    for (k, split) in [0.0, 0.0, 3.0, 3.0].into_iter().enumerate() {
+        let figure = &json["figures"][k];
+        assert_eq!(number(&figure["split"]), split, "{k}");
+        assert_eq!(number(&figure["forces"]["compared"]), 15.0);
+        if k < 3 {
+            assert_eq!(number(&figure["forces"]["different"]), 0.0, "{k}");
+        }
+        assert!(number(&figure["acc"]["max"]) < 1e-6, "{k}: {figure}");
+        for what in ["neighbours", "lists"] {
+            assert_eq!(number(&figure[what]["compared"]), 15.0);
+            assert_eq!(number(&figure[what]["different"]), 0.0, "{k}: {what}");
+        }
+    }
+    let notes = json["notes"].as_array().expect("a list");
+    let lists = |n: &&Value| n.as_str().is_some_and(|n| n.contains("its lists"));
+    let of: Vec<_> = notes.iter().filter(lists).collect();
+    assert_eq!(of.len(), 2, "kirin 2 and reference 4: {notes:?}");
+    let machine = |n: &Value| n.as_str().is_some_and(|n| n.contains("recorded times"));
+    let here = notes
+        .iter()
+        .filter(|n| machine(n) && !n.as_str().unwrap_or("").contains("calls"));
+    assert_eq!(here.count(), 0, "it was recorded here: {notes:?}");
+}
+
+/// A program linked against the stand-in.
+fn linked(folder: &Path, source: &str) -> Option<PathBuf> {
+    stand_in(folder, "libg6.so", 48, -1)?;
+    let place = format!("-L{}", folder.display());
+    let path = format!("-Wl,-rpath,{}", folder.display());
+    compile(folder, "client", source, &[&place, "-lg6", &path])
+}
+
+/// Runs a program under `kirin record`.
+fn record(trace: &Path, client: &Path, options: &[&str]) -> Output {
+    let mut command = command();
+    command.args(["record", "-o"]).arg(trace).args(options);
+    command.arg("--").arg(client).arg("7");
+    command.output().expect("the command runs")
 }
 
 #[test]
 fn a_program_is_recorded_in_place_of_its_own_library() {
     let folder = folder("record");
-    let shared = ["-shared", "-fPIC", "-DCRASH=-1"];
-    let Some(_) = compile(&folder, "libg6.so", STAND_IN, &shared) else {
-        return;
-    };
     let source = r#"
         #include <stdio.h>
         #include <stdlib.h>
@@ -245,23 +403,34 @@ fn a_program_is_recorded_in_place_of_its_own_library() {
             printf("%g\n", p[0]);
             return atoi(argv[1]);
         }"#;
-    let place = format!("-L{}", folder.display());
-    let path = format!("-Wl,-rpath,{}", folder.display());
-    let client =
-        compile(&folder, "client", source, &[&place, "-lg6", &path]).expect("gcc was there");
+    let Some(client) = linked(&folder, source) else {
+        return;
+    };
     let trace = folder.join("client.trace");
+    for entry in folder.read_dir().expect("our folder").flatten() {
+        if entry.file_name().to_string_lossy().contains(".trace") {
+            std::fs::remove_file(entry.path()).expect("it is there");
+        }
+    }
+    let mut said = Vec::new();
+    let mut first = Vec::new();
     for _ in 0..2 {
-        let output = command()
-            .args(["record", "-o"])
-            .arg(&trace)
-            .arg("--")
-            .arg(&client)
-            .arg("7")
-            .output()
-            .expect("the command runs");
+        let output = record(&trace, &client, &[]);
         assert_eq!(output.status.code(), Some(7), "{}", text(&output.stderr));
         assert_eq!(text(&output.stdout), "-3\n", "kirin's potential, not zero");
+        said.push(text(&output.stderr));
+        let bytes = std::fs::read(&trace).expect("a trace");
+        assert!(first.is_empty() || bytes == first, "it was overwritten");
+        first = bytes;
     }
+    assert_eq!(said[0], "");
+    let other = said[1].trim().rsplit(' ').next().expect("a name");
+    assert!(
+        other.starts_with(trace.to_str().expect("a plain path")),
+        "{said:?}"
+    );
+    let second = std::fs::read(other).expect("the second trace");
+    assert!(second.starts_with(b"kirin trace"));
     let (output, json) = replay(&folder, &trace, &["--exact"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(json["trace"]["blocks"], 1);

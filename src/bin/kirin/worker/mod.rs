@@ -84,8 +84,8 @@ fn answer(library: &mut Library, request: Request) -> Result<Reply, String> {
         Request::Peak { seconds } => Reply::Peak(bench::peak(bench::chosen_set(), seconds)),
         Request::Forces(scene) => Reply::Forces(check::forces(grape, &scene)),
         Request::Lists(scene) => Reply::Lists(check::lists(grape, &scene)?),
-        Request::Replay { trace } => {
-            *player = Some(Player::new(grape, Path::new(&trace))?);
+        Request::Replay { trace, pipelines } => {
+            *player = Some(Player::new(grape, Path::new(&trace), pipelines)?);
             Reply::Opening
         }
         Request::Continue { seconds } => {
@@ -99,6 +99,7 @@ fn describe(grape: &Grape, linked: bool) -> Opened {
     let backend = grape.backend(CLUSTER);
     Opened {
         precision: grape.precision(CLUSTER),
+        is_kirin: grape.is_kirin(),
         npipes: grape.npipes(),
         // Only the linked library is known to follow the settings that this process sees.
         threads: linked.then(|| match backend.starts_with("cpu ") {

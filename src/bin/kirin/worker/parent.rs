@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::protocol::{Reply, Request};
 
-/// How long a worker may take to end after its last request.
+/// How long a worker that is lost or no longer wanted may take to end.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A worker process.
@@ -77,8 +77,25 @@ impl Worker {
 
     fn cause_of_death(&mut self) -> String {
         match self.end(FAREWELL) {
-            Some(status) => describe(status),
+            Some(status) => describe(status, ""),
             None => "its pipe is closed".to_owned(),
+        }
+    }
+
+    /// Lets the process end, and tells what went wrong with that.
+    ///
+    /// # Errors
+    ///
+    /// It ended with a crash or a status of its own, or had to be killed.
+    pub fn dismiss(mut self) -> Result<(), String> {
+        self.requests = None; // the end of its stdin is the worker's sign to leave
+        match self.end(self.timeout) {
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(describe(status, " at its exit")),
+            None => Err(format!(
+                "did not end within {} s of its last request",
+                self.timeout.as_secs_f64()
+            )),
         }
     }
 
@@ -105,14 +122,14 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.requests = None; // the end of its stdin is the worker's sign to leave
+        self.requests = None;
         if self.end(FAREWELL).is_none() {
             self.kill();
         }
     }
 }
 
-fn describe(status: ExitStatus) -> String {
+fn describe(status: ExitStatus, when: &str) -> String {
     use std::os::unix::process::ExitStatusExt;
     let name = |signal| match signal {
         libc::SIGSEGV => "segmentation fault".to_owned(),
@@ -124,8 +141,8 @@ fn describe(status: ExitStatus) -> String {
         other => format!("signal {other}"),
     };
     match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("crashed: {}", name(signal)),
-        (None, Some(code)) => format!("ended its process with status {code}"),
+        (Some(signal), _) => format!("crashed{when}: {}", name(signal)),
+        (None, Some(code)) => format!("ended its process with status {code}{when}"),
         (None, None) => "ended".to_owned(),
     }
 }

@@ -36,6 +36,8 @@ pub enum Request {
     Replay {
         /// The trace.
         trace: String,
+        /// Pipelines of the recorded run, where they are known.
+        pipelines: Option<usize>,
     },
     /// Goes on with the trace.
     Continue {
@@ -74,6 +76,8 @@ pub struct Opened {
     pub backend: String,
     /// kirin's precision, or "unknown".
     pub precision: String,
+    /// Whether it is a kirin, linked or not.
+    pub is_kirin: bool,
     /// Number of pipelines.
     pub npipes: usize,
     /// Threads, where they are known.

@@ -1,0 +1,110 @@
+//! A recorded block, cut into calls that a library can take.
+
+use std::ops::Range;
+
+use kirin::client::Block;
+use kirin::observe::trace::{Event, Target};
+
+/// The last block of a cluster, to which results and lists refer.
+#[derive(Default)]
+pub struct Pending {
+    /// Number of leading addresses.
+    pub nj: usize,
+    targets: Vec<Target>,
+    parts: Vec<Range<usize>>,
+    /// The block, if the library has it and its results are not fetched.
+    pub begun: Option<Block>,
+    /// The part of a split block of which the library has the lists.
+    pub listed: Option<Range<usize>>,
+    /// Writes and times that came after a split block. They wait for the next one, as the
+    /// interface has it: parts may still have to be computed.
+    pub later: Vec<Event>,
+}
+
+impl Pending {
+    /// A block for a library that takes at most `limit` i-particles in a call.
+    pub fn new(nj: usize, targets: Vec<Target>, limit: usize) -> Self {
+        Self {
+            nj,
+            parts: parts(&targets, limit),
+            targets,
+            ..Self::default()
+        }
+    }
+
+    /// Number of i-particles.
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Ranges of i-particles, one for each call.
+    pub fn parts(&self) -> &[Range<usize>] {
+        &self.parts
+    }
+
+    /// Whether it takes several calls.
+    pub fn is_split(&self) -> bool {
+        self.parts.len() > 1
+    }
+
+    /// The label of an i-particle.
+    pub fn label(&self, ipipe: usize) -> Option<i32> {
+        self.targets.get(ipipe).map(|t| t.particle.index)
+    }
+
+    /// The arrays of a part, and its softening.
+    pub fn arrays(&self, part: &Range<usize>) -> (Block, f64) {
+        let targets = &self.targets[part.clone()];
+        let mut block = Block::default();
+        block.resize(targets.len());
+        for (k, t) in targets.iter().enumerate() {
+            let p = &t.particle;
+            (block.index[k], block.x[k], block.v[k], block.h2[k]) = (p.index, p.x, p.v, p.h2);
+            (block.acc[k], block.jerk[k], block.pot[k]) = (t.hint.acc, t.hint.jerk, t.hint.pot);
+        }
+        (block, self.eps2(part))
+    }
+
+    /// The softening of a part.
+    pub fn eps2(&self, part: &Range<usize>) -> f64 {
+        self.targets
+            .get(part.start)
+            .map_or(0.0, |t| t.particle.eps2)
+    }
+}
+
+/// Ranges of i-particles that one call can bring: of one softening, for low-level blocks have
+/// several, and at most `limit` of them.
+fn parts(targets: &[Target], limit: usize) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    for run in targets.chunk_by(|a, b| a.particle.eps2.to_bits() == b.particle.eps2.to_bits()) {
+        for some in run.chunks(limit) {
+            parts.push(begin..begin + some.len());
+            begin += some.len();
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_one_softening_and_at_most_so_many_particles() {
+        let target = |eps2| {
+            let mut target = Target::default();
+            target.particle.eps2 = eps2;
+            target
+        };
+        let targets = [0.0, 0.0, 0.0, 0.25, 0.25].map(target);
+        assert!(parts(&[], 48).is_empty());
+        assert_eq!(parts(&targets, usize::MAX), [0..3, 3..5]);
+        assert_eq!(parts(&targets, 2), [0..2, 2..3, 3..5]);
+        let block = |limit| Pending::new(9, targets[..3].to_vec(), limit);
+        assert!(block(2).is_split() && !block(3).is_split());
+        let pending = Pending::new(9, targets.to_vec(), 48);
+        assert_eq!((pending.eps2(&(3..5)), pending.eps2(&(0..2))), (0.25, 0.0));
+    }
+}

@@ -1,0 +1,119 @@
+//! What a trace says of itself.
+
+use std::path::Path;
+
+use kirin::observe::trace::{Event, PIPELINES, Trace, TraceError};
+use kirin_kit::report::si_unit;
+use serde::Serialize;
+
+/// What a trace says of itself.
+#[derive(Default, Serialize)]
+pub struct Facts {
+    pub file: String,
+    head: Vec<(String, String)>,
+    /// Backends and precisions of the recorded clusters.
+    pub recorded_with: Vec<(i32, String)>,
+    /// Pipelines that the library of the recorded run had, where that is known.
+    pub pipelines: Option<usize>,
+    pub events: u64,
+    pub blocks: u64,
+    /// Number of i-particles of the largest block.
+    pub largest_block: usize,
+    /// Bytes of all arguments of all calls, in and out.
+    raw_bytes: u64,
+    file_bytes: u64,
+    /// Seconds in `firsthalf` and `lasthalf` when it was recorded.
+    pub force_seconds: f64,
+    /// Why it could not be read to its end.
+    pub damage: Option<String>,
+}
+
+impl Facts {
+    /// Reads the whole trace.
+    ///
+    /// # Errors
+    ///
+    /// It is no trace.
+    pub fn of(file: &Path) -> Result<Self, TraceError> {
+        let mut trace = Trace::open(file)?;
+        let path = std::path::absolute(file).map_err(TraceError::Io)?;
+        let mut facts = Self {
+            file: path.to_string_lossy().into_owned(),
+            head: trace.head().to_vec(),
+            file_bytes: std::fs::metadata(file).map_err(TraceError::Io)?.len(),
+            ..Self::default()
+        };
+        let mut nanoseconds = 0;
+        let mut asked = None;
+        loop {
+            let event = match trace.next_event() {
+                Ok(Some(event)) => event,
+                Ok(None) => break,
+                Err(e) => {
+                    facts.damage = Some(e.to_string());
+                    break;
+                }
+            };
+            facts.events += 1;
+            facts.raw_bytes += event.raw_bytes();
+            match event {
+                Event::FirstHalf {
+                    targets,
+                    nanoseconds: n,
+                    ..
+                } => {
+                    facts.blocks += 1;
+                    facts.largest_block = facts.largest_block.max(targets.len());
+                    nanoseconds += n;
+                }
+                Event::LastHalf { nanoseconds: n, .. } => nanoseconds += n,
+                // Traces of older versions have it here only, if their client asked.
+                Event::Pipelines { count } => asked = usize::try_from(count).ok(),
+                Event::Description {
+                    id,
+                    backend,
+                    precision,
+                } => facts
+                    .recorded_with
+                    .push((id, format!("{backend}, precision {precision}"))),
+                _ => {}
+            }
+        }
+        facts.pipelines = match facts.head(PIPELINES) {
+            Some(count) => count.parse().ok(),
+            None => asked,
+        };
+        facts.force_seconds = nanoseconds as f64 * 1e-9;
+        Ok(facts)
+    }
+
+    /// A value of the head.
+    pub fn head(&self, name: &str) -> Option<&str> {
+        let found = self.head.iter().find(|(n, _)| n == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// What stands above the table.
+    pub fn text(&self) -> String {
+        let mut text = format!("trace {}\n", self.file);
+        for (name, value) in &self.head {
+            text += &format!("  {name}: {value}\n");
+        }
+        for (id, with) in &self.recorded_with {
+            text += &format!("  cluster {id}: {with}\n");
+        }
+        text += &format!(
+            "  {} events, {} blocks of at most {} i-particles, {} for arguments of {} ({:.1} %)\n",
+            self.events,
+            self.blocks,
+            self.largest_block,
+            si_unit(self.file_bytes as f64, "B"),
+            si_unit(self.raw_bytes as f64, "B"),
+            100.0 * self.file_bytes as f64 / self.raw_bytes.max(1) as f64
+        );
+        if let Some(damage) = &self.damage {
+            text += &format!("  {damage}\n");
+        }
+        text
+    }
+}

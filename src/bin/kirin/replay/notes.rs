@@ -1,0 +1,80 @@
+//! What of a replay must not be compared, and why.
+
+use kirin::observe::trace::HOST;
+use kirin::process;
+
+use super::facts::Facts;
+use super::lists::Rules;
+use super::summary::Summary;
+use crate::column::Column;
+
+/// One sentence for each comparison that tells nothing of a library.
+pub fn of(facts: &Facts, columns: &[Column], figures: &[Option<Summary>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    match facts.head(HOST) {
+        Some(there) if there == process::host() => {}
+        Some(there) => notes.push(format!(
+            "the recorded times with others: they are of another machine, {there}"
+        )),
+        None => notes.push(
+            "the recorded times with others: the trace does not tell their machine".to_owned(),
+        ),
+    }
+    for (column, figure) in columns.iter().zip(figures) {
+        if let Some(summary) = figure {
+            let what = of_library(facts, column, summary);
+            notes.extend(what.into_iter().map(|n| format!("{}: {n}", column.name)));
+        }
+    }
+    notes
+}
+
+fn of_library(facts: &Facts, column: &Column, summary: &Summary) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !summary.has_compared() {
+        notes.push("anything: there is no result".to_owned());
+    }
+    if !summary.finished {
+        notes.push(format!(
+            "its figures with those of others: it was lost after {} of {} events",
+            summary.events, facts.events
+        ));
+    }
+    if summary.recorded_not_finite > 0 {
+        notes.push(format!(
+            "the errors of {} forces: the recorded ones are no finite numbers",
+            summary.recorded_not_finite
+        ));
+    }
+    let Some(opened) = &column.opened else {
+        return notes;
+    };
+    if summary.split > 0 {
+        notes.push(format!(
+            "its times with the recorded ones: {} blocks took several calls, for it has {} pipelines",
+            summary.split, opened.npipes
+        ));
+    }
+    let rules = Rules::of(opened.is_kirin, opened.npipes, facts.pipelines);
+    if summary.lists.compared > 0 && rules == Rules::Other {
+        notes.push(
+            "the order of its lists, or whether a particle's own label is in them: \
+             its rules may be others, so both were left out"
+                .to_owned(),
+        );
+    }
+    if summary.forces.different > 0 && !is_the_recorded_one(facts, column) {
+        notes.push(
+            "single bits: the forces were recorded with another library or precision".to_owned(),
+        );
+    }
+    notes
+}
+
+/// Whether the library computes as the recorded one did.
+fn is_the_recorded_one(facts: &Facts, column: &Column) -> bool {
+    column.opened.as_ref().is_some_and(|o| {
+        let with = format!("{}, precision {}", o.backend, o.precision);
+        o.is_kirin && facts.recorded_with.iter().all(|(_, w)| *w == with)
+    })
+}
