@@ -14,6 +14,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, 
 use kirin::backend::{self, Backend, Results, cpu};
 use kirin::client::{self, Grape};
 use kirin::grape::jmemory::JMemory;
+use kirin::grape::neighbours::{LABELS_AT_MOST, ListRules};
 use kirin::grape::particle::{IParticle, JParticle};
 use kirin::process::settings::Precision;
 
@@ -234,6 +235,45 @@ fn block_step(c: &mut Criterion) {
     grape.close(ID);
 }
 
+/// Neighbour lists: of everything, and of a hundredth; labels that ascend with the addresses, and that do not.
+/// One thread, and the best instruction set with all of them.
+fn lists(c: &mut Criterion) {
+    const NJ: usize = 8192;
+    const NI: usize = 256;
+    let rules = ListRules {
+        include_self: true,
+        sorted: true,
+        at_most: LABELS_AT_MOST,
+    };
+    let mut group = c.benchmark_group("lists");
+    for (labels, factor) in [("ascending", 1), ("mixed", 3571)] {
+        let mut stars = cube(NJ);
+        for star in &mut stars {
+            star.index = star.index * factor % NJ as i32;
+        }
+        let memory = memory_of(&stars);
+        // A sphere of radius 0.27 has a hundredth of the volume of the cube.
+        for (length, h2) in [("full", 100.0), ("short", 0.27 * 0.27)] {
+            let mut block = block_of(&stars, NI);
+            block.particles.iter_mut().for_each(|p| p.h2 = h2);
+            let threads = cpu::threads(0);
+            let ways = cpu::available().into_iter().map(|set| (set, 1));
+            for (set, threads) in ways.chain([(cpu::available()[0], threads)]) {
+                let mut backend =
+                    cpu::build(set, Precision::Mixed, threads, true).expect("it is available");
+                let lists = backend.neighbour_lists(&memory, &block, rules);
+                let lists = lists.expect("there is memory");
+                let entries: usize = (0..NI).map(|i| lists.list(i).len()).sum();
+                group.throughput(Throughput::Elements(entries as u64));
+                group.bench_function(format!("{labels}/{length}/{set}/{threads}"), |b| {
+                    b.iter(|| black_box(backend.neighbour_lists(&memory, &block, rules)));
+                });
+            }
+        }
+    }
+    group.finish();
+}
+
 /// Short: there are many functions, and their speed hardly varies on a quiet machine.
 fn settings() -> Criterion {
     Criterion::default()
@@ -246,6 +286,6 @@ fn settings() -> Criterion {
 criterion_group! {
     name = cpu_backend;
     config = settings();
-    targets = kernels, prediction, set_j_particle, block_step
+    targets = kernels, prediction, set_j_particle, block_step, lists
 }
 criterion_main!(cpu_backend);

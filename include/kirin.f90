@@ -167,8 +167,8 @@ module kirin
     end function g6calc_lasthalf2
 
     ! Makes the neighbour lists of the last block ready. Returns 0, or 1 if they do not fit into
-    ! memory (GRAPE-6: into its list memory); the client then shrinks its radii and computes the
-    ! block again.
+    ! memory or have more than 2^28 entries together (GRAPE-6: do not fit into its list memory),
+    ! with a line on stderr; the client then shrinks its radii and computes the block again.
     integer(c_int) function g6_read_neighbour_list(cluster_id) bind(C, &
         name="g6_read_neighbour_list_")
       import :: c_int

@@ -161,8 +161,8 @@ int g6calc_lasthalf2(int cluster_id,
 
 /**
  * Makes the neighbour lists of the last block ready. Returns 0, or 1 if they do not fit into
- * memory (GRAPE-6: into its list memory); the client then shrinks its radii and computes the block
- * again.
+ * memory or have more than 2^28 entries together (GRAPE-6: do not fit into its list memory), with
+ * a line on stderr; the client then shrinks its radii and computes the block again.
  */
 int g6_read_neighbour_list(int cluster_id);
 

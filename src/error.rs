@@ -38,6 +38,11 @@ pub enum Error {
         /// What the memory was for.
         purpose: &'static str,
     },
+    /// The neighbour lists of a block have more entries than they may have together.
+    ListsTooLong {
+        /// How many they may have.
+        at_most: usize,
+    },
     /// The call exists for the linker only.
     Unsupported {
         /// Why, in words.
@@ -56,7 +61,7 @@ impl Error {
         match self {
             Self::NullPointer { .. } | Self::OutOfRange { .. } => -1,
             Self::BlockTooSmall { .. } => -2,
-            Self::OutOfMemory { .. } => -1,
+            Self::OutOfMemory { .. } | Self::ListsTooLong { .. } => -1,
             Self::Unsupported { .. } => -3,
             Self::Internal { .. } => -4,
         }
@@ -77,6 +82,10 @@ impl fmt::Display for Error {
                 "ni = {asked}, but the block of the last firsthalf has {present} i-particles"
             ),
             Self::OutOfMemory { purpose } => write!(f, "no memory for {purpose}"),
+            Self::ListsTooLong { at_most } => write!(
+                f,
+                "the neighbour lists of this block have more than {at_most} entries together"
+            ),
             Self::Unsupported { reason } => write!(f, "not supported: {reason}"),
             Self::Internal { message } => write!(f, "internal error: {message}"),
         }

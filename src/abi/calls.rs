@@ -314,12 +314,12 @@ pub unsafe fn lasthalf2(
     unsafe { lasthalf(id, nj, ni, arrays, eps2, outputs) }
 }
 
-/// 0, or 1 where the lists do not fit into memory: the client then shrinks its radii.
+/// 0, or 1 where the lists are too long or do not fit into memory: the client then shrinks its radii.
 pub fn read_neighbour_list(id: c_int) -> Result<c_int> {
     REGISTRY.with(id, |c| {
         let status = match c.neighbour_lists() {
             Ok(_) => 0,
-            Err(Error::OutOfMemory { .. }) => 1,
+            Err(Error::OutOfMemory { .. } | Error::ListsTooLong { .. }) => 1,
             Err(error) => return Err(error),
         };
         trace::record(|| Event::ReadList { id, status });
@@ -350,13 +350,15 @@ pub unsafe fn get_neighbour_list(
     REGISTRY.with(id, |c| {
         let found = match c.neighbour_lists() {
             Ok(lists) => lists.list(ipipe),
-            Err(Error::OutOfMemory { .. }) => return Ok(1),
+            Err(Error::OutOfMemory { .. } | Error::ListsTooLong { .. }) => return Ok(1),
             Err(error) => return Err(error),
         };
         let copied = found.len().min(room);
-        for (i, &label) in found[..copied].iter().enumerate() {
-            // SAFETY: i < maxlength, the length of the array.
-            unsafe { list.add(i).write_unaligned(label) };
+        if copied > 0 {
+            let (from, to) = (found.as_ptr().cast::<u8>(), list.cast::<u8>());
+            // SAFETY: copied is at most maxlength, the length of the client's array, which may lie at
+            // any address and is none of ours.
+            unsafe { std::ptr::copy_nonoverlapping(from, to, copied * size_of::<c_int>()) };
         }
         // SAFETY: as above; copied is at most maxlength, which is a C integer.
         unsafe { length.write_unaligned(copied as c_int) };

@@ -77,8 +77,9 @@ calls! {
     implemented status [g6calc_lasthalf2 g6calc_lasthalf2_]
     (cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double, h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles, nnbindex: out_ints) = lasthalf2(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2, forces_to(acc, jerk, pot).nearest_to(nnbindex));
 
-    /// Makes the neighbour lists of the last block ready. Returns 0, or 1 if they do not fit into memory
-    /// (GRAPE-6: into its list memory); the client then shrinks its radii and computes the block again.
+    /// Makes the neighbour lists of the last block ready. Returns 0, or 1 if they do not fit into memory or have more than
+    /// 2^28 entries together (GRAPE-6: do not fit into its list memory), with a line on stderr; the client then shrinks its
+    /// radii and computes the block again.
     implemented status [g6_read_neighbour_list g6_read_neighbour_list_]
     (cluster_id: id) = read_neighbour_list(cluster_id);
 

@@ -389,12 +389,16 @@ impl Cluster {
         let rules = ListRules {
             include_self: self.settings.lists_include_self(),
             sorted: neighbours::sort_mode() != 0,
+            at_most: neighbours::LABELS_AT_MOST,
         };
         let backend = ready(&mut self.backend, &self.settings);
         let begin = self.stats.is_some().then(Instant::now);
         let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
         if let (Some(stats), Some(begin)) = (&mut self.stats, begin) {
             stats.add_lists(begin.elapsed());
+        }
+        if let Err(error) = &lists {
+            log::error("g6_read_neighbour_list", error);
         }
         self.lists = Some(lists);
     }
@@ -403,7 +407,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// They do not fit into memory.
+    /// They are too long, or do not fit into memory.
     pub fn neighbour_lists(&mut self) -> Result<&NeighbourLists> {
         if self.lists.is_none() {
             self.build_lists();

@@ -3,6 +3,7 @@
 
 pub mod cluster;
 pub mod jmemory;
+pub mod label_sort;
 pub mod lock;
 pub mod neighbours;
 pub mod particle;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::error::{Error, Result};
 use crate::grape::jmemory::{JMemory, PAGE};
+use crate::grape::label_sort;
 use crate::grape::particle::{IParticle, Nearest};
 
 /// Square of the distance between a position and slot `slot` of predicted positions.
@@ -20,47 +21,132 @@ pub fn distance2<const N: usize>(x: &[f64; 3], xj: &[[f64; N]; 3], slot: usize) 
     dx * dx + dy * dy + dz * dz
 }
 
-/// The neighbour lists of one block: for each i-particle the labels of the
-/// j-particles with r^2 < h^2, without softening.
+/// Most labels that the lists of one block may have: 1 GiB. A client that asks for more is told that
+/// they overflow, as the boards' own list memories did, and shrinks its radii.
+pub const LABELS_AT_MOST: usize = 1 << 28;
+
+/// There is no memory for lists.
+pub fn no_memory<E>(_: E) -> Error {
+    Error::OutOfMemory {
+        purpose: "neighbour lists",
+    }
+}
+
+/// The lists of a run of i-particles, one behind the other.
 #[derive(Clone, Debug, Default)]
-pub struct NeighbourLists {
+pub struct Lists {
     ends: Vec<usize>,
     labels: Vec<i32>,
 }
 
+impl Lists {
+    /// None yet, with room for the ends of `count` lists.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn with_room_for(count: usize) -> Result<Self> {
+        let mut lists = Self::default();
+        lists.ends.try_reserve_exact(count).map_err(no_memory)?;
+        Ok(lists)
+    }
+
+    /// Adds `count` labels to the last list, for the caller to fill in.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn grow(&mut self, count: usize) -> Result<&mut [i32]> {
+        let begin = self.labels.len();
+        self.labels
+            .try_reserve(count)
+            .or_else(|_| self.labels.try_reserve_exact(count))
+            .map_err(no_memory)?;
+        self.labels.resize(begin + count, 0);
+        Ok(&mut self.labels[begin..])
+    }
+
+    /// Ends lists, the later ones empty, until there are `count` whole ones.
+    pub fn close_before(&mut self, count: usize) {
+        let missing = count.saturating_sub(self.ends.len());
+        self.ends
+            .extend(std::iter::repeat_n(self.labels.len(), missing));
+    }
+
+    /// The list that has not ended.
+    pub fn last(&mut self) -> &mut [i32] {
+        let begin = self.ends.last().copied().unwrap_or(0);
+        &mut self.labels[begin..]
+    }
+
+    /// Leaves a label out of the list that has not ended.
+    pub fn leave_out(&mut self, label: i32) {
+        let last = self.last();
+        let Some(mut kept) = last.iter().position(|&l| l == label) else {
+            return;
+        };
+        for at in kept..last.len() {
+            last[kept] = last[at];
+            kept += usize::from(last[at] != label);
+        }
+        let dropped = last.len() - kept;
+        self.labels.truncate(self.labels.len() - dropped);
+    }
+
+    fn get(&self, i: usize) -> &[i32] {
+        let begin = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.labels[begin..self.ends[i]]
+    }
+}
+
+/// The neighbour lists of one block: for each i-particle the labels of the
+/// j-particles with r^2 < h^2, without softening.
+#[derive(Clone, Debug, Default)]
+pub struct NeighbourLists {
+    /// Runs of i-particles, each where its thread wrote it, behind the number of the first.
+    runs: Vec<(usize, Lists)>,
+}
+
 impl NeighbourLists {
+    /// The lists of a block, from those of consecutive runs of its i-particles.
+    pub fn from_runs(lists: impl IntoIterator<Item = Lists>) -> Self {
+        let mut first = 0;
+        let place = |lists: Lists| {
+            let begin = first;
+            first += lists.ends.len();
+            (begin, lists)
+        };
+        Self {
+            runs: lists.into_iter().map(place).collect(),
+        }
+    }
+
     /// The lists of a block, one for each i-particle, with the labels in address order.
     ///
     /// # Errors
     ///
-    /// They do not fit into memory.
-    pub fn from_lists(mut lists: Vec<Vec<i32>>, rules: ListRules) -> Result<Self> {
-        let mut all = Self::default();
-        let count = lists.iter().map(Vec::len).sum();
-        all.labels
-            .try_reserve(count)
-            .map_err(|_| Error::OutOfMemory {
-                purpose: "neighbour lists",
-            })?;
-        for list in &mut lists {
+    /// There is no memory for them.
+    pub fn from_lists(lists: Vec<Vec<i32>>, rules: ListRules) -> Result<Self> {
+        let mut scratch = Vec::new();
+        let mut all = Lists::with_room_for(lists.len())?;
+        for (i, list) in lists.into_iter().enumerate() {
+            all.close_before(i);
+            all.grow(list.len())?.copy_from_slice(&list);
             if rules.sorted {
-                list.sort_unstable();
+                label_sort::sort(all.last(), &mut scratch)?;
             }
-            all.labels.append(list);
-            all.ends.push(all.labels.len());
         }
-        Ok(all)
+        all.close_before(all.ends.len() + 1);
+        Ok(Self::from_runs([all]))
     }
 
     /// The list of the block's i-particle number `i`; empty beyond the block.
     pub fn list(&self, i: usize) -> &[i32] {
-        let begin = match i.checked_sub(1) {
-            Some(before) => self.ends.get(before).copied().unwrap_or(0),
-            None => 0,
-        };
-        self.ends
-            .get(i)
-            .map_or(&[], |&end| &self.labels[begin..end])
+        let after = self.runs.partition_point(|(first, _)| *first <= i);
+        match self.runs[..after].last() {
+            Some((first, lists)) if i - first < lists.ends.len() => lists.get(i - first),
+            _ => &[],
+        }
     }
 }
 
@@ -84,13 +170,32 @@ pub struct ListRules {
     pub include_self: bool,
     /// Whether labels ascend; otherwise they stand in address order.
     pub sorted: bool,
+    /// Most labels in all lists of a block.
+    pub at_most: usize,
 }
 
-/// The lists of all `particles`, from the addresses below `nj` predicted to `ti`.
+impl ListRules {
+    /// Whether a block may have so many labels.
+    ///
+    /// # Errors
+    ///
+    /// They are too many.
+    pub fn allow(&self, labels: usize) -> Result<()> {
+        match labels <= self.at_most {
+            true => Ok(()),
+            false => Err(Error::ListsTooLong {
+                at_most: self.at_most,
+            }),
+        }
+    }
+}
+
+/// The lists of all `particles`, from the addresses below `nj` predicted to `ti`: a double loop, what
+/// every other way to make them is measured against.
 ///
 /// # Errors
 ///
-/// The lists do not fit into memory.
+/// The lists are longer than the rules allow, or there is no memory for them.
 pub fn lists(
     memory: &JMemory,
     nj: usize,
@@ -98,51 +203,39 @@ pub fn lists(
     particles: &[IParticle],
     rules: ListRules,
 ) -> Result<NeighbourLists> {
-    let no_memory = |_| Error::OutOfMemory {
-        purpose: "neighbour lists",
-    };
-    let mut found: Vec<(u32, i32)> = Vec::new();
-    if particles.iter().any(|p| p.h2 > 0.0) {
-        let mut x = Box::new([[0.0; PAGE]; 3]);
-        let mut near = [false; PAGE];
-        for page in memory.pages(nj) {
-            page.predict_positions(ti, &mut x);
-            for (i, p) in (0u32..).zip(particles) {
-                if p.h2.is_nan() || p.h2 <= 0.0 {
-                    continue;
-                }
-                let mut any = false;
-                for (slot, near) in near.iter_mut().enumerate() {
-                    *near = distance2(&p.x, &x, slot) < p.h2;
-                    any |= *near;
-                }
-                if !any {
-                    continue;
-                }
-                for slot in page.slots(nj).filter(|&slot| near[slot]) {
-                    let label = page.index()[slot];
-                    if rules.include_self || label != p.index {
-                        found.try_reserve(1).map_err(no_memory)?;
-                        found.push((i, label));
-                    }
+    let mut positions = Vec::new();
+    positions
+        .try_reserve_exact(memory.pages(nj).count())
+        .map_err(no_memory)?;
+    for page in memory.pages(nj) {
+        let mut x = [[0.0; PAGE]; 3];
+        page.predict_positions(ti, &mut x);
+        positions.push(x);
+    }
+    let mut lists = Lists::with_room_for(particles.len())?;
+    let mut labels = 0;
+    for (i, particle) in particles.iter().enumerate() {
+        lists.close_before(i);
+        if particle.h2.is_nan() || particle.h2 <= 0.0 {
+            continue;
+        }
+        for (page, x) in memory.pages(nj).zip(&positions) {
+            for slot in page.slots(nj) {
+                let label = page.index()[slot];
+                let own = label == particle.index && !rules.include_self;
+                if distance2(&particle.x, x, slot) < particle.h2 && !own {
+                    labels += 1;
+                    rules.allow(labels)?;
+                    lists.grow(1)?[0] = label;
                 }
             }
         }
+        if rules.sorted {
+            lists.last().sort_unstable();
+        }
     }
-    if rules.sorted {
-        found.sort_unstable();
-    } else {
-        found.sort_by_key(|&(i, _)| i);
-    }
-    let mut lists = NeighbourLists::default();
-    lists.labels.try_reserve(found.len()).map_err(no_memory)?;
-    lists.labels.extend(found.iter().map(|&(_, label)| label));
-    let mut end = 0;
-    for i in (0u32..).take(particles.len()) {
-        end += found[end..].iter().take_while(|f| f.0 == i).count();
-        lists.ends.push(end);
-    }
-    Ok(lists)
+    lists.close_before(particles.len());
+    Ok(NeighbourLists::from_runs([lists]))
 }
 
 /// The nearest neighbours of all `particles`: the smallest r^2 over the addresses
@@ -215,6 +308,7 @@ mod tests {
     const ALL: ListRules = ListRules {
         include_self: true,
         sorted: true,
+        at_most: LABELS_AT_MOST,
     };
 
     #[test]
@@ -232,6 +326,7 @@ mod tests {
         let rules = ListRules {
             include_self: false,
             sorted: false,
+            ..ALL
         };
         let found = lists(&memory, 4, 0.0, &block, rules).unwrap();
         assert_eq!(found.list(1), [5, -1], "address order, own label left out");

@@ -7,6 +7,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::division::{Division, Task};
 use super::kernel::MeanRoot;
+use super::lists;
 use super::pool::Pool;
 use super::simd::Simd;
 use super::tasks::{Compute, Finish, Predict, Prepared, Shared};
@@ -14,6 +15,7 @@ use super::workspace::Workspace;
 use crate::backend::{Backend, Block, Results};
 use crate::error::Result;
 use crate::grape::jmemory::JMemory;
+use crate::grape::neighbours::{ListRules, NeighbourLists};
 use crate::grape::particle::Force;
 use crate::observe::statistics::Phases;
 use crate::process::settings::{InstructionSet, Precision};
@@ -40,6 +42,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     workspaces: Vec<Mutex<Workspace<S::T>>>,
     /// Positions of the block's pages, in address order.
     pages: Vec<usize>,
+    /// Memory of [`lists::lists`].
+    positions: Vec<lists::Positions>,
     /// Time of the block before.
     last_ti: Option<u64>,
     /// Whether the next block is timed.
@@ -68,6 +72,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             prepared: Vec::new(),
             workspaces: Vec::new(),
             pages: Vec::new(),
+            positions: Vec::new(),
             last_ti: None,
             measured: false,
             phases: Phases::default(),
@@ -193,6 +198,23 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
         }
         self.phases.joining = begin.map(|b| b.elapsed()).unwrap_or_default();
         Ok(())
+    }
+
+    fn neighbour_lists(
+        &mut self,
+        memory: &JMemory,
+        block: &Block,
+        rules: ListRules,
+    ) -> Result<NeighbourLists> {
+        let positions = &mut self.positions;
+        lists::lists(
+            self.s.double(),
+            memory,
+            block,
+            rules,
+            self.threads,
+            positions,
+        )
     }
 }
 

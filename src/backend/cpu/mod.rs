@@ -8,6 +8,7 @@ mod again;
 mod division;
 mod engine;
 mod kernel;
+mod lists;
 mod nearest;
 mod pool;
 mod reach;

@@ -305,7 +305,7 @@ impl<T: Real> Tile<T> {
 
 /// The predictor's arithmetic on vectors.
 #[derive(Clone, Copy)]
-struct Lanes<D>(D);
+pub struct Lanes<D>(pub D);
 
 impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
     type N = D::V;

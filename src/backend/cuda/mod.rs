@@ -21,7 +21,7 @@ use self::field::Field;
 use super::{Backend, Block, Results, cpu, reference};
 use crate::error::Result;
 use crate::grape::jmemory::JMemory;
-use crate::grape::neighbours::{self, ListRules, NeighbourLists};
+use crate::grape::neighbours::{ListRules, NeighbourLists};
 use crate::grape::particle::{Force, IParticle};
 use crate::observe::statistics::Phases;
 use crate::process;
@@ -250,8 +250,8 @@ impl Backend for Cuda {
         self.leave_to_parent();
         self.queued = None;
         match self.on_devices(|cuda| cuda.lists(memory, block, rules)) {
-            Some(lists) => NeighbourLists::from_lists(lists, rules),
-            None => neighbours::lists(memory, block.nj, block.ti, &block.particles, rules),
+            Some(lists) => NeighbourLists::from_lists(lists?, rules),
+            None => self.host().neighbour_lists(memory, block, rules),
         }
     }
 }
@@ -384,20 +384,23 @@ impl Cuda {
         memory: &JMemory,
         block: &Block,
         rules: ListRules,
-    ) -> Attempt<Vec<Vec<i32>>> {
+    ) -> Attempt<Result<Vec<Vec<i32>>>> {
         // A device may have got another's share since.
         self.queue(memory, block, 0, &[], false)?;
         self.queued = None;
         let mut lists = vec![Vec::new(); block.particles.len()];
+        let mut listed = 0;
         let count = self.units.len();
         for (n, unit) in self.units.iter_mut().enumerate() {
             for (batch, found) in block.particles.chunks(BATCH).zip(lists.chunks_mut(BATCH)) {
                 let job = self.field.job((n, count), memory, block, batch, false);
-                unit.add_lists(&job, rules, found)
-                    .map_err(|failure| Lost { unit: n, failure })?;
+                let added = unit.add_lists(&job, rules, &mut listed, found);
+                if let Err(error) = added.map_err(|failure| Lost { unit: n, failure })? {
+                    return Ok(Err(error));
+                }
             }
         }
-        Ok(lists)
+        Ok(Ok(lists))
     }
 }
 

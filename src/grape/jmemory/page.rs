@@ -193,7 +193,20 @@ impl Page {
         &self.present
     }
 
-    /// The same for slots written since [`super::JMemory::forget_changes`].
+    /// The same for slots below the address `nj` only.
+    pub fn present_below(&self, nj: usize) -> [u64; PAGE / 64] {
+        let end = nj.saturating_sub(self.first_address());
+        let mut words = self.present;
+        for (w, word) in words.iter_mut().enumerate() {
+            let count = end.saturating_sub(64 * w);
+            if count < 64 {
+                *word &= (1 << count) - 1;
+            }
+        }
+        words
+    }
+
+    /// [`Page::present`] for slots written since [`super::JMemory::forget_changes`].
     pub fn changed(&self) -> &[u64; PAGE / 64] {
         &self.changed
     }

@@ -2,6 +2,7 @@
 
 mod bits;
 mod close;
+mod lists;
 mod nearest;
 
 use super::engine::Cpu;

@@ -2,26 +2,29 @@
 
 use super::{Job, Module, NEIGHBOUR_THREADS, Result, Unit, bytes_of, i_record};
 use crate::backend::cuda::layout::{IRecord, ListArgs};
-use crate::grape::neighbours::ListRules;
+use crate::error;
+use crate::grape::neighbours::{ListRules, no_memory};
 
 /// Labels that are fetched together.
 const LABELS: usize = 1 << 24;
 
 impl Unit {
-    /// The labels of the neighbours of each i-particle, in address order, added to `found`. The
-    /// memory is as the last job left it.
+    /// The labels of the neighbours of each i-particle, in address order, added to `found`, and their
+    /// number to `listed`. The memory is as the last job left it.
     ///
     /// # Errors
     ///
-    /// Those of the driver; the unit is of no use then.
+    /// Those of the driver; the unit is of no use then. Inside: the lists are too long, or the host has no
+    /// memory for them.
     pub fn add_lists(
         &mut self,
         job: &Job<'_>,
         rules: ListRules,
+        listed: &mut usize,
         found: &mut [Vec<i32>],
-    ) -> Result<()> {
+    ) -> Result<error::Result<()>> {
         if job.pages == 0 || job.particles.is_empty() {
-            return Ok(());
+            return Ok(Ok(()));
         }
         let current = self.lease.enter()?;
         self.settle(&current)?;
@@ -58,6 +61,10 @@ impl Unit {
         // SAFETY: written by the copy that was waited for.
         let counts =
             unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<u32>(), ni) }.to_vec();
+        *listed += counts.iter().map(|&count| count as usize).sum::<usize>();
+        if let Err(error) = rules.allow(*listed) {
+            return Ok(Err(error));
+        }
 
         let mut begin = 0;
         while begin < ni {
@@ -97,12 +104,15 @@ impl Unit {
                     unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<i32>(), total) };
                 for (list, &count) in found[begin..end].iter_mut().zip(&counts[begin..end]) {
                     let (mine, others) = labels.split_at(count as usize);
+                    if let Err(error) = list.try_reserve_exact(mine.len()).map_err(no_memory) {
+                        return Ok(Err(error));
+                    }
                     list.extend_from_slice(mine);
                     labels = others;
                 }
             }
             begin = end;
         }
-        Ok(())
+        Ok(Ok(()))
     }
 }

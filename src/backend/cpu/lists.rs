@@ -1,0 +1,296 @@
+//! Neighbour lists: squared distances in double precision, a vector of j-particles at a time, and
+//! the labels of those that are near.
+//!
+//! The positions of the block's pages are predicted once, then threads divide the i-particles. For a
+//! few of them at a time the comparisons with all j-particles leave one bit each, so that a list's
+//! length is known before its memory is asked for, and its labels are written once, where they stay.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+use super::pool::Pool;
+use super::simd::{Simd, Work};
+use super::tile::Lanes;
+use crate::backend::Block;
+use crate::error::Result;
+use crate::grape::jmemory::{JMemory, PAGE, Page};
+use crate::grape::label_sort;
+use crate::grape::neighbours::{ListRules, Lists, NeighbourLists, no_memory};
+use crate::grape::particle::IParticle;
+use crate::grape::predictor::Coordinate;
+use crate::grape::sum_tree::share;
+
+/// i-particles whose distances are found together: a vector of positions is loaded once for them.
+const TOGETHER: usize = 4;
+
+/// Bits of comparisons in one word, and words of a page.
+const WORD: usize = 64;
+const WORDS: usize = PAGE / WORD;
+
+/// Pairs that are not worth a second thread, in this many tasks for each thread otherwise.
+const WORTH_WAKING: usize = 1 << 18;
+const TASKS_PER_THREAD: usize = 4;
+
+/// Predicted positions of one page, a column for each coordinate.
+pub type Positions = [[f64; PAGE]; 3];
+
+/// The lists of a block.
+/// `positions` is memory that is kept from block to block.
+///
+/// # Errors
+///
+/// The lists are longer than the rules allow, or there is no memory for them.
+pub fn lists<S: Simd<T = f64>>(
+    s: S,
+    memory: &JMemory,
+    block: &Block,
+    rules: ListRules,
+    threads: usize,
+    positions: &mut Vec<Positions>,
+) -> Result<NeighbourLists> {
+    let Block { nj, ti, particles } = block;
+    let active = particles.iter().filter(|p| p.h2 > 0.0).count();
+    if active == 0 {
+        return Ok(NeighbourLists::default());
+    }
+    let mut pages = Vec::new();
+    pages
+        .try_reserve_exact(memory.pages(*nj).count())
+        .map_err(no_memory)?;
+    pages.extend(memory.pages(*nj));
+    let pages = &pages[..];
+    if pages.is_empty() {
+        return Ok(NeighbourLists::default());
+    }
+    let pairs = active.saturating_mul(pages.len() * PAGE);
+    let threads = if pairs < WORTH_WAKING { 1 } else { threads };
+    let missing = pages.len().saturating_sub(positions.len());
+    positions.try_reserve_exact(missing).map_err(no_memory)?;
+    positions.resize(pages.len().max(positions.len()), [[0.0; PAGE]; 3]);
+    let positions = &mut positions[..pages.len()];
+    predict(s, pages, *ti, positions, threads);
+
+    let mut present = Vec::new();
+    present
+        .try_reserve_exact(pages.len() * WORDS)
+        .map_err(no_memory)?;
+    present.extend(pages.iter().flat_map(|page| page.present_below(*nj)));
+    let search = Search {
+        s,
+        pages,
+        positions,
+        present: &present,
+        rules,
+        listed: AtomicUsize::new(0),
+    };
+    let tasks = match threads {
+        1 => 1,
+        _ => (threads * TASKS_PER_THREAD).min(particles.len().div_ceil(TOGETHER)),
+    };
+    let mut parts: Vec<Mutex<Result<Lists>>> = Vec::new();
+    parts.resize_with(tasks, || Mutex::new(Ok(Lists::default())));
+    Pool::get().run(tasks, threads, &|t| {
+        let range = share(particles.len(), tasks, t);
+        *parts[t].lock() = s.vectorize(Task {
+            search: &search,
+            particles: &particles[range],
+        });
+    });
+    let parts = parts.into_iter().map(Mutex::into_inner);
+    let runs = parts.collect::<Result<Vec<_>>>()?;
+    Ok(NeighbourLists::from_runs(runs))
+}
+
+/// Predicts all pages.
+fn predict<S: Simd<T = f64>>(
+    s: S,
+    pages: &[&Page],
+    ti: f64,
+    positions: &mut [Positions],
+    threads: usize,
+) {
+    let each = pages.len().div_ceil(threads * TASKS_PER_THREAD);
+    let shares = pages.chunks(each).zip(positions.chunks_mut(each));
+    let shares: Vec<_> = shares.map(Mutex::new).collect();
+    Pool::get().run(shares.len(), threads, &|t| {
+        let (pages, positions) = &mut *shares[t].lock();
+        for (page, x) in pages.iter().zip(positions.iter_mut()) {
+            s.vectorize(Predict { s, page, ti, x });
+        }
+    });
+}
+
+/// The prediction of one page.
+struct Predict<'a, S> {
+    s: S,
+    page: &'a Page,
+    ti: f64,
+    x: &'a mut Positions,
+}
+
+impl<S: Simd<T = f64>> Work for Predict<'_, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { s, page, ti, x } = self;
+        let now = s.splat(ti);
+        for (k, x) in x.iter_mut().enumerate() {
+            let columns = page.coordinate_columns(k);
+            for at in (0..PAGE).step_by(S::LANES) {
+                // SAFETY: the lanes divide PAGE, and `at` is a multiple of them below it.
+                unsafe {
+                    let interval = s.sub(now, s.load(page.times(), at));
+                    let coordinate = Coordinate {
+                        x: s.load(columns.x, at),
+                        v: s.load(columns.v, at),
+                        aby2: s.load(columns.aby2, at),
+                        a1by6: s.load(columns.a1by6, at),
+                        a2by18: match columns.a2by18 {
+                            Some(column) => Some(s.load(column, at)),
+                            None => None,
+                        },
+                    };
+                    s.store(x, at, coordinate.position(Lanes(s), interval));
+                }
+            }
+        }
+    }
+}
+
+/// What all tasks share.
+struct Search<'a, S> {
+    s: S,
+    pages: &'a [&'a Page],
+    positions: &'a [Positions],
+    /// Slots that hold a particle below nj, a bit each.
+    present: &'a [u64],
+    rules: ListRules,
+    /// Labels of all lists that were begun.
+    listed: AtomicUsize,
+}
+
+/// The lists of a run of i-particles.
+struct Task<'a, S> {
+    search: &'a Search<'a, S>,
+    particles: &'a [IParticle],
+}
+
+impl<S: Simd<T = f64>> Work for Task<'_, S> {
+    type Output = Result<Lists>;
+    #[inline(always)]
+    fn run(self) -> Result<Lists> {
+        let Self { search, particles } = self;
+        let words = search.pages.len() * WORDS;
+        let mut near = Vec::new();
+        near.try_reserve_exact(words * TOGETHER)
+            .map_err(no_memory)?;
+        near.resize(words * TOGETHER, 0);
+        let mut scratch = Vec::new();
+        let mut lists = Lists::with_room_for(particles.len())?;
+        let mut active = particles.iter().enumerate().filter(|(_, p)| p.h2 > 0.0);
+        loop {
+            let group: [_; TOGETHER] = std::array::from_fn(|_| active.next());
+            let Some(first) = group[0] else { break };
+            // A group that is not full repeats its first.
+            search.compare(group.map(|g| g.unwrap_or(first).1), &mut near);
+            for (member, near) in group.iter().zip(near.chunks_exact(words)) {
+                if let &Some((i, particle)) = member {
+                    lists.close_before(i);
+                    search.list(near, particle, &mut lists, &mut scratch)?;
+                }
+            }
+        }
+        lists.close_before(particles.len());
+        Ok(lists)
+    }
+}
+
+impl<S: Simd<T = f64>> Search<'_, S> {
+    /// Finds which j-particles are near each of some i-particles: a bit each, in as many runs of words.
+    #[inline(always)]
+    fn compare(&self, particles: [&IParticle; TOGETHER], near: &mut [u64]) {
+        let s = self.s;
+        let words = self.present.len();
+        // No closures here: they would be compiled without the instructions.
+        let zero = s.splat(0.0);
+        let mut x = [[zero; 3]; TOGETHER];
+        let mut bound = [zero; TOGETHER];
+        for (i, particle) in particles.iter().enumerate() {
+            for k in 0..3 {
+                x[i][k] = s.splat(particle.x[k]);
+            }
+            // r^2 < h^2, with the comparison that vectors have.
+            bound[i] = s.splat(particle.h2.next_down());
+        }
+        for (p, positions) in self.positions.iter().enumerate() {
+            for word in 0..WORDS {
+                let mut bits = [0_u64; TOGETHER];
+                let mut lane = 0;
+                while lane < WORD {
+                    let at = word * WORD + lane;
+                    // SAFETY: the lanes divide the 64 slots of a word, and the words a page.
+                    let [xj, yj, zj] = unsafe {
+                        [
+                            s.load(&positions[0], at),
+                            s.load(&positions[1], at),
+                            s.load(&positions[2], at),
+                        ]
+                    };
+                    for i in 0..TOGETHER {
+                        let dx = s.sub(xj, x[i][0]);
+                        let dy = s.sub(yj, x[i][1]);
+                        let dz = s.sub(zj, x[i][2]);
+                        // The one order of kirin, without fused operations.
+                        let r2 = s.add(s.add(s.mul(dx, dx), s.mul(dy, dy)), s.mul(dz, dz));
+                        bits[i] |= u64::from(s.le_bits(r2, bound[i])) << lane;
+                    }
+                    lane += S::LANES;
+                }
+                let at = p * WORDS + word;
+                for (i, bits) in bits.iter().enumerate() {
+                    near[i * words + at] = bits & self.present[at];
+                }
+            }
+        }
+    }
+
+    /// Appends the list of one i-particle.
+    #[inline(always)]
+    fn list(
+        &self,
+        near: &[u64],
+        particle: &IParticle,
+        lists: &mut Lists,
+        scratch: &mut Vec<i32>,
+    ) -> Result<()> {
+        let count = near.iter().map(|w| w.count_ones() as usize).sum();
+        // The order of threads decides who is refused, not whether anybody is.
+        let before = self.listed.fetch_add(count, Ordering::Relaxed);
+        self.rules.allow(before + count)?;
+        let labels = lists.grow(count)?;
+        let mut end = 0;
+        for (page, near) in self.pages.iter().zip(near.chunks_exact(WORDS)) {
+            for (run, &word) in page.index().chunks_exact(WORD).zip(near) {
+                if word == u64::MAX {
+                    labels[end..end + WORD].copy_from_slice(run);
+                    end += WORD;
+                    continue;
+                }
+                let mut bits = word;
+                while bits != 0 {
+                    labels[end] = run[bits.trailing_zeros() as usize];
+                    bits &= bits - 1;
+                    end += 1;
+                }
+            }
+        }
+        if self.rules.sorted {
+            label_sort::sort(labels, scratch)?;
+        }
+        if !self.rules.include_self {
+            lists.leave_out(particle.index);
+        }
+        Ok(())
+    }
+}
