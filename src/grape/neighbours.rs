@@ -82,10 +82,11 @@ impl Lists {
     /// Leaves a label out of the list that has not ended.
     pub fn leave_out(&mut self, label: i32) {
         let last = self.last();
-        let Some(mut kept) = last.iter().position(|&l| l == label) else {
+        let Some(first) = last.iter().position(|&l| l == label) else {
             return;
         };
-        for at in kept..last.len() {
+        let mut kept = first;
+        for at in first..last.len() {
             last[kept] = last[at];
             kept += usize::from(last[at] != label);
         }

@@ -217,9 +217,11 @@ impl<S: Simd<T = f64>> Search<'_, S> {
         let mut x = [[zero; 3]; TOGETHER];
         let mut bound = [zero; TOGETHER];
         for (i, particle) in particles.iter().enumerate() {
-            for k in 0..3 {
-                x[i][k] = s.splat(particle.x[k]);
-            }
+            x[i] = [
+                s.splat(particle.x[0]),
+                s.splat(particle.x[1]),
+                s.splat(particle.x[2]),
+            ];
             // r^2 < h^2, with the comparison that vectors have.
             bound[i] = s.splat(particle.h2.next_down());
         }

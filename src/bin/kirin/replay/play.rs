@@ -175,7 +175,7 @@ impl Player {
         let ni = forces.len();
         let begun = pending.begun.take();
         let parts = match &begun {
-            Some(_) => vec![0..ni],
+            Some(_) => std::iter::once(0..ni).collect(),
             None => pending.parts().to_vec(),
         };
         let mut begun = begun.into_iter();
