@@ -8,6 +8,9 @@
  * for success and a negative number with one line on stderr for a refusal, unless its
  * text says otherwise. `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
+ *  -5  there is no memory for what the call needs; the cluster stays as it was
+ *  -6  a signal handler calls what it has interrupted in another call
+ *
  * A null pointer is tolerated for the cluster id (it stands for 0), for the old
  * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
  * Input and output arrays may overlap in any way.

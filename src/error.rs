@@ -43,6 +43,8 @@ pub enum Error {
         /// Why, in words.
         reason: &'static str,
     },
+    /// A call from a signal handler that interrupted another call of the same thread.
+    InsideAnother,
     /// A defect of kirin itself, caught at the boundary.
     Internal {
         /// The message of the panic.
@@ -56,9 +58,10 @@ impl Error {
         match self {
             Self::NullPointer { .. } | Self::OutOfRange { .. } => -1,
             Self::BlockTooSmall { .. } => -2,
-            Self::OutOfMemory { .. } => -1,
             Self::Unsupported { .. } => -3,
             Self::Internal { .. } => -4,
+            Self::OutOfMemory { .. } => -5,
+            Self::InsideAnother => -6,
         }
     }
 }
@@ -78,6 +81,9 @@ impl fmt::Display for Error {
             ),
             Self::OutOfMemory { purpose } => write!(f, "no memory for {purpose}"),
             Self::Unsupported { reason } => write!(f, "not supported: {reason}"),
+            Self::InsideAnother => f.write_str(
+                "refused: a signal handler calls what it has interrupted in another call",
+            ),
             Self::Internal { message } => write!(f, "internal error: {message}"),
         }
     }

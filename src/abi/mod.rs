@@ -43,16 +43,25 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Error, Result};
-use crate::process::log;
+use crate::process::{entry, log};
 
 /// The boundary: errors become codes and a line on stderr, and no panic passes.
 #[inline]
 fn guard(name: &'static str, call: impl FnOnce() -> Result<c_int>) -> c_int {
-    match catch_unwind(AssertUnwindSafe(call)) {
+    let answered = entry::once(|| match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => value,
         Ok(Err(error)) => report(name, &error),
         Err(payload) => report_panic(name, &*payload),
-    }
+    });
+    answered.unwrap_or_else(|| refuse(name))
+}
+
+/// One origin for all calls: a handler may make many.
+#[cold]
+fn refuse(name: &'static str) -> c_int {
+    let error = Error::InsideAnother;
+    log::error("call within a call", format_args!("{name} is {error}"));
+    error.code()
 }
 
 #[cold]

@@ -1,14 +1,13 @@
 //! kirin's own calls: what a program may want to say of the library it runs on.
 
-use std::collections::HashSet;
 use std::ffi::{CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use once_cell::sync::Lazy;
-use parking_lot::Mutex;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::table::{Argument, Call, Kind, Returns, Support};
 use crate::grape::registry::REGISTRY;
+use crate::process::entry;
 
 /// The calls of this group.
 pub(super) const CALLS: &[Call] = &[
@@ -61,20 +60,35 @@ pub extern "C" fn kirin_precision(cluster_id: c_int) -> *const c_char {
     text(|| REGISTRY.with(cluster_id, |c| c.precision().to_string()))
 }
 
-/// Keeps one copy of each string ever returned; there are a handful.
+/// A string that was returned once.
+struct Text {
+    text: CString,
+    before: *const Text,
+}
+
+/// Keeps one copy of each string ever returned; there are a handful. Takes no lock, which a fork might
+/// leave held.
 fn text(make: impl FnOnce() -> String) -> *const c_char {
-    static TEXTS: Lazy<Mutex<HashSet<&'static std::ffi::CStr>>> = Lazy::new(Mutex::default);
-    let made = catch_unwind(AssertUnwindSafe(|| {
-        let text = CString::new(make()).unwrap_or_default();
-        let mut texts = TEXTS.lock();
-        match texts.get(&*text) {
-            Some(known) => known.as_ptr(),
-            None => {
-                let kept: &'static std::ffi::CStr = Box::leak(text.into_boxed_c_str());
-                texts.insert(kept);
-                kept.as_ptr()
-            }
+    static TEXTS: AtomicPtr<Text> = AtomicPtr::new(ptr::null_mut());
+    let made = entry::once(|| catch_unwind(AssertUnwindSafe(make)));
+    let Some(Ok(made)) = made else {
+        return c"".as_ptr();
+    };
+    let text = CString::new(made).unwrap_or_default();
+    let newest = TEXTS.load(Ordering::Acquire);
+    let mut next = newest.cast_const();
+    // SAFETY: texts are never freed, and are complete before they can be reached.
+    while let Some(known) = unsafe { next.as_ref() } {
+        if known.text == text {
+            return known.text.as_ptr();
         }
+        next = known.before;
+    }
+    let kept = Box::leak(Box::new(Text {
+        text,
+        before: newest,
     }));
-    made.unwrap_or(c"".as_ptr())
+    // Should another thread be faster, its text is forgotten, and one copy more made the next time.
+    TEXTS.store(kept, Ordering::Release);
+    kept.text.as_ptr()
 }

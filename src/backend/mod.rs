@@ -16,8 +16,8 @@ pub fn choose(settings: &Settings) -> Box<dyn Backend> {
     match settings.backend {
         BackendChoice::Auto | BackendChoice::Cuda => match cuda::choose(settings) {
             Ok(backend) => backend,
-            Err(reason) => {
-                cuda::report_absence(&reason);
+            Err(absence) => {
+                cuda::report_absence(settings, &absence);
                 cpu::choose(settings)
             }
         },

@@ -15,11 +15,12 @@ use crate::error::{Error, Result};
 use crate::grape::jmemory::{self, JMemory};
 use crate::grape::neighbours::{self, ListRules, NeighbourLists};
 use crate::grape::particle::{Force, IParticle, JParticle, Nearest};
+use crate::grape::work::Work;
 use crate::observe::audit::{Check, Computed};
 use crate::observe::pipelines::{Cost, State};
 use crate::observe::statistics::{self, Facts, Stats};
-use crate::process::log;
 use crate::process::settings::{Destination, Devices, Precision, Settings};
+use crate::process::{floating, log};
 
 /// Writes that may wait for the next block before the present one is settled
 /// to make way for them.
@@ -98,6 +99,8 @@ pub struct Cluster {
     low_level: LowLevel,
     stats: Option<Box<Stats>>,
     check: Option<Box<Check>>,
+    /// What a fork is told of the work on it.
+    work: Option<&'static Work>,
 }
 
 impl Cluster {
@@ -118,7 +121,24 @@ impl Cluster {
             has_nearest: false,
             lists: None,
             low_level: LowLevel::default(),
+            work: None,
         }
+    }
+
+    /// Has `work` tell forks when the cluster is at work that changes neither its j-particles nor
+    /// its block.
+    pub fn watched(self, work: &'static Work) -> Self {
+        Self {
+            work: Some(work),
+            ..self
+        }
+    }
+
+    /// In a child of a fork: the cluster as it was while a thread of the parent was at such work.
+    pub fn inherit(&mut self) {
+        // Half-changed, so that they cannot even be dropped.
+        std::mem::forget(self.backend.take());
+        std::mem::forget(std::mem::take(&mut self.results));
     }
 
     /// Names the GPUs to use, unless the user did or the backend has been chosen already.
@@ -219,7 +239,7 @@ impl Cluster {
         // A page that cannot be had is refused now, not at the next block.
         self.memory.reserve(address)?;
         if self.staged.len() == STAGED_AT_MOST {
-            self.settle()?;
+            floating::standard(|| self.settle())?;
             return self.memory.write(address, particle);
         }
         self.staged.try_reserve(1).map_err(|_| Error::OutOfMemory {
@@ -315,11 +335,17 @@ impl Cluster {
     }
 
     fn compute(&mut self, nearest: bool) -> Result<()> {
+        let is_inherited = self.backend.is_none();
         let backend = ready(&mut self.backend, &self.settings);
+        if is_inherited {
+            backend.start(&mut self.memory, &self.block)?;
+        }
         if let Some(stats) = &mut self.stats {
             stats.enter();
         }
+        let work = self.work.map(Work::begin);
         backend.finish(&self.memory, &self.block, nearest, &mut self.results)?;
+        drop(work);
         if let Some(stats) = &mut self.stats {
             stats.finish(nearest, || backend.phases());
             if backend.on_gpu()
@@ -392,7 +418,9 @@ impl Cluster {
         };
         let backend = ready(&mut self.backend, &self.settings);
         let begin = self.stats.is_some().then(Instant::now);
+        let work = self.work.map(Work::begin);
         let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
+        drop(work);
         if let (Some(stats), Some(begin)) = (&mut self.stats, begin) {
             stats.add_lists(begin.elapsed());
         }

@@ -1,18 +1,24 @@
 //! The lock of a cluster: nearly free for the thread that always takes it.
 //!
-//! A client loads its particles one call at a time, from one thread, and two atomic
-//! exchanges were half the cost of such a call. So the first thread that takes the lock often without
-//! another between becomes its favourite, and from then on announces itself by a plain
-//! store. A thread that comes later ends that for good: it makes every processor
-//! see the end (`membarrier`), waits until the favourite is out, and from then on everybody, the
-//! favourite too, goes through an ordinary mutex. Where the system has no such barrier there are no favourites.
+//! A client loads its particles one call at a time, from one thread, and the two atomic exchanges of
+//! a mutex cost more than the rest of the shortest such call. After 64 acquisitions in a row, without
+//! another thread between, a thread owns the lock: it then enters with one plain store (a biased lock).
+//! A thread that comes later ends that for good: it makes every processor see the end
+//! (`membarrier`), waits until the owner is out, and from then on everybody goes through the mutex.
+//! Where the system has no such barrier nobody owns the lock.
+//!
+//! Whole clients on one thread, against the mutex alone (9 runs of each, in turns, on a busy machine):
+//! treecode of 16384 particles in groups of 256: 6 % less time; in groups of 2048, and hermite
+//! with 256 and 1024 particles: 1 % or less.
+//!
+//! A thread never comes here twice at a time: see [`crate::process::entry`].
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
+use crate::process::lock::{self, Lock};
 
 /// Times in a row that make a favourite.
 const OFTEN: u32 = 64;
@@ -29,9 +35,15 @@ pub struct Turn<T> {
     /// Whether the favourite is inside.
     inside: AtomicBool,
     /// The lock of all others, with the thread that had it last and how often in a row.
-    queue: Mutex<(usize, u32)>,
+    queue: Lock<(usize, u32)>,
+    /// The lock on `queue` during the turn of any other thread. (Not in the guard: to move a larger
+    /// one costs as much as an exchange.)
+    held: UnsafeCell<Option<lock::Guard<'static, (usize, u32)>>>,
     value: UnsafeCell<T>,
 }
+
+// SAFETY: whatever moves is borrowed by nobody, so that no guard is kept.
+unsafe impl<T: Send> Send for Turn<T> {}
 
 // SAFETY: one thread at a time reaches the value, as with a mutex.
 unsafe impl<T: Send> Sync for Turn<T> {}
@@ -48,26 +60,21 @@ impl<T> Turn<T> {
         Self {
             favourite: AtomicUsize::new(NOBODY),
             inside: AtomicBool::new(false),
-            queue: Mutex::new((NOBODY, 0)),
+            queue: Lock::new((NOBODY, 0)),
+            held: UnsafeCell::new(None),
             value: UnsafeCell::new(value),
         }
     }
 
     /// Waits for the turn of this thread.
-    ///
-    /// # Panics
-    ///
-    /// The thread has it already: a signal handler calls what it interrupted.
     #[inline(always)]
     pub fn lock(&self) -> Guard<'_, T> {
         let me = this_thread();
         if self.favourite.load(Ordering::Relaxed) == me && self.enter(me) {
-            return Guard {
-                turn: self,
-                queue: None,
-            };
+            return Guard { turn: self };
         }
-        self.wait(me)
+        self.wait(me);
+        Guard { turn: self }
     }
 
     /// The turn of this thread, if nobody else's is on.
@@ -88,18 +95,30 @@ impl<T> Turn<T> {
                 return None;
             }
         }
-        Some(Guard {
-            turn: self,
-            queue: Some(queue),
-        })
+        self.keep(queue);
+        Some(Guard { turn: self })
+    }
+
+    /// Ends the turn of whichever thread it is, and hands over the value as that thread left it.
+    ///
+    /// # Safety
+    ///
+    /// This is the only thread, in a child of a fork, and it is not its turn.
+    #[allow(clippy::mut_from_ref, reason = "nobody else can reach the value")]
+    pub unsafe fn take_from_the_dead(&self) -> &mut T {
+        self.favourite.store(NOBODY, Ordering::Relaxed);
+        self.inside.store(false, Ordering::Relaxed);
+        // SAFETY: nobody else can reach either.
+        unsafe {
+            std::mem::forget((*self.held.get()).take());
+            *self.queue.take_from_the_dead() = (NOBODY, 0);
+            &mut *self.value.get()
+        }
     }
 
     /// Lets the favourite in, unless it is no longer that.
     #[inline(always)]
     fn enter(&self, me: usize) -> bool {
-        if self.inside.load(Ordering::Relaxed) {
-            refuse();
-        }
         self.inside.store(true, Ordering::Relaxed);
         // The processor may still load before it stores: the barrier of the other side prevents that.
         compiler_fence(Ordering::SeqCst);
@@ -111,7 +130,7 @@ impl<T> Turn<T> {
     }
 
     #[cold]
-    fn wait(&self, me: usize) -> Guard<'_, T> {
+    fn wait(&self, me: usize) {
         let mut queue = self.queue.lock();
         match self.favourite.load(Ordering::Relaxed) {
             NEVER => {}
@@ -138,30 +157,32 @@ impl<T> Turn<T> {
                 }
             }
         }
-        Guard {
-            turn: self,
-            queue: Some(queue),
+        self.keep(queue);
+    }
+
+    fn keep<'a>(&'a self, queue: lock::Guard<'a, (usize, u32)>) {
+        // SAFETY: the guard goes before the borrow of `self` ends, when that of the turn is dropped or
+        // the process is another one; and it is this thread's turn.
+        unsafe {
+            let queue = std::mem::transmute::<lock::Guard<'a, _>, lock::Guard<'static, _>>(queue);
+            *self.held.get() = Some(queue);
         }
     }
-}
-
-#[cold]
-fn refuse() -> ! {
-    panic!("a call on a cluster that this thread is in already")
 }
 
 /// The turn of one thread; ends when dropped.
 pub struct Guard<'a, T> {
     turn: &'a Turn<T>,
-    /// What others wait for, unless this is the favourite's turn.
-    queue: Option<MutexGuard<'a, (usize, u32)>>,
 }
 
 impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.queue.is_none() {
+        if self.turn.inside.load(Ordering::Relaxed) {
             self.turn.inside.store(false, Ordering::Release);
+        } else {
+            // SAFETY: it is this thread's turn, and not the favourite's, so its lock is kept there.
+            drop(unsafe { (*self.turn.held.get()).take() });
         }
     }
 }
@@ -333,15 +354,20 @@ mod tests {
         assert_eq!(*turn.lock(), 2 * u64::from(OFTEN));
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
-    fn a_call_within_a_call_is_refused() {
-        let turn = Turn::new(0_u64);
-        become_favourite(&turn);
-        let within = turn.lock();
-        let again = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| *turn.lock()));
-        assert!(again.is_err());
-        drop(within);
-        assert_eq!(*turn.lock(), u64::from(OFTEN));
+    fn the_dead_give_it_back() {
+        for favourites in [false, true] {
+            let turn = Turn::new(0_u64);
+            if favourites {
+                become_favourite(&turn);
+            }
+            *turn.lock() = 5;
+            std::mem::forget(turn.lock());
+            assert!(turn.try_lock().is_none());
+            // SAFETY: no other thread knows the lock, and the guard is forgotten.
+            assert_eq!(unsafe { *turn.take_from_the_dead() }, 5);
+            assert_eq!(*turn.lock(), 5);
+            assert!(turn.try_lock().is_some());
+        }
     }
 }

@@ -9,3 +9,4 @@ pub mod particle;
 pub mod predictor;
 pub mod registry;
 pub mod sum_tree;
+pub mod work;

@@ -7,11 +7,11 @@
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use super::pipelines::{Cost, Pipelines, State};
-use crate::process::settings::Destination;
+use crate::process::output::File;
+use crate::process::settings::{self, Destination};
 use crate::process::{self, log, ranks};
 
 /// Floating-point operations of one pair, by the convention of Makino and Nitadori for
@@ -392,12 +392,10 @@ pub fn write(destination: &Destination, text: &str) {
         Destination::Stderr => log::line(text.trim_end().replace('\n', "\nkirin: ")),
         Destination::File(pattern) => {
             let name = process::file_name(pattern);
-            let written = OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(&name)
-                .and_then(|mut file| file.write_all(text.as_bytes()));
+            let written = File::open(OpenOptions::new().append(true).create(true), &name)
+                .and_then(|file| file.write_all(text.as_bytes()));
             if let Err(e) = written {
+                let name = settings::echo(&name);
                 log::error("KIRIN_STATS", format_args!("{name}: {e}"));
             }
         }

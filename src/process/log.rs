@@ -1,38 +1,115 @@
-//! One-line messages on stderr. Nothing else in the library writes anywhere,
-//! and stdout is never touched: kira writes its snapshots there.
+//! One-line messages on stderr. Nothing else in the library writes there, and stdout is never
+//! touched: kira writes its snapshots there.
+//!
+//! Nothing here allocates or waits: messages come from signal handlers, from children of a fork,
+//! and where there is no memory left.
 
-use std::collections::HashMap;
-use std::fmt::Display;
-use std::io::Write;
+use std::fmt::{self, Display, Write};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use once_cell::sync::Lazy;
-use parking_lot::Mutex;
+use crate::process::output;
 
 /// How many messages of one origin are shown before the rest are suppressed:
 /// a client that ignores an error may repeat it for a month.
 const SHOWN_PER_ORIGIN: u32 = 10;
 
-static SHOWN: Lazy<Mutex<HashMap<&'static str, u32>>> = Lazy::new(Mutex::default);
+/// Messages of one origin, which is known by a hash of its name.
+struct Count {
+    origin: AtomicU64,
+    messages: AtomicU32,
+}
+
+/// More than there are calls and other origins.
+static COUNTS: [Count; 1024] = [const {
+    Count {
+        origin: AtomicU64::new(0),
+        messages: AtomicU32::new(0),
+    }
+}; 1024];
+
+/// The messages of `origin`.
+fn messages(origin: &str) -> &'static AtomicU32 {
+    // FNV-1a; 0 stands for a free place.
+    let hash = origin.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    }) | 1;
+    let first = hash as usize % COUNTS.len();
+    let mut places = COUNTS[first..].iter().chain(&COUNTS[..first]);
+    let mine = |count: &&Count| {
+        let taken = Ordering::Relaxed;
+        match count.origin.compare_exchange(0, hash, taken, taken) {
+            Ok(_) => true,
+            Err(other) => other == hash,
+        }
+    };
+    &places.find(mine).unwrap_or(&COUNTS[first]).messages
+}
 
 /// Reports a failure of the call or part of the library named `origin`.
 pub fn error(origin: &'static str, message: impl Display) {
-    let shown = {
-        let mut counts = SHOWN.lock();
-        let count = counts.entry(origin).or_default();
-        *count = count.saturating_add(1);
-        *count
-    };
-    if shown <= SHOWN_PER_ORIGIN {
-        line(format_args!("{origin}: {message}"));
+    let messages = messages(origin);
+    // It does not come round to 0 again.
+    if messages.load(Ordering::Relaxed) >= SHOWN_PER_ORIGIN {
+        return;
     }
-    if shown == SHOWN_PER_ORIGIN {
-        line(format_args!("{origin}: further messages are suppressed"));
+    let shown = messages.fetch_add(1, Ordering::Relaxed) + 1;
+    if shown < SHOWN_PER_ORIGIN {
+        line(format_args!("{origin}: {message}"));
+    } else if shown == SHOWN_PER_ORIGIN {
+        line(format_args!(
+            "{origin}: {message} (further messages are suppressed)"
+        ));
     }
 }
 
-/// Writes one line in a single call, so that lines of several processes do not mix.
-/// A closed stderr is no reason to fail.
+/// Writes one line in a single call (unless it is very long), so that lines of several processes do
+/// not mix.
 pub fn line(message: impl Display) {
-    let text = format!("kirin: {message}\n");
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let mut line = Line {
+        bytes: [0; 4096],
+        length: 0,
+    };
+    // Writing to it does not fail; a message that fails to show itself ends where it does.
+    let _ = write!(line, "kirin: {message}");
+    let _ = line.write_str("\n");
+    line.flush();
+}
+
+/// What is to be written.
+struct Line {
+    bytes: [u8; 4096],
+    length: usize,
+}
+
+impl Line {
+    fn flush(&mut self) {
+        output::to_stderr(&self.bytes[..self.length]);
+        self.length = 0;
+    }
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            if self.length == self.bytes.len() {
+                self.flush();
+            }
+            self.bytes[self.length] = byte;
+            self.length += 1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_counted_apart() {
+        let [one, other] = ["the first origin", "another origin"];
+        assert!(!std::ptr::eq(messages(one), messages(other)));
+        let elsewhere = String::from("the first origin");
+        assert!(std::ptr::eq(messages(one), messages(&elsewhere)));
+    }
 }

@@ -1,9 +1,15 @@
 //! What the library must know of its process: its forks, its end, the names of its files.
 
+pub mod entry;
+pub mod floating;
+pub mod lock;
 pub mod log;
+pub mod output;
 pub mod ranks;
 pub mod settings;
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::panic::catch_unwind;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -41,28 +47,39 @@ pub fn at_exit(hook: extern "C" fn()) {
     }
 }
 
-/// Runs what an exit hook has to do. No panic leaves it.
+/// Runs what an exit hook has to do, in the standard floating-point environment. No panic leaves it.
 pub fn last_words(act: impl FnOnce() + std::panic::UnwindSafe) {
     // A panic has been reported on stderr, and there is nobody left to tell.
-    let _ = catch_unwind(act);
+    let _ = floating::standard(|| catch_unwind(act));
 }
 
 /// The name of a file of this process: `%p` in `pattern` is the process id, `%r` the rank (0
 /// where there are none). A pattern with neither gets the rank at its end, if there are several.
-pub fn file_name(pattern: &str) -> String {
+pub fn file_name(pattern: &OsStr) -> OsString {
     expand(pattern, std::process::id(), ranks::rank())
 }
 
-fn expand(pattern: &str, process: u32, rank: Option<u32>) -> String {
-    let mut name = pattern
-        .replace("%p", &process.to_string())
-        .replace("%r", &rank.unwrap_or(0).to_string());
-    if let Some(rank) = rank
-        && name == pattern
-    {
-        name += &format!(".{rank}");
+fn expand(pattern: &OsStr, process: u32, rank: Option<u32>) -> OsString {
+    let mut name = Vec::new();
+    let mut rest = pattern.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match (first, after.first()) {
+            (b'%', Some(b'p')) => name.extend(process.to_string().bytes()),
+            (b'%', Some(b'r')) => name.extend(rank.unwrap_or(0).to_string().bytes()),
+            _ => {
+                name.push(*first);
+                continue;
+            }
+        }
+        rest = &after[1..];
     }
-    name
+    if let Some(rank) = rank
+        && name == pattern.as_bytes()
+    {
+        name.extend(format!(".{rank}").bytes());
+    }
+    OsString::from_vec(name)
 }
 
 /// File name of the program, for people.
@@ -76,6 +93,16 @@ pub fn program() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn expand(pattern: &str, process: u32, rank: Option<u32>) -> OsString {
+        super::expand(OsStr::new(pattern), process, rank)
+    }
+
+    #[test]
+    fn names_need_not_be_text() {
+        let name = super::expand(OsStr::from_bytes(b"\xff%p%\xfe%"), 7, None);
+        assert_eq!(name.as_bytes(), b"\xff7%\xfe%");
+    }
 
     #[test]
     fn files_of_ranks_and_processes_differ() {

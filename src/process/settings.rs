@@ -1,10 +1,13 @@
 //! The settings of the library: environment variables `KIRIN_*`, read once at
 //! the first call that needs one.
 
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::ptr;
 use std::str::FromStr;
-
-use once_cell::sync::Lazy;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Which implementation computes forces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,7 +97,7 @@ pub enum Destination {
     /// To stderr.
     Stderr,
     /// To the end of a file, whose name [`crate::process::file_name`] makes.
-    File(String),
+    File(OsString),
 }
 
 /// Everything a user can set.
@@ -127,7 +130,7 @@ pub struct Settings {
     /// `KIRIN_CHECK`: whether samples of the results are recomputed.
     pub check: bool,
     /// `KIRIN_TRACE`: the file, if there is to be one.
-    pub trace: Option<String>,
+    pub trace: Option<OsString>,
 }
 
 impl Default for Settings {
@@ -171,7 +174,7 @@ pub struct Setting {
     pub default: &'static str,
     /// What it does.
     pub about: &'static str,
-    apply: fn(&mut Settings, &str) -> Result<(), ()>,
+    apply: fn(&mut Settings, &OsStr) -> Result<(), ()>,
     show: fn(&Settings) -> String,
 }
 
@@ -230,7 +233,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "auto",
         about: "whether the j-particles of a block too small to fill the GPU, or the cores, are divided too; the results are the same",
         apply: |s, v| {
-            s.split = match v.to_ascii_lowercase().as_str() {
+            s.split = match lower_case(v)?.as_str() {
                 "auto" => true,
                 "off" => false,
                 _ => return Err(()),
@@ -253,7 +256,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "auto",
         about: "threads of the CPU backend; auto is the cores allowed to the process, divided by the local MPI ranks",
         apply: |s, v| {
-            let threads = if v.eq_ignore_ascii_case("auto") {
+            let threads = if lower_case(v)? == "auto" {
                 0
             } else {
                 integer(v, 1, 4096)?
@@ -280,7 +283,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "use",
         about: "whether the fourth-order term a2by18 enters the prediction, as on GRAPE-6",
         apply: |s, v| {
-            s.snap = match v.to_ascii_lowercase().as_str() {
+            s.snap = match lower_case(v)?.as_str() {
                 "use" => true,
                 "ignore" => false,
                 _ => return Err(()),
@@ -302,7 +305,7 @@ pub const SETTINGS: &[Setting] = &[
         values: "0, 1, or a file",
         default: "0",
         about: "statistics of each cluster when it is closed and at the end: 1 to stderr, else to the end of that file; %p in its name is the process id, %r the MPI rank",
-        apply: |s, v| parse(v).map(|v| s.stats = v),
+        apply: |s, v| destination(v).map(|v| s.stats = v),
         show: |s| s.stats.to_string(),
     },
     Setting {
@@ -311,14 +314,14 @@ pub const SETTINGS: &[Setting] = &[
         default: "0",
         about: "file in which all calls are recorded for kirin replay; %p in its name is the process id, %r the MPI rank",
         apply: |s, v| {
-            s.trace = match v {
-                "" => return Err(()),
-                "0" => None,
-                name => Some(name.to_owned()),
+            s.trace = match v.as_bytes() {
+                b"" => return Err(()),
+                b"0" => None,
+                _ => Some(v.to_owned()),
             };
             Ok(())
         },
-        show: |s| s.trace.clone().unwrap_or_else(|| "0".to_owned()),
+        show: |s| s.trace.as_deref().map_or_else(|| "0".to_owned(), echo),
     },
     Setting {
         name: "KIRIN_CHECK",
@@ -393,34 +396,35 @@ impl fmt::Display for Devices {
     }
 }
 
-impl FromStr for Destination {
-    type Err = ();
-    fn from_str(s: &str) -> Result<Self, ()> {
-        match s {
-            "" => Err(()),
-            "0" => Ok(Self::Off),
-            "1" => Ok(Self::Stderr),
-            name => Ok(Self::File(name.to_owned())),
-        }
+fn destination(value: &OsStr) -> Result<Destination, ()> {
+    match value.as_bytes() {
+        b"" => Err(()),
+        b"0" => Ok(Destination::Off),
+        b"1" => Ok(Destination::Stderr),
+        _ => Ok(Destination::File(value.to_owned())),
     }
 }
 
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Off => "0",
-            Self::Stderr => "1",
-            Self::File(name) => name,
-        })
+        match self {
+            Self::Off => f.write_str("0"),
+            Self::Stderr => f.write_str("1"),
+            Self::File(name) => f.write_str(&echo(name)),
+        }
     }
 }
 
-fn parse<T: FromStr<Err = ()>>(value: &str) -> Result<T, ()> {
-    value.parse()
+fn parse<T: FromStr<Err = ()>>(value: &OsStr) -> Result<T, ()> {
+    value.to_str().ok_or(())?.parse()
 }
 
-fn integer(value: &str, least: i32, most: i32) -> Result<i32, ()> {
-    let n: i32 = value.parse().map_err(|_| ())?;
+fn lower_case(value: &OsStr) -> Result<String, ()> {
+    Ok(value.to_str().ok_or(())?.to_ascii_lowercase())
+}
+
+fn integer(value: &OsStr, least: i32, most: i32) -> Result<i32, ()> {
+    let n: i32 = value.to_str().ok_or(())?.parse().map_err(|_| ())?;
     if (least..=most).contains(&n) {
         Ok(n)
     } else {
@@ -431,27 +435,54 @@ fn integer(value: &str, least: i32, most: i32) -> Result<i32, ()> {
 /// Settings from `variables`, with a sentence for each one that is not as it should be.
 /// A variable with a bad value keeps its default.
 pub fn from_variables(
-    variables: impl IntoIterator<Item = (String, String)>,
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> (Settings, Vec<String>) {
     let mut settings = Settings::default();
     let mut complaints = Vec::new();
     for (name, value) in variables {
         match SETTINGS.iter().find(|s| s.name == name) {
             Some(setting) => {
-                let taken = (setting.apply)(&mut settings, value.trim());
+                let taken = (setting.apply)(&mut settings, trimmed(&value));
                 if taken.is_err() {
                     complaints.push(format!(
-                        "{name}={value} is not one of: {}; {} is used",
-                        setting.values, setting.default
+                        "{}={} is not one of: {}; {} is used",
+                        setting.name,
+                        echo(&value),
+                        setting.values,
+                        setting.default
                     ));
                 }
             }
-            None if name.starts_with("KIRIN_") => complaints.push(unknown(&name)),
+            None if name.as_bytes().starts_with(b"KIRIN_") => {
+                complaints.push(unknown(&echo(&name)));
+            }
             None => {}
         }
     }
     complaints.sort();
     (settings, complaints)
+}
+
+/// A value without blanks around it, where it is text.
+fn trimmed(value: &OsStr) -> &OsStr {
+    value.to_str().map_or(value, |text| OsStr::new(text.trim()))
+}
+
+/// Most characters of a user's text that messages show.
+const SHOWN: usize = 200;
+
+/// A text of the user's for a message: on one line, and cut where it is long.
+pub fn echo(text: &OsStr) -> String {
+    let text: Cow<'_, str> = text.to_string_lossy();
+    let plain = |c: char| if c.is_control() { '?' } else { c };
+    match text.char_indices().nth(SHOWN) {
+        None => text.chars().map(plain).collect(),
+        Some((end, _)) => text[..end]
+            .chars()
+            .map(plain)
+            .chain("...".chars())
+            .collect(),
+    }
 }
 
 fn unknown(name: &str) -> String {
@@ -483,17 +514,24 @@ fn edit_distance(a: &str, b: &str) -> usize {
 /// The settings of this process. The first use reads the environment and
 /// reports what is wrong with it.
 pub fn settings() -> &'static Settings {
-    static SETTINGS: Lazy<Settings> = Lazy::new(|| {
-        let variables = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
-        let (settings, complaints) = from_variables(variables);
-        for complaint in complaints {
-            crate::process::log::line(complaint);
+    // Nobody waits for another thread, which a child of a fork would not have: both read.
+    static READ: AtomicPtr<Settings> = AtomicPtr::new(ptr::null_mut());
+    // SAFETY: settings are never freed, and are complete before they can be reached.
+    if let Some(settings) = unsafe { READ.load(Ordering::Acquire).as_ref() } {
+        return settings;
+    }
+    let (settings, complaints) = from_variables(std::env::vars_os());
+    let mine = Box::into_raw(Box::new(settings));
+    let first = READ.compare_exchange(ptr::null_mut(), mine, Ordering::AcqRel, Ordering::Acquire);
+    let settings = match first {
+        Ok(_) => {
+            complaints.iter().for_each(crate::process::log::line);
+            mine
         }
-        settings
-    });
-    &SETTINGS
+        Err(others) => others,
+    };
+    // SAFETY: as above; the thread that was slower leaves its own unused.
+    unsafe { &*settings }
 }
 
 #[cfg(test)]
@@ -501,7 +539,7 @@ mod tests {
     use super::*;
 
     fn read(pairs: &[(&str, &str)]) -> (Settings, Vec<String>) {
-        from_variables(pairs.iter().map(|&(n, v)| (n.to_owned(), v.to_owned())))
+        from_variables(pairs.iter().map(|&(n, v)| (n.into(), v.into())))
     }
 
     #[test]
@@ -525,8 +563,11 @@ mod tests {
         assert_eq!((s.npipes, s.threads, s.snap), (48, 3, false));
         assert!(!s.split);
         assert_eq!(s.no_neighbour, NoNeighbour::MinusOne);
-        assert_eq!(s.stats, Destination::File("/tmp/Stats-%p".to_owned()));
-        assert_eq!((s.trace.as_deref(), s.check), (Some("/tmp/Trace"), true));
+        assert_eq!(s.stats, Destination::File("/tmp/Stats-%p".into()));
+        assert_eq!(
+            (s.trace.as_deref(), s.check),
+            (Some("/tmp/Trace".as_ref()), true)
+        );
         assert!(!s.lists_include_self());
     }
 
@@ -539,6 +580,35 @@ mod tests {
             complaints[1].contains("mixed, double, single"),
             "{complaints:?}"
         );
+    }
+
+    #[test]
+    fn what_is_no_text_is_a_file_name_or_reported() {
+        let bytes = OsStr::from_bytes(b"/tmp/\xff\xfe");
+        let pair = |name: &str| (name.into(), bytes.to_owned());
+        let (s, complaints) = from_variables([pair("KIRIN_STATS"), pair("KIRIN_TRACE")]);
+        assert_eq!(complaints, Vec::<String>::new());
+        assert_eq!(s.stats, Destination::File(bytes.to_owned()));
+        assert_eq!(s.trace.as_deref(), Some(bytes));
+        let others = || {
+            SETTINGS
+                .iter()
+                .filter(|s| !["KIRIN_STATS", "KIRIN_TRACE"].contains(&s.name))
+        };
+        let (s, complaints) = from_variables(others().map(|s| pair(s.name)));
+        assert_eq!(s, Settings::default());
+        assert_eq!(complaints.len(), others().count());
+        let (_, complaints) =
+            from_variables([(OsStr::from_bytes(b"KIRIN_\xff").to_owned(), "1".into())]);
+        assert_eq!(complaints.len(), 1);
+    }
+
+    #[test]
+    fn echoes_are_short_and_on_one_line() {
+        assert_eq!(echo(OsStr::new("a\nb\u{1b}c")), "a?b?c");
+        assert_eq!(echo(OsStr::new(&"é".repeat(200))), "é".repeat(200));
+        let long = echo(OsStr::new(&"é".repeat(100_000)));
+        assert_eq!(long, "é".repeat(200) + "...");
     }
 
     #[test]
@@ -558,7 +628,7 @@ mod tests {
                 setting.name
             );
             let mut copy = defaults.clone();
-            (setting.apply)(&mut copy, &setting.value(&defaults)).expect(setting.name);
+            (setting.apply)(&mut copy, setting.value(&defaults).as_ref()).expect(setting.name);
             assert_eq!(copy, defaults, "{}", setting.name);
         }
     }

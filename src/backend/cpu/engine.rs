@@ -1,9 +1,8 @@
 //! One block through the kernels: pages are predicted, tasks sum over them, and
 //! the sums become results.
 
+use std::sync::{PoisonError, RwLock};
 use std::time::Instant;
-
-use parking_lot::{Mutex, RwLock};
 
 use super::division::{Division, Task};
 use super::kernel::MeanRoot;
@@ -16,6 +15,7 @@ use crate::error::Result;
 use crate::grape::jmemory::JMemory;
 use crate::grape::particle::Force;
 use crate::observe::statistics::Phases;
+use crate::process::lock::Lock;
 use crate::process::settings::{InstructionSet, Precision};
 
 /// Blocks up to this size do not keep the tiles of a time that is seen for the first time.
@@ -37,7 +37,7 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     root: f64,
     /// One for each page of the memory, at the page's position.
     prepared: Vec<RwLock<Prepared<S::T>>>,
-    workspaces: Vec<Mutex<Workspace<S::T>>>,
+    workspaces: Vec<Lock<Workspace<S::T>>>,
     /// Positions of the block's pages, in address order.
     pages: Vec<usize>,
     /// Time of the block before.
@@ -125,14 +125,15 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
 
         let mut stale = 0;
         for &position in &self.pages {
-            let prepared = self.prepared[position].get_mut();
+            let prepared = self.prepared[position]
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner);
             let tile = prepared.fresh_tile(memory.page(position), block.ti);
             stale += usize::from(tile.is_none());
         }
         let division = Division::new(ni, self.pages.len(), stale, self.threads, self.split);
         if self.workspaces.len() < division.tasks() {
-            self.workspaces
-                .resize_with(division.tasks(), Mutex::default);
+            self.workspaces.resize_with(division.tasks(), Lock::default);
         }
         let shared = Shared::<S, SPLIT> {
             s: self.s,

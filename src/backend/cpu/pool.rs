@@ -6,13 +6,14 @@
 //! A worker looks for the next job, and the caller for the end of the last tasks, for a moment
 //! before they sleep; nobody spins longer than that.
 //!
-//! The locks are those of the standard library: parking_lot's waiting threads stand in a
-//! table of the whole process, which is wrong after a fork.
+//! Threads do not survive a fork: a child makes its own pool.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::process::{self, floating};
 
 /// A job as its workers see it: valid while it is posted or somebody is at work on it.
 struct Job<'a> {
@@ -84,7 +85,7 @@ fn look_while(goes_on: impl Fn() -> bool) {
 /// The workers of this process. Made at the first job that wants them.
 pub struct Pool {
     shared: Arc<Shared>,
-    /// Threads do not survive a fork: a child makes its own pool.
+    /// The generation of the process whose threads they are.
     process: u32,
 }
 
@@ -92,7 +93,7 @@ impl Pool {
     fn new() -> Self {
         Self {
             shared: Arc::default(),
-            process: std::process::id(),
+            process: process::generation(),
         }
     }
 
@@ -102,7 +103,7 @@ impl Pool {
         let known = POOL.load(Ordering::Acquire);
         // SAFETY: pools are never freed.
         if let Some(pool) = unsafe { known.as_ref() }
-            && pool.process == std::process::id()
+            && pool.process == process::known_generation()
         {
             return pool;
         }
@@ -199,6 +200,8 @@ fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, 
 }
 
 fn worker(shared: &Shared) {
+    // The thread would keep what its maker had, and its results depend on that.
+    floating::adopt();
     let mut state = lock(&shared.state);
     loop {
         let joined = match &mut state.posted {

@@ -1,8 +1,7 @@
 //! What the tasks of one block do: pages are predicted, leaves summed, and the sums become results.
 
 use std::ops::Range;
-
-use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use super::again::{self, Leaf};
 use super::division::Task;
@@ -154,12 +153,13 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                 && p.labels.are_fresh(page)
                 && (self.transient || p.fresh_tile(page, ti).is_some())
         };
-        let prepared = self.prepared[position].read();
+        let lock = &self.prepared[position];
+        let prepared = lock.read().unwrap_or_else(PoisonError::into_inner);
         if is_ready(&prepared) {
             return prepared;
         }
         drop(prepared);
-        let mut prepared = self.prepared[position].write();
+        let mut prepared = lock.write().unwrap_or_else(PoisonError::into_inner);
         if !prepared.masses.are_fresh(page) {
             prepared.masses.load(page);
         }
@@ -170,7 +170,9 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             let tile = prepared.tile.get_or_insert_default();
             tile.predict::<S, SPLIT>(self.s, page, ti);
         }
-        RwLockWriteGuard::downgrade(prepared)
+        drop(prepared);
+        // It stays as it is: all tasks of a block want the same page at the same time.
+        lock.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The page's tile: the one that is kept, or `scratch` predicted.

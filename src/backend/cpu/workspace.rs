@@ -1,7 +1,5 @@
 //! What a task knows of its i-particles while their sums grow, and the memory it works in.
 
-use parking_lot::Mutex;
-
 use super::again::Again;
 use super::kernel::Target;
 use super::nearest::Candidates;
@@ -10,6 +8,7 @@ use super::tile::Tile;
 use crate::backend::scaling::Units;
 use crate::grape::particle::{Force, IParticle, Nearest};
 use crate::grape::sum_tree::{Joiner, Steps};
+use crate::process::lock::Lock;
 
 /// What is known of one i-particle.
 pub struct Progress<T> {
@@ -61,7 +60,7 @@ impl<T: Real> Totals<T> {
 
     /// Takes over what tasks on the following runs of pages found for the same `ni` i-particles. The
     /// sum of everything is then at the bottom of each stack.
-    pub fn join(&mut self, others: &mut [Mutex<Workspace<T>>], ni: usize) {
+    pub fn join(&mut self, others: &mut [Lock<Workspace<T>>], ni: usize) {
         for k in 0..ni {
             self.joiner.restart(0);
             self.steps.leave(&self.sums, k, &mut self.joiner);

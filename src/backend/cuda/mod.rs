@@ -13,6 +13,7 @@ mod field;
 mod layout;
 mod plan;
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use self::device::Unit;
@@ -26,7 +27,7 @@ use crate::grape::particle::{Force, IParticle};
 use crate::observe::statistics::Phases;
 use crate::process;
 use crate::process::ranks;
-use crate::process::settings::{Devices, Precision, Settings};
+use crate::process::settings::{BackendChoice, Devices, Precision, Settings};
 
 pub use self::driver::{Device, devices};
 pub use self::plan::Plan;
@@ -38,13 +39,24 @@ const BATCH: usize = 65536;
 /// Blocks for which nearest neighbours are computed before anybody has asked, once somebody did.
 const HABIT: u32 = 64;
 
+/// Why no device can be used, in words.
+pub enum Absence {
+    /// For a reason that holds for the whole machine.
+    OnMachine(String),
+    /// For one that may hold for this process only.
+    InProcess(String),
+}
+
 /// The backend on the devices that `settings` name.
 ///
 /// # Errors
 ///
-/// Why no device can be used, in words.
-pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, String> {
-    let present = devices()?;
+/// Why no device can be used.
+pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Absence> {
+    let present = devices().map_err(|reason| match reason {
+        driver::OF_THE_PARENT => Absence::InProcess(reason.to_owned()),
+        _ => Absence::OnMachine(reason.to_owned()),
+    })?;
     let wanted: Vec<&'static Device> = match &settings.devices {
         Devices::Auto => {
             let usable: Vec<_> = present.iter().filter(|d| d.objection().is_none()).collect();
@@ -60,10 +72,10 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
         Devices::All => present.iter().collect(),
         Devices::These(numbers) => {
             if let Some(absent) = numbers.iter().find(|&&n| n >= present.len()) {
-                return Err(format!(
+                return Err(Absence::OnMachine(format!(
                     "device {absent} is asked for, but there are {}",
                     present.len()
-                ));
+                )));
             }
             numbers.iter().map(|&n| &present[n]).collect()
         }
@@ -85,7 +97,7 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
         }
     }
     if units.is_empty() {
-        return Err(lost.join("; "));
+        return Err(Absence::InProcess(lost.join("; ")));
     }
     Ok(Box::new(Cuda {
         settings: settings.clone(),
@@ -102,12 +114,27 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Stri
     }))
 }
 
-/// Says once that the CPU computes although a GPU was welcome, and why.
-pub fn report_absence(reason: &str) {
-    static REPORTED: std::sync::Once = std::sync::Once::new();
-    REPORTED.call_once(|| {
-        process::log::line(format_args!("no GPU is used: {reason}; the CPU computes"))
-    });
+/// Says that the CPU computes although a GPU was welcome, and why: once in a process; of what holds for
+/// all ranks of a machine the first one tells; and nothing where no GPU was asked for and no driver
+/// is there, since who has none knows.
+pub fn report_absence(settings: &Settings, absence: &Absence) {
+    /// One more than the generation of the process that has told.
+    static TOLD: AtomicU32 = AtomicU32::new(0);
+    let is_asked_for = settings.backend == BackendChoice::Cuda || settings.devices != Devices::Auto;
+    let (reason, is_mine) = match absence {
+        Absence::OnMachine(reason) => (
+            reason,
+            ranks::local_rank().is_none_or(|(rank, _)| rank == 0),
+        ),
+        Absence::InProcess(reason) => (reason, true),
+    };
+    let me = process::generation() + 1;
+    if is_mine
+        && (is_asked_for || driver::functions::is_there())
+        && TOLD.swap(me, Ordering::Relaxed) != me
+    {
+        process::log::line(format_args!("no GPU is used: {reason}; the CPU computes"));
+    }
 }
 
 /// The backend.
@@ -265,9 +292,19 @@ impl Cuda {
 
     /// A child of the process that made the units has no devices.
     fn leave_to_parent(&mut self) {
-        if self.process != process::known_generation() {
+        if self.abandon() {
+            let reason = driver::OF_THE_PARENT.to_owned();
+            report_absence(&self.settings, &Absence::InProcess(reason));
+        }
+    }
+
+    /// Gives up the units if they are the parent's; returns whether there were any.
+    fn abandon(&mut self) -> bool {
+        let theirs = self.process != process::known_generation() && !self.units.is_empty();
+        if theirs {
             self.units.drain(..).for_each(Unit::abandon);
         }
+        theirs
     }
 
     /// Tries something until no device fails at it; `None` once there is no device. Whatever was lost
@@ -403,6 +440,6 @@ impl Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        self.leave_to_parent();
+        self.abandon();
     }
 }

@@ -211,13 +211,13 @@ fn origin(setting: &Setting) -> String {
     let Some(value) = std::env::var_os(setting.name) else {
         return "default".to_owned();
     };
-    let value = value.to_string_lossy().into_owned();
-    let (_, complaints) = settings::from_variables([(setting.name.to_owned(), value.clone())]);
+    let (_, complaints) = settings::from_variables([(setting.name.into(), value.clone())]);
     if complaints.is_empty() {
         "environment".to_owned()
     } else {
         format!(
-            "default; \"{value}\" in the environment is not one of: {}",
+            "default; \"{}\" in the environment is not one of: {}",
+            settings::echo(&value),
             setting.values
         )
     }

@@ -54,6 +54,14 @@ const A1BY6: usize = 11;
 const A2BY18: usize = 14;
 const COLUMNS: usize = 17;
 
+/// Whether any number is not zero, found without arithmetic: writes are calls in the client's
+/// floating-point environment. (Not to take -0 for zero costs time at most; of a shift that loses the
+/// sign the compiler would make a floating-point comparison.)
+#[inline(always)]
+fn is_some(numbers: &[f64]) -> bool {
+    numbers.iter().fold(0, |bits, n| bits | n.to_bits()) != 0
+}
+
 /// The particles at [`PAGE`] consecutive addresses.
 pub struct Page {
     number: u32,
@@ -126,9 +134,9 @@ impl Page {
             c[A1BY6 + k][slot] = p.a1by6[k];
             c[A2BY18 + k][slot] = p.a2by18[k];
         }
-        self.has_times |= p.t != 0.0;
-        self.has_snap |= p.a2by18 != [0.0; 3];
-        self.has_motion |= p.v != [0.0; 3] || p.aby2 != [0.0; 3] || p.a1by6 != [0.0; 3];
+        self.has_times |= is_some(&[p.t]);
+        self.has_snap |= is_some(&p.a2by18);
+        self.has_motion |= is_some(&p.v) || is_some(&p.aby2) || is_some(&p.a1by6);
     }
 
     /// Writes label, mass and position.

@@ -51,7 +51,7 @@ mod tests;
 
 pub use event::{Event, Target};
 pub use read::{Trace, TraceError};
-pub use recorder::{active, clock, describe, record};
+pub use recorder::{active, clock, describe, leave_to_parent, record};
 
 /// Version of the format.
 pub const VERSION: u32 = 1;

@@ -1,19 +1,20 @@
 //! The recording of this process: opened at the first call, ended at exit, by a write
 //! error or by a fork (for the child: the file is the parent's).
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::ffi::{OsStr, OsString};
+use std::fs::OpenOptions;
+use std::io;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Instant;
-
-use parking_lot::Mutex;
 
 use super::chunk;
 use super::code::{Coder, Columns, Writer};
 use super::event::Event;
 use super::model::Model;
 use super::{MAGIC, VERSION};
-use crate::process::{self, log, settings};
+use crate::process::lock::Lock;
+use crate::process::output::File;
+use crate::process::{self, floating, log, settings};
 
 /// A chunk is written when it is as long as this; a program that is killed loses so much.
 const CHUNK: usize = 60 << 10;
@@ -25,10 +26,11 @@ const ON: u8 = 2;
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 /// The process that records, by its generation.
 static OWNER: AtomicU32 = AtomicU32::new(0);
-static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
+static RECORDER: Lock<Option<Recorder>> = Lock::new(None);
 
 /// A recording.
 pub(super) struct Recorder {
+    /// As messages show it.
     name: String,
     file: File,
     chunk: Vec<u8>,
@@ -62,7 +64,7 @@ pub fn record(event: impl FnOnce() -> Event) {
     #[cold]
     #[inline(never)]
     fn make(event: impl FnOnce() -> Event) {
-        keep(event());
+        floating::standard(|| keep(event()));
     }
     if active() {
         make(event);
@@ -82,6 +84,18 @@ pub fn describe(id: i32, texts: impl FnOnce() -> (String, String)) {
             backend,
             precision,
         });
+    }
+}
+
+/// In a child of a fork: the recording is the parent's.
+///
+/// # Safety
+///
+/// This is the only thread.
+pub unsafe fn leave_to_parent() {
+    if STATE.load(Ordering::Relaxed) == UNKNOWN {
+        // SAFETY: passed on; another thread of the parent may have been about to begin.
+        std::mem::forget(unsafe { RECORDER.take_from_the_dead() }.take());
     }
 }
 
@@ -135,9 +149,8 @@ extern "C" fn end() {
 }
 
 impl Recorder {
-    pub(super) fn open(pattern: &str) -> Result<Self, String> {
-        let name = process::file_name(pattern);
-        let (name, mut file) = create(name)?;
+    pub(super) fn open(pattern: &OsStr) -> Result<Self, String> {
+        let (name, file) = create(process::file_name(pattern))?;
         let mut head = format!("{MAGIC}{VERSION}\n");
         for (key, value) in [
             ("kirin", env!("CARGO_PKG_VERSION").to_owned()),
@@ -190,24 +203,31 @@ impl Recorder {
     }
 }
 
-/// A file that nobody's recording is lost to: another name is taken where one is there. What is
-/// no ordinary file, such as a pipe, is written to as it is.
-fn create(name: String) -> Result<(String, File), String> {
-    let fresh = |name: &str| OpenOptions::new().write(true).create_new(true).open(name);
-    let failed = |name: &str, e: io::Error| format!("{name}: {e}");
+/// A file that nobody's recording is lost to, with its name for messages: another name is taken where
+/// one is there. What is no ordinary file, such as a pipe, is written to as it is.
+fn create(name: OsString) -> Result<(String, File), String> {
+    let fresh = |name: &OsStr| File::open(OpenOptions::new().write(true).create_new(true), name);
+    let opened = |name: &OsStr, file: io::Result<File>| {
+        let shown = settings::echo(name);
+        match file {
+            Ok(file) => Ok((shown, file)),
+            Err(e) => Err(format!("{shown}: {e}")),
+        }
+    };
     match fresh(&name) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(e) => return Err(failed(&name, e)),
-        Ok(file) => return Ok((name, file)),
+        file => return opened(&name, file),
     }
     if std::fs::metadata(&name).is_ok_and(|m| !m.is_file()) {
-        let file = OpenOptions::new().write(true).open(&name);
-        return Ok((name.clone(), file.map_err(|e| failed(&name, e))?));
+        let file = File::open(OpenOptions::new().write(true), &name);
+        return opened(&name, file);
     }
-    let other = format!("{name}.{}", std::process::id());
+    let mut other = name.clone();
+    other.push(format!(".{}", std::process::id()));
     log::line(format_args!(
-        "{name} is there already: recording to {other}"
+        "{} is there already: recording to {}",
+        settings::echo(&name),
+        settings::echo(&other)
     ));
-    let file = fresh(&other).map_err(|e| failed(&other, e))?;
-    Ok((other, file))
+    opened(&other, fresh(&other))
 }

@@ -128,7 +128,7 @@ fn place(name: &str) -> PathBuf {
 }
 
 fn record(file: &Path, events: &[Event], whole: bool) {
-    let mut recorder = Recorder::open(file.to_str().expect("a plain path")).expect("a new file");
+    let mut recorder = Recorder::open(file.as_os_str()).expect("a new file");
     for event in events {
         recorder.keep(&mut event.clone()).expect("there is room");
     }

@@ -25,11 +25,11 @@ macro_rules! functions {
 
         impl Functions {
             fn find() -> Result<Self, String> {
-                // SAFETY: loads the driver's library, which is made to be loaded.
-                if !unsafe { is_culib_present() } {
+                if !is_there() {
                     return Err("there is no CUDA driver (libcuda.so.1)".to_owned());
                 }
-                // SAFETY: as above; it is there, so this does not panic.
+                // SAFETY: loads the driver's library, which is made to be loaded; it is there, so this
+                // does not panic.
                 let library = unsafe { culib() };
                 Ok(Self {
                     $($name: {
@@ -74,6 +74,12 @@ functions! {
         CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
         *mut *mut c_void, *mut *mut c_void
     );
+}
+
+/// Whether this machine has a driver, of use or not.
+pub fn is_there() -> bool {
+    // SAFETY: loads the driver's library, which is made to be loaded.
+    unsafe { is_culib_present() }
 }
 
 /// The driver of this machine, or why it cannot be used.

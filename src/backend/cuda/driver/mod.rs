@@ -10,13 +10,14 @@ use std::ffi::{CString, c_int, c_void};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use cudarc::driver::sys;
-use parking_lot::Mutex;
 
 use self::functions::driver;
 use self::modules::Module;
+use crate::process;
+use crate::process::lock::Lock;
 
 /// Result of a call of the driver.
 pub type Result<T> = std::result::Result<T, Failure>;
@@ -80,7 +81,7 @@ pub struct Device {
     /// Whether it reads and writes memory of the host.
     maps: bool,
     device: sys::CUdevice,
-    usage: Mutex<Usage>,
+    usage: Lock<Usage>,
     failed: AtomicBool,
 }
 
@@ -104,10 +105,24 @@ struct Loaded(sys::CUmodule);
 // SAFETY: modules belong to the context, not to a thread.
 unsafe impl Send for Loaded {}
 
+/// Why a child of a fork has no device: no driver works in two processes at once.
+pub const OF_THE_PARENT: &str = "the GPUs belong to the process that this one was forked from";
+
 /// The devices of this machine, or why none can be used. The first call loads the driver.
 pub fn devices() -> std::result::Result<&'static [Device], &'static str> {
     static DEVICES: OnceLock<std::result::Result<Vec<Device>, String>> = OnceLock::new();
-    match DEVICES.get_or_init(probe) {
+    /// One more than the generation of the process that looked first.
+    static USER: AtomicU32 = AtomicU32::new(0);
+    let me = process::generation() + 1;
+    let known = match USER.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
+        Err(user) if user != me => match DEVICES.get() {
+            Some(Err(reason)) => return Err(reason),
+            // Also where the parent was about to look, which it will never have done here.
+            _ => return Err(OF_THE_PARENT),
+        },
+        _ => DEVICES.get_or_init(probe),
+    };
+    match known {
         Ok(devices) => Ok(devices),
         Err(reason) => Err(reason),
     }
@@ -164,7 +179,7 @@ impl Device {
             clock: f64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?) * 1e-6,
             maps: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY)? != 0,
             device,
-            usage: Mutex::default(),
+            usage: Lock::default(),
             failed: AtomicBool::new(false),
         })
     }

@@ -168,7 +168,7 @@ fn settings(options: &Options) -> Result<Vec<(&'static str, String)>, String> {
     }
     for (name, value) in &settings {
         if let Some(setting) = settings::SETTINGS.iter().find(|s| s.name == *name) {
-            let (_, wrong) = settings::from_variables([(setting.name.to_owned(), value.clone())]);
+            let (_, wrong) = settings::from_variables([(setting.name.into(), value.into())]);
             if !wrong.is_empty() {
                 return Err(format!("{name}={value} is not one of: {}", setting.values));
             }

@@ -1,5 +1,9 @@
 //! Programs that are hard on a library: own C names, threads, fork, bad settings,
-//! dlclose; valgrind; memory.
+//! dlclose; valgrind; memory; floating-point environments, signals, broken outputs.
+
+mod floating;
+mod forks;
+mod outputs;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -3,45 +3,52 @@
 //! An id is any integer a client comes up with; ph4 opens an uninitialised one
 //! and then uses its MPI rank. So an id that was never opened stands for the sole
 //! open cluster, if there is exactly one, and for a cluster of its own otherwise.
-//! Finding the cluster of a known id takes no lock, and entering it none that costs anything in a
-//! program that calls from one thread.
+//! Finding the cluster of a known id takes no lock.
 
+mod fork;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::ptr;
-use std::sync::Once;
-use std::sync::atomic::{AtomicPtr, Ordering};
-
-use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::grape::cluster::Cluster;
 use crate::grape::lock::{self, Turn};
+use crate::grape::work::Work;
 use crate::observe::trace::{self, Event};
+use crate::process::lock::Lock;
 use crate::process::settings::{self, Destination};
-use crate::process::{self, log};
+use crate::process::{self, floating, log};
 
-/// Number of lists into which ids are hashed.
-const BUCKETS: usize = 64;
+/// Number of lists into which ids are hashed. Those that nobody uses cost no memory.
+const BUCKETS: usize = 1 << 16;
 
-/// The place of one cluster; kept for the life of the process, empty while closed.
-#[derive(Default)]
-struct Unit {
-    cluster: Turn<Option<Box<Cluster>>>,
-}
-
-/// What one id stands for. Entries are never freed, so they can be read without a lock.
+/// An id and its cluster. Entries are never freed, so they can be read without a lock.
 struct Entry {
     id: i32,
     next: AtomicPtr<Entry>,
-    /// The unit of this id or of another one; null after that was closed.
-    unit: AtomicPtr<Unit>,
-    own: Unit,
+    /// The entry with the cluster that the id stands for: this one, another, or none.
+    stands_for: AtomicPtr<Entry>,
+    /// The cluster of this id, while it is open.
+    cluster: Turn<Option<Box<Cluster>>>,
+    /// Long work on the cluster.
+    work: Work,
+}
+
+/// Which ids are in use.
+#[derive(Default)]
+struct Open {
+    /// Ids whose own clusters are open.
+    ids: BTreeSet<i32>,
+    /// Other ids that stand, or stood, for the cluster of an id.
+    aliases: BTreeMap<i32, Vec<i32>>,
 }
 
 /// All ids of the process.
 pub struct Registry {
     buckets: [AtomicPtr<Entry>; BUCKETS],
-    /// Ids whose units are open. Also orders every change of the registry.
-    open: Mutex<Vec<i32>>,
+    /// Also orders every change of the registry. Nobody waits for a cluster while he has it.
+    open: Lock<Open>,
 }
 
 /// The registry behind the exported functions.
@@ -52,56 +59,62 @@ impl Registry {
     pub const fn new() -> Self {
         Self {
             buckets: [const { AtomicPtr::new(ptr::null_mut()) }; BUCKETS],
-            open: Mutex::new(Vec::new()),
+            open: Lock::new(Open {
+                ids: BTreeSet::new(),
+                aliases: BTreeMap::new(),
+            }),
         }
     }
 
     /// Opens the cluster of `id`. One that is open already stays as it is.
     pub fn open(&self, id: i32) {
-        let mut open = self.open.lock();
-        let entry = self.entry(id, &mut open);
-        if !ptr::eq(entry.unit.load(Ordering::Acquire), &raw const entry.own) {
-            Self::point_at_own(entry, &mut open);
-        }
-        let mut cluster = entry.own.cluster.lock();
-        cluster.get_or_insert_with(new_cluster);
-        trace::record(|| Event::Open { id });
+        floating::standard(|| {
+            loop {
+                let mut open = self.open.lock();
+                let entry = self.entry(id, &mut open);
+                Self::point_at_own(entry, &mut open);
+                drop(open);
+                let mut cluster = entry.cluster.lock();
+                // Another thread may have closed it since.
+                if entry.stands_for_own() {
+                    cluster.get_or_insert_with(|| new_cluster(entry));
+                    trace::record(|| Event::Open { id });
+                    return;
+                }
+            }
+        });
     }
 
     /// Closes the cluster of `id` and forgets its memory. Nothing happens where none is open.
     pub fn close(&self, id: i32) {
-        let mut open = self.open.lock();
-        let Some(entry) = self.find(id) else { return };
-        let unit = entry.unit.load(Ordering::Acquire);
-        if unit.is_null() {
-            return;
-        }
-        open.retain(|&other| {
-            self.find(other)
-                .is_none_or(|e| !ptr::eq(&raw const e.own, unit))
-        });
-        for e in self.entries() {
-            if ptr::eq(e.unit.load(Ordering::Acquire), unit) {
-                e.unit.store(ptr::null_mut(), Ordering::Release);
+        floating::standard(|| {
+            let mut open = self.open.lock();
+            let Some(owner) = self.owner(id) else { return };
+            open.ids.remove(&owner.id);
+            let aliases = open.aliases.remove(&owner.id).unwrap_or_default();
+            for name in aliases.into_iter().chain([owner.id]) {
+                if let Some(entry) = self.find(name)
+                    && ptr::eq(entry.stands_for.load(Ordering::Acquire), owner)
+                {
+                    entry.stands_for.store(ptr::null_mut(), Ordering::Release);
+                }
             }
-        }
-        // SAFETY: units live in entries, which are never freed.
-        let mut cluster = unsafe { &*unit }.cluster.lock();
-        // Under the lock: a write that comes later belongs to the next cluster of this name.
-        trace::record(|| Event::Close { id });
-        let dropped = cluster.take();
-        drop(cluster);
-        let owner = self.entries().find(|e| ptr::eq(&raw const e.own, unit));
-        drop(open);
-        if let (Some(mut cluster), Some(owner)) = (dropped, owner) {
-            cluster.report(owner.id);
-        }
+            drop(open);
+            let mut cluster = owner.cluster.lock();
+            // Under the lock: a write that comes later belongs to the next cluster of this name.
+            trace::record(|| Event::Close { id });
+            let closed = cluster.take();
+            drop(cluster);
+            if let Some(mut closed) = closed {
+                closed.report(owner.id);
+            }
+        });
     }
 
     /// Writes the statistics of the open clusters, at the end of the process.
     fn report(&self) {
         for entry in self.entries() {
-            match entry.own.cluster.try_lock() {
+            match entry.cluster.try_lock() {
                 Some(mut cluster) => {
                     if let Some(cluster) = &mut *cluster {
                         cluster.report(entry.id);
@@ -116,18 +129,18 @@ impl Registry {
         }
     }
 
-    /// Runs `call` on the cluster of `id`, which is opened if need be.
-    #[inline(always)]
+    /// Runs `call` on the cluster of `id`, which is opened if need be, in the standard floating-point
+    /// environment.
     pub fn with<R>(&self, id: i32, call: impl FnOnce(&mut Cluster) -> R) -> R {
-        call(&mut self.lock(id))
+        floating::standard(|| call(&mut self.lock(id)))
     }
 
-    /// The cluster of `id`, opened if need be, for the calling thread alone.
+    /// The cluster of `id`, opened if need be, for the calling thread alone; for calls that
+    /// compute nothing.
     #[inline(always)]
     pub fn lock(&self, id: i32) -> Locked<'_> {
-        // SAFETY: units live in entries, which are never freed.
-        if let Some(unit) = unsafe { self.unit(id).as_ref() } {
-            let guard = unit.cluster.lock();
+        if let Some(owner) = self.owner(id) {
+            let guard = owner.cluster.lock();
             if guard.is_some() {
                 return Locked(guard);
             }
@@ -138,17 +151,11 @@ impl Registry {
     #[cold]
     fn open_and_lock(&self, id: i32) -> Locked<'_> {
         loop {
-            let known = self.unit(id);
-            let unit = if known.is_null() {
-                self.attach(id)
-            } else {
-                known
-            };
-            // SAFETY: units live in entries, which are never freed.
-            let mut guard = unsafe { &*unit }.cluster.lock();
+            let owner = self.owner(id).unwrap_or_else(|| self.attach(id));
+            let mut guard = owner.cluster.lock();
             // Another thread may have closed the cluster since: then the id has to be asked again.
-            if guard.is_some() || ptr::eq(self.unit(id), unit) {
-                guard.get_or_insert_with(new_cluster);
+            if guard.is_some() || owner.stands_for_own() {
+                guard.get_or_insert_with(|| floating::standard(|| new_cluster(owner)));
                 return Locked(guard);
             }
         }
@@ -156,54 +163,61 @@ impl Registry {
 
     /// The ids above `id` and below `id + count` that stand for an open cluster.
     pub fn open_after(&self, id: i32, count: usize) -> impl Iterator<Item = i32> {
-        let end = i64::from(id).saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
-        self.entries()
-            .filter(move |e| e.id > id && i64::from(e.id) < end)
-            .filter(|e| !e.unit.load(Ordering::Acquire).is_null())
-            .map(|e| e.id)
+        let end = id.saturating_add(i32::try_from(count).unwrap_or(i32::MAX));
+        // Few ids are asked one by one; of very many those are looked for that were ever used.
+        let is_small = count <= BUCKETS;
+        let asked = is_small.then(|| id.saturating_add(1)..end);
+        let used = (!is_small).then(|| self.entries().map(|e| e.id));
+        let ids = asked
+            .into_iter()
+            .flatten()
+            .chain(used.into_iter().flatten());
+        ids.filter(move |&other| other > id && other < end && self.owner(other).is_some())
     }
 
-    /// What an id stands for at present; null where nothing is open.
+    /// The entry with the cluster that an id stands for at present, if it stands for any.
     #[inline(always)]
-    fn unit(&self, id: i32) -> *mut Unit {
-        self.find(id)
-            .map_or(ptr::null_mut(), |e| e.unit.load(Ordering::Acquire))
+    fn owner(&self, id: i32) -> Option<&'static Entry> {
+        let owner = self.find(id)?.stands_for.load(Ordering::Acquire);
+        // SAFETY: entries are never freed.
+        unsafe { owner.as_ref() }
     }
 
-    /// Finds a unit for an id that has none: the sole open one, or a new one.
+    /// Finds a cluster for an id that has none: the sole open one, or a new one.
     #[cold]
-    fn attach(&self, id: i32) -> *mut Unit {
+    fn attach(&self, id: i32) -> &'static Entry {
         let mut open = self.open.lock();
-        let sole = match open[..] {
-            [sole] => self.find(sole),
+        if let Some(owner) = self.owner(id) {
+            return owner; // another thread was faster
+        }
+        let sole = match (open.ids.first(), open.ids.last()) {
+            (Some(first), Some(last)) if first == last => self.find(*first),
             _ => None,
         };
         let entry = self.entry(id, &mut open);
-        let unit = entry.unit.load(Ordering::Acquire);
-        if !unit.is_null() {
-            return unit; // another thread was faster
-        }
         match sole {
-            Some(sole) => entry
-                .unit
-                .store((&raw const sole.own).cast_mut(), Ordering::Release),
-            None => Self::point_at_own(entry, &mut open),
+            Some(sole) => {
+                open.aliases.entry(sole.id).or_default().push(id);
+                entry.point_at(sole);
+                sole
+            }
+            None => {
+                Self::point_at_own(entry, &mut open);
+                entry
+            }
         }
-        entry.unit.load(Ordering::Acquire)
     }
 
-    fn point_at_own(entry: &Entry, open: &mut Vec<i32>) {
-        open.push(entry.id);
-        entry
-            .unit
-            .store((&raw const entry.own).cast_mut(), Ordering::Release);
+    fn point_at_own(entry: &Entry, open: &mut Open) {
+        open.ids.insert(entry.id);
+        entry.point_at(entry);
     }
 
     fn bucket(&self, id: i32) -> &AtomicPtr<Entry> {
         &self.buckets[id as u32 as usize % BUCKETS]
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Entry> {
+    fn entries(&self) -> impl Iterator<Item = &'static Entry> {
         self.buckets.iter().flat_map(|bucket| {
             // SAFETY: entries are never freed, and are complete before they can be reached.
             let first = unsafe { bucket.load(Ordering::Acquire).as_ref() };
@@ -215,7 +229,7 @@ impl Registry {
     }
 
     #[inline(always)]
-    fn find(&self, id: i32) -> Option<&Entry> {
+    fn find(&self, id: i32) -> Option<&'static Entry> {
         let mut next = self.bucket(id).load(Ordering::Acquire);
         loop {
             // SAFETY: entries are never freed, and are complete before they can be reached.
@@ -228,19 +242,32 @@ impl Registry {
     }
 
     /// The entry of `id`, made if there is none. The caller holds the lock on `open`.
-    fn entry(&self, id: i32, _held: &mut Vec<i32>) -> &Entry {
+    fn entry(&self, id: i32, _held: &mut Open) -> &'static Entry {
         if let Some(entry) = self.find(id) {
             return entry;
         }
+        fork::watch();
         let bucket = self.bucket(id);
         let entry = Box::leak(Box::new(Entry {
             id,
             next: AtomicPtr::new(bucket.load(Ordering::Acquire)),
-            unit: AtomicPtr::new(ptr::null_mut()),
-            own: Unit::default(),
+            stands_for: AtomicPtr::new(ptr::null_mut()),
+            cluster: Turn::default(),
+            work: Work::default(),
         }));
         bucket.store(entry, Ordering::Release);
         entry
+    }
+}
+
+impl Entry {
+    fn point_at(&self, owner: &Self) {
+        let owner = ptr::from_ref(owner).cast_mut();
+        self.stands_for.store(owner, Ordering::Release);
+    }
+
+    fn stands_for_own(&self) -> bool {
+        ptr::eq(self.stands_for.load(Ordering::Acquire), self)
     }
 }
 
@@ -274,13 +301,15 @@ impl DerefMut for Locked<'_> {
     }
 }
 
-fn new_cluster() -> Box<Cluster> {
+fn new_cluster(entry: &'static Entry) -> Box<Cluster> {
     let settings = settings::settings();
     if settings.stats != Destination::Off {
-        static AT_EXIT: Once = Once::new();
-        AT_EXIT.call_once(|| process::at_exit(report_all));
+        static AT_EXIT: AtomicBool = AtomicBool::new(false);
+        if !AT_EXIT.swap(true, Ordering::Relaxed) {
+            process::at_exit(report_all);
+        }
     }
-    Box::new(Cluster::new(settings.clone()))
+    Box::new(Cluster::new(settings.clone()).watched(&entry.work))
 }
 
 extern "C" fn report_all() {
@@ -363,6 +392,18 @@ mod tests {
         let r = Registry::new();
         mark(&r, 12, 1);
         assert_eq!(marked(&r, 12), Some(1));
+    }
+
+    #[test]
+    fn an_alias_that_got_its_own_cluster_keeps_it() {
+        let r = Registry::new();
+        r.open(9);
+        mark(&r, 1, 4); // an alias
+        r.open(1);
+        assert_eq!(marked(&r, 1), None);
+        mark(&r, 1, 5);
+        r.close(9);
+        assert_eq!((marked(&r, 1), marked(&r, 9)), (Some(5), Some(5)));
     }
 
     #[test]

@@ -1,0 +1,39 @@
+//! Forks while other threads compute, and signal handlers that call the library.
+
+use ffi_tests::compiler::{Link, clean_command, compile, run, texts};
+
+use super::NOTHING;
+
+#[test]
+fn a_child_goes_on_while_the_parent_computes() {
+    let Some(client) = compile("forkbusy.c", Link::Shared) else {
+        return;
+    };
+    for backend in ["reference", "cpu"] {
+        for threads in ["1", "4"] {
+            let settings = [("KIRIN_BACKEND", backend), ("KIRIN_THREADS", threads)];
+            let output = run(clean_command(&client, &settings).args(NOTHING));
+            let expected = ("12 1 1\n".to_owned(), String::new());
+            assert_eq!(texts(&output), expected, "{settings:?}");
+        }
+    }
+}
+
+/// 100,000 signals in two seconds interrupt every phase of loads, blocks, opens, closes and messages.
+#[test]
+fn a_signal_handler_is_refused_what_it_interrupts() {
+    let Some(client) = compile("reentry.c", Link::Shared) else {
+        return;
+    };
+    for backend in ["reference", "cpu"] {
+        let settings = [("KIRIN_BACKEND", backend), ("KIRIN_THREADS", "2")];
+        let output = run(clean_command(&client, &settings).args(NOTHING));
+        let (out, err) = texts(&output);
+        assert_eq!(out, "1 1 0 0\n", "{backend}: {err}");
+        let refusals = err.lines().filter(|l| l.contains("call within a call"));
+        assert_eq!(refusals.count(), 10, "{backend}: {err}");
+        let others = err.lines().filter(|l| l.contains("address = -1"));
+        assert_eq!(others.count(), 10, "{backend}: {err}");
+        assert_eq!(err.lines().count(), 20, "{backend}: {err}");
+    }
+}

@@ -1,0 +1,103 @@
+//! The floating-point environment that kirin computes in: round to nearest, no traps, no flushing
+//! of subnormal numbers.
+//!
+//! The client's may be another (`-ffpe-trap`, `fesetround`, `-ffast-math`), and results would then depend on
+//! which thread computes them. Its flags too are its own: Fortran's STOP reports them.
+//! Only the vector unit's state is meant; the x87 unit is never used.
+
+/// Computes in the standard environment, and leaves the client's as it was, flags included.
+#[inline]
+pub fn standard<R>(compute: impl FnOnce() -> R) -> R {
+    struct Restore(unit::State);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            unit::change(self.0);
+        }
+    }
+    let _restore = Restore(unit::state());
+    adopt();
+    apart(compute)
+}
+
+/// Has this thread compute in the standard environment from here on.
+pub fn adopt() {
+    unit::change(unit::STANDARD);
+}
+
+/// A function of its own, out of which the compiler moves no arithmetic.
+#[inline(never)]
+fn apart<R>(compute: impl FnOnce() -> R) -> R {
+    compute()
+}
+
+#[cfg(target_arch = "x86_64")]
+mod unit {
+    use std::arch::asm;
+
+    /// MXCSR: masks of exceptions, rounding, flags.
+    pub type State = u32;
+
+    /// As a process begins.
+    pub const STANDARD: State = 0x1f80;
+
+    #[inline(always)]
+    pub fn state() -> State {
+        let mut state = 0;
+        // SAFETY: writes four bytes to a variable of this function.
+        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut state, options(nostack, preserves_flags)) };
+        state
+    }
+
+    #[inline(always)]
+    pub fn change(to: State) {
+        if state() != to {
+            // SAFETY: `to` is the standard state, which Rust takes for granted, or that of the client,
+            // who gets control back.
+            unsafe {
+                asm!("ldmxcsr [{}]", in(reg) &raw const to, options(nostack, preserves_flags))
+            };
+        }
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod unit {
+    use std::arch::asm;
+
+    /// FPCR and FPSR: modes and traps, and flags.
+    pub type State = [u64; 2];
+
+    /// As a process begins.
+    pub const STANDARD: State = [0, 0];
+
+    #[inline(always)]
+    pub fn state() -> State {
+        let (control, flags);
+        // SAFETY: reads two registers.
+        unsafe {
+            asm!("mrs {}, fpcr", "mrs {}, fpsr", out(reg) control, out(reg) flags, options(nostack, preserves_flags))
+        };
+        [control, flags]
+    }
+
+    #[inline(always)]
+    pub fn change(to: State) {
+        if state() != to {
+            let [control, flags] = to;
+            // SAFETY: `to` is the standard state, which Rust takes for granted, or that of the client,
+            // who gets control back.
+            unsafe {
+                asm!("msr fpcr, {}", "msr fpsr, {}", in(reg) control, in(reg) flags, options(nostack, preserves_flags))
+            };
+        }
+    }
+}
+
+/// Elsewhere the client's environment is taken for the standard one.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod unit {
+    pub type State = ();
+    pub const STANDARD: State = ();
+    pub fn state() -> State {}
+    pub fn change(_: State) {}
+}
