@@ -350,6 +350,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
             meeting.candidates[thread].least = nearest[0][0];
             meeting.candidates[thread].second = nearest[0][1];
             meeting.candidates[thread].leaf = where[0];
+            meeting.candidates[thread].unused = 0;
             meet(meeting.candidates, thread, columns, rows, take_candidate);
         }
 #pragma unroll

@@ -33,6 +33,7 @@ struct Candidate {
     double least; // r^2 of a leaf
     double second; // of the next
     unsigned leaf; // the first
+    unsigned unused; // copied with the rest, so somebody writes it
 };
 
 __device__ __forceinline__ void take_candidate(Candidate& best, const Candidate& other)
@@ -51,6 +52,7 @@ struct Nearest {
     double r2;
     unsigned long long at;
     int label;
+    int unused; // as above
 };
 
 __device__ __forceinline__ void take_nearer(Nearest& best, const Nearest& other)
@@ -68,6 +70,7 @@ __device__ __forceinline__ Nearest nearest_among(const ForceArgs& a, const IReco
     best.r2 = __longlong_as_double(0x7ff0000000000000LL);
     best.at = ~0ULL;
     best.label = 0;
+    best.unused = 0;
     for (unsigned long long at = begin; at < end; at += step) {
         const unsigned place = a.order[at / PAGE];
         const int slot = (int)(at % PAGE);
@@ -76,6 +79,7 @@ __device__ __forceinline__ Nearest nearest_among(const ForceArgs& a, const IReco
             other.r2 = distance2(i, a.j.exact + (size_t)place * (3 * PAGE), slot);
             other.at = at;
             other.label = label_at(a.j, place, slot);
+            other.unused = 0;
             if (other.label != (int)i.label) {
                 take_nearer(best, other);
             }
@@ -130,12 +134,14 @@ __device__ __forceinline__ void nearest(const ForceArgs& a, Meeting& meeting, un
     Candidate mine;
     mine.least = mine.second = __longlong_as_double(0x7ff0000000000000LL);
     mine.leaf = 0;
+    mine.unused = 0;
     for (unsigned n = row; n < a.parts; n += rows) {
         const size_t at = (size_t)n * a.ni + (present ? which : a.ni - 1);
         Candidate other;
         other.least = __ldcg(a.least + at);
         other.second = __ldcg(a.second + at);
         other.leaf = __ldcg(a.leaf + at);
+        other.unused = 0;
         take_candidate(mine, other);
     }
     meeting.candidates[thread] = mine;

@@ -1,10 +1,11 @@
-// Modules and launches. The text of a module decides which kernels it has, and the shim runs them.
+// Modules and launches. The text of a module decides which kernels it has.
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "calls.h"
+#include "modules.h"
 #include "settings.h"
 
 namespace {
@@ -42,7 +43,7 @@ long parameter_bytes(const std::string &text, const std::string &name)
 
 CUresult load(Device *device, CUmodule *out, const void *image)
 {
-    std::string text = static_cast<const char *>(image);
+    std::string text = replaced(static_cast<const char *>(image));
     CUresult code = accept(text);
     if (code != SUCCESS)
         return code;
@@ -51,15 +52,15 @@ CUresult load(Device *device, CUmodule *out, const void *image)
     return SUCCESS;
 }
 
-bool is_legal(shim::Index grid, shim::Index block, const shim::Kernel &kernel)
+bool is_legal(shim::Index grid, shim::Index block, unsigned threads)
 {
     auto volume = [](shim::Index i) { return std::size_t(i.x) * i.y * i.z; };
     return volume(grid) > 0 && volume(block) > 0 && grid.x <= 0x7fffffff && grid.y <= 65535 &&
-           grid.z <= 65535 && block.z <= 64 && volume(block) <= kernel.threads;
+           grid.z <= 65535 && block.z <= 64 && volume(block) <= threads;
 }
 
 // An argument that looks like an address must be one that the device may use.
-CUresult check_arguments(const Device *device, const shim::Kernel &kernel, const char *args)
+CUresult check_arguments(const Device *device, const Kernel &kernel, const char *args)
 {
     for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= kernel.args_size; at += 8) {
         std::uintptr_t word;
@@ -72,26 +73,25 @@ CUresult check_arguments(const Device *device, const shim::Kernel &kernel, const
                             : !a->owner && !a->mapped        ? " points into memory that is not mapped"
                                                              : nullptr;
         if (wrong) {
-            complain(std::string(kernel.name) + ": the argument at byte " + std::to_string(at) + wrong);
+            complain(kernel.name + ": the argument at byte " + std::to_string(at) + wrong);
             return ILLEGAL_ADDRESS;
         }
     }
     return SUCCESS;
 }
 
-CUresult execute(const Device *device, const shim::Kernel &kernel, shim::Index grid,
-                 shim::Index block, const std::vector<char> &args)
+CUresult execute(const Device *device, const Kernel &kernel, shim::Index grid, shim::Index block, const std::vector<char> &args)
 {
     if (CUresult code = check_arguments(device, kernel, args.data()))
         return code;
-    std::string wrong = shim::launch(kernel, args.data(), grid, block, settings().order);
+    std::string wrong = kernel.run(args.data(), grid, block);
     if (!wrong.empty()) {
         complain(wrong);
         return LAUNCH_FAILED;
     }
     CUresult code = check_zones();
     if (code != SUCCESS)
-        complain(std::string(kernel.name) + " wrote out of bounds");
+        complain(kernel.name + " wrote out of bounds");
     return code;
 }
 
@@ -127,20 +127,23 @@ CALL(cuModuleGetFunction, CUfunction *out, CUmodule module, const char *name)
     return call_current(__func__, [=](Device *device) -> CUresult {
         if (!state().modules.count(module) || module->device != device)
             return INVALID_HANDLE;
-        const shim::Kernel *kernel = shim::find(name);
-        long bytes = parameter_bytes(module->text, name);
-        if (!kernel || bytes < 0) {
-            complain(std::string("no kernel ") + name + (kernel ? " in the PTX" : " in the shim"));
-            return NOT_FOUND;
-        }
-        if (std::size_t(bytes) != kernel->args_size) {
-            complain(std::string(name) + " takes " + std::to_string(bytes) + " bytes in the PTX, " +
-                     std::to_string(kernel->args_size) + " in the shim");
-            return INVALID_PTX;
-        }
         std::unique_ptr<Function> &function = module->functions[name];
-        if (!function)
-            function.reset(new Function{kernel, device});
+        if (!function) {
+            std::shared_ptr<const Kernel> made = make_kernel(device, module->text, name);
+            if (!made)
+                return NOT_FOUND;
+            long bytes = parameter_bytes(module->text, name);
+            if (bytes < 0) {
+                complain(std::string("no kernel ") + name + " in the PTX");
+                return NOT_FOUND;
+            }
+            if (std::size_t(bytes) != made->args_size) {
+                complain(std::string(name) + " takes " + std::to_string(bytes) + " bytes in the PTX, " +
+                         std::to_string(made->args_size) + " in the shim");
+                return INVALID_PTX;
+            }
+            function.reset(new Function{std::move(made), device});
+        }
         return *out = function.get(), SUCCESS;
     });
 }
@@ -183,18 +186,19 @@ CALL(cuLaunchKernel, CUfunction function, unsigned grid_x, unsigned grid_y, unsi
         Stream *stream = find_stream(handle);
         if (!stream || function->device != device)
             return INVALID_HANDLE;
-        const shim::Kernel *kernel = function->kernel;
+        std::shared_ptr<const Kernel> kernel = function->kernel;
         shim::Index grid{grid_x, grid_y, grid_z}, block{block_x, block_y, block_z};
-        if (!parameters || !is_legal(grid, block, *kernel)) {
-            complain(std::string(kernel->name) + ": a grid or block that no device takes");
+        if (!parameters || !is_legal(grid, block, kernel->threads)) {
+            complain(kernel->name + ": a grid or block that no device takes");
             return INVALID_VALUE;
         }
         count("blocks", 1ul * grid.x * grid.y * grid.z);
+        count("kernel:" + kernel->name, 1);
         const char *begin = static_cast<const char *>(parameters[0]);
         std::vector<char> args(begin, begin + kernel->args_size);
         if (CUresult code = check_arguments(device, *kernel, args.data()))
             return code;
-        note(std::string(kernel->name) + " " + std::to_string(grid_x * grid_y * grid_z));
+        note(kernel->name + " " + std::to_string(grid_x * grid_y * grid_z));
         return enqueue_kernel(stream, [=] { return execute(device, *kernel, grid, block, args); });
     });
 }

@@ -97,7 +97,18 @@ void set(Settings &s, const std::string &name, const std::string &value)
     else if (name == "ORDER") {
         s.order.kind = shim::Order::shuffled;
         s.order.seed = number(name, value);
-    } else if (name == "FAIL") {
+    } else if (name == "ROOTS" && value == "exact")
+        s.roots.kind = ptx::Roots::exact;
+    else if (name == "ROOTS" && value == "high")
+        s.roots.kind = ptx::Roots::high;
+    else if (name == "ROOTS" && value == "low")
+        s.roots.kind = ptx::Roots::low;
+    else if (name == "ROOTS") {
+        s.roots.kind = ptx::Roots::drawn;
+        s.roots.seed = number(name, value);
+    } else if (name == "MODULES")
+        s.modules = value;
+    else if (name == "FAIL") {
         for (const std::string &part : split(value, ','))
             s.injections.push_back(injection(name, part));
     } else if (name == "LOG")

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "launch.h"
+#include "ptx/roots.h"
 
 // A failure that is asked for.
 struct Injection {
@@ -29,6 +30,8 @@ struct Settings {
     bool maps = true;
     double delay = 0; // seconds
     shim::Order order;
+    ptx::Roots roots;
+    std::string modules; // folder of PTX that stands in for what is loaded
     std::vector<Injection> injections;
     std::string log;
     bool trace = false;

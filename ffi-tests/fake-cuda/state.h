@@ -13,6 +13,10 @@
 #include "cuda.h"
 #include "launch.h"
 
+namespace ptx {
+class Region;
+}
+
 // Memory of a device, or pinned memory of the host (`owner` is null then).
 struct Allocation {
     Device *owner;
@@ -20,6 +24,7 @@ struct Allocation {
     std::size_t bytes;
     bool freed;
     bool mapped; // pinned memory that kernels may use
+    mutable std::shared_ptr<ptx::Region> region = nullptr; // what kernels do there, once one did
 };
 
 struct Stream {
@@ -36,8 +41,17 @@ struct Event {
     double time = 0;
 };
 
+// A kernel, compiled from its C++ source or interpreted from its PTX.
+struct Kernel {
+    std::string name;
+    std::size_t args_size;
+    unsigned threads; // the most that a block may have
+    // Empty, or what went wrong.
+    std::function<std::string(const void *args, shim::Index grid, shim::Index block)> run;
+};
+
 struct Function {
-    const shim::Kernel *kernel;
+    std::shared_ptr<const Kernel> kernel;
     Device *device;
 };
 

@@ -1,4 +1,5 @@
-//! Builds the fake CUDA driver: kernels compiled for the host, and a `libcuda` that runs them.
+//! Builds the fake CUDA driver: a `libcuda` that interprets the PTX which the library hands over, or runs
+//! kernels compiled for the host.
 //!
 //! A build is kept in the target folder under a name made of everything that went into it, so
 //! that the programs of one test run, and the next run, share it.
@@ -51,14 +52,17 @@ pub enum Product {
     Program,
 }
 
-/// The folder with the fake driver that runs kirin's kernels; `None` (and a line that says
-/// SKIPPED) where there is no g++.
+/// The folder with the fake driver that interprets PTX; `None` (and a line that says SKIPPED) where there
+/// is no g++.
 pub fn driver() -> Option<&'static Path> {
-    driver_of_kirin(Sanitizer::None)
+    static DRIVER: LazyLock<Option<PathBuf>> =
+        LazyLock::new(|| build(Product::Driver, Sanitizer::None, &with_interpreter()));
+    DRIVER.as_deref()
 }
 
-/// As [`driver`], with a sanitizer, whose library a client has to load before anything else.
-pub fn driver_of_kirin(sanitizer: Sanitizer) -> Option<&'static Path> {
+/// The folder with the fake driver that runs the kernels' C++ sources, with a sanitizer, whose library a
+/// client has to load before anything else.
+pub fn driver_from_source(sanitizer: Sanitizer) -> Option<&'static Path> {
     static DRIVERS: [OnceLock<Option<PathBuf>>; 3] = [const { OnceLock::new() }; 3];
     let make = || build(Product::Driver, sanitizer, &with_driver(&kirin_kernels()));
     DRIVERS[sanitizer as usize].get_or_init(make).as_deref()
@@ -81,11 +85,19 @@ pub fn kirin_kernels() -> Vec<PathBuf> {
     files(&repository().join("kernels"), &["cu"])
 }
 
-/// The sources of the fake driver itself, with `kernels`.
+/// The sources of the fake driver that runs `kernels`.
 pub fn with_driver(kernels: &[PathBuf]) -> Vec<PathBuf> {
     let mut sources = files(&folder(), &["cc"]);
-    sources.retain(|s| !s.ends_with("empty.cc"));
+    sources.retain(|s| !s.ends_with("empty.cc") && !s.ends_with("from_ptx.cc"));
     sources.extend(with_shim(kernels));
+    sources
+}
+
+/// The sources of the fake driver that interprets PTX.
+pub fn with_interpreter() -> Vec<PathBuf> {
+    let mut sources = files(&folder().join("ptx"), &["cc"]); // the longest first
+    sources.extend(files(&folder(), &["cc"]));
+    sources.retain(|s| !s.ends_with("empty.cc") && !s.ends_with("from_source.cc"));
     sources
 }
 
@@ -168,10 +180,21 @@ fn options(sanitizer: Sanitizer) -> Vec<String> {
     let kernels = repository().join("kernels");
     options.push(format!("-I{}", kernels.display()));
     options.push(format!("-I{}", kernels.join("shim").display()));
+    options.push(format!("-I{}", folder().display()));
     // The same results either way; without it each fused operation is a call.
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("fma") {
         options.push("-mfma".to_owned());
+    }
+    options
+}
+
+/// What the interpreter is compiled with besides: its loops over threads are to become vectors.
+fn interpreter_options() -> Vec<&'static str> {
+    let mut options = vec!["-O3", "-ftree-vectorize", "-fwrapv"];
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        options.push("-mavx2");
     }
     options
 }
@@ -185,10 +208,15 @@ fn key(product: Product, options: &[String], sources: &[PathBuf]) -> String {
         .unwrap_or_default()
         .hash(&mut hasher);
     (product == Product::Program).hash(&mut hasher);
-    options.hash(&mut hasher);
+    (options, interpreter_options()).hash(&mut hasher);
     let mut inputs = sources.to_vec();
     let kernels = repository().join("kernels");
-    for folder in [folder(), kernels.join("shim"), kernels] {
+    for folder in [
+        folder(),
+        folder().join("ptx"),
+        kernels.join("shim"),
+        kernels,
+    ] {
         inputs.extend(files(&folder, &["h", "cuh"]));
     }
     for input in inputs {
@@ -212,7 +240,11 @@ fn compile(options: &[String], sources: &[PathBuf], to: &Path) -> Vec<PathBuf> {
                 break;
             };
             let mut command = Command::new("g++");
-            command.args(options).args(["-x", "c++", "-c", "-o"]);
+            command.args(options);
+            if source.parent().is_some_and(|p| p.ends_with("ptx")) {
+                command.args(interpreter_options());
+            }
+            command.args(["-x", "c++", "-c", "-o"]);
             let output = command.arg(object).arg(source).output();
             let output = output.expect("g++ was there a moment ago");
             if !output.status.success() {
@@ -349,6 +381,13 @@ impl Log {
             line.starts_with("left ") && numbers.any(|n| n != "0")
         };
         self.text.lines().filter(is_left).collect()
+    }
+
+    /// The kernels that were launched.
+    pub fn kernels(&self) -> impl Iterator<Item = String> {
+        let lines = self.text.lines();
+        let names = lines.filter_map(|l| l.strip_prefix("count kernel:")?.split(' ').next());
+        names.map(str::to_owned).collect::<Vec<_>>().into_iter()
     }
 
     /// How often a function was called; `blocks`: how many thread blocks were launched.

@@ -94,8 +94,11 @@ static inline double __hiloint2double(int high, int low)
     return shim_bits<double>(uint64_t(uint32_t(high)) << 32 | uint32_t(low));
 }
 
-// On the device an approximation of the processor's.
-static inline float kirin_rsqrt(float a) { return 1.0f / __builtin_sqrtf(a); }
+// On the device an approximation of the processor's; here rounded correctly, as by ffi-tests/fake-cuda/ptx.
+static inline float kirin_rsqrt(float a)
+{
+    return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(a)));
+}
 
 #define KIRIN_SHIM_ORDERED(type)                                                                 \
     static inline type min(type a, type b) { return b < a ? b : a; }                             \

@@ -2,6 +2,7 @@
 
 use ffi_tests::report::{self, Tolerance};
 
+use crate::inputs::still;
 use crate::{PRECISIONS, forces, input, set};
 
 const PIPES: (&str, &str) = ("KIRIN_NPIPES", "16384");
@@ -87,14 +88,7 @@ fn without_softening() {
 
 #[test]
 fn without_velocities() {
-    let mut set = set(700, 300, 1e-4);
-    for source in &mut set.sources {
-        (source.v, source.aby2) = ([0.0; 3], [0.0; 3]);
-        (source.a1by6, source.a2by18) = ([0.0; 3], [0.0; 3]);
-    }
-    for probe in &mut set.probes {
-        probe.v = [0.0; 3];
-    }
+    let set = still(set(700, 300, 1e-4));
     let input = input(&set);
     for precision in PRECISIONS {
         if let Some(found) = forces(&input, &[("KIRIN_PRECISION", precision)]) {

@@ -26,3 +26,15 @@ pub fn set(nj: usize, ni: usize, eps2: f64) -> Set {
     set.probes.truncate(ni);
     set
 }
+
+/// The same particles at rest.
+pub fn still(mut set: Set) -> Set {
+    for source in &mut set.sources {
+        (source.v, source.aby2) = ([0.0; 3], [0.0; 3]);
+        (source.a1by6, source.a2by18) = ([0.0; 3], [0.0; 3]);
+    }
+    for probe in &mut set.probes {
+        probe.v = [0.0; 3];
+    }
+    set
+}

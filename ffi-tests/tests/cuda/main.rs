@@ -1,4 +1,4 @@
-//! The CUDA backend through the C interface, on a fake driver that runs the kernels' own sources.
+//! The CUDA backend through the C interface, on a fake driver that interprets the PTX that ships.
 
 mod agreement;
 mod bits;
@@ -6,6 +6,7 @@ mod clients;
 mod faults;
 mod inputs;
 mod launches;
+mod modules;
 mod pipelines;
 mod sanitizers;
 mod small_blocks;
@@ -20,7 +21,7 @@ use ffi_tests::fake_cuda::{self, Run};
 
 use inputs::{PRECISIONS, input, set};
 
-/// The folder of the driver that runs kirin's kernels; `None` where there is no compiler.
+/// The folder of the driver that interprets kirin's modules; `None` where there is no compiler.
 fn driver() -> Option<&'static Path> {
     fake_cuda::driver()
 }

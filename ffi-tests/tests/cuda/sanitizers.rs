@@ -2,14 +2,14 @@
 
 use std::process::Command;
 
-use ffi_tests::fake_cuda::{Sanitizer, driver_of_kirin};
+use ffi_tests::fake_cuda::{Sanitizer, driver_from_source};
 use ffi_tests::report::{self, Tolerance};
 
 use crate::{PRECISIONS, input, set, try_forces};
 
 /// Runs a block under a sanitizer whose library the client has to load first.
 fn check(sanitizer: Sanitizer, library: &str, (nj, ni): (usize, usize), settings: &[(&str, &str)]) {
-    let Some(driver) = driver_of_kirin(sanitizer) else {
+    let Some(driver) = driver_from_source(sanitizer) else {
         return;
     };
     let asked = Command::new("g++")

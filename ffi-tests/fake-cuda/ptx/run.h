@@ -1,0 +1,20 @@
+// Runs a grid of thread blocks.
+#ifndef FAKE_CUDA_PTX_RUN_H
+#define FAKE_CUDA_PTX_RUN_H
+
+#include <string>
+
+#include "global.h"
+#include "order.h"
+#include "program.h"
+
+namespace ptx {
+
+// Empty if all went well, or what went wrong. In plain order one block runs after the other, each thread
+// until it has to wait; in shuffled order some blocks run at a time and take turns anywhere.
+std::string run(const Program &program, const void *arguments, shim::Index blocks, shim::Index threads,
+                shim::Order order, Memory &memory);
+
+} // namespace ptx
+
+#endif
