@@ -5,7 +5,7 @@
 //! * [`grid`]: the grid, and how a list is divided over its rows
 //! * [`columns`]: which j-particles a column has, as whole subtrees of kirin's tree of sums
 //! * [`sources`]: the j-particles of a rank in the library
-//! * [`column`]: the particles of a column
+//! * [`mod@column`]: the particles of a column
 //! * [`machine`]: what one rank computes with
 //! * [`two_d`]: the algorithm, in its eight steps
 //! * [`ring`]: the ring, for comparison
