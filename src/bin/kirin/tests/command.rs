@@ -197,7 +197,7 @@ fn check_passes_in_double_and_knows_when_it_does_not() {
     let (output, json) = document(&folder, &arguments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
     assert_eq!(json["passed"], true);
-    assert_eq!(json["scenes"].as_array().map(Vec::len), Some(10));
+    assert_eq!(json["scenes"].as_array().map(Vec::len), Some(15));
     for figure in column(&json, "scenes", 0) {
         for quantity in ["acc", "jerk", "pot"] {
             let max = figure["forces"][quantity]["max_of_terms"].as_f64();
