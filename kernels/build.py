@@ -104,7 +104,7 @@ def build():
 
 
 def manifest(built):
-    """What prebuilt/ was made from, and how. tests/prebuilt.rs reads it."""
+    """What prebuilt/ was made from, and how. ffi-tests/tests/prebuilt.rs reads it."""
     lines = [
         "# Written by kernels/build.py.",
         f"nvrtc {nvrtc.VERSION}",
