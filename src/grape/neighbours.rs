@@ -261,6 +261,19 @@ pub fn nearest(
     }
 }
 
+/// The nearest neighbour of one i-particle, from all distances.
+#[cold]
+pub fn nearest_of(memory: &JMemory, nj: usize, ti: f64, i: &IParticle) -> Option<Nearest> {
+    let mut best = None;
+    for page in memory.pages(nj) {
+        for slot in page.slots(nj) {
+            let x = page.predicted_position(slot, ti).map(|x| [x]);
+            update_nearest(&mut best, i, page.index()[slot], distance2(&i.x, &x, 0));
+        }
+    }
+    best
+}
+
 /// Takes a j-particle at squared distance `r2` for the nearest, if it is nearer than `best`.
 #[inline(always)]
 pub fn update_nearest(best: &mut Option<Nearest>, i: &IParticle, index: i32, r2: f64) {

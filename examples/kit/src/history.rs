@@ -285,7 +285,8 @@ mod tests {
             fraction: 0.5,
         };
         halves.divide(&mut bodies);
-        for body in bodies.iter_mut().filter(|b| b.mass > 1.5 / 500.0) {
+        let heaviest = bodies.iter().map(|b| b.mass).fold(0.0, f64::max);
+        for body in bodies.iter_mut().filter(|b| b.mass == heaviest) {
             body.x = body.x.map(|x| 0.1 * x);
         }
         let record = Record::of(0.0, &bodies, &Energy::of(&bodies, 0.0), -0.25);

@@ -13,6 +13,7 @@ use super::tile::{self, Labels, Masses, Tile};
 use super::workspace::Workspace;
 use crate::backend::Block;
 use crate::grape::jmemory::{Column, JMemory, PAGE, Page};
+use crate::grape::neighbours;
 use crate::grape::particle::{Force, IParticle};
 use crate::grape::sum_tree::{Partial, Steps};
 
@@ -361,11 +362,16 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                 jerk: [jx, jy, jz],
             });
             let mut found = None;
-            if self.nearest {
+            if self.nearest && i.eps2 >= 0.0 {
                 for candidate in progress.candidates.remaining() {
                     let page = self.memory.page(candidate.page);
                     nearest::consider(&mut found, i, page, candidate.slot, block.ti);
                 }
+            }
+            // A softening that is no length, or hides all others, spoils the distances of the loop;
+            // the nearest neighbour's has none.
+            if self.nearest && found.is_none() && i.x.iter().all(|x| x.is_finite()) {
+                found = neighbours::nearest_of(self.memory, block.nj, block.ti, i);
             }
             nearest.push(found);
         }

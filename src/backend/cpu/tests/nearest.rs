@@ -48,3 +48,23 @@ fn near_ties_are_decided_in_double_precision() {
         }
     }
 }
+
+/// The distance of the nearest neighbour is not softened: a softening that is no length does not hide it.
+#[test]
+fn a_softening_that_is_no_length_hides_no_neighbour() {
+    let (memory, particles) = cluster(300, 1.0);
+    for eps2 in [f64::NAN, f64::INFINITY, f64::MAX, -0.01, -1.0, -100.0] {
+        let block = Block {
+            nj: 300,
+            ti: 0.25,
+            particles: i_particles(&particles[..40], eps2),
+        };
+        for precision in [Precision::Mixed, Precision::Double, Precision::Single] {
+            let expected = results(&mut reference::Reference, &memory, &block);
+            for (name, mut backend) in backends(precision, 1) {
+                let found = results(&mut *backend, &memory, &block);
+                assert_eq!(found.nearest, expected.nearest, "{name} {precision} {eps2}");
+            }
+        }
+    }
+}
