@@ -5,7 +5,7 @@
 mod common;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -127,6 +127,48 @@ fn sums_by_mpi_and_the_ring_run_too() {
     }
 }
 
+/// A long run that has written its first checkpoint.
+fn under_way(ranks: usize, program: &Path, grid: &str, out: &str) -> Child {
+    let run = [
+        "--n",
+        "600",
+        "--t-end",
+        "1000",
+        "--grid",
+        grid,
+        "--output",
+        out,
+        "--checkpoint-every",
+        "1/64",
+    ];
+    let child = mpirun(ranks, program, &run)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while !Path::new(out).exists() {
+        assert!(begin.elapsed() < Duration::from_secs(120), "no checkpoint");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+/// Process numbers of the ranks of `mpirun`.
+fn ranks_of(run: &Child) -> Vec<String> {
+    let children = Command::new("pgrep")
+        .args(["-P", &run.id().to_string()])
+        .output()
+        .expect("pgrep");
+    let text = String::from_utf8(children.stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn signal(name: &str, process: &str) {
+    let told = Command::new("kill").args([name, process]).status();
+    assert!(told.unwrap().success());
+}
+
 /// `kill -9` of one of four ranks: all end within seconds, the last checkpoint is whole, and the run goes
 /// on on another grid to the bits of an undisturbed one.
 #[test]
@@ -134,28 +176,8 @@ fn a_rank_that_dies_costs_only_the_time_since_the_checkpoint() {
     let Some(folder) = program() else { return };
     let files = Folder::new("mpi-kill");
     let [out, rest, whole] = ["out.txt", "rest.txt", "whole.txt"].map(|f| files.file(f));
-    let long = [
-        "--n", "600", "--t-end", "1000", "--grid", "2x2", "--output", &out,
-    ];
-    let run = [&long[..], &["--checkpoint-every", "1/64"]].concat();
-    let run = mpirun(4, &folder.join("parallel"), &run)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let begin = Instant::now();
-    while !Path::new(&out).exists() {
-        assert!(begin.elapsed() < Duration::from_secs(120), "no checkpoint");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let children = Command::new("pgrep")
-        .args(["-P", &run.id().to_string()])
-        .output()
-        .expect("pgrep");
-    let ranks = String::from_utf8(children.stdout).unwrap();
-    let victim = ranks.lines().nth(2).expect("four ranks").to_owned();
-    let killed = Command::new("kill").args(["-9", &victim]).status();
-    assert!(killed.unwrap().success());
+    let run = under_way(4, &folder.join("parallel"), "2x2", &out);
+    signal("-9", &ranks_of(&run)[2]);
     let begin = Instant::now();
     let output = run.wait_with_output().unwrap();
     assert!(begin.elapsed() < Duration::from_secs(20), "{begin:?}");
@@ -179,28 +201,8 @@ fn a_signal_to_any_rank_ends_the_run_in_order() {
     let Some(folder) = program() else { return };
     let files = Folder::new("mpi-signal");
     let out = files.file("out.txt");
-    let long = [
-        "--n", "600", "--t-end", "1000", "--grid", "1x3", "--output", &out,
-    ];
-    let run = [&long[..], &["--checkpoint-every", "1/64"]].concat();
-    let run = mpirun(3, &folder.join("parallel"), &run)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let begin = Instant::now();
-    while !Path::new(&out).exists() {
-        assert!(begin.elapsed() < Duration::from_secs(120), "no checkpoint");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let children = Command::new("pgrep")
-        .args(["-P", &run.id().to_string()])
-        .output()
-        .expect("pgrep");
-    let ranks = String::from_utf8(children.stdout).unwrap();
-    let last = ranks.lines().last().expect("three ranks").to_owned();
-    let told = Command::new("kill").args(["-TERM", &last]).status();
-    assert!(told.unwrap().success());
+    let run = under_way(3, &folder.join("parallel"), "1x3", &out);
+    signal("-TERM", ranks_of(&run).last().expect("three ranks"));
     let output = run.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("interrupted on the way to 1000"), "{text}");
