@@ -1,0 +1,20 @@
+//! The parallel programs of Pacheco and Malensek, "An Introduction to Parallel Programming", second edition,
+//! chapter 7, as lessons: two n-body solvers and sample sort, each serial, with threads, with message
+//! passing, on a GPU; and the n-body problem once more through the GRAPE-6 interface.
+//!
+//! * [`physics`]: the force of a pair, and how a particle moves
+//! * [`particles`]: the arrays, initial conditions, output
+//! * [`distribution`]: block and cyclic distributions
+//! * [`team`]: threads that begin together, and arrays that they share
+//! * [`nbody`]: the n-body solvers, one a file
+//! * [`tables`]: Tables 7.1 and 7.2, made by the solvers themselves
+//! * [`options`], [`run`]: the command line and what follows from it
+
+pub mod distribution;
+pub mod nbody;
+pub mod options;
+pub mod particles;
+pub mod physics;
+pub mod run;
+pub mod tables;
+pub mod team;

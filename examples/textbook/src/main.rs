@@ -1,0 +1,17 @@
+//! The command `textbook`.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use textbook::options::Options;
+use textbook::run;
+
+fn main() -> ExitCode {
+    match run::run(&Options::parse().program) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("textbook: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}

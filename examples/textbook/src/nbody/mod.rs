@@ -1,0 +1,29 @@
+//! The n-body solvers, in the order of the chapter.
+//!
+//! The *basic* ones find every force twice, once for each particle of a pair; the *reduced* ones find it once and
+//! subtract it from the other particle (Newton's third law). All add with [`Law`], so the basic ones, which add in one
+//! order, agree in every bit.
+
+pub mod basic;
+pub mod basic_threads;
+pub mod reduced;
+pub mod reduced_threads;
+mod shared;
+
+use crate::physics::{Law, Vect, add};
+
+/// The force of all others on particle `q`, in the order of their numbers.
+#[inline(always)]
+pub fn total_force<const D: usize>(
+    law: &impl Law<D>,
+    q: usize,
+    n: usize,
+    pos: impl Fn(usize) -> Vect,
+) -> [f64; D] {
+    let s_q = pos(q);
+    let mut total = [0.0; D];
+    for k in (0..n).filter(|&k| k != q) {
+        add(&mut total, &law.force(q, k, &s_q, &pos(k)));
+    }
+    total
+}

@@ -1,0 +1,102 @@
+//! Tables 7.1 and 7.2 of the chapter: who computes which pair, told by the solvers themselves. They run with a law
+//! whose force is no number but a name.
+
+use crate::distribution::Distribution;
+use crate::nbody::reduced_threads::{first_phase, second_phase};
+use crate::physics::{Law, Vect};
+use kirin_kit::report::Columns;
+
+/// Particles of the largest table.
+const MOST: usize = 6;
+/// Components of a force that tells of which pairs it is a sum: one for each q and k.
+pub const NAMES: usize = MOST * MOST;
+/// A sum of named forces: how often each is in it.
+pub type Names = [f64; NAMES];
+
+/// The force whose name is its pair.
+pub struct Named;
+
+impl Law<NAMES> for Named {
+    fn force(&self, q: usize, k: usize, _: &Vect, _: &Vect) -> Names {
+        let mut name = [0.0; NAMES];
+        name[q * MOST + k] = 1.0;
+        name
+    }
+}
+
+/// A sum as the chapter writes it: `-f01 + f12 + f13`, or 0.
+pub fn words(sum: &Names) -> String {
+    let mut text = String::new();
+    for (place, &count) in sum.iter().enumerate().filter(|(_, c)| **c != 0.0) {
+        let sign = match (text.is_empty(), count > 0.0) {
+            (true, true) => "",
+            (true, false) => "-",
+            (false, true) => " + ",
+            (false, false) => " - ",
+        };
+        let times = if count.abs() == 1.0 {
+            String::new()
+        } else {
+            format!("{} ", count.abs())
+        };
+        text += &format!("{sign}{times}f{}{}", place / MOST, place % MOST);
+    }
+    if text.is_empty() {
+        "0".to_owned()
+    } else {
+        text
+    }
+}
+
+/// Tables 7.1 and 7.2: for each of 6 particles the thread that owns it, and what each of 3 threads adds to the
+/// force on it in the first phase.
+pub fn first_phase_table(distribution: Distribution) -> Vec<(usize, Vec<String>)> {
+    let (threads, n) = (3, 6);
+    let array = |rank| {
+        let mut forces = vec![[0.0; NAMES]; n];
+        let mine = distribution.of(rank, threads, n);
+        first_phase(&Named, mine, |_| [0.0; 2], &mut forces);
+        forces
+    };
+    let arrays: Vec<Vec<Names>> = (0..threads).map(array).collect();
+    let owner = |q| (0..threads).find(|&r| distribution.of(r, threads, n).any(|p| p == q));
+    let row = |q| {
+        let cells = arrays.iter().map(|forces| words(&forces[q])).collect();
+        (owner(q).expect("everybody has an owner"), cells)
+    };
+    (0..n).map(row).collect()
+}
+
+/// What the second phase makes of the first: the whole force on each particle.
+pub fn second_phase_sums(distribution: Distribution) -> Vec<String> {
+    let (threads, n) = (3, 6);
+    let mut arrays = vec![vec![[0.0; NAMES]; n]; threads];
+    for (rank, forces) in arrays.iter_mut().enumerate() {
+        first_phase(
+            &Named,
+            distribution.of(rank, threads, n),
+            |_| [0.0; 2],
+            forces,
+        );
+    }
+    let arrays: Vec<&Vec<Names>> = arrays.iter().collect();
+    (0..n).map(|q| words(&second_phase(&arrays, q))).collect()
+}
+
+/// All tables as Markdown.
+pub fn markdown() -> String {
+    let mut text = String::new();
+    for (number, name, distribution) in [
+        ("7.1", "block", Distribution::Block),
+        ("7.2", "cyclic", Distribution::Cyclic),
+    ] {
+        let mut table = Columns::new(["owner", "particle", "thread 0", "thread 1", "thread 2"]);
+        for (q, (owner, cells)) in first_phase_table(distribution).into_iter().enumerate() {
+            table.row([vec![owner.to_string(), q.to_string()], cells].concat());
+        }
+        text += &format!(
+            "Table {number}: first phase of the reduced solver, {name} distribution\n\n{table}\n"
+        );
+    }
+    text
+}

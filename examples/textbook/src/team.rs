@@ -1,0 +1,70 @@
+//! Threads that begin together, and arrays that all of them may write.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use crate::physics::Vect;
+
+/// Runs `work(0)`, `work(1)`, ... at the same time, on a thread each; rank 0 is the calling thread.
+///
+/// # Errors
+///
+/// The system has no more threads; nothing has been run then. In words.
+pub fn run(threads: usize, work: impl Fn(usize) + Sync) -> Result<(), String> {
+    // Nobody begins before all are there: one who waits at a barrier for a thread that was never made
+    // would wait for ever.
+    let all_there = Mutex::new(false);
+    thread::scope(|scope| {
+        let mut gate = all_there.lock().expect("no thread panics with the lock");
+        for rank in 1..threads {
+            let (work, all_there) = (&work, &all_there);
+            let begin = move || {
+                let go = *all_there.lock().expect("no thread panics with the lock");
+                if go {
+                    work(rank);
+                }
+            };
+            let made = thread::Builder::new().spawn_scoped(scope, begin);
+            made.map_err(|e| format!("thread {rank} of {threads}: {e}"))?;
+        }
+        *gate = true;
+        drop(gate);
+        work(0);
+        Ok(())
+    })
+}
+
+/// An array of vectors that all threads may read and write. Barriers decide who sees what; the relaxed loads and
+/// stores in between are those of plain numbers.
+pub struct Shared(Vec<[AtomicU64; 2]>);
+
+impl Shared {
+    /// A copy of these vectors.
+    pub fn new(vectors: &[Vect]) -> Self {
+        let cells = |v: &Vect| v.map(|x| AtomicU64::new(x.to_bits()));
+        Self(vectors.iter().map(cells).collect())
+    }
+
+    /// Element `q`.
+    #[inline(always)]
+    pub fn get(&self, q: usize) -> Vect {
+        let [x, y] = &self.0[q];
+        [x, y].map(|cell| f64::from_bits(cell.load(Ordering::Relaxed)))
+    }
+
+    /// Makes element `q` this vector.
+    #[inline(always)]
+    pub fn set(&self, q: usize, vector: Vect) {
+        for (cell, x) in self.0[q].iter().zip(vector) {
+            cell.store(x.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    /// Writes all elements to `vectors`, which is as long.
+    pub fn copy_to(&self, vectors: &mut [Vect]) {
+        for (q, vector) in vectors.iter_mut().enumerate() {
+            *vector = self.get(q);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! All n-body solvers of the CPU find the same: the basic ones in every bit, the reduced ones but for the order in which
+//! they add. And what they find is right.
+
+mod common;
+
+use common::{DT, SCHEMES, basic, difference, plan, solved};
+use textbook::distribution::Distribution;
+use textbook::nbody::reduced_threads::Schedule;
+use textbook::nbody::{basic_threads, reduced, reduced_threads};
+use textbook::particles::{Particles, Plan};
+use textbook::physics::{G, Scheme};
+
+/// Particles: one alone, fewer than workers, and numbers that no number of workers divides.
+const SIZES: [usize; 4] = [1, 2, 7, 50];
+const WORKERS: [usize; 4] = [1, 2, 3, 7];
+const STEPS: usize = 20;
+
+#[test]
+fn basic_solvers_agree_in_every_bit() {
+    for scheme in SCHEMES {
+        let plan = plan(STEPS, scheme);
+        for n in SIZES {
+            let serial = basic(n, &plan);
+            assert_eq!(serial.len(), 1 + STEPS / 5);
+            for threads in WORKERS {
+                for distribution in [Distribution::Block, Distribution::Cyclic] {
+                    let found = solved(n, &plan, |particles, plan, output| {
+                        basic_threads::solve(threads, distribution, particles, plan, output)
+                            .expect("there are threads");
+                    });
+                    assert!(found == serial, "{n} on {threads}, {distribution:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn reduced_solvers_agree_to_rounding() {
+    for scheme in SCHEMES {
+        let plan = plan(STEPS, scheme);
+        for n in SIZES {
+            let serial = basic(n, &plan);
+            let once = solved(n, &plan, |particles, plan, output| {
+                reduced::solve(particles, plan, output);
+            });
+            assert!(difference(&serial, &once) < 1e-12, "{n}");
+            for threads in WORKERS {
+                for schedule in [
+                    Schedule::Default,
+                    Schedule::ForcesCyclic,
+                    Schedule::AllCyclic,
+                ] {
+                    let found = solved(n, &plan, |particles, plan, output| {
+                        reduced_threads::solve(threads, schedule, particles, plan, output)
+                            .expect("there are threads");
+                    });
+                    let apart = difference(&serial, &found);
+                    assert!(apart < 1e-12, "{n} on {threads}, {schedule:?}: {apart:e}");
+                    if threads == 1 {
+                        assert!(found == once, "one thread adds as the serial solver does");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Two equal particles on a circle around their centre of mass, and the time of one orbit.
+fn binary() -> (Particles, f64) {
+    let (m, r) = (5e24, 2e8);
+    let speed = (G * m / (4.0 * r)).sqrt();
+    let particles = Particles {
+        masses: vec![m; 2],
+        pos: vec![[r, 0.0], [-r, 0.0]],
+        vel: vec![[0.0, speed], [0.0, -speed]],
+    };
+    (particles, std::f64::consts::TAU * r / speed)
+}
+
+/// How far from the start a particle is after one orbit of so many steps, in radii.
+fn error_of_an_orbit(steps: usize, scheme: impl Fn(f64) -> Scheme) -> f64 {
+    let (start, period) = binary();
+    let scheme = scheme(period / steps as f64);
+    let plan = Plan {
+        steps,
+        scheme,
+        every: None,
+    };
+    let mut particles = start.clone();
+    particles.begin(scheme);
+    textbook::nbody::basic::solve(&mut particles, &plan, &mut |_, _| {});
+    particles.show(scheme);
+    let [x, y] = [0, 1].map(|k| particles.pos[0][k] - start.pos[0][k]);
+    x.hypot(y) / 2e8
+}
+
+#[test]
+fn euler_is_of_first_order_and_leapfrog_of_second() {
+    let order = |scheme: fn(f64) -> Scheme, steps| {
+        (error_of_an_orbit(steps, scheme) / error_of_an_orbit(2 * steps, scheme)).log2()
+    };
+    let euler = order(|dt| Scheme::Euler { dt }, 20_000);
+    assert!((euler - 1.0).abs() < 0.05, "{euler}");
+    let leapfrog = order(|dt| Scheme::Leapfrog { dt }, 200);
+    assert!((leapfrog - 2.0).abs() < 0.05, "{leapfrog}");
+}
+
+#[test]
+fn momentum_and_energy_of_the_disc() {
+    let start = Particles::disc(50);
+    let plan = Plan {
+        steps: 500,
+        scheme: Scheme::Leapfrog { dt: DT },
+        every: None,
+    };
+    let mut end = start.clone();
+    end.begin(plan.scheme);
+    reduced::solve(&mut end, &plan, &mut |_, _| {});
+    end.show(plan.scheme);
+    let momentum = |p: &Particles, k: usize| -> f64 {
+        p.masses.iter().zip(&p.vel).map(|(m, v)| m * v[k]).sum()
+    };
+    let all: f64 = start
+        .masses
+        .iter()
+        .zip(&start.vel)
+        .map(|(m, v)| m * v[0].abs())
+        .sum();
+    for k in [0, 1] {
+        let gained = (momentum(&end, k) - momentum(&start, k)).abs();
+        assert!(gained < 1e-12 * all, "{gained:e} of {all:e}");
+    }
+    let error = (end.energy() / start.energy() - 1.0).abs();
+    assert!(error < 1e-5, "{error:e}");
+    assert_ne!(start.pos, end.pos);
+}

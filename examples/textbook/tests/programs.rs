@@ -1,0 +1,136 @@
+//! The programs from outside: what they print, and what they refuse.
+
+mod common;
+
+use common::PROGRAM;
+use kirin_kit::trial::Folder;
+
+/// Every program, with arguments that make sense before those of the problem.
+const NBODY: [&[&str]; 4] = [
+    &["basic"],
+    &["reduced"],
+    &["basic-threads", "3"],
+    &["reduced-threads", "3"],
+];
+
+fn out(arguments: &[&str]) -> String {
+    String::from_utf8(PROGRAM.succeed(arguments).stdout).expect("UTF-8")
+}
+
+#[test]
+fn one_particle_goes_straight() {
+    let folder = Folder::new("alone");
+    std::fs::write(folder.file("alone"), "1e24 1 2 3 4\n").expect("a temporary file");
+    for program in NBODY {
+        for scheme in [&["--input"][..], &["--leapfrog", "--input"]] {
+            let text = out(&[
+                program,
+                &["1", "8", "0.5"],
+                scheme,
+                &[&folder.file("alone")],
+            ]
+            .concat());
+            let words: Vec<f64> = text
+                .split_whitespace()
+                .map(|w| w.parse().expect("a number"))
+                .collect();
+            assert_eq!(words, [4.0, 0.0, 13.0, 18.0, 3.0, 4.0], "{program:?}");
+        }
+    }
+}
+
+#[test]
+fn all_print_the_same_whatever_divides_what() {
+    let problem = ["7", "10", "2000", "--every", "5"];
+    let expected = out(&[&["basic"][..], &problem].concat());
+    let times: Vec<&str> = expected.lines().filter(|l| !l.starts_with(' ')).collect();
+    assert_eq!(times, ["0e0", "1e4", "2e4"]);
+    assert_eq!(expected.lines().count(), 3 * 8);
+    for program in NBODY {
+        let found = out(&[program, &problem].concat());
+        let numbers = |text: &str| -> Vec<f64> {
+            let words = text.split_whitespace().map(str::parse);
+            words.collect::<Result<_, _>>().expect("numbers")
+        };
+        let (found, expected) = (numbers(&found), numbers(&expected));
+        assert_eq!(found.len(), expected.len());
+        for (a, b) in found.iter().zip(expected) {
+            assert!((a - b).abs() <= 1e-9 * b.abs(), "{program:?}: {a} {b}");
+        }
+    }
+    assert_eq!(out(&["basic", "7", "10", "2000", "--no-output"]), "");
+}
+
+#[test]
+fn wrong_numbers_of_arguments_are_refused() {
+    for program in NBODY {
+        let complete = [program, &["4", "1", "1"]].concat();
+        for short in 1..complete.len() {
+            let why = PROGRAM.fail(&complete[..short]);
+            assert!(
+                why.contains("required arguments were not provided"),
+                "{why}"
+            );
+        }
+        let why = PROGRAM.fail(&[&complete[..], &["1"]].concat());
+        assert!(why.contains("unexpected argument '1'"), "{why}");
+    }
+    assert!(PROGRAM.fail(&[]).contains("Usage"));
+    assert!(
+        PROGRAM
+            .fail(&["no-such"])
+            .contains("unrecognized subcommand")
+    );
+}
+
+#[test]
+fn senseless_arguments_are_refused_with_a_reason() {
+    for (arguments, why) in [
+        (&["basic", "0", "1", "1"][..], "at least one"),
+        (&["basic", "1e10", "1", "1"], "is above"),
+        (&["basic", "2.5", "1", "1"], "not a whole number"),
+        (&["basic", "4", "1", "nan"], "not a finite number"),
+        (&["basic", "4", "1", "1", "--every", "0"], "at least one"),
+        (&["basic-threads", "0", "4", "1", "1"], "at least one"),
+        (&["basic-threads", "2000", "4", "1", "1"], "above 1024"),
+        (
+            &["reduced-threads", "2", "4", "1", "1", "--schedule", "x"],
+            "forces-cyclic",
+        ),
+        (
+            &["basic", "4", "1", "1", "--input", "/no/such"],
+            "/no/such: No such file",
+        ),
+    ] {
+        let told = PROGRAM.fail(arguments);
+        assert!(told.contains(why), "{arguments:?}: {told}");
+    }
+}
+
+#[test]
+fn inputs_that_are_no_particles_are_refused_with_a_reason() {
+    let folder = Folder::new("inputs");
+    for (text, why) in [
+        ("1 0 0 0 0\n", "1 particles, not 2"),
+        ("1 0 0 0 0\n1 1 0 0\n", "line 2: not five numbers"),
+        ("1 0 0 0 0\n\n1 1 0 0 x\n", "line 3: invalid float"),
+        (
+            "1 0 0 0 0\n0 1 0 0 0\n",
+            "line 2: a mass that is not positive",
+        ),
+        ("1 0 0 0 0\n1 inf 0 0 0\n", "not finite"),
+        (
+            "1 3 4 0 0\n1 3 4 1 0\n",
+            "particles 0 and 1 are at one place",
+        ),
+        (
+            "1 0 4 0 0\n1 -0 4 1 0\n",
+            "particles 0 and 1 are at one place",
+        ),
+    ] {
+        let path = folder.file("particles");
+        std::fs::write(&path, text).expect("a temporary file");
+        let told = PROGRAM.fail(&["basic", "2", "1", "1", "--input", &path]);
+        assert!(told.contains(why), "{text}: {told}");
+    }
+}

@@ -1,0 +1,56 @@
+//! The chapter's tables of who computes what, cell by cell as they are printed there.
+
+use textbook::distribution::Distribution;
+use textbook::tables::{first_phase_table, second_phase_sums};
+
+/// Owner, and the cells of the three threads, for particles 0 to 5.
+type Row = (usize, [&'static str; 3]);
+
+const TABLE_7_1: [Row; 6] = [
+    (0, ["f01 + f02 + f03 + f04 + f05", "0", "0"]),
+    (0, ["-f01 + f12 + f13 + f14 + f15", "0", "0"]),
+    (1, ["-f02 - f12", "f23 + f24 + f25", "0"]),
+    (1, ["-f03 - f13", "-f23 + f34 + f35", "0"]),
+    (2, ["-f04 - f14", "-f24 - f34", "f45"]),
+    (2, ["-f05 - f15", "-f25 - f35", "-f45"]),
+];
+
+const TABLE_7_2: [Row; 6] = [
+    (0, ["f01 + f02 + f03 + f04 + f05", "0", "0"]),
+    (1, ["-f01", "f12 + f13 + f14 + f15", "0"]),
+    (2, ["-f02", "-f12", "f23 + f24 + f25"]),
+    (0, ["-f03 + f34 + f35", "-f13", "-f23"]),
+    (1, ["-f04 - f34", "-f14 + f45", "-f24"]),
+    (2, ["-f05 - f35", "-f15 - f45", "-f25"]),
+];
+
+#[test]
+fn first_phase_of_the_reduced_solver() {
+    for (distribution, table) in [
+        (Distribution::Block, TABLE_7_1),
+        (Distribution::Cyclic, TABLE_7_2),
+    ] {
+        let found = first_phase_table(distribution);
+        assert_eq!(found.len(), table.len());
+        for (q, ((owner, cells), (its_owner, its_cells))) in found.iter().zip(table).enumerate() {
+            assert_eq!(*owner, its_owner, "{distribution:?}, particle {q}");
+            assert_eq!(cells, &its_cells, "{distribution:?}, particle {q}");
+        }
+    }
+}
+
+/// Row q of the matrix of section 7.1.2.
+#[test]
+fn the_second_phase_makes_the_whole_force() {
+    let expected = [
+        "f01 + f02 + f03 + f04 + f05",
+        "-f01 + f12 + f13 + f14 + f15",
+        "-f02 - f12 + f23 + f24 + f25",
+        "-f03 - f13 - f23 + f34 + f35",
+        "-f04 - f14 - f24 - f34 + f45",
+        "-f05 - f15 - f25 - f35 - f45",
+    ];
+    for distribution in [Distribution::Block, Distribution::Cyclic] {
+        assert_eq!(second_phase_sums(distribution), expected);
+    }
+}
