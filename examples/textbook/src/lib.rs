@@ -6,8 +6,9 @@
 //! * [`particles`]: the arrays, initial conditions, output
 //! * [`distribution`]: block and cyclic distributions
 //! * [`team`]: threads that begin together, and arrays that they share
+//! * [`ranks`]: processes that exchange messages
 //! * [`nbody`]: the n-body solvers, one a file
-//! * [`tables`]: Tables 7.1 and 7.2, made by the solvers themselves
+//! * [`tables`]: Tables 7.1, 7.2 and 7.4, made by the solvers themselves
 //! * [`options`], [`run`]: the command line and what follows from it
 
 pub mod distribution;
@@ -15,6 +16,7 @@ pub mod nbody;
 pub mod options;
 pub mod particles;
 pub mod physics;
+pub mod ranks;
 pub mod run;
 pub mod tables;
 pub mod team;

@@ -10,7 +10,10 @@ fn main() -> ExitCode {
     match run::run(&Options::parse().program) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            eprintln!("textbook: {why}");
+            // Without words where another process says it.
+            if !why.is_empty() {
+                eprintln!("textbook: {why}");
+            }
             ExitCode::FAILURE
         }
     }

@@ -64,7 +64,25 @@ pub enum Program {
         #[arg(long, value_enum, default_value_t)]
         schedule: Schedule,
     },
-    /// Who computes which pair: Tables 7.1 and 7.2
+    /// Basic n-body solver with message passing: everybody's positions to everybody
+    BasicRanks {
+        /// The problem.
+        #[command(flatten)]
+        problem: Problem,
+        /// Number of processes, as threads of this one [default: those of the MPI launcher, or 1]
+        #[arg(long, value_name = "P", value_parser = workers)]
+        ranks: Option<usize>,
+    },
+    /// Reduced n-body solver with message passing: positions and forces around a ring
+    ReducedRanks {
+        /// The problem.
+        #[command(flatten)]
+        problem: Problem,
+        /// Number of processes, as threads of this one [default: those of the MPI launcher, or 1]
+        #[arg(long, value_name = "P", value_parser = workers)]
+        ranks: Option<usize>,
+    },
+    /// Who computes which pair, and what travels when: Tables 7.1, 7.2 and 7.4
     Tables,
 }
 

@@ -1,10 +1,13 @@
-//! Tables 7.1 and 7.2 of the chapter: who computes which pair, told by the solvers themselves. They run with a law
-//! whose force is no number but a name.
+//! Tables 7.1, 7.2 and 7.4 of the chapter: who computes which pair and what travels when, told by the solvers
+//! themselves. They run with a law whose force is no number but a name.
+
+use kirin_kit::communicator::{Communicator, threads};
+use kirin_kit::report::Columns;
 
 use crate::distribution::Distribution;
 use crate::nbody::reduced_threads::{first_phase, second_phase};
+use crate::nbody::ring::{CYCLIC, Event, Moment, ring_pass};
 use crate::physics::{Law, Vect};
-use kirin_kit::report::Columns;
 
 /// Particles of the largest table.
 const MOST: usize = 6;
@@ -83,6 +86,58 @@ pub fn second_phase_sums(distribution: Distribution) -> Vec<String> {
     (0..n).map(|q| words(&second_phase(&arrays, q))).collect()
 }
 
+/// The arrays of a process in a ring pass, in the order of Table 7.4.
+pub const ARRAYS: [&str; 4] = ["loc_pos", "loc_forces", "tmp_pos", "tmp_forces"];
+
+/// A moment of the ring pass of Table 7.4, and what each process has in each of the [`ARRAYS`] then.
+pub type RingRow = (String, [[String; 4]; 2]);
+
+/// Table 7.4: the ring pass of 2 processes with 4 particles.
+pub fn ring_table() -> Vec<RingRow> {
+    let n = 4;
+    let columns = threads::run(2, |world| {
+        let mine = CYCLIC.of(world.rank(), world.size(), n);
+        // A position that tells whose it is.
+        let loc_pos: Vec<Vect> = mine.map(|q| [q as f64, 0.0]).collect();
+        let mut moments = Vec::new();
+        ring_pass(&world, &Named, n, &loc_pos, |moment| {
+            moments.push(cells(&moment))
+        })?;
+        Ok::<_, kirin_kit::communicator::CommunicationError>(moments)
+    });
+    let [first, second] = columns
+        .expect("no rank is lost")
+        .try_into()
+        .expect("there are two");
+    let join = |((when, a), (_, b)): ((String, _), (String, _))| (when, [a, b]);
+    first.into_iter().zip(second).map(join).collect()
+}
+
+/// One process's cells of a moment.
+fn cells(moment: &Moment<'_, NAMES>) -> (String, [String; 4]) {
+    let when = match moment.after {
+        Event::Start => "start".to_owned(),
+        Event::Computation => "after computation of forces".to_owned(),
+        Event::Communication => format!("after communication {}", moment.phase),
+    };
+    let positions = |all: &[Vect]| {
+        all.iter()
+            .map(|s| format!("s{}", s[0]))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let forces = |all: &[Names]| all.iter().map(words).collect::<Vec<_>>().join(", ");
+    (
+        when,
+        [
+            positions(moment.loc_pos),
+            forces(moment.loc_forces),
+            positions(moment.tmp_pos),
+            forces(moment.tmp_forces),
+        ],
+    )
+}
+
 /// All tables as Markdown.
 pub fn markdown() -> String {
     let mut text = String::new();
@@ -98,5 +153,11 @@ pub fn markdown() -> String {
             "Table {number}: first phase of the reduced solver, {name} distribution\n\n{table}\n"
         );
     }
-    text
+    let mut table = Columns::new(["time", "variable", "process 0", "process 1"]);
+    for (when, [first, second]) in ring_table() {
+        for (array, (a, b)) in ARRAYS.into_iter().zip(first.into_iter().zip(second)) {
+            table.row(vec![when.clone(), array.to_owned(), a, b]);
+        }
+    }
+    text + &format!("Table 7.4: forces in a ring pass, 4 particles on 2 processes\n\n{table}")
 }

@@ -4,9 +4,11 @@
 mod common;
 
 use common::{DT, SCHEMES, basic, difference, plan, solved};
+use kirin_kit::communicator::counted::Collective;
+use kirin_kit::communicator::{Communicator, Counted, threads};
 use textbook::distribution::Distribution;
 use textbook::nbody::reduced_threads::Schedule;
-use textbook::nbody::{basic_threads, reduced, reduced_threads};
+use textbook::nbody::{basic_ranks, basic_threads, reduced, reduced_ranks, reduced_threads};
 use textbook::particles::{Particles, Plan};
 use textbook::physics::{G, Scheme};
 
@@ -30,6 +32,8 @@ fn basic_solvers_agree_in_every_bit() {
                     });
                     assert!(found == serial, "{n} on {threads}, {distribution:?}");
                 }
+                let found = on_ranks(threads, n, &plan, false);
+                assert!(found == serial, "{n} on {threads} processes");
             }
         }
     }
@@ -61,7 +65,66 @@ fn reduced_solvers_agree_to_rounding() {
                         assert!(found == once, "one thread adds as the serial solver does");
                     }
                 }
+                let apart = difference(&serial, &on_ranks(threads, n, &plan, true));
+                assert!(apart < 1e-12, "{n} on {threads} processes: {apart:e}");
             }
+        }
+    }
+}
+
+/// What process 0 of several makes of a disc of `n`.
+fn on_ranks(ranks: usize, n: usize, plan: &Plan, is_reduced: bool) -> Vec<Particles> {
+    let all = threads::run(ranks, |world| {
+        let n = if world.rank() == 0 { n } else { 0 };
+        Ok::<_, String>(solved(n, plan, |particles, plan, output| {
+            match is_reduced {
+                true => reduced_ranks::solve(&world, particles, plan, output),
+                false => basic_ranks::solve(&world, particles, plan, output),
+            }
+            .expect("no process is lost");
+        }))
+    });
+    let mut all = all.expect("no process is lost");
+    // Only process 0 prints.
+    assert!(all[1..].iter().all(|outputs| outputs.len() == 1));
+    all.swap_remove(0)
+}
+
+/// Basic: the positions of all others, in every step. Reduced: positions and forces of n/p particles, p times a step.
+#[test]
+fn what_travels() {
+    let (n, steps, vector) = (50, 3, 16);
+    let plan = Plan {
+        steps,
+        scheme: SCHEMES[0],
+        every: None,
+    };
+    for ranks in [2, 3, 7] {
+        let counts = |is_reduced: bool| {
+            let all = threads::run(ranks, |world| {
+                let world = Counted::new(world);
+                let mut particles = Particles::disc(n);
+                match is_reduced {
+                    true => reduced_ranks::solve(&world, &mut particles, &plan, &mut |_, _| {})?,
+                    false => basic_ranks::solve(&world, &mut particles, &plan, &mut |_, _| {})?,
+                }
+                let which = if is_reduced {
+                    Collective::Shift
+                } else {
+                    Collective::AllGatherV
+                };
+                Ok::<_, kirin_kit::communicator::CommunicationError>(world.tally().of(which))
+            });
+            all.expect("no process is lost")
+        };
+        for (rank, count) in counts(false).into_iter().enumerate() {
+            let own = Distribution::Block.of(rank, ranks, n).len();
+            assert_eq!(count.bytes, (steps * (n - own) * vector) as u64);
+        }
+        for count in counts(true) {
+            // The particles of each process pass by once, and one's own come home.
+            assert_eq!(count.messages, (steps * ranks) as u64);
+            assert_eq!(count.bytes, (steps * n * 2 * vector) as u64);
         }
     }
 }

@@ -6,11 +6,13 @@ use common::PROGRAM;
 use kirin_kit::trial::Folder;
 
 /// Every program, with arguments that make sense before those of the problem.
-const NBODY: [&[&str]; 4] = [
+const NBODY: [&[&str]; 6] = [
     &["basic"],
     &["reduced"],
     &["basic-threads", "3"],
     &["reduced-threads", "3"],
+    &["basic-ranks", "--ranks=3"],
+    &["reduced-ranks", "--ranks=3"],
 ];
 
 fn out(arguments: &[&str]) -> String {
@@ -65,6 +67,7 @@ fn all_print_the_same_whatever_divides_what() {
 fn wrong_numbers_of_arguments_are_refused() {
     for program in NBODY {
         let complete = [program, &["4", "1", "1"]].concat();
+        // Its name and a number of workers, if it takes one.
         for short in 1..complete.len() {
             let why = PROGRAM.fail(&complete[..short]);
             assert!(

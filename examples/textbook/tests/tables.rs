@@ -1,7 +1,7 @@
 //! The chapter's tables of who computes what, cell by cell as they are printed there.
 
 use textbook::distribution::Distribution;
-use textbook::tables::{first_phase_table, second_phase_sums};
+use textbook::tables::{first_phase_table, ring_table, second_phase_sums};
 
 /// Owner, and the cells of the three threads, for particles 0 to 5.
 type Row = (usize, [&'static str; 3]);
@@ -52,5 +52,76 @@ fn the_second_phase_makes_the_whole_force() {
     ];
     for distribution in [Distribution::Block, Distribution::Cyclic] {
         assert_eq!(second_phase_sums(distribution), expected);
+    }
+}
+
+/// Moment, then loc_pos, loc_forces, tmp_pos and tmp_forces of both processes.
+const TABLE_7_4: [(&str, [[&str; 4]; 2]); 6] = [
+    (
+        "start",
+        [
+            ["s0, s2", "0, 0", "s0, s2", "0, 0"],
+            ["s1, s3", "0, 0", "s1, s3", "0, 0"],
+        ],
+    ),
+    (
+        "after computation of forces",
+        [
+            ["s0, s2", "f02, 0", "s0, s2", "0, -f02"],
+            ["s1, s3", "f13, 0", "s1, s3", "0, -f13"],
+        ],
+    ),
+    (
+        "after communication 1",
+        [
+            ["s0, s2", "f02, 0", "s1, s3", "0, -f13"],
+            ["s1, s3", "f13, 0", "s0, s2", "0, -f02"],
+        ],
+    ),
+    (
+        "after computation of forces",
+        [
+            [
+                "s0, s2",
+                "f01 + f02 + f03, f23",
+                "s1, s3",
+                "-f01, -f03 - f13 - f23",
+            ],
+            ["s1, s3", "f12 + f13, 0", "s0, s2", "0, -f02 - f12"],
+        ],
+    ),
+    (
+        "after communication 2",
+        [
+            ["s0, s2", "f01 + f02 + f03, f23", "s0, s2", "0, -f02 - f12"],
+            ["s1, s3", "f12 + f13, 0", "s1, s3", "-f01, -f03 - f13 - f23"],
+        ],
+    ),
+    (
+        "after computation of forces",
+        [
+            [
+                "s0, s2",
+                "f01 + f02 + f03, -f02 - f12 + f23",
+                "s0, s2",
+                "0, -f02 - f12",
+            ],
+            [
+                "s1, s3",
+                "-f01 + f12 + f13, -f03 - f13 - f23",
+                "s1, s3",
+                "-f01, -f03 - f13 - f23",
+            ],
+        ],
+    ),
+];
+
+#[test]
+fn the_ring_pass() {
+    let found = ring_table();
+    assert_eq!(found.len(), TABLE_7_4.len());
+    for ((when, cells), (its_time, its_cells)) in found.iter().zip(TABLE_7_4) {
+        assert_eq!(when, its_time);
+        assert_eq!(cells, &its_cells, "{when}");
     }
 }

@@ -5,9 +5,13 @@
 //! order, agree in every bit.
 
 pub mod basic;
+pub mod basic_ranks;
 pub mod basic_threads;
+pub mod messages;
 pub mod reduced;
+pub mod reduced_ranks;
 pub mod reduced_threads;
+pub mod ring;
 mod shared;
 
 use crate::physics::{Law, Vect, add};

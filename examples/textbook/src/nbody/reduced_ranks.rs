@@ -1,0 +1,46 @@
+//! The reduced solver with message passing (Program 7.3): positions and forces travel around a ring of processes, and
+//! only process 0 ever has all of them, for the output.
+
+use kirin_kit::communicator::{Communicator, Result};
+
+use super::messages::{broadcast_masses, gather, scatter};
+use super::ring::{CYCLIC, ring_pass};
+use crate::particles::{Output, Particles, Plan};
+use crate::physics::Gravity;
+
+/// Moves the `particles` of process 0 by the steps of `plan`. What the others bring is ignored, and becomes an array
+/// of as many particles.
+///
+/// # Errors
+///
+/// A process is lost.
+pub fn solve<C: Communicator>(
+    world: &C,
+    particles: &mut Particles,
+    plan: &Plan,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let masses = broadcast_masses(world, particles)?;
+    let n = masses.len();
+    particles.pos.resize(n, [0.0; 2]);
+    particles.vel.resize(n, [0.0; 2]);
+    let mut loc_pos = scatter(world, CYCLIC, n, &particles.pos)?;
+    let mut loc_vel = scatter(world, CYCLIC, n, &particles.vel)?;
+    let law = Gravity { masses: &masses };
+    for step in 0..plan.steps {
+        if plan.outputs(step) {
+            gather(world, CYCLIC, &loc_pos, &mut particles.pos)?;
+            gather(world, CYCLIC, &loc_vel, &mut particles.vel)?;
+            if world.rank() == 0 {
+                output(step, particles);
+            }
+        }
+        let forces = ring_pass(world, &law, n, &loc_pos, |_| {})?;
+        for (loc_q, q) in CYCLIC.of(world.rank(), world.size(), n).enumerate() {
+            let (s, v) = (&mut loc_pos[loc_q], &mut loc_vel[loc_q]);
+            plan.scheme.advance(s, v, masses[q], &forces[loc_q]);
+        }
+    }
+    gather(world, CYCLIC, &loc_pos, &mut particles.pos)?;
+    gather(world, CYCLIC, &loc_vel, &mut particles.vel)
+}
