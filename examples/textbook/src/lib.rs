@@ -8,6 +8,7 @@
 //! * [`team`]: threads that begin together, and arrays that they share
 //! * [`ranks`]: processes that exchange messages
 //! * [`nbody`]: the n-body solvers, one a file
+//! * [`sort`]: sample sort, one version a file
 //! * [`tables`]: Tables 7.1, 7.2 and 7.4, made by the solvers themselves
 //! * [`options`], [`run`]: the command line and what follows from it
 
@@ -18,5 +19,6 @@ pub mod particles;
 pub mod physics;
 pub mod ranks;
 pub mod run;
+pub mod sort;
 pub mod tables;
 pub mod team;

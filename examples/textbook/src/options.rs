@@ -9,11 +9,18 @@ use crate::distribution::Distribution;
 use crate::nbody::reduced_threads::Schedule;
 use crate::particles::Plan;
 use crate::physics::Scheme;
+use crate::sort::keys::Order;
+
+/// Four times as many as in the chapter's largest run.
+const MOST_PARTICLES: usize = 1 << 22;
+/// A gigabyte of them.
+const MOST_KEYS: usize = 1 << 28;
+const MOST_WORKERS: usize = 1024;
 
 const NOTES: &str = "\
 The n-body programs print positions and velocities at the end, or --every so many steps too: the time in s, then a line
 for each particle with its number, position in m and velocity in m/s. An --input has a line for each particle: mass, position,
-velocity, five numbers. All programs tell on stderr how long they computed.";
+velocity, five numbers. The sorts print a key a line. All programs tell on stderr how long they computed.";
 
 /// The parallel programs of a textbook's chapter, and the same through kirin.
 #[derive(Debug, Parser)]
@@ -82,6 +89,42 @@ pub enum Program {
         #[arg(long, value_name = "P", value_parser = workers)]
         ranks: Option<usize>,
     },
+    /// The n-body problem through the GRAPE-6 interface
+    Library {
+        /// The problem.
+        #[command(flatten)]
+        problem: Problem,
+        /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
+        #[arg(long, value_name = "PATH")]
+        library: Option<PathBuf>,
+    },
+    /// Sample sort
+    Sort {
+        /// Number of buckets
+        #[arg(value_parser = workers)]
+        buckets: usize,
+        /// The keys.
+        #[command(flatten)]
+        list: List,
+    },
+    /// Sample sort with threads
+    SortThreads {
+        /// Number of threads
+        #[arg(value_parser = workers)]
+        threads: usize,
+        /// The keys.
+        #[command(flatten)]
+        list: List,
+    },
+    /// Sample sort with message passing
+    SortRanks {
+        /// The keys.
+        #[command(flatten)]
+        list: List,
+        /// Number of processes, as threads of this one [default: those of the MPI launcher, or 1]
+        #[arg(long, value_name = "P", value_parser = workers)]
+        ranks: Option<usize>,
+    },
     /// Who computes which pair, and what travels when: Tables 7.1, 7.2 and 7.4
     Tables,
 }
@@ -90,10 +133,10 @@ pub enum Program {
 #[derive(Clone, Debug, Args)]
 pub struct Problem {
     /// Number of particles
-    #[arg(value_parser = size)]
+    #[arg(value_parser = particles)]
     pub n: usize,
     /// Number of time steps
-    #[arg(value_parser = size_or_none)]
+    #[arg(value_parser = whole)]
     pub steps: usize,
     /// Time step in s
     #[arg(value_parser = number)]
@@ -102,7 +145,7 @@ pub struct Problem {
     #[arg(long)]
     pub leapfrog: bool,
     /// Print before every so many steps too
-    #[arg(long, value_name = "STEPS", value_parser = size)]
+    #[arg(long, value_name = "STEPS", value_parser = one_or_more)]
     pub every: Option<usize>,
     /// Print nothing on stdout
     #[arg(long, conflicts_with = "every")]
@@ -127,23 +170,53 @@ impl Problem {
     }
 }
 
-fn size_or_none(text: &str) -> Result<usize, String> {
+/// A list of keys.
+#[derive(Clone, Debug, Args)]
+pub struct List {
+    /// Number of keys
+    #[arg(value_parser = keys)]
+    pub n: usize,
+    /// Which keys
+    #[arg(long, value_enum, default_value_t, conflicts_with = "input")]
+    pub keys: Order,
+    /// Seed of the random numbers
+    #[arg(long, default_value = "1", value_parser = count, conflicts_with = "input")]
+    pub seed: u64,
+    /// Print nothing on stdout
+    #[arg(long)]
+    pub no_output: bool,
+    /// Read the keys from this file: 32-bit integers between blanks
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+}
+
+fn whole(text: &str) -> Result<usize, String> {
     usize::try_from(count(text)?).map_err(|e| e.to_string())
 }
 
-/// At least one of something that is kept in arrays.
-fn size(text: &str) -> Result<usize, String> {
-    match size_or_none(text)? {
-        0 => Err("there must be at least one".to_owned()),
-        n if n > i32::MAX as usize => Err(format!("{n} is above {}", i32::MAX)),
+fn at_most(most: usize, n: usize) -> Result<usize, String> {
+    match n {
+        n if n > most => Err(format!("{n} is above {most}")),
         n => Ok(n),
     }
 }
 
-/// Threads or processes.
-fn workers(text: &str) -> Result<usize, String> {
-    match size(text)? {
-        p if p > 1024 => Err(format!("{p} is above 1024")),
-        p => Ok(p),
+fn one_or_more(text: &str) -> Result<usize, String> {
+    match whole(text)? {
+        0 => Err("there must be at least one".to_owned()),
+        n => Ok(n),
     }
+}
+
+fn particles(text: &str) -> Result<usize, String> {
+    at_most(MOST_PARTICLES, one_or_more(text)?)
+}
+
+fn keys(text: &str) -> Result<usize, String> {
+    at_most(MOST_KEYS, whole(text)?)
+}
+
+/// Threads, processes or buckets.
+fn workers(text: &str) -> Result<usize, String> {
+    at_most(MOST_WORKERS, one_or_more(text)?)
 }

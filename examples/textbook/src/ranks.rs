@@ -1,7 +1,7 @@
 //! Processes that exchange messages: those of an MPI launcher, or threads of one process that own nothing in common.
 
 use kirin::process::ranks;
-use kirin_kit::communicator::{CommunicationError, Communicator, threads};
+use kirin_kit::communicator::{CommunicationError, Communicator, Operation, threads};
 
 /// How the work of a process ends. An inner error is one that all processes have found: they end in order.
 pub type Outcome = Result<Result<(), String>, CommunicationError>;
@@ -35,6 +35,27 @@ pub fn run(ranks: Option<usize>, work: &impl Work) -> Result<(), String> {
             first.expect("there is a rank 0")
         }
     }
+}
+
+/// What process 0 reads, and nothing elsewhere; or an error on all of them, which has words on process 0.
+///
+/// # Errors
+///
+/// A process is lost.
+pub fn read_by_first<C: Communicator, T: Default>(
+    world: &C,
+    read: impl FnOnce() -> Result<T, String>,
+) -> Result<Result<T, String>, CommunicationError> {
+    let input = match world.rank() {
+        0 => read(),
+        _ => Ok(T::default()),
+    };
+    let mut failed = [f64::from(input.is_err())];
+    world.all_reduce(Operation::Max, &mut failed)?;
+    Ok(match failed {
+        [0.0] => input,
+        _ => Err(input.err().unwrap_or_default()),
+    })
 }
 
 #[cfg(feature = "mpi")]

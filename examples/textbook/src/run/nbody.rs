@@ -1,0 +1,122 @@
+//! Runs an n-body solver: input, solver, output.
+
+use std::time::Instant;
+
+use kirin::client::Grape;
+use kirin_kit::command::named;
+use kirin_kit::communicator::Communicator;
+
+use super::{elapsed, print};
+use crate::nbody::{basic_ranks, library, reduced_ranks};
+use crate::options::Problem;
+use crate::particles::{Output, Particles, Plan};
+use crate::ranks::{self, Outcome, Work};
+
+/// The particles of a problem.
+///
+/// # Errors
+///
+/// The file cannot be read, or has other particles than were asked for; in words.
+pub fn particles(problem: &Problem) -> Result<Particles, String> {
+    let Some(path) = &problem.input else {
+        return Ok(Particles::disc(problem.n));
+    };
+    let text = std::fs::read_to_string(path).map_err(named(path))?;
+    let particles = Particles::parse(&text).map_err(named(path))?;
+    match particles.len() {
+        n if n == problem.n => Ok(particles),
+        n => Err(named(path)(format!("{n} particles, not {}", problem.n))),
+    }
+}
+
+/// Runs a solver on a problem and prints what it finds.
+///
+/// # Errors
+///
+/// Those of input and solver; in words.
+pub fn run(
+    problem: &Problem,
+    solve: impl for<'a> FnOnce(&mut Particles, &Plan, &'a mut Output<'a>) -> Result<(), String>,
+) -> Result<(), String> {
+    solve_and_print(&mut particles(problem)?, problem, true, solve)
+}
+
+/// The same for particles that are there; one process of several `prints`.
+fn solve_and_print<E>(
+    particles: &mut Particles,
+    problem: &Problem,
+    prints: bool,
+    solve: impl for<'a> FnOnce(&mut Particles, &Plan, &'a mut Output<'a>) -> Result<(), E>,
+) -> Result<(), E> {
+    let plan = problem.plan();
+    particles.begin(plan.scheme);
+    let began = Instant::now();
+    solve(particles, &plan, &mut |step, present| {
+        show(&plan, step, present)
+    })?;
+    if prints {
+        elapsed(began);
+        if !problem.no_output {
+            show(&plan, plan.steps, particles);
+        }
+    }
+    Ok(())
+}
+
+/// Runs a solver with message passing.
+///
+/// # Errors
+///
+/// Those of the input; a process is lost; in words.
+pub fn on_ranks(ranks: Option<usize>, problem: &Problem, is_reduced: bool) -> Result<(), String> {
+    let solver = RankSolver {
+        problem,
+        is_reduced,
+    };
+    ranks::run(ranks, &solver)
+}
+
+/// Runs the solver of the GRAPE-6 library in this file, or of the linked one.
+///
+/// # Errors
+///
+/// Those of the input; the library cannot be used, or fails; in words.
+pub fn by_library(path: Option<&std::path::Path>, problem: &Problem) -> Result<(), String> {
+    let grape = Grape::linked_or(path).map_err(|e| e.to_string())?;
+    run(problem, |particles, plan, output| {
+        library::solve(&grape, particles, plan, output)
+    })
+}
+
+struct RankSolver<'a> {
+    problem: &'a Problem,
+    is_reduced: bool,
+}
+
+impl Work for RankSolver<'_> {
+    fn on<C: Communicator>(&self, world: &C) -> Outcome {
+        // Process 0 reads and prints.
+        let read = || particles(self.problem);
+        let mut input = match ranks::read_by_first(world, read)? {
+            Ok(input) => input,
+            Err(why) => return Ok(Err(why)),
+        };
+        solve_and_print(
+            &mut input,
+            self.problem,
+            world.rank() == 0,
+            |particles, plan, output| match self.is_reduced {
+                true => reduced_ranks::solve(world, particles, plan, output),
+                false => basic_ranks::solve(world, particles, plan, output),
+            },
+        )?;
+        Ok(Ok(()))
+    }
+}
+
+/// Prints the particles as they are before `step`.
+fn show(plan: &Plan, step: usize, particles: &Particles) {
+    let mut shown = particles.clone();
+    shown.show(plan.scheme);
+    print(&shown.table(step as f64 * plan.scheme.dt()));
+}

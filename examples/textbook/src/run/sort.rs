@@ -1,0 +1,82 @@
+//! Runs a sample sort: keys, sort, output.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use kirin_kit::command::named;
+use kirin_kit::communicator::Communicator;
+
+use super::{elapsed, print};
+use crate::options::List;
+use crate::ranks::{self, Outcome, Work};
+use crate::sort;
+use crate::sort::Key;
+
+/// Sorts the keys of a list and prints them.
+///
+/// # Errors
+///
+/// Those of input and sort; in words.
+pub fn run(
+    list: &List,
+    sort: impl FnOnce(&mut Vec<Key>) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut keys = keys(list)?;
+    let began = Instant::now();
+    sort(&mut keys)?;
+    tell(list, began, &keys);
+    Ok(())
+}
+
+/// Sorts with message passing.
+///
+/// # Errors
+///
+/// Those of the input; a process is lost; in words.
+pub fn on_ranks(ranks: Option<usize>, list: &List) -> Result<(), String> {
+    ranks::run(ranks, &RankSort { list })
+}
+
+struct RankSort<'a> {
+    list: &'a List,
+}
+
+impl Work for RankSort<'_> {
+    fn on<C: Communicator>(&self, world: &C) -> Outcome {
+        let read = || keys(self.list);
+        let mut keys = match ranks::read_by_first(world, read)? {
+            Ok(keys) => keys,
+            Err(why) => return Ok(Err(why)),
+        };
+        let began = Instant::now();
+        sort::ranks::sort(world, &mut keys)?;
+        if world.rank() == 0 {
+            tell(self.list, began, &keys);
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// The keys of a list.
+fn keys(list: &List) -> Result<Vec<Key>, String> {
+    let Some(path) = &list.input else {
+        return Ok(list.keys.make(list.n, list.seed));
+    };
+    let text = std::fs::read_to_string(path).map_err(named(path))?;
+    let keys = sort::keys::parse(&text).map_err(named(path))?;
+    match keys.len() {
+        n if n == list.n => Ok(keys),
+        n => Err(named(path)(format!("{n} keys, not {}", list.n))),
+    }
+}
+
+fn tell(list: &List, began: Instant, keys: &[Key]) {
+    elapsed(began);
+    if !list.no_output {
+        let mut text = String::new();
+        for key in keys {
+            writeln!(text, "{key}").expect("a string takes everything");
+        }
+        print(&text);
+    }
+}
