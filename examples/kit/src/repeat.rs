@@ -23,7 +23,12 @@ impl Spread {
         let quantile = |q: f64| {
             let at = q * last as f64;
             let (below, above) = (values[at.floor() as usize], values[at.ceil() as usize]);
-            below + (above - below) * at.fract()
+            // Not by the difference alone: that of two infinities is no number.
+            if below == above {
+                below
+            } else {
+                below + (above - below) * at.fract()
+            }
         };
         Some(Self {
             lower: quantile(0.25),
@@ -95,6 +100,8 @@ mod tests {
         assert_eq!((spread.percent().as_str(), spread.trials), ("30.0", 4));
         assert_eq!(Spread::of(vec![7.0]).unwrap().percent(), "-");
         assert_eq!(Spread::of(Vec::new()), None);
+        let endless = Spread::of(vec![f64::INFINITY; 2]).unwrap();
+        assert_eq!(endless.median, f64::INFINITY);
     }
 
     fn trials(patience: Patience) -> usize {

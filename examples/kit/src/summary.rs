@@ -7,6 +7,7 @@ use crate::command::Ended;
 use crate::density::Core;
 use crate::diagnostics::Energy;
 use crate::history::{self, FLOPS_PER_PAIR, FRACTIONS};
+use crate::models::light_and_heavy;
 use crate::number::fraction;
 use crate::plot::{Data, Figure, Panel, View};
 use crate::report::{Table, duration, grouped, si, si_unit};
@@ -170,7 +171,15 @@ impl Summary {
         let [error, virial, radii] = history::panels(&self.log.records);
         let half_width = View::half_width(&self.views);
         let views = self.views.iter().map(|view| Panel {
-            title: format!("x–y plane at t = {}", fraction(view.time)),
+            title: format!(
+                "x–y plane at t = {}{}",
+                fraction(view.time),
+                if view.heavy.is_empty() {
+                    ""
+                } else {
+                    ", heavy bodies in red"
+                }
+            ),
             x_label: "x".to_owned(),
             data: Data::View {
                 view: view.clone(),
@@ -195,7 +204,13 @@ impl Summary {
     }
 }
 
-/// `bodies` as they are seen from above at `time`.
+/// `bodies` as they are seen from above at `time`, the heavier of two components in a colour of their own.
 pub fn view(time: f64, bodies: &[Body]) -> View {
-    View::new(time, bodies.iter().map(|b| (b.x[0], b.x[1])))
+    let above = |b: &Body| (b.x[0], b.x[1]);
+    match light_and_heavy(bodies) {
+        None => View::new(time, bodies.iter().map(above)),
+        Some([light, heavy]) => {
+            View::new(time, light.iter().map(above)).with_heavy(heavy.iter().map(above))
+        }
+    }
 }

@@ -30,6 +30,7 @@
 //! All the numbers are [measured](crate::measure) on the machine.
 
 use kirin_kit::communicator::counted::Collective;
+use kirin_kit::repeat::Spread;
 use serde_json::{Value, json};
 
 use crate::columns::Columns;
@@ -80,6 +81,15 @@ impl Costs {
             self.latency,
             self.bandwidth,
         ]
+    }
+
+    /// The median of each number over several measurements; `None` without any.
+    pub fn median(measurements: &[Self]) -> Option<Self> {
+        let mut medians = [0.0; 6];
+        for (k, median) in medians.iter_mut().enumerate() {
+            *median = Spread::of(measurements.iter().map(|m| m.numbers()[k]).collect())?.median;
+        }
+        Some(Self::of_numbers(medians))
     }
 
     /// What [`Costs::numbers`] was made of.

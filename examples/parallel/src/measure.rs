@@ -22,14 +22,14 @@ use crate::sources::{ACTIVE, Sources};
 const SOURCES: [usize; 2] = [4 * PAGE, 16 * PAGE];
 /// i-particles of the larger block.
 const BLOCK: usize = 256;
-/// Every measurement is the median of so many.
-const TRIALS: usize = 9;
+/// Every measurement is the median of so many trials.
+const TRIALS: usize = 5;
+/// Seconds of a trial: several slices of the system's scheduler, so that ranks that share a core have all had their turn.
+const TRIAL: f64 = 0.02;
 /// Numbers in a long message.
 const LONG: usize = 1 << 14;
-/// Short messages that are timed together.
-const SHORT: usize = 32;
 
-/// The costs on the ranks of `world`, the mean over them, the same on every rank. Takes some 50 ms.
+/// The costs on the ranks of `world`, the mean over them, the same on every rank. Takes some 0.7 s.
 ///
 /// # Errors
 ///
@@ -63,20 +63,31 @@ pub fn costs<C: Communicator>(world: &C, grape: &Grape) -> Result<Costs, Error> 
     Ok(Costs::of_numbers(numbers.map(|sum| sum / ranks)))
 }
 
-/// The median of the seconds of so many calls of `work`, which all ranks begin together.
+/// Seconds of one call of `work`, the median of the trials. All ranks begin a trial together, call as often as
+/// each other, and the trial ends with the last of them, as a block does. `work` is told how often it was called.
 fn median<C: Communicator>(
     world: &C,
     mut work: impl FnMut(usize) -> Result<(), Error>,
 ) -> Result<f64, Error> {
-    let mut seconds = Vec::with_capacity(TRIALS);
-    // The first makes what the others find made.
-    for trial in 0..=TRIALS {
+    let mut calls = 0;
+    let mut trial = |times: usize| -> Result<f64, Error> {
         world.barrier()?;
         let began = Instant::now();
-        work(trial)?;
-        if trial > 0 {
-            seconds.push(began.elapsed().as_secs_f64());
+        for _ in 0..times {
+            work(calls)?;
+            calls += 1;
         }
+        world.barrier()?;
+        Ok(began.elapsed().as_secs_f64())
+    };
+    // The first call makes what the others find made.
+    trial(1)?;
+    let mut longest = [trial(1)?];
+    world.all_reduce(Operation::Max, &mut longest)?;
+    let times = (TRIAL / longest[0].max(1e-9)).clamp(1.0, 1e4).ceil() as usize;
+    let mut seconds = Vec::with_capacity(TRIALS);
+    for _ in 0..TRIALS {
+        seconds.push(trial(times)? / times as f64);
     }
     Ok(Spread::of(seconds).expect("there were trials").median)
 }
@@ -93,9 +104,9 @@ fn forces<C: Communicator>(
     let mut forces = Vec::new();
     let active: Vec<f64> = (0..ni).flat_map(|i| column.predicted(i, 0.0)).collect();
     debug_assert_eq!(active.len(), ni * ACTIVE);
-    median(world, |trial| {
+    median(world, |call| {
         // Another time, so that the particles are predicted anew, as in every block.
-        let t = (trial + 1) as f64 / 65536.0;
+        let t = (call + 1) as f64 / 65536.0;
         Ok(sources.partial_forces(t, &active, &mut forces)?)
     })
 }
@@ -144,15 +155,10 @@ fn doublings<C: Communicator>(world: &C) -> f64 {
 /// Seconds until a short message has arrived; 0 where there is nobody to send one.
 fn latency<C: Communicator>(world: &C) -> Result<f64, Error> {
     let mut received = Vec::new();
-    let seconds = median(world, |_| {
-        for _ in 0..SHORT {
-            world.all_gather(&[1.0, 2.0], &mut received)?;
-        }
-        Ok(())
-    })?;
+    let seconds = median(world, |_| Ok(world.all_gather(&[1.0, 2.0], &mut received)?))?;
     Ok(match world.size() {
         1 => 0.0,
-        _ => seconds / SHORT as f64 / doublings(world),
+        _ => seconds / doublings(world),
     })
 }
 

@@ -14,6 +14,7 @@ const SOFT_INK: RGBColor = RGBColor(104, 113, 125);
 const GRID: RGBColor = RGBColor(228, 231, 235);
 const BAR: RGBColor = RGBColor(58, 110, 165);
 const STAR: RGBColor = RGBColor(31, 70, 120);
+pub(super) const HEAVY_STAR: RGBColor = RGBColor(201, 42, 42);
 /// From inside to outside: dark to light, told apart without colour vision too.
 const CURVES: [RGBColor; 6] = [
     RGBColor(23, 55, 94),
@@ -266,10 +267,15 @@ fn draw_view<B: DrawingBackend>(
     draw_grid(canvas, &y_axis, square)?;
     let inside = |place: &f64| (0.0..=1.0).contains(place);
     let radius = if view.points.len() > 1500 { 0.9 } else { 1.3 };
-    for p in &view.points {
-        let place = |axis: &Axis, value| axis.place(value).filter(inside);
-        if let (Some(x), Some(y)) = (place(&x_axis, p.0), place(&y_axis, p.1)) {
-            canvas.dot(square.at(x, y), radius, STAR)?;
+    let place = |axis: &Axis, value| axis.place(value).filter(inside);
+    for (points, radius, colour) in [
+        (&view.points, radius, STAR),
+        (&view.heavy, 2.0 * radius, HEAVY_STAR),
+    ] {
+        for p in points {
+            if let (Some(x), Some(y)) = (place(&x_axis, p.0), place(&y_axis, p.1)) {
+                canvas.dot(square.at(x, y), radius, colour)?;
+            }
         }
     }
     draw_x_axis(canvas, &x_axis, square)?;

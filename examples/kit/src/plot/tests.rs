@@ -96,3 +96,30 @@ fn other_extensions_are_refused() {
     }
     assert!(check_path(Path::new("a/b.SVG")).is_ok());
 }
+
+/// Nitadori, Makino and Abe (2006), figure 2: light and heavy stars have colours of their own.
+#[test]
+fn heavy_bodies_have_their_own_colour() {
+    let path = file("heavy.svg");
+    let ring = |count: usize, radius: f64| {
+        let angle = move |k: usize| k as f64 / count as f64 * std::f64::consts::TAU;
+        (0..count).map(move |k| (radius * angle(k).cos(), radius * angle(k).sin()))
+    };
+    let view = View::new(0.0, ring(20, 1.0)).with_heavy(ring(7, 0.5));
+    let half_width = View::half_width([&view]);
+    let panel = Panel {
+        data: Data::View { view, half_width },
+        ..Panel::default()
+    };
+    let figure = Figure {
+        columns: vec![vec![panel]],
+        ..sample()
+    };
+    figure.save(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    let plotters::style::RGBColor(r, g, b) = draw::HEAVY_STAR;
+    let fill = format!("fill=\"#{r:02X}{g:02X}{b:02X}\"");
+    assert_eq!(text.matches(&fill).count(), 7);
+    assert!(text.matches("<circle").count() >= 27, "{text}");
+}

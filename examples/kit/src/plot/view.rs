@@ -13,15 +13,25 @@ pub struct View {
     pub time: f64,
     /// Up to 4096 of the bodies, evenly chosen.
     pub points: Vec<(f64, f64)>,
+    /// Up to 4096 of the heavier bodies, where there are two components: drawn over the others, in another colour.
+    pub heavy: Vec<(f64, f64)>,
 }
 
 impl View {
     /// The bodies at `points` in the plane.
     pub fn new(time: f64, points: impl ExactSizeIterator<Item = (f64, f64)>) -> Self {
-        let stride = points.len().div_ceil(MOST_POINTS).max(1);
         Self {
             time,
-            points: points.step_by(stride).collect(),
+            points: sample(points),
+            heavy: Vec::new(),
+        }
+    }
+
+    /// The same view with the heavier bodies at `heavy`.
+    pub fn with_heavy(self, heavy: impl ExactSizeIterator<Item = (f64, f64)>) -> Self {
+        Self {
+            heavy: sample(heavy),
+            ..self
         }
     }
 
@@ -45,6 +55,12 @@ impl View {
         let widest = views.into_iter().map(of).fold(0.0, f64::max);
         if widest > 0.0 { 1.05 * widest } else { 1.0 }
     }
+}
+
+/// So many of `points` as are drawn.
+fn sample(points: impl ExactSizeIterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let stride = points.len().div_ceil(MOST_POINTS).max(1);
+    points.step_by(stride).collect()
 }
 
 /// The value below which a part of the finite `values` lies; 0 where there are none.

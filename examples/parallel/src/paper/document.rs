@@ -148,7 +148,7 @@ impl Document<'_> {
         }
         format!(
             "\n## Costs\n\nOf one rank, while all of them work: the numbers of the cost model \
-             (`examples/parallel/src/cost.rs`), measured before the grids.\n\n{table}"
+             (`examples/parallel/src/cost.rs`), measured before the grids in each of the rounds, medians.\n\n{table}"
         )
     }
 
@@ -167,14 +167,15 @@ impl Document<'_> {
         ]);
         let one = self.measured.rows.first().map_or(f64::NAN, Row::flops);
         for row in &self.measured.rows {
+            let predicted = self.measured.predicted(row);
             table.row(vec![
                 row.plan.grid.ranks().to_string(),
                 row.plan.grid.to_string(),
                 microseconds(row.measured.total()),
                 microseconds(row.measured.calculation),
                 microseconds(row.measured.communication),
-                microseconds(row.predicted.total()),
-                format!("{:.2}", row.predicted.total() / row.measured.total()),
+                microseconds(predicted.total()),
+                format!("{:.2}", predicted.total() / row.measured.total()),
                 digits(row.bytes),
                 si(row.flops()),
                 format!("{:.2}", row.flops() / one),
@@ -253,6 +254,7 @@ impl Document<'_> {
     /// The same for programs.
     pub fn json(&self) -> Value {
         let rows = self.measured.rows.iter().map(|row| {
+            let predicted = self.measured.predicted(row);
             json!({
                 "ranks": row.plan.grid.ranks(),
                 "grid": row.plan.grid.to_string(),
@@ -262,8 +264,8 @@ impl Document<'_> {
                 "steps": row.steps,
                 "calculation": row.measured.calculation,
                 "communication": row.measured.communication,
-                "predicted_calculation": row.predicted.calculation,
-                "predicted_communication": row.predicted.communication,
+                "predicted_calculation": predicted.calculation,
+                "predicted_communication": predicted.communication,
                 "bytes_per_block": row.bytes,
                 "flops": row.flops(),
             })

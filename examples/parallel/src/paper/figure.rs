@@ -49,7 +49,7 @@ pub fn figure(circumstances: &Circumstances, measured: &Measured) -> Figure {
                 &format!("grids in this order: {}", grids.join(" ")),
                 vec![
                     curve("measured", numbered(&|r| r.measured.total())),
-                    curve("model", numbered(&|r| r.predicted.total())),
+                    curve("model", numbered(&|r| measured.predicted(r).total())),
                 ],
             )],
         ],

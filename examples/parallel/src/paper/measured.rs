@@ -38,8 +38,6 @@ pub struct Row {
     pub steps: u64,
     /// Seconds of a block.
     pub measured: Prediction,
-    /// Seconds of a block, by the model.
-    pub predicted: Prediction,
     /// Bytes that a rank receives in a block.
     pub bytes: f64,
 }
@@ -62,10 +60,17 @@ pub struct Measured {
     pub backend: String,
     /// Its precision.
     pub precision: String,
-    /// For 1, 2, ... ranks the costs.
+    /// For 1, 2, ... ranks the costs, medians of the rounds.
     pub costs: Vec<Costs>,
     /// All grids, in order of ranks.
     pub rows: Vec<Row>,
+}
+
+impl Measured {
+    /// Seconds of a block of this row, by the model.
+    pub fn predicted(&self, row: &Row) -> Prediction {
+        predict(row.plan, row.load, &self.costs[row.plan.grid.ranks() - 1])
+    }
 }
 
 /// Measures on the ranks of `world`. Only rank 0 gets the rows of all.
@@ -99,15 +104,17 @@ pub fn measure<C: Communicator>(
         .collect();
     let seconds = 60.0 * options.minutes / (plans.len() * ROUNDS) as f64;
     let blocks = blocks_in(world, grape, plans[0], settings, &bodies, seconds)?;
-    for ranks in 1..=world.size() {
-        let group = world.split(usize::from(world.rank() >= ranks), world.rank())?;
-        if world.rank() < ranks {
-            measured.costs.push(measure::costs(&group, grape)?);
-        }
-    }
+    // By number of ranks and by plan, a value a round.
+    let mut costs: Vec<Vec<Costs>> = vec![Vec::new(); world.size()];
     let mut rounds: Vec<Vec<Row>> = vec![Vec::new(); plans.len()];
     let mut ended = Ended::Complete;
     'rounds: for _ in 0..ROUNDS {
+        for ranks in 1..=world.size() {
+            let group = world.split(usize::from(world.rank() >= ranks), world.rank())?;
+            if world.rank() < ranks {
+                costs[ranks - 1].push(measure::costs(&group, grape)?);
+            }
+        }
         for (plan, rows) in plans.iter().zip(&mut rounds) {
             let ranks = plan.grid.ranks();
             let mut stop = [f64::from(u8::from(interrupted()))];
@@ -118,11 +125,11 @@ pub fn measure<C: Communicator>(
             }
             let group = world.split(usize::from(world.rank() >= ranks), world.rank())?;
             if world.rank() < ranks {
-                let costs = &measured.costs[ranks - 1 - world.rank()];
-                rows.push(time(group, grape, *plan, settings, &bodies, blocks, costs)?);
+                rows.push(time(group, grape, *plan, settings, &bodies, blocks)?);
             }
         }
     }
+    measured.costs = costs.iter().filter_map(|c| Costs::median(c)).collect();
     for mut rows in rounds {
         rows.sort_by(|a, b| a.measured.total().total_cmp(&b.measured.total()));
         measured.rows.extend(rows.get(rows.len() / 2).cloned());
@@ -161,7 +168,6 @@ fn time<C: Communicator>(
     settings: Settings,
     bodies: &[Body],
     blocks: usize,
-    costs: &Costs,
 ) -> Result<Row, Error> {
     let mut run = Integrator::start(group, grape, plan, settings, 0.0, bodies)?;
     for _ in 0..WARM {
@@ -196,7 +202,6 @@ fn time<C: Communicator>(
             calculation: mean[0],
             communication: mean[1],
         },
-        predicted: predict(plan, load, costs),
         bytes: mean[2],
     })
 }
