@@ -63,7 +63,7 @@ fn memory_of(stars: &[JParticle]) -> JMemory {
     memory
 }
 
-fn block_of(stars: &[JParticle], ni: usize) -> backend::Block {
+fn block_of(stars: &[JParticle], ni: usize) -> backend::ForceRequest {
     let particle = |p: &JParticle| IParticle {
         index: p.index,
         x: p.x,
@@ -71,7 +71,7 @@ fn block_of(stars: &[JParticle], ni: usize) -> backend::Block {
         eps2: EPS2,
         h2: 0.0,
     };
-    backend::Block {
+    backend::ForceRequest {
         nj: stars.len(),
         ti: 0.0,
         particles: stars[..ni].iter().map(particle).collect(),
@@ -125,7 +125,7 @@ fn prediction(c: &mut Criterion) {
 fn finish(
     backend: &mut dyn Backend,
     memory: &mut JMemory,
-    block: &backend::Block,
+    block: &backend::ForceRequest,
     nearest: bool,
     results: &mut Results,
 ) {

@@ -1,5 +1,5 @@
 //! What the tests of kirin's C and Fortran interface are made of: the generator of
-//! the headers, the freshly built library, the compilers, and a plain model of the
+//! the headers, the freshly built library, the compilers, and a plain oracle of the
 //! GRAPE-6 interface that shares no code with kirin.
 
 pub mod compiler;
@@ -8,7 +8,7 @@ pub mod expected;
 pub mod fake_cuda;
 pub mod generate;
 pub mod library;
-pub mod model;
+pub mod oracle;
 pub mod report;
 pub mod script;
 pub mod sets;

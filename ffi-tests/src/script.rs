@@ -1,4 +1,4 @@
-//! Sequences of calls, as text for the client `calls.c` and as steps for the [`crate::model`].
+//! Sequences of calls, as text for the client `calls.c` and as steps for the [`crate::oracle`].
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Runs a script in a client's process and compares every answer with the model's.
+//! Runs a script in a client's process and compares every answer with the oracle's.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use crate::compiler::{self, Link};
 use crate::expected::{Expected, Rules};
 use crate::fake_cuda;
 use crate::library;
-use crate::model::Model;
+use crate::oracle::Oracle;
 use crate::report::Tolerance;
 use crate::script::{Call, Script};
 
@@ -105,17 +105,17 @@ pub fn everywhere(script: &Script) -> Option<Answers> {
     first
 }
 
-/// Makes the calls of a script and compares each answer with the model's.
+/// Makes the calls of a script and compares each answer with the oracle's.
 ///
 /// # Panics
 ///
 /// At the first difference, and if the process fails, hangs or prints anything else.
 pub fn under(script: &Script, settings: &Settings) -> Option<Answers> {
     let found = answers(script, settings)?;
-    let mut model = Model::new(settings.rules());
+    let mut oracle = Oracle::new(settings.rules());
     let mut answers = found.iter();
     for (line, call) in script.0.iter().enumerate() {
-        let Some(expected) = model.answer(call) else {
+        let Some(expected) = oracle.answer(call) else {
             continue;
         };
         let found = answers.next().expect("an answer for each call");

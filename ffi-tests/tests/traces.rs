@@ -75,16 +75,16 @@ fn repeat(events: &[Event]) -> usize {
                 grape.set_j_particle(*id, *address, *dt, particle);
             }
             Event::FirstHalf {
-                id, nj, targets, ..
+                id, nj, particles, ..
             } => {
                 let mut block = Block::default();
-                block.resize(targets.len());
-                for (k, t) in targets.iter().enumerate() {
+                block.resize(particles.len());
+                for (k, t) in particles.iter().enumerate() {
                     let p = &t.particle;
                     (block.index[k], block.x[k], block.v[k]) = (p.index, p.x, p.v);
                 }
                 let nj = usize::try_from(*nj).expect("a count");
-                let eps2 = targets.first().map_or(0.0, |t| t.particle.eps2);
+                let eps2 = particles.first().map_or(0.0, |t| t.particle.eps2);
                 grape.firsthalf(*id, nj, &mut block, eps2);
                 blocks.insert(*id, (nj, block, eps2));
             }

@@ -7,7 +7,7 @@ use super::calls::Outputs;
 use super::pointers::{Hints, IArrays, Softening};
 use crate::grape::cluster::{Answer, Cluster};
 use crate::grape::particle::Force;
-use crate::observe::trace::{self, Event, Target};
+use crate::observe::trace::{self, Event, HintedParticle};
 
 /// Nanoseconds since `begin`.
 fn since(begin: Instant) -> u64 {
@@ -31,9 +31,9 @@ pub unsafe fn firsthalf(
     let nanoseconds = since(begin);
     trace::record(|| {
         // SAFETY: passed on.
-        let targets = unsafe {
+        let particles = unsafe {
             let particles = arrays.particles(ni, eps2).enumerate();
-            particles.map(|(i, particle)| Target {
+            particles.map(|(i, particle)| HintedParticle {
                 particle,
                 hint: hints.of(i),
             })
@@ -41,7 +41,7 @@ pub unsafe fn firsthalf(
         Event::FirstHalf {
             id,
             nj: nj as i32,
-            targets: targets.collect(),
+            particles: particles.collect(),
             nanoseconds,
         }
     });
@@ -52,10 +52,10 @@ pub fn low_level_block(id: c_int, answer: &Answer<'_>) {
     trace::record(|| Event::FirstHalf {
         id,
         nj: answer.nj as i32,
-        targets: answer
+        particles: answer
             .particles
             .iter()
-            .map(|&particle| Target {
+            .map(|&particle| HintedParticle {
                 particle,
                 hint: Force::default(),
             })

@@ -10,7 +10,7 @@ use crate::process::settings::Precision;
 /// One force request: the j-particles at addresses `0..nj`, predicted to `ti`,
 /// act on `particles`.
 #[derive(Clone, Debug, Default)]
-pub struct Block {
+pub struct ForceRequest {
     /// Number of leading addresses.
     pub nj: usize,
     /// Time of the prediction.
@@ -49,7 +49,7 @@ pub trait Backend: Send {
     /// # Errors
     ///
     /// The block cannot be computed here.
-    fn start(&mut self, memory: &mut JMemory, block: &Block) -> Result<()> {
+    fn start(&mut self, memory: &mut JMemory, block: &ForceRequest) -> Result<()> {
         let _ = (memory, block);
         Ok(())
     }
@@ -65,7 +65,7 @@ pub trait Backend: Send {
     fn finish(
         &mut self,
         memory: &JMemory,
-        block: &Block,
+        block: &ForceRequest,
         nearest: bool,
         results: &mut Results,
     ) -> Result<()>;
@@ -96,7 +96,7 @@ pub trait Backend: Send {
     fn neighbour_lists(
         &mut self,
         memory: &JMemory,
-        block: &Block,
+        block: &ForceRequest,
         rules: ListRules,
     ) -> Result<NeighbourLists> {
         neighbours::lists(memory, block.nj, block.ti, &block.particles, rules)

@@ -9,7 +9,7 @@ pub mod scaling;
 
 use crate::process::settings::{BackendChoice, Settings};
 
-pub use self::interface::{Backend, Block, Results};
+pub use self::interface::{Backend, ForceRequest, Results};
 
 /// The backend that `settings` ask for.
 pub fn choose(settings: &Settings) -> Box<dyn Backend> {

@@ -9,7 +9,7 @@
 //!
 //! with r = x_j - x_i and v = v_j - v_i (equations 3.3 to 3.5 of the kirin thesis).
 
-use super::{Backend, Block, Results};
+use super::{Backend, ForceRequest, Results};
 use crate::error::Result;
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::neighbours;
@@ -31,7 +31,7 @@ impl Backend for Reference {
     fn finish(
         &mut self,
         memory: &JMemory,
-        block: &Block,
+        block: &ForceRequest,
         nearest: bool,
         results: &mut Results,
     ) -> Result<()> {
@@ -41,8 +41,8 @@ impl Backend for Reference {
 }
 
 /// The results for a block; also for backends whose own arithmetic does not reach.
-pub fn results(memory: &JMemory, block: &Block, nearest: bool) -> Results {
-    let Block { nj, ti, particles } = block;
+pub fn results(memory: &JMemory, block: &ForceRequest, nearest: bool) -> Results {
+    let ForceRequest { nj, ti, particles } = block;
     let mut results = Results::default();
     results.forces.resize(particles.len(), Force::default());
     forces_on(memory, *nj, *ti, particles, &mut results.forces);

@@ -10,13 +10,13 @@ use std::collections::HashMap;
 use std::sync::Once;
 use std::time::Instant;
 
-use crate::backend::{self, Backend, Block, Results};
+use crate::backend::{self, Backend, ForceRequest, Results};
 use crate::error::{Error, Result};
 use crate::grape::jmemory::{self, JMemory};
 use crate::grape::neighbours::{self, ListRules, NeighbourLists};
 use crate::grape::particle::{Force, IParticle, JParticle, Nearest};
 use crate::grape::work::Work;
-use crate::observe::audit::{Check, Computed};
+use crate::observe::audit::{Audit, Computed};
 use crate::observe::pipelines::{Cost, State};
 use crate::observe::statistics::{self, Facts, Stats};
 use crate::process::settings::{Destination, Devices, Precision, Settings};
@@ -90,7 +90,7 @@ pub struct Cluster {
     phase: Phase,
     /// Whether the block's results still wait for their `lasthalf`.
     owed: bool,
-    block: Block,
+    block: ForceRequest,
     results: Results,
     /// Whether `results` hold the nearest neighbours of the block.
     has_nearest: bool,
@@ -98,7 +98,7 @@ pub struct Cluster {
     lists: Option<Result<NeighbourLists>>,
     low_level: LowLevel,
     stats: Option<Box<Stats>>,
-    check: Option<Box<Check>>,
+    check: Option<Box<Audit>>,
     /// What a fork is told of the work on it.
     work: Option<&'static Work>,
 }
@@ -116,7 +116,7 @@ impl Cluster {
             staged: Vec::new(),
             phase: Phase::Free,
             owed: false,
-            block: Block::default(),
+            block: ForceRequest::default(),
             results: Results::default(),
             has_nearest: false,
             lists: None,

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use crate::backend::scaling::CLOSE;
-use crate::backend::{Block, Results, reference};
+use crate::backend::{ForceRequest, Results, reference};
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::neighbours::{distance2, update_nearest};
 use crate::grape::particle::{Force, IParticle, Nearest};
@@ -72,7 +72,7 @@ pub struct Computed<'a> {
     /// The j-particles.
     pub memory: &'a JMemory,
     /// The block.
-    pub block: &'a Block,
+    pub block: &'a ForceRequest,
     /// Its results.
     pub results: &'a Results,
     /// Whether they hold nearest neighbours.
@@ -83,7 +83,7 @@ pub struct Computed<'a> {
 
 /// The checks of one cluster.
 #[derive(Default)]
-pub struct Check {
+pub struct Audit {
     /// When the first block was computed.
     began: Option<Instant>,
     spent: Duration,
@@ -94,7 +94,7 @@ pub struct Check {
     random: u64,
 }
 
-impl Check {
+impl Audit {
     /// Looks at a block that was computed. The first discrepancy comes back in words.
     pub fn inspect(&mut self, what: Computed<'_>) -> Option<String> {
         self.blocks += 1;
@@ -147,7 +147,7 @@ impl Check {
 
 /// What is wrong with the results of i-particle `i`, in words.
 fn compare(what: Computed<'_>, i: usize) -> Option<String> {
-    let Block { nj, ti, particles } = what.block;
+    let ForceRequest { nj, ti, particles } = what.block;
     let (particle, found) = (&particles[i], &what.results.forces[i]);
     let exact = recompute(what, particle);
     if !exact.force.is_finite() {
@@ -243,7 +243,7 @@ fn greatest(a: &[f64; 3], b: &[f64; 3]) -> f64 {
 
 /// The force on one i-particle, its nearest neighbour, and what the arithmetic may have done to them.
 fn recompute(what: Computed<'_>, i: &IParticle) -> Exact {
-    let Block { nj, ti, .. } = *what.block;
+    let ForceRequest { nj, ti, .. } = *what.block;
     let bounds = Bounds::of(what.precision);
     let mut exact = Exact {
         force: Force::default(),
@@ -327,7 +327,7 @@ mod tests {
         fn finish(
             &mut self,
             memory: &JMemory,
-            block: &Block,
+            block: &ForceRequest,
             nearest: bool,
             results: &mut Results,
         ) -> Result<()> {
@@ -425,7 +425,7 @@ mod tests {
             ..JParticle::default()
         };
         memory.write(0, &star).expect("an address");
-        let block = Block {
+        let block = ForceRequest {
             nj: 1,
             ti: 0.5,
             particles: vec![IParticle {
@@ -442,7 +442,7 @@ mod tests {
             nearest: false,
             precision: Precision::Mixed,
         };
-        let mut check = Check::default();
+        let mut check = Audit::default();
         let text = check.inspect(what).expect("a report");
         for part in [
             "block 1 ",
@@ -464,7 +464,7 @@ mod tests {
     fn wrong_forces_of_close_pairs_are_found() {
         for (distance, separation, factor) in [(1e3, 1e-11, 1.9), (1e6, 1e-9, 1.0 / 12.0)] {
             let mut memory = JMemory::default();
-            let mut block = Block {
+            let mut block = ForceRequest {
                 nj: 2,
                 ti: 0.0,
                 particles: Vec::new(),
@@ -508,7 +508,7 @@ mod tests {
             (0.0, 1e13, 1e3, 0.0),
         ] {
             let mut memory = JMemory::default();
-            let mut block = Block {
+            let mut block = ForceRequest {
                 nj: 700,
                 ti: 0.25,
                 particles: Vec::new(),

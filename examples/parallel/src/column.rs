@@ -8,7 +8,7 @@ use hermite::scheme;
 use kirin_kit::Body;
 use kirin_kit::snapshot::State;
 
-use crate::sources::ACTIVE;
+use crate::j_particles::ACTIVE;
 
 /// Numbers that a particle and its state consist of: label, mass, x, v; t, dt, acc, jerk.
 pub const RECORD: usize = 16;

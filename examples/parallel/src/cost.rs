@@ -35,8 +35,8 @@ use serde_json::{Value, json};
 
 use crate::columns::Columns;
 use crate::grid::Grid;
+use crate::j_particles::{ACTIVE, FORCE};
 use crate::machine::{Algorithm, Plan, Sums};
-use crate::sources::{ACTIVE, FORCE};
 
 /// Bytes of a number.
 const NUMBER: f64 = size_of::<f64>() as f64;

@@ -68,7 +68,11 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let mut new = Self::load(world, grape, plan, settings, time, (bodies, &states))?;
         let everybody: Vec<usize> = (0..new.column.bodies.len()).collect();
         new.forces_on(time, &everybody)?;
-        for (i, force) in new.forces.chunks_exact(crate::sources::FORCE).enumerate() {
+        for (i, force) in new
+            .forces
+            .chunks_exact(crate::j_particles::FORCE)
+            .enumerate()
+        {
             let (body, state) = (&new.column.bodies[i], &mut new.column.states[i]);
             let (acc, jerk) = two_d::halves(force);
             particle::begin(&settings, body, state, acc, jerk)?;
@@ -268,7 +272,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let absent: Vec<usize> = (0..states.len()).filter(|&i| states[i].t != t).collect();
         self.forces_on(t, &absent)?;
         let mut copy = self.column.bodies.clone();
-        let forces = self.forces.chunks_exact(crate::sources::FORCE);
+        let forces = self.forces.chunks_exact(crate::j_particles::FORCE);
         for (&i, force) in absent.iter().zip(forces) {
             let (acc, jerk) = two_d::halves(force);
             particle::synchronise(t, &mut copy[i], &self.column.states[i], acc, jerk)?;

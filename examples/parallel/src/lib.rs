@@ -4,7 +4,7 @@
 //!
 //! * [`grid`]: the grid, and how a list is divided over its rows
 //! * [`columns`]: which j-particles a column has, as whole subtrees of kirin's tree of sums
-//! * [`sources`]: the j-particles of a rank in the library
+//! * [`j_particles`]: the j-particles of a rank in the library
 //! * [`mod@column`]: the particles of a column
 //! * [`machine`]: what one rank computes with
 //! * [`two_d`]: the algorithm, in its eight steps
@@ -21,6 +21,7 @@ pub mod cost;
 pub mod error;
 pub mod grid;
 pub mod integrator;
+pub mod j_particles;
 pub mod machine;
 pub mod measure;
 pub mod options;
@@ -29,5 +30,4 @@ pub mod paper;
 pub mod picture;
 pub mod ring;
 pub mod session;
-pub mod sources;
 pub mod two_d;

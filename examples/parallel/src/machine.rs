@@ -9,7 +9,7 @@ use kirin_kit::communicator::{Communicator, Counted};
 use crate::columns::Columns;
 use crate::error::Error;
 use crate::grid::Grid;
-use crate::sources::{FORCE, Sources};
+use crate::j_particles::{FORCE, JParticles};
 
 /// How partial forces become forces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -107,7 +107,7 @@ pub struct Machine<'g, C> {
     /// The division of the particles.
     pub columns: Columns,
     /// The j-particles of this rank.
-    pub sources: Sources<'g>,
+    pub sources: JParticles<'g>,
     /// For each column the first page of each of its subtrees.
     pub subtrees: Vec<Vec<u32>>,
     /// Time spent in each step.
@@ -156,7 +156,7 @@ impl<'g, C: Communicator> Machine<'g, C> {
             .iter()
             .map(|p| columns.addresses_of(p))
             .collect();
-        let sources = Sources::open(grape, world.rank(), addresses, eps)?;
+        let sources = JParticles::open(grape, world.rank(), addresses, eps)?;
         Ok(Self {
             world,
             row,

@@ -16,7 +16,7 @@ use crate::column::Column;
 use crate::columns::PAGE;
 use crate::cost::Costs;
 use crate::error::Error;
-use crate::sources::{ACTIVE, Sources};
+use crate::j_particles::{ACTIVE, JParticles};
 
 /// j-particles of the shorter and the longer column whose forces are timed.
 const SOURCES: [usize; 2] = [4 * PAGE, 16 * PAGE];
@@ -116,8 +116,8 @@ fn open<'g, C: Communicator>(
     grape: &'g Grape,
     column: &Column,
     addresses: Range<usize>,
-) -> Result<Sources<'g>, Error> {
-    let sources = Sources::open(grape, world.rank(), vec![addresses.clone()], 1.0 / 256.0)?;
+) -> Result<JParticles<'g>, Error> {
+    let sources = JParticles::open(grape, world.rank(), vec![addresses.clone()], 1.0 / 256.0)?;
     for i in addresses {
         sources.write(i, &column.bodies[i], &column.states[i]);
     }

@@ -9,8 +9,8 @@ use kirin_kit::communicator::Communicator;
 
 use crate::column::Column;
 use crate::error::Error;
+use crate::j_particles::{ACTIVE, FORCE};
 use crate::machine::{Machine, Sums};
-use crate::sources::{ACTIVE, FORCE};
 
 /// The forces at `t` on `list`, of this rank's own particles, where `lengths` are those of all ranks.
 ///

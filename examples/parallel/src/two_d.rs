@@ -11,8 +11,8 @@ use kirin_kit::communicator::{Communicator, displacements};
 
 use crate::column::Column;
 use crate::error::Error;
+use crate::j_particles::{ACTIVE, FORCE};
 use crate::machine::{Machine, Sums};
-use crate::sources::{ACTIVE, FORCE};
 
 /// What step 2 tells every rank of the active lists.
 #[derive(Clone, Debug, Default, PartialEq)]

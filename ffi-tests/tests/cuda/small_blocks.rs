@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ffi_tests::generate::repository;
-use kirin::backend::cuda::{Plan, Target};
+use kirin::backend::cuda::{Conditions, LaunchPlan};
 use kirin::process::settings::Precision;
 
 use crate::steps::{Call, WIDE, last_step, steps};
@@ -48,7 +48,7 @@ fn predicted(operations: usize, force: f64) -> f64 {
 /// The rows for now, and for before they were as they are now; `None` where there is no compiler.
 fn table() -> Option<String> {
     let mut text = HEAD.to_owned();
-    let h200 = Target {
+    let h200 = Conditions {
         multiprocessors: 132,
         capability: (9, 0),
         precision: Precision::Mixed,
@@ -73,7 +73,7 @@ fn table() -> Option<String> {
                 "| {ni}, before | {is_wanted} | {before} | 2 | 1 | | | {force:.1} | {:.0} |",
                 predicted(before + 2, force)
             );
-            let plan = Plan::new(ni, 32, &h200);
+            let plan = LaunchPlan::new(ni, 32, &h200);
             // All parts' sums go down where the host joins them.
             let on_host = down > ni * (7 * 8 + 12);
             let force = (plan.clocks - if on_host { plan.join } else { 0.0 }) / CLOCKS;

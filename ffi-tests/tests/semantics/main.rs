@@ -1,5 +1,5 @@
 //! The decisions of the specification (sections 3 and 7), each as a sequence of calls
-//! from a C client's own process, compared with the model and with explicit values.
+//! from a C client's own process, compared with the oracle and with explicit values.
 
 mod blocks;
 mod clusters;

@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::kernel::{self, Sources, Target};
+use super::kernel::{self, JPage, ScaledParticle};
 use super::nearest::{Candidate, Candidates};
 use super::simd::{Real, Simd, Sums, Work};
 use super::tile::{self, Tile};
 use crate::backend::scaling::Units;
-use crate::grape::jmemory::{Column, Page};
+use crate::grape::jmemory::{Page, PageArray};
 use crate::grape::particle::IParticle;
 
 /// What it takes to sum leaves again, and what it took.
@@ -24,7 +24,7 @@ pub struct Again {
 struct Buffers {
     /// The page of the last leaf: usually that of the next, too.
     tile: Tile<f64>,
-    distances: Column<f64>,
+    distances: PageArray<f64>,
 }
 
 /// One leaf of a block's i-particle.
@@ -82,13 +82,13 @@ impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
         if !tile.is_fresh(leaf.page, leaf.ti) {
             tile.predict::<D, false>(d, leaf.page, leaf.ti);
         }
-        let sources = Sources {
+        let sources = JPage {
             tile,
             masses: leaf.page.mass(),
             page: leaf.page,
             minus_three: -3.0,
         };
-        let target = Target::new::<false>(leaf.i, &Units::PLAIN);
+        let target = ScaledParticle::new::<false>(leaf.i, &Units::PLAIN);
         let nearest = leaf.candidates.is_some();
         let (mut sums, least) =
             kernel::careful_leaf(d, nearest, sources, &target, leaf.range.clone(), distances);
@@ -118,7 +118,7 @@ impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
 pub fn note<S: Simd>(
     s: S,
     candidates: &mut Candidates,
-    (least, distances): (S::T, &Column<S::T>),
+    (least, distances): (S::T, &PageArray<S::T>),
     area: f64,
     page: usize,
     range: Range<usize>,

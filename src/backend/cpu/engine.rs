@@ -11,7 +11,7 @@ use super::pool::Pool;
 use super::simd::Simd;
 use super::tasks::{Compute, Finish, Predict, Prepared, Shared};
 use super::workspace::Workspace;
-use crate::backend::{Backend, Block, Results};
+use crate::backend::{Backend, ForceRequest, Results};
 use crate::error::Result;
 use crate::grape::jmemory::JMemory;
 use crate::grape::neighbours::{ListRules, NeighbourLists};
@@ -105,7 +105,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
     fn finish(
         &mut self,
         memory: &JMemory,
-        block: &Block,
+        block: &ForceRequest,
         nearest: bool,
         results: &mut Results,
     ) -> Result<()> {
@@ -204,7 +204,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
     fn neighbour_lists(
         &mut self,
         memory: &JMemory,
-        block: &Block,
+        block: &ForceRequest,
         rules: ListRules,
     ) -> Result<NeighbourLists> {
         let positions = &mut self.positions;

@@ -9,12 +9,12 @@ use super::reach::Reach;
 use super::simd::{Real, Simd, Sums, Work, leading};
 use super::tile::Tile;
 use crate::backend::scaling::Units;
-use crate::grape::jmemory::{Column, PAGE, Page};
+use crate::grape::jmemory::{PAGE, Page, PageArray};
 use crate::grape::particle::IParticle;
 
 /// An i-particle in the numbers of a tile.
 #[derive(Clone, Copy, Debug)]
-pub struct Target<T> {
+pub struct ScaledParticle<T> {
     x: [T; 3],
     x_low: [T; 3],
     v: [T; 3],
@@ -27,7 +27,7 @@ pub struct Target<T> {
     pub reach: Reach,
 }
 
-impl<T: Real> Target<T> {
+impl<T: Real> ScaledParticle<T> {
     /// The i-particle in the given units, with `SPLIT` in two parts as those of a tile: coincident
     /// particles have no distance.
     #[inline(always)]
@@ -54,7 +54,7 @@ impl<T: Real> Target<T> {
 
 /// The j-particles of one page.
 #[derive(Clone, Copy)]
-pub struct Sources<'a, S: Simd> {
+pub struct JPage<'a, S: Simd> {
     /// Positions and velocities.
     pub tile: &'a Tile<S::T>,
     /// Masses.
@@ -128,10 +128,10 @@ pub struct Variant {
 pub fn leaf<S: Simd, const SPLIT: bool>(
     s: S,
     variant: Variant,
-    j: Sources<'_, S>,
-    i: &Target<S::T>,
+    j: JPage<'_, S>,
+    i: &ScaledParticle<S::T>,
     range: Range<usize>,
-    distances: &mut Column<S::T>,
+    distances: &mut PageArray<S::T>,
 ) -> (Sums, S::T) {
     macro_rules! variants {
         ($($jerk:literal $mask:literal $nearest:literal),+) => {
@@ -153,10 +153,10 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
 pub fn careful_leaf<S: Simd>(
     s: S,
     nearest: bool,
-    j: Sources<'_, S>,
-    i: &Target<S::T>,
+    j: JPage<'_, S>,
+    i: &ScaledParticle<S::T>,
     range: Range<usize>,
-    distances: &mut Column<S::T>,
+    distances: &mut PageArray<S::T>,
 ) -> (Sums, S::T) {
     if nearest {
         pairs::<S, false, true, true, true, true>(s, j, i, range, distances)
@@ -169,8 +169,8 @@ pub fn careful_leaf<S: Simd>(
 #[inline(always)]
 pub fn closest<S: Simd, const SPLIT: bool>(
     s: S,
-    j: Sources<'_, S>,
-    i: &Target<S::T>,
+    j: JPage<'_, S>,
+    i: &ScaledParticle<S::T>,
     range: Range<usize>,
 ) -> S::T {
     let target = Spread::<S, SPLIT>::new(s, i, j.minus_three);
@@ -201,10 +201,10 @@ fn pairs<
     const CAREFUL: bool,
 >(
     s: S,
-    j: Sources<'_, S>,
-    i: &Target<S::T>,
+    j: JPage<'_, S>,
+    i: &ScaledParticle<S::T>,
     range: Range<usize>,
-    distances: &mut Column<S::T>,
+    distances: &mut PageArray<S::T>,
 ) -> (Sums, S::T) {
     let target = Spread::<S, SPLIT>::new(s, i, j.minus_three);
     let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL> {
@@ -265,7 +265,7 @@ struct Pass<
     const CAREFUL: bool,
 > {
     s: S,
-    j: Sources<'a, S>,
+    j: JPage<'a, S>,
     label: i32,
     end: usize,
     acc: [S::V; 3],
@@ -292,7 +292,7 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
             estimate,
         }: Pair<S>,
         at: usize,
-        distances: &mut Column<S::T>,
+        distances: &mut PageArray<S::T>,
     ) {
         let s = self.s;
         let zero = s.splat(S::T::default());
@@ -350,7 +350,7 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
 #[inline(always)]
 pub fn slots_within<S: Simd>(
     s: S,
-    distances: &Column<S::T>,
+    distances: &PageArray<S::T>,
     bound: S::T,
     range: Range<usize>,
     mut found: impl FnMut(usize),
@@ -412,7 +412,7 @@ struct Pair<S: Simd> {
 
 impl<S: Simd, const SPLIT: bool> Spread<S, SPLIT> {
     #[inline(always)]
-    fn new(s: S, i: &Target<S::T>, minus_three: S::T) -> Self {
+    fn new(s: S, i: &ScaledParticle<S::T>, minus_three: S::T) -> Self {
         Self {
             x: splat3(s, &i.x),
             x_low: splat3(s, &i.x_low),

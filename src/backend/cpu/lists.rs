@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use super::pool::Pool;
 use super::simd::{Simd, Work};
 use super::tile::Lanes;
-use crate::backend::Block;
+use crate::backend::ForceRequest;
 use crate::error::Result;
 use crate::grape::jmemory::{JMemory, PAGE, Page};
 use crate::grape::label_sort;
@@ -44,12 +44,12 @@ pub type Positions = [[f64; PAGE]; 3];
 pub fn lists<S: Simd<T = f64>>(
     s: S,
     memory: &JMemory,
-    block: &Block,
+    block: &ForceRequest,
     rules: ListRules,
     threads: usize,
     positions: &mut Vec<Positions>,
 ) -> Result<NeighbourLists> {
-    let Block { nj, ti, particles } = block;
+    let ForceRequest { nj, ti, particles } = block;
     let active = particles.iter().filter(|p| p.h2 > 0.0).count();
     if active == 0 {
         return Ok(NeighbourLists::default());

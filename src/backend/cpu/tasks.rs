@@ -5,14 +5,14 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use super::again::{self, Leaf};
 use super::division::Task;
-use super::kernel::{self, Sources, Target, Variant};
+use super::kernel::{self, JPage, ScaledParticle, Variant};
 use super::nearest;
 use super::reach::Bounds;
 use super::simd::{Real, Simd, Sums, Work};
 use super::tile::{self, Labels, Masses, Tile};
 use super::workspace::Workspace;
-use crate::backend::Block;
-use crate::grape::jmemory::{Column, JMemory, PAGE, Page};
+use crate::backend::ForceRequest;
+use crate::grape::jmemory::{JMemory, PAGE, Page, PageArray};
 use crate::grape::neighbours;
 use crate::grape::particle::{Force, IParticle};
 use crate::grape::sum_tree::{Partial, Steps};
@@ -54,7 +54,7 @@ pub struct Shared<'a, S: Simd, const SPLIT: bool> {
     /// The j-particles.
     pub memory: &'a JMemory,
     /// The block.
-    pub block: &'a Block,
+    pub block: &'a ForceRequest,
     /// One for each page of the memory, at the page's position.
     pub prepared: &'a [RwLock<Prepared<S::T>>],
     /// Positions of the block's pages, in address order.
@@ -127,8 +127,8 @@ impl<S: Simd, const SPLIT: bool> Work for Finish<'_, S, SPLIT> {
 /// Finds the closest pair of a leaf.
 struct Closest<'a, S: Simd, const SPLIT: bool> {
     s: S,
-    sources: Sources<'a, S>,
-    target: &'a Target<S::T>,
+    sources: JPage<'a, S>,
+    target: &'a ScaledParticle<S::T>,
     range: Range<usize>,
 }
 
@@ -213,14 +213,14 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         let particles = &self.block.particles[task.particles.clone()];
         self.restart_steps(&task.pages, &mut totals.steps);
         totals.restart::<SPLIT>(particles, Self::slack);
-        let mut distances = Column::default();
+        let mut distances = PageArray::default();
         let (mut step, mut waiting) = (0, 0);
         for &position in &self.pages[task.pages.clone()] {
             let page = self.memory.page(position);
             let prepared = self.prepare(position);
             let tile = self.tile(&prepared, page, scratch);
             let masses = &*prepared.masses;
-            let sources = Sources {
+            let sources = JPage {
                 tile,
                 masses: &masses.m,
                 page,
@@ -240,7 +240,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                     let target = if is_plain {
                         &progress.plain
                     } else {
-                        scaled = Target::new::<SPLIT>(i, &tile.units);
+                        scaled = ScaledParticle::new::<SPLIT>(i, &tile.units);
                         &scaled
                     };
                     let variant = Variant {
@@ -316,8 +316,8 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
     #[inline(never)]
     fn are_sound(
         &self,
-        sources: Sources<'_, S>,
-        target: &Target<S::T>,
+        sources: JPage<'_, S>,
+        target: &ScaledParticle<S::T>,
         sums: &Sums,
         bounds: Bounds,
         range: Range<usize>,

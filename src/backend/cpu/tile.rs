@@ -3,7 +3,7 @@
 
 use super::simd::{Real, Simd, Sums};
 use crate::backend::scaling::{self, FAR, LENGTHS, Units, VELOCITIES, outside};
-use crate::grape::jmemory::{Column, PAGE, Page};
+use crate::grape::jmemory::{PAGE, Page, PageArray};
 use crate::grape::predictor::{Arithmetic, Coordinate};
 
 /// What turns the sums of a leaf into acceleration, potential and jerk, where the
@@ -24,7 +24,7 @@ pub fn factors(units: &Units, mass: f64, scale: f64) -> Sums {
 /// stale particles beyond `nj` do not change the rounding.
 pub struct Masses<T> {
     /// Masses.
-    pub m: Column<T>,
+    pub m: PageArray<T>,
     /// What they were divided by.
     pub unit: f64,
     /// Whether `T` has the range for all of them.
@@ -38,7 +38,7 @@ pub struct Masses<T> {
 impl<T: Real> Default for Masses<T> {
     fn default() -> Self {
         Self {
-            m: Column::default(),
+            m: PageArray::default(),
             unit: 1.0,
             representable: true,
             least: f64::INFINITY,
@@ -123,11 +123,11 @@ impl Stamp {
 /// Positions and velocities of one page, ready for the kernels.
 pub struct Tile<T> {
     /// Positions: their leading digits, or rounded to `T` where there is no low part.
-    pub x: [Column<T>; 3],
+    pub x: [PageArray<T>; 3],
     /// What the leading digits left of the positions.
-    pub x_low: [Column<T>; 3],
+    pub x_low: [PageArray<T>; 3],
     /// Velocities.
-    pub v: [Column<T>; 3],
+    pub v: [PageArray<T>; 3],
     /// What the numbers above were scaled by.
     pub units: Units,
     /// Whether `T` has the range for the particles.
@@ -141,7 +141,7 @@ pub struct Tile<T> {
 
 impl<T: Real> Default for Tile<T> {
     fn default() -> Self {
-        let zero = [Column::default(); 3];
+        let zero = [PageArray::default(); 3];
         Self {
             x: zero,
             x_low: zero,

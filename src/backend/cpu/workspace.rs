@@ -1,7 +1,7 @@
 //! What a task knows of its i-particles while their sums grow, and the memory it works in.
 
 use super::again::Again;
-use super::kernel::Target;
+use super::kernel::ScaledParticle;
 use super::nearest::Candidates;
 use super::simd::{Real, Sums};
 use super::tile::Tile;
@@ -13,7 +13,7 @@ use crate::process::lock::Lock;
 /// What is known of one i-particle.
 pub struct Progress<T> {
     /// The i-particle in the client's units.
-    pub plain: Target<T>,
+    pub plain: ScaledParticle<T>,
     /// Particles that may be its nearest neighbour.
     pub candidates: Candidates,
 }
@@ -39,11 +39,11 @@ impl<T: Real> Totals<T> {
     ) {
         let count = self.progress.len().max(particles.len());
         self.progress.resize_with(count, || Progress {
-            plain: Target::new::<SPLIT>(&IParticle::default(), &Units::PLAIN),
+            plain: ScaledParticle::new::<SPLIT>(&IParticle::default(), &Units::PLAIN),
             candidates: Candidates::default(),
         });
         for (i, progress) in particles.iter().zip(&mut self.progress) {
-            progress.plain = Target::new::<SPLIT>(i, &Units::PLAIN);
+            progress.plain = ScaledParticle::new::<SPLIT>(i, &Units::PLAIN);
             progress.candidates.restart(slack(i));
         }
         // What is there from before is never read: each place is written to first.

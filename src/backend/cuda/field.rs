@@ -1,8 +1,8 @@
 //! The j-particles of a block as the devices see them: in which units, and who has which.
 
-use crate::backend::Block;
+use crate::backend::ForceRequest;
 use crate::backend::cuda::device::Job;
-use crate::backend::cuda::device::scale::Scale;
+use crate::backend::cuda::device::units::DeviceUnits;
 use crate::backend::scaling::FARTHEST;
 use crate::grape::jmemory::JMemory;
 use crate::grape::particle::IParticle;
@@ -14,7 +14,7 @@ pub struct Field {
     predictor: Place,
     join: Place,
     /// Units of the devices.
-    pub scale: Scale,
+    pub scale: DeviceUnits,
     /// Positions of all pages, in address order.
     pub pages: Vec<usize>,
     /// How many of them, at the front, have addresses below the block's `nj`.
@@ -29,7 +29,7 @@ impl Field {
         Self {
             predictor: settings.predictor,
             join: settings.join,
-            scale: Scale::default(),
+            scale: DeviceUnits::default(),
             pages: Vec::new(),
             below: 0,
             moving: false,
@@ -37,7 +37,7 @@ impl Field {
     }
 
     /// Takes note of the memory and a block.
-    pub fn look_at(&mut self, memory: &JMemory, block: &Block, precision: Precision) {
+    pub fn look_at(&mut self, memory: &JMemory, block: &ForceRequest, precision: Precision) {
         if precision != Precision::Double {
             self.scale.update(memory, block.ti);
         }
@@ -49,16 +49,16 @@ impl Field {
             || block.particles.iter().any(|i| i.v != [0.0; 3]);
     }
 
-    /// What the device number `unit` of `units` is to do for some i-particles.
+    /// What the device number `queue` of `queues` is to do for some i-particles.
     pub fn job<'a>(
         &'a self,
-        (unit, units): (usize, usize),
+        (queue, queues): (usize, usize),
         memory: &'a JMemory,
-        block: &Block,
+        block: &ForceRequest,
         particles: &'a [IParticle],
         nearest: bool,
     ) -> Job<'a> {
-        let run = share(self.pages.len(), units, unit);
+        let run = share(self.pages.len(), queues, queue);
         let number = |n: usize| memory.page(self.pages[n]).number();
         Job {
             memory,

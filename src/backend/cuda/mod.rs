@@ -16,10 +16,10 @@ mod plan;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use self::device::Unit;
+use self::device::DeviceQueue;
 use self::driver::Failure;
 use self::field::Field;
-use super::{Backend, Block, Results, cpu, reference};
+use super::{Backend, ForceRequest, Results, cpu, reference};
 use crate::error::Result;
 use crate::grape::jmemory::JMemory;
 use crate::grape::neighbours::{ListRules, NeighbourLists};
@@ -30,8 +30,8 @@ use crate::process::ranks;
 use crate::process::settings::{BackendChoice, Devices, Precision, Settings};
 
 pub use self::driver::{Device, devices};
-pub use self::plan::Plan;
-pub use self::plan::chip::Target;
+pub use self::plan::LaunchPlan;
+pub use self::plan::chip::Conditions;
 
 /// i-particles that are computed together; more go one batch after the other.
 const BATCH: usize = 65536;
@@ -80,29 +80,29 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Abse
             numbers.iter().map(|&n| &present[n]).collect()
         }
     };
-    let mut units = Vec::new();
+    let mut queues = Vec::new();
     let mut lost = Vec::new();
     for device in wanted {
-        let unit = match device.objection() {
+        let queue = match device.objection() {
             Some(objection) => Err(objection),
-            None => Unit::new(device, settings.precision, settings.split)
+            None => DeviceQueue::new(device, settings.precision, settings.split)
                 .map_err(|failure| failure.to_string()),
         };
-        match unit {
-            Ok(unit) => units.push(unit),
+        match queue {
+            Ok(queue) => queues.push(queue),
             Err(why) => lost.push(format!(
                 "device {} ({}): {why}",
                 device.ordinal, device.name
             )),
         }
     }
-    if units.is_empty() {
+    if queues.is_empty() {
         return Err(Absence::InProcess(lost.join("; ")));
     }
     Ok(Box::new(Cuda {
         settings: settings.clone(),
         process: process::generation(),
-        units,
+        queues,
         host: None,
         field: Field::new(settings),
         queued: None,
@@ -142,7 +142,7 @@ struct Cuda {
     settings: Settings,
     /// The generation of the process that the devices know.
     process: u32,
-    units: Vec<Unit>,
+    queues: Vec<DeviceQueue>,
     /// What computes once no device is left.
     host: Option<Box<dyn Backend>>,
     field: Field,
@@ -161,7 +161,7 @@ struct Cuda {
 
 /// A device that failed, by its place in the list.
 struct Lost {
-    unit: usize,
+    queue: usize,
     failure: Failure,
 }
 
@@ -169,7 +169,7 @@ type Attempt<T> = std::result::Result<T, Lost>;
 
 impl Backend for Cuda {
     fn name(&self) -> String {
-        match self.units.as_slice() {
+        match self.queues.as_slice() {
             [] => self
                 .host
                 .as_ref()
@@ -190,7 +190,7 @@ impl Backend for Cuda {
     }
 
     fn on_gpu(&self) -> bool {
-        !self.units.is_empty()
+        !self.queues.is_empty()
     }
 
     fn measure(&mut self) {
@@ -199,7 +199,7 @@ impl Backend for Cuda {
 
     fn phases(&self) -> Phases {
         match &self.host {
-            Some(host) if self.units.is_empty() => host.phases(),
+            Some(host) if self.queues.is_empty() => host.phases(),
             _ => self.phases,
         }
     }
@@ -208,26 +208,26 @@ impl Backend for Cuda {
         self.recoveries
     }
 
-    fn start(&mut self, memory: &mut JMemory, block: &Block) -> Result<()> {
+    fn start(&mut self, memory: &mut JMemory, block: &ForceRequest) -> Result<()> {
         let begin = std::mem::take(&mut self.measured).then(Instant::now);
         self.phases = Phases::default();
         self.queued = None;
         self.leave_to_parent();
-        if !self.units.is_empty() {
+        if !self.queues.is_empty() {
             self.field.look_at(memory, block, self.settings.precision);
             let batch = &block.particles[..block.particles.len().min(BATCH)];
-            self.on_devices(|cuda| cuda.queue(memory, block, 0, batch, cuda.wish > 0));
+            self.on_devices(|cuda| cuda.enqueue(memory, block, 0, batch, cuda.wish > 0));
             for &position in &self.field.pages {
                 memory.forget_changes(position);
             }
         }
         if let Some(begin) = begin {
             self.phases.transfer = begin.elapsed();
-            if self.units.is_empty() {
+            if self.queues.is_empty() {
                 self.host().measure();
             }
         }
-        match self.units.is_empty() {
+        match self.queues.is_empty() {
             true => self.host().start(memory, block),
             false => Ok(()),
         }
@@ -235,13 +235,13 @@ impl Backend for Cuda {
 
     fn cancel(&mut self) {
         self.queued = None;
-        self.units.iter_mut().for_each(Unit::cancel);
+        self.queues.iter_mut().for_each(DeviceQueue::cancel);
     }
 
     fn finish(
         &mut self,
         memory: &JMemory,
-        block: &Block,
+        block: &ForceRequest,
         nearest: bool,
         results: &mut Results,
     ) -> Result<()> {
@@ -271,7 +271,7 @@ impl Backend for Cuda {
     fn neighbour_lists(
         &mut self,
         memory: &JMemory,
-        block: &Block,
+        block: &ForceRequest,
         rules: ListRules,
     ) -> Result<NeighbourLists> {
         self.leave_to_parent();
@@ -290,7 +290,7 @@ impl Cuda {
         &mut **self.host.get_or_insert_with(|| cpu::choose(settings))
     }
 
-    /// A child of the process that made the units has no devices.
+    /// A child of the process that made the queues has no devices.
     fn leave_to_parent(&mut self) {
         if self.abandon() {
             let reason = driver::OF_THE_PARENT.to_owned();
@@ -298,11 +298,11 @@ impl Cuda {
         }
     }
 
-    /// Gives up the units if they are the parent's; returns whether there were any.
+    /// Gives up the queues if they are the parent's; returns whether there were any.
     fn abandon(&mut self) -> bool {
-        let theirs = self.process != process::known_generation() && !self.units.is_empty();
+        let theirs = self.process != process::known_generation() && !self.queues.is_empty();
         if theirs {
-            self.units.drain(..).for_each(Unit::abandon);
+            self.queues.drain(..).for_each(DeviceQueue::abandon);
         }
         theirs
     }
@@ -311,14 +311,14 @@ impl Cuda {
     /// on the way is told in one line.
     fn on_devices<T>(&mut self, mut attempt: impl FnMut(&mut Self) -> Attempt<T>) -> Option<T> {
         let mut done = None;
-        while done.is_none() && !self.units.is_empty() {
+        while done.is_none() && !self.queues.is_empty() {
             match attempt(self) {
                 Ok(result) => done = Some(result),
                 Err(failed) => self.lose(failed),
             }
         }
         if !self.lost.is_empty() {
-            let heir = match self.units.is_empty() {
+            let heir = match self.queues.is_empty() {
                 true => "the CPU computes",
                 false => "the other devices compute",
             };
@@ -330,33 +330,34 @@ impl Cuda {
 
     /// Goes on without a device.
     #[cold]
-    fn lose(&mut self, Lost { unit, failure }: Lost) {
+    fn lose(&mut self, Lost { queue, failure }: Lost) {
         self.queued = None;
         self.recoveries += 1;
-        let unit = self.units.remove(unit);
-        let Device { ordinal, name, .. } = unit.device;
+        let queue = self.queues.remove(queue);
+        let Device { ordinal, name, .. } = queue.device;
         if !failure.is_harmless() {
-            unit.device.mark_failed();
+            queue.device.mark_failed();
         }
         self.lost
             .push(format!("device {ordinal} ({name}): {failure}"));
     }
 
     /// Queues a batch of i-particles, the first of which is number `begin` of the block.
-    fn queue(
+    fn enqueue(
         &mut self,
         memory: &JMemory,
-        block: &Block,
+        block: &ForceRequest,
         begin: usize,
         batch: &[IParticle],
         nearest: bool,
     ) -> Attempt<()> {
         self.queued = None;
-        let count = self.units.len();
-        for (n, unit) in self.units.iter_mut().enumerate() {
+        let count = self.queues.len();
+        for (n, queue) in self.queues.iter_mut().enumerate() {
             let job = self.field.job((n, count), memory, block, batch, nearest);
-            unit.start(&job)
-                .map_err(|failure| Lost { unit: n, failure })?;
+            queue
+                .start(&job)
+                .map_err(|failure| Lost { queue: n, failure })?;
         }
         self.queued = Some((begin, nearest));
         Ok(())
@@ -366,7 +367,7 @@ impl Cuda {
     fn compute(
         &mut self,
         memory: &JMemory,
-        block: &Block,
+        block: &ForceRequest,
         nearest: bool,
         results: &mut Results,
     ) -> Attempt<()> {
@@ -374,12 +375,12 @@ impl Cuda {
             let begin = n * BATCH;
             let is_queued = |(first, with): (usize, bool)| first == begin && (with || !nearest);
             if !self.queued.is_some_and(is_queued) {
-                self.queue(memory, block, begin, batch, nearest)?;
+                self.enqueue(memory, block, begin, batch, nearest)?;
             }
             self.queued = None;
-            let mut shares = Vec::with_capacity(self.units.len());
-            for (unit, device) in self.units.iter_mut().enumerate() {
-                shares.extend(device.finish().map_err(|failure| Lost { unit, failure })?);
+            let mut shares = Vec::with_capacity(self.queues.len());
+            for (queue, device) in self.queues.iter_mut().enumerate() {
+                shares.extend(device.finish().map_err(|failure| Lost { queue, failure })?);
             }
             let end = begin + batch.len();
             combine::forces(&shares, &mut results.forces[begin..end]);
@@ -392,7 +393,13 @@ impl Cuda {
 
     /// Computes in double precision what the devices could not decide: coincident particles without
     /// softening, numbers beyond the range of the kernels.
-    fn redo_doubtful(&self, memory: &JMemory, block: &Block, nearest: bool, results: &mut Results) {
+    fn redo_doubtful(
+        &self,
+        memory: &JMemory,
+        block: &ForceRequest,
+        nearest: bool,
+        results: &mut Results,
+    ) {
         let single = self.settings.precision != Precision::Double;
         let is_doubtful = |&k: &usize| {
             !results.forces[k].is_finite()
@@ -403,7 +410,7 @@ impl Cuda {
         if again.is_empty() || self.field.below == 0 {
             return;
         }
-        let redone = Block {
+        let redone = ForceRequest {
             particles: again.iter().map(|&k| block.particles[k]).collect(),
             ..*block
         };
@@ -419,20 +426,20 @@ impl Cuda {
     fn lists(
         &mut self,
         memory: &JMemory,
-        block: &Block,
+        block: &ForceRequest,
         rules: ListRules,
     ) -> Attempt<Result<Vec<Vec<i32>>>> {
         // A device may have got another's share since.
-        self.queue(memory, block, 0, &[], false)?;
+        self.enqueue(memory, block, 0, &[], false)?;
         self.queued = None;
         let mut lists = vec![Vec::new(); block.particles.len()];
         let mut listed = 0;
-        let count = self.units.len();
-        for (n, unit) in self.units.iter_mut().enumerate() {
+        let count = self.queues.len();
+        for (n, queue) in self.queues.iter_mut().enumerate() {
             for (batch, found) in block.particles.chunks(BATCH).zip(lists.chunks_mut(BATCH)) {
                 let job = self.field.job((n, count), memory, block, batch, false);
-                let added = unit.add_lists(&job, rules, &mut listed, found);
-                if let Err(error) = added.map_err(|failure| Lost { unit: n, failure })? {
+                let added = queue.add_lists(&job, rules, &mut listed, found);
+                if let Err(error) = added.map_err(|failure| Lost { queue: n, failure })? {
                     return Ok(Err(error));
                 }
             }

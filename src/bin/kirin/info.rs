@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use kirin::backend::cuda::Target;
+use kirin::backend::cuda::Conditions;
 use kirin::backend::{self, cpu, cuda};
 use kirin::grape::jmemory::PAGE;
 use kirin::process::settings::{self, InstructionSet, SETTINGS, Setting, Settings};
@@ -46,23 +46,26 @@ pub fn run(options: &Options) -> ExitCode {
         let multiprocessors = options.multiprocessors.or(first.map(|d| d.multiprocessors));
         let capability = options.capability.or(first.map(|d| d.capability));
         let clock = options.clock.or(first.map(|d| d.clock)).unwrap_or(1.98);
-        let target = Target {
+        let conditions = Conditions {
             multiprocessors: multiprocessors.unwrap_or(132).max(1),
             capability: capability.unwrap_or((9, 0)),
             precision: settings.precision,
             split: settings.split,
         };
-        text.push_str(&plans(&target, clock));
+        text.push_str(&plans(&conditions, clock));
     }
     report::print(&text);
     ExitCode::SUCCESS
 }
 
 /// The launches of the CUDA backend for blocks of all sizes.
-fn plans(target: &Target, clock: f64) -> String {
+fn plans(conditions: &Conditions, clock: f64) -> String {
     let mut text = format!(
         "\nlaunches of the force kernel: {} multiprocessors of compute capability {}.{}, precision {}\n",
-        target.multiprocessors, target.capability.0, target.capability.1, target.precision
+        conditions.multiprocessors,
+        conditions.capability.0,
+        conditions.capability.1,
+        conditions.precision
     );
     let _ = writeln!(
         text,
@@ -74,9 +77,9 @@ fn plans(target: &Target, clock: f64) -> String {
     for nj in [1usize << 10, 1 << 14, 1 << 17, 1 << 20] {
         for ni in [1, 8, 48, 128, 256, 1024, 4096, 65536] {
             let pages = nj.div_ceil(PAGE);
-            let plan = cuda::Plan::new(ni, pages, target);
+            let plan = cuda::LaunchPlan::new(ni, pages, conditions);
             let microseconds = plan.clocks / (clock * 1e3);
-            let share = plan.efficiency(ni, pages, target);
+            let share = plan.efficiency(ni, pages, conditions);
             let _ = writeln!(
                 text,
                 "  {nj:>8} {ni:>8} {microseconds:>10.1} {share:>6.2}  {plan}"

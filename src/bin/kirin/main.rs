@@ -2,8 +2,8 @@
 //! is and how exact, alone or beside other GRAPE-6 libraries; and recordings of programs.
 
 mod bench;
+mod candidate;
 mod check;
-mod column;
 mod info;
 mod install;
 mod library;

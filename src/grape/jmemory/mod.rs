@@ -9,7 +9,7 @@ mod page;
 use crate::error::{Error, Result};
 use crate::grape::particle::JParticle;
 
-pub use page::{Column, PAGE, Page};
+pub use page::{PAGE, Page, PageArray};
 
 /// Pages named by one entry of the upper directory.
 const SHELF: usize = 2048;

@@ -15,12 +15,12 @@ pub const PAGE: usize = 512;
 /// begin a power of two apart and compete for the same few lines of the cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub struct Column<T> {
+pub struct PageArray<T> {
     values: [T; PAGE],
     padding: [T; 16],
 }
 
-impl<T: Copy + Default> Default for Column<T> {
+impl<T: Copy + Default> Default for PageArray<T> {
     fn default() -> Self {
         Self {
             values: [T::default(); PAGE],
@@ -29,7 +29,7 @@ impl<T: Copy + Default> Default for Column<T> {
     }
 }
 
-impl<T> Deref for Column<T> {
+impl<T> Deref for PageArray<T> {
     type Target = [T; PAGE];
     #[inline(always)]
     fn deref(&self) -> &[T; PAGE] {
@@ -37,7 +37,7 @@ impl<T> Deref for Column<T> {
     }
 }
 
-impl<T> DerefMut for Column<T> {
+impl<T> DerefMut for PageArray<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T; PAGE] {
         &mut self.values
@@ -68,7 +68,7 @@ pub struct Page {
     version: u64,
     mass_version: u64,
     index_version: u64,
-    columns: Box<[Column<f64>; COLUMNS]>,
+    columns: Box<[PageArray<f64>; COLUMNS]>,
     index: [i32; PAGE],
     present: [u64; PAGE / 64],
     changed: [u64; PAGE / 64],
@@ -85,7 +85,7 @@ impl Page {
             .map_err(|_| Error::OutOfMemory {
                 purpose: "j-particles",
             })?;
-        columns.resize(COLUMNS, Column::default());
+        columns.resize(COLUMNS, PageArray::default());
         let columns = columns.into_boxed_slice().try_into();
         Ok(Self {
             number,

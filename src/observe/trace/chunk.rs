@@ -1,10 +1,10 @@
-//! A chunk: the three columns of some events as they stand in the file.
+//! A chunk: the three streams of some events as they stand in the file.
 
 use std::io::{self, Read};
 
 use twox_hash::XxHash64;
 
-use super::code::Columns;
+use super::code::Streams;
 
 /// Lengths and checksum.
 const HEAD: usize = 16 + 8;
@@ -16,29 +16,29 @@ const LONGEST: usize = 1 << 30;
 #[derive(Clone, Copy, Debug)]
 pub struct TooLong;
 
-/// Writes the columns to `chunk`.
+/// Writes the streams to `chunk`.
 ///
 /// # Errors
 ///
 /// They are too long.
-pub fn pack(columns: &mut Columns, chunk: &mut Vec<u8>) -> Result<(), TooLong> {
+pub fn pack(streams: &mut Streams, chunk: &mut Vec<u8>) -> Result<(), TooLong> {
     let lengths = [
-        columns.control.len(),
-        columns.shapes.len(),
-        columns.bytes.len(),
+        streams.control.len(),
+        streams.shapes.len(),
+        streams.bytes.len(),
     ];
     if lengths.iter().any(|&n| n > LONGEST) {
         return Err(TooLong);
     }
-    columns.control.extend_from_slice(&columns.shapes);
-    let most = lz4_flex::block::get_maximum_output_size(columns.control.len());
+    streams.control.extend_from_slice(&streams.shapes);
+    let most = lz4_flex::block::get_maximum_output_size(streams.control.len());
     chunk.clear();
     chunk.resize(HEAD + most, 0);
     // There is room for the longest output: this cannot fail.
-    let packed = lz4_flex::block::compress_into(&columns.control, &mut chunk[HEAD..])
+    let packed = lz4_flex::block::compress_into(&streams.control, &mut chunk[HEAD..])
         .map_err(|_| TooLong)?;
     chunk.truncate(HEAD + packed);
-    chunk.extend_from_slice(&columns.bytes);
+    chunk.extend_from_slice(&streams.bytes);
     let [control, shapes, bytes] = lengths;
     for (place, length) in chunk
         .chunks_exact_mut(4)
@@ -75,7 +75,7 @@ pub enum NoChunk {
 /// # Errors
 ///
 /// There is none.
-pub fn unpack(file: &mut impl Read, columns: &mut Columns) -> Result<(), NoChunk> {
+pub fn unpack(file: &mut impl Read, streams: &mut Streams) -> Result<(), NoChunk> {
     let mut chunk = Vec::new();
     let mut more =
         |chunk: &mut Vec<u8>, length: usize| match file.take(length as u64).read_to_end(chunk) {
@@ -101,17 +101,17 @@ pub fn unpack(file: &mut impl Read, columns: &mut Columns) -> Result<(), NoChunk
     if checksum(&chunk).to_le_bytes() != chunk[16..HEAD] {
         return Err(NoChunk::Damaged);
     }
-    columns.clear();
-    columns.control.resize(control + shapes, 0);
+    streams.clear();
+    streams.control.resize(control + shapes, 0);
     let (text, rest) = chunk[HEAD..].split_at(packed);
-    match lz4_flex::block::decompress_into(text, &mut columns.control) {
+    match lz4_flex::block::decompress_into(text, &mut streams.control) {
         Ok(length) if length == control + shapes => {}
         _ => return Err(NoChunk::Damaged),
     }
-    columns
+    streams
         .shapes
-        .extend_from_slice(&columns.control[control..]);
-    columns.control.truncate(control);
-    columns.bytes.extend_from_slice(rest);
+        .extend_from_slice(&streams.control[control..]);
+    streams.control.truncate(control);
+    streams.bytes.extend_from_slice(rest);
     Ok(())
 }

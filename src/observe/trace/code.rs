@@ -1,12 +1,12 @@
-//! How integers and numbers become bytes: three columns, and the two directions of one code.
+//! How integers and numbers become bytes: three streams, and the two directions of one code.
 
 /// What cannot be part of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// The three columns of a chunk.
+/// The three streams of a chunk.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Columns {
+pub struct Streams {
     /// Kinds of events and integers.
     pub control: Vec<u8>,
     /// How each number is stored: half a byte each, the first one low.
@@ -17,13 +17,13 @@ pub struct Columns {
     pub half: bool,
 }
 
-impl Columns {
+impl Streams {
     /// Bytes in all.
     pub fn len(&self) -> usize {
         self.control.len() + self.shapes.len() + self.bytes.len()
     }
 
-    /// Empties the columns and keeps their memory.
+    /// Empties the streams and keeps their memory.
     pub fn clear(&mut self) {
         self.control.clear();
         self.shapes.clear();
@@ -88,12 +88,12 @@ pub trait Coder {
     }
 }
 
-/// Writes into columns.
-pub struct Writer<'a>(pub &'a mut Columns);
+/// Writes into streams.
+pub struct Writer<'a>(pub &'a mut Streams);
 
-/// Reads from columns.
+/// Reads from streams.
 pub struct Reader<'a> {
-    columns: &'a Columns,
+    streams: &'a Streams,
     control: usize,
     shapes: usize,
     bytes: usize,
@@ -101,28 +101,28 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// From the beginning, or from the places that [`Reader::place`] told.
-    pub fn at(columns: &'a Columns, [control, shapes, bytes]: [usize; 3]) -> Self {
+    pub fn at(streams: &'a Streams, [control, shapes, bytes]: [usize; 3]) -> Self {
         Self {
-            columns,
+            streams,
             control,
             shapes,
             bytes,
         }
     }
 
-    /// Where it is in the columns (in half bytes in the second).
+    /// Where it is in the streams (in half bytes in the second).
     pub fn place(&self) -> [usize; 3] {
         [self.control, self.shapes, self.bytes]
     }
 
     fn byte(&mut self) -> Result<u8, Malformed> {
-        let byte = *self.columns.control.get(self.control).ok_or(Malformed)?;
+        let byte = *self.streams.control.get(self.control).ok_or(Malformed)?;
         self.control += 1;
         Ok(byte)
     }
 
     fn shape(&mut self) -> Result<usize, Malformed> {
-        let byte = *self.columns.shapes.get(self.shapes / 2).ok_or(Malformed)?;
+        let byte = *self.streams.shapes.get(self.shapes / 2).ok_or(Malformed)?;
         let shape = byte >> (4 * (self.shapes % 2)) & 15;
         self.shapes += 1;
         Ok(shape.into())
@@ -219,7 +219,7 @@ impl Coder for Reader<'_> {
             _ => return Err(Malformed),
         };
         let end = self.bytes + length;
-        let stored = self.columns.bytes.get(self.bytes..end).ok_or(Malformed)?;
+        let stored = self.streams.bytes.get(self.bytes..end).ok_or(Malformed)?;
         self.bytes = end;
         let mut bytes = [0; 8];
         bytes[..length].copy_from_slice(stored);
@@ -236,7 +236,7 @@ impl Coder for Reader<'_> {
             .ok()
             .and_then(|length| self.control.checked_add(length))
             .ok_or(Malformed)?;
-        let bytes = self.columns.control.get(self.control..end);
+        let bytes = self.streams.control.get(self.control..end);
         value.push_str(std::str::from_utf8(bytes.ok_or(Malformed)?).map_err(|_| Malformed)?);
         self.control = end;
         Ok(())
@@ -260,7 +260,7 @@ pub fn each<C: Coder, T: Default>(
         return items.iter_mut().try_for_each(|item| code(c, item));
     }
     items.clear();
-    // A wrong count meets the end of the columns: every item takes something from them.
+    // A wrong count meets the end of the streams: every item takes something from them.
     for _ in 0..count {
         let mut item = T::default();
         code(c, &mut item)?;
@@ -308,11 +308,11 @@ mod tests {
                 // Neighbours of what is foretold, as well as anything.
                 .map(|(a, b, shift)| (f64::from_bits(b ^ (a >> shift)), f64::from_bits(b)))
                 .collect();
-            let mut columns = Columns::default();
+            let mut streams = Streams::default();
             for (mut value, foretold) in pairs.iter().copied() {
-                Writer(&mut columns).number(&mut value, foretold).unwrap();
+                Writer(&mut streams).number(&mut value, foretold).unwrap();
             }
-            let mut reader = Reader::at(&columns, [0; 3]);
+            let mut reader = Reader::at(&streams, [0; 3]);
             for (value, foretold) in pairs {
                 let mut found = 0.0;
                 reader.number(&mut found, foretold).unwrap();
@@ -322,13 +322,13 @@ mod tests {
 
         #[test]
         fn integers_come_back(values in prop::collection::vec((any::<i32>(), any::<u64>()), 1..50)) {
-            let mut columns = Columns::default();
+            let mut streams = Streams::default();
             for (mut a, mut b) in values.iter().copied() {
-                let mut writer = Writer(&mut columns);
+                let mut writer = Writer(&mut streams);
                 writer.small(&mut a).unwrap();
                 writer.whole(&mut b).unwrap();
             }
-            let mut reader = Reader::at(&columns, [0; 3]);
+            let mut reader = Reader::at(&streams, [0; 3]);
             for (a, b) in values {
                 let mut found = (0, 0);
                 reader.small(&mut found.0).unwrap();
@@ -340,24 +340,24 @@ mod tests {
 
     #[test]
     fn near_numbers_are_short() {
-        let mut columns = Columns::default();
+        let mut streams = Streams::default();
         for (mut value, foretold) in [(1.5, 1.5), (1.0, 1.0 - 1e-16), (0.5, 0.25)] {
-            Writer(&mut columns).number(&mut value, foretold).unwrap();
+            Writer(&mut streams).number(&mut value, foretold).unwrap();
         }
-        assert_eq!(columns.bytes.len(), 3, "nothing, one byte, two");
-        assert_eq!(columns.shapes.len(), 2);
+        assert_eq!(streams.bytes.len(), 3, "nothing, one byte, two");
+        assert_eq!(streams.shapes.len(), 2);
     }
 
     #[test]
     fn the_end_of_the_columns_is_found() {
-        let columns = Columns::default();
-        let mut reader = Reader::at(&columns, [0; 3]);
+        let streams = Streams::default();
+        let mut reader = Reader::at(&streams, [0; 3]);
         assert_eq!(reader.small(&mut 0), Err(Malformed));
         assert_eq!(reader.number(&mut 0.0, 0.0), Err(Malformed));
         assert_eq!(reader.text(&mut String::new()), Err(Malformed));
-        let long = Columns {
+        let long = Streams {
             control: vec![255; 20],
-            ..Columns::default()
+            ..Streams::default()
         };
         assert_eq!(Reader::at(&long, [0; 3]).whole(&mut 0), Err(Malformed));
         let mut list = vec![1];

@@ -1,12 +1,12 @@
 //! What a trace is a list of: the calls, and what they are as bytes.
 
 use super::code::{Coder, Malformed, each, flag, label};
-use super::model::Model;
+use super::forecast::Forecast;
 use crate::grape::particle::{Force, IParticle, JParticle};
 
 /// One i-particle of a block with the hints that the client sends with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Target {
+pub struct HintedParticle {
     /// The particle.
     pub particle: IParticle,
     /// Old acceleration, jerk and potential; zero where the client has none.
@@ -55,7 +55,7 @@ pub enum Event {
         /// Number of leading addresses.
         nj: i32,
         /// The block.
-        targets: Vec<Target>,
+        particles: Vec<HintedParticle>,
         /// Duration of the call.
         nanoseconds: u64,
     },
@@ -156,7 +156,7 @@ impl Event {
             5 => Self::FirstHalf {
                 id,
                 nj: 0,
-                targets: Vec::new(),
+                particles: Vec::new(),
                 nanoseconds: 0,
             },
             6 => Self::LastHalf {
@@ -203,7 +203,7 @@ impl Event {
                 ..
             } => 12 + 8 + 24,
             Self::JParticle { .. } => 12 + 3 * 8 + 5 * 24,
-            Self::FirstHalf { targets, .. } => 12 + 8 + targets.len() * (BLOCK + FORCE),
+            Self::FirstHalf { particles, .. } => 12 + 8 + particles.len() * (BLOCK + FORCE),
             Self::LastHalf {
                 forces, nearest, ..
             } => {
@@ -217,19 +217,19 @@ impl Event {
         bytes as u64
     }
 
-    /// Writes the event, or reads it into a blank one. The model foretells numbers, and learns.
+    /// Writes the event, or reads it into a blank one. The forecast foretells numbers, and learns.
     ///
     /// # Errors
     ///
     /// What is read is no event.
-    pub fn code<C: Coder>(&mut self, c: &mut C, model: &mut Model) -> Result<(), Malformed> {
+    pub fn code<C: Coder>(&mut self, c: &mut C, forecast: &mut Forecast) -> Result<(), Malformed> {
         match self {
             Self::End => {}
             Self::Open { id } | Self::Close { id } => c.small(id)?,
             Self::SetTi { id, ti } => {
                 c.small(id)?;
-                c.number(ti, model.ti(*id))?;
-                model.set_ti(*id, *ti);
+                c.number(ti, forecast.ti(*id))?;
+                forecast.set_ti(*id, *ti);
             }
             Self::JParticle {
                 id,
@@ -240,8 +240,8 @@ impl Event {
             } => {
                 c.small(id)?;
                 flag(c, mass_position)?;
-                model.code_address(c, address, &mut particle.index)?;
-                let near = model.near_write(*id, particle.index);
+                forecast.code_address(c, address, &mut particle.index)?;
+                let near = forecast.near_write(*id, particle.index);
                 c.number(&mut particle.mass, near.mass)?;
                 if *mass_position {
                     c.vector(&mut particle.x, near.x)?;
@@ -255,35 +255,35 @@ impl Event {
                     c.vector(&mut particle.a1by6, near.force.jerk.map(|j| j / 6.0))?;
                     c.vector(&mut particle.a2by18, near.a2by18)?;
                 }
-                model.learn_write(*id, *dt, particle)?;
+                forecast.learn_write(*id, *dt, particle)?;
             }
             Self::FirstHalf {
                 id,
                 nj,
-                targets,
+                particles,
                 nanoseconds,
             } => {
                 c.small(id)?;
                 c.small(nj)?;
                 c.whole(nanoseconds)?;
-                let mut block = model.take_block(*id);
+                let mut block = forecast.take_block(*id);
                 block.clear();
-                let mut last = Target::default();
-                each(c, targets, |c, t| {
+                let mut last = HintedParticle::default();
+                each(c, particles, |c, t| {
                     let p = &mut t.particle;
                     label(c, &mut p.index, last.particle.index)?;
-                    let near = model.near_target(*id, p.index);
+                    let near = forecast.near_particle(*id, p.index);
                     c.vector(&mut p.x, near.x)?;
                     c.vector(&mut p.v, near.v)?;
                     c.number(&mut p.eps2, last.particle.eps2)?;
                     c.number(&mut p.h2, last.particle.h2)?;
                     code_force(c, &mut t.hint, &near.last)?;
                     block.push(near.slot, near.force);
-                    model.learn_target(near.slot, p);
+                    forecast.learn_particle(near.slot, p);
                     last = *t;
                     Ok(())
                 })?;
-                model.give_block(*id, block);
+                forecast.give_block(*id, block);
             }
             Self::LastHalf {
                 id,
@@ -293,16 +293,16 @@ impl Event {
             } => {
                 c.small(id)?;
                 c.whole(nanoseconds)?;
-                let block = model.take_block(*id);
+                let block = forecast.take_block(*id);
                 let mut entries = block.iter();
                 each(c, forces, |c, force| {
                     let (slot, foretold) = entries.next().unwrap_or_default();
                     code_force(c, force, &foretold)?;
-                    model.learn_force(slot, force);
+                    forecast.learn_force(slot, force);
                     Ok(())
                 })?;
                 drop(entries);
-                model.give_block(*id, block);
+                forecast.give_block(*id, block);
                 let mut any = nearest.is_some();
                 flag(c, &mut any)?;
                 if any {

@@ -33,7 +33,7 @@
 //! * a text is its length and its bytes; a list is its length and its items; a truth is 0 or 1.
 //!
 //! A number is the folded difference, as 64-bit integers, between its bits and those of a
-//! number foretold from the events before (`Model`; where that is no number, from 0). Its shape n
+//! number foretold from the events before (`Forecast`; where that is no number, from 0). Its shape n
 //! is 0 to 8 if the n lowest bytes of the difference are stored, lowest first, and the others are zero; 9 if
 //! the two highest are stored and the others are zero.
 //!
@@ -43,13 +43,13 @@
 mod chunk;
 mod code;
 mod event;
-mod model;
+mod forecast;
 mod read;
 mod recorder;
 #[cfg(test)]
 mod tests;
 
-pub use event::{Event, Target};
+pub use event::{Event, HintedParticle};
 pub use read::{Trace, TraceError};
 pub use recorder::{active, clock, describe, leave_to_parent, record};
 

@@ -6,9 +6,9 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use super::chunk::{self, NoChunk};
-use super::code::{Coder, Columns, Reader};
+use super::code::{Coder, Reader, Streams};
 use super::event::Event;
-use super::model::Model;
+use super::forecast::Forecast;
 use super::{MAGIC, VERSION};
 
 /// Longest line and most lines of the head.
@@ -49,9 +49,9 @@ impl std::error::Error for TraceError {}
 pub struct Trace {
     file: BufReader<File>,
     head: Vec<(String, String)>,
-    columns: Columns,
+    streams: Streams,
     place: [usize; 3],
-    model: Model,
+    forecast: Forecast,
     ended: bool,
 }
 
@@ -84,9 +84,9 @@ impl Trace {
         Ok(Self {
             file,
             head,
-            columns: Columns::default(),
+            streams: Streams::default(),
             place: [0; 3],
-            model: Model::default(),
+            forecast: Forecast::default(),
             ended: false,
         })
     }
@@ -115,10 +115,10 @@ impl Trace {
     }
 
     fn read(&mut self) -> Result<Event, TraceError> {
-        while self.place[0] == self.columns.control.len() {
+        while self.place[0] == self.streams.control.len() {
             self.read_chunk()?;
         }
-        let mut reader = Reader::at(&self.columns, self.place);
+        let mut reader = Reader::at(&self.streams, self.place);
         let mut kind = 0;
         let malformed = |_| TraceError::Damaged("it holds what is no event".to_owned());
         reader.whole(&mut kind).map_err(malformed)?;
@@ -127,7 +127,7 @@ impl Trace {
             .and_then(Event::blank)
             .ok_or_else(|| TraceError::Damaged("an event of an unknown kind".to_owned()))?;
         event
-            .code(&mut reader, &mut self.model)
+            .code(&mut reader, &mut self.forecast)
             .map_err(malformed)?;
         self.place = reader.place();
         Ok(event)
@@ -135,7 +135,7 @@ impl Trace {
 
     fn read_chunk(&mut self) -> Result<(), TraceError> {
         self.place = [0; 3];
-        chunk::unpack(&mut self.file, &mut self.columns).map_err(|e| match e {
+        chunk::unpack(&mut self.file, &mut self.streams).map_err(|e| match e {
             NoChunk::Io(e) => TraceError::Io(e),
             NoChunk::Cut => TraceError::Cut,
             NoChunk::Damaged => TraceError::Damaged("a chunk is not what was written".to_owned()),

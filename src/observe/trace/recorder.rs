@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Instant;
 
 use super::chunk;
-use super::code::{Coder, Columns, Writer};
+use super::code::{Coder, Streams, Writer};
 use super::event::Event;
-use super::model::Model;
+use super::forecast::Forecast;
 use super::{HOST, MAGIC, PIPELINES, VERSION};
 use crate::process::lock::Lock;
 use crate::process::output::File;
@@ -34,8 +34,8 @@ pub(super) struct Recorder {
     name: String,
     file: File,
     chunk: Vec<u8>,
-    model: Model,
-    columns: Columns,
+    forecast: Forecast,
+    streams: Streams,
     /// Clusters whose backends are described.
     described: Vec<i32>,
 }
@@ -168,17 +168,17 @@ impl Recorder {
             name,
             file,
             chunk: Vec::new(),
-            model: Model::default(),
-            columns: Columns::default(),
+            forecast: Forecast::default(),
+            streams: Streams::default(),
             described: Vec::new(),
         })
     }
 
     pub(super) fn keep(&mut self, event: &mut Event) -> io::Result<()> {
-        let mut writer = Writer(&mut self.columns);
+        let mut writer = Writer(&mut self.streams);
         let written = writer
             .whole(&mut event.kind().into())
-            .and_then(|()| event.code(&mut writer, &mut self.model));
+            .and_then(|()| event.code(&mut writer, &mut self.forecast));
         if written.is_err() {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
@@ -186,16 +186,16 @@ impl Recorder {
             self.described.retain(|d| d != id);
             return self.write_chunk();
         }
-        if self.columns.len() >= CHUNK {
+        if self.streams.len() >= CHUNK {
             self.write_chunk()?;
         }
         Ok(())
     }
 
     pub(super) fn write_chunk(&mut self) -> io::Result<()> {
-        chunk::pack(&mut self.columns, &mut self.chunk)
+        chunk::pack(&mut self.streams, &mut self.chunk)
             .map_err(|_| io::Error::other("one call is larger than a chunk can be"))?;
-        self.columns.clear();
+        self.streams.clear();
         self.file.write_all(&self.chunk)
     }
 

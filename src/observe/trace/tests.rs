@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::code::{Coder, Columns, Reader, Writer};
-use super::model::Model;
+use super::code::{Coder, Reader, Streams, Writer};
+use super::forecast::Forecast;
 use super::recorder::Recorder;
-use super::{Event, Target, Trace, TraceError};
+use super::{Event, HintedParticle, Trace, TraceError};
 use crate::grape::particle::{Force, IParticle, JParticle};
 
 /// One of every kind, with numbers of every kind.
@@ -26,7 +26,7 @@ fn every_event() -> Vec<Event> {
         jerk: odd,
         pot: -a,
     };
-    let target = |index: i32| Target {
+    let target = |index: i32| HintedParticle {
         particle: IParticle {
             index,
             x: [1.0 / f64::from(index), 2.0, 3.0],
@@ -51,7 +51,7 @@ fn every_event() -> Vec<Event> {
         Event::FirstHalf {
             id: 0,
             nj: 6,
-            targets: vec![target(9), target(-3), target(i32::MAX), target(i32::MIN)],
+            particles: vec![target(9), target(-3), target(i32::MAX), target(i32::MIN)],
             nanoseconds: u64::MAX,
         },
         Event::Description {
@@ -86,7 +86,7 @@ fn every_event() -> Vec<Event> {
         Event::FirstHalf {
             id: 1,
             nj: 0,
-            targets: Vec::new(),
+            particles: Vec::new(),
             nanoseconds: 0,
         },
         Event::Close { id: 0 },
@@ -253,20 +253,20 @@ fn any_bytes_are_an_error_and_no_panic() {
     };
     for _ in 0..2000 {
         let mut column = |most: u8| (0..byte() % most).map(|_| byte() % 60).collect::<Vec<u8>>();
-        let columns = Columns {
+        let streams = Streams {
             control: column(40),
             shapes: column(40),
             bytes: column(200),
             half: false,
         };
-        let mut reader = Reader::at(&columns, [0; 3]);
-        let mut model = Model::default();
+        let mut reader = Reader::at(&streams, [0; 3]);
+        let mut forecast = Forecast::default();
         let mut kind = 0;
         while reader.whole(&mut kind).is_ok() {
             let Some(mut event) = u8::try_from(kind).ok().and_then(Event::blank) else {
                 break;
             };
-            if event.code(&mut reader, &mut model).is_err() {
+            if event.code(&mut reader, &mut forecast).is_err() {
                 break;
             }
         }
@@ -275,14 +275,14 @@ fn any_bytes_are_an_error_and_no_panic() {
 
 #[test]
 fn what_a_client_repeats_costs_next_to_nothing() {
-    let mut columns = Columns::default();
-    let mut model = Model::default();
+    let mut streams = Streams::default();
+    let mut forecast = Forecast::default();
     let mut cost = |event: &mut Event| {
-        let before = columns.bytes.len();
+        let before = streams.bytes.len();
         event
-            .code(&mut Writer(&mut columns), &mut model)
+            .code(&mut Writer(&mut streams), &mut forecast)
             .expect("it is written");
-        columns.bytes.len() - before
+        streams.bytes.len() - before
     };
     let particle = JParticle {
         index: 4,
@@ -306,7 +306,7 @@ fn what_a_client_repeats_costs_next_to_nothing() {
     let block = |hint| Event::FirstHalf {
         id: 0,
         nj: 4,
-        targets: vec![Target { particle: p, hint }],
+        particles: vec![HintedParticle { particle: p, hint }],
         nanoseconds: 0,
     };
     assert_eq!(cost(&mut block(Force::default())), 0);

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn same_bits_alone_in_any_block_in_any_order_on_any_number_of_threads() {
     let (memory, particles) = cluster(3000, 1.0);
-    let whole = Block {
+    let whole = ForceRequest {
         nj: 2900,
         ti: 0.01,
         particles: i_particles(&particles[..700], 0.0),
@@ -59,7 +59,7 @@ fn same_bits_however_the_pages_are_divided() {
     for (address, p) in addresses.zip(&particles) {
         memory.write(address, p).unwrap();
     }
-    let block = Block {
+    let block = ForceRequest {
         nj: 70 * PAGE,
         ti: 0.01,
         particles: i_particles(&particles[..15], 0.0),

@@ -89,7 +89,7 @@ fn every_separation_at_every_distance_from_the_origin() {
                 let mut worst = [0.0; 3];
                 for seed in 1..=4 {
                     let (memory, stars) = scene(seed, separation, distance, masses);
-                    let block = Block {
+                    let block = ForceRequest {
                         nj: stars.len(),
                         ti: 0.0,
                         particles: i_particles(&stars[..2], 0.0),

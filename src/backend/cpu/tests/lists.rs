@@ -17,7 +17,7 @@ fn distance2(a: [f64; 3], b: [f64; 3]) -> f64 {
 }
 
 /// The lists as they are defined, particle by particle.
-fn expected(memory: &JMemory, block: &Block, rules: ListRules) -> Vec<Vec<i32>> {
+fn expected(memory: &JMemory, block: &ForceRequest, rules: ListRules) -> Vec<Vec<i32>> {
     let near = |i: &IParticle| {
         let mut list = Vec::new();
         for address in 0..block.nj.min(5000) {
@@ -84,7 +84,7 @@ fn every_set_finds_what_the_definition_says() {
                             sorted,
                             ..RULES
                         };
-                        let block = Block {
+                        let block = ForceRequest {
                             nj,
                             ti: 0.25,
                             particles: targets[..ni].to_vec(),
@@ -117,7 +117,7 @@ fn the_radius_itself_is_outside_and_what_follows_it_inside() {
     }
     for (name, mut backend) in backends(Precision::Double, 1) {
         for (targets, is_listed) in [(&inside, true), (&outside, false)] {
-            let block = Block {
+            let block = ForceRequest {
                 nj: 600,
                 ti: 0.5,
                 particles: targets.clone(),
@@ -139,7 +139,7 @@ fn threads_make_the_lists_of_one() {
     for (k, target) in targets.iter_mut().enumerate() {
         target.h2 = [100.0, 0.0, 0.5][k % 3];
     }
-    let block = Block {
+    let block = ForceRequest {
         nj: 1999,
         ti: 0.0,
         particles: targets,
@@ -165,7 +165,7 @@ fn threads_make_the_lists_of_one() {
 #[test]
 fn too_many_labels_are_refused() {
     let (memory, particles) = cluster(2000, 1.0);
-    let mut block = Block {
+    let mut block = ForceRequest {
         nj: 2000,
         ti: 0.0,
         particles: i_particles(&particles[..200], 0.0),

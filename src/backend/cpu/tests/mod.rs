@@ -8,7 +8,7 @@ mod nearest;
 use super::engine::Cpu;
 use super::simd::portable::Portable;
 use super::{available, build};
-use crate::backend::{Backend, Block, Results, reference};
+use crate::backend::{Backend, ForceRequest, Results, reference};
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::particle::{Force, IParticle, JParticle};
 use crate::process::settings::{InstructionSet, Precision};
@@ -105,7 +105,7 @@ fn with_split(
     all
 }
 
-fn results(backend: &mut dyn Backend, memory: &JMemory, block: &Block) -> Results {
+fn results(backend: &mut dyn Backend, memory: &JMemory, block: &ForceRequest) -> Results {
     let mut results = Results::default();
     backend
         .finish(memory, block, true, &mut results)
@@ -114,7 +114,7 @@ fn results(backend: &mut dyn Backend, memory: &JMemory, block: &Block) -> Result
 }
 
 /// Largest error of acceleration, jerk and potential, relative to the sums of the magnitudes of their terms.
-fn errors(memory: &JMemory, block: &Block, found: &[Force]) -> [f64; 3] {
+fn errors(memory: &JMemory, block: &ForceRequest, found: &[Force]) -> [f64; 3] {
     let mut worst = [0.0_f64; 3];
     for (i, f) in block.particles.iter().zip(found) {
         let mut sum = Force::default();
@@ -173,7 +173,7 @@ fn tolerance(precision: Precision) -> f64 {
 
 const PRECISIONS: [Precision; 3] = [Precision::Mixed, Precision::Double, Precision::Single];
 
-fn assert_agrees(memory: &JMemory, block: &Block, precision: Precision) {
+fn assert_agrees(memory: &JMemory, block: &ForceRequest, precision: Precision) {
     let expected = results(&mut reference::Reference, memory, block);
     for (name, mut backend) in backends(precision, 2) {
         let found = results(&mut *backend, memory, block);
@@ -195,7 +195,7 @@ fn sizes_around_every_boundary() {
             1, 2, 15, 16, 17, 127, 128, 129, 255, 257, 511, 512, 513, 1024, 1100, 5000,
         ] {
             for (first, ni) in [(0, 1), (500, 33)] {
-                let block = Block {
+                let block = ForceRequest {
                     nj,
                     ti: 0.03,
                     particles: i_particles(&particles[first..first + ni], 1e-4),
@@ -220,7 +220,7 @@ fn no_softening_with_coincident_particles() {
             memory.write(at_rest.index, &at_rest).unwrap();
         }
         for precision in PRECISIONS {
-            let block = Block {
+            let block = ForceRequest {
                 nj: 300,
                 ti: 0.0,
                 particles: i_particles(&particles[10..20], 0.0),
@@ -247,7 +247,7 @@ fn holes_in_the_memory_and_labels_of_any_kind() {
         particles.push(p);
     }
     for precision in PRECISIONS {
-        let block = Block {
+        let block = ForceRequest {
             nj: 2000,
             ti: 1.0,
             particles: i_particles(&particles[..labels.len()], 0.0),
@@ -275,7 +275,7 @@ fn no_jerk_is_computed_at_rest_and_none_is_missed() {
     }
     for precision in PRECISIONS {
         for ti in [0.0, 2.0] {
-            let mut block = Block {
+            let mut block = ForceRequest {
                 nj: 600,
                 ti,
                 particles: i_particles(&resting[..9], 1e-2),
@@ -309,7 +309,7 @@ fn lengths_and_masses_in_any_units() {
         }
         for precision in PRECISIONS {
             for eps2 in [0.0, 1e-6 * scale * scale] {
-                let block = Block {
+                let block = ForceRequest {
                     nj: 700,
                     ti: 0.0,
                     particles: i_particles(&particles[..20], eps2),
@@ -323,7 +323,7 @@ fn lengths_and_masses_in_any_units() {
 #[test]
 fn stale_particles_beyond_nj_have_no_influence() {
     let (mut memory, particles) = cluster(300, 1.0);
-    let block = Block {
+    let block = ForceRequest {
         nj: 200,
         ti: 0.0,
         particles: i_particles(&particles[..30], 0.0),
@@ -358,7 +358,7 @@ fn escapers_and_particles_of_two_scales() {
             p.x[1] *= far;
             memory.write(address, p).unwrap();
         }
-        let block = Block {
+        let block = ForceRequest {
             nj: 300,
             ti: 0.0,
             particles: i_particles(&particles[10..30], 0.0),
@@ -390,7 +390,7 @@ fn particles_that_single_precision_cannot_tell_apart() {
         particles[4].x[0] += separation;
         memory.write(3, &particles[3]).unwrap();
         memory.write(4, &particles[4]).unwrap();
-        let block = Block {
+        let block = ForceRequest {
             nj: 40,
             ti: 0.0,
             particles: i_particles(&particles[3..5], 0.0),
@@ -422,7 +422,7 @@ fn far_masses_pull_where_nothing_else_does() {
             particles.push(p);
         }
         for nj in [2, 20] {
-            let block = Block {
+            let block = ForceRequest {
                 nj,
                 ti: 0.0,
                 particles: i_particles(&particles[..6], 0.0),
@@ -441,7 +441,7 @@ fn close_pairs_and_far_points_fall_back_to_double_precision() {
     particles[1].index = 1;
     particles[1].x[0] += 1e-15;
     memory.write(1, &particles[1]).unwrap();
-    let mut block = Block {
+    let mut block = ForceRequest {
         nj: 40,
         ti: particles[0].t,
         particles: i_particles(&particles[..2], 0.0),
@@ -462,7 +462,7 @@ fn numbers_that_are_none_stay_where_they_belong() {
     memory.write(60, &spoilt).unwrap();
     for precision in PRECISIONS {
         for (name, mut backend) in backends(precision, 1) {
-            let mut block = Block {
+            let mut block = ForceRequest {
                 nj: 100,
                 ti: 0.0,
                 particles: i_particles(&particles[58..62], 1e-4),

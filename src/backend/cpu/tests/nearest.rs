@@ -33,7 +33,7 @@ fn near_ties_are_decided_in_double_precision() {
                 particle(address, 3 * index + k, at);
             }
         }
-        let block = Block {
+        let block = ForceRequest {
             nj: 2 * PAGE,
             ti: 0.0,
             particles: i_particles(&targets, 0.0),
@@ -54,7 +54,7 @@ fn near_ties_are_decided_in_double_precision() {
 fn a_softening_that_is_no_length_hides_no_neighbour() {
     let (memory, particles) = cluster(300, 1.0);
     for eps2 in [f64::NAN, f64::INFINITY, f64::MAX, -0.01, -1.0, -100.0] {
-        let block = Block {
+        let block = ForceRequest {
             nj: 300,
             ti: 0.25,
             particles: i_particles(&particles[..40], eps2),

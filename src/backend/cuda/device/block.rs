@@ -1,10 +1,12 @@
 //! The launches of one block: forces, joining, nearest neighbours, and the copy of the results.
 
-use super::{Current, Job, Module, NEIGHBOUR_THREADS, Queued, Result, Unit, bytes_of, i_record};
+use super::{
+    Current, DeviceQueue, Job, Module, NEIGHBOUR_THREADS, Queued, Result, bytes_of, i_record,
+};
 use crate::backend::cuda::layout::{
     AdvanceArgs, Deciding, ForceArgs, IRecord, Joining, Pointer, SUMS,
 };
-use crate::backend::cuda::plan::Plan;
+use crate::backend::cuda::plan::LaunchPlan;
 use crate::backend::cuda::plan::tree::Tree;
 use crate::process::settings::{Place, Precision};
 
@@ -25,9 +27,9 @@ const WRITTEN_BY_KERNEL: usize = 64 << 10;
 const JOIN_THREADS: u32 = 256;
 const JOIN_COLUMNS: u32 = 32;
 
-impl Unit {
+impl DeviceQueue {
     /// Bytes to send for a block, without the changes.
-    pub(super) fn block_bytes(&self, job: &Job<'_>, plan: &Plan) -> usize {
+    pub(super) fn block_bytes(&self, job: &Job<'_>, plan: &LaunchPlan) -> usize {
         let tree = &self.trees.by_parts[&plan.parts];
         bytes_of::<IRecord>(job.particles.len())
             + bytes_of::<u32>(job.pages)
@@ -43,7 +45,7 @@ impl Unit {
         &mut self,
         current: &Current<'_>,
         job: &Job<'_>,
-        plan: &Plan,
+        plan: &LaunchPlan,
         advance: Option<AdvanceArgs>,
     ) -> Result<Queued> {
         let ni = job.particles.len();

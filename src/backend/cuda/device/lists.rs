@@ -1,6 +1,6 @@
 //! Neighbour lists on a device: counted first, then filled.
 
-use super::{Job, Module, NEIGHBOUR_THREADS, Result, Unit, bytes_of, i_record};
+use super::{DeviceQueue, Job, Module, NEIGHBOUR_THREADS, Result, bytes_of, i_record};
 use crate::backend::cuda::layout::{IRecord, ListArgs};
 use crate::error;
 use crate::grape::neighbours::{ListRules, no_memory};
@@ -8,13 +8,13 @@ use crate::grape::neighbours::{ListRules, no_memory};
 /// Labels that are fetched together.
 const LABELS: usize = 1 << 24;
 
-impl Unit {
+impl DeviceQueue {
     /// The labels of the neighbours of each i-particle, in address order, added to `found`, and their
     /// number to `listed`. The memory is as the last job left it.
     ///
     /// # Errors
     ///
-    /// Those of the driver; the unit is of no use then. Inside: the lists are too long, or the host has no
+    /// Those of the driver; the queue is of no use then. Inside: the lists are too long, or the host has no
     /// memory for them.
     pub fn add_lists(
         &mut self,

@@ -3,21 +3,21 @@
 mod block;
 mod lists;
 mod plans;
-pub mod scale;
 pub mod store;
+pub mod units;
 mod upload;
 
 use std::collections::HashMap;
 
 use self::plans::Trees;
-use self::scale::slots;
 use self::store::{Store, Todo};
+use self::units::slots;
 use self::upload::{Upload, bytes_of};
 use crate::backend::cuda::driver::memory::{Counters, DeviceBuffer, PinnedBuffer};
 use crate::backend::cuda::driver::modules::Module;
 use crate::backend::cuda::driver::{Current, Device, Kernel, Lease, Result, Stream};
 use crate::backend::cuda::layout::{AdvanceArgs, IRecord, PageWork, RECORD};
-use crate::backend::cuda::plan::Plan;
+use crate::backend::cuda::plan::LaunchPlan;
 use crate::backend::scaling::Units;
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::particle::IParticle;
@@ -61,7 +61,7 @@ pub struct Job<'a> {
 }
 
 /// A device with its memory and its queue.
-pub struct Unit {
+pub struct DeviceQueue {
     /// The device.
     pub device: &'static Device,
     lease: Lease,
@@ -81,7 +81,7 @@ pub struct Unit {
     pinned: PinnedBuffer,
     kernels: HashMap<String, Kernel>,
     /// By i-particles and pages.
-    plans: HashMap<(usize, usize), Plan>,
+    plans: HashMap<(usize, usize), LaunchPlan>,
     trees: Trees,
     queued: Option<Queued>,
     /// Whether the queue may hold work that nobody has waited for.
@@ -109,7 +109,7 @@ pub struct Share<'a> {
     pub nearest: (&'a [f64], &'a [i32]),
 }
 
-impl Unit {
+impl DeviceQueue {
     /// A device made ready, with nothing in its memory. With `split`, thread blocks may divide the
     /// j-particles.
     ///
@@ -120,7 +120,7 @@ impl Unit {
         let lease = device.open()?;
         let current = lease.enter()?;
         let stream = Stream::new(&current)?;
-        let mut unit = Self {
+        let mut queue = Self {
             device,
             lease,
             precision,
@@ -140,13 +140,13 @@ impl Unit {
             busy: false,
         };
         // Modules that the driver does not take are better known now.
-        unit.kernel(&current, Module::Common, "join_sums".to_owned())?;
-        unit.kernel(
+        queue.kernel(&current, Module::Common, "join_sums".to_owned())?;
+        queue.kernel(
             &current,
             Module::Forces(precision),
             format!("advance_{precision}"),
         )?;
-        Ok(unit)
+        Ok(queue)
     }
 
     fn kernel(&mut self, current: &Current<'_>, module: Module, name: String) -> Result<Kernel> {
@@ -162,7 +162,7 @@ impl Unit {
     ///
     /// # Errors
     ///
-    /// Those of the driver; the unit is of no use then.
+    /// Those of the driver; the queue is of no use then.
     pub fn start(&mut self, job: &Job<'_>) -> Result<()> {
         let current = self.lease.enter()?;
         self.settle(&current)?;
@@ -196,7 +196,7 @@ impl Unit {
     ///
     /// # Errors
     ///
-    /// Those of the driver; the unit is of no use then.
+    /// Those of the driver; the queue is of no use then.
     pub fn finish(&mut self) -> Result<Option<Share<'_>>> {
         let Some(queued) = self.queued.take() else {
             return Ok(None);
@@ -342,7 +342,7 @@ impl Unit {
     }
 }
 
-impl Drop for Unit {
+impl Drop for DeviceQueue {
     fn drop(&mut self) {
         let Ok(current) = self.lease.enter() else {
             return;

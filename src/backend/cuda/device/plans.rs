@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Job, Unit};
-use crate::backend::cuda::plan::Plan;
-use crate::backend::cuda::plan::chip::Target;
+use super::{DeviceQueue, Job};
+use crate::backend::cuda::plan::LaunchPlan;
+use crate::backend::cuda::plan::chip::Conditions;
 use crate::backend::cuda::plan::tree::Tree;
 
 /// Plans that are remembered.
@@ -18,19 +18,19 @@ pub struct Trees {
     pub by_parts: HashMap<usize, Tree>,
 }
 
-impl Unit {
+impl DeviceQueue {
     /// The plan for so many i-particles and pages, made if this is the first time.
-    pub(super) fn plan(&mut self, ni: usize, pages: usize) -> Plan {
+    pub(super) fn plan(&mut self, ni: usize, pages: usize) -> LaunchPlan {
         if self.plans.len() >= MOST_PLANS {
             self.plans.clear();
         }
-        let target = Target {
+        let conditions = Conditions {
             multiprocessors: self.device.multiprocessors,
             capability: self.device.capability,
             precision: self.precision,
             split: self.split,
         };
-        let new = || Plan::new(ni, pages, &target);
+        let new = || LaunchPlan::new(ni, pages, &conditions);
         *self.plans.entry((ni, pages)).or_insert_with(new)
     }
 

@@ -1,7 +1,7 @@
 //! The j-particles of one device: which pages lie where in its memory, and what must be sent to
 //! bring them up to date.
 
-use crate::backend::cuda::device::scale::slots;
+use crate::backend::cuda::device::units::slots;
 use crate::backend::cuda::driver::memory::DeviceBuffer;
 use crate::backend::cuda::driver::{Current, Result};
 use crate::backend::cuda::layout::{HAS_SNAP, IS_DOUBTFUL, PageInfo, PageWork, RECORD, Sources};

@@ -15,7 +15,7 @@ const LANES: f64 = 128.0;
 
 /// What a plan is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Target {
+pub struct Conditions {
     /// Multiprocessors.
     pub multiprocessors: usize,
     /// Compute capability.
@@ -90,7 +90,7 @@ fn need(precision: Precision) -> Need {
     }
 }
 
-impl Target {
+impl Conditions {
     /// Clocks of a pair in a warp, if nothing but the widths of issue and pipes limits it.
     pub fn slots(&self, tile: usize) -> f64 {
         let (chip, need) = (chip(self.capability), need(self.precision));

@@ -15,7 +15,7 @@ use std::fmt;
 pub mod chip;
 pub mod tree;
 
-use self::chip::{PAGE_SLOTS, Target};
+use self::chip::{Conditions, PAGE_SLOTS};
 
 /// Threads of one thread block of the force kernels.
 pub const THREADS: usize = 128;
@@ -46,7 +46,7 @@ const SUM_BYTES: f64 = 32.0;
 
 /// The launch of the force kernel for one block.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct LaunchPlan {
     /// i-particles of one thread.
     pub tile: usize,
     /// Threads side by side, each with its own i-particles.
@@ -63,9 +63,9 @@ pub struct Plan {
     pub join: f64,
 }
 
-impl Plan {
+impl LaunchPlan {
     /// The plan for `ni` i-particles and the j-particles of `pages` pages, both at least 1.
-    pub fn new(ni: usize, pages: usize, target: &Target) -> Self {
+    pub fn new(ni: usize, pages: usize, conditions: &Conditions) -> Self {
         let widest = ni.next_power_of_two().clamp(LEAST_COLUMNS, THREADS);
         let narrow = [16, 32, 64, 128].into_iter().filter(|&c| c <= widest);
         let shapes = narrow
@@ -75,9 +75,9 @@ impl Plan {
         for (tile, columns) in shapes {
             let blocks = ni.div_ceil(columns * tile);
             // So many thread blocks a multiprocessor, or so many parts.
-            let to_fill = (1..=MOST).map(|each| each * target.multiprocessors / blocks);
+            let to_fill = (1..=MOST).map(|each| each * conditions.multiprocessors / blocks);
             for parts in to_fill.chain(1..=MOST) {
-                let parts = parts.clamp(1, if target.split { pages } else { 1 });
+                let parts = parts.clamp(1, if conditions.split { pages } else { 1 });
                 // As few as leave the longest part as long.
                 let parts = pages.div_ceil(pages.div_ceil(parts));
                 let mut plan = Self {
@@ -89,7 +89,7 @@ impl Plan {
                     clocks: 0.0,
                     join: 0.0,
                 };
-                plan.count_clocks(ni, pages, target);
+                plan.count_clocks(ni, pages, conditions);
                 if best.is_none_or(|best| plan.clocks < best.clocks) {
                     best = Some(plan);
                 }
@@ -98,20 +98,20 @@ impl Plan {
         best.unwrap_or_else(|| unreachable!("there are shapes"))
     }
 
-    fn count_clocks(&mut self, ni: usize, pages: usize, target: &Target) {
+    fn count_clocks(&mut self, ni: usize, pages: usize, conditions: &Conditions) {
         // Thread blocks of the multiprocessor that has most, and how many of them run at a time.
-        let each = (self.blocks * self.parts).div_ceil(target.multiprocessors);
-        let together = each.min(target.resident(self.tile));
+        let each = (self.blocks * self.parts).div_ceil(conditions.multiprocessors);
+        let together = each.min(conditions.resident(self.tile));
         let turns = each.div_ceil(together) as f64;
         let longest = pages.div_ceil(self.parts) as f64;
         let pairs = (LEAVES / self.rows * LEAF * self.tile) as f64;
-        let slots = pairs * target.slots(self.tile) + PAGE_SLOTS * target.issue();
+        let slots = pairs * conditions.slots(self.tile) + PAGE_SLOTS * conditions.issue();
         let busy = (ALONE[self.tile.ilog2() as usize] * together as f64).min(1.0);
         let force = longest * (each as f64 * slots / busy + turns * FETCH);
         let parts = self.parts as f64;
         let bytes = 2.0 * 8.0 * 7.0 * parts * ni as f64;
         self.join = parts.log2().ceil() * ROUND
-            + bytes / (SUM_BYTES * target.multiprocessors as f64)
+            + bytes / (SUM_BYTES * conditions.multiprocessors as f64)
             // The last of the thread blocks reads alone what all have left.
             + 8.0 * 7.0 * parts * self.columns.min(ni) as f64 / SUM_BYTES;
         if self.parts == 1 {
@@ -122,14 +122,14 @@ impl Plan {
 
     /// The share of the issue slots of the device that pairs of the fullest tile would need: what the
     /// division leaves of them, by the counts.
-    pub fn efficiency(&self, ni: usize, pages: usize, target: &Target) -> f64 {
+    pub fn efficiency(&self, ni: usize, pages: usize, conditions: &Conditions) -> f64 {
         let pairs = (ni * pages * LEAVES * LEAF) as f64;
-        let least = pairs / (THREADS * target.multiprocessors) as f64 * target.slots(4);
+        let least = pairs / (THREADS * conditions.multiprocessors) as f64 * conditions.slots(4);
         least / self.clocks
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for LaunchPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::process::settings::Precision;
 
-    fn targets() -> impl Iterator<Item = Target> {
+    fn all_conditions() -> impl Iterator<Item = Conditions> {
         let chips = [
             ((6, 1), 6),
             ((6, 0), 56),
@@ -158,7 +158,7 @@ mod tests {
             ((12, 0), 84),
         ];
         chips.into_iter().flat_map(|(capability, multiprocessors)| {
-            [Precision::Mixed, Precision::Double, Precision::Single].map(|precision| Target {
+            [Precision::Mixed, Precision::Double, Precision::Single].map(|precision| Conditions {
                 multiprocessors,
                 capability,
                 precision,
@@ -175,17 +175,24 @@ mod tests {
 
     #[test]
     fn every_plan_fits_the_kernels() {
-        for target in targets() {
+        for conditions in all_conditions() {
             for ni in SIZES {
                 for pages in PAGES {
-                    let plan = Plan::new(ni, pages, &target);
+                    let plan = LaunchPlan::new(ni, pages, &conditions);
                     assert!(plan.columns * plan.tile * plan.blocks >= ni, "{plan}");
                     assert_eq!(plan.columns * plan.rows, THREADS);
                     assert!([1, 2, 4, 8].contains(&plan.rows), "{plan}");
                     assert!(plan.tile == 1 || plan.rows == 1, "{plan}");
                     assert!((1..=pages).contains(&plan.parts), "{plan}");
                     let split = false;
-                    let whole = Plan::new(ni, pages, &Target { split, ..target });
+                    let whole = LaunchPlan::new(
+                        ni,
+                        pages,
+                        &Conditions {
+                            split,
+                            ..conditions
+                        },
+                    );
                     assert_eq!(whole.parts, 1, "{whole}");
                     assert!(whole.clocks >= plan.clocks, "{whole}, {plan}");
                 }
@@ -196,17 +203,18 @@ mod tests {
     /// No size falls between two layouts: where there is work for all, hardly a slot is lost.
     #[test]
     fn large_blocks_lose_little_to_the_division() {
-        for target in targets() {
+        for conditions in all_conditions() {
             // Pascal and Turing have shared memory for one or two thread blocks.
-            let full = (ALONE[0] * target.resident(1) as f64).min(1.0);
+            let full = (ALONE[0] * conditions.resident(1) as f64).min(1.0);
             for ni in SIZES {
                 for pages in PAGES {
-                    let plan = Plan::new(ni, pages, &target);
+                    let plan = LaunchPlan::new(ni, pages, &conditions);
                     // Threads stand side by side in sixteens, wanted or not.
                     let whole = ni.next_multiple_of(LEAST_COLUMNS);
-                    let efficiency = plan.efficiency(whole, pages, &target);
+                    let efficiency = plan.efficiency(whole, pages, &conditions);
                     // Pages for every multiprocessor, if each had 16 i-particles.
-                    let work = whole as f64 / 16.0 * pages as f64 / target.multiprocessors as f64;
+                    let work =
+                        whole as f64 / 16.0 * pages as f64 / conditions.multiprocessors as f64;
                     let least = match work {
                         500.0.. if ni >= 512 => 0.8,
                         500.0.. => 0.65,
@@ -216,7 +224,7 @@ mod tests {
                     };
                     assert!(
                         (least * full..=1.0).contains(&efficiency),
-                        "{efficiency:.3}: {ni} i, {pages} pages, {target:?}: {plan}"
+                        "{efficiency:.3}: {ni} i, {pages} pages, {conditions:?}: {plan}"
                     );
                 }
             }
@@ -225,12 +233,12 @@ mod tests {
 
     #[test]
     fn more_work_never_takes_less_time() {
-        for target in targets() {
+        for conditions in all_conditions() {
             for pages in PAGES {
-                let clocks = SIZES.map(|ni| Plan::new(ni, pages, &target).clocks);
+                let clocks = SIZES.map(|ni| LaunchPlan::new(ni, pages, &conditions).clocks);
                 for (pair, ni) in clocks.windows(2).zip(SIZES) {
                     let is_later = pair[0] <= pair[1] * 1.02;
-                    assert!(is_later, "{ni} i, {pages} pages, {target:?}: {pair:?}");
+                    assert!(is_later, "{ni} i, {pages} pages, {conditions:?}: {pair:?}");
                 }
             }
         }
@@ -238,23 +246,23 @@ mod tests {
 
     #[test]
     fn a_small_block_uses_the_whole_device_and_a_large_one_is_hardly_split() {
-        let h200 = Target {
+        let h200 = Conditions {
             multiprocessors: 132,
             capability: (9, 0),
             precision: Precision::Mixed,
             split: true,
         };
-        let small = Plan::new(256, 32, &h200);
+        let small = LaunchPlan::new(256, 32, &h200);
         assert!(small.blocks * small.parts >= 132, "{small}");
-        let large = Plan::new(65536, 256, &h200);
+        let large = LaunchPlan::new(65536, 256, &h200);
         assert!(large.tile == 4 && large.parts <= 33, "{large}");
         // 128 thread blocks on 20 multiprocessors would leave a tenth of their time unused.
-        let turing = Target {
+        let turing = Conditions {
             multiprocessors: 20,
             capability: (7, 5),
             ..h200
         };
-        let whole = Plan::new(65536, 2048, &turing);
+        let whole = LaunchPlan::new(65536, 2048, &turing);
         assert!(whole.efficiency(65536, 2048, &turing) > 0.98, "{whole}");
     }
 }

@@ -11,7 +11,7 @@ pub use self::run::run;
 
 use clap::Args;
 
-use crate::column::{Common, positive};
+use crate::candidate::{Common, positive};
 
 /// Compares the speed of GRAPE-6 libraries through their public symbols.
 ///

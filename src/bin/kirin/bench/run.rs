@@ -13,7 +13,7 @@ use super::Options;
 use super::measure::{Case, Measurement, Sample, Size};
 use super::peak::{self, Peak};
 use super::table;
-use crate::column::Column;
+use crate::candidate::Candidate;
 use crate::report::{self, Table};
 use crate::worker::{Reply, Request};
 
@@ -61,8 +61,8 @@ pub struct Document {
     /// Length of the run.
     pub seconds: f64,
     /// The libraries.
-    pub libraries: Vec<Column>,
-    /// Column that ratios refer to.
+    pub libraries: Vec<Candidate>,
+    /// Candidate that ratios refer to.
     pub base: Option<usize>,
     /// Fused multiply-adds per second of one core, in each library's process.
     pub fma_per_second: Vec<Option<Spread>>,
@@ -82,34 +82,34 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         return peaks(options);
     }
     let machine = Machine::here();
-    let mut columns = options.common.columns();
-    if !columns.iter().any(Column::is_alive) {
+    let mut candidates = options.common.candidates();
+    if !candidates.iter().any(Candidate::is_alive) {
         return Err("no library can be used".to_owned());
     }
     let begin = Instant::now();
     let mut cells: Vec<Cell> = options.n.iter().flat_map(|&n| options.cells(n)).collect();
     for cell in &mut cells {
-        cell.figures.resize_with(columns.len(), Figure::default);
+        cell.figures.resize_with(candidates.len(), Figure::default);
     }
-    let samples = cells.len() * columns.len() * options.rounds as usize;
+    let samples = cells.len() * candidates.len() * options.rounds as usize;
     let seconds = options.seconds / samples.max(1) as f64;
-    let mut peaks = vec![Vec::new(); columns.len()];
+    let mut peaks = vec![Vec::new(); candidates.len()];
     let mut sizes = options.n.clone();
     // A library with fixed arrays may end at some size: the smaller ones first.
     sizes.sort_unstable();
     sizes.dedup();
     for n in sizes {
-        for column in &mut columns {
+        for candidate in &mut candidates {
             // A library that fails here has said so and is not asked again.
-            let _ = column.ask(&Request::Load {
+            let _ = candidate.ask(&Request::Load {
                 n,
                 seed: options.common.seed,
             });
         }
         for round in 0..options.rounds {
-            for (column, peaks) in columns.iter_mut().zip(&mut peaks) {
+            for (candidate, peaks) in candidates.iter_mut().zip(&mut peaks) {
                 if let Ok(Reply::Peak(Peak { fma_per_second, .. })) =
-                    column.ask(&Request::Peak { seconds: 0.002 })
+                    candidate.ask(&Request::Peak { seconds: 0.002 })
                 {
                     peaks.push(fma_per_second);
                 }
@@ -122,15 +122,15 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
                     seconds,
                 };
                 // No library is always the one that finds the machine as another left it.
-                for k in 0..columns.len() {
-                    let k = (k + round as usize) % columns.len();
-                    cell.figures[k].sample(&mut columns[k], what);
+                for k in 0..candidates.len() {
+                    let k = (k + round as usize) % candidates.len();
+                    cell.figures[k].sample(&mut candidates[k], what);
                 }
             }
         }
     }
-    let alive = columns.iter().any(Column::is_alive);
-    columns.iter_mut().for_each(Column::dismiss);
+    let alive = candidates.iter().any(Candidate::is_alive);
+    candidates.iter_mut().for_each(Candidate::dismiss);
     let mut document = Document {
         kind: "bench",
         version: env!("CARGO_PKG_VERSION"),
@@ -140,8 +140,8 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         eps: options.eps,
         seed: options.common.seed,
         seconds: begin.elapsed().as_secs_f64(),
-        base: columns.iter().position(Column::is_foreign),
-        libraries: columns,
+        base: candidates.iter().position(Candidate::is_foreign),
+        libraries: candidates,
         fma_per_second: peaks.into_iter().map(Spread::of).collect(),
         arithmetic_per_pair: peak::ARITHMETIC,
         multiplications_per_pair: peak::MULTIPLICATIONS,
@@ -226,8 +226,8 @@ impl Options {
 }
 
 impl Figure {
-    fn sample(&mut self, column: &mut Column, what: Measurement) {
-        let sample = match column.ask(&Request::Sample(what)) {
+    fn sample(&mut self, candidate: &mut Candidate, what: Measurement) {
+        let sample = match candidate.ask(&Request::Sample(what)) {
             Ok(Reply::Sample(sample)) => Some(sample),
             Ok(_) => None,
             Err(why) => {

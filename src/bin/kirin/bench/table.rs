@@ -2,7 +2,7 @@
 
 use super::measure::Case;
 use super::run::{Cell, Document, Figure};
-use crate::column::legend;
+use crate::candidate::legend;
 use kirin_kit::report::si_unit;
 
 use crate::report::Table;
@@ -89,7 +89,7 @@ fn entry(figure: &Figure, case: Case) -> [String; 3] {
 
 /// The fractions of what the arithmetic units could do.
 fn limit(document: &Document, text: &mut String) {
-    for (k, column) in document.libraries.iter().enumerate() {
+    for (k, candidate) in document.libraries.iter().enumerate() {
         let best = document
             .cells
             .iter()
@@ -102,7 +102,7 @@ fn limit(document: &Document, text: &mut String) {
         text.push_str(&format!(
             "{}: {} a core; its best rate (N = {}, {} ni = {}) is {:.0} % of that limit if additions \
              have pipes of their own, {:.0} % if not.\n",
-            column.name,
+            candidate.name,
             si_unit(fma.median, "FMA/s"),
             cell.n,
             describe(cell.case),

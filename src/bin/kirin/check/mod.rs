@@ -12,7 +12,7 @@ pub use self::scene::SceneOf;
 
 use clap::Args;
 
-use crate::column::Common;
+use crate::candidate::Common;
 
 /// Compares the results of GRAPE-6 libraries with a double-precision sum of their own inputs,
 /// full predictor included.

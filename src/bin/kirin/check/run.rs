@@ -9,7 +9,7 @@ use super::Options;
 use super::limits::{Quantity, limit};
 use super::measure::{Forces, Lists};
 use super::scene::{Scene, SceneOf};
-use crate::column::{Column, legend};
+use crate::candidate::{Candidate, legend};
 use crate::report::{self, Table};
 use crate::worker::{Reply, Request};
 
@@ -39,7 +39,7 @@ struct Document {
     machine: Machine,
     n: u32,
     seed: u64,
-    libraries: Vec<Column>,
+    libraries: Vec<Candidate>,
     scenes: Vec<Row>,
     /// Limits that the first library misses, in words.
     missed: Vec<String>,
@@ -52,14 +52,14 @@ struct Document {
 ///
 /// No library could be used, or the file cannot be written.
 pub fn run(options: &Options) -> Result<ExitCode, String> {
-    let mut columns = options.common.columns();
-    if !columns.iter().any(Column::is_alive) {
+    let mut candidates = options.common.candidates();
+    if !candidates.iter().any(Candidate::is_alive) {
         return Err("no library can be used".to_owned());
     }
     let mut scenes: Vec<Row> = Scene::ALL
-        .map(|scene| Row::new(scene, columns.len()))
+        .map(|scene| Row::new(scene, candidates.len()))
         .into();
-    // Lists last: few libraries have them in working order, and a crash ends the column.
+    // Lists last: few libraries have them in working order, and a crash ends the candidate.
     for lists in [false, true] {
         for row in &mut scenes {
             let scene = SceneOf {
@@ -67,13 +67,13 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
                 n: options.n as usize,
                 seed: options.common.seed,
             };
-            for (column, figure) in columns.iter_mut().zip(&mut row.figures) {
-                figure.ask(column, scene, lists);
+            for (candidate, figure) in candidates.iter_mut().zip(&mut row.figures) {
+                figure.ask(candidate, scene, lists);
             }
         }
     }
-    columns.iter_mut().for_each(Column::dismiss);
-    let missed = verdict(&columns[0], &scenes, options.n);
+    candidates.iter_mut().for_each(Candidate::dismiss);
+    let missed = verdict(&candidates[0], &scenes, options.n);
     let document = Document {
         kind: "check",
         version: env!("CARGO_PKG_VERSION"),
@@ -81,7 +81,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         machine: Machine::here(),
         n: options.n,
         seed: options.common.seed,
-        libraries: columns,
+        libraries: candidates,
         scenes,
         passed: missed.is_empty(),
         missed,
@@ -94,9 +94,9 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
 }
 
 impl Row {
-    fn new(scene: Scene, columns: usize) -> Self {
+    fn new(scene: Scene, candidates: usize) -> Self {
         let mut figures = Vec::new();
-        figures.resize_with(columns, Figure::default);
+        figures.resize_with(candidates, Figure::default);
         Self {
             scene,
             title: scene.title(),
@@ -106,12 +106,12 @@ impl Row {
 }
 
 impl Figure {
-    fn ask(&mut self, column: &mut Column, scene: SceneOf, lists: bool) {
+    fn ask(&mut self, candidate: &mut Candidate, scene: SceneOf, lists: bool) {
         let request = match lists {
             true => Request::Lists(scene),
             false => Request::Forces(scene),
         };
-        match column.ask(&request) {
+        match candidate.ask(&request) {
             Ok(Reply::Forces(forces)) => self.forces = Some(forces),
             Ok(Reply::Lists(lists)) => self.lists = Some(lists),
             Ok(_) => {}
@@ -126,16 +126,19 @@ impl Figure {
     }
 }
 
-fn precision(column: &Column) -> &str {
-    column.opened.as_ref().map_or("unknown", |o| &o.precision)
+fn precision(candidate: &Candidate) -> &str {
+    candidate
+        .opened
+        .as_ref()
+        .map_or("unknown", |o| &o.precision)
 }
 
 /// What the library misses, in words; nothing if it passes.
-fn verdict(column: &Column, scenes: &[Row], n: u32) -> Vec<String> {
-    let mut missed: Vec<String> = column.error.iter().cloned().collect();
+fn verdict(candidate: &Candidate, scenes: &[Row], n: u32) -> Vec<String> {
+    let mut missed: Vec<String> = candidate.error.iter().cloned().collect();
     for row in scenes {
         for quantity in Quantity::ALL {
-            let Some(limit) = limit(precision(column), row.scene, n as usize, quantity) else {
+            let Some(limit) = limit(precision(candidate), row.scene, n as usize, quantity) else {
                 continue;
             };
             let title = format!("{}: {}", row.title, quantity.title());

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use kirin::client::Block;
-use kirin::observe::trace::{Event, Target};
+use kirin::observe::trace::{Event, HintedParticle};
 
 /// The last block of a cluster, to which results and lists refer.
 #[derive(Default)]
 pub struct Pending {
     /// Number of leading addresses.
     pub nj: usize,
-    targets: Vec<Target>,
+    particles: Vec<HintedParticle>,
     parts: Vec<Range<usize>>,
     /// The block, if the library has it and its results are not fetched.
     pub begun: Option<Block>,
@@ -23,18 +23,18 @@ pub struct Pending {
 
 impl Pending {
     /// A block for a library that takes at most `limit` i-particles in a call.
-    pub fn new(nj: usize, targets: Vec<Target>, limit: usize) -> Self {
+    pub fn new(nj: usize, particles: Vec<HintedParticle>, limit: usize) -> Self {
         Self {
             nj,
-            parts: parts(&targets, limit),
-            targets,
+            parts: parts(&particles, limit),
+            particles,
             ..Self::default()
         }
     }
 
     /// Number of i-particles.
     pub fn len(&self) -> usize {
-        self.targets.len()
+        self.particles.len()
     }
 
     /// Ranges of i-particles, one for each call.
@@ -49,15 +49,15 @@ impl Pending {
 
     /// The label of an i-particle.
     pub fn label(&self, ipipe: usize) -> Option<i32> {
-        self.targets.get(ipipe).map(|t| t.particle.index)
+        self.particles.get(ipipe).map(|t| t.particle.index)
     }
 
     /// The arrays of a part, and its softening.
     pub fn arrays(&self, part: &Range<usize>) -> (Block, f64) {
-        let targets = &self.targets[part.clone()];
+        let particles = &self.particles[part.clone()];
         let mut block = Block::default();
-        block.resize(targets.len());
-        for (k, t) in targets.iter().enumerate() {
+        block.resize(particles.len());
+        for (k, t) in particles.iter().enumerate() {
             let p = &t.particle;
             (block.index[k], block.x[k], block.v[k], block.h2[k]) = (p.index, p.x, p.v, p.h2);
             (block.acc[k], block.jerk[k], block.pot[k]) = (t.hint.acc, t.hint.jerk, t.hint.pot);
@@ -67,7 +67,7 @@ impl Pending {
 
     /// The softening of a part.
     pub fn eps2(&self, part: &Range<usize>) -> f64 {
-        self.targets
+        self.particles
             .get(part.start)
             .map_or(0.0, |t| t.particle.eps2)
     }
@@ -75,10 +75,10 @@ impl Pending {
 
 /// Ranges of i-particles that one call can bring: of one softening, for low-level blocks have
 /// several, and at most `limit` of them.
-fn parts(targets: &[Target], limit: usize) -> Vec<Range<usize>> {
+fn parts(particles: &[HintedParticle], limit: usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut begin = 0;
-    for run in targets.chunk_by(|a, b| a.particle.eps2.to_bits() == b.particle.eps2.to_bits()) {
+    for run in particles.chunk_by(|a, b| a.particle.eps2.to_bits() == b.particle.eps2.to_bits()) {
         for some in run.chunks(limit) {
             parts.push(begin..begin + some.len());
             begin += some.len();
@@ -93,18 +93,18 @@ mod tests {
 
     #[test]
     fn parts_have_one_softening_and_at_most_so_many_particles() {
-        let target = |eps2| {
-            let mut target = Target::default();
-            target.particle.eps2 = eps2;
-            target
+        let particle = |eps2| {
+            let mut particle = HintedParticle::default();
+            particle.particle.eps2 = eps2;
+            particle
         };
-        let targets = [0.0, 0.0, 0.0, 0.25, 0.25].map(target);
+        let particles = [0.0, 0.0, 0.0, 0.25, 0.25].map(particle);
         assert!(parts(&[], 48).is_empty());
-        assert_eq!(parts(&targets, usize::MAX), [0..3, 3..5]);
-        assert_eq!(parts(&targets, 2), [0..2, 2..3, 3..5]);
-        let block = |limit| Pending::new(9, targets[..3].to_vec(), limit);
+        assert_eq!(parts(&particles, usize::MAX), [0..3, 3..5]);
+        assert_eq!(parts(&particles, 2), [0..2, 2..3, 3..5]);
+        let block = |limit| Pending::new(9, particles[..3].to_vec(), limit);
         assert!(block(2).is_split() && !block(3).is_split());
-        let pending = Pending::new(9, targets.to_vec(), 48);
+        let pending = Pending::new(9, particles.to_vec(), 48);
         assert_eq!((pending.eps2(&(3..5)), pending.eps2(&(0..2))), (0.25, 0.0));
     }
 }

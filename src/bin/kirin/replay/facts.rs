@@ -59,12 +59,12 @@ impl Facts {
             facts.raw_bytes += event.raw_bytes();
             match event {
                 Event::FirstHalf {
-                    targets,
+                    particles,
                     nanoseconds: n,
                     ..
                 } => {
                     facts.blocks += 1;
-                    facts.largest_block = facts.largest_block.max(targets.len());
+                    facts.largest_block = facts.largest_block.max(particles.len());
                     nanoseconds += n;
                 }
                 Event::LastHalf { nanoseconds: n, .. } => nanoseconds += n,

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::column::Common;
+use crate::candidate::Common;
 
 /// Repeats the calls of a trace on GRAPE-6 libraries, and compares their results with the recorded
 /// ones and their times with each other.

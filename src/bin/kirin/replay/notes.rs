@@ -6,10 +6,10 @@ use kirin::process;
 use super::facts::Facts;
 use super::lists::Rules;
 use super::summary::Summary;
-use crate::column::Column;
+use crate::candidate::Candidate;
 
 /// One sentence for each comparison that tells nothing of a library.
-pub fn of(facts: &Facts, columns: &[Column], figures: &[Option<Summary>]) -> Vec<String> {
+pub fn of(facts: &Facts, candidates: &[Candidate], figures: &[Option<Summary>]) -> Vec<String> {
     let mut notes = Vec::new();
     match facts.head(HOST) {
         Some(there) if there == process::host() => {}
@@ -20,16 +20,16 @@ pub fn of(facts: &Facts, columns: &[Column], figures: &[Option<Summary>]) -> Vec
             "the recorded times with others: the trace does not tell their machine".to_owned(),
         ),
     }
-    for (column, figure) in columns.iter().zip(figures) {
+    for (candidate, figure) in candidates.iter().zip(figures) {
         if let Some(summary) = figure {
-            let what = of_library(facts, column, summary);
-            notes.extend(what.into_iter().map(|n| format!("{}: {n}", column.name)));
+            let what = of_library(facts, candidate, summary);
+            notes.extend(what.into_iter().map(|n| format!("{}: {n}", candidate.name)));
         }
     }
     notes
 }
 
-fn of_library(facts: &Facts, column: &Column, summary: &Summary) -> Vec<String> {
+fn of_library(facts: &Facts, candidate: &Candidate, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     if !summary.has_compared() {
         notes.push("anything: there is no result".to_owned());
@@ -46,7 +46,7 @@ fn of_library(facts: &Facts, column: &Column, summary: &Summary) -> Vec<String> 
             summary.recorded_not_finite
         ));
     }
-    let Some(opened) = &column.opened else {
+    let Some(opened) = &candidate.opened else {
         return notes;
     };
     if summary.split > 0 {
@@ -63,7 +63,7 @@ fn of_library(facts: &Facts, column: &Column, summary: &Summary) -> Vec<String> 
                 .to_owned(),
         );
     }
-    if summary.forces.different > 0 && !is_the_recorded_one(facts, column) {
+    if summary.forces.different > 0 && !is_the_recorded_one(facts, candidate) {
         notes.push(
             "single bits: the forces were recorded with another library or precision".to_owned(),
         );
@@ -72,8 +72,8 @@ fn of_library(facts: &Facts, column: &Column, summary: &Summary) -> Vec<String> 
 }
 
 /// Whether the library computes as the recorded one did.
-fn is_the_recorded_one(facts: &Facts, column: &Column) -> bool {
-    column.opened.as_ref().is_some_and(|o| {
+fn is_the_recorded_one(facts: &Facts, candidate: &Candidate) -> bool {
+    candidate.opened.as_ref().is_some_and(|o| {
         let with = format!("{}, precision {}", o.backend, o.precision);
         o.is_kirin && facts.recorded_with.iter().all(|(_, w)| *w == with)
     })

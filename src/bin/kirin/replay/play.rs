@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kirin::client::{Block, Grape};
 use kirin::grape::particle::Force;
-use kirin::observe::trace::{Event, Target, Trace};
+use kirin::observe::trace::{Event, HintedParticle, Trace};
 
 use super::block::Pending;
 use super::lists::Rules;
@@ -120,8 +120,8 @@ impl Player {
                 self.summary.write_seconds += begin.elapsed().as_secs_f64();
             }
             Event::FirstHalf {
-                id, nj, targets, ..
-            } => self.firsthalf(grape, id, nj, targets),
+                id, nj, particles, ..
+            } => self.firsthalf(grape, id, nj, particles),
             Event::LastHalf {
                 id,
                 forces,
@@ -145,10 +145,10 @@ impl Player {
         }
     }
 
-    fn firsthalf(&mut self, grape: &Grape, id: i32, nj: i32, targets: Vec<Target>) {
+    fn firsthalf(&mut self, grape: &Grape, id: i32, nj: i32, particles: Vec<HintedParticle>) {
         self.settle(grape, id);
         let nj = usize::try_from(nj).unwrap_or(0);
-        let mut pending = Pending::new(nj, targets, self.limit);
+        let mut pending = Pending::new(nj, particles, self.limit);
         match pending.is_split() {
             true => self.summary.split += 1,
             false => pending.begun = Some(self.begin(grape, id, &pending, &(0..pending.len()))),
@@ -169,7 +169,7 @@ impl Player {
         let mut pending = match self.blocks.remove(&id) {
             Some(pending) if pending.len() >= forces.len() => pending,
             // A client may have begun its block under another name of the cluster.
-            _ => Pending::new(0, vec![Target::default(); forces.len()], self.limit),
+            _ => Pending::new(0, vec![HintedParticle::default(); forces.len()], self.limit),
         };
         // A client may ask for the first results only.
         let ni = forces.len();

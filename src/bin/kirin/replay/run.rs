@@ -10,7 +10,7 @@ use super::Options;
 use super::facts::Facts;
 use super::notes;
 use super::summary::{Compared, Summary};
-use crate::column::{Column, legend};
+use crate::candidate::{Candidate, legend};
 use crate::report::{self, Table};
 use crate::worker::{Reply, Request};
 
@@ -24,7 +24,7 @@ struct Document {
     command: Vec<String>,
     machine: Machine,
     trace: Facts,
-    libraries: Vec<Column>,
+    libraries: Vec<Candidate>,
     /// One for each library; none for one that was lost.
     figures: Vec<Option<Summary>>,
     /// Whether every result of the first library is the recorded one, bit for bit.
@@ -53,14 +53,14 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     let variables: Vec<(String, String)> = pipelines
         .map(|count| ("KIRIN_NPIPES".to_owned(), count.to_string()))
         .collect();
-    let mut columns = options.common.columns_with(&variables);
-    if !columns.iter().any(Column::is_alive) {
+    let mut candidates = options.common.candidates_with(&variables);
+    if !candidates.iter().any(Candidate::is_alive) {
         return Err("no library can be used".to_owned());
     }
     let mut figures = Vec::new();
-    for column in &mut columns {
+    for candidate in &mut candidates {
         // A library that fails here has said so and is not asked again.
-        let _ = column.ask(&Request::Replay {
+        let _ = candidate.ask(&Request::Replay {
             trace: facts.file.clone(),
             pipelines: facts.pipelines,
         });
@@ -68,11 +68,11 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     }
     loop {
         let mut busy = false;
-        for (column, figure) in columns.iter_mut().zip(&mut figures) {
-            if !column.is_alive() || figure.as_ref().is_some_and(|f| f.finished) {
+        for (candidate, figure) in candidates.iter_mut().zip(&mut figures) {
+            if !candidate.is_alive() || figure.as_ref().is_some_and(|f| f.finished) {
                 continue;
             }
-            match column.ask(&Request::Continue { seconds: TURN }) {
+            match candidate.ask(&Request::Continue { seconds: TURN }) {
                 Ok(Reply::Replayed(summary)) => *figure = Some(summary),
                 Ok(_) | Err(_) => continue,
             }
@@ -82,16 +82,16 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
             break;
         }
     }
-    columns.iter_mut().for_each(Column::dismiss);
+    candidates.iter_mut().for_each(Candidate::dismiss);
     let document = Document {
         kind: "replay",
         version: env!("CARGO_PKG_VERSION"),
         command: command_line(),
-        notes: notes::of(&facts, &columns, &figures),
+        notes: notes::of(&facts, &candidates, &figures),
         machine: Machine::here(),
         exact: figures[0].as_ref().is_some_and(Summary::is_exact),
         trace: facts,
-        libraries: columns,
+        libraries: candidates,
         figures,
     };
     report::print(&document.text());
@@ -99,7 +99,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         report::save(file, &document)?;
     }
     let failed = document.trace.damage.is_some()
-        || document.libraries.iter().any(Column::is_lost)
+        || document.libraries.iter().any(Candidate::is_lost)
         || document.figures[0].is_none()
         || (options.exact && !document.exact);
     Ok(ExitCode::from(u8::from(failed)))

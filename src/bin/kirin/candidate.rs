@@ -1,4 +1,4 @@
-//! The libraries of a run: each is a column of the table, behind a worker process.
+//! The libraries of a run: each has a column of the table, behind a worker process.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub fn positive(text: &str) -> Result<f64, String> {
 
 /// One library.
 #[derive(Serialize)]
-pub struct Column {
+pub struct Candidate {
     /// Heading.
     pub name: String,
     path: Option<String>,
@@ -53,24 +53,25 @@ pub struct Column {
 
 impl Common {
     /// The libraries, opened; those that cannot be opened say why.
-    pub fn columns(&self) -> Vec<Column> {
-        self.columns_with(&[])
+    pub fn candidates(&self) -> Vec<Candidate> {
+        self.candidates_with(&[])
     }
 
     /// The same, with environment variables for all libraries that do not set them themselves.
-    pub fn columns_with(&self, variables: &[(String, String)]) -> Vec<Column> {
-        let mut columns: Vec<Column> = self.libraries.iter().map(|s| Column::parse(s)).collect();
-        if columns.iter().all(|c| c.is_foreign()) {
-            columns.insert(0, Column::parse("kirin"));
+    pub fn candidates_with(&self, variables: &[(String, String)]) -> Vec<Candidate> {
+        let mut candidates: Vec<Candidate> =
+            self.libraries.iter().map(|s| Candidate::parse(s)).collect();
+        if candidates.iter().all(|c| c.is_foreign()) {
+            candidates.insert(0, Candidate::parse("kirin"));
         }
-        for column in &mut columns {
-            column.open(variables, Duration::from_secs_f64(self.timeout));
+        for candidate in &mut candidates {
+            candidate.open(variables, Duration::from_secs_f64(self.timeout));
         }
-        columns
+        candidates
     }
 }
 
-impl Column {
+impl Candidate {
     fn parse(text: &str) -> Self {
         let mut environment = Vec::new();
         let mut rest = text.trim();
@@ -170,12 +171,12 @@ fn is_name(word: &str) -> bool {
         && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Lines that say what the columns are, for the head of a table.
-pub fn legend(columns: &[Column]) -> String {
+/// Lines that say what the candidates are, for the head of a table.
+pub fn legend(candidates: &[Candidate]) -> String {
     let mut text = String::new();
-    for column in columns {
-        text.push_str(&format!("  {}: ", column.name));
-        if let Some(o) = &column.opened {
+    for candidate in candidates {
+        text.push_str(&format!("  {}: ", candidate.name));
+        if let Some(o) = &candidate.opened {
             text.push_str(&format!(
                 "{}, precision {}, {} pipelines{}",
                 o.backend,
@@ -185,7 +186,7 @@ pub fn legend(columns: &[Column]) -> String {
                     .map_or_else(String::new, |t| format!(", threads {t}"))
             ));
         }
-        match (&column.opened, &column.error) {
+        match (&candidate.opened, &candidate.error) {
             (Some(_), Some(why)) => text.push_str(&format!("; lost: {why}")),
             (None, why) => text.push_str(why.as_deref().unwrap_or("not opened")),
             (Some(_), None) => {}
@@ -201,19 +202,19 @@ mod tests {
 
     #[test]
     fn variables_may_stand_before_the_library() {
-        let column = Column::parse("A=1  B_2=x=y  /opt/my libs/libg6.so");
-        assert_eq!(column.path.as_deref(), Some("/opt/my libs/libg6.so"));
+        let candidate = Candidate::parse("A=1  B_2=x=y  /opt/my libs/libg6.so");
+        assert_eq!(candidate.path.as_deref(), Some("/opt/my libs/libg6.so"));
         let pair = |n: &str, v: &str| (n.to_owned(), v.to_owned());
-        assert_eq!(column.environment, [pair("A", "1"), pair("B_2", "x=y")]);
-        assert_eq!(column.name, "libg6.so 1 x=y");
-        assert!(column.is_foreign());
+        assert_eq!(candidate.environment, [pair("A", "1"), pair("B_2", "x=y")]);
+        assert_eq!(candidate.name, "libg6.so 1 x=y");
+        assert!(candidate.is_foreign());
     }
 
     #[test]
     fn the_linked_library_has_no_path() {
-        let column = Column::parse("KIRIN_PRECISION=double kirin");
-        assert!(!column.is_foreign());
-        assert_eq!(column.name, "kirin double");
-        assert_eq!(Column::parse("a=b.so").path.as_deref(), Some("a=b.so"));
+        let candidate = Candidate::parse("KIRIN_PRECISION=double kirin");
+        assert!(!candidate.is_foreign());
+        assert_eq!(candidate.name, "kirin double");
+        assert_eq!(Candidate::parse("a=b.so").path.as_deref(), Some("a=b.so"));
     }
 }

@@ -7,7 +7,7 @@ use crate::backend::scaling::{self, LENGTHS, Units, VELOCITIES, outside};
 use crate::grape::jmemory::{JMemory, PAGE};
 
 /// The units, and what they were chosen for.
-pub struct Scale {
+pub struct DeviceUnits {
     /// The units.
     pub units: Units,
     /// Whether single precision has the range for the particles.
@@ -18,7 +18,7 @@ pub struct Scale {
     accepted: [f64; 2],
 }
 
-impl Default for Scale {
+impl Default for DeviceUnits {
     fn default() -> Self {
         Self {
             units: Units::PLAIN,
@@ -29,7 +29,7 @@ impl Default for Scale {
     }
 }
 
-impl Scale {
+impl DeviceUnits {
     /// Looks at what has changed in the memory.
     pub fn update(&mut self, memory: &JMemory, ti: f64) {
         let mut any = false;
@@ -103,7 +103,7 @@ mod tests {
             };
             memory.write(a, &p).unwrap();
         };
-        let mut scale = Scale::default();
+        let mut scale = DeviceUnits::default();
         write(&mut memory, 0, 1.0);
         scale.update(&memory, 0.0);
         assert_eq!(scale.units, Units::PLAIN);

@@ -12,33 +12,33 @@ use crate::script::{Call, Form, Request, Spelling, odd};
 type Register = (Probe, f64);
 
 #[derive(Clone, Default)]
-struct Block {
+struct Pending {
     sources: Vec<Source>,
     ti: f64,
     registers: Vec<Register>,
     owed: bool,
 }
 
-impl Block {
+impl Pending {
     fn result(&self, rules: Rules, register: &Register) -> ([Expected; 7], Option<(i32, f64)>) {
         expected::force(rules, &self.sources, self.ti, register)
     }
 }
 
 #[derive(Default)]
-struct Unit {
+struct Board {
     memory: BTreeMap<i32, Source>,
     ti: f64,
-    block: Block,
+    block: Pending,
     nip: usize,
     njp: i32,
     registers: Vec<Register>,
 }
 
-impl Unit {
+impl Board {
     fn begin(&mut self, nj: i32, registers: Vec<Register>) {
         let sources = self.memory.range(..nj).map(|(_, s)| *s).collect();
-        self.block = Block {
+        self.block = Pending {
             sources,
             ti: self.ti,
             registers,
@@ -47,24 +47,24 @@ impl Unit {
     }
 }
 
-/// The model of one process.
-pub struct Model {
+/// The oracle of one process.
+pub struct Oracle {
     rules: Rules,
     spelling: Spelling,
     sorted: i32,
-    units: HashMap<i32, Unit>,
-    /// The unit that an id stands for.
+    boards: HashMap<i32, Board>,
+    /// The board that an id stands for.
     names: HashMap<i32, i32>,
 }
 
-impl Model {
+impl Oracle {
     /// A process that has made no call.
     pub fn new(rules: Rules) -> Self {
         Self {
             rules,
             spelling: Spelling::C,
             sorted: 1,
-            units: HashMap::new(),
+            boards: HashMap::new(),
             names: HashMap::new(),
         }
     }
@@ -80,21 +80,21 @@ impl Model {
                 let id = self.id(*id);
                 if self.names.get(&id) != Some(&id) {
                     self.names.insert(id, id);
-                    self.units.insert(id, Unit::default());
+                    self.boards.insert(id, Board::default());
                 }
                 vec![Exactly(0.0)]
             }
             Call::Close(id) => {
                 let id = self.id(*id);
-                if let Some(&unit) = self.names.get(&id) {
-                    self.units.remove(&unit);
-                    self.names.retain(|_, named| *named != unit);
+                if let Some(&board) = self.names.get(&id) {
+                    self.boards.remove(&board);
+                    self.names.retain(|_, named| *named != board);
                 }
                 vec![Exactly(0.0)]
             }
             Call::Npipes => vec![Exactly(self.rules.npipes.into())],
             Call::Time(id, t) => {
-                self.unit(*id).ti = *t;
+                self.board(*id).ti = *t;
                 vec![Exactly(0.0)]
             }
             Call::Particle(_, _, _, null) if *null != 0 => vec![Refusal],
@@ -124,7 +124,7 @@ impl Model {
             Call::First(r) => vec![self.first(r)],
             Call::Last(form, r, fill) => self.last(*form, r, *fill),
             Call::Read(id) => {
-                self.unit(*id);
+                self.board(*id);
                 vec![Exactly(0.0)]
             }
             Call::Get(id, pipe, most, null) => self.get(*id, *pipe, *most, *null),
@@ -134,7 +134,7 @@ impl Model {
             }
             Call::Nip(id, n) => vec![match usize::try_from(*n) {
                 Ok(n) => {
-                    self.unit(*id).nip = n;
+                    self.board(*id).nip = n;
                     Exactly(0.0)
                 }
                 Err(_) => Refusal,
@@ -144,15 +144,15 @@ impl Model {
                 vec![Refusal]
             }
             Call::Njp(id, n) => {
-                self.unit(*id).njp = *n;
+                self.board(*id).njp = *n;
                 vec![Exactly(0.0)]
             }
             Call::Probe(id, address, probe, eps2) => {
                 let Ok(address) = usize::try_from(*address) else {
-                    self.unit(*id);
+                    self.board(*id);
                     return Some(vec![Refusal]);
                 };
-                let registers = &mut self.unit(*id).registers;
+                let registers = &mut self.board(*id).registers;
                 let length = registers.len().max(address + 1);
                 registers.resize(length, Register::default());
                 registers[address] = (*probe, *eps2);
@@ -161,7 +161,7 @@ impl Model {
             Call::Probes(address, r) => match registers(r) {
                 Some(new) => {
                     let first = usize::try_from(*address).expect("scripts have legal addresses");
-                    let registers = &mut self.unit(r.id).registers;
+                    let registers = &mut self.board(r.id).registers;
                     let length = registers.len().max(first + new.len());
                     registers.resize(length, Register::default());
                     registers[first..first + new.len()].copy_from_slice(&new);
@@ -183,16 +183,16 @@ impl Model {
         }
     }
 
-    /// The unit an id stands for: its own, the sole open one, or a new one.
-    fn unit(&mut self, id: i32) -> &mut Unit {
+    /// The board an id stands for: its own, the sole open one, or a new one.
+    fn board(&mut self, id: i32) -> &mut Board {
         let id = self.id(id);
-        let unit = match self.names.get(&id) {
-            Some(&unit) => unit,
-            None if self.units.len() == 1 => *self.units.keys().next().expect("there is one"),
+        let board = match self.names.get(&id) {
+            Some(&board) => board,
+            None if self.boards.len() == 1 => *self.boards.keys().next().expect("there is one"),
             None => id,
         };
-        self.names.insert(id, unit);
-        self.units.entry(unit).or_default()
+        self.names.insert(id, board);
+        self.boards.entry(board).or_default()
     }
 
     /// A particle as `g6_set_j_particle` stores it.
@@ -206,7 +206,7 @@ impl Model {
     }
 
     fn store(&mut self, id: i32, address: i32, source: Source) -> Expected {
-        let memory = &mut self.unit(id).memory;
+        let memory = &mut self.board(id).memory;
         if address < 0 {
             return Refusal;
         }
@@ -217,7 +217,7 @@ impl Model {
     fn first(&mut self, r: &Request) -> Expected {
         match registers(r) {
             Some(registers) => {
-                self.unit(r.id).begin(r.nj, registers);
+                self.board(r.id).begin(r.nj, registers);
                 Exactly(0.0)
             }
             None => Refusal,
@@ -231,11 +231,11 @@ impl Model {
             r.nj < 0 || r.ni < 0 || r.ni > 0 && (r.odd & null_outputs != 0 || null_nearest);
         let ni = usize::try_from(r.ni).unwrap_or(0);
         let refused = !illegal && {
-            let unit = self.unit(r.id);
-            match (unit.block.owed, registers(r)) {
-                (true, _) => unit.block.registers.len() < ni,
+            let board = self.board(r.id);
+            match (board.block.owed, registers(r)) {
+                (true, _) => board.block.registers.len() < ni,
                 (false, Some(registers)) => {
-                    unit.begin(r.nj, registers);
+                    board.begin(r.nj, registers);
                     false
                 }
                 (false, None) => true,
@@ -247,11 +247,11 @@ impl Model {
             return answer;
         }
         let rules = self.rules;
-        let unit = self.unit(r.id);
-        unit.block.owed = false;
+        let board = self.board(r.id);
+        board.block.owed = false;
         let mut answer = vec![Exactly(0.0)];
-        for register in &unit.block.registers[..ni] {
-            let (mut force, nearest) = unit.block.result(rules, register);
+        for register in &board.block.registers[..ni] {
+            let (mut force, nearest) = board.block.result(rules, register);
             if r.odd & odd::SAME != 0 {
                 force.copy_within(3..6, 0);
             }
@@ -294,7 +294,7 @@ impl Model {
             return refused;
         }
         let (with_self, sorted) = (self.rules.npipes > 48, self.sorted != 0);
-        let block = &self.unit(id).block;
+        let block = &self.board(id).block;
         let found = match block.registers.get(pipe) {
             Some((p, _)) => direct::neighbours(p, block.sources.iter(), block.ti, with_self),
             None => Vec::new(),
@@ -314,24 +314,24 @@ impl Model {
 
     fn force(&mut self, id: i32, ni: i32, etc: bool) -> Vec<Expected> {
         let rules = self.rules;
-        let unit = self.unit(id);
+        let board = self.board(id);
         let printed = usize::try_from(ni).expect("scripts print what fits");
         let form = if etc { Form::Nearest } else { Form::Plain };
         let mut answer = vec![Exactly(0.0)];
-        let nip = unit.nip;
-        let refused = nip > unit.registers.len();
+        let nip = board.nip;
+        let refused = nip > board.registers.len();
         if refused {
             answer[0] = Refusal;
         } else {
-            unit.begin(unit.njp, unit.registers[..nip].to_vec());
-            unit.block.owed = false;
+            board.begin(board.njp, board.registers[..nip].to_vec());
+            board.block.owed = false;
         }
         for i in 0..=printed {
             if refused || i >= nip {
                 untouched(&mut answer, Some(form), -1);
                 continue;
             }
-            let (force, nearest) = unit.block.result(rules, &unit.registers[i]);
+            let (force, nearest) = board.block.result(rules, &board.registers[i]);
             answer.extend(force);
             if etc {
                 let none = rules.no_neighbour.unwrap_or(-1);
@@ -348,14 +348,14 @@ impl Model {
     fn predicted(&mut self, id: i32, nj: i32) -> Vec<Expected> {
         let mut answer = vec![Refusal];
         if nj >= 0 {
-            self.unit(id);
+            self.board(id);
             answer[0] = Exactly(0.0);
         }
         for address in 0..nj.max(0) {
-            let unit = self.unit(id);
-            match unit.memory.get(&address) {
+            let board = self.board(id);
+            match board.memory.get(&address) {
                 Some(source) => {
-                    let (x, v) = source.predict(unit.ti);
+                    let (x, v) = source.predict(board.ti);
                     answer.extend(
                         [x, v]
                             .concat()

@@ -21,7 +21,7 @@ pub const FORCE: usize = 6;
 const IDS: usize = 64;
 
 /// The j-particles of one rank.
-pub struct Sources<'g> {
+pub struct JParticles<'g> {
     grape: &'g Grape,
     /// For each subtree its cluster and addresses.
     clusters: Vec<(i32, Range<usize>)>,
@@ -31,7 +31,7 @@ pub struct Sources<'g> {
     blocks: Vec<Block>,
 }
 
-impl<'g> Sources<'g> {
+impl<'g> JParticles<'g> {
     /// Opens the clusters of the rank number `rank` for the subtrees with these `addresses`.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl<'g> Sources<'g> {
     }
 }
 
-impl Drop for Sources<'_> {
+impl Drop for JParticles<'_> {
     fn drop(&mut self) {
         for (id, _) in &self.clusters {
             self.grape.close(*id);

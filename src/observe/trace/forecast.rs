@@ -2,7 +2,7 @@
 //! from the calls before, so that only what was not to be foretold is stored.
 //!
 //! A client predicts its i-particles from what it sent last, stores what it was told, and
-//! hints at results that it got before. The model remembers so much of each label, in a table
+//! hints at results that it got before. The forecast remembers so much of each label, in a table
 //! of bounded size; two labels that share an entry cost space in the file and nothing else.
 
 use super::code::{Coder, Malformed, label};
@@ -30,14 +30,14 @@ struct Known {
 struct Cluster {
     id: i32,
     ti: f64,
-    block: Block,
+    block: LastBlock,
 }
 
 /// The last block: the entry of each i-particle, and its foretold results.
 #[derive(Default)]
-pub struct Block(Vec<(usize, Force)>);
+pub struct LastBlock(Vec<(usize, Force)>);
 
-impl Block {
+impl LastBlock {
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -74,7 +74,7 @@ impl NearWrite {
 }
 
 /// What an i-particle and its results probably are.
-pub struct NearTarget {
+pub struct NearParticle {
     pub slot: usize,
     pub x: [f64; 3],
     pub v: [f64; 3],
@@ -86,7 +86,7 @@ pub struct NearTarget {
 
 /// The memory of a writer or a reader.
 #[derive(Default)]
-pub struct Model {
+pub struct Forecast {
     table: Vec<Known>,
     clusters: Vec<Cluster>,
     address: i32,
@@ -95,7 +95,7 @@ pub struct Model {
     mass: f64,
 }
 
-impl Model {
+impl Forecast {
     fn cluster(&mut self, id: i32) -> &mut Cluster {
         let known = self.clusters.iter().position(|c| c.id == id);
         let at = known.unwrap_or_else(|| {
@@ -182,11 +182,11 @@ impl Model {
     }
 
     /// What an i-particle and its results probably are.
-    pub fn near_target(&mut self, id: i32, index: i32) -> NearTarget {
+    pub fn near_particle(&mut self, id: i32, index: i32) -> NearParticle {
         let ti = self.ti(id);
         let slot = Self::slot(id, index);
         let Some(known) = self.table.get(slot) else {
-            return NearTarget {
+            return NearParticle {
                 slot,
                 x: [0.0; 3],
                 v: [0.0; 3],
@@ -194,7 +194,7 @@ impl Model {
                 force: Force::default(),
             };
         };
-        let mut near = NearTarget {
+        let mut near = NearParticle {
             slot,
             x: known.x,
             v: known.v,
@@ -215,7 +215,7 @@ impl Model {
     }
 
     /// An i-particle was seen.
-    pub fn learn_target(&mut self, slot: usize, p: &IParticle) {
+    pub fn learn_particle(&mut self, slot: usize, p: &IParticle) {
         if let Some(known) = self.table.get_mut(slot) {
             (known.x, known.v) = (p.x, p.v);
         }
@@ -229,12 +229,12 @@ impl Model {
     }
 
     /// The cluster's last block.
-    pub fn take_block(&mut self, id: i32) -> Block {
+    pub fn take_block(&mut self, id: i32) -> LastBlock {
         std::mem::take(&mut self.cluster(id).block)
     }
 
     /// Keeps a block.
-    pub fn give_block(&mut self, id: i32, block: Block) {
+    pub fn give_block(&mut self, id: i32, block: LastBlock) {
         self.cluster(id).block = block;
     }
 }
