@@ -11,12 +11,15 @@ use crate::interrupt;
 use crate::models::{Components, Model};
 use crate::number::{bodies, count, number};
 use crate::plot::{self, Figure};
-use crate::run::{Checkpoints, Interval, Log, Plan, Snapshots, simulated};
+use crate::run::{Checkpoints, Frames, Interval, Log, Plan, Snapshots, simulated};
 
 /// Number of bodies where no option says otherwise.
 pub const DEFAULT_N: u64 = 1024;
 /// Seed of the random numbers where no option says otherwise.
 pub const DEFAULT_SEED: u64 = 1;
+
+/// Frames of a film where no option says otherwise: ten seconds.
+const FRAMES: f64 = 250.0;
 
 /// The initial model.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -97,6 +100,13 @@ pub struct Files {
     /// time has passed on the wall (30min, 2h): what a crash leaves can be resumed
     #[arg(long, value_name = "INTERVAL", value_parser = Interval::parse, requires = "output")]
     pub checkpoint_every: Option<Interval>,
+    /// Draw a film, one PNG after the other into this folder: `ffmpeg -framerate 25 -pattern_type glob
+    /// -i 'DIR/frame.*.png' -pix_fmt yuv420p film.mp4` joins them
+    #[arg(long, value_name = "DIR")]
+    pub frames: Option<PathBuf>,
+    /// Draw the film's frames at multiples of this time [default: about 250 frames]
+    #[arg(long, value_name = "DT", value_parser = simulated, requires = "frames")]
+    pub frame_every: Option<f64>,
 }
 
 impl Files {
@@ -139,6 +149,10 @@ impl Files {
             checkpoints: self.checkpoint_every.map(|interval| Checkpoints {
                 interval,
                 path: output(),
+            }),
+            frames: self.frames.as_ref().map(|folder| Frames {
+                every: self.frame_every.unwrap_or(length.abs().max(1e-6) / FRAMES),
+                folder: folder.clone(),
             }),
         }
     }

@@ -3,8 +3,10 @@
 //! These figures judge the library under test, so they never come from it.
 
 use crate::body::Body;
+use crate::galaxy::Field;
 use crate::rows::rows;
-use crate::vector::{Vec3, add_scaled, cross, dot, norm, sub};
+use crate::sum::Sum;
+use crate::vector::{Vec3, cross, dot, norm, sub};
 
 /// Kinetic and potential energy of bodies at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,6 +15,8 @@ pub struct Energy {
     pub kinetic: f64,
     /// Potential energy W, softened as the forces were.
     pub potential: f64,
+    /// Energy in an external field, and of the motion of the centre of mass there; 0 without a field.
+    pub external: f64,
 }
 
 impl Energy {
@@ -23,11 +27,40 @@ impl Energy {
         Self {
             kinetic: bodies.iter().map(|b| 0.5 * b.mass * dot(&b.v, &b.v)).sum(),
             potential: potential(bodies, eps2),
+            external: 0.0,
         }
     }
 
-    /// T + W.
+    /// Energy of `bodies` in `field`: T and W are those of the cluster in the frame of its centre of mass.
+    pub fn in_field(bodies: &[Body], eps2: f64, field: &dyn Field) -> Self {
+        Self::with_potential(bodies, potential(bodies, eps2), field)
+    }
+
+    /// [`Energy::in_field`] where the potential energy of the pairs is known.
+    pub fn with_potential(bodies: &[Body], potential: f64, field: &dyn Field) -> Self {
+        let (_, v) = centre_of_mass(bodies);
+        let squares = |b: &Body, v: &Vec3| b.mass * dot(v, v);
+        let own: Sum = bodies.iter().map(|b| squares(b, &sub(&b.v, &v))).collect();
+        // T as a whole less T in the cluster's frame would lose digits.
+        let mut external: Sum = bodies
+            .iter()
+            .map(|b| b.mass * field.potential(&b.x))
+            .collect();
+        external += 0.5 * mass(bodies) * dot(&v, &v);
+        Self {
+            kinetic: 0.5 * own.value(),
+            potential,
+            external: external.value(),
+        }
+    }
+
+    /// T + W, and the energy in the external field.
     pub fn total(&self) -> f64 {
+        self.kinetic + self.potential + self.external
+    }
+
+    /// T + W.
+    pub fn own(&self) -> f64 {
         self.kinetic + self.potential
     }
 
@@ -70,36 +103,36 @@ fn potential_of_row(bodies: &[Body], i: usize, eps2: f64) -> f64 {
 
 /// Total mass.
 pub fn mass(bodies: &[Body]) -> f64 {
-    bodies.iter().map(|b| b.mass).sum()
+    bodies.iter().map(|b| b.mass).collect::<Sum>().value()
 }
 
 /// Position and velocity of the centre of mass.
 pub fn centre_of_mass(bodies: &[Body]) -> (Vec3, Vec3) {
-    let (mut x, mut v) = ([0.0; 3], [0.0; 3]);
-    for b in bodies {
-        add_scaled(&mut x, b.mass, &b.x);
-        add_scaled(&mut v, b.mass, &b.v);
-    }
     let total = mass(bodies);
-    (x.map(|c| c / total), v.map(|c| c / total))
+    let mean = |of: fn(&Body) -> &Vec3| weighted(bodies, |b| *of(b)).map(|c| c / total);
+    (mean(|b| &b.x), mean(|b| &b.v))
+}
+
+/// Sum of a vector of each body times its mass.
+fn weighted(bodies: &[Body], of: impl Fn(&Body) -> Vec3) -> Vec3 {
+    let mut sums = [Sum::default(); 3];
+    for b in bodies {
+        let vector = of(b);
+        for k in 0..3 {
+            sums[k] += b.mass * vector[k];
+        }
+    }
+    sums.map(|sum| sum.value())
 }
 
 /// Linear momentum.
 pub fn momentum(bodies: &[Body]) -> Vec3 {
-    let mut p = [0.0; 3];
-    for b in bodies {
-        add_scaled(&mut p, b.mass, &b.v);
-    }
-    p
+    weighted(bodies, |b| b.v)
 }
 
 /// Angular momentum about the origin.
 pub fn angular_momentum(bodies: &[Body]) -> Vec3 {
-    let mut l = [0.0; 3];
-    for b in bodies {
-        add_scaled(&mut l, b.mass, &cross(&b.x, &b.v));
-    }
-    l
+    weighted(bodies, |b| cross(&b.x, &b.v))
 }
 
 /// Radii about the centre of mass that hold the given `fractions` of the mass.
@@ -156,6 +189,25 @@ mod tests {
         assert_eq!(bare.virial_ratio(), 3.5);
     }
 
+    /// What a field adds is energy that all bodies have; T and W are those of the cluster alone.
+    #[test]
+    fn energy_in_a_field_is_that_of_all_parts() {
+        let hole = crate::galaxy::component::Plummer { m: 1e6, b: 0.0 };
+        let mut bodies = crate::models::plummer(200, 3);
+        let alone = Energy::of(&bodies, 1e-4);
+        for b in &mut bodies {
+            b.x[0] += 500.0;
+            b.v[1] += 40.0;
+        }
+        let energy = Energy::in_field(&bodies, 1e-4, &hole);
+        assert!((energy.kinetic - alone.kinetic).abs() < 1e-12);
+        assert!((energy.potential - alone.potential).abs() < 1e-12);
+        let outside: f64 = bodies.iter().map(|b| b.mass * hole.potential(&b.x)).sum();
+        let whole = Energy::of(&bodies, 1e-4).total() + outside;
+        assert!((energy.total() / whole - 1.0).abs() < 1e-13);
+        assert!((energy.external / (800.0 - 2000.0) - 1.0).abs() < 1e-4);
+    }
+
     #[test]
     fn coincident_bodies_add_nothing() {
         let bodies = [body(1.0, [1.0; 3], [0.0; 3]), body(1.0, [1.0; 3], [0.0; 3])];
@@ -197,6 +249,7 @@ mod tests {
         let energy = Energy {
             kinetic: 1.0,
             potential: -3.0,
+            external: 0.0,
         };
         assert_eq!(energy.error(-4.0), 0.5);
         assert_eq!(energy.error(0.0), 2.0);

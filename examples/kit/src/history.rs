@@ -63,11 +63,14 @@ pub struct Record {
     /// The radii that hold 10, 50 and 90 % of the mass of the light bodies and of the heavy ones, about
     /// the centre of each; 0 where not exactly two masses occur.
     pub components: [[f64; COMPONENT_FRACTIONS.len()]; 2],
+    /// What the application records besides: see [`Integration::own_columns`](crate::run::Integration::own_columns).
+    pub own: Vec<f64>,
 }
 
 impl Record {
-    /// What is known of `bodies`, of which the energy is `energy` and once was `energy0`.
-    pub fn of(t: f64, bodies: &[Body], energy: &Energy, energy0: f64) -> Self {
+    /// What is known of `bodies`, of which the energy is `energy` and once was `energy0`; besides it, the
+    /// application's `own` numbers.
+    pub fn of(t: f64, bodies: &[Body], energy: &Energy, energy0: f64, own: Vec<f64>) -> Self {
         let core = Core::of(bodies);
         let radii = lagrangian_radii(bodies, &FRACTIONS);
         Self {
@@ -84,6 +87,7 @@ impl Record {
                     radii.try_into().expect("one radius for each fraction")
                 })
             }),
+            own,
         }
     }
 
@@ -93,10 +97,10 @@ impl Record {
     }
 
     /// All numbers, for a line of a file.
-    pub fn numbers(&self) -> [f64; COLUMNS.len()] {
+    pub fn numbers(&self) -> Vec<f64> {
         let [r0, r1, r2, r3, r4] = self.radii;
         let [[l0, l1, l2], [h0, h1, h2]] = self.components;
-        [
+        let shared: [f64; COLUMNS.len()] = [
             self.t,
             self.energy,
             self.energy_error,
@@ -114,12 +118,13 @@ impl Record {
             h0,
             h1,
             h2,
-        ]
+        ];
+        [&shared[..], &self.own].concat()
     }
 
-    /// The record that has these [`numbers`](Self::numbers); `None` where there are too many or
-    /// too few.
+    /// The record that has these [`numbers`](Self::numbers); `None` where there are too few.
     pub fn from_numbers(numbers: &[f64]) -> Option<Self> {
+        let (shared, own) = numbers.split_at_checked(COLUMNS.len())?;
         let [
             t,
             energy,
@@ -138,7 +143,7 @@ impl Record {
             h0,
             h1,
             h2,
-        ] = <[f64; COLUMNS.len()]>::try_from(numbers).ok()?;
+        ] = <[f64; COLUMNS.len()]>::try_from(shared).ok()?;
         Some(Self {
             t,
             energy,
@@ -148,14 +153,16 @@ impl Record {
             core_density,
             radii: [r0, r1, r2, r3, r4],
             components: [[l0, l1, l2], [h0, h1, h2]],
+            own: own.to_vec(),
         })
     }
 }
 
-/// The records for programs. Numbers that are not finite become null.
-pub fn json(records: &[Record]) -> Value {
+/// The records for programs, with the names of the application's own numbers. Numbers that are not finite
+/// become null.
+pub fn json(records: &[Record], own_columns: &[&str]) -> Value {
     let record = |r: &Record| {
-        json!({
+        let mut all = json!({
             "t": r.t,
             "energy": r.energy,
             "energy_error": r.energy_error,
@@ -165,7 +172,11 @@ pub fn json(records: &[Record]) -> Value {
             "radii": r.radii,
             "light_radii": r.components[0],
             "heavy_radii": r.components[1],
-        })
+        });
+        for (name, value) in own_columns.iter().zip(&r.own) {
+            all[name] = json!(value);
+        }
+        all
     };
     records.iter().map(record).collect()
 }
@@ -177,17 +188,17 @@ pub struct Csv {
 }
 
 impl Csv {
-    /// A file with the names of the columns and the `records` so far.
+    /// A file with the names of the columns, the application's own last, and the `records` so far.
     ///
     /// # Errors
     ///
     /// It cannot be written; in words.
-    pub fn create(path: &Path, records: &[Record]) -> Result<Self, String> {
+    pub fn create(path: &Path, own_columns: &[&str], records: &[Record]) -> Result<Self, String> {
         let mut csv = Self {
             path: path.to_owned(),
             file: File::create(path).map_err(named(path))?,
         };
-        csv.line(COLUMNS.join(","))?;
+        csv.line([&COLUMNS, own_columns].concat().join(","))?;
         records.iter().try_for_each(|record| csv.write(record))?;
         Ok(csv)
     }
@@ -198,7 +209,9 @@ impl Csv {
     ///
     /// It cannot be written; in words.
     pub fn write(&mut self, record: &Record) -> Result<(), String> {
-        self.line(record.numbers().map(|x| format!("{x:?}")).join(","))
+        let numbers = record.numbers();
+        let words: Vec<String> = numbers.iter().map(|x| format!("{x:?}")).collect();
+        self.line(words.join(","))
     }
 
     fn line(&mut self, line: String) -> Result<(), String> {
@@ -260,7 +273,7 @@ mod tests {
     fn records() -> [Record; 2] {
         let bodies = crate::models::plummer(20, 1);
         let energy = Energy::of(&bodies, 0.0);
-        [0.0, 0.5].map(|t| Record::of(t, &bodies, &energy, -0.5))
+        [0.0, 0.5].map(|t| Record::of(t, &bodies, &energy, -0.5, vec![t, 7.0]))
     }
 
     #[test]
@@ -274,7 +287,11 @@ mod tests {
         };
         assert_eq!(curves.len(), FRACTIONS.len() + 1);
         assert!(curves.iter().all(|c| c.points.len() == 2));
-        assert_eq!(json(&records)[1]["t"], 0.5);
+        let json = json(&records, &["mine", "more"]);
+        assert_eq!(
+            (&json[1]["t"], &json[1]["mine"]),
+            (&json!(0.5), &json!(0.5))
+        );
     }
 
     #[test]
@@ -289,7 +306,7 @@ mod tests {
         for body in bodies.iter_mut().filter(|b| b.mass == heaviest) {
             body.x = body.x.map(|x| 0.1 * x);
         }
-        let record = Record::of(0.0, &bodies, &Energy::of(&bodies, 0.0), -0.25);
+        let record = Record::of(0.0, &bodies, &Energy::of(&bodies, 0.0), -0.25, Vec::new());
         let [light, heavy] = record.components;
         assert!(heavy[1] < 0.2 * light[1], "{record:?}");
         let panels = panels(&[record]);
@@ -305,13 +322,14 @@ mod tests {
     fn a_line_of_csv_has_a_number_for_each_column() {
         let records = records();
         let path = std::env::temp_dir().join(format!("kirin-kit-{}.csv", std::process::id()));
-        let mut csv = Csv::create(&path, &records[..1]).unwrap();
+        let mut csv = Csv::create(&path, &["mine", "more"], &records[..1]).unwrap();
         csv.write(&records[1]).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 3);
-        assert_eq!(lines[0].split(',').count(), COLUMNS.len());
+        assert_eq!(lines[0].split(',').count(), COLUMNS.len() + 2);
+        assert!(lines[0].ends_with(",mine,more"));
         for (line, record) in lines[1..].iter().zip(&records) {
             let numbers: Vec<f64> = line.split(',').map(|x| x.parse().unwrap()).collect();
             assert_eq!(Record::from_numbers(&numbers).as_ref(), Some(record));

@@ -8,7 +8,9 @@
 //! * [`interrupt`]: Ctrl-C, SIGTERM and SIGHUP
 //! * [`communicator`]: ranks that compute together, over MPI or as threads
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
+//! * [`galaxy`]: the field around a cluster, its units, and the orbit in it
 //! * [`density`]: density around each body, core radius and core density
+//! * [`sum`]: sums without the rounding errors of their terms
 //! * [`run`]: the loop of a run: diagnostics, snapshots, checkpoints, signals
 //! * [`summary`]: how a run ended: table, JSON, figure
 //! * [`history`]: diagnostics over time, as curves, CSV and JSON
@@ -28,6 +30,7 @@ pub mod communicator;
 pub mod comparison;
 pub mod density;
 pub mod diagnostics;
+pub mod galaxy;
 pub mod history;
 pub mod interrupt;
 pub mod machine;
@@ -40,6 +43,7 @@ pub mod report;
 mod rows;
 pub mod run;
 pub mod snapshot;
+pub mod sum;
 pub mod summary;
 pub mod trial;
 pub mod vector;

@@ -57,6 +57,8 @@ pub struct Summary {
     pub core: Core,
     /// The bodies at the start of this part of the run, and at its end.
     pub views: [View; 2],
+    /// Names of the application's own numbers in the records.
+    own_columns: &'static [&'static str],
 }
 
 impl Summary {
@@ -88,6 +90,7 @@ impl Summary {
             energy,
             core: Core::of(&bodies),
             views: [start, view(time, &bodies)],
+            own_columns: run.integration.own_columns(),
         })
     }
 
@@ -157,7 +160,7 @@ impl Summary {
             "backend": forces.backend,
             "precision": forces.precision,
             "mass_fractions": FRACTIONS,
-            "records": history::json(&self.log.records),
+            "records": history::json(&self.log.records, self.own_columns),
         });
         if let (Some(all), Value::Object(own)) = (all.as_object_mut(), own) {
             all.extend(own);

@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use kirin_kit::Snapshot;
 use kirin_kit::report::exact;
-use kirin_kit::run::{Log, Run};
+use kirin_kit::run::{Grid, Log, Run};
 use kirin_kit::snapshot::Line;
 
 use crate::error::Error;
 use crate::forces::{Engine, Times, Work};
-use crate::integrator::{Grid, Integrator};
+use crate::integrator::Integrator;
 use crate::settings::Settings;
 
 const SETTINGS: &str = "treecode.settings";
@@ -92,20 +92,14 @@ pub fn resume<'g>(
             "the bodies are at times of their own: a leapfrog starts with all at one".to_owned(),
         ));
     }
-    let mut grid = Grid {
-        origin: snapshot.time,
-        steps: 0,
-    };
+    let mut grid = Grid::from(snapshot.time);
     if let Some(mut words) = Line::of(snapshot, GRID) {
-        let saved = Grid {
+        grid = Grid {
             origin: words.word()?,
             steps: words.word()?,
         };
         words.end()?;
-        // Another step has another grid.
-        if saved.origin + saved.steps as f64 * settings.dt == snapshot.time {
-            grid = saved;
-        }
+        grid = grid.at(snapshot.time, settings.dt);
     }
     let at = (snapshot.time, grid);
     let done = done(snapshot)?;

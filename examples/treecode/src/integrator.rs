@@ -1,7 +1,7 @@
 //! Shared leapfrog steps: half a kick, a drift, the forces, half a kick.
 
 use kirin_kit::diagnostics::Energy;
-use kirin_kit::run::Integration;
+use kirin_kit::run::{Grid, Integration};
 use kirin_kit::vector::{add_scaled, dot};
 use kirin_kit::{Body, Snapshot};
 use rayon::prelude::*;
@@ -14,19 +14,6 @@ use crate::settings::Settings;
 
 /// Particles that one task takes at least.
 const GRAIN: usize = 4096;
-
-/// Part of a step by which a time may miss its end: times of many steps are rounded.
-const SLACK: f64 = 1e-9;
-
-/// The grid of times at which steps end: multiples of the step, counted from where the run began or was
-/// last cut, so that rounding errors do not add up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Grid {
-    /// Where the steps are counted from.
-    pub origin: f64,
-    /// Steps since then.
-    pub steps: u64,
-}
 
 /// Particles on their way, all at one time.
 pub struct Integrator<'g> {
@@ -52,9 +39,8 @@ impl<'g> Integrator<'g> {
         time: f64,
         bodies: &[Body],
     ) -> Result<Self, Error> {
-        let origin = time;
-        let grid = Grid { origin, steps: 0 };
-        Self::resume(engine, settings, (time, grid), bodies, (0, Work::default()))
+        let past = (0, Work::default());
+        Self::resume(engine, settings, (time, Grid::from(time)), bodies, past)
     }
 
     /// Goes on from `bodies` at a time on a grid, after so many steps that were so much work.
@@ -91,17 +77,7 @@ impl<'g> Integrator<'g> {
 
     /// End of the next step, or of the part of one that is left to `t_end`; `None` where nothing is.
     pub fn next_time(&self, t_end: f64) -> Option<f64> {
-        let Settings { dt, .. } = self.settings;
-        // Rounding errors of a time are no step.
-        if t_end - self.time <= SLACK * dt {
-            return None;
-        }
-        let whole = self.grid.origin + (self.grid.steps + 1) as f64 * dt;
-        Some(if whole - t_end <= SLACK * dt {
-            whole
-        } else {
-            t_end
-        })
+        self.grid.next(self.time, self.settings.dt, t_end)
     }
 
     /// Takes a step, or the part of one that is left to `t_end`. Returns whether there was any.
@@ -128,12 +104,7 @@ impl<'g> Integrator<'g> {
         self.kick(0.5 * h);
         self.steps += 1;
         self.time = end;
-        self.grid.steps += 1;
-        if self.grid.origin + self.grid.steps as f64 * self.settings.dt != end {
-            // A step that was cut begins another grid.
-            let origin = end;
-            self.grid = Grid { origin, steps: 0 };
-        }
+        self.grid.advance(end, self.settings.dt);
         Ok(true)
     }
 
@@ -150,6 +121,7 @@ impl<'g> Integrator<'g> {
         Energy {
             kinetic: sum(|p| 0.5 * p.mass * dot(&p.v, &p.v)),
             potential: sum(|p| 0.5 * p.mass * p.pot),
+            external: 0.0,
         }
     }
 
@@ -209,7 +181,7 @@ impl Integration for Integrator<'_> {
     }
 
     fn visible(&self, t: f64) -> Option<f64> {
-        (self.time >= t - SLACK * self.settings.dt).then_some(self.time)
+        Grid::has_reached(self.time, self.settings.dt, t).then_some(self.time)
     }
 
     fn bodies_at(&mut self, _: f64) -> Result<Vec<Body>, Error> {

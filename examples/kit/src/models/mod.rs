@@ -7,6 +7,7 @@
 
 mod collision;
 mod components;
+mod mass_function;
 mod plummer;
 mod random;
 mod sphere;
@@ -16,10 +17,11 @@ use crate::body::Body;
 
 pub use collision::collision;
 pub use components::{Components, light_and_heavy};
+pub use mass_function::PowerLaw;
 pub use plummer::plummer;
 pub use random::Random;
-pub use sphere::uniform_sphere;
-pub use units::{EXACT_SCALING_LIMIT, to_centre_of_mass, to_standard_units};
+pub use sphere::{uniform_sphere, warm_sphere};
+pub use units::{EXACT_SCALING_LIMIT, set_virial_ratio, to_centre_of_mass, to_standard_units};
 
 /// The models by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

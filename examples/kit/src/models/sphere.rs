@@ -1,11 +1,34 @@
-//! The cold uniform sphere: it collapses, bounces and relaxes violently.
+//! Uniform spheres. The cold one collapses, bounces and relaxes violently; a warm one does so mildly.
 
 use super::random::Random;
-use super::units::to_centre_of_mass;
+use super::units::{set_virial_ratio, to_centre_of_mass};
 use crate::body::Body;
 
 /// Radius at which the potential energy -3/5 M^2 / R is the total energy -1/4.
 const RADIUS: f64 = 12.0 / 5.0;
+
+/// A uniform sphere of radius 1 of `n` bodies of mass 1/n, with speeds that are uniform from 0 to a largest
+/// one, in all directions, such that 2 T / |W| is `virial_ratio`: the model of NBSymple (section 3). Labels
+/// count from 0.
+pub fn warm_sphere(n: usize, seed: u64, virial_ratio: f64) -> Vec<Body> {
+    let mut random = Random::new(seed);
+    let mut bodies: Vec<Body> = (0..n)
+        .map(|i| {
+            let (r, v) = (random.uniform().cbrt(), random.uniform());
+            Body {
+                index: i32::try_from(i).expect("labels are 32-bit integers"),
+                mass: 1.0 / n as f64,
+                x: random.direction(r),
+                v: random.direction(v),
+            }
+        })
+        .collect();
+    if n > 1 {
+        to_centre_of_mass(&mut bodies);
+    }
+    set_virial_ratio(&mut bodies, virial_ratio);
+    bodies
+}
 
 /// A uniform sphere of `n` bodies of mass 1/n, all at rest.
 ///
@@ -34,6 +57,23 @@ pub fn uniform_sphere(n: usize, seed: u64) -> Vec<Body> {
 mod tests {
     use super::*;
     use crate::diagnostics::{Energy, lagrangian_radii};
+
+    #[test]
+    fn a_warm_sphere_has_its_virial_ratio() {
+        for ratio in [0.3, 1.0] {
+            let bodies = warm_sphere(2000, 2, ratio);
+            let energy = Energy::of(&bodies, 0.0);
+            assert!((2.0 * energy.virial_ratio() - ratio).abs() < 1e-12);
+            // -3/5 of a smooth sphere.
+            assert!((energy.potential + 0.6).abs() < 0.02, "{energy:?}");
+            let radii = lagrangian_radii(&bodies, &[0.125, 1.0]);
+            assert!(
+                (radii[0] - 0.5).abs() < 0.03 && radii[1] < 1.03,
+                "{radii:?}"
+            );
+        }
+        assert_eq!(warm_sphere(1, 1, 0.3).len(), 1);
+    }
 
     #[test]
     fn it_is_cold_uniform_and_bound() {

@@ -18,6 +18,19 @@ pub fn to_centre_of_mass(bodies: &mut [Body]) {
     }
 }
 
+/// Scales velocities so that 2 T / |W| is `ratio`, which is 1 in virial equilibrium. W is that of the bare pairs.
+///
+/// Where T or W is zero nothing can be scaled and nothing is.
+pub fn set_virial_ratio(bodies: &mut [Body], ratio: f64) {
+    let energy = Energy::of(bodies, 0.0);
+    if energy.kinetic > 0.0 && energy.potential < 0.0 {
+        let factor = (-0.5 * ratio * energy.potential / energy.kinetic).sqrt();
+        bodies
+            .iter_mut()
+            .for_each(|b| b.v = b.v.map(|c| c * factor));
+    }
+}
+
 /// Scales lengths and velocities so that W = -1/2 and T = 1/4: virial equilibrium with E = -1/4.
 ///
 /// W is that of the bare (unsoftened) pairs. Where T or W is zero, as for a

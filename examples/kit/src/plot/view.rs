@@ -15,6 +15,8 @@ pub struct View {
     pub points: Vec<(f64, f64)>,
     /// Up to 4096 of the heavier bodies, where there are two components: drawn over the others, in another colour.
     pub heavy: Vec<(f64, f64)>,
+    /// What is shown in the middle; where nothing is given, the middle of most of the points.
+    pub middle: Option<(f64, f64)>,
 }
 
 impl View {
@@ -24,6 +26,7 @@ impl View {
             time,
             points: sample(points),
             heavy: Vec::new(),
+            middle: None,
         }
     }
 
@@ -35,8 +38,21 @@ impl View {
         }
     }
 
-    /// The middle of most of the points along both axes; the origin without points.
+    /// All of the bodies at `points`, with `middle` in the middle.
+    pub fn around(middle: (f64, f64), time: f64, points: Vec<(f64, f64)>) -> Self {
+        Self {
+            time,
+            points,
+            heavy: Vec::new(),
+            middle: Some(middle),
+        }
+    }
+
+    /// The middle that was given, or that of most of the points along both axes; the origin without points.
     pub fn centre(&self) -> (f64, f64) {
+        if let Some(middle) = self.middle {
+            return middle;
+        }
         // Not the median, which lies in one of two clusters.
         let middle = |of: fn(&(f64, f64)) -> f64| {
             let at = |part| quantile(self.points.iter().map(of), part);
@@ -83,6 +99,12 @@ mod tests {
         assert_eq!(view.centre(), (110.0, -3.0));
         // Of distances 0, 1, 1, ... 100, 100 the one at 95 parts of a hundred is 95.
         assert!((View::half_width([&view]) - 1.05 * 95.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_middle_may_be_given() {
+        let view = View::around((7.0, -1.0), 0.0, vec![(1.0, 2.0); 5000]);
+        assert_eq!((view.centre(), view.points.len()), ((7.0, -1.0), 5000));
     }
 
     /// Two clusters, one of which has a body more: both are seen.

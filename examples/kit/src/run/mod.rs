@@ -4,6 +4,7 @@
 
 mod clock;
 mod conduct;
+mod grid;
 mod log;
 mod plan;
 
@@ -12,14 +13,17 @@ use std::time::Instant;
 
 pub use clock::{Clock, Interval, Timer, simulated};
 pub use conduct::conduct;
+pub use grid::Grid;
 pub use log::Log;
-pub use plan::{Checkpoints, Plan, Snapshots};
+pub use plan::{Checkpoints, Frames, Plan, Snapshots};
 
 use crate::body::Body;
 use crate::command::Ended;
 use crate::diagnostics::Energy;
 use crate::history::{Csv, Record};
+use crate::plot::{Data, Figure, Panel, View};
 use crate::snapshot::Snapshot;
+use crate::summary::view;
 
 /// What a [`Run`] asks of the method that moves its bodies.
 pub trait Integration {
@@ -54,6 +58,44 @@ pub trait Integration {
 
     /// Energy of the `bodies` that [`bodies_at`](Self::bodies_at) gave last.
     fn energy(&self, bodies: &[Body]) -> Energy;
+
+    /// Names of what it records of the bodies besides what all applications do.
+    fn own_columns(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// A number for each of the [`own_columns`](Self::own_columns), of the `bodies` that
+    /// [`bodies_at`](Self::bodies_at) gave last.
+    fn own_numbers(&self, _bodies: &[Body]) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Lines (keys with a dot, and values) that a snapshot of bodies alone has besides.
+    fn notes(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// Half the width of a film of the run, of which the first frame shows `bodies`.
+    fn film_half_width(&self, bodies: &[Body]) -> f64 {
+        1.5 * View::half_width([&view(self.time(), bodies)])
+    }
+
+    /// A frame of the film: by default, everybody in the x-y plane.
+    fn frame(&self, t: f64, bodies: &[Body], half_width: f64) -> Figure {
+        let panel = Panel {
+            x_label: "x".to_owned(),
+            data: Data::View {
+                view: view(t, bodies),
+                half_width,
+            },
+            ..Panel::default()
+        };
+        Figure {
+            title: format!("t = {t:.3}"),
+            subtitle: format!("{} bodies in the x-y plane", bodies.len()),
+            columns: vec![vec![panel]],
+        }
+    }
 
     /// Softening length.
     fn eps(&self) -> f64;
@@ -101,6 +143,8 @@ pub struct Run<I> {
     pub seconds: f64,
     /// Diagnostics in order of time.
     pub records: Vec<Record>,
+    /// Half the width of the film's frames, known from the first one on.
+    film: Option<f64>,
     model: String,
     seed: Option<u64>,
 }
@@ -120,11 +164,18 @@ impl<I: Integration> Run<I> {
                 integration.energy(&bodies).total()
             }
         };
+        let columns = integration.own_columns().len();
+        let mut records = log.records;
+        // Another application's are not ours.
+        for record in records.iter_mut().filter(|r| r.own.len() != columns) {
+            record.own = vec![f64::NAN; columns];
+        }
         Ok(Self {
             integration,
             energy0,
             seconds: log.seconds,
-            records: log.records,
+            records,
+            film: None,
             model: log.model,
             seed: log.seed,
         })
@@ -176,7 +227,10 @@ impl<I: Integration> Run<I> {
     ) -> Result<Ended, Box<dyn Error>> {
         let start = self.integration.time();
         let mut csv = match &plan.csv {
-            Some(path) if self.writes() => Some(Csv::create(path, &self.records)?),
+            Some(path) if self.writes() => {
+                let columns = self.integration.own_columns();
+                Some(Csv::create(path, columns, &self.records)?)
+            }
             _ => None,
         };
         if plan.records.is_some() && self.records.is_empty() {
@@ -190,10 +244,11 @@ impl<I: Integration> Run<I> {
             clock.pass(recorded);
         }
         let mut snapshots = plan.snapshots.as_ref().map(|s| Clock::from(start, s.every));
+        let mut frames = plan.frames.as_ref().map(|f| Clock::from(start, f.every));
         let mut checkpoints = plan.checkpoints.as_ref().map(|c| c.interval.begin(start));
         loop {
             // What falls due before the next step, in order of time.
-            while let Some(due) = earliest(&records, &snapshots).filter(|t| *t < t_end) {
+            while let Some(due) = earliest([&records, &snapshots, &frames]).filter(|t| *t < t_end) {
                 let Some(t) = self.integration.visible(due) else {
                     break;
                 };
@@ -202,6 +257,7 @@ impl<I: Integration> Run<I> {
                     self.record(t, &bodies, &mut csv)?;
                     clock.pass(t);
                 }
+                self.frame(t, &bodies, plan, &mut frames)?;
                 self.snapshot(t, bodies, plan, &mut snapshots)?;
             }
             let now = self.integration.time();
@@ -223,11 +279,12 @@ impl<I: Integration> Run<I> {
             self.seconds += began.elapsed().as_secs_f64();
             watch(next);
         }
-        if records.is_some() || snapshots.is_some() {
+        if records.is_some() || snapshots.is_some() || frames.is_some() {
             let bodies = self.integration.bodies_at(t_end)?;
             if records.is_some() {
                 self.record(t_end, &bodies, &mut csv)?;
             }
+            self.frame(t_end, &bodies, plan, &mut frames)?;
             self.snapshot(t_end, bodies, plan, &mut snapshots)?;
         }
         Ok(Ended::Complete)
@@ -244,11 +301,36 @@ impl<I: Integration> Run<I> {
 
     /// Adds the diagnostics of `bodies` at `t`.
     fn record(&mut self, t: f64, bodies: &[Body], csv: &mut Option<Csv>) -> Result<(), String> {
-        let record = Record::of(t, bodies, &self.integration.energy(bodies), self.energy0);
+        let energy = self.integration.energy(bodies);
+        let own = self.integration.own_numbers(bodies);
+        let record = Record::of(t, bodies, &energy, self.energy0, own);
         if let Some(csv) = csv {
             csv.write(&record)?;
         }
         self.records.push(record);
+        Ok(())
+    }
+
+    /// Draws `bodies` where one of the `plan`'s frames is due at `t`.
+    fn frame(
+        &mut self,
+        t: f64,
+        bodies: &[Body],
+        plan: &Plan,
+        clock: &mut Option<Clock>,
+    ) -> Result<(), String> {
+        if let (Some(clock), Some(plan)) = (clock, &plan.frames)
+            && clock.reached(t)
+        {
+            let number = clock.pass(t);
+            let width = self
+                .film
+                .unwrap_or_else(|| self.integration.film_half_width(bodies));
+            self.film = Some(width);
+            if self.writes() {
+                plan.save(number, &self.integration.frame(t, bodies, width))?;
+            }
+        }
         Ok(())
     }
 
@@ -267,15 +349,16 @@ impl<I: Integration> Run<I> {
             if !self.writes() {
                 return Ok(());
             }
-            plan.save(number, t, self.integration.eps(), bodies)?;
+            let notes = self.integration.notes();
+            plan.save(number, t, self.integration.eps(), bodies, notes)?;
         }
         Ok(())
     }
 }
 
-/// The earlier of two times at which something is due.
-fn earliest(a: &Option<Clock>, b: &Option<Clock>) -> Option<f64> {
-    let due = [a, b].into_iter().flatten().map(Clock::due);
+/// The earliest of the times at which something is due.
+fn earliest(clocks: [&Option<Clock>; 3]) -> Option<f64> {
+    let due = clocks.into_iter().flatten().map(Clock::due);
     due.reduce(f64::min)
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::clock::Interval;
 use crate::body::Body;
+use crate::plot::Figure;
 use crate::snapshot::Snapshot;
 
 /// Key of the softening in a snapshot.
@@ -20,6 +21,8 @@ pub struct Plan {
     pub snapshots: Option<Snapshots>,
     /// States from which the run can be resumed.
     pub checkpoints: Option<Checkpoints>,
+    /// Frames of a film.
+    pub frames: Option<Frames>,
 }
 
 /// Snapshots at multiples of an interval, one file each.
@@ -29,6 +32,27 @@ pub struct Snapshots {
     pub every: f64,
     /// The run's output, whose name the snapshots' are made of.
     pub output: PathBuf,
+}
+
+/// Pictures at multiples of an interval, one PNG each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frames {
+    /// The interval.
+    pub every: f64,
+    /// Where the pictures go.
+    pub folder: PathBuf,
+}
+
+impl Frames {
+    /// Writes frame `number`: `frame.000012.png`, the number being that of the interval.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be made, or the file not be written; in words.
+    pub(super) fn save(&self, number: i64, figure: &Figure) -> Result<(), String> {
+        std::fs::create_dir_all(&self.folder).map_err(crate::command::named(&self.folder))?;
+        figure.save(&self.folder.join(format!("frame.{number:06}.png")))
+    }
 }
 
 /// One file that is replaced by a newer state again and again.
@@ -53,19 +77,20 @@ impl Snapshots {
         self.output.with_file_name(name)
     }
 
-    /// Writes `bodies`, all at `time`.
+    /// Writes `bodies`, all at `time`, and the application's `notes`.
     pub(super) fn save(
         &self,
         number: i64,
         time: f64,
         eps: f64,
         bodies: Vec<Body>,
+        notes: Vec<(String, String)>,
     ) -> Result<(), String> {
         let snapshot = Snapshot {
             time,
             bodies,
             states: None,
-            run: vec![(EPS.to_owned(), format!("{eps:?}"))],
+            run: [vec![(EPS.to_owned(), format!("{eps:?}"))], notes].concat(),
         };
         snapshot.save_as(&self.path(number))
     }

@@ -1,0 +1,181 @@
+//! A galaxy as a cluster feels it: a model and a black hole at its centre, in the cluster's units.
+
+use super::component::Plummer;
+use super::{Field, MilkyWay, Units};
+use crate::report::exact;
+use crate::snapshot::{Line, Snapshot};
+use crate::vector::{Vec3, add_scaled};
+
+/// Key of the galaxy in a snapshot.
+const KEY: &str = "galaxy.field";
+
+/// A galaxy around a cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Galaxy {
+    /// The model of the galaxy.
+    pub model: MilkyWay,
+    /// The cluster's units.
+    pub units: Units,
+    /// Mass of the black hole at the centre, in cluster masses.
+    pub black_hole: f64,
+    /// Its softening, in the cluster's unit of length.
+    pub black_hole_eps: f64,
+}
+
+impl Galaxy {
+    /// Whether there is nothing around the cluster.
+    pub fn is_none(&self) -> bool {
+        self.model == MilkyWay::None && self.black_hole == 0.0
+    }
+
+    /// kpc in the unit of length, and by how much a potential of the model's is multiplied.
+    fn scale(&self) -> (f64, f64) {
+        let velocity = self.units.velocity() / 10.0;
+        (self.units.length / 1000.0, 1.0 / (velocity * velocity))
+    }
+
+    fn hole(&self) -> Plummer {
+        Plummer {
+            m: self.black_hole,
+            b: self.black_hole_eps,
+        }
+    }
+
+    /// The line of a snapshot; none where there is nothing around the cluster.
+    pub fn line(&self) -> Option<(String, String)> {
+        let Units { mass, length } = self.units;
+        let numbers = exact(&[mass, length, self.black_hole, self.black_hole_eps]);
+        let value = format!("{} {numbers}", self.model.name());
+        (!self.is_none()).then(|| (KEY.to_owned(), value))
+    }
+
+    /// The galaxy of a run that `snapshot` was saved from.
+    ///
+    /// # Errors
+    ///
+    /// Its line makes no sense; in words.
+    pub fn of(snapshot: &Snapshot) -> Result<Self, String> {
+        let Some(mut line) = Line::of(snapshot, KEY) else {
+            return Ok(Self::default());
+        };
+        let name: String = line.word()?;
+        let Some(model) = MilkyWay::named(&name) else {
+            return line.refuse();
+        };
+        let galaxy = Self {
+            model,
+            units: Units {
+                mass: line.word()?,
+                length: line.word()?,
+            },
+            black_hole: line.word()?,
+            black_hole_eps: line.word()?,
+        };
+        line.end()?;
+        Ok(galaxy)
+    }
+
+    /// What there is around the cluster, in words.
+    pub fn title(&self) -> String {
+        let model = match self.model {
+            MilkyWay::None => None,
+            MilkyWay::AllenSantillan => Some("Allen and Santillan (1991)".to_owned()),
+            MilkyWay::Irrgang => Some("Irrgang et al. (2013), model I".to_owned()),
+        };
+        let hole = (self.black_hole > 0.0).then(|| match self.black_hole_eps {
+            0.0 => format!("a black hole of {} cluster masses", self.black_hole),
+            eps => format!(
+                "a black hole of {} cluster masses, softened by {eps}",
+                self.black_hole
+            ),
+        });
+        match (model, hole) {
+            (None, None) => "none".to_owned(),
+            (Some(one), None) | (None, Some(one)) => one,
+            (Some(model), Some(hole)) => format!("{model}, {hole}"),
+        }
+    }
+}
+
+impl Field for Galaxy {
+    fn potential(&self, x: &Vec3) -> f64 {
+        let (kpc, factor) = self.scale();
+        factor * self.model.potential(&x.map(|c| kpc * c)) + self.hole().potential(x)
+    }
+
+    fn acceleration(&self, x: &Vec3) -> Vec3 {
+        let mut a = self.hole().acceleration(x);
+        if self.model != MilkyWay::None {
+            let (kpc, factor) = self.scale();
+            add_scaled(
+                &mut a,
+                factor * kpc,
+                &self.model.acceleration(&x.map(|c| kpc * c)),
+            );
+        }
+        a
+    }
+
+    fn jerk(&self, x: &Vec3, v: &Vec3) -> Vec3 {
+        let mut j = self.hole().jerk(x, v);
+        if self.model != MilkyWay::None {
+            let (kpc, factor) = self.scale();
+            let [x, v] = [x, v].map(|c| c.map(|c| kpc * c));
+            add_scaled(&mut j, factor * kpc, &self.model.jerk(&x, &v));
+        }
+        j
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOST: Galaxy = Galaxy {
+        model: MilkyWay::AllenSantillan,
+        units: Units {
+            mass: 16000.0,
+            length: 10.0,
+        },
+        black_hole: 50.0,
+        black_hole_eps: 0.01,
+    };
+
+    /// The circular speed is the model's whatever the units, but for the black hole of 8e5 solar masses.
+    #[test]
+    fn a_circle_in_the_clusters_units() {
+        let x = [HOST.units.from_kpc(8.5), 0.0, 0.0];
+        let speed = HOST.circular_speed(&x) * HOST.units.velocity();
+        assert!((speed - 220.0).abs() < 0.05, "{speed}");
+        let period = std::f64::consts::TAU * HOST.units.from_kpc(8.0)
+            / HOST.circular_speed(&[HOST.units.from_kpc(8.0), 0.0, 0.0]);
+        assert!((period - 60.0).abs() < 0.5, "{period}");
+    }
+
+    #[test]
+    fn units_change_no_derivative() {
+        let (x, v) = ([9.0, -4.0, 2.0], [0.5, 1.0, -2.0]);
+        let h = 1e-3;
+        let along = |h: f64| std::array::from_fn(|k| x[k] + h * v[k]);
+        let slope = (HOST.potential(&along(h)) - HOST.potential(&along(-h))) / (2.0 * h);
+        let power = -crate::vector::dot(&HOST.acceleration(&x), &v);
+        assert!((slope / power - 1.0).abs() < 1e-6);
+        let jerk = HOST.jerk(&x, &v);
+        let [before, after] = [-h, h].map(|h| HOST.acceleration(&along(h)));
+        for k in 0..3 {
+            let change = (after[k] - before[k]) / (2.0 * h);
+            assert!((jerk[k] - change).abs() < 1e-5 * crate::vector::norm(&jerk));
+        }
+    }
+
+    #[test]
+    fn a_snapshot_keeps_the_galaxy() {
+        let mut snapshot = Snapshot::default();
+        assert_eq!(Galaxy::of(&snapshot), Ok(Galaxy::default()));
+        snapshot.run.extend(HOST.line());
+        assert_eq!(Galaxy::of(&snapshot), Ok(HOST));
+        assert_eq!(Galaxy::default().line(), None);
+        snapshot.run[0].1 = "andromeda 1 2 3 4".to_owned();
+        assert!(Galaxy::of(&snapshot).is_err());
+    }
+}

@@ -1,0 +1,230 @@
+//! The galaxy around a cluster and the cluster's orbit, on the command line.
+
+use super::{Galaxy, MilkyWay, Orbit, Units};
+use crate::number::number;
+use crate::vector::Vec3;
+
+/// Distance in kpc at which an orbit begins where no option says otherwise.
+const DEFAULT_DISTANCE: f64 = 8.0;
+
+/// Distance at which a quasi-radial orbit begins where no option says otherwise, in units of length.
+const DEFAULT_DROP: f64 = 10.0;
+
+/// The galaxy around the cluster, and the cluster's orbit.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Galaxy")]
+pub struct GalaxyOptions {
+    /// Galaxy around the cluster [default: none]
+    #[arg(long, value_enum)]
+    pub galaxy: Option<MilkyWay>,
+    /// Orbit of the cluster [default: circular in a galaxy, rest without]
+    #[arg(long, value_enum, conflicts_with = "input")]
+    pub orbit: Option<Path>,
+    /// Distance from the galaxy's centre at which the orbit begins, in kpc [default: 8; for a radial orbit
+    /// 10 units of length]
+    #[arg(long, value_name = "KPC", value_parser = number, conflicts_with = "input")]
+    pub radius: Option<f64>,
+    /// Position of the centre of mass at the start, in kpc, for --orbit given
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector, conflicts_with = "input")]
+    pub position: Option<Vec3>,
+    /// Velocity of the centre of mass at the start, in km/s, for --orbit given
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector, conflicts_with = "input")]
+    pub velocity: Option<Vec3>,
+    /// Mass of the cluster (the unit of mass) in solar masses [default: 16000]
+    #[arg(long, value_name = "MASS", value_parser = above_zero)]
+    pub cluster_mass: Option<f64>,
+    /// Unit of length in pc: with G = 1 it sets the units of time and velocity [default: 10]
+    #[arg(long, value_name = "PC", value_parser = above_zero)]
+    pub cluster_radius: Option<f64>,
+    /// Mass of a black hole at the galaxy's centre, in cluster masses [default: 0]
+    #[arg(long, value_name = "MASS", value_parser = number)]
+    pub black_hole: Option<f64>,
+    /// Softening of the black hole, in units of length; 0: a bare point [default: 0]
+    #[arg(long, value_name = "EPS", value_parser = number)]
+    pub black_hole_eps: Option<f64>,
+}
+
+/// The kinds of orbits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Path {
+    /// None: the cluster is at rest at the origin
+    Rest,
+    /// Begins at (r, 0, 0) with the circular speed
+    Circular,
+    /// Begins at (r, 0, 0) with a thousandth of the circular speed: a plunge through the centre
+    Radial,
+    /// Begins at --position with --velocity
+    Given,
+}
+
+impl GalaxyOptions {
+    /// The galaxy of a new run, or the `saved` one that it continues: options may repeat it, not contradict it.
+    ///
+    /// # Errors
+    ///
+    /// They contradict; in words.
+    pub fn galaxy(&self, saved: Option<Galaxy>) -> Result<Galaxy, String> {
+        let default = saved.unwrap_or_default();
+        let galaxy = Galaxy {
+            model: self.galaxy.unwrap_or(default.model),
+            units: Units {
+                mass: self.cluster_mass.unwrap_or(default.units.mass),
+                length: self.cluster_radius.unwrap_or(default.units.length),
+            },
+            black_hole: self.black_hole.unwrap_or(default.black_hole),
+            black_hole_eps: self.black_hole_eps.unwrap_or(default.black_hole_eps),
+        };
+        match saved {
+            Some(saved) if saved != galaxy => Err("the input was made in another galaxy or \
+                 other units: a resumed run keeps them"
+                .to_owned()),
+            _ => Ok(galaxy),
+        }
+    }
+
+    /// The orbit of a new run in `galaxy`.
+    ///
+    /// # Errors
+    ///
+    /// Options that do not belong together; in words.
+    pub fn orbit(&self, galaxy: &Galaxy) -> Result<Orbit, String> {
+        let path = self.orbit.unwrap_or(match galaxy.is_none() {
+            true => Path::Rest,
+            false => Path::Circular,
+        });
+        let given = self.position.is_some() || self.velocity.is_some();
+        if given != (path == Path::Given) {
+            return Err("--position and --velocity belong to --orbit given".to_owned());
+        }
+        if self.radius.is_some() && !matches!(path, Path::Circular | Path::Radial) {
+            return Err("--radius belongs to --orbit circular and --orbit radial".to_owned());
+        }
+        if galaxy.is_none() && matches!(path, Path::Circular | Path::Radial) {
+            return Err("an orbit needs a --galaxy or a --black-hole".to_owned());
+        }
+        let units = &galaxy.units;
+        let radius = self.radius.map(|kpc| units.from_kpc(kpc));
+        Ok(match path {
+            Path::Rest => Orbit::Rest,
+            Path::Circular => {
+                Orbit::Circular(radius.unwrap_or_else(|| units.from_kpc(DEFAULT_DISTANCE)))
+            }
+            Path::Radial => Orbit::Radial(radius.unwrap_or(DEFAULT_DROP)),
+            Path::Given => {
+                let (Some(x), Some(v)) = (self.position, self.velocity) else {
+                    return Err("--orbit given needs --position and --velocity".to_owned());
+                };
+                Orbit::Given(x.map(|c| units.from_kpc(c)), v.map(|c| units.from_km_s(c)))
+            }
+        })
+    }
+}
+
+/// Three finite numbers: `8,0,-0.5`.
+fn vector(text: &str) -> Result<Vec3, String> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|c| c.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[x, y, z]) if [x, y, z].iter().all(|c: &f64| c.is_finite()) => Ok([x, y, z]),
+        _ => Err("not three numbers such as 8,0,-0.5".to_owned()),
+    }
+}
+
+fn above_zero(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        value if value > 0.0 => Ok(value),
+        _ => Err("not above 0".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        galaxy: GalaxyOptions,
+        #[arg(long)]
+        input: Option<String>,
+    }
+
+    fn orbit(arguments: &[&str]) -> Result<Orbit, String> {
+        let command = Command::try_parse_from([&["test"], arguments].concat());
+        let command = command.map_err(|e| e.to_string())?;
+        let galaxy = command.galaxy.galaxy(None)?;
+        command.galaxy.orbit(&galaxy)
+    }
+
+    #[test]
+    fn orbits_by_name() {
+        assert_eq!(orbit(&[]), Ok(Orbit::Rest));
+        let milky_way = ["--galaxy", "irrgang"];
+        assert_eq!(orbit(&milky_way), Ok(Orbit::Circular(800.0)));
+        let more = |options: &[&str]| orbit(&[&milky_way, options].concat());
+        let circular = more(&[
+            "--orbit",
+            "circular",
+            "--radius",
+            "4",
+            "--cluster-radius",
+            "2",
+        ]);
+        assert_eq!(circular, Ok(Orbit::Circular(2000.0)));
+        assert_eq!(more(&["--orbit", "radial"]), Ok(Orbit::Radial(10.0)));
+        let place = ["--position", "8,0,-1", "--velocity", "0,-220,1e1"];
+        let given = more(&[&["--orbit", "given"][..], &place].concat()).unwrap();
+        let Orbit::Given(x, v) = given else {
+            panic!("{given:?}");
+        };
+        assert_eq!(x, [800.0, 0.0, -100.0]);
+        assert!((v[1] * Units::default().velocity() + 220.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_does_not_belong_together_is_refused() {
+        for bad in [
+            &["--orbit", "circular"][..],
+            &["--galaxy", "irrgang", "--position", "1,2,3"],
+            &[
+                "--galaxy",
+                "irrgang",
+                "--orbit",
+                "given",
+                "--position",
+                "1,2,3",
+            ],
+            &["--galaxy", "irrgang", "--orbit", "rest", "--radius", "8"],
+            &[
+                "--galaxy",
+                "irrgang",
+                "--orbit",
+                "given",
+                "--velocity",
+                "1,2",
+            ],
+            &["--cluster-mass", "0"],
+            &["--galaxy", "andromeda"],
+        ] {
+            assert!(orbit(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_resumed_run_stays_in_its_galaxy() {
+        let options = |arguments: &[&str]| {
+            Command::parse_from([&["test", "--input", "a"], arguments].concat()).galaxy
+        };
+        let saved = Galaxy {
+            model: MilkyWay::Irrgang,
+            ..Galaxy::default()
+        };
+        assert_eq!(options(&[]).galaxy(Some(saved)), Ok(saved));
+        assert!(options(&["--galaxy", "none"]).galaxy(Some(saved)).is_err());
+        assert_eq!(
+            options(&["--galaxy", "irrgang"]).galaxy(Some(saved)),
+            Ok(saved)
+        );
+        assert!(options(&["--black-hole", "1"]).galaxy(Some(saved)).is_err());
+    }
+}

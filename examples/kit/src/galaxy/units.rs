@@ -1,0 +1,96 @@
+//! A cluster's units, in which G = M = R = 1, in solar masses, parsecs, Myr and km/s.
+
+/// The gravitational constant in pc (km/s)^2 per solar mass (CODATA and IAU 2015).
+const G: f64 = 4.300_917e-3;
+
+/// Myr in a parsec over a km/s.
+const MYR: f64 = 0.977_792_22;
+
+/// Units in which G = 1, given by those of mass and length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Units {
+    /// Unit of mass in solar masses.
+    pub mass: f64,
+    /// Unit of length in pc.
+    pub length: f64,
+}
+
+impl Default for Units {
+    /// Those of a cluster of which 60 units of time are a revolution at 8 kpc, as in the paper of NBSymple,
+    /// which does not tell the mass.
+    fn default() -> Self {
+        Self {
+            mass: 16000.0,
+            length: 10.0,
+        }
+    }
+}
+
+impl Units {
+    /// Unit of velocity in km/s.
+    pub fn velocity(&self) -> f64 {
+        (G * self.mass / self.length).sqrt()
+    }
+
+    /// Unit of time in Myr.
+    pub fn time(&self) -> f64 {
+        MYR * self.length / self.velocity()
+    }
+
+    /// Kiloparsecs as a length.
+    pub fn from_kpc(&self, kpc: f64) -> f64 {
+        1000.0 * kpc / self.length
+    }
+
+    /// A length in kiloparsecs.
+    pub fn to_kpc(&self, length: f64) -> f64 {
+        length * self.length / 1000.0
+    }
+
+    /// Kilometres per second as a velocity.
+    pub fn from_km_s(&self, km_s: f64) -> f64 {
+        km_s / self.velocity()
+    }
+}
+
+impl std::fmt::Display for Units {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} solar masses, {} pc, {:.4} Myr, {:.4} km/s",
+            self.mass,
+            self.length,
+            self.time(),
+            self.velocity()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The Earth's year: a solar mass and an astronomical unit have the time 1 yr / 2 pi and 29.78 km/s.
+    #[test]
+    fn the_earth_takes_a_year() {
+        let units = Units {
+            mass: 1.0,
+            length: std::f64::consts::PI / 648_000.0,
+        };
+        let year = 1e6 * units.time() * std::f64::consts::TAU;
+        assert!((year - 1.0).abs() < 1e-4, "{year}");
+        assert!((units.velocity() - 29.785).abs() < 1e-3);
+    }
+
+    /// In units of kpc and 100 (km/s)^2 the mass is 2.325e7 solar masses.
+    #[test]
+    fn a_galaxys_units() {
+        let units = Units {
+            mass: 2.325e7,
+            length: 1000.0,
+        };
+        assert!((units.velocity() - 10.0).abs() < 1e-3);
+        assert_eq!(units.from_kpc(8.0), 8.0);
+        assert_eq!(units.to_kpc(units.from_kpc(3.0)), 3.0);
+    }
+}

@@ -1,0 +1,94 @@
+//! The ends of constant steps, so that rounding errors of their sum do not add up.
+
+/// Part of a step by which a time may miss its end: times of many steps are rounded.
+const SLACK: f64 = 1e-9;
+
+/// The grid of times at which constant steps end: multiples of the step, counted from where the run began
+/// or was last cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Grid {
+    /// Where the steps are counted from.
+    pub origin: f64,
+    /// Steps since then.
+    pub steps: u64,
+}
+
+impl Grid {
+    /// A grid that begins at `origin`.
+    pub fn from(origin: f64) -> Self {
+        Self { origin, steps: 0 }
+    }
+
+    /// Time at which the last of the steps `dt` ended.
+    pub fn time(&self, dt: f64) -> f64 {
+        self.origin + self.steps as f64 * dt
+    }
+
+    /// This grid where it is at `time` with the step `dt`, else a new one: another step has another grid.
+    pub fn at(self, time: f64, dt: f64) -> Self {
+        if self.time(dt) == time {
+            self
+        } else {
+            Self::from(time)
+        }
+    }
+
+    /// End of the next step after `time`, or of the part of one that is left to `t_end`; `None` where
+    /// nothing is left.
+    pub fn next(&self, time: f64, dt: f64, t_end: f64) -> Option<f64> {
+        // Rounding errors of a time are no step.
+        if t_end - time <= SLACK * dt {
+            return None;
+        }
+        let whole = self.origin + (self.steps + 1) as f64 * dt;
+        Some(if self.is_whole(dt, t_end) {
+            whole
+        } else {
+            t_end
+        })
+    }
+
+    /// Whether the next step to `t_end` is a whole one.
+    pub fn is_whole(&self, dt: f64, t_end: f64) -> bool {
+        let whole = self.origin + (self.steps + 1) as f64 * dt;
+        whole - t_end <= SLACK * dt
+    }
+
+    /// A step has ended at `end`. One that was cut begins another grid.
+    pub fn advance(&mut self, end: f64, dt: f64) {
+        let steps = self.steps + 1;
+        *self = Self { steps, ..*self }.at(end, dt);
+    }
+
+    /// Whether a run that has come to `time` by steps of `dt` has reached `t`.
+    pub fn has_reached(time: f64, dt: f64, t: f64) -> bool {
+        time >= t - SLACK * dt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_million_steps_end_where_they_should() {
+        let (mut grid, mut time) = (Grid::default(), 0.0);
+        while let Some(end) = grid.next(time, 1e-3, 1000.0) {
+            grid.advance(end, 1e-3);
+            time = end;
+        }
+        assert_eq!((grid.steps, time), (1_000_000, 1000.0));
+    }
+
+    #[test]
+    fn a_step_that_is_cut_begins_a_grid() {
+        let mut grid = Grid::from(1.0);
+        assert_eq!(grid.next(1.0, 0.5, 1.25), Some(1.25));
+        assert!(!grid.is_whole(0.5, 1.25));
+        grid.advance(1.25, 0.5);
+        assert_eq!(grid, Grid::from(1.25));
+        assert_eq!(grid.next(1.25, 0.5, 9.0), Some(1.75));
+        assert_eq!(grid.next(1.25, 0.5, 1.25), None);
+        assert!(Grid::has_reached(0.3, 0.1, 0.1 + 0.2) && !Grid::has_reached(0.2, 0.1, 0.3));
+    }
+}

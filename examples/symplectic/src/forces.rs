@@ -1,0 +1,177 @@
+//! The forces of everybody on everybody, through a GRAPE-6 library.
+
+use std::time::{Duration, Instant};
+
+use kirin::client::{Block, Grape};
+use kirin_kit::sum::Sum;
+use kirin_kit::vector::Vec3;
+
+use crate::error::Error;
+use crate::phase_space::PhaseSpace;
+
+/// The cluster of the library that is used: GRAPE-6 clients call their first one 0.
+const ID: i32 = 0;
+
+/// Wall time by what it was spent on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Times {
+    /// Summing over the pairs: the library's blocks.
+    pub force: Duration,
+    /// The external field.
+    pub field: Duration,
+    /// Kicks and drifts.
+    pub predict: Duration,
+    /// Positions with respect to the centre of mass, and their way into the library's memory.
+    pub transfer: Duration,
+}
+
+impl Times {
+    /// Each part with its name.
+    pub fn parts(&self) -> [(&'static str, f64); 4] {
+        [
+            ("force", self.force),
+            ("field", self.field),
+            ("predict", self.predict),
+            ("transfer", self.transfer),
+        ]
+        .map(|(name, time)| (name, time.as_secs_f64()))
+    }
+}
+
+/// How much has been done.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// Forces on everybody.
+    pub evaluations: u64,
+    /// Pairs that were summed.
+    pub pairs: u64,
+    /// Wall time.
+    pub times: Times,
+}
+
+/// The library with its cluster open.
+pub struct Forces<'g> {
+    grape: &'g Grape,
+    npipes: usize,
+    block: Block,
+    /// Positions as the library gets them.
+    sent: Vec<Vec3>,
+}
+
+impl<'g> Forces<'g> {
+    /// Opens cluster 0 of the library, which is closed when this is dropped.
+    ///
+    /// # Errors
+    ///
+    /// The library refuses.
+    pub fn open(grape: &'g Grape) -> Result<Self, Error> {
+        match grape.open(ID) {
+            0 => {}
+            status => return Err(Error::Library(status)),
+        }
+        grape.set_ti(ID, 0.0);
+        Ok(Self {
+            grape,
+            npipes: grape.npipes(),
+            block: Block::default(),
+            sent: Vec::new(),
+        })
+    }
+
+    /// Finds accelerations and potentials of the particles with these masses.
+    ///
+    /// Unless `uncentred`, the library gets positions with respect to the centre of mass: then its
+    /// digits are not spent on the distance from the galaxy's centre. Forces on a particle by itself are left out
+    /// by its label. In the sum over all particles the forces cancel; what is left of it by the rounding
+    /// errors of the library is taken from each alike, so that the momentum stays.
+    ///
+    /// # Errors
+    ///
+    /// The library fails; a force is not finite.
+    pub fn find(
+        &mut self,
+        state: &PhaseSpace,
+        masses: &[f64],
+        eps2: f64,
+        uncentred: bool,
+        (acc, pot): (&mut [Vec3], &mut [f64]),
+        work: &mut Work,
+    ) -> Result<(), Error> {
+        let began = Instant::now();
+        let origin = if uncentred {
+            [0.0; 3]
+        } else {
+            mean(masses, |i| state.position(i))
+        };
+        state.relative_to(&origin, &mut self.sent)?;
+        for ((address, x), mass) in (0..).zip(&self.sent).zip(masses) {
+            self.grape.set_mass_position(ID, address, address, *mass, x);
+        }
+        let sent = Instant::now();
+        self.sum(eps2, acc, pot)?;
+        let net = mean(masses, |i| acc[i]);
+        for a in acc.iter_mut() {
+            *a = [0, 1, 2].map(|k| a[k] - net[k]);
+        }
+        work.times.transfer += sent - began;
+        work.times.force += sent.elapsed();
+        work.evaluations += 1;
+        work.pairs += (masses.len() as u64).pow(2);
+        Ok(())
+    }
+
+    /// Asks for the forces, on as many particles at a time as the library likes.
+    fn sum(&mut self, eps2: f64, acc: &mut [Vec3], pot: &mut [f64]) -> Result<(), Error> {
+        let (grape, block, nj) = (self.grape, &mut self.block, self.sent.len());
+        for first in (0..nj).step_by(self.npipes) {
+            let part = first..nj.min(first + self.npipes);
+            block.resize(part.len());
+            for (k, i) in part.clone().enumerate() {
+                block.index[k] = i as i32;
+                block.x[k] = self.sent[i];
+            }
+            block.acc.copy_from_slice(&acc[part.clone()]);
+            block.pot.copy_from_slice(&pot[part.clone()]);
+            grape.firsthalf(ID, nj, block, eps2);
+            let status = grape.lasthalf(ID, nj, block, eps2);
+            if status != 0 {
+                return Err(Error::Library(status));
+            }
+            acc[part.clone()].copy_from_slice(&block.acc);
+            pot[part].copy_from_slice(&block.pot);
+        }
+        let bad = |(a, p): (&Vec3, &f64)| !(p.is_finite() && a.iter().all(|c| c.is_finite()));
+        match acc.iter().zip(&*pot).position(bad) {
+            Some(i) => Err(Error::Force { index: i as i32 }),
+            None => Ok(()),
+        }
+    }
+
+    /// Name of what computes, and its precision.
+    pub fn description(&self) -> (String, String) {
+        (self.grape.backend(ID), self.grape.precision(ID))
+    }
+}
+
+impl Drop for Forces<'_> {
+    fn drop(&mut self) {
+        self.grape.close(ID);
+    }
+}
+
+/// The mean of a vector of each particle, weighted by mass; 0 without mass.
+fn mean(masses: &[f64], vector: impl Fn(usize) -> Vec3) -> Vec3 {
+    let mut sums = [Sum::default(); 3];
+    for (i, mass) in masses.iter().enumerate() {
+        let vector = vector(i);
+        for k in 0..3 {
+            sums[k] += mass * vector[k];
+        }
+    }
+    let total: f64 = masses.iter().sum();
+    if total > 0.0 {
+        sums.map(|sum| sum.value() / total)
+    } else {
+        [0.0; 3]
+    }
+}

@@ -1,0 +1,330 @@
+//! Shared symplectic steps of a cluster in a galaxy.
+
+use std::time::Instant;
+
+use kirin::client::Grape;
+use kirin_kit::diagnostics::{Energy, angular_momentum};
+use kirin_kit::galaxy::Field;
+use kirin_kit::plot::Figure;
+use kirin_kit::run::{Grid, Integration};
+use kirin_kit::vector::{Vec3, add_scaled};
+use kirin_kit::{Body, Snapshot};
+
+use crate::checkpoint;
+use crate::cluster::{self, Bound};
+use crate::error::Error;
+use crate::forces::{Forces, Work};
+use crate::phase_space::PhaseSpace;
+use crate::picture;
+use crate::scheme::Table;
+use crate::settings::Settings;
+use crate::torque::{self, Balance};
+
+/// Most particles whose energy the program sums over all pairs itself; of more it takes the potentials that
+/// came with the forces.
+pub const LARGEST_ENERGY: usize = 65536;
+
+/// What an integration has behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Past {
+    /// The steps' ends.
+    pub grid: Grid,
+    /// Steps taken.
+    pub steps: u64,
+    /// What they have cost.
+    pub work: Work,
+    /// Angular momentum and torque.
+    pub balance: Balance,
+    /// T + W of the cluster alone at the start.
+    pub own_energy0: f64,
+}
+
+/// A cluster on its way, everybody at one time.
+///
+/// Opens cluster 0 of the library and closes it when dropped.
+pub struct Integrator<'g> {
+    forces: Forces<'g>,
+    settings: Settings,
+    table: Table,
+    labels: Vec<i32>,
+    masses: Vec<f64>,
+    state: PhaseSpace,
+    /// The state before the step that is being taken.
+    before: PhaseSpace,
+    acc: Vec<Vec3>,
+    pot: Vec<f64>,
+    external: Vec<Vec3>,
+    torque: Vec3,
+    time: f64,
+    past: Past,
+}
+
+impl<'g> Integrator<'g> {
+    /// Starts from `bodies` at `time`.
+    ///
+    /// # Errors
+    ///
+    /// Senseless settings or bodies; whatever goes wrong with the first forces.
+    pub fn start(
+        grape: &'g Grape,
+        settings: Settings,
+        time: f64,
+        bodies: &[Body],
+    ) -> Result<Self, Error> {
+        let state = PhaseSpace::new(settings.bits, bodies, fastest(&settings, bodies))?;
+        let past = Past {
+            grid: Grid::from(time),
+            ..Past::default()
+        };
+        let mut new = Self::resume(grape, settings, time, bodies, state, past)?;
+        let bodies = new.bodies();
+        new.past.balance.initial = angular_momentum(&bodies);
+        new.past.own_energy0 = Integration::energy(&new, &bodies).own();
+        Ok(new)
+    }
+
+    /// Goes on from `state`, in which the `bodies` with their labels and masses are at `time`.
+    ///
+    /// # Errors
+    ///
+    /// Senseless settings or bodies; whatever goes wrong with the first forces.
+    pub fn resume(
+        grape: &'g Grape,
+        settings: Settings,
+        time: f64,
+        bodies: &[Body],
+        state: PhaseSpace,
+        past: Past,
+    ) -> Result<Self, Error> {
+        settings.check()?;
+        i32::try_from(bodies.len()).map_err(|_| {
+            Error::Refused("the interface counts particles in 32-bit integers".to_owned())
+        })?;
+        let mut new = Self {
+            forces: Forces::open(grape)?,
+            settings,
+            table: settings.scheme.table(),
+            labels: bodies.iter().map(|b| b.index).collect(),
+            masses: bodies.iter().map(|b| b.mass).collect(),
+            before: state.clone(),
+            state,
+            acc: vec![[0.0; 3]; bodies.len()],
+            pot: vec![0.0; bodies.len()],
+            external: Vec::new(),
+            torque: [0.0; 3],
+            time,
+            past,
+        };
+        new.find_forces()?;
+        // The first forces belong to no step.
+        new.past.work = past.work;
+        Ok(new)
+    }
+
+    /// Finds everybody's acceleration by the others and by the galaxy.
+    fn find_forces(&mut self) -> Result<(), Error> {
+        let Settings {
+            eps,
+            galaxy,
+            uncentred,
+            ..
+        } = self.settings;
+        let result = (&mut self.acc[..], &mut self.pot[..]);
+        let (state, work) = (&self.state, &mut self.past.work);
+        self.forces
+            .find(state, &self.masses, eps * eps, uncentred, result, work)
+            .map_err(|e| match e {
+                Error::Force { index } => Error::Force {
+                    index: self.labels[index as usize],
+                },
+                other => other,
+            })?;
+        if !galaxy.is_none() {
+            let began = Instant::now();
+            self.torque = torque::field(&galaxy, state, &self.masses, &mut self.external);
+            for (a, external) in self.acc.iter_mut().zip(&self.external) {
+                add_scaled(a, 1.0, external);
+            }
+            work.times.field += began.elapsed();
+        }
+        Ok(())
+    }
+
+    /// Takes a step, or the part of one that is left to `t_end`. Returns whether there was any.
+    ///
+    /// # Errors
+    ///
+    /// A force is no longer finite, a number leaves its range, or the library fails; then everybody is where
+    /// they were before.
+    pub fn step(&mut self, t_end: f64) -> Result<bool, Error> {
+        let dt = self.settings.dt;
+        let Some(end) = self.past.grid.next(self.time, dt, t_end) else {
+            return Ok(false);
+        };
+        // All whole steps have one length, to the bit: the way back has to have it too.
+        let h = match self.past.grid.is_whole(dt, t_end) {
+            true => dt,
+            false => end - self.time,
+        };
+        self.before.clone_from(&self.state);
+        let past = self.past;
+        if let Err(e) = self.stages(h) {
+            std::mem::swap(&mut self.state, &mut self.before);
+            self.past = past;
+            // Those of the state, which had them before.
+            let _ = self.find_forces();
+            self.past = past;
+            return Err(e);
+        }
+        self.past.steps += 1;
+        self.past.grid.advance(end, dt);
+        self.time = end;
+        Ok(true)
+    }
+
+    /// The kicks and drifts of one step.
+    fn stages(&mut self, h: f64) -> Result<(), Error> {
+        for stage in 0..self.table.evaluations() {
+            let drift = self.table.drifts[stage] * h;
+            self.kick(stage, h)?;
+            let began = Instant::now();
+            self.state.drift(drift)?;
+            self.past.work.times.predict += began.elapsed();
+            self.find_forces()?;
+        }
+        self.kick(self.table.evaluations(), h)
+    }
+
+    fn kick(&mut self, stage: usize, h: f64) -> Result<(), Error> {
+        let began = Instant::now();
+        let kick = self.table.kicks[stage] * h;
+        self.state.kick(kick, &self.acc)?;
+        self.past.balance.kick(kick, &self.torque);
+        self.past.work.times.predict += began.elapsed();
+        Ok(())
+    }
+
+    /// Turns all velocities round: steps from now on undo those before. The angular momentum and what is
+    /// known of its change begin anew.
+    pub fn reverse(&mut self) {
+        self.state.reverse();
+        self.past.balance = Balance {
+            initial: angular_momentum(&self.bodies()),
+            ..Balance::default()
+        };
+    }
+
+    /// Everybody, now.
+    pub fn bodies(&self) -> Vec<Body> {
+        let body = |i: usize| Body {
+            index: self.labels[i],
+            mass: self.masses[i],
+            x: self.state.position(i),
+            v: self.state.velocity(i),
+        };
+        (0..self.labels.len()).map(body).collect()
+    }
+
+    /// Those who are bound to the cluster now, who are `bodies`.
+    pub fn bound(&self, bodies: &[Body]) -> Bound {
+        cluster::bound(bodies, &self.pot)
+    }
+
+    /// Positions and velocities as they are kept.
+    pub fn state(&self) -> &PhaseSpace {
+        &self.state
+    }
+
+    /// What the integration was started with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Time of everybody.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// What has been done so far.
+    pub fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// Acceleration of each particle by the others and by the galaxy.
+    pub fn accelerations(&self) -> &[Vec3] {
+        &self.acc
+    }
+
+    /// Name of what computes the forces, and its precision.
+    pub fn description(&self) -> (String, String) {
+        self.forces.description()
+    }
+}
+
+/// A speed that none of `bodies` is likely to exceed by much: what they could fall to the galaxy's centre with.
+fn fastest(settings: &Settings, bodies: &[Body]) -> f64 {
+    let escape = |b: &Body| settings.galaxy.escape_speed(&b.x);
+    bodies.iter().map(escape).fold(0.0, f64::max)
+}
+
+impl Integration for Integrator<'_> {
+    type Error = Error;
+
+    fn time(&self) -> f64 {
+        self.time
+    }
+
+    fn next_time(&self, t_end: f64) -> Option<f64> {
+        self.past.grid.next(self.time, self.settings.dt, t_end)
+    }
+
+    fn step(&mut self, t_end: f64) -> Result<(), Error> {
+        Integrator::step(self, t_end).map(|_| ())
+    }
+
+    fn visible(&self, t: f64) -> Option<f64> {
+        Grid::has_reached(self.time, self.settings.dt, t).then_some(self.time)
+    }
+
+    fn bodies_at(&mut self, _: f64) -> Result<Vec<Body>, Error> {
+        Ok(self.bodies())
+    }
+
+    fn energy(&self, bodies: &[Body]) -> Energy {
+        let Settings { eps, galaxy, .. } = &self.settings;
+        if bodies.len() <= LARGEST_ENERGY {
+            return Energy::in_field(bodies, eps * eps, galaxy);
+        }
+        let pairs = self.masses.iter().zip(&self.pot).map(|(m, p)| 0.5 * m * p);
+        Energy::with_potential(bodies, pairs.sum(), galaxy)
+    }
+
+    fn own_columns(&self) -> &'static [&'static str] {
+        &cluster::COLUMNS
+    }
+
+    fn own_numbers(&self, bodies: &[Body]) -> Vec<f64> {
+        let bound = self.bound(bodies);
+        cluster::numbers(&bound, &self.settings.galaxy, &self.past.balance, bodies)
+    }
+
+    fn notes(&self) -> Vec<(String, String)> {
+        self.settings.galaxy.line().into_iter().collect()
+    }
+
+    fn film_half_width(&self, bodies: &[Body]) -> f64 {
+        picture::film_half_width(bodies)
+    }
+
+    fn frame(&self, t: f64, bodies: &[Body], half_width: f64) -> Figure {
+        picture::frame(t, bodies, &self.settings, half_width)
+    }
+
+    fn eps(&self) -> f64 {
+        self.settings.eps
+    }
+
+    fn state(&self) -> Result<Snapshot, Error> {
+        Ok(checkpoint::save(self))
+    }
+}

@@ -1,0 +1,28 @@
+//! A star cluster in the Galaxy: symplectic integration through the GRAPE-6 interface, after NBSymple
+//! (Capuzzo-Dolcetta, Mastrobuono-Battisti and Maschietti 2011, New Astronomy 16, 284).
+//!
+//! The host kicks and drifts, adds the galaxy's field and keeps the books; the library behind the `g6_*`
+//! calls sums the pairs.
+//!
+//! * [`scheme`]: tables of coefficients
+//! * [`fixed`], [`phase_space`]: positions and velocities, and the numbers they are kept in
+//! * [`forces`], [`torque`]: what acts on them: the pairs, and the galaxy
+//! * [`settings`], [`integrator`]: the steps
+//! * [`cluster`]: who is bound, and what the tide takes
+//! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
+//! * [`output`], [`picture`]: summary, JSON and figures
+//! * [`options`]: the command line
+
+pub mod checkpoint;
+pub mod cluster;
+pub mod error;
+pub mod fixed;
+pub mod forces;
+pub mod integrator;
+pub mod options;
+pub mod output;
+pub mod phase_space;
+pub mod picture;
+pub mod scheme;
+pub mod settings;
+pub mod torque;

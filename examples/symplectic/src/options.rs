@@ -1,0 +1,342 @@
+//! The command line, and what follows from it.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use kirin_kit::Body;
+use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED, Files};
+use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
+use kirin_kit::models::{PowerLaw, plummer, set_virial_ratio, to_centre_of_mass, warm_sphere};
+use kirin_kit::number::{bodies, count, number};
+use kirin_kit::run::Log;
+
+use crate::error::Error;
+use crate::phase_space::Bits;
+use crate::scheme::Scheme;
+use crate::settings::Settings;
+
+/// End of the run where no option says otherwise.
+pub const DEFAULT_T_END: f64 = 1.0;
+
+/// 2 T / |W| of the model where no option says otherwise: that of the paper.
+const DEFAULT_VIRIAL: f64 = 0.3;
+
+const METHOD: &str = "\
+METHOD
+  Everybody takes one constant step h, made of kicks v += b h a(x) and drifts x += a h v in turn. Such a step
+  is a canonical transformation: it follows exactly a Hamiltonian that differs from the true one by terms of
+  the order of the scheme, so the energy error oscillates and does not grow. The steps are their own mirror
+  images: steps back undo steps.
+
+  Schemes     leapfrog (order 2, 1 force a step), forest-ruth (4, 3), si6a (6, 7: Kinoshita, Yoshida and
+              Nakai 1991, the scheme of NBSymple), blanes-moan (6, 11; the most accurate per force)
+  Bits        --bits exact keeps positions and velocities in 64-bit fixed point. Additions of integers lose
+              nothing, so a run back (--reverse) ends in exactly the bits where the run began. A factor
+              of 1024 above the largest number at the start is the end of the range.
+  Forces      Pairs through the g6_* calls, velocities zero, so that no jerk is computed. The library gets
+              positions with respect to the centre of mass (--uncentred: as they are): at 8 kpc
+              the first ten bits of each would only tell where the cluster is.
+  Precision   --precision single, mixed (default), double, or reference (plain loops)
+  Galaxy      bulge, disc and halo as formulae, a black hole as a point at the origin. Units are G = M = R = 1;
+              --cluster-mass and --cluster-radius say what that is in solar masses and pc
+  Model       a uniform sphere of radius 1 with speeds uniform up to a largest one, 2 T / |W| = 0.3; eps is
+              0.005 R / N^(1/3)
+  Energy      |E - E0| / |E0| of everything, the cluster's orbit in the galaxy included, as the paper has it.
+              That orbit's energy is 10^4 times the cluster's own: the summary gives the error in parts of
+              T + W of the cluster, too.
+  Torque      a drift changes no angular momentum, a kick by h times the torque of the galaxy: the sum of
+              these must explain L - L0 to rounding, whatever the step
+  Bound       stars with negative energy in the frame of those that are bound; tidal radius after King
+
+  Pictures    --plot FILE of the run; --frames DIR for a film; and, from snapshots,
+                symplectic --draw run.0000.txt run.0010.txt run.0020.txt --plot tails.png
+                symplectic --draw run.0010.txt --zoom 20 --plot zoom.png
+  Way back    symplectic --bits exact --n 512 --t-end 1 --output there.txt
+              symplectic --input there.txt --reverse --t-end 2 --output back.txt
+
+  Ctrl-C, SIGTERM and SIGHUP end the run after the current step, with the summary and all files that
+  were asked for; `--input` of that `--output` goes on with its settings and the same bits. Choose intervals
+  and --t-end as multiples of --dt. Numbers may be fractions, as in --dt 1/2000.
+
+EXAMPLE
+  The cluster of the paper's Figure 6, half a revolution round the Galaxy, at a sixteenth of its size:
+    symplectic --n 1024 --galaxy allen-santillan --radius 8 --t-end 30 --dt 1/1000 --plot cluster.png";
+
+/// Evolves a star cluster in the Galaxy by symplectic steps through the GRAPE-6 interface.
+#[derive(Clone, Debug, Default, Parser)]
+#[command(name = "symplectic", version, after_help = METHOD, allow_negative_numbers = true)]
+pub struct Options {
+    /// Where to start.
+    #[command(flatten)]
+    pub start: Start,
+    /// Scheme [default: leapfrog]
+    #[arg(long, value_enum)]
+    pub scheme: Option<Scheme>,
+    /// Step of everybody [default: 0.0005]
+    #[arg(long, value_parser = number)]
+    pub dt: Option<f64>,
+    /// Time at which to end [default: 1]
+    #[arg(long, value_parser = number)]
+    pub t_end: Option<f64>,
+    /// Softening length [default: 0.005 / N^(1/3)]
+    #[arg(long, value_parser = number)]
+    pub eps: Option<f64>,
+    /// Numbers of positions and velocities [default: double]
+    #[arg(long, value_enum)]
+    pub bits: Option<Bits>,
+    /// Arithmetic of the pair forces [default: KIRIN_PRECISION, or mixed]
+    #[arg(long, value_enum)]
+    pub precision: Option<Precision>,
+    /// Send positions as they are, with respect to the galaxy's centre
+    #[arg(long)]
+    pub uncentred: bool,
+    /// Turn all velocities of the --input round: the run goes back where it came from
+    #[arg(long, requires = "input")]
+    pub reverse: bool,
+    /// What to read and write.
+    #[command(flatten)]
+    pub files: Files,
+    /// The galaxy.
+    #[command(flatten)]
+    pub galaxy: GalaxyOptions,
+    /// Draw the bodies of these snapshots in the galaxy's plane, and do nothing else
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "plot")]
+    #[arg(conflicts_with_all = ["input", "output", "report", "csv", "json"])]
+    pub draw: Vec<PathBuf>,
+    /// Half the width of the pictures, about the densest place; without it, about the galaxy's centre
+    #[arg(long, value_name = "LENGTH", requires = "draw", value_parser = number)]
+    pub zoom: Option<f64>,
+    /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
+    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(conflicts_with_all = ["n", "input", "every", "csv", "snapshot_every", "checkpoint_every", "frames", "scheme", "bits"])]
+    pub report: Option<Source>,
+    /// Largest number of particles in the report [default: that of the paper]
+    #[arg(long, value_name = "N", requires = "report", value_parser = bodies)]
+    pub largest: Option<u64>,
+    /// Leave out of the report what would make it last longer [default: 3; on a GPU there is no limit]
+    #[arg(long, value_name = "M", requires = "report", value_parser = number)]
+    pub minutes: Option<f64>,
+    /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
+    #[arg(long, value_name = "PATH")]
+    pub library: Option<PathBuf>,
+}
+
+/// The initial model.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Start {
+    /// Number of bodies [default: 1024]
+    #[arg(long, conflicts_with = "input", value_parser = bodies)]
+    pub n: Option<u64>,
+    /// Initial model [default: uniform]
+    #[arg(long, value_enum, conflicts_with = "input")]
+    pub model: Option<Model>,
+    /// Virial ratio 2 T / |W| [default: 0.3 for the uniform sphere, 1 for Plummer's]
+    #[arg(long, value_name = "Q", conflicts_with = "input", value_parser = number)]
+    pub virial: Option<f64>,
+    /// Give masses by a power law: exponent, least and largest mass, as in 2.35,0.1,10
+    #[arg(long, value_name = "SLOPE,LEAST,MOST", conflicts_with = "input", value_parser = mass_function)]
+    pub mass_function: Option<PowerLaw>,
+    /// Seed of the random numbers [default: 1]
+    #[arg(long, conflicts_with = "input", value_parser = count)]
+    pub seed: Option<u64>,
+}
+
+/// The models.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Model {
+    /// A uniform sphere of radius 1, that of the paper
+    #[default]
+    Uniform,
+    /// A Plummer sphere of virial radius 1
+    Plummer,
+}
+
+/// Arithmetic of the pair forces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Precision {
+    /// Positions and all sums of a pair in single precision
+    Single,
+    /// Differences of 48 bits, the rest in single, sums in double precision
+    Mixed,
+    /// Double precision
+    Double,
+    /// Double precision in plain loops
+    Reference,
+}
+
+impl Precision {
+    /// The environment variables that make the library use it.
+    pub fn settings(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Single => ("KIRIN_PRECISION", "single"),
+            Self::Mixed => ("KIRIN_PRECISION", "mixed"),
+            Self::Double => ("KIRIN_PRECISION", "double"),
+            Self::Reference => ("KIRIN_BACKEND", "reference"),
+        }
+    }
+}
+
+/// A report that the program can make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Source {
+    /// Tables and figures of the paper of NBSymple (2011), beside those of this machine
+    Paper,
+}
+
+impl Start {
+    /// Seed of the random numbers.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(DEFAULT_SEED)
+    }
+
+    /// The bodies of the model, their centre of mass at rest in the origin.
+    ///
+    /// # Errors
+    ///
+    /// More bodies than this machine can count.
+    pub fn bodies(&self) -> Result<Vec<Body>, std::num::TryFromIntError> {
+        let n = usize::try_from(self.n.unwrap_or(DEFAULT_N))?;
+        let (virial, mut bodies) = match self.model.unwrap_or_default() {
+            Model::Uniform => {
+                let virial = self.virial.unwrap_or(DEFAULT_VIRIAL);
+                (Some(virial), warm_sphere(n, self.seed(), virial))
+            }
+            Model::Plummer => (self.virial, plummer(n, self.seed())),
+        };
+        if let Some(masses) = &self.mass_function {
+            masses.distribute(&mut bodies, self.seed());
+            to_centre_of_mass(&mut bodies);
+        }
+        if let Some(virial) = virial {
+            set_virial_ratio(&mut bodies, virial);
+        }
+        Ok(bodies)
+    }
+
+    /// The log of a run that begins with the model.
+    pub fn log(&self) -> Log {
+        let title = match self.model.unwrap_or_default() {
+            Model::Uniform => "Uniform sphere",
+            Model::Plummer => "Plummer sphere",
+        };
+        Log::begin(title, self.seed())
+    }
+}
+
+impl Options {
+    /// The settings of a new run of `n` bodies in `galaxy`.
+    pub fn settings(&self, n: usize, galaxy: Galaxy) -> Settings {
+        let default = Settings::for_particles(n);
+        Settings {
+            eps: self.eps.unwrap_or(default.eps),
+            dt: self.dt.unwrap_or(default.dt),
+            scheme: self.scheme.unwrap_or(default.scheme),
+            bits: self.bits.unwrap_or(default.bits),
+            galaxy,
+            uncentred: self.uncentred,
+        }
+    }
+
+    /// The settings of a run that goes on after the `saved` one. Options may change scheme and step.
+    ///
+    /// # Errors
+    ///
+    /// They contradict what the saved state depends on.
+    pub fn continued(&self, saved: Settings) -> Result<Settings, Error> {
+        let other = if self.eps.is_some_and(|eps| eps != saved.eps) {
+            Some("eps")
+        } else if self.bits.is_some_and(|bits| bits != saved.bits) {
+            Some("bits")
+        } else {
+            None
+        };
+        if let Some(name) = other {
+            return Err(Error::Refused(format!(
+                "--{name} is not what the input was made with; a resumed run may change only --scheme and --dt"
+            )));
+        }
+        Ok(Settings {
+            dt: self.dt.unwrap_or(saved.dt),
+            scheme: self.scheme.unwrap_or(saved.scheme),
+            galaxy: self.galaxy.galaxy(Some(saved.galaxy))?,
+            uncentred: self.uncentred || saved.uncentred,
+            ..saved
+        })
+    }
+}
+
+/// `2.35,0.1,10`: exponent, least and largest mass.
+fn mass_function(text: &str) -> Result<PowerLaw, String> {
+    let numbers: Result<Vec<f64>, String> = text.split(',').map(number).collect();
+    match numbers?[..] {
+        [slope, least, most] if 0.0 < least && least <= most => Ok(PowerLaw { slope, least, most }),
+        _ => Err("not an exponent, a least and a largest mass, such as 2.35,0.1,10".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use kirin_kit::diagnostics::{Energy, mass};
+
+    fn options(arguments: &[&str]) -> Options {
+        Options::parse_from([&["symplectic"], arguments].concat())
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_states_the_defaults() {
+        let help = Options::command().render_long_help().to_string();
+        let default = options(&[]).settings(1000, Galaxy::default());
+        assert_eq!(default, Settings::for_particles(1000));
+        assert!((default.eps - 0.0005).abs() < 1e-18);
+        assert_eq!((default.dt, default.scheme.name()), (5e-4, "leapfrog"));
+        assert_eq!((DEFAULT_N, DEFAULT_T_END, DEFAULT_VIRIAL), (1024, 1.0, 0.3));
+        for words in [
+            "[default: leapfrog]",
+            "[default: 0.0005]",
+            "0.005 / N^(1/3)",
+            "[default: 1024]",
+        ] {
+            assert!(help.contains(words), "{words}\n{help}");
+        }
+    }
+
+    #[test]
+    fn models_have_their_masses_and_virial_ratio() {
+        for (arguments, ratio) in [
+            (&["--n", "300"][..], 0.3),
+            (&["--n", "300", "--virial", "0.8"], 0.8),
+            (&["--n", "300", "--model", "plummer"], 1.0),
+            (&["--n", "300", "--mass-function", "2.35,0.1,10"], 0.3),
+        ] {
+            let bodies = options(arguments).start.bodies().unwrap();
+            let energy = Energy::of(&bodies, 0.0);
+            assert!(
+                (2.0 * energy.virial_ratio() - ratio).abs() < 1e-9,
+                "{arguments:?}"
+            );
+            assert!((mass(&bodies) - 1.0).abs() < 1e-12);
+            let equal = bodies.iter().all(|b| b.mass == bodies[0].mass);
+            assert_eq!(equal, !arguments.contains(&"--mass-function"));
+        }
+        assert!(mass_function("2.35,10,1").is_err());
+    }
+
+    #[test]
+    fn a_resumed_run_may_change_scheme_and_step() {
+        let saved = Settings::for_particles(100);
+        assert_eq!(options(&[]).continued(saved), Ok(saved));
+        let changed = options(&["--dt", "1/64", "--scheme", "si6a"]).continued(saved);
+        let changed = changed.unwrap();
+        assert_eq!((changed.dt, changed.scheme), (1.0 / 64.0, Scheme::Si6a));
+        assert!(options(&["--eps", "0.5"]).continued(saved).is_err());
+        assert!(options(&["--bits", "exact"]).continued(saved).is_err());
+        assert!(options(&["--galaxy", "irrgang"]).continued(saved).is_err());
+    }
+}

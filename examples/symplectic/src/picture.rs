@@ -1,0 +1,183 @@
+//! The stars in the plane: the end of a run, snapshots side by side, frames of a film.
+
+use std::path::Path;
+
+use kirin_kit::command::named;
+use kirin_kit::density::Core;
+use kirin_kit::galaxy::Galaxy;
+use kirin_kit::number::fraction;
+use kirin_kit::plot::{Data, Figure, Panel, View};
+use kirin_kit::report::grouped;
+use kirin_kit::{Body, Snapshot};
+
+use crate::settings::Settings;
+
+/// Most pictures of one figure: two rows of three.
+const MOST: usize = 6;
+
+/// How much wider than the outermost star a picture of the whole orbit is.
+const MARGIN: f64 = 1.08;
+
+/// Whether the picture is of the whole orbit, or of the neighbourhood of the cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Frame {
+    /// About the galaxy's centre, wide enough for everybody but one in a hundred.
+    Galaxy,
+    /// About the densest place, with this half width.
+    Cluster(f64),
+}
+
+/// The stars in the plane, as seen from above it.
+fn seen(time: f64, bodies: &[Body], frame: Frame) -> View {
+    let points = bodies.iter().map(|b| (b.x[0], b.x[1])).collect();
+    let middle = match frame {
+        Frame::Galaxy => (0.0, 0.0),
+        Frame::Cluster(_) => {
+            let centre = Core::of(bodies).centre;
+            match centre[0].is_finite() {
+                true => (centre[0], centre[1]),
+                false => (0.0, 0.0),
+            }
+        }
+    };
+    View::around(middle, time, points)
+}
+
+/// A half width that holds 99 of 100 stars of each view.
+fn half_width<'a>(views: impl IntoIterator<Item = &'a View>) -> f64 {
+    let of = |view: &View| {
+        let (x, y) = view.centre();
+        let distance = |p: &(f64, f64)| (p.0 - x).abs().max((p.1 - y).abs());
+        let mut distances: Vec<f64> = view.points.iter().map(distance).collect();
+        distances.sort_unstable_by(f64::total_cmp);
+        let place = distances.len() * 99 / 100;
+        distances.get(place).copied().unwrap_or(1.0)
+    };
+    MARGIN * views.into_iter().map(of).fold(f64::MIN_POSITIVE, f64::max)
+}
+
+fn panel(view: View, half_width: f64) -> Panel {
+    Panel {
+        title: format!("t = {}", fraction(view.time)),
+        x_label: "x".to_owned(),
+        data: Data::View { view, half_width },
+        ..Panel::default()
+    }
+}
+
+/// Two panels: the cluster at the start and the `bodies` at the end. In a galaxy both lie about its centre.
+pub fn start_and_end(views: &[View; 2], bodies: &[Body], settings: &Settings) -> Vec<Panel> {
+    let [start, end] = views.clone();
+    let mut shown = [start, seen(end.time, bodies, Frame::Galaxy)];
+    if settings.galaxy.is_none() {
+        let width = View::half_width(views);
+        return views.clone().map(|view| panel(view, width)).into();
+    }
+    shown[0].middle = Some((0.0, 0.0));
+    let width = half_width(&shown);
+    shown.map(|view| panel(view, width)).into()
+}
+
+/// One frame of a film, of which the first had this half width.
+pub fn frame(time: f64, bodies: &[Body], settings: &Settings, first: f64) -> Figure {
+    let galaxy = &settings.galaxy;
+    let wide = panel(seen(time, bodies, Frame::Galaxy), first);
+    let columns = match galaxy.is_none() {
+        true => vec![vec![wide]],
+        false => {
+            let near = Frame::Cluster(first.min(NEAR));
+            vec![
+                vec![wide],
+                vec![panel(seen(time, bodies, near), first.min(NEAR))],
+            ]
+        }
+    };
+    Figure {
+        title: format!("{} stars at t = {time:.3}", grouped(bodies.len() as u64)),
+        subtitle: format!("galaxy: {}", galaxy.title()),
+        columns,
+    }
+}
+
+/// Half width of the second picture of a frame.
+const NEAR: f64 = 20.0;
+
+/// Half width of a film's frames: that of the orbit.
+pub fn film_half_width(bodies: &[Body]) -> f64 {
+    half_width([&seen(0.0, bodies, Frame::Galaxy)])
+}
+
+/// The figure of up to six snapshots.
+///
+/// # Errors
+///
+/// A file cannot be read, or they are too many; in words.
+pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<f64>) -> Result<Figure, String> {
+    if paths.len() > MOST {
+        return Err(format!("--draw takes up to {MOST} snapshots"));
+    }
+    let frame = zoom.map_or(Frame::Galaxy, Frame::Cluster);
+    let (mut views, mut galaxy, mut n) = (Vec::new(), Galaxy::default(), 0);
+    for path in paths {
+        let path = path.as_ref();
+        let snapshot = Snapshot::load(path).map_err(named(path))?;
+        galaxy = Galaxy::of(&snapshot).map_err(named(path))?;
+        n = n.max(snapshot.bodies.len());
+        views.push(seen(snapshot.time, &snapshot.bodies, frame));
+    }
+    let width = match frame {
+        Frame::Galaxy => half_width(&views),
+        Frame::Cluster(width) => width,
+    };
+    let across = if views.len() > 3 { 3 } else { views.len() };
+    let mut columns = vec![Vec::new(); across];
+    for (k, view) in views.into_iter().enumerate() {
+        columns[k % across].push(panel(view, width));
+    }
+    Ok(Figure {
+        title: format!("{} stars in the plane of the galaxy", grouped(n as u64)),
+        subtitle: format!("galaxy: {}; units: {}", galaxy.title(), galaxy.units),
+        columns,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kirin_kit::models;
+    use kirin_kit::trial::Folder;
+
+    #[test]
+    fn snapshots_stand_in_rows_of_three() {
+        let folder = Folder::new("draw");
+        let paths: Vec<String> = (0..5)
+            .map(|k| {
+                let path = folder.file(&format!("{k}.txt"));
+                let mut bodies = models::plummer(100, 1);
+                bodies.iter_mut().for_each(|b| b.x[0] += 100.0);
+                let snapshot = Snapshot {
+                    time: f64::from(k),
+                    bodies,
+                    ..Snapshot::default()
+                };
+                snapshot.save_as(path.as_ref()).unwrap();
+                path
+            })
+            .collect();
+        let figure = draw(&paths, None).unwrap();
+        let rows: Vec<usize> = figure.columns.iter().map(Vec::len).collect();
+        assert_eq!(rows, [2, 2, 1]);
+        let view = |figure: &Figure| match &figure.columns[0][0].data {
+            Data::View { view, half_width } => (view.centre(), *half_width),
+            _ => panic!("no view"),
+        };
+        let (centre, width) = view(&figure);
+        assert_eq!(centre, (0.0, 0.0));
+        assert!((101.0..125.0).contains(&width), "{width}");
+        let (centre, width) = view(&draw(&paths[..1], Some(3.0)).unwrap());
+        assert!((centre.0 - 100.0).abs() < 0.2 && width == 3.0);
+        assert!(draw(&["nowhere.txt"], None).is_err());
+        let many = vec![paths[0].clone(); 7];
+        assert!(draw(&many, None).unwrap_err().contains("up to 6"));
+    }
+}

@@ -1,0 +1,27 @@
+//! What the tests share.
+
+use kirin_kit::Snapshot;
+use kirin_kit::trial::{Folder, Program};
+use kirin_kit::vector::{norm, sub};
+
+pub const PROGRAM: Program = Program {
+    path: env!("CARGO_BIN_EXE_symplectic"),
+    environment: &[],
+};
+
+/// The snapshot that a run with these arguments ends with.
+#[allow(dead_code, reason = "not every test program needs it")]
+pub fn end_of(folder: &Folder, name: &str, arguments: &[&str]) -> Snapshot {
+    let path = folder.file(name);
+    PROGRAM.succeed(&[arguments, &["--output", &path]].concat());
+    Snapshot::load(path.as_ref()).expect("it was written")
+}
+
+/// Largest distance between the places of a body in two snapshots.
+#[allow(dead_code, reason = "not every test program needs it")]
+pub fn distance(a: &Snapshot, b: &Snapshot) -> f64 {
+    let pairs = a.bodies.iter().zip(&b.bodies);
+    pairs
+        .map(|(a, b)| norm(&sub(&a.x, &b.x)))
+        .fold(0.0, f64::max)
+}

@@ -1,0 +1,215 @@
+//! The program from outside: what it writes, what it goes on from, and what it says of bad input.
+
+mod common;
+
+use common::{PROGRAM, end_of};
+use kirin_kit::Snapshot;
+use kirin_kit::trial::Folder;
+
+const MODEL: [&str; 4] = ["--n", "100", "--galaxy", "irrgang"];
+
+fn assert_same(a: &Snapshot, b: &Snapshot) {
+    assert_eq!(a.time.to_bits(), b.time.to_bits());
+    assert!(a.bodies == b.bodies, "bodies differ");
+    for key in [
+        "symplectic.settings",
+        "symplectic.grid",
+        "symplectic.counts",
+        "symplectic.balance",
+        "galaxy.field",
+        "run.energy0",
+    ] {
+        assert!(a.value(key).is_some(), "{key}");
+        assert_eq!(a.value(key), b.value(key));
+    }
+    let lines = |s: &Snapshot, key: &str| s.values(key).map(str::to_owned).collect::<Vec<_>>();
+    for key in ["symplectic.point", "run.record"] {
+        assert_eq!(lines(a, key), lines(b, key));
+    }
+}
+
+#[test]
+fn a_run_goes_on_with_the_same_bits() {
+    let folder = Folder::new("resume");
+    for options in [
+        &["--scheme", "leapfrog"][..],
+        &["--scheme", "si6a", "--bits", "exact"],
+        &[
+            "--scheme",
+            "blanes-moan",
+            "--uncentred",
+            "--black-hole",
+            "2",
+        ],
+    ] {
+        let model = [&MODEL[..], options, &["--every", "1/16"]].concat();
+        let run = |name: &str, start: &[&str], t_end: &str| {
+            end_of(&folder, name, &[start, &["--t-end", t_end]].concat())
+        };
+        let whole = run("whole", &model, "1/4");
+        run("half", &model, "1/8");
+        let half = folder.file("half");
+        let resumed = run("resumed", &["--input", &half, "--every", "1/16"], "1/4");
+        assert_same(&resumed, &whole);
+    }
+}
+
+#[test]
+fn threads_and_pipelines_change_no_bit() {
+    let folder = Folder::new("threads");
+    let run = |name: &str, npipes: &str, threads: &str| {
+        let path = folder.file(name);
+        let status = PROGRAM
+            .command(&["--n", "3000", "--galaxy", "irrgang", "--t-end", "0.001"])
+            .args(["--output", &path])
+            .envs([("KIRIN_NPIPES", npipes), ("KIRIN_THREADS", threads)])
+            .env("RAYON_NUM_THREADS", threads)
+            .stdout(std::process::Stdio::null())
+            .status();
+        assert!(status.unwrap().success());
+        Snapshot::load(path.as_ref()).unwrap()
+    };
+    let one = run("one", "48", "1");
+    let many = run("many", "16384", "3");
+    assert!(one.bodies == many.bodies);
+    assert_eq!(
+        one.value("symplectic.balance"),
+        many.value("symplectic.balance")
+    );
+}
+
+#[test]
+fn files_are_written() {
+    let folder = Folder::new("files");
+    let [output, csv, json, plot, film] =
+        ["run.txt", "run.csv", "run.json", "run.svg", "film"].map(|name| folder.file(name));
+    PROGRAM.succeed(
+        &[
+            &MODEL[..],
+            &[
+                "--t-end", "1/16", "--every", "1/64", "--output", &output, "--csv", &csv,
+            ],
+            &["--json", &json, "--plot", &plot, "--snapshot-every", "1/32"],
+            &["--frames", &film, "--frame-every", "1/32"],
+        ]
+        .concat(),
+    );
+    let text = folder.text("run.csv");
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    for name in [
+        "time",
+        "energy_error",
+        "bound_mass",
+        "tidal_radius",
+        "lz",
+        "torque_x",
+    ] {
+        assert!(names.contains(&name), "{name}");
+    }
+    for line in lines {
+        assert_eq!(line.split(',').count(), names.len());
+    }
+    let figures: serde_json::Value = serde_json::from_str(&folder.text("run.json")).unwrap();
+    let first = &figures["records"][0];
+    let bound_mass = first["bound_mass"].as_f64().unwrap();
+    assert!((bound_mass - 1.0).abs() < 1e-12, "{bound_mass}");
+    // With W = 2 pi / 55 on a flat rotation curve (1 / 2 W^2)^(1/3) is 3.4.
+    let tidal_radius = first["tidal_radius"].as_f64().unwrap();
+    assert!((2.5..4.5).contains(&tidal_radius), "{tidal_radius}");
+    assert_eq!(figures["units"]["pc"], 10.0);
+    assert!(folder.text("run.svg").starts_with("<svg"));
+    for k in 0..3 {
+        let path = folder.file(&format!("film/frame.{k:06}.png"));
+        assert!(std::fs::metadata(path).unwrap().len() > 1000);
+    }
+    // A numbered snapshot knows its galaxy, and begins a new run there.
+    let [first, last] = ["run.0000.txt", "run.0002.txt"].map(|name| folder.file(name));
+    let tails = folder.file("tails.png");
+    PROGRAM.succeed(&["--draw", &first, &last, "--plot", &tails]);
+    PROGRAM.succeed(&["--draw", &last, "--zoom", "5", "--plot", &tails]);
+    let next = PROGRAM.figures("next", &["--input", &last, "--t-end", "1/8"]);
+    assert_eq!(
+        (next["galaxy"].as_str(), next["steps"].as_u64()),
+        (Some("irrgang"), Some(125))
+    );
+}
+
+#[test]
+fn the_summary_tells_units_and_tides() {
+    let output = PROGRAM.succeed(&[&MODEL[..], &["--t-end", "1/64"]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for words in [
+        "Irrgang et al. (2013)",
+        "16000 solar masses, 10 pc, 3.7",
+        "order 2, 1 forces a step",
+        "tidal radius",
+        "of the cluster's T + W",
+        "8.0000 kpc from the centre",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let folder = Folder::new("refusals");
+    let start = folder.file("start.txt");
+    PROGRAM.succeed(&[&MODEL[..], &["--t-end", "1/64", "--output", &start]].concat());
+    let damaged = folder.file("damaged.txt");
+    let text = folder
+        .text("start.txt")
+        .replace("symplectic.grid", "symplectic.gird");
+    std::fs::write(&damaged, text.replace("end ", "end # ")).unwrap();
+    for (arguments, words) in [
+        (&["--dt", "0"][..], "step must be"),
+        (&["--eps", "-1"], "finite number from 0"),
+        (&["--orbit", "circular"], "needs a --galaxy"),
+        (&["--scheme", "euler"], "invalid value"),
+        (&["--reverse"], "--input"),
+        (&["--input", "nowhere.txt"], "nowhere.txt"),
+        (
+            &["--input", &start, "--galaxy", "none", "--t-end", "2"],
+            "another galaxy",
+        ),
+        (
+            &["--input", &start, "--bits", "exact", "--t-end", "2"],
+            "--bits",
+        ),
+        (&["--input", &start, "--t-end", "1/128"], "already"),
+        (&["--input", &damaged, "--t-end", "2"], "symplectic.grid"),
+        (&["--draw", &start], "--plot"),
+        (&["--mass-function", "2,5,1"], "least and a largest"),
+    ] {
+        let said = PROGRAM.fail(arguments);
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+/// A black hole of 1e10 cluster masses: somebody leaves the range of fixed point, and the run up to there is kept.
+#[test]
+fn what_cannot_go_on_is_kept() {
+    let folder = Folder::new("range");
+    let output = folder.file("run.txt");
+    let said = PROGRAM.fail(&[
+        "--n",
+        "32",
+        "--orbit",
+        "radial",
+        "--radius",
+        "0.001",
+        "--black-hole",
+        "1e10",
+        "--bits",
+        "exact",
+        "--dt",
+        "1/16",
+        "--t-end",
+        "1e6",
+        "--output",
+        &output,
+    ]);
+    assert!(said.contains("range of fixed point"), "{said}");
+    let kept = Snapshot::load(output.as_ref()).unwrap();
+    assert_eq!(kept.bodies.len(), 32);
+}
