@@ -4,6 +4,7 @@
 //! [`kirin_kit::run::Log`]:
 //!
 //! ```text
+//! galaxy.field ...               what there is around the cluster, if anything
 //! hermite.settings EPS ETA ETA_START DT_MAX DT_MIN SHARED    SHARED is true or false
 //! hermite.counts STEPS BLOCKS PAIRS
 //! hermite.block_sizes C0 C1 ... blocks of 2^k to 2^(k+1) - 1 particles
@@ -11,6 +12,7 @@
 
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
+use kirin_kit::galaxy::Galaxy;
 use kirin_kit::report::exact;
 use kirin_kit::run::{Log, Run};
 use kirin_kit::snapshot::Line;
@@ -47,7 +49,11 @@ pub fn lines(s: &Settings, counts: &Counts) -> Vec<(String, String)> {
         lines.push((BLOCK_SIZES, sizes.join(" ")));
     }
     let owned = |(key, value): (&str, String)| (key.to_owned(), value);
-    lines.into_iter().map(owned).collect()
+    lines
+        .into_iter()
+        .map(owned)
+        .chain(s.galaxy.line())
+        .collect()
 }
 
 /// The settings of the run that `snapshot` was saved from; `None` where it holds bodies only.
@@ -67,6 +73,7 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
         dt_max: words.word()?,
         dt_min: words.word()?,
         shared: words.word()?,
+        galaxy: Galaxy::of(snapshot)?,
     };
     words.end()?;
     Ok(Some(settings))

@@ -190,10 +190,10 @@ impl<'g> Integrator<'g> {
     ///
     /// The library fails.
     pub fn synchronised(&mut self, t: f64) -> Result<Vec<Body>, Error> {
-        let mut copy = self.bodies.clone();
+        let (settings, mut copy) = (self.settings, self.bodies.clone());
         let absent: Vec<usize> = (0..copy.len()).filter(|&i| self.states[i].t != t).collect();
         self.forces(t, &absent, |this, i, acc, jerk| {
-            particle::synchronise(t, &mut copy[i], &this.states[i], acc, jerk)
+            particle::synchronise(&settings, t, &mut copy[i], &this.states[i], acc, jerk)
         })?;
         Ok(copy)
     }
@@ -302,7 +302,11 @@ impl Integration for Integrator<'_> {
     }
 
     fn energy(&self, bodies: &[Body]) -> Energy {
-        Energy::of(bodies, self.eps() * self.eps())
+        self.settings.energy(bodies)
+    }
+
+    fn notes(&self) -> Vec<(String, String)> {
+        self.settings.galaxy.line().into_iter().collect()
     }
 
     fn eps(&self) -> f64 {

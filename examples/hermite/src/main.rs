@@ -42,16 +42,18 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
 /// A new run, or the one that the input holds.
 fn begin<'g>(options: &Options, grape: &'g Grape) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
     let Some(path) = &options.run.files.input else {
-        let bodies = options.run.start.bodies()?;
-        let integrator = Integrator::start(grape, options.run.settings(None)?, 0.0, bodies)?;
+        let settings = options.run.settings(None)?;
+        let bodies = options.run.bodies(&settings.galaxy)?;
+        let integrator = Integrator::start(grape, settings, 0.0, bodies)?;
         return Ok(Run::new(integrator, options.run.start.log())?);
     };
     let snapshot = Snapshot::load(path).map_err(named(path))?;
     let saved = checkpoint::settings(&snapshot).map_err(named(path))?;
-    let settings = options.run.settings(saved)?;
+    let mut settings = options.run.settings(saved)?;
     let run = if saved.is_some() {
         checkpoint::resume(grape, settings, snapshot)
     } else {
+        settings.galaxy = options.run.galaxy_of(&snapshot).map_err(named(path))?;
         Integrator::start(grape, settings, snapshot.time, snapshot.bodies)
             .and_then(|integrator| Run::new(integrator, Log::default()))
     };

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Parser;
+use kirin_kit::Body;
+use kirin_kit::Snapshot;
 use kirin_kit::command::{Files, Start};
 use kirin_kit::comparison::Comparison;
+use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
 use kirin_kit::number::number;
 
 use crate::error::Error;
@@ -29,6 +32,8 @@ METHOD
   Smallest    what the digits of the time can hold (2^-52 at t = 1), or --dt-min: the run ends with an
               error where a smaller one is needed, and its --output can be resumed with another
               --dt-min or --eta. A close binary of period P takes steps of about sqrt(eta) P / 2 pi.
+  Galaxy      its acceleration and jerk are added to those of the pairs; units are those of the cluster:
+              --cluster-mass and --cluster-radius say what they are in solar masses and pc
   Energy      |E - E0| / |E0| in double precision on the host, of positions and velocities
               brought to one time by a step of a copy: looking does not change the run
 
@@ -89,6 +94,9 @@ pub struct RunOptions {
     /// What to read and write.
     #[command(flatten)]
     pub files: Files,
+    /// What there is around the cluster.
+    #[command(flatten)]
+    pub galaxy: GalaxyOptions,
     /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
@@ -111,7 +119,10 @@ impl RunOptions {
         let Some(saved) = saved else {
             let default = Settings::default();
             let eta_start = self.eta.unwrap_or(default.eta) * ETA_START;
-            return Ok(self.settings_or(default.eta, eta_start));
+            return Ok(Settings {
+                galaxy: self.galaxy.galaxy(None)?,
+                ..self.settings_or(default.eta, eta_start)
+            });
         };
         let contradicts = |given: Option<f64>, saved: f64| given.is_some_and(|v| v != saved);
         let shared_step = if saved.shared { saved.dt_max } else { f64::NAN };
@@ -123,6 +134,7 @@ impl RunOptions {
         ];
         match options.iter().find(|(_, contradicts)| *contradicts) {
             None => Ok(Settings {
+                galaxy: self.galaxy.galaxy(Some(saved.galaxy))?,
                 eta: self.eta.unwrap_or(saved.eta),
                 dt_min: self.dt_min.unwrap_or(saved.dt_min),
                 ..saved
@@ -143,7 +155,30 @@ impl RunOptions {
             dt_max: self.shared_step.or(self.dt_max).unwrap_or(default.dt_max),
             dt_min: self.dt_min.unwrap_or(default.dt_min),
             shared: self.shared_step.is_some(),
+            galaxy: Galaxy::default(),
         }
+    }
+
+    /// The bodies of a new run in `galaxy`, on their orbit.
+    ///
+    /// # Errors
+    ///
+    /// More bodies than this machine can count, or an orbit that is none.
+    pub fn bodies(&self, galaxy: &Galaxy) -> Result<Vec<Body>, Error> {
+        let bodies = self.start.bodies();
+        let mut bodies = bodies.map_err(|e| Error::Refused(e.to_string()))?;
+        self.galaxy.orbit(galaxy)?.place(galaxy, &mut bodies);
+        Ok(bodies)
+    }
+
+    /// The galaxy of a run that begins with the bodies of `snapshot`, which may name one.
+    ///
+    /// # Errors
+    ///
+    /// The options contradict it, or its line makes no sense.
+    pub fn galaxy_of(&self, snapshot: &Snapshot) -> Result<Galaxy, Error> {
+        let found = Galaxy::of(snapshot)?;
+        Ok(self.galaxy.galaxy((!found.is_none()).then_some(found))?)
     }
 }
 

@@ -5,8 +5,9 @@
 
 use kirin::client::JParticle;
 use kirin_kit::Body;
+use kirin_kit::galaxy::Field;
 use kirin_kit::snapshot::State;
-use kirin_kit::vector::Vec3;
+use kirin_kit::vector::{Vec3, add_scaled};
 
 use crate::error::Error;
 use crate::scheme::{self, Point};
@@ -95,7 +96,18 @@ pub fn point(body: &Body, state: &State) -> Point {
     }
 }
 
-/// Gives a particle its first force and the step that follows from it.
+/// Acceleration and jerk by the pairs, with those by the galaxy added for a particle that is predicted to be
+/// at `x` with the velocity `v`.
+fn with_galaxy(settings: &Settings, (x, v): (Vec3, Vec3), acc: Vec3, jerk: Vec3) -> (Vec3, Vec3) {
+    let (galaxy, mut acc, mut jerk) = (&settings.galaxy, acc, jerk);
+    if !galaxy.is_none() {
+        add_scaled(&mut acc, 1.0, &galaxy.acceleration(&x));
+        add_scaled(&mut jerk, 1.0, &galaxy.jerk(&x, &v));
+    }
+    (acc, jerk)
+}
+
+/// Gives a particle its first force and the step that follows from it. The galaxy's part is added here.
 ///
 /// # Errors
 ///
@@ -107,6 +119,7 @@ pub fn begin(
     acc: Vec3,
     jerk: Vec3,
 ) -> Result<(), Error> {
+    let (acc, jerk) = with_galaxy(settings, (body.x, body.v), acc, jerk);
     check_force(body, state.t, &acc, &jerk)?;
     (state.acc, state.jerk) = (acc, jerk);
     if !settings.shared {
@@ -116,8 +129,8 @@ pub fn begin(
     check_step(settings, body, state)
 }
 
-/// Takes a particle to the end of its step at `t`, where the force at its predicted point was found
-/// to be `acc` and `jerk`, and chooses its next step.
+/// Takes a particle to the end of its step at `t`, where the force of the pairs at its predicted point was
+/// found to be `acc` and `jerk`, and chooses its next step.
 ///
 /// # Errors
 ///
@@ -130,8 +143,11 @@ pub fn advance(
     acc: Vec3,
     jerk: Vec3,
 ) -> Result<(), Error> {
+    let start = point(body, state);
+    let predicted = scheme::predict(&start, t - state.t);
+    let (acc, jerk) = with_galaxy(settings, predicted, acc, jerk);
     check_force(body, t, &acc, &jerk)?;
-    let (end, higher) = scheme::correct(&point(body, state), state.dt, acc, jerk);
+    let (end, higher) = scheme::correct(&start, state.dt, acc, jerk);
     (body.x, body.v) = (end.x, end.v);
     let dt = if settings.shared {
         settings.dt_max
@@ -143,21 +159,25 @@ pub fn advance(
     check_step(settings, body, state)
 }
 
-/// The particle as it would be at `t` if its step ended there, where the force at its predicted point
-/// was found to be `acc` and `jerk`.
+/// The particle as it would be at `t` if its step ended there, where the force of the pairs at its predicted
+/// point was found to be `acc` and `jerk`.
 ///
 /// # Errors
 ///
 /// The force is not finite.
 pub fn synchronise(
+    settings: &Settings,
     t: f64,
     body: &mut Body,
     state: &State,
     acc: Vec3,
     jerk: Vec3,
 ) -> Result<(), Error> {
+    let start = point(body, state);
+    let predicted = scheme::predict(&start, t - state.t);
+    let (acc, jerk) = with_galaxy(settings, predicted, acc, jerk);
     check_force(body, t, &acc, &jerk)?;
-    let (end, _) = scheme::correct(&point(body, state), t - state.t, acc, jerk);
+    let (end, _) = scheme::correct(&start, t - state.t, acc, jerk);
     (body.x, body.v) = (end.x, end.v);
     Ok(())
 }

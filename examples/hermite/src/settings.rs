@@ -1,5 +1,9 @@
 //! What determines an integration, besides its initial conditions.
 
+use kirin_kit::Body;
+use kirin_kit::diagnostics::Energy;
+use kirin_kit::galaxy::Galaxy;
+
 use crate::error::Error;
 use crate::step;
 
@@ -19,6 +23,8 @@ pub struct Settings {
     pub dt_min: f64,
     /// Whether everybody takes the largest step always.
     pub shared: bool,
+    /// What there is around the cluster.
+    pub galaxy: Galaxy,
 }
 
 impl Default for Settings {
@@ -32,11 +38,21 @@ impl Default for Settings {
             dt_max: 0.125,
             dt_min: 0.0,
             shared: false,
+            galaxy: Galaxy::default(),
         }
     }
 }
 
 impl Settings {
+    /// Energy of `bodies` at one time, that in the galaxy included.
+    pub fn energy(&self, bodies: &[Body]) -> Energy {
+        let eps2 = self.eps * self.eps;
+        match self.galaxy.is_none() {
+            true => Energy::of(bodies, eps2),
+            false => Energy::in_field(bodies, eps2, &self.galaxy),
+        }
+    }
+
     /// Whether an integration can be made with these.
     ///
     /// # Errors

@@ -154,3 +154,66 @@ fn steps_are_of_many_lengths_and_blocks_of_many_sizes() {
     assert!(counts.block_sizes.iter().filter(|c| **c > 0).count() > 3);
     assert!(counts.mean_block_size() > 1.5 && counts.mean_block_size() < 128.0);
 }
+
+/// Half a radian round the Galaxy: the orbit's energy is 10^4 times the cluster's, and both are kept; the
+/// centre of mass stays on its circle.
+#[test]
+fn a_cluster_orbits_in_the_galaxy() {
+    let arguments = [
+        "--n",
+        "128",
+        "--galaxy",
+        "allen-santillan",
+        "--orbit",
+        "circular",
+        "--radius",
+        "8",
+        "--eps",
+        "1/64",
+        "--t-end",
+        "4",
+    ];
+    let folder = kirin_kit::trial::Folder::new("galaxy-run");
+    let output = folder.file("end.txt");
+    let more = ["--output", &output, "--snapshot-every", "4"];
+    let figures = figures("galaxy", &[&arguments[..], &more].concat());
+    let error = figures["energy_error"].as_f64().unwrap();
+    assert!(error < 5e-9, "{error:e}");
+    assert!(figures["initial_energy"].as_f64().unwrap() < -1e4);
+    let [start, end] = ["end.0000.txt", "end.0001.txt"]
+        .map(|name| kirin_kit::Snapshot::load(folder.file(name).as_ref()).unwrap());
+    let [before, after] = [&start, &end].map(|s| angular_momentum(&s.bodies)[2]);
+    assert!((before / (800.0 * 83.9) - 1.0).abs() < 1e-3, "{before:?}");
+    assert!(
+        (after / before - 1.0).abs() < 1e-8,
+        "{:e}",
+        after / before - 1.0
+    );
+    let (x, _) = kirin_kit::diagnostics::centre_of_mass(&end.bodies);
+    assert!((norm(&x) - 800.0).abs() < 0.01, "{x:?}");
+    // 4 / 59.9 of a revolution.
+    let angle = x[1].atan2(x[0]) / std::f64::consts::TAU;
+    assert!((angle * 59.9 - 4.0).abs() < 0.02, "{angle}");
+    // The galaxy is a part of what a run goes on with.
+    let resumed = common::PROGRAM.fail(&["--input", &output, "--galaxy", "none", "--t-end", "5"]);
+    assert!(resumed.contains("another galaxy"), "{resumed}");
+    let on = ["--input", &output, "--t-end", "4.125"];
+    let figures = common::figures("galaxy-on", &on);
+    assert!(figures["energy_error"].as_f64().unwrap() < 5e-9);
+}
+
+/// Without the galaxy's jerk the order of the energy error would be 3. On a circle it is nearly 5 with it, as
+/// errors of the fourth order cancel there.
+#[test]
+fn the_order_is_not_lower_in_the_galaxy() {
+    let errors = ["1/64", "1/128", "1/256"].map(|h| {
+        let arguments = ["--n", "32", "--eps", "1/2", "--shared-step", h];
+        let orbit = ["--galaxy", "irrgang", "--radius", "0.5"];
+        let figures = figures("order-galaxy", &[&arguments[..], &orbit].concat());
+        figures["energy_error"].as_f64().unwrap()
+    });
+    for pair in errors.windows(2) {
+        let slope = (pair[0] / pair[1]).log2();
+        assert!(slope > 3.7, "{errors:?}, {slope}");
+    }
+}

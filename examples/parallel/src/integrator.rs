@@ -275,7 +275,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let forces = self.forces.chunks_exact(crate::j_particles::FORCE);
         for (&i, force) in absent.iter().zip(forces) {
             let (acc, jerk) = two_d::halves(force);
-            particle::synchronise(t, &mut copy[i], &self.column.states[i], acc, jerk)?;
+            let state = &self.column.states[i];
+            particle::synchronise(&self.settings, t, &mut copy[i], state, acc, jerk)?;
         }
         Ok(self.collect(&copy)?.map(|(bodies, _)| bodies))
     }
@@ -370,7 +371,11 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
     }
 
     fn energy(&self, bodies: &[Body]) -> Energy {
-        Energy::of(bodies, self.eps() * self.eps())
+        self.settings.energy(bodies)
+    }
+
+    fn notes(&self) -> Vec<(String, String)> {
+        self.settings.galaxy.line().into_iter().collect()
     }
 
     fn eps(&self) -> f64 {

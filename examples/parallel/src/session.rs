@@ -134,10 +134,10 @@ fn plan<C: Communicator>(
 fn begin<C: Communicator>(world: &C, options: &Options) -> Result<Start, Error> {
     let refuse = |e: hermite::error::Error| Error::Refused(e.to_string());
     let Some(path) = &options.run.files.input else {
-        let bodies = options.run.start.bodies();
-        let bodies = bodies.map_err(|e| Error::Refused(e.to_string()))?;
+        let settings = options.run.settings(None).map_err(refuse)?;
+        let bodies = options.run.bodies(&settings.galaxy).map_err(refuse)?;
         return Ok(Start {
-            settings: options.run.settings(None).map_err(refuse)?,
+            settings,
             time: 0.0,
             bodies,
             past: None,
@@ -148,7 +148,11 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<Start, Error> 
     let named = |why: String| Error::Refused(named(path)(why));
     let snapshot = Snapshot::parse(&text).map_err(|e| named(e.to_string()))?;
     let settings = checkpoint::settings(&snapshot).map_err(|e| named(e.to_string()))?;
-    let settings = options.run.settings(settings).map_err(refuse)?;
+    let saved = settings.is_some();
+    let mut settings = options.run.settings(settings).map_err(refuse)?;
+    if !saved {
+        settings.galaxy = options.run.galaxy_of(&snapshot).map_err(refuse)?;
+    }
     let (mut past, mut log) = (None, Log::default());
     if let Some(states) = &snapshot.states {
         let counts = checkpoint::counts(&snapshot).map_err(|e| named(e.to_string()))?;
