@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles kernels/*.cu to kernels/prebuilt/*.ptx.
+"""Compiles the *.cu of each of the folders to prebuilt/*.ptx in it: kernels, and those of the examples.
 
 Needs Python 3.9 and pip on Linux on x86-64; no CUDA toolkit and no GPU: the compiler is NVRTC out
 of a pinned wheel of the Python package index (24 MB, fetched once). The result is the same bytes
 everywhere.
 
-    kernels/build.py            bring kernels/prebuilt up to date
+    kernels/build.py            bring every prebuilt/ up to date
     kernels/build.py --check    build anew elsewhere and compare byte by byte
 
 Ends with 0 if all is well, 1 if not, and 77 if the compiler cannot be had on this machine.
@@ -20,8 +20,8 @@ import tempfile
 
 from tools import nvrtc, wheels
 
-KERNELS = pathlib.Path(__file__).resolve().parent
-PREBUILT = KERNELS / "prebuilt"
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = [REPOSITORY / "kernels", REPOSITORY / "examples/textbook/kernels"]
 TARGET = "60"
 OPTIONS = [f"--gpu-architecture=compute_{TARGET}", "--std=c++17", "--fmad=false", "--ftz=true"]
 # What NVRTC 12.1 writes, and the first Linux driver that reads it (that of CUDA 12.1).
@@ -38,23 +38,30 @@ def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
-def sources():
+def sources(folder):
     """Every file that goes into a module."""
-    return sorted([*KERNELS.glob("*.cu"), *KERNELS.glob("*.cuh")])
+    return sorted([*folder.glob("*.cu"), *folder.glob("*.cuh")])
 
 
-def modules():
-    return sorted(KERNELS.glob("*.cu"))
+def modules(folder):
+    return sorted(folder.glob("*.cu"))
 
 
 def declared(module):
-    """The kernels of a module: whatever a macro makes a `__global__` function of, in its source or
-    through the macros of the headers."""
+    """The kernels of a module: the `__global__` functions in its source and in the headers that it names, and whatever a
+    macro makes one of, in its source or through the macros of the headers."""
     macros = {}
-    for path in [KERNELS / "kirin.cuh", *sources()]:
+    for path in sorted(sources(module.parent), key=lambda path: path.name != "kirin.cuh"):
         for name, parameters, body in re.findall(r"^#define (\w+)\(([^)]*)\)(.*)$", joined(path), re.M):
             macros.setdefault(name, ([one.strip() for one in parameters.split(",")], body))
-    return set(made(re.sub(r"^#.*$", "", joined(module), flags=re.M), macros))
+    named = re.findall(r'^#include "([^"]+)"$', module.read_text(), re.M)
+    headers = "".join(without_directives(module.parent / name) for name in named)
+    text = without_directives(module)
+    return set(made(text, macros)) | set(re.findall(r"__global__ void (\w+)\(", headers + text))
+
+
+def without_directives(path):
+    return re.sub(r"^#.*$", "", joined(path), flags=re.M)
 
 
 def joined(path):
@@ -87,14 +94,14 @@ def check_ptx(module, ptx):
         raise Wrong(f"{module.name}: kernels {sorted(entries ^ wanted)} are in the source or the PTX, not in both")
 
 
-def build():
-    """All modules: file name -> contents."""
+def build(folder):
+    """All modules of a folder: file name -> contents."""
     compiler = nvrtc.Compiler()
     if compiler.version() != tuple(map(int, nvrtc.VERSION.split(".")[:2])):
         raise Wrong(f"NVRTC says that it is {compiler.version()}, expected {nvrtc.VERSION}")
     built = {}
-    for module in modules():
-        options = OPTIONS + [f"-I{KERNELS}"]
+    for module in modules(folder):
+        options = OPTIONS + [f"-I{folder}"]
         ptx, warnings = compiler.compile(module.read_text(), module.name, options)
         if warnings.strip():
             print(warnings, file=sys.stderr)
@@ -103,17 +110,17 @@ def build():
     return built
 
 
-def manifest(built):
+def manifest(folder, built):
     """What prebuilt/ was made from, and how. ffi-tests/tests/prebuilt.rs reads it."""
     lines = [
         "# Written by kernels/build.py.",
         f"nvrtc {nvrtc.VERSION}",
-        f"options {' '.join(OPTIONS)} -Ikernels",
+        f"options {' '.join(OPTIONS)} -I{folder.relative_to(REPOSITORY)}",
         f"ptx {PTX_VERSION}",
         f"target sm_{TARGET}",
         f"driver {LEAST_DRIVER}",
     ]
-    lines += [f"source {sha256(path.read_bytes())} {path.name}" for path in sources()]
+    lines += [f"source {sha256(path.read_bytes())} {path.name}" for path in sources(folder)]
     lines += [f"module {sha256(data)} {name}" for name, data in sorted(built.items())]
     return ("\n".join(lines) + "\n").encode()
 
@@ -123,25 +130,47 @@ def read(folder):
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())} if folder.is_dir() else {}
 
 
-def is_current():
+def is_current(folder):
     """Whether prebuilt/ is what its MANIFEST says, and that is what this program would write."""
-    there = read(PREBUILT)
+    there = read(folder / "prebuilt")
     recorded = there.pop("MANIFEST", None)
-    names = {module.stem + ".ptx" for module in modules()}
-    return set(there) == names and recorded == manifest(there)
+    names = {module.stem + ".ptx" for module in modules(folder)}
+    return set(there) == names and recorded == manifest(folder, there)
 
 
-def write(files):
+def write(folder, files):
     """Makes prebuilt/ hold these files only."""
-    PREBUILT.mkdir(exist_ok=True)
-    for name in read(PREBUILT).keys() - files.keys():
-        (PREBUILT / name).unlink()
+    prebuilt = folder / "prebuilt"
+    prebuilt.mkdir(exist_ok=True)
+    for name in read(prebuilt).keys() - files.keys():
+        (prebuilt / name).unlink()
     for name, data in files.items():
-        with tempfile.NamedTemporaryFile(dir=KERNELS, prefix=".", delete=False) as scratch:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".", delete=False) as scratch:
             scratch.write(data)
         made = pathlib.Path(scratch.name)
         made.chmod(0o644)
-        made.rename(PREBUILT / name)
+        made.rename(prebuilt / name)
+
+
+def bring_up_to_date(folder, arguments):
+    """Builds or compares the modules of a folder; whether all is well."""
+    prebuilt = (folder / "prebuilt").relative_to(REPOSITORY)
+    if is_current(folder) and not arguments.check and not arguments.force:
+        print(f"{prebuilt} is up to date")
+        return True
+    built = build(folder)
+    files = {**built, "MANIFEST": manifest(folder, built)}
+    if not arguments.check:
+        write(folder, files)
+        print(f"{prebuilt}: built {', '.join(sorted(built))}")
+        return True
+    there = read(folder / "prebuilt")
+    wrong = sorted(name for name in files.keys() | there.keys() if files.get(name) != there.get(name))
+    for name in wrong:
+        print(f"{prebuilt}/{name} is not what the sources make: run kernels/build.py", file=sys.stderr)
+    if not wrong:
+        print(f"{prebuilt} is what the sources make: {', '.join(sorted(built))}")
+    return not wrong
 
 
 def main():
@@ -149,29 +178,15 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare, change nothing")
     parser.add_argument("--force", action="store_true", help="build even if all hashes fit")
     arguments = parser.parse_args()
-    if is_current() and not arguments.check and not arguments.force:
-        print("kernels/prebuilt is up to date")
-        return 0
     try:
-        built = build()
+        all_well = [bring_up_to_date(folder, arguments) for folder in FOLDERS]
     except wheels.Unavailable as why:
         print(f"cannot build: {why}", file=sys.stderr)
         return UNAVAILABLE
     except (Wrong, nvrtc.CompileError) as why:
         print(why, file=sys.stderr)
         return 1
-    files = {**built, "MANIFEST": manifest(built)}
-    if not arguments.check:
-        write(files)
-        print(f"built {', '.join(sorted(built))}")
-        return 0
-    there = read(PREBUILT)
-    wrong = sorted(name for name in files.keys() | there.keys() if files.get(name) != there.get(name))
-    for name in wrong:
-        print(f"kernels/prebuilt/{name} is not what the sources make: run kernels/build.py", file=sys.stderr)
-    if not wrong:
-        print(f"kernels/prebuilt is what the sources make: {', '.join(sorted(built))}")
-    return 1 if wrong else 0
+    return 0 if all(all_well) else 1
 
 
 if __name__ == "__main__":

@@ -31,16 +31,6 @@ CUresult accept(const std::string &text)
     return target > settings().major * 10 + settings().minor ? NO_BINARY_FOR_GPU : SUCCESS;
 }
 
-// Bytes of the parameter of an entry of the text; -1 if it has no such entry.
-long parameter_bytes(const std::string &text, const std::string &name)
-{
-    std::size_t at = text.find(".entry " + name + "(");
-    if (at == std::string::npos)
-        return -1;
-    std::string list = text.substr(at, text.find(')', at) - at);
-    return std::max(0L, number_after(list, name + "_param_0["));
-}
-
 CUresult load(Device *device, CUmodule *out, const void *image)
 {
     std::string text = replaced(static_cast<const char *>(image));
@@ -132,17 +122,17 @@ CALL(cuModuleGetFunction, CUfunction *out, CUmodule module, const char *name)
             std::shared_ptr<const Kernel> made = make_kernel(device, module->text, name);
             if (!made)
                 return NOT_FOUND;
-            long bytes = parameter_bytes(module->text, name);
-            if (bytes < 0) {
+            if (module->text.find(".entry " + std::string(name) + "(") == std::string::npos) {
                 complain(std::string("no kernel ") + name + " in the PTX");
                 return NOT_FOUND;
             }
-            if (std::size_t(bytes) != made->args_size) {
-                complain(std::string(name) + " takes " + std::to_string(bytes) + " bytes in the PTX, " +
+            std::vector<Parameter> parameters = parameters_of(module->text, name);
+            if (bytes_of(parameters) != made->args_size) {
+                complain(std::string(name) + " takes " + std::to_string(bytes_of(parameters)) + " bytes in the PTX, " +
                          std::to_string(made->args_size) + " in the shim");
                 return INVALID_PTX;
             }
-            function.reset(new Function{std::move(made), device});
+            function.reset(new Function{std::move(made), std::move(parameters), device});
         }
         return *out = function.get(), SUCCESS;
     });
@@ -194,8 +184,9 @@ CALL(cuLaunchKernel, CUfunction function, unsigned grid_x, unsigned grid_y, unsi
         }
         count("blocks", 1ul * grid.x * grid.y * grid.z);
         count("kernel:" + kernel->name, 1);
-        const char *begin = static_cast<const char *>(parameters[0]);
-        std::vector<char> args(begin, begin + kernel->args_size);
+        std::vector<char> args(kernel->args_size);
+        for (std::size_t n = 0; n < function->parameters.size(); ++n)
+            std::memcpy(args.data() + function->parameters[n].at, parameters[n], function->parameters[n].bytes);
         if (CUresult code = check_arguments(device, *kernel, args.data()))
             return code;
         note(kernel->name + " " + std::to_string(grid_x * grid_y * grid_z));

@@ -12,6 +12,7 @@
 
 #include "cuda.h"
 #include "launch.h"
+#include "parameters.h"
 
 namespace ptx {
 class Region;
@@ -52,6 +53,7 @@ struct Kernel {
 
 struct Function {
     std::shared_ptr<const Kernel> kernel;
+    std::vector<Parameter> parameters;
     Device *device;
 };
 

@@ -63,17 +63,21 @@ fn module(name: &str, body: &str) -> String {
 
 /// What the client prints, and the driver's log.
 fn ask(name: &str, body: &str, settings: &[(&str, &str)]) -> Option<(Vec<i64>, Log)> {
+    ask_module(name, &module(name, body), settings)
+}
+
+fn ask_module(name: &str, text: &str, settings: &[(&str, &str)]) -> Option<(Vec<i64>, Log)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let place = |what: &str| library::workspace().join(format!("interpreter-{number}.{what}"));
     let program = client()?.join("program");
-    std::fs::write(place("ptx"), module(name, body)).expect("the target folder is writable");
+    std::fs::write(place("ptx"), text).expect("the target folder is writable");
     let mut command = clean_command(program, settings);
     command.env("FAKE_CUDA_LOG", place("log"));
     command.env("PTX", place("ptx")).arg(name);
     let output = run(&mut command);
     let (out, err) = texts(&output);
-    assert!(output.status.success() && err.is_empty(), "{body}\n{err}");
+    assert!(output.status.success() && err.is_empty(), "{text}\n{err}");
     let numbers = out.split_whitespace().filter_map(|w| w.parse().ok());
     Some((numbers.collect(), Log::read(&place("log"))))
 }
@@ -163,6 +167,22 @@ fn races_in_global_memory() {
     refused("reverse", body, "race: a write of what thread");
     let reads = "	ld.global.u32 	%r5, [%rd1];\n	st.global.u32 	[%rd4], %r5;";
     refused("reverse", reads, "race: a write of what");
+    // Whom a neighbour read before the barrier, a thread may read and write behind it.
+    let behind = "
+	xor.b32 	%r5, %r2, 1;
+	mul.wide.u32 	%rd9, %r5, 4;
+	add.s64 	%rd10, %rd2, %rd9;
+	ld.global.u32 	%r6, [%rd10];
+	bar.sync 	0;
+	ld.global.u32 	%r7, [%rd5];
+	st.global.u32 	[%rd5], %r6;
+	st.global.u32 	[%rd4], %r7;";
+    let Some(found) = words("reverse", behind, &[]) else {
+        return;
+    };
+    assert_eq!(found, (0..ALL as u32).collect::<Vec<_>>());
+    let before = behind.replace("	bar.sync 	0;\n", "");
+    refused("reverse", &before, "race: a write of what several");
 }
 
 /// Each thread leaves its number, the last block adds what the others left.
@@ -239,6 +259,115 @@ fn threads_that_part_at_a_barrier() {
 	bar.sync 	0;
 $OVER:";
     refused("toy", body, "54 of 64 threads wait at line");
+}
+
+/// What the lanes of a warp get of a shuffle, and of its predicate, where lane i brings 100 + i.
+#[test]
+fn lanes_of_a_warp_exchange_words() {
+    let body = |shuffle: &str| {
+        format!(
+            "
+	add.s32 	%r5, %r1, 100;
+	mov.u32 	%r6, 3;
+	shfl.sync.{shuffle}, -1;
+	selp.b32 	%r8, 1000, 0, %p1;
+	add.s32 	%r9, %r7, %r8;
+	st.global.u32 	[%rd4], %r9;"
+        )
+    };
+    let lane = |i: usize| i as i32 % 32;
+    type From = fn(i32) -> i32;
+    // The whole warp as one segment, and segments of 8 lanes: 31 - 7 in the bits from 8 on.
+    let cases: [(&str, From, i32); 7] = [
+        ("bfly.b32 	%r7|%p1, %r5, %r6, 31", |l| l ^ 3, 32),
+        ("up.b32 	%r7|%p1, %r5, %r6, 0", |l| l - 3, 32),
+        ("down.b32 	%r7|%p1, %r5, %r6, 31", |l| l + 3, 32),
+        ("idx.b32 	%r7|%p1, %r5, %r6, 31", |_| 3, 32),
+        ("up.b32 	%r7|%p1, %r5, 3, 6144", |l| l - 3, 8),
+        ("down.b32 	%r7|%p1, %r5, 3, 6175", |l| l + 3, 8),
+        ("idx.b32 	%r7|%p1, %r5, 3, 6175", |l| l / 8 * 8 + 3, 8),
+    ];
+    for (shuffle, from, segment) in cases {
+        for order in ["forward", "reverse", "1", "2", "3"] {
+            let settings = [("FAKE_CUDA_ORDER", order)];
+            let Some(found) = words("reverse", &body(shuffle), &settings) else {
+                return;
+            };
+            let expected = (0..ALL).map(|i| {
+                let (mine, other) = (lane(i), from(lane(i)));
+                let inside = other.div_euclid(segment) == mine.div_euclid(segment);
+                let got = if inside { other } else { mine };
+                (100 + (i % BLOCK) as i32 - mine + got + 1000 * i32::from(inside)) as u32
+            });
+            assert_eq!(found, expected.collect::<Vec<_>>(), "{order}: {shuffle}");
+        }
+    }
+    let without = body("bfly.b32 	%r7, %r5, %r6, 31").replace(", %p1;", ", 0;");
+    let found = words("reverse", &without, &[]).expect("g++ was here");
+    assert_eq!(found[0], 103);
+}
+
+#[test]
+fn lanes_that_miss_a_shuffle() {
+    let body = "
+	setp.lt.u32 	%p1, %r1, 10;
+	@%p1 bra 	$OVER;
+	shfl.sync.bfly.b32 	%r7|%p2, %r1, 1, 31, MEMBERS;
+$OVER:";
+    refused(
+        "toy",
+        &body.replace("MEMBERS", "-1"),
+        "lane 0 is not at this shuffle",
+    );
+    refused(
+        "toy",
+        &body.replace("MEMBERS", "1"),
+        "a shuffle among others",
+    );
+    let at_two_places = "
+	setp.lt.u32 	%p1, %r1, 10;
+	@%p1 bra 	$OTHER;
+	shfl.sync.bfly.b32 	%r7|%p2, %r1, 1, 31, -1;
+	bra.uni 	$OVER;
+$OTHER:
+	shfl.sync.bfly.b32 	%r7|%p2, %r1, 1, 31, -1;
+$OVER:";
+    refused("toy", at_two_places, "is not at this shuffle");
+    let beside = "
+	setp.lt.u32 	%p1, %r1, 32;
+	@!%p1 bra 	$OVER;
+	and.b32  	%r5, %r1, 31;
+	setp.lt.u32 	%p1, %r5, 16;
+	@!%p1 bra 	$OVER;
+	shfl.sync.bfly.b32 	%r7|%p2, %r1, 16, 31, 65535;
+$OVER:";
+    refused("toy", beside, "a lane that is not in the shuffle");
+    refused(
+        "toy",
+        "	shfl.sync.bfly.f32 	%f1|%p2, %f2, 1, 31, -1;",
+        "the interpreter does not know",
+    );
+}
+
+/// A kernel of several parameters: the client's structure in parts.
+#[test]
+fn parameters_one_by_one() {
+    let whole = module("reverse", REVERSE);
+    let apart = whole
+        .replace(
+            ".param .align 8 .b8 reverse_param_0[24]",
+            ".param .align 8 .b8 reverse_param_0[8],\n	.param .u64 reverse_param_1,\n	.param .u32 reverse_param_2,\n	.param .u32 reverse_param_3",
+        )
+        .replace("[reverse_param_0+8]", "[reverse_param_1]");
+    assert_ne!(whole, apart);
+    let Some((numbers, log)) = ask_module("reverse", &apart, &[]) else {
+        return;
+    };
+    assert_eq!(log.complaints, [""; 0]);
+    assert_eq!(
+        Some(&numbers[2..]),
+        ask("reverse", REVERSE, &[]).as_ref().map(|w| &w.0[2..])
+    );
 }
 
 /// Words 0 to 255 are the bits of denormal numbers.

@@ -1,4 +1,4 @@
-//! The PTX under `kernels/prebuilt` is what `kernels/build.py` made of the sources beside it:
+//! The PTX in `kernels/prebuilt`, and in that of an example, is what `kernels/build.py` made of the sources beside it:
 //! told from hashes, so that no compiler is needed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +12,12 @@ const REBUILD: &str = "run kernels/build.py";
 
 fn kernels() -> PathBuf {
     generate::repository().join("kernels")
+}
+
+/// All folders with kernels.
+fn folders() -> [PathBuf; 2] {
+    let example = generate::repository().join("examples/textbook/kernels");
+    [kernels(), example]
 }
 
 fn sha256(path: &Path) -> String {
@@ -37,7 +43,7 @@ fn files(folder: &Path, ends: &[&str]) -> BTreeSet<String> {
         .collect()
 }
 
-/// What `kernels/prebuilt/MANIFEST` records.
+/// What the `prebuilt/MANIFEST` of a folder records.
 struct Manifest {
     /// Values of the lines of one word and one value: compiler, versions.
     values: BTreeMap<String, String>,
@@ -47,8 +53,8 @@ struct Manifest {
 }
 
 impl Manifest {
-    fn read() -> Self {
-        let path = kernels().join("prebuilt/MANIFEST");
+    fn read(folder: &Path) -> Self {
+        let path = folder.join("prebuilt/MANIFEST");
         let text = fs::read_to_string(&path)
             .unwrap_or_else(|error| panic!("{}: {error}; {REBUILD}", path.display()));
         let mut manifest = Self {
@@ -81,65 +87,76 @@ impl Manifest {
 
 #[test]
 fn sources_are_those_that_were_compiled() {
-    let recorded = Manifest::read().sources;
-    let present = files(&kernels(), &[".cu", ".cuh"]);
-    assert!(!present.is_empty());
-    assert_eq!(
-        recorded.keys().cloned().collect::<BTreeSet<_>>(),
-        present,
-        "sources came or went; {REBUILD}"
-    );
-    for (name, hash) in &recorded {
+    for folder in folders() {
+        let recorded = Manifest::read(&folder).sources;
+        let present = files(&folder, &[".cu", ".cuh"]);
+        assert!(!present.is_empty());
         assert_eq!(
-            *hash,
-            sha256(&kernels().join(name)),
-            "kernels/{name} changed, the PTX did not; {REBUILD}"
+            recorded.keys().cloned().collect::<BTreeSet<_>>(),
+            present,
+            "{}: sources came or went; {REBUILD}",
+            folder.display()
         );
+        for (name, hash) in &recorded {
+            let path = folder.join(name);
+            let what = path.display();
+            assert_eq!(
+                *hash,
+                sha256(&path),
+                "{what} changed, the PTX did not; {REBUILD}"
+            );
+        }
     }
 }
 
 #[test]
 fn each_module_has_its_ptx_as_it_was_built() {
-    let recorded = Manifest::read().modules;
-    let prebuilt = kernels().join("prebuilt");
-    let expected: BTreeSet<String> = files(&kernels(), &[".cu"])
-        .iter()
-        .map(|name| name.replace(".cu", ".ptx"))
-        .collect();
-    assert_eq!(
-        files(&prebuilt, &[".ptx"]),
-        expected,
-        "one PTX a module; {REBUILD}"
-    );
-    assert_eq!(
-        recorded.keys().cloned().collect::<BTreeSet<_>>(),
-        expected,
-        "one PTX a module; {REBUILD}"
-    );
-    for (name, hash) in &recorded {
+    for folder in folders() {
+        let recorded = Manifest::read(&folder).modules;
+        let prebuilt = folder.join("prebuilt");
+        let expected: BTreeSet<String> = files(&folder, &[".cu"])
+            .iter()
+            .map(|name| name.replace(".cu", ".ptx"))
+            .collect();
         assert_eq!(
-            *hash,
-            sha256(&prebuilt.join(name)),
-            "kernels/prebuilt/{name} is not as it was built; {REBUILD}"
+            files(&prebuilt, &[".ptx"]),
+            expected,
+            "one PTX a module; {REBUILD}"
         );
+        assert_eq!(
+            recorded.keys().cloned().collect::<BTreeSet<_>>(),
+            expected,
+            "one PTX a module; {REBUILD}"
+        );
+        for (name, hash) in &recorded {
+            let path = prebuilt.join(name);
+            let what = path.display();
+            assert_eq!(
+                *hash,
+                sha256(&path),
+                "{what} is not as it was built; {REBUILD}"
+            );
+        }
     }
 }
 
 #[test]
 fn the_ptx_is_for_the_devices_and_drivers_that_the_readme_names() {
-    let manifest = Manifest::read();
+    let manifest = Manifest::read(&kernels());
     let (version, target) = (manifest.value("ptx"), manifest.value("target"));
-    for name in manifest.modules.keys() {
-        let ptx = fs::read_to_string(kernels().join("prebuilt").join(name)).expect("PTX is text");
-        let directives: Vec<&str> = ptx
-            .lines()
-            .filter(|line| line.starts_with(".version ") || line.starts_with(".target "))
-            .collect();
-        assert_eq!(
-            directives,
-            [format!(".version {version}"), format!(".target {target}")],
-            "{name}"
-        );
+    for folder in folders() {
+        for name in Manifest::read(&folder).modules.keys() {
+            let ptx = fs::read_to_string(folder.join("prebuilt").join(name)).expect("PTX is text");
+            let directives: Vec<&str> = ptx
+                .lines()
+                .filter(|line| line.starts_with(".version ") || line.starts_with(".target "))
+                .collect();
+            assert_eq!(
+                directives,
+                [format!(".version {version}"), format!(".target {target}")],
+                "{name}"
+            );
+        }
     }
     let readme = fs::read_to_string(kernels().join("README.md")).expect("kernels/README.md");
     for promise in [

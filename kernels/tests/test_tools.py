@@ -177,13 +177,13 @@ class Declared(unittest.TestCase):
                 "#define KERNEL(name, Args, threads) static void name(const Args& a)\n"
             )
             (folder / "many.cuh").write_text(
+                'extern "C" __global__ void plain(int n) {}\n'
                 "#define ONE(name, tile) KERNEL(sum_##name##_##tile, Args, 64) { sum<tile>(a); }\n"
                 "#define MANY(Type, name) \\\n    ONE(name##_near, 1) \\\n    KERNEL(sum_##name##_2, Args, 64) {}\n"
             )
             module = folder / "module.cu"
             module.write_text('#include "many.cuh"\nMANY(Float, mixed)\nKERNEL(own, Args, 32) {}\n// KERNEL(gone, Args, 32)\n')
-            with mock.patch.object(build, "KERNELS", folder):
-                self.assertEqual(build.declared(module), {"sum_mixed_near_1", "sum_mixed_2", "own"})
+            self.assertEqual(build.declared(module), {"sum_mixed_near_1", "sum_mixed_2", "own", "plain"})
 
 
 if __name__ == "__main__":

@@ -6,18 +6,22 @@
 //! * [`particles`]: the arrays, initial conditions, output
 //! * [`distribution`]: block and cyclic distributions
 //! * [`team`]: threads that begin together, and arrays that they share
+//! * [`gpu`]: a GPU, its arrays and kernels
 //! * [`ranks`]: processes that exchange messages
 //! * [`nbody`]: the n-body solvers, one a file
 //! * [`sort`]: sample sort, one version a file
 //! * [`tables`]: Tables 7.1, 7.2 and 7.4, made by the solvers themselves
+//! * [`report`]: the chapter's run times beside this machine
 //! * [`options`], [`run`]: the command line and what follows from it
 
 pub mod distribution;
+pub mod gpu;
 pub mod nbody;
 pub mod options;
 pub mod particles;
 pub mod physics;
 pub mod ranks;
+pub mod report;
 pub mod run;
 pub mod sort;
 pub mod tables;

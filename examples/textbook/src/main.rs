@@ -7,7 +7,7 @@ use textbook::options::Options;
 use textbook::run;
 
 fn main() -> ExitCode {
-    match run::run(&Options::parse().program) {
+    match run::run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             // Without words where another process says it.

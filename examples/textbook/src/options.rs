@@ -9,6 +9,7 @@ use crate::distribution::Distribution;
 use crate::nbody::reduced_threads::Schedule;
 use crate::particles::Plan;
 use crate::physics::Scheme;
+use crate::report::ReportOptions;
 use crate::sort::keys::Order;
 
 /// Four times as many as in the chapter's largest run.
@@ -25,11 +26,14 @@ velocity, five numbers. The sorts print a key a line. All programs tell on stder
 /// The parallel programs of a textbook's chapter, and the same through kirin.
 #[derive(Debug, Parser)]
 #[command(name = "textbook", version, after_help = NOTES)]
-#[command(arg_required_else_help = true, subcommand_required = true)]
+#[command(arg_required_else_help = true, args_conflicts_with_subcommands = true)]
 pub struct Options {
     /// Which program.
     #[command(subcommand)]
-    pub program: Program,
+    pub program: Option<Program>,
+    /// Or a report.
+    #[command(flatten)]
+    pub report: ReportOptions,
 }
 
 /// The programs.
@@ -89,6 +93,24 @@ pub enum Program {
         #[arg(long, value_name = "P", value_parser = workers)]
         ranks: Option<usize>,
     },
+    /// Basic n-body solver on a GPU
+    BasicGpu {
+        /// The problem.
+        #[command(flatten)]
+        problem: Problem,
+        /// The launch.
+        #[command(flatten)]
+        device: Device,
+    },
+    /// Basic n-body solver on a GPU, with shared memory
+    SharedGpu {
+        /// The problem.
+        #[command(flatten)]
+        problem: Problem,
+        /// The launch.
+        #[command(flatten)]
+        device: Device,
+    },
     /// The n-body problem through the GRAPE-6 interface
     Library {
         /// The problem.
@@ -124,6 +146,15 @@ pub enum Program {
         /// Number of processes, as threads of this one [default: those of the MPI launcher, or 1]
         #[arg(long, value_name = "P", value_parser = workers)]
         ranks: Option<usize>,
+    },
+    /// Sample sort on a GPU
+    SortGpu {
+        /// The keys.
+        #[command(flatten)]
+        list: List,
+        /// Threads of a thread block, whole warps
+        #[arg(long, value_name = "T", default_value = "256", value_parser = warps)]
+        block: usize,
     },
     /// Who computes which pair, and what travels when: Tables 7.1, 7.2 and 7.4
     Tables,
@@ -168,6 +199,17 @@ impl Problem {
             every: self.every,
         }
     }
+}
+
+/// How the GPU's kernels are launched.
+#[derive(Clone, Debug, Args)]
+pub struct Device {
+    /// Threads of a thread block
+    #[arg(long, value_name = "T", default_value = "1024", value_parser = workers)]
+    pub block: usize,
+    /// Single precision, as in the chapter's Table 7.7
+    #[arg(long)]
+    pub float: bool,
 }
 
 /// A list of keys.
@@ -219,4 +261,12 @@ fn keys(text: &str) -> Result<usize, String> {
 /// Threads, processes or buckets.
 fn workers(text: &str) -> Result<usize, String> {
     at_most(MOST_WORKERS, one_or_more(text)?)
+}
+
+/// Threads of a thread block, in whole warps.
+fn warps(text: &str) -> Result<usize, String> {
+    match workers(text)? {
+        threads if threads % 32 == 0 => Ok(threads),
+        threads => Err(format!("{threads} is not a multiple of 32")),
+    }
 }

@@ -6,17 +6,30 @@ mod sort;
 use std::io::Write;
 use std::time::Instant;
 
+use crate::nbody::gpu::Memory;
 use crate::nbody::{basic, basic_threads, reduced, reduced_threads};
-use crate::options::Program;
+use crate::options::{Options, Program};
+use crate::report;
 use crate::sort as sorts;
 use crate::tables;
 
-/// Runs `program`.
+/// Does what the command line asks for.
 ///
 /// # Errors
 ///
 /// Why it could not; in words.
-pub fn run(program: &Program) -> Result<(), String> {
+pub fn run(options: &Options) -> Result<(), String> {
+    match &options.program {
+        Some(program) => run_program(program),
+        None => {
+            let text = report::report(&options.report)?;
+            print(&text.unwrap_or_default());
+            Ok(())
+        }
+    }
+}
+
+fn run_program(program: &Program) -> Result<(), String> {
     match program {
         Program::Basic { problem } => nbody::run(problem, |particles, plan, output| {
             basic::solve(particles, plan, output);
@@ -42,6 +55,8 @@ pub fn run(program: &Program) -> Result<(), String> {
         }),
         Program::BasicRanks { problem, ranks } => nbody::on_ranks(*ranks, problem, false),
         Program::ReducedRanks { problem, ranks } => nbody::on_ranks(*ranks, problem, true),
+        Program::BasicGpu { problem, device } => nbody::on_gpu(Memory::Global, device, problem),
+        Program::SharedGpu { problem, device } => nbody::on_gpu(Memory::Shared, device, problem),
         Program::Library { problem, library } => nbody::by_library(library.as_deref(), problem),
         Program::Sort { buckets, list } => sort::run(list, |keys| {
             sorts::serial::sort(keys, *buckets);
@@ -51,6 +66,7 @@ pub fn run(program: &Program) -> Result<(), String> {
             sort::run(list, |keys| sorts::threads::sort(keys, *threads))
         }
         Program::SortRanks { list, ranks } => sort::on_ranks(*ranks, list),
+        Program::SortGpu { list, block } => sort::run(list, |keys| sorts::gpu::sort(keys, *block)),
         Program::Tables => {
             print(&tables::markdown());
             Ok(())

@@ -43,6 +43,7 @@ private:
     std::vector<Team *> running;
 
     bool meet();
+    bool shuffle();
 };
 
 } // namespace ptx

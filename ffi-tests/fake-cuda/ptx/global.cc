@@ -152,7 +152,8 @@ const u8 *GlobalMemory::read(u64 at, unsigned bytes, u32 thread, bool alone, boo
         } else if (cell.reader_block != block) {
             cell.reader_block = many_blocks;
         } else if (cell.reader != reader) {
-            cell.reader = u16(several);
+            // Who read before the last barrier is in nobody's way any more.
+            cell.reader = cell.reader_phase == phase ? u16(several) : reader;
         }
         cell.reader_phase = phase;
         cell.reader_fences = fences[thread];

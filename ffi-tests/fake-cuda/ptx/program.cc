@@ -271,6 +271,8 @@ private:
             Step &made = step(Step::vote);
             made.from[0] = u32(read(now->operands[2], "pred"));
             made.to = u32(write(now->operands[0], "pred"));
+        } else if (opcode.compare(0, 10, "shfl.sync.") == 0) {
+            shuffle();
         } else if (opcode == "membar.gl" || opcode == "membar.sys" || opcode == "fence.acq_rel.gpu" ||
                    opcode == "fence.sc.gpu") {
             step(Step::fence);
@@ -278,8 +280,28 @@ private:
             return false;
         }
         if (now->guard >= 0 && opcode != "bra" && opcode != "ret" && opcode != "exit")
-            wrong("a barrier or fence under a condition");
+            wrong("a barrier, fence or shuffle under a condition");
         return true;
+    }
+
+    // shfl.sync.MODE.b32 to[|predicate], value, lane, clamp and segments, members
+    void shuffle()
+    {
+        expect(5);
+        const std::string mode = now->opcode.substr(10);
+        if (mode != "idx.b32" && mode != "up.b32" && mode != "down.b32" && mode != "bfly.b32")
+            wrong("the interpreter does not know " + now->opcode);
+        Step &made = step(Step::shuffle);
+        made.mode = mode[0];
+        for (std::size_t n = 0; n < 3; ++n)
+            made.from[n] = u32(read(now->operands[n + 1], "b32"));
+        made.vector[0] = u32(read(now->operands[4], "b32"));
+        const Operand &to = now->operands[0];
+        if (to.kind == Operand::list) {
+            made.count = 2;
+            made.vector[1] = u32(write(to.parts[1], "pred"));
+        }
+        made.to = u32(write(to.kind == Operand::list ? to.parts[0] : to, "b32"));
     }
 
     void only_barrier(const Operand &operand) const

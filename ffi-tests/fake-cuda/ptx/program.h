@@ -36,13 +36,14 @@ const Operation *arithmetic(const std::string &opcode);
 const Operation *memory_access(const std::string &opcode);
 
 struct Step {
-    enum Kind : u8 { plain, branch, barrier, vote, fence, end } kind = plain;
+    enum Kind : u8 { plain, branch, barrier, vote, shuffle, fence, end } kind = plain;
     Denormals denormals = Denormals::any;
     bool negated = false;
-    u8 count = 1;      // registers of a vector
+    u8 count = 1;      // registers of a vector; of a shuffle: results
     Execute full = nullptr, masked = nullptr;
     u32 to = 0, from[3] = {}; // units; `from[0]` is the base of an address
-    u32 vector[4] = {};       // units of what is loaded or stored
+    u32 vector[4] = {};       // units of what is loaded or stored; of a shuffle: its members, and its predicate
+    char mode = 0;            // of a shuffle: its first letter
     u32 guard = 0;            // unit of the predicate, if `guarded`
     bool guarded = false;
     u32 target = 0;    // of a branch

@@ -137,6 +137,7 @@ void Team::execute(const Step &step)
         break;
     case Step::barrier:
     case Step::vote:
+    case Step::shuffle:
         group.waits = true;
         break;
     case Step::fence:
@@ -237,6 +238,41 @@ bool Team::votes() const
                 return true;
     }
     return false;
+}
+
+bool Team::offer(std::vector<Offer> &offers) const
+{
+    bool any = false;
+    for (const Group &group : groups) {
+        const Step &step = program.steps[group.at];
+        if (!group.waits || step.kind != Step::shuffle)
+            continue;
+        auto lane_of = [&](u32 unit, unsigned lane) { return reinterpret_cast<const u32 *>(file + unit * stride)[lane]; };
+        for (unsigned lane = 0; lane < width(); ++lane)
+            if (group.mask[lane])
+                offers[thread(lane)] = {&step, lane_of(step.from[0], lane), lane_of(step.from[1], lane),
+                                        lane_of(step.from[2], lane), lane_of(step.vector[0], lane)};
+        any = true;
+    }
+    return any;
+}
+
+void Team::release(const std::vector<std::pair<u32, bool>> &results)
+{
+    for (Group &group : groups) {
+        const Step &step = program.steps[group.at];
+        if (!group.waits || step.kind != Step::shuffle)
+            continue;
+        for (unsigned lane = 0; lane < width(); ++lane) {
+            if (!group.mask[lane])
+                continue;
+            lanes<u32>(step.to)[lane] = results[thread(lane)].first;
+            if (step.count == 2)
+                lanes<u32>(step.vector[1])[lane] = results[thread(lane)].second;
+        }
+        group.waits = false;
+        ++group.at;
+    }
 }
 
 void Team::release(bool vote)

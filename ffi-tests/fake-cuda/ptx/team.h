@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "program.h"
@@ -13,6 +14,12 @@
 namespace ptx {
 
 class Block;
+
+// What a thread brings to a shuffle.
+struct Offer {
+    const Step *step = nullptr; // at which it waits; null if it does not
+    u32 value = 0, lane = 0, clamp = 0, members = 0;
+};
 
 class Team {
 public:
@@ -25,15 +32,20 @@ public:
     // Runs up to so many instructions. Whether it could go on: false if all threads ended or wait at barriers.
     bool run(unsigned long instructions);
 
-    // Threads that wait at a barrier, and at which instruction the first of them does.
+    // Threads that wait at a barrier or shuffle, and at which instruction the first of them does.
     unsigned waiting() const;
     const Step *barrier() const;
     // Whether all threads that wait do so at that instruction.
     bool waits_at(const Step &step) const;
     // Whether the predicate that a vote at the barrier is about holds in any thread.
     bool votes() const;
-    // Lets the waiting threads go on, with the result of the vote.
+    // Lets the threads that wait at barriers go on, with the result of the vote.
     void release(bool vote);
+
+    // What the threads that wait at shuffles bring, by their numbers. Whether there are any.
+    bool offer(std::vector<Offer> &offers) const;
+    // Lets them go on, with what each gets and whether it comes from another lane.
+    void release(const std::vector<std::pair<u32, bool>> &results);
 
     // For the operations:
     template <class T> T *lanes(u32 unit)

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "parameters.h"
+
 namespace ptx {
 namespace {
 
@@ -106,9 +108,10 @@ private:
 
     void head(const std::string &head)
     {
-        const std::string parameter = entry.name + "_param_0";
-        entry.parameter_bytes = number_after(head, parameter + "[", 0);
-        entry.variables[parameter] = {0, entry.parameter_bytes};
+        const std::vector<Parameter> parameters = parameters_of(head, entry.name);
+        for (const Parameter &one : parameters)
+            entry.variables[one.name] = {one.at, one.bytes};
+        entry.parameter_bytes = bytes_of(parameters);
         std::size_t found = head.find(".maxntid");
         if (found == absent)
             return;
@@ -237,6 +240,10 @@ private:
             if (made.kind == Operand::reg)
                 made.name.clear();
             made.kind = Operand::address;
+        } else if (word.find('|') != absent) {
+            // A result and a predicate beside it.
+            made.kind = Operand::list;
+            made.parts = {operand(trimmed(word.substr(0, word.find('|')))), operand(trimmed(word.substr(word.find('|') + 1)))};
         } else if (word[0] == '%') {
             made.id = lookup(word);
             made.kind = made.id < 0 ? Operand::special : Operand::reg;

@@ -27,7 +27,7 @@ struct Instruction {
     std::vector<Operand> operands;
 };
 
-// A variable of shared or local memory, or the parameter, by its place there.
+// A variable of shared or local memory, or a parameter, by its place there.
 struct Variable {
     unsigned at, bytes;
 };

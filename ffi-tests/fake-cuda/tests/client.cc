@@ -90,7 +90,8 @@ static CUresult run(const char *name, unsigned n, unsigned by, int grid = blocks
     CUfunction function;
     must(find(&function, name));
     Args args{to, from, n, by};
-    void *parameters[] = {&args};
+    // Kernels take them as one structure, or one by one.
+    void *parameters[] = {&args, &args.from, &args.n, &args.by};
     CUresult code = cuLaunchKernel(function, grid, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr);
     // What the caller does with its arguments afterwards must not matter.
     std::memset(&args, 0, sizeof args);

@@ -7,6 +7,7 @@
 pub mod basic;
 pub mod basic_ranks;
 pub mod basic_threads;
+pub mod gpu;
 pub mod library;
 pub mod messages;
 pub mod reduced;

@@ -7,8 +7,9 @@ use kirin_kit::command::named;
 use kirin_kit::communicator::Communicator;
 
 use super::{elapsed, print};
+use crate::nbody::gpu::{self, Memory};
 use crate::nbody::{basic_ranks, library, reduced_ranks};
-use crate::options::Problem;
+use crate::options::{Device, Problem};
 use crate::particles::{Output, Particles, Plan};
 use crate::ranks::{self, Outcome, Work};
 
@@ -85,6 +86,19 @@ pub fn by_library(path: Option<&std::path::Path>, problem: &Problem) -> Result<(
     let grape = Grape::linked_or(path).map_err(|e| e.to_string())?;
     run(problem, |particles, plan, output| {
         library::solve(&grape, particles, plan, output)
+    })
+}
+
+/// Runs the solver on a GPU.
+///
+/// # Errors
+///
+/// Those of the input; there is no GPU, or it fails; in words.
+pub fn on_gpu(memory: Memory, device: &Device, problem: &Problem) -> Result<(), String> {
+    let threads = device.block;
+    run(problem, |particles, plan, output| match device.float {
+        true => gpu::solve::<f32>(memory, threads, particles, plan, output),
+        false => gpu::solve::<f64>(memory, threads, particles, plan, output),
     })
 }
 

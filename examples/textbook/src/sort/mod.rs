@@ -3,6 +3,7 @@
 //!
 //! What all versions share is here; each of them is one file.
 
+pub mod gpu;
 pub mod keys;
 pub mod ranks;
 pub mod serial;

@@ -1,0 +1,83 @@
+// The basic n-body solver (sections 7.1.12 to 7.1.16): one particle a thread, two kernels a time step. Between two kernels
+// all threads wait for each other. A module says what `real_t` is, and what a vector of two of them.
+
+// The force on the particle at `s_q` by that at `s_k`. Every product is rounded by itself (--fmad=false), as on the CPU:
+// the same bits.
+__device__ void add_force(vect_t *total, real_t g, real_t m_q, real_t m_k, vect_t s_q, vect_t s_k)
+{
+    const real_t x_diff = s_q.x - s_k.x, y_diff = s_q.y - s_k.y;
+    const real_t dist = sqrt(x_diff * x_diff + y_diff * y_diff);
+    const real_t dist_cubed = dist * dist * dist;
+    const real_t factor = -g * m_q * m_k / dist_cubed;
+    total->x += factor * x_diff;
+    total->y += factor * y_diff;
+}
+
+// The force on each particle; every thread reads all particles from global memory.
+extern "C" __global__ void compute_force(vect_t *forces, const real_t *masses, const vect_t *pos, real_t g, int n)
+{
+    const int q = blockIdx.x * blockDim.x + threadIdx.x;
+    if (q >= n)
+        return;
+    const real_t m_q = masses[q];
+    const vect_t s_q = pos[q];
+    vect_t total = {0, 0};
+    for (int k = 0; k < n; k++)
+        if (k != q)
+            add_force(&total, g, m_q, masses[k], s_q, pos[k]);
+    forces[q] = total;
+}
+
+// The same; a thread block reads the particles in tiles, each of its threads one particle of a tile.
+extern "C" __global__ void compute_force_shared(vect_t *forces, const real_t *masses, const vect_t *pos, real_t g, int n)
+{
+    __shared__ real_t tile_masses[1024];
+    __shared__ vect_t tile_pos[1024];
+    const int q = blockIdx.x * blockDim.x + threadIdx.x;
+    // A thread without a particle helps to load the tiles.
+    const real_t m_q = q < n ? masses[q] : 0;
+    const vect_t s_q = q < n ? pos[q] : vect_t{0, 0};
+    vect_t total = {0, 0};
+    for (int first = 0; first < n; first += blockDim.x) {
+        const int mine = first + threadIdx.x;
+        if (mine < n) {
+            tile_masses[threadIdx.x] = masses[mine];
+            tile_pos[threadIdx.x] = pos[mine];
+        }
+        // Nobody reads before everything is there ...
+        __syncthreads();
+        const int count = min(int(blockDim.x), n - first);
+        if (q < n)
+            for (int k = 0; k < count; k++)
+                if (first + k != q)
+                    add_force(&total, g, m_q, tile_masses[k], s_q, tile_pos[k]);
+        // ... and nobody writes the next tile before everybody has read this one.
+        __syncthreads();
+    }
+    if (q < n)
+        forces[q] = total;
+}
+
+// Moves each particle: by Euler's method, or by leapfrog with positions half a step ahead.
+extern "C" __global__ void update_pos_vel(vect_t *pos, vect_t *vel, const real_t *masses, const vect_t *forces, real_t dt,
+                                          int leapfrog, int n)
+{
+    const int q = blockIdx.x * blockDim.x + threadIdx.x;
+    if (q >= n)
+        return;
+    vect_t s = pos[q], v = vel[q];
+    const vect_t force = forces[q];
+    const real_t dt_by_m = dt / masses[q];
+    if (leapfrog) {
+        v.x += dt_by_m * force.x;
+        v.y += dt_by_m * force.y;
+    }
+    s.x += dt * v.x;
+    s.y += dt * v.y;
+    if (!leapfrog) {
+        v.x += dt_by_m * force.x;
+        v.y += dt_by_m * force.y;
+    }
+    pos[q] = s;
+    vel[q] = v;
+}

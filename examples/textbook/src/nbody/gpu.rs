@@ -1,0 +1,144 @@
+//! The basic solver on a GPU (sections 7.1.12 to 7.1.16): one particle a thread, and two kernels a time step, between which
+//! all threads wait for each other. The kernels are in `kernels/nbody.cuh`.
+
+use std::ffi::CStr;
+
+use crate::gpu::{Argument, Gpu, Plain, Result};
+use crate::particles::{Output, Particles, Plan};
+use crate::physics::{G, Scheme, Vect};
+
+/// How a thread gets at the other particles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Each reads them from global memory
+    Global,
+    /// A thread block reads them in tiles, into shared memory
+    Shared,
+}
+
+/// Moves `particles` by the steps of `plan`, in single or double precision, in blocks of so many threads.
+///
+/// # Errors
+///
+/// There is no GPU, or it fails; in words.
+pub fn solve<T: Real>(
+    memory: Memory,
+    threads: usize,
+    particles: &mut Particles,
+    plan: &Plan,
+    output: &mut Output<'_>,
+) -> Result<()>
+where
+    [T; 2]: Plain,
+{
+    let units = T::UNITS;
+    let gpu = Gpu::open(T::PTX)?;
+    let scaled =
+        |all: &[f64], unit: f64| -> Vec<T> { all.iter().map(|x| T::of(x / unit)).collect() };
+    let vectors = |all: &[Vect], unit: f64| -> Vec<[T; 2]> {
+        all.iter().map(|v| v.map(|x| T::of(x / unit))).collect()
+    };
+    let masses = gpu.array(&scaled(&particles.masses, units.mass))?;
+    let pos = gpu.array(&vectors(&particles.pos, units.length))?;
+    let vel = gpu.array(&vectors(&particles.vel, units.speed()))?;
+    let forces = gpu.room::<[T; 2]>(particles.len())?;
+    let fetch = |particles: &mut Particles| -> Result<()> {
+        let mut fetched = vec![[T::of(0.0); 2]; particles.len()];
+        for (array, unit, to) in [
+            (&pos, units.length, &mut particles.pos),
+            (&vel, units.speed(), &mut particles.vel),
+        ] {
+            array.copy_to(&mut fetched)?;
+            *to = fetched.iter().map(|v| v.map(|x| x.back() * unit)).collect();
+        }
+        Ok(())
+    };
+
+    let n = i32::try_from(particles.len()).map_err(|e| e.to_string())?;
+    let (g, dt) = (T::of(units.g), T::of(plan.scheme.dt() / units.time()));
+    let leapfrog = i32::from(matches!(plan.scheme, Scheme::Leapfrog { .. }));
+    let blocks = particles.len().div_ceil(threads);
+    let compute_force = match memory {
+        Memory::Global => "compute_force",
+        Memory::Shared => "compute_force_shared",
+    };
+    for step in 0..plan.steps {
+        if plan.outputs(step) {
+            fetch(particles)?;
+            output(step, particles);
+        }
+        // SAFETY: these are the parameters of the kernels, and every array has `n` elements.
+        unsafe {
+            gpu.launch(
+                compute_force,
+                blocks,
+                threads,
+                &[&forces, &masses, &pos, &g, &n],
+            )?;
+            let moved: [&dyn Argument; 7] = [&pos, &vel, &masses, &forces, &dt, &leapfrog, &n];
+            gpu.launch("update_pos_vel", blocks, threads, &moved)?;
+        }
+    }
+    fetch(particles)
+}
+
+/// The units in which a device computes, in those of the particles.
+pub struct Units {
+    length: f64,
+    mass: f64,
+    /// The gravitational constant in them.
+    g: f64,
+}
+
+impl Units {
+    fn time(&self) -> f64 {
+        (self.g / G * self.length.powi(3) / self.mass).sqrt()
+    }
+
+    fn speed(&self) -> f64 {
+        self.length / self.time()
+    }
+}
+
+/// Single or double precision.
+pub trait Real: Plain + Argument {
+    /// The kernels.
+    const PTX: &'static CStr;
+    /// The units in which they compute.
+    const UNITS: Units;
+    /// The nearest number.
+    fn of(x: f64) -> Self;
+    /// The same number.
+    fn back(self) -> f64;
+}
+
+impl Real for f64 {
+    const PTX: &'static CStr = crate::ptx!("nbody_f64");
+    const UNITS: Units = Units {
+        length: 1.0,
+        mass: 1.0,
+        g: G,
+    };
+    fn of(x: f64) -> Self {
+        x
+    }
+    fn back(self) -> f64 {
+        self
+    }
+}
+
+impl Real for f32 {
+    const PTX: &'static CStr = crate::ptx!("nbody_f32");
+    /// Astronomical unit and solar mass: products of SI masses are beyond single precision.
+    const UNITS: Units = Units {
+        length: 1.5e11,
+        mass: 2e30,
+        g: 1.0,
+    };
+    fn of(x: f64) -> Self {
+        x as Self
+    }
+    fn back(self) -> f64 {
+        self.into()
+    }
+}

@@ -1,0 +1,195 @@
+//! The report as Markdown and as JSON.
+
+use std::fmt::Write as _;
+
+use kirin_kit::comparison::Circumstances;
+use kirin_kit::report::{Columns, digits, grouped};
+use serde_json::{Value, json};
+
+use super::measured::Cell;
+use super::published::Row;
+
+/// Time steps of the chapter's runs by threads and processes.
+pub const CHAPTER_STEPS: u64 = 1000;
+
+/// The report.
+pub struct Document {
+    /// What its figures depend on.
+    pub circumstances: Circumstances,
+    /// The tables.
+    pub tables: Vec<Table>,
+    /// Time steps of the runs by threads and processes.
+    pub steps: u64,
+}
+
+/// One of the chapter's tables beside this machine.
+pub struct Table {
+    number: &'static str,
+    what: &'static str,
+    /// What the rows are by.
+    by: &'static str,
+    columns: Vec<&'static str>,
+    rows: Vec<Line>,
+}
+
+/// One row.
+struct Line {
+    by: usize,
+    published: Vec<f64>,
+    /// The same columns here, and the library's.
+    here: Vec<Cell>,
+}
+
+impl Table {
+    /// A table of the chapter with a row of `here` for each of its own: a cell for each column, and the library's.
+    pub fn new<const N: usize>(
+        number: &'static str,
+        what: &'static str,
+        by: &'static str,
+        columns: &[&'static str; N],
+        published: &[Row<N>],
+        here: &[Vec<Cell>],
+    ) -> Self {
+        let line = |(row, here): (&Row<N>, &Vec<Cell>)| Line {
+            by: row.0,
+            published: row.1.to_vec(),
+            here: here.clone(),
+        };
+        Self {
+            number,
+            what,
+            by,
+            columns: columns.to_vec(),
+            rows: published.iter().zip(here).map(line).collect(),
+        }
+    }
+
+    fn is_by_workers(&self) -> bool {
+        self.by != "particles"
+    }
+
+    /// Times, and speed-up with efficiency where the rows are by workers.
+    fn markdown(&self) -> String {
+        let mut text = format!(
+            "\n## Table {}\n\n{} Seconds:\n\n{}",
+            self.number,
+            self.what,
+            self.times()
+        );
+        if self.is_by_workers() {
+            write!(
+                text,
+                "\nSpeed-up over one (efficiency):\n\n{}",
+                self.speed_ups()
+            )
+            .expect("a string takes everything");
+        }
+        text
+    }
+
+    fn headings(&self) -> Vec<String> {
+        let mut headings = vec![self.by.to_owned()];
+        for column in &self.columns {
+            headings.extend([format!("{column}: chapter"), "here".to_owned()]);
+        }
+        headings.push("library here".to_owned());
+        headings
+    }
+
+    fn times(&self) -> Columns {
+        let mut table = Columns::new(self.headings());
+        for line in &self.rows {
+            let here = |cell: &Cell| match cell {
+                Ok(spread) => digits(spread.median),
+                Err(why) => why.clone(),
+            };
+            table.row(line.cells(|k| digits(line.published[k]), here));
+        }
+        table
+    }
+
+    fn speed_ups(&self) -> Columns {
+        let mut table = Columns::new(self.headings());
+        let first = &self.rows[0];
+        for line in &self.rows[1..] {
+            let told = |one: f64, these: f64| {
+                let speed_up = one / these;
+                format!("{speed_up:.2} ({:.2})", speed_up / line.by as f64)
+            };
+            let published = |k: usize| told(first.published[k], line.published[k]);
+            let mut ones = first.here.iter();
+            let here = |cell: &Cell| match (ones.next(), cell) {
+                (Some(Ok(one)), Ok(these)) => told(one.median, these.median),
+                _ => "-".to_owned(),
+            };
+            table.row(line.cells(published, here));
+        }
+        table
+    }
+
+    fn json(&self) -> Value {
+        let rows = self.rows.iter().map(|line| {
+            let here = line.here.iter().map(|cell| match cell {
+                Ok(spread) => json!(spread),
+                Err(why) => json!({"not_run": why}),
+            });
+            json!({
+                self.by: line.by,
+                "published": line.published,
+                "here": here.collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "table": self.number,
+            "columns": self.columns,
+            "rows": rows.collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Line {
+    /// Chapter and here by turns, and last the library.
+    fn cells(
+        &self,
+        published: impl Fn(usize) -> String,
+        mut here: impl FnMut(&Cell) -> String,
+    ) -> Vec<String> {
+        let mut cells = vec![grouped(self.by as u64)];
+        for (k, cell) in self.here.iter().enumerate() {
+            if k < self.published.len() {
+                cells.push(published(k));
+            }
+            cells.push(here(cell));
+        }
+        cells
+    }
+}
+
+impl Document {
+    /// The text.
+    pub fn markdown(&self) -> String {
+        let mut text = String::from("# The chapter's run times and this machine\n\n");
+        text += &self.circumstances.markdown();
+        if self.steps != CHAPTER_STEPS {
+            writeln!(
+                text,
+                "* time steps: {}, where the chapter has {CHAPTER_STEPS}",
+                self.steps
+            )
+            .expect("a string takes everything");
+        }
+        text += "\nEvery cell is the median of one to three runs of one of the programs, in turns with those beside it. A cell without a \
+                 number says why it was not run: how many cores there are, about how long it would have taken, what is missing.\n";
+        text.extend(self.tables.iter().map(Table::markdown));
+        text
+    }
+
+    /// The same for programs.
+    pub fn json(&self) -> Value {
+        json!({
+            "circumstances": self.circumstances.json(),
+            "steps": self.steps,
+            "tables": self.tables.iter().map(Table::json).collect::<Vec<_>>(),
+        })
+    }
+}

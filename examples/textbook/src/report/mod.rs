@@ -1,0 +1,226 @@
+//! The report `--report chapter`: Tables 7.3, 7.5, 7.6 and 7.7 of the chapter beside this machine, and the library beside both.
+
+mod document;
+mod measured;
+mod published;
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use kirin::client::Grape;
+use kirin_kit::command::named;
+use kirin_kit::comparison::{Budget, Circumstances};
+use kirin_kit::machine::{Machine, command_line};
+
+use document::{CHAPTER_STEPS, Document, Table};
+use measured::{Cell, Runs, Subject, Told};
+use published::{TABLE_7_3, TABLE_7_5, TABLE_7_6, TABLE_7_7};
+
+/// Which report, and where it goes.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ReportOptions {
+    /// Make a report: Markdown, to stdout or the --output
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub report: Option<Source>,
+    /// Leave out of the report what would make it last longer [default: 3]
+    #[arg(long, value_name = "M", requires = "report", value_parser = kirin_kit::number::number)]
+    pub minutes: Option<f64>,
+    /// Time steps of the runs by threads and processes [default: 1000, as in the chapter]
+    #[arg(long, value_name = "T", requires = "report", value_parser = kirin_kit::number::count)]
+    pub steps: Option<u64>,
+    /// Write the report to this file
+    #[arg(long, value_name = "FILE", requires = "report")]
+    pub output: Option<std::path::PathBuf>,
+    /// Write its figures as JSON
+    #[arg(long, value_name = "FILE", requires = "report")]
+    pub json: Option<std::path::PathBuf>,
+}
+
+/// A report that the program can make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Source {
+    /// The run times of the chapter beside those of this machine
+    Chapter,
+}
+
+/// Makes the report; what it prints on stdout, if it is to.
+///
+/// # Errors
+///
+/// A file cannot be written; in words.
+pub fn report(options: &ReportOptions) -> Result<Option<String>, String> {
+    let machine = Machine::here();
+    let (backend, precision, library) = forces();
+    let circumstances = Circumstances {
+        began: SystemTime::now(),
+        command: command_line(),
+        machine: machine.to_string(),
+        load: machine.load,
+        backend,
+        precision,
+        library,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let minutes = options
+        .minutes
+        .unwrap_or(kirin_kit::comparison::DEFAULT_MINUTES);
+    let runs = Runs {
+        budget: Budget::new(Some(60.0 * minutes)),
+        cores: machine.cores,
+        steps: options.steps.unwrap_or(CHAPTER_STEPS),
+    };
+    let document = Document {
+        circumstances,
+        tables: measure(&runs),
+        steps: runs.steps,
+    };
+    let write = |path: &Path, text: &str| std::fs::write(path, text).map_err(named(path));
+    if let Some(path) = &options.json {
+        write(path, &format!("{:#}\n", document.json()))?;
+    }
+    let text = document.markdown();
+    match &options.output {
+        Some(path) => write(path, &text).map(|()| None),
+        None => Ok(Some(text)),
+    }
+}
+
+/// What computes the forces of the library's column.
+fn forces() -> (String, String, String) {
+    let grape = Grape::linked();
+    let opened = grape.open(0) == 0;
+    let description = (
+        grape.backend(0),
+        grape.precision(0),
+        grape.name().to_owned(),
+    );
+    if opened {
+        grape.close(0);
+    }
+    description
+}
+
+/// A program of the tables.
+const fn subject(program: &'static [&'static str], told: Told) -> Subject {
+    Subject {
+        program,
+        workers: 1,
+        told,
+    }
+}
+
+const LIBRARY: Subject = subject(&["library"], Told::Environment);
+const BASIC_THREADS: Subject = subject(&["basic-threads"], Told::Argument);
+const REDUCED_THREADS: Subject = subject(
+    &["reduced-threads", "--schedule=forces-cyclic"],
+    Told::Argument,
+);
+const BASIC_RANKS: Subject = subject(&["basic-ranks"], Told::Ranks);
+const REDUCED_RANKS: Subject = subject(&["reduced-ranks"], Told::Ranks);
+
+/// All tables. The first rows tell how long the others take.
+fn measure(runs: &Runs) -> Vec<Table> {
+    let threads = [
+        BASIC_THREADS,
+        subject(&["reduced-threads", "--schedule=default"], Told::Argument),
+        REDUCED_THREADS,
+        subject(
+            &["reduced-threads", "--schedule=all-cyclic"],
+            Told::Argument,
+        ),
+        LIBRARY,
+    ];
+    let both = [
+        BASIC_THREADS,
+        REDUCED_THREADS,
+        BASIC_RANKS,
+        REDUCED_RANKS,
+        LIBRARY,
+    ];
+    let mut tables = vec![Table::new(
+        "7.3",
+        "Threads, 400 particles. The chapter's columns are OpenMP's.",
+        "threads",
+        &["basic", "reduced, default", "forces cyclic", "all cyclic"],
+        &TABLE_7_3,
+        &scaled(runs, &TABLE_7_3.map(|row| row.0), &threads, 400),
+    )];
+    let workers = TABLE_7_5.map(|row| row.0);
+    let measured = scaled(runs, &workers, &both, 800);
+    let columns = |of: &[usize]| -> Vec<Vec<Cell>> {
+        measured
+            .iter()
+            .map(|row| of.iter().map(|&k| row[k].clone()).collect())
+            .collect()
+    };
+    tables.push(Table::new(
+        "7.5",
+        match cfg!(feature = "mpi") {
+            true => "Processes under mpirun on this machine, 800 particles.",
+            false => "Processes are threads of one program (built without the feature `mpi`), 800 particles.",
+        },
+        "processes",
+        &["basic", "reduced"],
+        &TABLE_7_5,
+        &columns(&[2, 3, 4]),
+    ));
+    tables.push(Table::new(
+        "7.6",
+        "Threads and processes, 800 particles; the runs are those of Table 7.5.",
+        "workers",
+        &[
+            "basic, threads",
+            "reduced, threads",
+            "basic, processes",
+            "reduced, processes",
+        ],
+        &TABLE_7_6,
+        &columns(&[0, 1, 2, 3, 4]),
+    ));
+    tables.push(Table::new(
+        "7.7",
+        "One step; the chapter does not say of how many steps its times are. Serial here is in double precision, the GPU and the \
+         chapter in single.",
+        "particles",
+        &["serial", "GPU"],
+        &TABLE_7_7,
+        &by_size(runs, &TABLE_7_7.map(|row| row.0)),
+    ));
+    tables
+}
+
+/// Rows of more and more workers.
+fn scaled(runs: &Runs, workers: &[usize], subjects: &[Subject], n: usize) -> Vec<Vec<Cell>> {
+    let mut expected = vec![0.0; subjects.len()];
+    let row = |&workers: &usize| {
+        let these: Vec<Subject> = subjects.iter().map(|s| Subject { workers, ..*s }).collect();
+        let cells = runs.row(&these, n, runs.steps, &expected);
+        for (expected, cell) in expected.iter_mut().zip(&cells) {
+            *expected = cell.as_ref().map_or(*expected, |spread| spread.median);
+        }
+        cells
+    };
+    workers.iter().map(row).collect()
+}
+
+/// Rows of more and more particles: serial, GPU, library with all cores.
+fn by_size(runs: &Runs, sizes: &[usize]) -> Vec<Vec<Cell>> {
+    let subjects = [
+        subject(&["basic"], Told::Not),
+        subject(&["basic-gpu", "--float"], Told::Not),
+        subject(&["library"], Told::Not),
+    ];
+    let mut last: Vec<Option<(usize, f64)>> = vec![None; subjects.len()];
+    let row = |&n: &usize| {
+        let grown = |(few, seconds): (usize, f64)| seconds * (n as f64 / few as f64).powi(2);
+        let expected: Vec<f64> = last.iter().map(|known| known.map_or(0.0, grown)).collect();
+        let cells = runs.row(&subjects, n, 1, &expected);
+        for (last, cell) in last.iter_mut().zip(&cells) {
+            *last = cell
+                .as_ref()
+                .map_or(*last, |spread| Some((n, spread.median)));
+        }
+        cells
+    };
+    sizes.iter().map(row).collect()
+}

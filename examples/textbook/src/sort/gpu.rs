@@ -1,0 +1,73 @@
+//! Sample sort on a GPU: every step a kernel of `kernels/sort.cu`, and nothing comes back but the sorted keys.
+
+use super::Key;
+use crate::gpu::{Gpu, Result};
+
+/// Keys of a bucket, on the mean: half of what fits into shared memory, for buckets are not even.
+const BUCKET: usize = 1024;
+/// As many buckets as fit into a thread block's shared memory; the keys of more go to larger ones.
+const MOST_BUCKETS: usize = 1024;
+/// Keys in the sample for each bucket.
+const SAMPLE: usize = 16;
+/// Keys that a thread block counts and deals.
+const DEALT: usize = 4096;
+/// Most thread blocks for that.
+const MOST_BLOCKS: usize = 256;
+
+/// Sorts `keys` by thread blocks of so many threads, a multiple of a warp's 32.
+///
+/// # Errors
+///
+/// There is no GPU, or it fails; in words.
+pub fn sort(keys: &mut [Key], threads: usize) -> Result<()> {
+    let gpu = Gpu::open(crate::ptx!("sort"))?;
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let whole = |n: usize| i32::try_from(n).map_err(|e| e.to_string());
+    let buckets = keys.len().div_ceil(BUCKET).min(MOST_BUCKETS);
+    let blocks = keys.len().div_ceil(DEALT).min(MOST_BLOCKS);
+    let taken = keys.len().min(SAMPLE * buckets);
+    let unsorted = gpu.array(keys)?;
+    let sorted = gpu.room::<Key>(keys.len())?;
+    let sample = gpu.room::<Key>(taken)?;
+    let zero = gpu.array(&[0])?;
+    let counts = gpu.room::<i32>(buckets * blocks)?;
+
+    let (n, count) = (whole(keys.len())?, whole(taken)?);
+    let (b, stride, cells) = (whole(buckets)?, whole(blocks)?, whole(buckets * blocks)?);
+    // SAFETY: these are the parameters of the kernels; keys have n elements, the sample `count`, the counts one for each bucket
+    // and thread block.
+    unsafe {
+        // The sample: one bucket, sorted by one thread block.
+        gpu.launch(
+            "take_sample",
+            taken.div_ceil(threads),
+            threads,
+            &[&sample, &count, &unsorted, &n],
+        )?;
+        gpu.launch("sort_buckets", 1, threads, &[&sample, &zero, &1, &count])?;
+        // Which thread block has how many keys for which bucket, and where they belong.
+        gpu.launch(
+            "count_keys",
+            blocks,
+            threads,
+            &[&counts, &b, &sample, &count, &unsorted, &n],
+        )?;
+        gpu.launch("sum_counts", 1, 1024, &[&counts, &cells])?;
+        gpu.launch(
+            "deal_keys",
+            blocks,
+            threads,
+            &[&sorted, &counts, &b, &sample, &count, &unsorted, &n],
+        )?;
+        // Bucket b begins where its part of the first thread block does.
+        gpu.launch(
+            "sort_buckets",
+            buckets,
+            threads,
+            &[&sorted, &counts, &stride, &n],
+        )?;
+    }
+    sorted.copy_to(keys)
+}

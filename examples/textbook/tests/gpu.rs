@@ -1,0 +1,186 @@
+//! The programs for a GPU, on a driver that interprets their PTX: as the other programs, in every bit, in whatever order
+//! blocks and threads run; and nothing is left on the device.
+
+mod common;
+
+use std::path::Path;
+
+use common::PROGRAM;
+use ffi_tests::fake_cuda::{self, Run};
+
+/// A run with the fake driver; nothing where there is no compiler for it.
+fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Option<Run> {
+    let arguments: Vec<_> = arguments.iter().map(AsRef::as_ref).collect();
+    let driver = fake_cuda::driver()?;
+    Some(fake_cuda::run(
+        driver,
+        Path::new(PROGRAM.path),
+        &arguments,
+        settings,
+    ))
+}
+
+/// What a run prints that goes well.
+fn out(arguments: &[&str], settings: &[(&str, &str)]) -> Option<String> {
+    let run = run(arguments, settings)?;
+    let what = format!("{arguments:?} {settings:?}");
+    assert!(run.success, "{what}: {} {:?}", run.err, run.log.complaints);
+    assert_eq!(run.log.complaints, [""; 0], "{what}");
+    assert_eq!(run.log.left(), [""; 0], "{what}");
+    Some(run.out)
+}
+
+/// What a program for the CPU prints.
+fn on_cpu(arguments: &[&str]) -> String {
+    String::from_utf8(PROGRAM.succeed(arguments).stdout).expect("UTF-8")
+}
+
+const ORDERS: [&str; 4] = ["forward", "reverse", "1", "2"];
+
+#[test]
+fn the_solvers_have_the_bits_of_the_serial_one() {
+    // One alone, less than a block, whole blocks, and a rest.
+    for n in ["1", "7", "64", "150"] {
+        for scheme in [&["--every", "2"][..], &["--leapfrog"]] {
+            let problem = [&[n, "3", "2000"], scheme].concat();
+            let expected = on_cpu(&[&["basic"], &problem[..]].concat());
+            for program in ["basic-gpu", "shared-gpu"] {
+                for order in ORDERS {
+                    let arguments = [&[program], &problem[..], &["--block", "64"]].concat();
+                    let Some(found) = out(&arguments, &[("FAKE_CUDA_ORDER", order)]) else {
+                        return;
+                    };
+                    assert_eq!(found, expected, "{arguments:?}, {order}");
+                }
+            }
+        }
+    }
+}
+
+/// A step of each kernel, once for all particles.
+#[test]
+fn the_kernels_are_the_chapters() {
+    for (program, kernel) in [
+        ("basic-gpu", "compute_force"),
+        ("shared-gpu", "compute_force_shared"),
+    ] {
+        let Some(run) = run(&[program, "1500", "2", "1", "--no-output"], &[]) else {
+            return;
+        };
+        let count = |what: &str| run.log.count(what);
+        assert!(run.success, "{run:?}");
+        assert_eq!(count(&format!("kernel:{kernel}")), 2);
+        assert_eq!(count("kernel:update_pos_vel"), 2);
+        // 1024 threads a block.
+        assert_eq!(count("blocks"), 2 * 2 * 2);
+    }
+}
+
+#[test]
+fn single_precision_has_its_own_accuracy() {
+    let numbers = |text: &str| -> Vec<f64> {
+        text.split_whitespace()
+            .map(|w| w.parse().expect("a number"))
+            .collect()
+    };
+    for n in ["1", "50"] {
+        let expected = numbers(&on_cpu(&["basic", n, "5", "2000"]));
+        for program in ["basic-gpu", "shared-gpu"] {
+            let arguments = [program, n, "5", "2000", "--float", "--block", "32"];
+            let Some(found) = out(&arguments, &[]) else {
+                return;
+            };
+            let found = numbers(&found);
+            assert_eq!(found.len(), expected.len());
+            let largest = |k: usize| {
+                let column = expected[1..].iter().skip(k).step_by(5);
+                column.fold(0.0_f64, |m, x| m.max(x.abs()))
+            };
+            let mut differs = false;
+            for (i, (a, b)) in found[1..].iter().zip(&expected[1..]).enumerate() {
+                assert!(
+                    (a - b).abs() <= 1e-6 * largest(i % 5),
+                    "{program} {n}: {a:e} {b:e}"
+                );
+                differs |= a != b;
+            }
+            assert_eq!(differs, n != "1", "{program} is in single precision");
+        }
+    }
+}
+
+#[test]
+fn the_sort_is_a_plain_one() {
+    // Nothing, less than a warp, a block in shared memory, several buckets, one in global memory.
+    for (keys, sizes) in [
+        ("random", &["0", "1", "31", "33", "1000", "9999"][..]),
+        ("sorted", &["5", "9999"]),
+        ("reversed", &["2100"]),
+        ("equal", &["1", "64", "5000"]),
+    ] {
+        for n in sizes {
+            let list = [n, "--keys", keys];
+            let expected = on_cpu(&[&["sort", "3"], &list[..]].concat());
+            for (order, block) in [("forward", "256"), ("reverse", "64"), ("1", "96")] {
+                let arguments = [&["sort-gpu", "--block", block], &list[..]].concat();
+                let Some(found) = out(&arguments, &[("FAKE_CUDA_ORDER", order)]) else {
+                    return;
+                };
+                assert!(found == expected, "{arguments:?}, {order}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_fails_is_told() {
+    for (settings, why) in [
+        (
+            &[("FAKE_CUDA_DEVICES", "0")][..],
+            "textbook: cuInit: CUDA_ERROR_NO_DEVICE",
+        ),
+        (
+            &[("FAKE_CUDA_FAIL", "cuDeviceGet:101")],
+            "textbook: cuDeviceGet: CUDA_ERROR_INVALID_DEVICE",
+        ),
+        (
+            &[("FAKE_CUDA_FAIL", "cuMemAlloc_v2#3:2")],
+            "textbook: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY",
+        ),
+        (
+            &[("FAKE_CUDA_FAIL", "cuLaunchKernel#2:700:device")],
+            "textbook: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS",
+        ),
+        (
+            &[("FAKE_CUDA_DRIVER", "12000")],
+            "textbook: cuModuleLoadData: CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+        ),
+    ] {
+        for program in [&["basic-gpu", "4", "2", "1"][..], &["sort-gpu", "100"]] {
+            let Some(run) = run(program, settings) else {
+                return;
+            };
+            assert!(!run.success && run.out.is_empty(), "{settings:?}: {run:?}");
+            assert!(run.err.starts_with(why), "{settings:?}: {}", run.err);
+        }
+    }
+    for (arguments, why) in [
+        (
+            &["sort-gpu", "10", "--block", "33"][..],
+            "33 is not a multiple of 32",
+        ),
+        (&["sort-gpu"], "required arguments"),
+        (&["basic-gpu", "4", "1"], "required arguments"),
+        (
+            &["shared-gpu", "4", "1", "1", "1"],
+            "unexpected argument '1'",
+        ),
+        (
+            &["shared-gpu", "4", "1", "1", "--block", "1025"],
+            "above 1024",
+        ),
+    ] {
+        let told = PROGRAM.fail(arguments);
+        assert!(told.contains(why), "{told}");
+    }
+}

@@ -1,0 +1,87 @@
+//! The report: the chapter's figures as printed, one's own beside them, and reasons where there are none.
+
+mod common;
+
+use common::PROGRAM;
+use kirin_kit::trial::Folder;
+use serde_json::Value;
+
+#[test]
+fn the_chapter_stands_beside_this_machine() {
+    let folder = Folder::new("report");
+    let (text, json) = (folder.file("report.md"), folder.file("report.json"));
+    let arguments = ["--report", "chapter", "--steps", "5", "--minutes", "0.05"];
+    PROGRAM.succeed(&[&arguments[..], &["--output", &text, "--json", &json]].concat());
+    let text = folder.text("report.md");
+    for words in [
+        "# The chapter's run times and this machine\n",
+        "* time steps: 5, where the chapter has 1000\n",
+        "## Table 7.3\n",
+        "## Table 7.5\n",
+        "## Table 7.6\n",
+        "## Table 7.7\n",
+        // Table 7.7, 1024 particles.
+        "0.07010",
+        "Speed-up over one (efficiency):",
+        // The reduced solver on 16 nodes.
+        "11.13 (0.70)",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    let figures: Value = serde_json::from_str(&folder.text("report.json")).expect("it is JSON");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for table in figures["tables"].as_array().expect("tables") {
+        let rows = table["rows"].as_array().expect("rows");
+        for (number, row) in rows.iter().enumerate() {
+            let here = row["here"].as_array().expect("cells");
+            let published = row["published"].as_array().expect("cells").len();
+            assert_eq!(here.len(), published + 1, "the library's column");
+            let workers = ["threads", "processes", "workers"]
+                .iter()
+                .find_map(|by| row[by].as_u64());
+            for cell in here {
+                let seconds = cell["median"].as_f64();
+                let why = cell["not_run"].as_str();
+                assert!(seconds.is_some_and(|s| s > 0.0) != why.is_some(), "{cell}");
+                match workers {
+                    Some(p) if p as usize > cores => {
+                        assert_eq!(why, Some(format!("{cores} cores here").as_str()));
+                    }
+                    Some(1) => assert!(seconds.is_some(), "{cell}"),
+                    _ => {}
+                }
+            }
+            if table["table"] == "7.7" && number == 0 {
+                assert!(here[0]["median"].is_number() && here[2]["median"].is_number());
+            }
+        }
+    }
+}
+
+#[test]
+fn senseless_reports_are_refused() {
+    for (arguments, why) in [
+        (&["--report", "x"][..], "chapter"),
+        (
+            &["--report", "chapter", "basic", "1", "1", "1"],
+            "cannot be used with",
+        ),
+        (&["--minutes", "1"], "--report"),
+        (
+            &[
+                "--report",
+                "chapter",
+                "--minutes",
+                "0",
+                "--steps",
+                "1",
+                "--output",
+                "/no/such/file",
+            ],
+            "/no/such/file",
+        ),
+    ] {
+        let told = PROGRAM.fail(arguments);
+        assert!(told.contains(why), "{arguments:?}: {told}");
+    }
+}
