@@ -7,6 +7,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use kirin_kit::trial::skipped;
+
 use crate::generate::repository;
 use crate::library;
 use crate::target;
@@ -31,7 +33,7 @@ pub fn available(program: &str) -> bool {
         .status()
         .is_ok_and(|s| s.success());
     if !found {
-        println!("SKIPPED: there is no {program} on this machine");
+        skipped(format!("there is no {program} on this machine"));
     }
     found
 }
@@ -68,7 +70,7 @@ pub fn compile_source(source: &Path, link: Link) -> Option<PathBuf> {
     let compiler = match target::foreign() {
         Some(target) if compiler == "gcc" => target.gcc.as_str(),
         Some(target) => {
-            println!("SKIPPED: {name}: clients for {} are in C", target.triple);
+            skipped(format!("{name}: clients for {} are in C", target.triple));
             return None;
         }
         None => compiler,

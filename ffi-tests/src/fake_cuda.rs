@@ -11,6 +11,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, OnceLock};
 
+use kirin_kit::trial::skipped;
+
 use crate::compiler::{self, available, clean_command, texts};
 use crate::generate::repository;
 use crate::library;
@@ -131,7 +133,7 @@ fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
 /// If a source does not compile.
 pub fn build(product: Product, sanitizer: Sanitizer, sources: &[PathBuf]) -> Option<PathBuf> {
     if let Some(target) = target::foreign() {
-        println!("SKIPPED: the fake driver is not for {}", target.triple);
+        skipped(format!("the fake driver is not for {}", target.triple));
         return None;
     }
     if !available("g++") {

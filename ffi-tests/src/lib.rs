@@ -7,6 +7,7 @@ pub mod direct;
 pub mod expected;
 pub mod fake_cuda;
 pub mod generate;
+pub mod installation;
 pub mod library;
 pub mod oracle;
 pub mod report;

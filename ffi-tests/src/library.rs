@@ -18,7 +18,7 @@ pub struct Built {
     pub shared: PathBuf,
     /// `libkirin.a`
     pub archive: PathBuf,
-    /// The command, beside the library as `cargo build` leaves it; not for another target.
+    /// The command, beside the library as `cargo build` leaves it; only with the usual library of this machine.
     pub command: Option<PathBuf>,
 }
 
@@ -31,8 +31,24 @@ impl Built {
 
 /// The library as clients usually have it.
 pub fn fresh() -> &'static Built {
-    static BUILT: LazyLock<Built> = LazyLock::new(|| build("shared", &target(), &[]));
+    // What `cargo test --workspace` has built is found again only by a build of the whole workspace: the features of
+    // common dependencies are those that its members ask for together. Examples ask for the tests' dependencies.
+    const ALL: [&str; 5] = ["--workspace", "--lib", "--bin", "kirin", "--examples"];
+    static BUILT: LazyLock<Built> = LazyLock::new(|| match target::foreign() {
+        Some(foreign) => build(
+            "shared",
+            &target(),
+            &["-p", "kirin", "--target", &foreign.triple],
+        ),
+        None => build("shared", &target(), &ALL),
+    });
     &BUILT
+}
+
+/// The program of a lesson, one of the library's examples.
+pub fn example(name: &str) -> PathBuf {
+    fresh();
+    profile_folder().join("examples").join(name)
 }
 
 /// The library without the C spellings. Its folder of build products is another one,
@@ -40,7 +56,11 @@ pub fn fresh() -> &'static Built {
 pub fn fortran_names_only() -> &'static Built {
     static BUILT: LazyLock<Built> = LazyLock::new(|| {
         let folder = target().join("fortran-names-only");
-        build("fortran", &folder, &["--features", "fortran-names-only"])
+        build(
+            "fortran",
+            &folder,
+            &["-p", "kirin", "--lib", "--features", "fortran-names-only"],
+        )
     });
     &BUILT
 }
@@ -86,14 +106,8 @@ fn build(name: &str, target: &Path, options: &[&str]) -> Built {
         Some("debug") | None => "dev",
         Some(profile) => profile,
     };
-    let foreign = target::foreign();
-    let parts: &[&str] = match foreign {
-        Some(target) => &["--target", &target.triple],
-        None => &["-p", "kirin-command"],
-    };
     let output = Command::new(env!("CARGO"))
-        .args(["build", "-p", "kirin", "--profile", profile])
-        .args(parts)
+        .args(["build", "--profile", profile])
         .args(["--message-format=json-render-diagnostics", "--target-dir"])
         .arg(target)
         .args(options)
@@ -112,22 +126,20 @@ fn build(name: &str, target: &Path, options: &[&str]) -> Built {
     let folder = workspace().join(name);
     std::fs::create_dir_all(&folder).expect("the target folder is writable");
     let copy = |extension: &str| {
-        let from = files
-            .iter()
-            .find(|f| f.extension().unwrap_or_default() == extension)
-            .unwrap_or_else(|| panic!("cargo names no kirin {extension}: {files:?}"));
+        let has_it = |f: &&PathBuf| f.extension().unwrap_or_default() == extension;
+        let from = files.iter().find(has_it)?;
         let to = folder.join(from.file_name().expect("a file has a name"));
         std::fs::copy(from, &to).expect("what cargo built can be copied");
-        to
+        Some(to)
     };
-    let shared = copy("so");
+    let shared = copy("so").expect("cargo names the shared library");
     // The loader looks for the name that clients remember.
     let remembered = folder.join("libkirin.so.0");
     let _ = std::fs::remove_file(&remembered);
     std::os::unix::fs::symlink("libkirin.so", &remembered).expect("a folder of our own");
     Built {
         shared,
-        archive: copy("a"),
-        command: foreign.is_none().then(|| copy("")),
+        archive: copy("a").expect("cargo names the static library"),
+        command: copy(""),
     }
 }

@@ -1,4 +1,4 @@
-//! The generated header, Fortran module and README list are fresh and compile.
+//! The generated header, Fortran module and list of calls are fresh; the first two compile.
 
 use std::process::Command;
 

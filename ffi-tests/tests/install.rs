@@ -1,36 +1,17 @@
 //! `kirin install` and `kirin uninstall`: what they leave, how programs find it, what they refuse.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use ffi_tests::compiler::{Link, available, clean_command, compile, run, succeed, texts};
 use ffi_tests::generate::repository;
+use ffi_tests::installation::{fine, installed, kirin, prefix, text, uninstall};
 use ffi_tests::library;
-
-fn kirin(words: &[&str]) -> Output {
-    let command = library::fresh().command.as_ref();
-    let command = command.expect("these tests are for this machine");
-    run(clean_command(command, &[]).args(words))
-}
-
-fn fine(output: &Output) {
-    assert!(output.status.success(), "{output:?}");
-}
 
 fn refused(output: &Output, why: &str) {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(texts(output).1.contains(why), "{output:?}");
-}
-
-/// A prefix that is not there, below a folder that is not there.
-fn prefix(name: &str) -> PathBuf {
-    library::workspace().join(name).join("below/pre fix")
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a plain path")
 }
 
 /// Everything below a folder, links as what they hold.
@@ -50,14 +31,6 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         }
     }
     found
-}
-
-fn installed(prefix: &Path) {
-    fine(&kirin(&["install", "--prefix", text(prefix)]));
-}
-
-fn uninstall(prefix: &Path) -> Output {
-    kirin(&["uninstall", "--prefix", text(prefix)])
 }
 
 fn pkg_config(prefix: &Path, words: &str) -> String {
@@ -181,36 +154,4 @@ fn files_of_others_are_left_alone() {
     fine(&uninstall(&prefix));
     let left: Vec<PathBuf> = tree(&prefix).into_keys().collect();
     assert_eq!(left, [prefix.join("lib"), other]);
-}
-
-#[test]
-fn the_archive_for_own_c_names_is_installed_on_request() {
-    if !available("gcc") {
-        return;
-    }
-    let prefix = prefix("archive");
-    let archive = &library::fortran_names_only().archive;
-    let words = [
-        "install",
-        "--prefix",
-        text(&prefix),
-        "--fortran-archive",
-        text(archive),
-    ];
-    fine(&kirin(&words));
-    let names: [&OsStr; 3] = ["-Wno-error".as_ref(), "-o".as_ref(), "ph4".as_ref()];
-    let mut gcc = clean_command("gcc", &[]);
-    gcc.current_dir(library::workspace()).args(names);
-    gcc.arg(repository().join("ffi-tests/clients/ph4.c"));
-    gcc.arg("-I")
-        .arg(prefix.join("include"))
-        .arg("-L")
-        .arg(prefix.join("lib"));
-    gcc.args(["-lkirin_fortran", "-lpthread", "-ldl", "-lrt", "-lm"]);
-    fine(&run(&mut gcc));
-    // Without the request it goes again.
-    installed(&prefix);
-    assert!(!prefix.join("lib/libkirin_fortran.a").exists());
-    fine(&uninstall(&prefix));
-    assert!(!prefix.exists());
 }

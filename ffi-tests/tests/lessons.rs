@@ -1,21 +1,12 @@
-//! The numbered lessons under `examples/`: each is built and run as its reader would.
+//! The numbered lessons under `examples/`: each is run as its reader would.
 
-use std::process::Command;
-
-use ffi_tests::compiler::{Link, clean_command, compile_source, succeed, texts};
+use ffi_tests::compiler::{Link, compile_source, succeed};
 use ffi_tests::generate::repository;
+use ffi_tests::library;
 
-/// Builds and runs a Rust lesson; returns what it prints.
+/// Runs a Rust lesson; returns what it prints.
 fn lesson(name: &str) -> String {
-    let mut command = clean_command(env!("CARGO"), &[]);
-    command.current_dir(repository());
-    command.args(["run", "--quiet", "--package", "kirin", "--example", name]);
-    if !cfg!(debug_assertions) {
-        command.arg("--release");
-    }
-    let output = Command::output(&mut command).expect("cargo runs this test, so it can run");
-    let (out, err) = texts(&output);
-    assert!(output.status.success(), "{name}: {err}");
+    let out = succeed(&library::example(name), &[], &[]);
     assert!(!out.is_empty(), "{name} prints nothing");
     out
 }

@@ -4,6 +4,7 @@
 use ffi_tests::direct::{Probe, Source};
 use ffi_tests::script::{Call, Form, Request, Script, Spelling, odd};
 use ffi_tests::trial::{Settings, under};
+use kirin_kit::trial::skipped;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
@@ -209,7 +210,7 @@ proptest! {
 #[test]
 fn no_sequence_of_calls_leaks() {
     if !std::path::Path::new("/proc/self/status").exists() {
-        println!("SKIPPED: there is no /proc here to read memory from");
+        skipped("there is no /proc here to read memory from");
         return;
     }
     let mut runner = proptest::test_runner::TestRunner::deterministic();

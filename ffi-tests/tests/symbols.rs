@@ -1,5 +1,5 @@
 //! The table of calls against the symbols that the shared library exports, the header,
-//! the Fortran module and the README.
+//! the Fortran module and the clients.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -52,36 +52,6 @@ fn the_library_exports_the_table_and_nothing_else() {
 }
 
 #[test]
-fn the_archive_for_own_c_names_has_the_fortran_names_only() {
-    if !compiler::available("nm") {
-        return;
-    }
-    let output = Command::new("nm")
-        .args(["--defined-only", "--extern-only", "--format=posix"])
-        .arg(&library::fortran_names_only().archive)
-        .output()
-        .expect("nm was there a moment ago");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let found: BTreeSet<&str> = text
-        .lines()
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
-    for call in calls() {
-        if let Some(name) = call.fortran {
-            assert!(found.contains(name), "{name} is missing");
-        }
-        // A C name without a Fortran twin is nobody's wrapper, and is needed everywhere.
-        if let Some(name) = call.c {
-            assert_eq!(
-                found.contains(name),
-                call.fortran.is_none(),
-                "{name} would be missing, or collide with a client's"
-            );
-        }
-    }
-}
-
-#[test]
 fn the_header_declares_every_symbol() {
     let text = generate::c_header();
     let found = words(&text);
@@ -104,19 +74,6 @@ fn the_module_has_an_interface_for_every_call() {
             "{symbol}"
         );
     }
-}
-
-#[test]
-fn the_readme_lists_every_call() {
-    let Ok(readme) = std::fs::read_to_string(generate::repository().join("README.md")) else {
-        println!("SKIPPED: there is no README.md yet");
-        return;
-    };
-    let fresh = generate::with_calls(&readme).expect("the README has the markers for the list");
-    assert!(
-        readme == fresh,
-        "the README is stale: cargo run -p ffi-tests --bin generate"
-    );
 }
 
 /// Not that a name stands in the table but that a program links it and calls it.

@@ -19,6 +19,7 @@
 //! * [`report`]: numbers and tables for people
 //! * [`comparison`]: reports that put this machine beside published figures
 //! * [`repeat`]: measurements that are repeated
+//! * [`company`]: who else used the cores during a measurement
 //! * [`machine`]: the machine and the command line of a run
 //! * [`trial`]: the programs as their tests run them
 //!
@@ -27,6 +28,7 @@
 pub mod body;
 pub mod command;
 pub mod communicator;
+pub mod company;
 pub mod comparison;
 pub mod density;
 pub mod diagnostics;

@@ -1,9 +1,37 @@
-//! The programs from outside, for their tests.
+//! The programs from outside, for their tests, and what the tests could not do.
 
+use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::Mutex;
 
 use serde_json::Value;
+
+/// How often each reason kept a test, or a part of one, from running.
+static SKIPPED: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+
+/// Notes that something cannot be tested here. When the test program ends it says on stderr what it skipped and why:
+/// the harness hides what tests that pass have printed.
+pub fn skipped(why: impl Into<String>) {
+    let mut reasons = SKIPPED.lock().unwrap_or_else(|e| e.into_inner());
+    if reasons.is_empty() {
+        // SAFETY: the function stays, takes no argument and does not unwind.
+        unsafe { libc::atexit(tell_skipped) };
+    }
+    *reasons.entry(why.into()).or_default() += 1;
+}
+
+extern "C" fn tell_skipped() {
+    let reasons = SKIPPED.lock().unwrap_or_else(|e| e.into_inner());
+    for (why, times) in reasons.iter() {
+        let times = match times {
+            1 => String::new(),
+            _ => format!(" ({times} times)"),
+        };
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}{times}");
+    }
+}
 
 /// A folder for one test's files, removed when dropped.
 pub struct Folder(PathBuf);

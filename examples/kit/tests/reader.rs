@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use kirin_kit::snapshot::State;
-use kirin_kit::trial::Folder;
+use kirin_kit::trial::{Folder, skipped};
 use kirin_kit::{Snapshot, models};
 
 /// Prints the file's numbers for a comparison of bits, one column a line.
@@ -22,7 +22,7 @@ fn python(program: &str, argument: &str) -> Option<String> {
     {
         Ok(output) => output,
         Err(e) => {
-            println!("SKIPPED: python3: {e}");
+            skipped(format!("python3: {e}"));
             return None;
         }
     };

@@ -1,4 +1,4 @@
-//! Writes `include/kirin.h`, `include/kirin.f90` and the README's list of calls.
+//! Writes `include/kirin.h`, `include/kirin.f90` and `docs/calls.md`.
 
 use ffi_tests::generate;
 

@@ -1,14 +1,14 @@
-//! Makes `include/kirin.h`, `include/kirin.f90` and the README's list of calls from the
+//! Makes `include/kirin.h`, `include/kirin.f90` and `docs/calls.md` from the
 //! table of exported symbols.
 
+mod calls;
 mod fortran;
 mod header;
-mod readme;
 mod text;
 
+pub use calls::calls;
 pub use fortran::module as fortran_module;
 pub use header::header as c_header;
-pub use readme::{BEGIN, END, with_calls};
 
 use std::path::{Path, PathBuf};
 
@@ -35,25 +35,16 @@ impl Generated {
     }
 }
 
-/// Every generated file. The README is among them once it has the markers.
+/// Every generated file.
 pub fn all() -> Vec<Generated> {
     let root = repository();
-    let mut files = vec![
-        Generated {
-            path: root.join("include/kirin.h"),
-            text: c_header(),
-        },
-        Generated {
-            path: root.join("include/kirin.f90"),
-            text: fortran_module(),
-        },
-    ];
-    let path = root.join("README.md");
-    if let Some(text) = std::fs::read_to_string(&path)
-        .ok()
-        .and_then(|old| with_calls(&old))
-    {
-        files.push(Generated { path, text });
-    }
-    files
+    let file = |path: &str, text| Generated {
+        path: root.join(path),
+        text,
+    };
+    vec![
+        file("include/kirin.h", c_header()),
+        file("include/kirin.f90", fortran_module()),
+        file("docs/calls.md", calls()),
+    ]
 }

@@ -8,6 +8,7 @@ use ffi_tests::fake_cuda::{self, Run};
 use ffi_tests::library;
 use ffi_tests::report::{self, Tolerance};
 use ffi_tests::sets::Set;
+use kirin_kit::trial::skipped;
 
 use crate::{PRECISIONS, client, driver, input, set, try_forces, with_pipelines};
 
@@ -91,7 +92,7 @@ fn a_machine_without_a_driver() {
     let (out, err) = texts(&output);
     report::check(&out, &set, Tolerance::DOUBLE, false);
     match err.lines().count() {
-        0 => println!("SKIPPED: this machine has a CUDA driver and a GPU"),
+        0 => skipped("this machine has a CUDA driver and a GPU"),
         lines => assert!(lines == 1 && err.starts_with("kirin: "), "{err}"),
     }
 }

@@ -1,61 +1,23 @@
 //! The CUDA backend through the C interface, on a fake driver that interprets the PTX that ships.
 
 mod agreement;
-mod bits;
 mod clients;
-mod faults;
+mod fake;
 mod inputs;
 mod launches;
-mod modules;
 mod pipelines;
-mod sanitizers;
 mod small_blocks;
 mod steps;
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::path::Path;
 
-use ffi_tests::compiler::{Link, compile};
 use ffi_tests::fake_cuda::{self, Run};
 
+use fake::{driver, forces, succeed, try_forces};
 use inputs::{PRECISIONS, input, set};
-
-/// The folder of the driver that interprets kirin's modules; `None` where there is no compiler.
-fn driver() -> Option<&'static Path> {
-    fake_cuda::driver()
-}
 
 /// Runs a client on the device.
 fn run(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Option<Run> {
     Some(fake_cuda::run(driver()?, client, arguments, settings))
-}
-
-/// What a client prints that must succeed on the device.
-fn succeed(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Option<String> {
-    Some(fake_cuda::succeed(driver()?, client, arguments, settings))
-}
-
-/// The client that prints forces.
-fn client() -> Option<&'static Path> {
-    static CLIENT: LazyLock<Option<PathBuf>> = LazyLock::new(|| compile("forces.c", Link::Shared));
-    CLIENT.as_deref()
-}
-
-/// What the client prints about a file; it must succeed on the device.
-fn forces(input: &Path, settings: &[(&str, &str)]) -> Option<String> {
-    succeed(client()?, &[input.as_os_str()], &with_pipelines(settings))
-}
-
-/// A run about a file of which anything may come.
-fn try_forces(driver: &Path, input: &Path, settings: &[(&str, &str)]) -> Option<Run> {
-    let arguments = [input.as_os_str()];
-    let settings = with_pipelines(settings);
-    Some(fake_cuda::run(driver, client()?, &arguments, &settings))
-}
-
-/// More pipelines than the 48 of the default, unless a test asks for another number: blocks that
-/// take several thread blocks.
-fn with_pipelines<'a>(settings: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    [&[("KIRIN_NPIPES", "256")], settings].concat()
 }

@@ -17,6 +17,7 @@ use std::sync::LazyLock;
 
 use ffi_tests::compiler::{self, Link, clean_command, compile, texts};
 use ffi_tests::fake_cuda::{Log, Run};
+use kirin_kit::trial::skipped;
 
 use inputs::{PRECISIONS, input, set};
 
@@ -25,7 +26,7 @@ fn driver() -> Option<&'static Path> {
     match kirin::backend::cuda::devices() {
         Ok(_) => Some(Path::new("")),
         Err(reason) => {
-            println!("SKIPPED: {reason}");
+            skipped(reason.to_string());
             None
         }
     }

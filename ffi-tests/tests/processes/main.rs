@@ -4,6 +4,7 @@
 mod floating;
 mod forks;
 mod outputs;
+mod ph4;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use ffi_tests::compiler::{Link, available, clean_command, compile, run, succeed,
 use ffi_tests::library;
 use ffi_tests::report::{self, Tolerance};
 use ffi_tests::sets::{Set, cloud};
+use kirin_kit::trial::skipped;
 
 const NOTHING: [&OsStr; 0] = [];
 
@@ -21,32 +23,9 @@ fn input(name: &str, set: &Set) -> PathBuf {
     path
 }
 
-fn ph4(link: Link, name: &str) {
-    let mut set = cloud(60, 71, 0.01);
-    for probe in &mut set.probes {
-        probe.h2 = 0.0;
-    }
-    let Some(client) = compile("ph4.c", link) else {
-        return;
-    };
-    let input = input(name, &set);
-    for backend in ["reference", "cpu"] {
-        for precision in ["double", "mixed"] {
-            let settings = [("KIRIN_BACKEND", backend), ("KIRIN_PRECISION", precision)];
-            let output = succeed(&client, &[input.as_os_str()], &settings);
-            report::check(&output, &set, Tolerance::of(precision), false);
-        }
-    }
-}
-
 #[test]
 fn ph4_defines_the_c_names_itself() {
-    ph4(Link::Shared, "ph4-shared");
-}
-
-#[test]
-fn ph4_links_the_archive_without_c_names() {
-    ph4(Link::StaticFortranNames, "ph4-static");
+    ph4::check(Link::Shared, "ph4-shared");
 }
 
 #[test]
@@ -186,7 +165,7 @@ fn numbers(output: &str) -> Vec<f64> {
 #[test]
 fn opening_and_closing_does_not_leak() {
     if !Path::new("/proc/self/status").exists() {
-        println!("SKIPPED: there is no /proc here to read memory from");
+        skipped("there is no /proc here to read memory from");
         return;
     }
     let Some(client) = compile("cycles.c", Link::Shared) else {
@@ -206,7 +185,7 @@ fn opening_and_closing_does_not_leak() {
 #[test]
 fn a_million_particles_cost_at_most_256_bytes_each() {
     if !Path::new("/proc/self/status").exists() {
-        println!("SKIPPED: there is no /proc here to read memory from");
+        skipped("there is no /proc here to read memory from");
         return;
     }
     let Some(client) = compile("million.c", Link::Shared) else {

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
 use ffi_tests::library;
+use kirin_kit::trial::skipped;
 
 use super::NOTHING;
 
@@ -156,7 +157,7 @@ fn lines_about_gpus(client: &Path, settings: &[(&str, &str)]) -> usize {
 fn a_missing_gpu_is_told_once_and_only_where_one_was_asked_for() {
     let Some(client) = client() else { return };
     if !kirin::backend::cuda::devices().is_err_and(|reason| reason.contains("no CUDA driver")) {
-        println!("SKIPPED: this machine has a CUDA driver");
+        skipped("this machine has a CUDA driver");
         return;
     }
     let auto = ("KIRIN_BACKEND", "auto");

@@ -1,5 +1,6 @@
 //! `kirin bench`: the speed of GRAPE-6 libraries, side by side in one interleaved run.
 
+mod figure;
 mod measure;
 mod peak;
 mod run;
@@ -8,6 +9,8 @@ mod table;
 pub use self::measure::{Bench, Case, Measurement, Sample, Size};
 pub use self::peak::{Peak, chosen_set, peak};
 pub use self::run::run;
+
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -46,6 +49,9 @@ pub struct Options {
     /// Samples of each figure
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rounds: u32,
+    /// Draws pairs per second over the size of a block: .svg or .png
+    #[arg(long, value_name = "FILE", conflicts_with = "peak")]
+    plot: Option<PathBuf>,
     /// Measures only how many fused multiply-adds a core makes with each instruction set
     #[arg(long)]
     peak: bool,

@@ -4,12 +4,15 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use kirin::backend::cpu;
+use kirin_kit::company::{Company, Watch};
 use kirin_kit::machine::{Machine, command_line};
+use kirin_kit::plot::check_path;
 use kirin_kit::repeat::Spread;
 use kirin_kit::report::si_unit;
 use serde::Serialize;
 
 use super::Options;
+use super::figure;
 use super::measure::{Case, Measurement, Sample, Size};
 use super::peak::{self, Peak};
 use super::table;
@@ -54,7 +57,10 @@ pub struct Document {
     kind: &'static str,
     version: &'static str,
     command: Vec<String>,
-    machine: Machine,
+    /// Where it was measured.
+    pub machine: Machine,
+    /// Who else used that, where the system tells.
+    pub company: Option<Company>,
     rounds: u32,
     eps: f64,
     seed: u64,
@@ -62,7 +68,7 @@ pub struct Document {
     pub seconds: f64,
     /// The libraries.
     pub libraries: Vec<Candidate>,
-    /// Candidate that ratios refer to.
+    /// Library that ratios refer to.
     pub base: Option<usize>,
     /// Fused multiply-adds per second of one core, in each library's process.
     pub fma_per_second: Vec<Option<Spread>>,
@@ -81,7 +87,11 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     if options.peak {
         return peaks(options);
     }
+    if let Some(plot) = &options.plot {
+        check_path(plot)?;
+    }
     let machine = Machine::here();
+    let watch = Watch::start();
     let mut candidates = options.common.candidates();
     if !candidates.iter().any(Candidate::is_alive) {
         return Err("no library can be used".to_owned());
@@ -136,6 +146,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         version: env!("CARGO_PKG_VERSION"),
         command: command_line(),
         machine,
+        company: watch.company(),
         rounds: options.rounds,
         eps: options.eps,
         seed: options.common.seed,
@@ -151,6 +162,9 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     report::print(&table::text(&document));
     if let Some(file) = &options.common.json {
         report::save(file, &document)?;
+    }
+    if let Some(plot) = &options.plot {
+        figure::figure(&document).save(plot)?;
     }
     match alive {
         true => Ok(ExitCode::SUCCESS),

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use kirin_kit::trial::skipped;
 use serde_json::Value;
 
 /// Runs the command without any setting of the caller's.
@@ -83,7 +84,7 @@ fn stand_in(folder: &Path, name: &str, options: &[&str]) -> Option<String> {
             Some(library.to_str().expect("a plain path").to_owned())
         }
         Err(e) => {
-            println!("SKIPPED: no gcc ({e})");
+            skipped(format!("no gcc ({e})"));
             None
         }
     }

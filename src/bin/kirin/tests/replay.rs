@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use kirin_kit::trial::skipped;
 use serde_json::Value;
 
 fn fixture() -> PathBuf {
@@ -200,7 +201,7 @@ fn compile(folder: &Path, name: &str, source: &str, options: &[&str]) -> Option<
             Some(to)
         }
         Err(e) => {
-            println!("SKIPPED: no gcc ({e})");
+            skipped(format!("no gcc ({e})"));
             None
         }
     }

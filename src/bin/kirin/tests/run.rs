@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use kirin_kit::trial::skipped;
+
 const OURS: &str = "0.25 -0.5 48\n";
 const THEIRS: &str = "42 -42 48\n";
 
@@ -74,7 +76,7 @@ fn compile(folder: &Path, compiler: &str, arguments: &[&str]) -> bool {
     match command.status() {
         Ok(status) => assert!(status.success(), "{compiler} {arguments:?}"),
         Err(e) => {
-            println!("SKIPPED: no {compiler} ({e})");
+            skipped(format!("no {compiler} ({e})"));
             return false;
         }
     }
@@ -333,7 +335,7 @@ fn programs_out_of_reach_are_refused() {
         "setuid to ourselves"
     );
     if std::os::unix::fs::chown(folder.join("client"), Some(1), Some(1)).is_err() {
-        println!("SKIPPED: only root can make files of others: setuid and setgid not tried");
+        skipped("only root can make files of others: setuid and setgid not tried");
         return;
     }
     for mode in [0o4755, 0o2755] {
@@ -402,7 +404,7 @@ fn path(folder: &Path) -> std::ffi::OsString {
 fn ranks_under_a_launcher() {
     let folder = folder("ranks");
     if Command::new("mpirun").arg("--version").output().is_err() {
-        println!("SKIPPED: there is no mpirun on this machine");
+        skipped("there is no mpirun on this machine");
         return;
     }
     if !pair(&folder, "libg6.so", &[]) {

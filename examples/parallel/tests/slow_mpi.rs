@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use common::program::{checksum_of, fail, hermite_checksum, succeed, threads};
-use kirin_kit::trial::Folder;
+use kirin_kit::trial::{Folder, skipped};
 
 /// Why the program cannot be built or run here.
 fn lacking() -> Option<String> {
@@ -46,7 +46,7 @@ fn program() -> Option<&'static Path> {
     static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
     let built = PROGRAM.get_or_init(|| {
         if let Some(why) = lacking() {
-            println!("SKIPPED: {why}");
+            skipped(why);
             return None;
         }
         let threads = Path::new(env!("CARGO_BIN_EXE_parallel"));

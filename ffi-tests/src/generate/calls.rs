@@ -1,29 +1,16 @@
-//! The README's list of calls, between two markers.
+//! `docs/calls.md`: every call in a table.
 
 use kirin::abi::{Support, table};
 
-/// Where the list begins.
-pub const BEGIN: &str = "<!-- calls -->";
-/// Where the list ends.
-pub const END: &str = "<!-- /calls -->";
-
-/// `readme` with a fresh list between the markers; `None` if it does not have them.
-pub fn with_calls(readme: &str) -> Option<String> {
-    let begin = readme.find(BEGIN)? + BEGIN.len();
-    let end = begin + readme[begin..].find(END)?;
-    Some(format!(
-        "{}\n{}{}",
-        &readme[..begin],
-        calls(),
-        &readme[end..]
-    ))
-}
-
-fn calls() -> String {
-    let mut out = String::new();
+/// The page.
+pub fn calls() -> String {
+    let mut out =
+        "# Every call\n\nMade from the table of calls (`cargo run -p ffi-tests --bin generate`); \
+        [`include/kirin.h`](../include/kirin.h) tells what each does.\n"
+            .to_owned();
     for group in table() {
         out += &format!(
-            "\n**{}**\n\n| C | Fortran | support |\n|---|---|---|\n",
+            "\n## {}\n\n| C | Fortran | support |\n|---|---|---|\n",
             group.title
         );
         for call in group.calls {
@@ -40,6 +27,5 @@ fn calls() -> String {
             );
         }
     }
-    out.push('\n');
     out
 }

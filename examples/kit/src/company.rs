@@ -1,0 +1,154 @@
+//! Who else used the cores while something was measured: other programs, and other guests of the same host.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Above this part of the cores' time that others had, a measurement is not to be believed.
+const TOO_MUCH: f64 = 0.05;
+
+/// A measurement under way.
+pub struct Watch {
+    ticks: Option<Ticks>,
+    own: f64,
+}
+
+/// What others took of the time of all cores while a measurement ran.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Company {
+    /// Part that other programs had.
+    pub others: f64,
+    /// Part that the host of a virtual machine gave to other guests.
+    pub stolen: f64,
+}
+
+impl Watch {
+    /// A measurement begins.
+    pub fn start() -> Self {
+        Self {
+            ticks: Ticks::now(),
+            own: own_seconds(),
+        }
+    }
+
+    /// The company since then. Children of this process count as its own once they were waited for. `None` where the
+    /// system does not tell (no Linux).
+    pub fn company(&self) -> Option<Company> {
+        let second = ticks_per_second()?;
+        Company::between(
+            self.ticks?,
+            Ticks::now()?,
+            (own_seconds() - self.own) * second,
+        )
+    }
+}
+
+impl Company {
+    /// From the counters before and after, and the ticks in which the measurement itself computed.
+    fn between(before: Ticks, after: Ticks, own: f64) -> Option<Self> {
+        let all = after.all - before.all;
+        (all > 0.0).then(|| Self {
+            others: ((after.busy - before.busy - own) / all).clamp(0.0, 1.0),
+            stolen: ((after.stolen - before.stolen) / all).clamp(0.0, 1.0),
+        })
+    }
+
+    /// Whether figures that were measured in this company are not to be believed.
+    pub fn is_too_much(&self) -> bool {
+        self.others + self.stolen > TOO_MUCH
+    }
+}
+
+impl fmt::Display for Company {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |part: f64| 100.0 * part;
+        write!(
+            f,
+            "of all cores' time other programs had {:.1} %, other guests of the host {:.1} %",
+            percent(self.others),
+            percent(self.stolen)
+        )
+    }
+}
+
+/// The system's counters, all cores together, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ticks {
+    busy: f64,
+    stolen: f64,
+    all: f64,
+}
+
+impl Ticks {
+    fn now() -> Option<Self> {
+        Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    /// The first line, proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal; the times of guests of
+    /// our own are part of user.
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.lines().next()?.split_ascii_whitespace();
+        (words.next()? == "cpu").then_some(())?;
+        let values: Vec<f64> = words.map_while(|w| w.parse().ok()).collect();
+        let [user, nice, system, idle, iowait, irq, softirq, stolen] =
+            values.get(..8)?.try_into().ok()?;
+        let busy = user + nice + system + irq + softirq;
+        Some(Self {
+            busy,
+            stolen,
+            all: busy + stolen + idle + iowait,
+        })
+    }
+}
+
+fn ticks_per_second() -> Option<f64> {
+    // SAFETY: the call has no preconditions.
+    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    (ticks > 0).then_some(ticks as f64)
+}
+
+/// Seconds that this process and its ended children computed.
+fn own_seconds() -> f64 {
+    let of = |who| {
+        // SAFETY: the structure consists of numbers, for which zero is a value.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: `usage` is valid for writes.
+        unsafe { libc::getrusage(who, &raw mut usage) };
+        let seconds = |t: libc::timeval| t.tv_sec as f64 + 1e-6 * t.tv_usec as f64;
+        seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    };
+    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_are_what_is_left() {
+        let before = Ticks::parse("cpu  100 10 50 800 20 1 4 15 0 0\ncpu0 1 2").unwrap();
+        assert_eq!(
+            (before.busy, before.stolen, before.all),
+            (165.0, 15.0, 1000.0)
+        );
+        let after = Ticks::parse("cpu  180 10 70 880 20 1 4 35 0 0").unwrap();
+        let company = Company::between(before, after, 60.0).unwrap();
+        assert_eq!((company.others, company.stolen), (0.2, 0.1));
+        assert!(company.is_too_much());
+        let alone = Company::between(before, after, 100.0).unwrap();
+        assert_eq!(alone.others, 0.0);
+        assert!(Company::between(before, before, 0.0).is_none());
+        assert!(Ticks::parse("intr 1 2 3").is_none());
+    }
+
+    #[test]
+    fn work_of_our_own_is_no_company() {
+        let before = own_seconds();
+        let began = std::time::Instant::now();
+        let mut x = 1.0_f64;
+        while began.elapsed().as_secs_f64() < 0.05 {
+            x = std::hint::black_box(x * 1.000_000_1);
+        }
+        assert!(own_seconds() > before);
+    }
+}

@@ -1,0 +1,42 @@
+//! Clients on the fake driver that interprets the PTX that ships.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use ffi_tests::compiler::{Link, compile};
+use ffi_tests::fake_cuda::{self, Run};
+
+/// The folder of the driver that interprets kirin's modules; `None` where there is no compiler.
+pub fn driver() -> Option<&'static Path> {
+    fake_cuda::driver()
+}
+
+/// What a client prints that must succeed on the device.
+pub fn succeed(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Option<String> {
+    Some(fake_cuda::succeed(driver()?, client, arguments, settings))
+}
+
+/// The client that prints forces.
+pub fn client() -> Option<&'static Path> {
+    static CLIENT: LazyLock<Option<PathBuf>> = LazyLock::new(|| compile("forces.c", Link::Shared));
+    CLIENT.as_deref()
+}
+
+/// What the client prints about a file; it must succeed on the device.
+pub fn forces(input: &Path, settings: &[(&str, &str)]) -> Option<String> {
+    succeed(client()?, &[input.as_os_str()], &with_pipelines(settings))
+}
+
+/// A run about a file of which anything may come.
+pub fn try_forces(driver: &Path, input: &Path, settings: &[(&str, &str)]) -> Option<Run> {
+    let arguments = [input.as_os_str()];
+    let settings = with_pipelines(settings);
+    Some(fake_cuda::run(driver, client()?, &arguments, &settings))
+}
+
+/// More pipelines than the 48 of the default, unless a test asks for another number: blocks that
+/// take several thread blocks.
+pub fn with_pipelines<'a>(settings: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    [&[("KIRIN_NPIPES", "256")], settings].concat()
+}

@@ -1,0 +1,17 @@
+//! The CUDA backend on the fake driver: what is tried many times, with every kernel, or under sanitizers.
+
+#[path = "../cuda/bits.rs"]
+mod bits;
+#[path = "../cuda/fake.rs"]
+mod fake;
+#[path = "../cuda/faults.rs"]
+mod faults;
+#[path = "../cuda/inputs.rs"]
+mod inputs;
+#[path = "../cuda/modules.rs"]
+mod modules;
+#[path = "../cuda/sanitizers.rs"]
+mod sanitizers;
+
+use fake::{client, driver, forces, try_forces, with_pipelines};
+use inputs::{PRECISIONS, input, set};

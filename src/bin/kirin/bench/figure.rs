@@ -1,0 +1,40 @@
+//! The figures of a run as a picture: pairs per second over the size of a block.
+
+use kirin_kit::plot::{Curve, Figure, Panel};
+use kirin_kit::report::grouped;
+
+use super::measure::{Case, Size};
+use super::run::Document;
+
+/// A panel for each number of j-particles, a curve for each library. The whole system is drawn as a block of all.
+pub fn figure(document: &Document) -> Figure {
+    let mut sizes: Vec<usize> = document.cells.iter().map(|c| c.n).collect();
+    sizes.dedup();
+    let panel = |&n: &usize| {
+        let curve = |k: usize| {
+            let cells = document
+                .cells
+                .iter()
+                .filter(|c| c.n == n && c.case == Case::Force);
+            let point = |c: &super::run::Cell| {
+                let ni = match c.ni {
+                    Size::Block(ni) => ni,
+                    Size::Full => n,
+                };
+                Some((ni, c.figures[k].rate?.median))
+            };
+            Curve::over_n(&document.libraries[k].name, cells.filter_map(point))
+        };
+        Panel::logarithmic(
+            &format!("Pairs per second, N = {}", grouped(n as u64)),
+            "i-particles in a block",
+            (0..document.libraries.len()).map(curve).collect(),
+        )
+    };
+    let panels: Vec<Panel> = sizes.iter().map(panel).collect();
+    Figure {
+        title: "Speed of GRAPE-6 libraries".to_owned(),
+        subtitle: document.machine.to_string(),
+        columns: panels.chunks(2).map(<[Panel]>::to_vec).collect(),
+    }
+}
