@@ -11,6 +11,7 @@
 //! * [`cluster`]: who is bound, and what the tide takes
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
 //! * [`output`], [`picture`]: summary, JSON and figures
+//! * [`paper`]: the tables of the paper beside this device
 //! * [`options`]: the command line
 
 pub mod checkpoint;
@@ -21,6 +22,7 @@ pub mod forces;
 pub mod integrator;
 pub mod options;
 pub mod output;
+pub mod paper;
 pub mod phase_space;
 pub mod picture;
 pub mod scheme;

@@ -14,7 +14,7 @@ use symplectic::checkpoint;
 use symplectic::integrator::Integrator;
 use symplectic::options::{DEFAULT_T_END, Options};
 use symplectic::output::Report;
-use symplectic::picture;
+use symplectic::{paper, picture};
 
 /// Pipelines of kirin, where the user does not set them: large blocks fill vectors and GPUs.
 const NPIPES: (&str, &str) = ("KIRIN_NPIPES", "16384");
@@ -22,9 +22,10 @@ const NPIPES: (&str, &str) = ("KIRIN_NPIPES", "16384");
 fn main() -> ExitCode {
     let options = Options::parse();
     choose_arithmetic(&options);
-    let result = match () {
-        _ if !options.draw.is_empty() => draw(&options),
-        _ => run(&options),
+    let result = match options.report {
+        Some(_) => paper::report(&options),
+        None if !options.draw.is_empty() => draw(&options),
+        None => run(&options),
     };
     exit_code("symplectic", result)
 }

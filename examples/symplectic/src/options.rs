@@ -29,7 +29,7 @@ METHOD
   images: steps back undo steps.
 
   Schemes     leapfrog (order 2, 1 force a step), forest-ruth (4, 3), si6a (6, 7: Kinoshita, Yoshida and
-              Nakai 1991, the scheme of NBSymple), blanes-moan (6, 11; the most accurate per force)
+              Nakai 1991, the scheme of NBSymple), mclachlan (6, 9), blanes-moan (6, 11; the most accurate per force)
   Bits        --bits exact keeps positions and velocities in 64-bit fixed point. Additions of integers lose
               nothing, so a run back (--reverse) ends in exactly the bits where the run began. A factor
               of 1024 above the largest number at the start is the end of the range.

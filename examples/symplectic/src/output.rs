@@ -196,7 +196,7 @@ impl<'a, 'g> Report<'a, 'g> {
         if let Some(panel) = figure.columns.get_mut(1).and_then(|c| c.first_mut()) {
             *panel = bound;
         }
-        figure.columns[2] = picture::start_and_end(&self.summary.views, &self.bodies, settings);
+        figure.columns[2] = picture::at_end(&self.summary.views, &self.bodies, settings);
         figure
     }
 }

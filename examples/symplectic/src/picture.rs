@@ -65,17 +65,19 @@ fn panel(view: View, half_width: f64) -> Panel {
     }
 }
 
-/// Two panels: the cluster at the start and the `bodies` at the end. In a galaxy both lie about its centre.
-pub fn start_and_end(views: &[View; 2], bodies: &[Body], settings: &Settings) -> Vec<Panel> {
-    let [start, end] = views.clone();
-    let mut shown = [start, seen(end.time, bodies, Frame::Galaxy)];
+/// Two panels: the cluster at the start and at the end, or in a galaxy the `bodies` at the end: all of the
+/// orbit, and the neighbourhood of the cluster.
+pub fn at_end(views: &[View; 2], bodies: &[Body], settings: &Settings) -> Vec<Panel> {
     if settings.galaxy.is_none() {
         let width = View::half_width(views);
         return views.clone().map(|view| panel(view, width)).into();
     }
-    shown[0].middle = Some((0.0, 0.0));
-    let width = half_width(&shown);
-    shown.map(|view| panel(view, width)).into()
+    let time = views[1].time;
+    let wide = seen(time, bodies, Frame::Galaxy);
+    let width = half_width([&wide]);
+    let near = width.min(NEAR);
+    let zoom = seen(time, bodies, Frame::Cluster(near));
+    vec![panel(wide, width), panel(zoom, near)]
 }
 
 /// One frame of a film, of which the first had this half width.

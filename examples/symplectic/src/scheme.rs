@@ -19,6 +19,8 @@ pub enum Scheme {
     ForestRuth,
     /// Order 6, 7 forces a step: Yoshida's solution A, in Kinoshita, Yoshida and Nakai (1991)
     Si6a,
+    /// Order 6, 9 forces a step: McLachlan (1995)
+    Mclachlan,
     /// Order 6, 11 forces a step, of small error: Blanes and Moan (2002), SRKN 11b
     BlanesMoan,
 }
@@ -35,6 +37,15 @@ pub struct Table {
 /// Kinoshita, Yoshida and Nakai (1991, Celest. Mech. Dyn. Astron. 50, 59), Table 1, first column: w1, w2, w3
 /// of Yoshida (1990, Phys. Lett. A 150, 262), solution A.
 const SI6A: [f64; 3] = [-1.17767998417887, 0.235573213359357, 0.784513610477560];
+
+/// McLachlan (1995, SIAM J. Sci. Comput. 16, 151), symmetric composition of nine leapfrogs: w1 to w4, and the
+/// middle one follows.
+const SS9: [f64; 4] = [
+    0.1867,
+    0.555_497_023_712_478_4,
+    0.129_466_948_913_475_35,
+    -0.843_265_623_387_734_6,
+];
 
 /// Blanes and Moan (2002, J. Comput. Appl. Math. 142, 313), Table 3: b1 to b5 and a1 to a5 of SRKN 11b.
 const SRKN_11B: ([f64; 5], [f64; 5]) = (
@@ -61,6 +72,7 @@ impl Scheme {
             Self::Leapfrog => "leapfrog",
             Self::ForestRuth => "forest-ruth",
             Self::Si6a => "si6a",
+            Self::Mclachlan => "mclachlan",
             Self::BlanesMoan => "blanes-moan",
         }
     }
@@ -77,7 +89,7 @@ impl Scheme {
         match self {
             Self::Leapfrog => 2,
             Self::ForestRuth => 4,
-            Self::Si6a | Self::BlanesMoan => 6,
+            Self::Si6a | Self::Mclachlan | Self::BlanesMoan => 6,
         }
     }
 
@@ -94,6 +106,10 @@ impl Scheme {
                 let [w1, w2, w3] = SI6A;
                 let w0 = 1.0 - 2.0 * (w1 + w2 + w3);
                 Table::of_leapfrogs(&[w3, w2, w1, w0, w1, w2, w3])
+            }
+            Self::Mclachlan => {
+                let middle = [1.0 - 2.0 * SS9.iter().sum::<f64>()];
+                Table::of_leapfrogs(&mirrored(&SS9, &middle))
             }
             Self::BlanesMoan => {
                 let (b, a) = SRKN_11B;
@@ -148,7 +164,7 @@ mod tests {
             let value = scheme.to_possible_value().unwrap();
             assert_eq!(value.get_name(), scheme.name());
         }
-        let forces = [1, 3, 7, 11];
+        let forces = [1, 3, 7, 9, 11];
         for (scheme, forces) in Scheme::value_variants().iter().zip(forces) {
             assert_eq!(scheme.table().evaluations(), forces);
         }
@@ -186,6 +202,7 @@ mod tests {
             (Scheme::Leapfrog, 256),
             (Scheme::ForestRuth, 128),
             (Scheme::Si6a, 64),
+            (Scheme::Mclachlan, 32),
             (Scheme::BlanesMoan, 16),
         ] {
             let [coarse, fine] = [1, 2].map(|k| error(scheme, k * steps));

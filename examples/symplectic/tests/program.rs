@@ -213,3 +213,32 @@ fn what_cannot_go_on_is_kept() {
     let kept = Snapshot::load(output.as_ref()).unwrap();
     assert_eq!(kept.bodies.len(), 32);
 }
+
+/// A report of moments: whatever there is no time for is left out, the published columns are not.
+#[test]
+fn the_report_stands_beside_the_paper() {
+    let folder = Folder::new("report");
+    let [text, json, plot] = ["paper.md", "paper.json", "paper.svg"].map(|name| folder.file(name));
+    let options = ["--report", "paper", "--largest", "480", "--minutes", "0.02"];
+    let files = ["--output", &text, "--json", &json, "--plot", &plot];
+    PROGRAM.succeed(&[options, files].concat());
+    let text = folder.text("paper.md");
+    for words in [
+        "## Table 2",
+        "## Table 8",
+        "| 1536000 |      423 |       22 |",
+        "5 (leapfrog double)",
+        "2.83e-15",
+        "5.63e-3",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    let figures: serde_json::Value = serde_json::from_str(&folder.text("paper.json")).unwrap();
+    let first = &figures["timings"][0];
+    assert_eq!(
+        (&first["n"], &first["precision"]),
+        (&480.into(), &"single".into())
+    );
+    assert!(first["seconds_per_step"].as_f64().unwrap() > 0.0);
+    assert_eq!(figures["not_finished"], serde_json::Value::Null);
+}

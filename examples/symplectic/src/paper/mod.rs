@@ -1,0 +1,70 @@
+//! The report `--report paper`: Tables 2 to 8 and Figures 2 to 5 of the paper of NBSymple beside this device.
+//!
+//! * `published`: what the paper has
+//! * `child`: one run in a process of its own
+//! * `measure`: which runs, as far as the time goes
+//! * `document`: Markdown, JSON and a figure
+
+mod child;
+mod document;
+mod measure;
+mod published;
+
+use std::error::Error;
+use std::time::SystemTime;
+
+use kirin::client::Grape;
+use kirin_kit::command::Ended;
+use kirin_kit::comparison::{Budget, Circumstances, DEFAULT_MINUTES, publish};
+use kirin_kit::interrupt::{self, interrupted};
+use kirin_kit::machine::{Machine, command_line};
+
+use crate::forces::Forces;
+use crate::options::Options;
+use document::Document;
+use measure::Bench;
+
+/// Makes the report: what there is of it, if something goes wrong on the way.
+///
+/// # Errors
+///
+/// No library; a measurement fails; a file cannot be written.
+pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
+    options.files.check()?;
+    interrupt::catch()?;
+    let machine = Machine::here();
+    let grape = Grape::linked_or(options.library.as_deref())?;
+    let (backend, _) = Forces::open(&grape)?.description();
+    let circumstances = Circumstances {
+        began: SystemTime::now(),
+        command: command_line(),
+        machine: machine.to_string(),
+        load: machine.load,
+        backend,
+        precision: "single, mixed and double".to_owned(),
+        library: grape.name().to_owned(),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let on_gpu = circumstances.backend.starts_with("cuda");
+    let default = (!on_gpu).then_some(DEFAULT_MINUTES);
+    let minutes = options.minutes.or(default);
+    let mut bench = Bench::new(options);
+    let ended = bench.measure(Budget::new(minutes.map(|minutes| 60.0 * minutes)));
+    let document = Document {
+        circumstances,
+        seed: options.start.seed(),
+        cut: ended.as_ref().err().map(String::as_str),
+        measured: &bench.measured,
+    };
+    publish(
+        &options.files,
+        &document.markdown(),
+        || document.json(),
+        || document.figure(),
+    )?;
+    match ended {
+        Ok(()) => Ok(Ended::Complete),
+        Err(_) if interrupted() => Ok(Ended::Interrupted),
+        Err(why) => Err(why.into()),
+    }
+}
