@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::body::Body;
 use crate::interrupt;
-use crate::models::{Components, Model};
+use crate::models::{Components, DEFAULT_W0, MassFunction, Model, W0_RANGE, king};
 use crate::number::{bodies, count, number};
 use crate::plot::{self, Figure};
 use crate::run::{Checkpoints, Frames, Interval, Log, Plan, Snapshots, simulated};
@@ -33,6 +33,13 @@ pub struct Start {
     /// Seed of the random numbers [default: 1]
     #[arg(long, conflicts_with = "input", value_parser = count)]
     pub seed: Option<u64>,
+    /// Central potential of the King model [default: 6]
+    #[arg(long, value_name = "W0", conflicts_with = "input", value_parser = central_potential)]
+    pub w0: Option<f64>,
+    /// Masses of the bodies [default: equal]
+    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(conflicts_with_all = ["input", "mass_ratio"])]
+    pub mass_function: Option<MassFunction>,
     /// Make some bodies this many times heavier than the others
     #[arg(long, value_name = "RATIO", conflicts_with = "input", value_parser = ratio)]
     #[arg(requires = "mass_fraction")]
@@ -61,7 +68,12 @@ impl Start {
     /// More bodies than this machine can count.
     pub fn bodies(&self) -> Result<Vec<Body>, std::num::TryFromIntError> {
         let n = usize::try_from(self.n.unwrap_or(DEFAULT_N))?;
-        let mut bodies = self.model.unwrap_or_default().make(n, self.seed());
+        let mut bodies = match (self.model.unwrap_or_default(), self.w0) {
+            (Model::King, w0) => king(n, w0.unwrap_or(DEFAULT_W0), self.seed()),
+            (model, _) => model.make(n, self.seed()),
+        };
+        let masses = self.mass_function.unwrap_or_default();
+        masses.assign(&mut bodies, self.seed());
         if let (Some(ratio), Some(fraction)) = (self.mass_ratio, self.mass_fraction) {
             Components { ratio, fraction }.divide(&mut bodies);
         }
@@ -182,6 +194,15 @@ pub fn named<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> String {
     move |e| format!("{}: {e}", path.display())
 }
 
+/// A central potential of King's models.
+fn central_potential(text: &str) -> Result<f64, String> {
+    let (least, most) = W0_RANGE;
+    match number(text)? {
+        w0 if (least..=most).contains(&w0) => Ok(w0),
+        _ => Err(format!("not from {least} to {most}")),
+    }
+}
+
 /// A ratio of masses.
 fn ratio(text: &str) -> Result<f64, String> {
     match number(text)? {
@@ -246,7 +267,7 @@ mod tests {
 
     #[test]
     fn models_have_their_number_of_bodies() {
-        for model in [Model::Plummer, Model::Sphere, Model::Collision] {
+        for model in [Model::Plummer, Model::King, Model::Sphere, Model::Collision] {
             for n in [1, 2, 7] {
                 let start = Start {
                     n: Some(n),

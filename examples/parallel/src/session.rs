@@ -5,6 +5,7 @@ use hermite::counts::Counts;
 use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::command::{Ended, named};
+use kirin_kit::communicator::launch::read_file;
 use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::run::{Log, Run, conduct};
 use kirin_kit::snapshot::State;
@@ -18,25 +19,6 @@ use crate::machine::Plan;
 use crate::measure;
 use crate::options::Options;
 use crate::output::Report;
-
-/// Why a rank gave up.
-#[derive(Debug)]
-pub struct Failure {
-    /// What happened; in words.
-    pub message: String,
-    /// Whether all ranks have found the same and ended in order.
-    pub common: bool,
-}
-
-impl<E: Into<Box<dyn std::error::Error>>> From<E> for Failure {
-    fn from(e: E) -> Self {
-        let error = e.into();
-        Self {
-            common: matches!(error.downcast_ref(), Some(Error::Refused(_))),
-            message: error.to_string(),
-        }
-    }
-}
 
 /// Where a run begins: the same on every rank.
 struct Start {
@@ -53,10 +35,14 @@ struct Start {
 /// # Errors
 ///
 /// An option or a file that makes no sense; the library fails; a rank is lost.
-pub fn run<C: Communicator>(world: C, grape: &Grape, options: &Options) -> Result<Ended, Failure> {
+pub fn run<C: Communicator>(
+    world: C,
+    grape: &Grape,
+    options: &Options,
+) -> Result<Ended, Box<dyn std::error::Error>> {
     let world = Counted::new(world);
     let files = &options.run.files;
-    let refuse = |why: String| Failure::from(Error::Refused(why));
+    let refuse = Error::Refused;
     files.check().map_err(refuse)?;
     let start = begin(&world, options)?;
     let plan = plan(&world, grape, options, start.bodies.len())?;
@@ -82,7 +68,7 @@ pub fn run<C: Communicator>(world: C, grape: &Grape, options: &Options) -> Resul
     if t_end <= run.integration.time() {
         let start = run.integration.time();
         let why = format!("the run is at t = {start} already: --t-end must be later");
-        return Err(refuse(why));
+        return Err(refuse(why).into());
     }
     let summary = conduct("parallel", &mut run, t_end, files)?;
     let report = Report::new(&summary, &run.integration, grape.name())?;
@@ -144,7 +130,7 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<Start, Error> 
             log: options.run.start.log(),
         });
     };
-    let text = read(world, path)?;
+    let text = read_file(world, path)?.map_err(Error::Refused)?;
     let named = |why: String| Error::Refused(named(path)(why));
     let snapshot = Snapshot::parse(&text).map_err(|e| named(e.to_string()))?;
     let settings = checkpoint::settings(&snapshot).map_err(|e| named(e.to_string()))?;
@@ -166,23 +152,4 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<Start, Error> 
         past,
         log,
     })
-}
-
-/// The bytes of a file that rank 0 can read, on every rank.
-fn read<C: Communicator>(world: &C, path: &std::path::Path) -> Result<Vec<u8>, Error> {
-    let read = match world.rank() {
-        0 => std::fs::read(path).map_err(|e| e.to_string()),
-        _ => Ok(Vec::new()),
-    };
-    let is_text = read.is_ok();
-    let mut bytes = read.unwrap_or_else(String::into_bytes);
-    let mut head = [u64::from(is_text), bytes.len() as u64];
-    world.broadcast(0, &mut head)?;
-    let length = usize::try_from(head[1]).map_err(|e| Error::Refused(e.to_string()))?;
-    bytes.resize(length, 0);
-    world.broadcast(0, &mut bytes)?;
-    match head[0] {
-        1 => Ok(bytes),
-        _ => Err(Error::Refused(named(path)(String::from_utf8_lossy(&bytes)))),
-    }
 }

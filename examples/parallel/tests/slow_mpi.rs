@@ -10,80 +10,20 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use common::program::{checksum_of, fail, hermite_checksum, succeed, threads};
-use kirin_kit::trial::{Folder, skipped};
+use kirin_kit::trial::mpi::build;
+use kirin_kit::trial::{self, Folder};
 
-/// Why the program cannot be built or run here.
-fn lacking() -> Option<String> {
-    let runs = |program: &str| {
-        let found = Command::new(program).arg("--version").output();
-        found.is_ok_and(|output| output.status.success())
-    };
-    for program in ["mpicc", "mpirun"] {
-        if !runs(program) {
-            return Some(format!("there is no {program}"));
-        }
-    }
-    let folders = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].map(Path::new);
-    let has_libclang = |folder: &Path| {
-        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        files
-            .map(|file| file.file_name())
-            .any(|name| name.to_string_lossy().starts_with("libclang"))
-    };
-    let below = |folder: &Path| {
-        let folders = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        folders
-            .map(|f| f.path())
-            .any(|f| has_libclang(&f) || has_libclang(&f.join("lib")))
-    };
-    let found = std::env::var_os("LIBCLANG_PATH").is_some()
-        || folders.iter().any(|f| has_libclang(f) || below(f));
-    (!found).then(|| "there is no libclang".to_owned())
-}
-
-/// The program with MPI, or nothing where it cannot be had.
+/// The folder of the program with MPI, or nothing where it cannot be had.
 fn program() -> Option<&'static Path> {
     static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let built = PROGRAM.get_or_init(|| {
-        if let Some(why) = lacking() {
-            skipped(why);
-            return None;
-        }
-        let threads = Path::new(env!("CARGO_BIN_EXE_parallel"));
-        let target = threads.parent().and_then(Path::parent).unwrap().join("mpi");
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status = Command::new(cargo)
-            .args(["build", "--quiet", "-p", "parallel", "--features", "mpi"])
-            .args([
-                "-p",
-                "kirin-kit",
-                "--example",
-                "communicator",
-                "--bin",
-                "parallel",
-            ])
-            .arg("--target-dir")
-            .arg(&target)
-            .env_remove("CARGO_TARGET_DIR")
-            .status();
-        assert!(status.is_ok_and(|s| s.success()), "it does not build");
-        Some(target.join("debug"))
-    });
+    let kit = ["-p", "kirin-kit", "--example", "communicator"];
+    let built = PROGRAM.get_or_init(|| build("parallel", env!("CARGO_BIN_EXE_parallel"), &kit));
     built.as_deref()
 }
 
 fn mpirun(ranks: usize, program: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new("mpirun");
-    command
-        .args(["-n", &ranks.to_string()])
-        .arg(program)
-        .args(arguments)
-        .env("KIRIN_BACKEND", "cpu")
-        // Open MPI as root, and with more ranks than cores.
-        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
-        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-        .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
-        .env("OMPI_MCA_mpi_yield_when_idle", "1");
+    let mut command = trial::mpi::mpirun(ranks, program, arguments);
+    command.env("KIRIN_BACKEND", "cpu");
     command
 }
 

@@ -5,12 +5,14 @@
 //! * [`threads`]: the ranks are threads of this process; needs nothing else
 //! * `mpi`: the ranks are processes under an MPI launcher (feature `mpi`)
 //! * [`counted`]: counts messages, bytes and time around either
+//! * [`launch`]: how a program finds its ranks, and reads a file on all of them
 //! * [`check`]: every operation against its definition, for the tests of each of them
 //!
 //! All ranks of a communicator make the same calls in the same order, as MPI demands.
 
 pub mod check;
 pub mod counted;
+pub mod launch;
 #[cfg(feature = "mpi")]
 pub mod mpi;
 pub mod threads;

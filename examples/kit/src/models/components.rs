@@ -19,6 +19,12 @@ impl Components {
         (n as f64 * heavy / (heavy + 1.0 - self.fraction)).round() as usize
     }
 
+    /// Whether body `i` of `n` is one of the `heavy` ones, which stand at equal distances.
+    pub fn is_heavy(i: usize, heavy: usize, n: usize) -> bool {
+        let before = |i: usize| i * heavy / n;
+        before(i + 1) > before(i)
+    }
+
     /// Gives some of `bodies` more mass and the others less. Heavy ones stand at equal distances in the
     /// list; the bodies of a model are independent of one another, so that both components have its
     /// distribution. The total mass is 1. Where the bodies move, the sample is brought to standard units again,
@@ -26,9 +32,8 @@ impl Components {
     pub fn divide(&self, bodies: &mut [Body]) {
         let (n, heavy) = (bodies.len(), self.heavy(bodies.len()));
         let light = 1.0 / ((n - heavy) as f64 + self.ratio * heavy as f64);
-        let before = |i: usize| i * heavy / n;
         for (i, body) in bodies.iter_mut().enumerate() {
-            let is_heavy = before(i + 1) > before(i);
+            let is_heavy = Self::is_heavy(i, heavy, n);
             body.mass = if is_heavy { self.ratio * light } else { light };
         }
         if n > 1 {

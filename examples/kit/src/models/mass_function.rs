@@ -1,80 +1,153 @@
-//! A power-law mass function: more light stars than heavy ones.
+//! Mass functions of star clusters, from power laws that join.
 
+use super::power_law::PowerLaw;
 use super::random::Random;
+use super::units::{EXACT_SCALING_LIMIT, to_centre_of_mass, to_standard_units};
 use crate::body::Body;
 
-/// Numbers of stars that go with m^-slope between two masses.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PowerLaw {
-    /// 2.35 is Salpeter's.
-    pub slope: f64,
-    /// Lightest star, in any unit.
-    pub least: f64,
-    /// Heaviest star.
-    pub most: f64,
+/// How many stars of each mass there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum MassFunction {
+    /// All stars have one mass
+    #[default]
+    Equal,
+    /// m^-2.35 from 0.1 to 100 solar masses (Salpeter 1955)
+    Salpeter,
+    /// m^-1.3 from 0.08, m^-2.3 from 0.5 to 100 solar masses (Kroupa 2001)
+    Kroupa,
 }
 
-impl PowerLaw {
-    /// Gives `bodies` masses at random, of which the sum is 1. Positions and velocities stay.
-    pub fn distribute(&self, bodies: &mut [Body], seed: u64) {
-        // Another stream than that of the positions.
-        let mut random = Random::new(seed.wrapping_add(1 << 62));
-        for body in bodies.iter_mut() {
-            body.mass = self.quantile(random.uniform());
+const SALPETER: [PowerLaw; 1] = [PowerLaw {
+    slope: 2.35,
+    least: 0.1,
+    most: 100.0,
+}];
+const KROUPA: [PowerLaw; 2] = [
+    PowerLaw {
+        slope: 1.3,
+        least: 0.08,
+        most: 0.5,
+    },
+    PowerLaw {
+        slope: 2.3,
+        least: 0.5,
+        most: 100.0,
+    },
+];
+
+impl MassFunction {
+    /// The segments, each with the height at which it joins the one before.
+    fn segments(self) -> Vec<(PowerLaw, f64)> {
+        let segments: &[PowerLaw] = match self {
+            Self::Equal => &[],
+            Self::Salpeter => &SALPETER,
+            Self::Kroupa => &KROUPA,
+        };
+        let mut height = 1.0;
+        let mut joined = Vec::new();
+        for (k, segment) in segments.iter().enumerate() {
+            if let Some(before) = k.checked_sub(1).map(|k| segments[k]) {
+                height *= segment.least.powf(segment.slope - before.slope);
+            }
+            joined.push((*segment, height));
         }
-        let total = crate::diagnostics::mass(bodies);
-        bodies.iter_mut().for_each(|body| body.mass /= total);
+        joined
     }
 
-    /// The mass below which a `part` of the stars are.
-    fn quantile(&self, part: f64) -> f64 {
-        let ratio = self.most / self.least;
-        let exponent = 1.0 - self.slope;
-        if exponent.abs() < 1e-9 {
-            return self.least * ratio.powf(part);
+    /// Mean mass, in solar masses; 1 where all are equal.
+    pub fn mean(self) -> f64 {
+        let segments = self.segments();
+        let moment = |power| {
+            segments
+                .iter()
+                .map(|(s, h)| h * s.moment(power))
+                .sum::<f64>()
+        };
+        if segments.is_empty() {
+            1.0
+        } else {
+            moment(1.0) / moment(0.0)
         }
-        let integral = ratio.powf(exponent) - 1.0;
-        self.least * (1.0 + part * integral).powf(1.0 / exponent)
+    }
+
+    /// A star's mass, in solar masses.
+    pub fn mass(self, random: &mut Random) -> f64 {
+        let segments = self.segments();
+        let count: f64 = segments.iter().map(|(s, h)| h * s.moment(0.0)).sum();
+        let Some((last, _)) = segments.last() else {
+            return 1.0;
+        };
+        let mut rest = count * random.uniform();
+        for (segment, height) in &segments {
+            let own = height * segment.moment(0.0);
+            if rest < own {
+                return segment.quantile(rest / own);
+            }
+            rest -= own;
+        }
+        last.most
+    }
+
+    /// Gives `bodies` masses that do not depend on where they are; their sum is 1. The sample is brought to
+    /// standard units again, up to [`EXACT_SCALING_LIMIT`] of them.
+    pub fn assign(self, bodies: &mut [Body], seed: u64) {
+        if self == Self::Equal {
+            return;
+        }
+        // Not the numbers of the model.
+        let mut random = Random::of_part(seed, u64::MAX);
+        bodies
+            .iter_mut()
+            .for_each(|b| b.mass = self.mass(&mut random));
+        let total: f64 = bodies.iter().map(|b| b.mass).sum();
+        bodies.iter_mut().for_each(|b| b.mass /= total);
+        if bodies.len() > 1 {
+            to_centre_of_mass(bodies);
+        }
+        if bodies.len() <= EXACT_SCALING_LIMIT {
+            to_standard_units(bodies);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::mass;
-    use crate::models::uniform_sphere;
+    use crate::diagnostics::{Energy, mass};
+    use crate::models::plummer;
 
-    const SALPETER: PowerLaw = PowerLaw {
-        slope: 2.35,
-        least: 0.1,
-        most: 10.0,
-    };
-
+    /// Mean masses by hand, and parts of the stars above a mass.
     #[test]
-    fn masses_follow_the_power_law() {
-        let mut bodies = uniform_sphere(20_000, 1);
-        SALPETER.distribute(&mut bodies, 1);
-        assert!((mass(&bodies) - 1.0).abs() < 1e-12);
-        let mut masses: Vec<f64> = bodies.iter().map(|b| b.mass).collect();
-        masses.sort_unstable_by(f64::total_cmp);
-        // Stars above ten times the lightest: (10^-1.35 - 100^-1.35) / (1 - 100^-1.35).
-        let [ten, hundred] = [10.0, 100.0_f64].map(|r| r.powf(-1.35));
-        let expected = (ten - hundred) / (1.0 - hundred);
-        let heavy = masses.iter().filter(|m| **m > 10.0 * masses[0]).count();
-        let part = heavy as f64 / 20_000.0;
-        assert!((part / expected - 1.0).abs() < 0.1, "{part} {expected}");
-        let span = masses[19_999] / masses[0];
-        assert!(span > 60.0 && span <= 100.0, "{span}");
+    fn masses_are_distributed_as_published() {
+        // Salpeter: 1.35/0.35 (0.1^-0.35 - 100^-0.35) / (0.1^-1.35 - 100^-1.35).
+        assert!((MassFunction::Salpeter.mean() - 0.35137).abs() < 1e-5);
+        let n = 200_000;
+        for (function, limit, above) in [
+            (MassFunction::Salpeter, 1.0, 0.04458),
+            // Of 1/0.3 (0.08^-0.3 - 0.5^-0.3) + 0.5/1.3 (0.5^-1.3 - 100^-1.3) the second term.
+            (MassFunction::Kroupa, 0.5, 0.2393),
+        ] {
+            let mut random = Random::new(2);
+            let masses: Vec<f64> = (0..n).map(|_| function.mass(&mut random)).collect();
+            let mean = masses.iter().sum::<f64>() / f64::from(n);
+            assert!(
+                (mean / function.mean() - 1.0).abs() < 0.03,
+                "{function:?}: {mean}"
+            );
+            let found = masses.iter().filter(|m| **m > limit).count() as f64 / f64::from(n);
+            assert!((found / above - 1.0).abs() < 0.03, "{function:?}: {found}");
+        }
     }
 
     #[test]
-    fn the_slope_1_is_logarithmic() {
-        let flat = PowerLaw {
-            slope: 1.0,
-            ..SALPETER
-        };
-        assert!((flat.quantile(0.5) - 1.0).abs() < 1e-12);
-        assert!((SALPETER.quantile(0.0) - 0.1).abs() < 1e-15);
-        assert!((SALPETER.quantile(1.0) - 10.0).abs() < 1e-12);
+    fn bodies_are_in_standard_units_again() {
+        let mut bodies = plummer(1000, 1);
+        MassFunction::Kroupa.assign(&mut bodies, 1);
+        let energy = Energy::of(&bodies, 0.0);
+        assert!((mass(&bodies) - 1.0).abs() < 1e-12);
+        assert!((energy.total() + 0.25).abs() < 1e-12, "{energy:?}");
+        let mut equal = plummer(10, 1);
+        MassFunction::Equal.assign(&mut equal, 1);
+        assert_eq!(equal, plummer(10, 1));
     }
 }

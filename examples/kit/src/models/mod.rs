@@ -7,8 +7,10 @@
 
 mod collision;
 mod components;
+mod king;
 mod mass_function;
 mod plummer;
+mod power_law;
 mod random;
 mod sphere;
 mod units;
@@ -17,8 +19,10 @@ use crate::body::Body;
 
 pub use collision::collision;
 pub use components::{Components, light_and_heavy};
-pub use mass_function::PowerLaw;
-pub use plummer::plummer;
+pub use king::{DEFAULT_W0, King, W0_RANGE, king};
+pub use mass_function::MassFunction;
+pub use plummer::{plummer, plummer_star};
+pub use power_law::PowerLaw;
 pub use random::Random;
 pub use sphere::{uniform_sphere, warm_sphere};
 pub use units::{EXACT_SCALING_LIMIT, set_virial_ratio, to_centre_of_mass, to_standard_units};
@@ -29,6 +33,8 @@ pub enum Model {
     /// A Plummer sphere in virial equilibrium
     #[default]
     Plummer,
+    /// A King model: an isothermal sphere with an edge (--w0)
+    King,
     /// A cold uniform sphere, which collapses
     Sphere,
     /// Two Plummer spheres on their way into each other
@@ -40,6 +46,7 @@ impl Model {
     pub fn make(self, n: usize, seed: u64) -> Vec<Body> {
         match self {
             Self::Plummer => plummer(n, seed),
+            Self::King => king(n, DEFAULT_W0, seed),
             Self::Sphere => uniform_sphere(n, seed),
             Self::Collision => collision(n, seed),
         }
@@ -49,8 +56,34 @@ impl Model {
     pub fn title(self) -> &'static str {
         match self {
             Self::Plummer => "Plummer sphere",
+            Self::King => "King model",
             Self::Sphere => "Cold uniform sphere",
             Self::Collision => "Collision of two Plummer spheres",
         }
     }
+}
+
+/// Bodies of mass 1/n with the radii and speeds that `star` draws, in random directions; in standard units, up to
+/// [`EXACT_SCALING_LIMIT`] of them exactly.
+fn sphere_of_stars(n: usize, seed: u64, star: impl Fn(&mut Random) -> (f64, f64)) -> Vec<Body> {
+    let mut random = Random::new(seed);
+    let mass = 1.0 / n as f64;
+    let mut bodies: Vec<Body> = (0..n)
+        .map(|i| {
+            let (r, speed) = star(&mut random);
+            Body {
+                index: i32::try_from(i).expect("labels are 32-bit integers"),
+                mass,
+                x: random.direction(r),
+                v: random.direction(speed),
+            }
+        })
+        .collect();
+    if n > 1 {
+        to_centre_of_mass(&mut bodies);
+    }
+    if n <= EXACT_SCALING_LIMIT {
+        to_standard_units(&mut bodies);
+    }
+    bodies
 }

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::random::Random;
-use super::units::{EXACT_SCALING_LIMIT, to_centre_of_mass, to_standard_units};
+use super::sphere_of_stars;
 use crate::body::Body;
 
 /// Fraction of the infinite sphere's mass that is sampled: the rest lies beyond 38.7 scale
@@ -12,39 +12,26 @@ const MASS_CUT: f64 = 0.999;
 
 /// A Plummer sphere of `n` bodies of mass 1/n, in virial equilibrium.
 ///
-/// Up to [`EXACT_SCALING_LIMIT`] bodies the sample is scaled so that its own
+/// Up to [`EXACT_SCALING_LIMIT`](super::EXACT_SCALING_LIMIT) bodies the sample is scaled so that its own
 /// unsoftened energies are T = 1/4 and W = -1/2 exactly. Larger samples keep
 /// the scaling of the infinite sphere, from which they differ by sampling
 /// noise of order 1/sqrt(n). Labels count from 0.
 pub fn plummer(n: usize, seed: u64) -> Vec<Body> {
-    let mut random = Random::new(seed);
+    sphere_of_stars(n, seed, plummer_star)
+}
+
+/// Radius and speed of one star of the infinite sphere, in standard units.
+pub fn plummer_star(random: &mut Random) -> (f64, f64) {
     // In Plummer's own units (scale length 1) the energy is -3 pi/64; in standard ones -1/4.
-    let length = 3.0 * PI / 16.0;
-    let velocity = (1.0 / length).sqrt();
-    let mass = 1.0 / n as f64;
-    let mut bodies: Vec<Body> = (0..n)
-        .map(|i| {
-            // The mass within r is (1 + r^-2)^(-3/2).
-            let fraction = MASS_CUT * random.uniform().max(f64::MIN_POSITIVE);
-            let root = fraction.cbrt();
-            let r = (1.0 / (1.0 / (root * root) - 1.0)).sqrt();
-            let escape = (2.0 / (1.0 + r * r).sqrt()).sqrt();
-            let speed = escape * fraction_of_escape_speed(&mut random);
-            Body {
-                index: i32::try_from(i).expect("labels are 32-bit integers"),
-                mass,
-                x: random.direction(length * r),
-                v: random.direction(velocity * speed),
-            }
-        })
-        .collect();
-    if n > 1 {
-        to_centre_of_mass(&mut bodies);
-    }
-    if n <= EXACT_SCALING_LIMIT {
-        to_standard_units(&mut bodies);
-    }
-    bodies
+    const LENGTH: f64 = 3.0 * PI / 16.0;
+    let velocity = (1.0 / LENGTH).sqrt();
+    // The mass within r is (1 + r^-2)^(-3/2).
+    let fraction = MASS_CUT * random.uniform().max(f64::MIN_POSITIVE);
+    let root = fraction.cbrt();
+    let r = (1.0 / (1.0 / (root * root) - 1.0)).sqrt();
+    let escape = (2.0 / (1.0 + r * r).sqrt()).sqrt();
+    let speed = escape * fraction_of_escape_speed(random);
+    (LENGTH * r, velocity * speed)
 }
 
 /// A deviate q in [0, 1] with density proportional to q^2 (1 - q^2)^(7/2), by rejection.

@@ -14,6 +14,13 @@ impl Random {
         Self(Pcg64::seed_from_u64(seed))
     }
 
+    /// One of many streams of `seed`, for parts of a model that are made independently.
+    pub fn of_part(seed: u64, part: u64) -> Self {
+        // PCG's own streams: another increment is another sequence.
+        let state = u128::from(seed) << 64 | u128::from(part);
+        Self(Pcg64::new(state, u128::from(part) + 1))
+    }
+
     /// Uniform in [0, 1): a multiple of 2^-53.
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)

@@ -17,7 +17,6 @@ use kirin_kit::machine::{Machine, command_line};
 
 use crate::error::Error;
 use crate::options::Options;
-use crate::session::Failure;
 use document::Document;
 
 /// Makes the report on the ranks of `world`; rank 0 writes it.
@@ -29,7 +28,7 @@ pub fn report<C: Communicator>(
     world: C,
     grape: &Grape,
     options: &Options,
-) -> Result<Ended, Failure> {
+) -> Result<Ended, Box<dyn std::error::Error>> {
     let world = Counted::new(world);
     options.run.files.check().map_err(Error::Refused)?;
     let began = SystemTime::now();

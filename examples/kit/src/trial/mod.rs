@@ -1,5 +1,7 @@
 //! The programs from outside, for their tests, and what the tests could not do.
 
+pub mod mpi;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,0 +1,75 @@
+//! The parallel programs under an MPI launcher, for their tests: built with the feature `mpi` into a folder of
+//! their own, where MPI and libclang are.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Why no program can be built with MPI, or run, here.
+fn lacking() -> Option<String> {
+    let runs = |program: &str| {
+        let found = Command::new(program).arg("--version").output();
+        found.is_ok_and(|output| output.status.success())
+    };
+    for program in ["mpicc", "mpirun"] {
+        if !runs(program) {
+            return Some(format!("there is no {program}"));
+        }
+    }
+    let folders = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].map(Path::new);
+    let has_libclang = |folder: &Path| {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        files
+            .map(|file| file.file_name())
+            .any(|name| name.to_string_lossy().starts_with("libclang"))
+    };
+    let below = |folder: &Path| {
+        let folders = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        folders
+            .map(|f| f.path())
+            .any(|f| has_libclang(&f) || has_libclang(&f.join("lib")))
+    };
+    let found = std::env::var_os("LIBCLANG_PATH").is_some()
+        || folders.iter().any(|f| has_libclang(f) || below(f));
+    (!found).then(|| "there is no libclang".to_owned())
+}
+
+/// Builds the program `package` with MPI, beside the one without at `path`, and what cargo is told `besides`.
+/// The folder in which it then is, or nothing, and a word about it, where it cannot be had.
+///
+/// # Panics
+///
+/// It does not build.
+pub fn build(package: &str, path: &str, besides: &[&str]) -> Option<PathBuf> {
+    if let Some(why) = lacking() {
+        super::skipped(why);
+        return None;
+    }
+    let targets = Path::new(path).parent().and_then(Path::parent);
+    let target = targets.expect("target/debug/program").join("mpi");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["build", "--quiet", "-p", package, "--bin", package])
+        .args(["--features", &format!("{package}/mpi")])
+        .args(besides)
+        .arg("--target-dir")
+        .arg(&target)
+        .env_remove("CARGO_TARGET_DIR")
+        .status();
+    assert!(status.is_ok_and(|s| s.success()), "it does not build");
+    Some(target.join("debug"))
+}
+
+/// A run of `program` on so many ranks.
+pub fn mpirun(ranks: usize, program: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("mpirun");
+    command
+        .args(["-n", &ranks.to_string()])
+        .arg(program)
+        .args(arguments)
+        // Open MPI as root, and with more ranks than cores.
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+        .env("OMPI_MCA_mpi_yield_when_idle", "1");
+    command
+}

@@ -1,0 +1,279 @@
+//! A run as a snapshot, and back with the same bits on any number of ranks.
+//!
+//! ```text
+//! monte-carlo.settings THETA_MAX GAMMA RADIUS SEED
+//! monte-carlo.past TIME STEPS N0 E0 T_RH0
+//! monte-carlo.ledger ESCAPERS MASS ENERGY COLLIDED SHARED
+//! monte-carlo.model NAME
+//! monte-carlo.record T ...        one line for each record: see `history::COLUMNS`
+//! monte-carlo.profile T R RHO ... one line for each density profile
+//! monte-carlo.streams HEX ...     states of the random numbers, 32 digits for each bin
+//! ```
+//!
+//! Stars are concentric shells and have no direction: x is the radius, vx the radial and vy the transverse
+//! velocity, in the order of radii.
+
+use kirin_kit::report::exact;
+use kirin_kit::snapshot::Line;
+use kirin_kit::{Body, Snapshot};
+
+use crate::cluster::Past;
+use crate::history::{DensityProfile, History, Record};
+use crate::ledger::Ledger;
+use crate::partition::BIN;
+use crate::random::Stream;
+use crate::settings::Settings;
+use crate::stars::Stars;
+
+/// Softening, in the snapshots of other programs.
+const EPS: &str = "run.eps";
+const SETTINGS: &str = "monte-carlo.settings";
+const PAST: &str = "monte-carlo.past";
+const LEDGER: &str = "monte-carlo.ledger";
+const MODEL: &str = "monte-carlo.model";
+const RECORD: &str = "monte-carlo.record";
+const PROFILE: &str = "monte-carlo.profile";
+const STREAMS: &str = "monte-carlo.streams";
+
+/// States on a line.
+const STATES: usize = 64;
+
+/// All that is needed to go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// What determines the run.
+    pub settings: Settings,
+    /// What has happened.
+    pub past: Past,
+    /// What the cluster was at the start.
+    pub model: String,
+    /// What was recorded.
+    pub history: History,
+    /// Random numbers of all bins.
+    pub streams: Vec<Stream>,
+    /// All stars in the order of radii.
+    pub stars: Stars,
+}
+
+impl Checkpoint {
+    /// As a snapshot.
+    pub fn snapshot(&self) -> Snapshot {
+        let Self {
+            settings,
+            past,
+            model,
+            history,
+            streams,
+            stars,
+        } = self;
+        let Settings {
+            theta_max,
+            gamma,
+            radius,
+            seed,
+        } = settings;
+        let ledger = &past.ledger;
+        let mut run = vec![
+            (
+                SETTINGS,
+                format!("{} {seed}", exact(&[*theta_max, *gamma, *radius])),
+            ),
+            (
+                PAST,
+                format!(
+                    "{:?} {} {} {}",
+                    past.time,
+                    past.steps,
+                    past.n0,
+                    exact(&[past.energy0, past.relaxation_time0])
+                ),
+            ),
+            (
+                LEDGER,
+                format!(
+                    "{} {}",
+                    ledger.escapers,
+                    exact(&[
+                        ledger.escaped_mass,
+                        ledger.escaped,
+                        ledger.collided,
+                        ledger.shared
+                    ])
+                ),
+            ),
+            (MODEL, model.clone()),
+        ];
+        run.extend(
+            history
+                .records
+                .iter()
+                .map(|r| (RECORD, exact(&r.numbers()))),
+        );
+        run.extend(history.profiles.iter().map(|profile| {
+            let mut numbers = vec![profile.t];
+            numbers.extend(profile.points.iter().flat_map(|&(r, rho)| [r, rho]));
+            (PROFILE, exact(&numbers))
+        }));
+        run.extend(streams.chunks(STATES).map(|states| {
+            let words: Vec<String> = states
+                .iter()
+                .map(|state| state.words().map(|w| format!("{w:016x}")).concat())
+                .collect();
+            (STREAMS, words.join(" "))
+        }));
+        Snapshot {
+            time: past.time,
+            bodies: (0..stars.len()).map(|k| body(stars, k)).collect(),
+            states: None,
+            run: run
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect(),
+        }
+    }
+
+    /// What `snapshot` holds; `None` where that are bodies without a run.
+    ///
+    /// # Errors
+    ///
+    /// A line of ours makes no sense, or it is the state of another program; in words.
+    pub fn of(snapshot: &Snapshot) -> Result<Option<Self>, String> {
+        if snapshot.states.is_some() {
+            return Err("it is a run of another program: its `columns` have the state of an integrator, and each body its own time".to_owned());
+        }
+        // The softening stands in every program's snapshots of bodies, and means nothing here.
+        let foreign = |(key, _): &&(String, String)| !key.starts_with("monte-carlo.") && key != EPS;
+        if let Some((key, value)) = snapshot.run.iter().find(foreign) {
+            return Err(format!(
+                "it is a run of another program: its header has the line `{key} {value}`"
+            ));
+        }
+        let Some(mut line) = Line::of(snapshot, SETTINGS) else {
+            return match snapshot.run.iter().all(|(key, _)| key == EPS) {
+                true => Ok(None),
+                false => Err(format!("the line `{SETTINGS}` is missing")),
+            };
+        };
+        let settings = Settings {
+            theta_max: line.word()?,
+            gamma: line.word()?,
+            radius: line.word()?,
+            seed: line.word()?,
+        };
+        line.end()?;
+        let missing = |key: &str| format!("the line `{key}` is missing");
+        let mut line = Line::of(snapshot, PAST).ok_or_else(|| missing(PAST))?;
+        let mut past = Past {
+            time: line.word()?,
+            steps: line.word()?,
+            n0: line.word()?,
+            energy0: line.word()?,
+            relaxation_time0: line.word()?,
+            ledger: Ledger::default(),
+        };
+        let finite = past.time.is_finite() && past.energy0 < 0.0 && past.relaxation_time0 > 0.0;
+        if !finite {
+            return line.refuse();
+        }
+        line.end()?;
+        let mut line = Line::of(snapshot, LEDGER).ok_or_else(|| missing(LEDGER))?;
+        past.ledger = Ledger {
+            escapers: line.word()?,
+            escaped_mass: line.word()?,
+            escaped: line.word()?,
+            collided: line.word()?,
+            shared: line.word()?,
+        };
+        line.end()?;
+        let stars = stars(&snapshot.bodies)?;
+        let streams = streams(snapshot)?;
+        if streams.len() != stars.len().div_ceil(BIN) {
+            return Err(format!(
+                "{} states of random numbers for {} stars, whose bins are {}",
+                streams.len(),
+                stars.len(),
+                stars.len().div_ceil(BIN)
+            ));
+        }
+        Ok(Some(Self {
+            settings,
+            past,
+            model: snapshot.value(MODEL).unwrap_or("Snapshot").to_owned(),
+            history: history(snapshot)?,
+            streams,
+            stars,
+        }))
+    }
+}
+
+fn body(stars: &Stars, k: usize) -> Body {
+    Body {
+        index: i32::try_from(stars.id[k]).expect("labels are below 2^31"),
+        mass: stars.m[k],
+        x: [stars.r[k], 0.0, 0.0],
+        v: [stars.vr[k], stars.vt[k], 0.0],
+    }
+}
+
+/// The bodies as shells.
+fn stars(bodies: &[Body]) -> Result<Stars, String> {
+    let mut stars = Stars::default();
+    for (k, b) in bodies.iter().enumerate() {
+        let is_shell =
+            b.x[0] > 0.0 && b.x[1] == 0.0 && b.x[2] == 0.0 && b.v[1] >= 0.0 && b.v[2] == 0.0;
+        if !is_shell || b.mass <= 0.0 || b.index < 0 {
+            return Err(format!(
+                "body {} (index {}) is no star of a run: {b:?}",
+                k + 1,
+                b.index
+            ));
+        }
+        stars.push(
+            b.index.unsigned_abs().into(),
+            b.mass,
+            b.x[0],
+            [b.v[0], b.v[1]],
+        );
+    }
+    Ok(stars)
+}
+
+fn streams(snapshot: &Snapshot) -> Result<Vec<Stream>, String> {
+    let mut streams = Vec::new();
+    for value in snapshot.values(STREAMS) {
+        let line = Line::new(STREAMS, value);
+        for word in line.clone().rest::<String>()? {
+            let half = |part: Option<&str>| u64::from_str_radix(part?, 16).ok();
+            let words = half(word.get(..16)).zip(half(word.get(16..)));
+            let stream = words.and_then(|(a, b)| Stream::of_words([a, b]));
+            streams.push(stream.map_or_else(|| line.refuse(), Ok)?);
+        }
+    }
+    Ok(streams)
+}
+
+fn history(snapshot: &Snapshot) -> Result<History, String> {
+    let mut history = History::default();
+    for value in snapshot.values(RECORD) {
+        let line = Line::new(RECORD, value);
+        let record = Record::of_numbers(&line.clone().rest::<f64>()?);
+        history
+            .records
+            .push(record.map_or_else(|| line.refuse(), Ok)?);
+    }
+    for value in snapshot.values(PROFILE) {
+        let line = Line::new(PROFILE, value);
+        let numbers = line.clone().rest::<f64>()?;
+        let Some((t, points)) = numbers.split_first() else {
+            return line.refuse();
+        };
+        let points = points
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .map(|&[r, rho]| (r, rho))
+            .collect();
+        history.profiles.push(DensityProfile { t: *t, points });
+    }
+    Ok(history)
+}

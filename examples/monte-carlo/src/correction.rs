@@ -1,0 +1,71 @@
+//! Energy correction (phase 7): a star's orbit was found in the potential of the step's beginning, but the
+//! potential changes while it moves, and does work.
+//!
+//! Stodolkiewicz (1982): v^2 = v_0^2 + Phi_0(r_0) + Phi_1(r_0) - Phi_0(r_1) - Phi_1(r_1), where 0 is the beginning
+//! and 1 the end of the step. Summed over all stars this is exact, as m_i Phi_1(r_0) of all i is m_j Phi_0(r_1)
+//! of all j: what one shell has of another does not depend on which of them moved. Both components of the velocity are
+//! scaled alike.
+
+use crate::partition::BIN;
+use crate::potential::Potential;
+use crate::stars::Group;
+
+/// Part of its kinetic energy that a star may lose at most to what another could not pay.
+const LARGEST_SHARE: f64 = 0.5;
+
+/// v^2 after the correction: of a star of mass `m` that was at the radius `start`, came to `r` with `v2` and
+/// climbed there by `climb` in the old potential; `index` counts the stars from 1, in the new one.
+#[inline]
+pub fn corrected(
+    potential: &Potential,
+    radii: &[f64],
+    index: usize,
+    m: f64,
+    start: f64,
+    v2: f64,
+    climb: f64,
+) -> f64 {
+    let node = potential.nodes[index];
+    let u = 1.0 / start;
+    let there = potential.between[potential.index(radii, start)].phi(u) + m * u.min(node.u);
+    v2 + climb + there - (node.phi + m * node.u)
+}
+
+/// Corrects the velocities of a group. Where less than nothing is left of a star's energy its velocity stays, and
+/// the next ones of the bin pay; what they cannot is told, for all
+/// to share.
+pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Group<'_>) {
+    for (bin, told) in group.told.iter_mut().enumerate() {
+        let begin = bin * BIN;
+        let end = (begin + BIN).min(group.r.len());
+        let mut debt = 0.0;
+        for k in begin..end {
+            let (m, vr, vt) = (group.m[k], group.vr[k], group.vt[k]);
+            let v2 = vr * vr + vt * vt;
+            let index = group.first + k + 1;
+            let new = corrected(
+                potential,
+                radii,
+                index,
+                m,
+                group.start[k],
+                v2,
+                group.climb[k],
+            );
+            if new <= 0.0 || v2 == 0.0 {
+                debt += 0.5 * m * (v2 - new);
+                continue;
+            }
+            let mut new = new;
+            if debt > 0.0 {
+                let paid = debt.min(LARGEST_SHARE * 0.5 * m * new);
+                new -= 2.0 * paid / m;
+                debt -= paid;
+            }
+            let scale = (new / v2).sqrt();
+            group.vr[k] = vr * scale;
+            group.vt[k] = vt * scale;
+        }
+        *told = debt;
+    }
+}

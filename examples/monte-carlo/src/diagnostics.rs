@@ -1,0 +1,106 @@
+//! Phase 7, diagnostics: energy, core and Lagrangian radii, from sums that have one order on any number of
+//! ranks.
+
+use std::f64::consts::PI;
+
+use crate::partition::BIN;
+use crate::potential::Potential;
+use crate::stars::Stars;
+
+/// Fractions of the mass whose Lagrangian radii are recorded.
+pub const FRACTIONS: [f64; 7] = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9];
+
+/// Neighbours of a star on each side between which its density is found.
+const NEIGHBOURS: usize = 3;
+
+/// Numbers that are summed over each bin.
+pub const SUMMED: usize = 5;
+
+/// What is known of a cluster at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Diagnostics {
+    /// Kinetic energy T.
+    pub kinetic: f64,
+    /// Potential energy W.
+    pub potential: f64,
+    /// Core radius: mean radius, weighted by density (Casertano and Hut 1985).
+    pub core_radius: f64,
+    /// Core density: mean density, weighted by density (equation 19).
+    pub core_density: f64,
+    /// Number of stars within the core radius.
+    pub core_stars: usize,
+    /// Radii that hold the [`FRACTIONS`] of the mass.
+    pub radii: [f64; FRACTIONS.len()],
+}
+
+impl Diagnostics {
+    /// Radius that holds half of the mass.
+    pub fn half_mass(&self) -> f64 {
+        self.radii[4]
+    }
+}
+
+/// Equation 20: half-mass relaxation time.
+pub fn half_mass_relaxation_time(n: usize, coulomb: f64, mass: f64, half_mass_radius: f64) -> f64 {
+    0.138 * n as f64 / coulomb * (half_mass_radius.powi(3) / mass).sqrt()
+}
+
+/// Density at star `k` (from 0): the mass of the star and its two next neighbours on each side over the volume
+/// between the third ones, without bias; that of a sphere next to the centre, 0 for the outermost three.
+///
+/// Like Casertano and Hut's estimate from six neighbours in space it scatters such that the mean of its square is
+/// 5/4 of the square of its mean.
+pub fn density(potential: &Potential, radii: &[f64], k: usize) -> f64 {
+    let Some(&outer) = radii.get(k + NEIGHBOURS) else {
+        return 0.0;
+    };
+    let below = k.checked_sub(NEIGHBOURS);
+    let inner = below.map_or(0.0, |below| radii[below]);
+    // Of the stars up to the one before the outer bound, without the inner bound.
+    let inside = below.map_or(0.0, |below| potential.between[below + 1].inside);
+    let mass = potential.between[k + NEIGHBOURS].inside - inside;
+    let volume = 4.0 / 3.0 * PI * (outer * outer * outer - inner * inner * inner);
+    if volume > 0.0 { mass / volume } else { 0.0 }
+}
+
+/// What is summed over one bin, whose stars have indices from `first` on and stand in `own` places of `stars`.
+pub fn of_bin(
+    potential: &Potential,
+    radii: &[f64],
+    stars: &Stars,
+    first: usize,
+    own: std::ops::Range<usize>,
+) -> [f64; SUMMED] {
+    debug_assert!(own.len() <= BIN);
+    let mut sums = [0.0; SUMMED];
+    for (place, global) in own.zip(first..) {
+        let (m, vr, vt) = (stars.m[place], stars.vr[place], stars.vt[place]);
+        let node = potential.nodes[global + 1];
+        let density = density(potential, radii, global);
+        let terms = [
+            0.5 * m * (vr * vr + vt * vt),
+            0.5 * m * (node.phi + m * node.u),
+            density,
+            density * radii[global],
+            density * density,
+        ];
+        sums.iter_mut()
+            .zip(terms)
+            .for_each(|(sum, term)| *sum += term);
+    }
+    sums
+}
+
+/// The diagnostics that follow from the sums over all bins.
+pub fn of_sums(potential: &Potential, radii: &[f64], sums: [f64; SUMMED]) -> Diagnostics {
+    let [kinetic, energy, densities, moments, squares] = sums;
+    let core_radius = moments / densities;
+    Diagnostics {
+        kinetic,
+        potential: energy,
+        core_radius,
+        core_density: squares / densities,
+        core_stars: potential.index(radii, core_radius),
+        radii: FRACTIONS.map(|fraction| radii[potential.enclosing(fraction)]),
+    }
+}

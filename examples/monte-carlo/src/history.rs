@@ -1,0 +1,287 @@
+//! The cluster over time: what a run records, and how CSV and JSON show it.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use kirin_kit::command::named;
+use kirin_kit::communicator::Communicator;
+use serde_json::{Map, Value};
+
+use crate::cluster::Cluster;
+use crate::diagnostics::FRACTIONS;
+use crate::potential::Potential;
+
+/// Numbers of a record.
+pub const COLUMNS: [&str; 21] = [
+    "t",
+    "time",
+    "steps",
+    "n",
+    "mass",
+    "kinetic",
+    "potential",
+    "escaped_energy",
+    "collision_energy",
+    "energy_error",
+    "relaxation_time",
+    "core_radius",
+    "core_density",
+    "core_stars",
+    "lagrangian_01",
+    "lagrangian_05",
+    "lagrangian_10",
+    "lagrangian_25",
+    "lagrangian_50",
+    "lagrangian_75",
+    "lagrangian_90",
+];
+
+/// What is known at one time; the numbers of [`COLUMNS`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Time in initial half-mass relaxation times.
+    pub t: f64,
+    /// Time in N-body units.
+    pub time: f64,
+    /// Number of steps.
+    pub steps: u64,
+    /// Number of stars.
+    pub n: usize,
+    /// Their mass.
+    pub mass: f64,
+    /// Kinetic and potential energy, that of escapers, and what collisions cost.
+    pub energies: [f64; 4],
+    /// |E - E0| / |E0|.
+    pub energy_error: f64,
+    /// Half-mass relaxation time.
+    pub relaxation_time: f64,
+    /// Core radius.
+    pub core_radius: f64,
+    /// Core density.
+    pub core_density: f64,
+    /// Number of stars within the core radius.
+    pub core_stars: usize,
+    /// Lagrangian radii of the [`FRACTIONS`].
+    pub radii: [f64; FRACTIONS.len()],
+}
+
+impl Record {
+    /// Of the cluster now.
+    pub fn of<C: Communicator>(cluster: &Cluster<C>) -> Self {
+        let (past, now) = (&cluster.past, &cluster.now);
+        Self {
+            t: cluster.scaled_time(),
+            time: past.time,
+            steps: past.steps,
+            n: cluster.n(),
+            mass: cluster.potential.mass(),
+            energies: [
+                now.kinetic,
+                now.potential,
+                past.ledger.escaped,
+                past.ledger.collided,
+            ],
+            energy_error: cluster.energy_error(),
+            relaxation_time: cluster.relaxation_time(),
+            core_radius: now.core_radius,
+            core_density: now.core_density,
+            core_stars: now.core_stars,
+            radii: now.radii,
+        }
+    }
+
+    /// Radius that holds half of the mass.
+    pub fn half_mass(&self) -> f64 {
+        self.radii[4]
+    }
+
+    /// All numbers, for a line of a file.
+    pub fn numbers(&self) -> Vec<f64> {
+        let mut numbers = vec![
+            self.t,
+            self.time,
+            self.steps as f64,
+            self.n as f64,
+            self.mass,
+        ];
+        numbers.extend(self.energies);
+        numbers.extend([self.energy_error, self.relaxation_time]);
+        numbers.extend([self.core_radius, self.core_density, self.core_stars as f64]);
+        numbers.extend(self.radii);
+        numbers
+    }
+
+    /// The record that has these [`numbers`](Self::numbers); `None` where there are too many or too few.
+    pub fn of_numbers(numbers: &[f64]) -> Option<Self> {
+        let &[
+            t,
+            time,
+            steps,
+            n,
+            mass,
+            kinetic,
+            potential,
+            escaped,
+            collided,
+            ref rest @ ..,
+        ] = numbers
+        else {
+            return None;
+        };
+        let &[
+            energy_error,
+            relaxation_time,
+            core_radius,
+            core_density,
+            core_stars,
+            ref radii @ ..,
+        ] = rest
+        else {
+            return None;
+        };
+        Some(Self {
+            t,
+            time,
+            steps: steps as u64,
+            n: n as usize,
+            mass,
+            energies: [kinetic, potential, escaped, collided],
+            energy_error,
+            relaxation_time,
+            core_radius,
+            core_density,
+            core_stars: core_stars as usize,
+            radii: radii.try_into().ok()?,
+        })
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let object: Map<String, Value> = COLUMNS
+            .into_iter()
+            .zip(self.numbers())
+            .map(|(name, number)| (name.to_owned(), number.into()))
+            .collect();
+        object.into()
+    }
+}
+
+/// A file of comma-separated values that grows with the run, so that it can be watched.
+pub struct Csv {
+    path: std::path::PathBuf,
+    file: File,
+}
+
+impl Csv {
+    /// A file with the names of the columns and the `records` so far.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written; in words.
+    pub fn create(path: &Path, records: &[Record]) -> Result<Self, String> {
+        let file = File::create(path).map_err(named(path))?;
+        let mut csv = Self {
+            path: path.to_owned(),
+            file,
+        };
+        csv.line(&COLUMNS.join(","))?;
+        records.iter().try_for_each(|record| csv.write(record))?;
+        Ok(csv)
+    }
+
+    /// Adds a line, with as many digits as give the same bits again.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written; in words.
+    pub fn write(&mut self, record: &Record) -> Result<(), String> {
+        let numbers: Vec<String> = record.numbers().iter().map(|x| format!("{x:?}")).collect();
+        self.line(&numbers.join(","))
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        writeln!(self.file, "{line}").map_err(named(&self.path))
+    }
+}
+
+/// The density of shells at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DensityProfile {
+    /// Time in initial half-mass relaxation times.
+    pub t: f64,
+    /// Radius and density, from inside.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Shells of a decade of radius, and stars of a shell at least.
+const SHELLS: f64 = 12.0;
+const FEWEST_IN_SHELL: usize = 20;
+
+impl DensityProfile {
+    /// Of stars with this potential at these radii.
+    pub fn of(t: f64, potential: &Potential, radii: &[f64]) -> Self {
+        let mut points = Vec::new();
+        let mut begin = 0;
+        while begin + FEWEST_IN_SHELL < radii.len() {
+            let inner = if begin == 0 { 0.0 } else { radii[begin - 1] };
+            let wanted = inner * 10.0_f64.powf(1.0 / SHELLS);
+            let end = potential
+                .index(radii, wanted)
+                .max(begin + FEWEST_IN_SHELL)
+                .min(radii.len());
+            let outer = radii[end - 1];
+            let volume = 4.0 / 3.0 * std::f64::consts::PI * (outer.powi(3) - inner.powi(3));
+            let mass = potential.between[end].inside - potential.between[begin].inside;
+            // Half of the volume is on either side.
+            let middle = (0.5 * (inner.powi(3) + outer.powi(3))).cbrt();
+            points.push((middle, mass / volume));
+            begin = end;
+        }
+        Self { t, points }
+    }
+}
+
+/// When to record: at intervals of time, and, as the core collapses faster and faster, whenever its density has
+/// changed by a part.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    /// Records in order of time.
+    pub records: Vec<Record>,
+    /// Density profiles at the start and at each decade of the core density.
+    pub profiles: Vec<DensityProfile>,
+}
+
+/// Change of the core density after which a record is due.
+const CHANGE: f64 = 1.1;
+/// Steps between two such records at least.
+const FEWEST_STEPS: u64 = 8;
+
+impl History {
+    /// Records the cluster now, if it is time: `every` is the interval in initial relaxation times.
+    pub fn look<C: Communicator>(
+        &mut self,
+        cluster: &Cluster<C>,
+        every: f64,
+        at_the_end: bool,
+    ) -> Option<&Record> {
+        let due = self.records.last().is_none_or(|last| {
+            let change = cluster.now.core_density / last.core_density;
+            let steps = cluster.past.steps - last.steps;
+            cluster.scaled_time() >= last.t + every
+                || steps >= FEWEST_STEPS && !(1.0 / CHANGE..CHANGE).contains(&change)
+                || at_the_end && steps > 0
+        });
+        if !due {
+            return None;
+        }
+        self.records.push(Record::of(cluster));
+        let decades = (cluster.now.core_density / self.records[0].core_density).log10();
+        if self.profiles.is_empty() || decades >= self.profiles.len() as f64 || at_the_end {
+            let profile =
+                DensityProfile::of(cluster.scaled_time(), &cluster.potential, &cluster.radii);
+            self.profiles.push(profile);
+        }
+        self.records.last()
+    }
+}

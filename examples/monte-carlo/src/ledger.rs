@@ -1,0 +1,114 @@
+//! The energy ledger: what has left the stars, and with whom.
+
+use kirin_kit::communicator::Communicator;
+
+use crate::error::Error;
+use crate::potential::Potential;
+use crate::stars::Stars;
+
+/// Energy that has left the stars, or changed hands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ledger {
+    /// Number of stars that have escaped.
+    pub escapers: u64,
+    /// Their mass.
+    pub escaped_mass: f64,
+    /// Their energy.
+    pub escaped: f64,
+    /// Energy that collisions have cost.
+    pub collided: f64,
+    /// What the energy correction took from all stars, as those in debt and their neighbours had not enough.
+    pub shared: f64,
+}
+
+impl Ledger {
+    /// Energy that the stars would still have otherwise.
+    pub fn left(&self) -> f64 {
+        self.escaped + self.collided
+    }
+
+    /// Notes an escape: the star's energy far away, after the work that the potential did on it.
+    pub fn escape(&mut self, escaper: &Escaper, potential: &Potential, radii: &[f64]) {
+        let Escaper {
+            m,
+            start,
+            v2,
+            climb,
+            ..
+        } = *escaper;
+        let there = potential.between[potential.index(radii, start)].phi(1.0 / start);
+        self.escapers += 1;
+        self.escaped_mass += m;
+        self.escaped += 0.5 * m * (v2 + climb + there);
+    }
+}
+
+/// A star that escapes in this step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Escaper {
+    /// Label.
+    id: u64,
+    /// Mass.
+    m: f64,
+    /// Radius from which it escaped.
+    start: f64,
+    /// v^2 far away, in the potential of the beginning.
+    v2: f64,
+    /// How far it climbed.
+    climb: f64,
+}
+
+const WORDS: usize = 5;
+
+impl Escaper {
+    /// Star `k` of `stars`, whose radius is infinite.
+    pub fn of(stars: &Stars, k: usize) -> Self {
+        Self {
+            id: stars.id[k],
+            m: stars.m[k],
+            start: stars.start[k],
+            v2: stars.vr[k] * stars.vr[k] + stars.vt[k] * stars.vt[k],
+            climb: stars.climb[k],
+        }
+    }
+
+    /// The escapers of all ranks by label, on every rank; `mine` is emptied.
+    ///
+    /// # Errors
+    ///
+    /// A rank is lost.
+    pub fn gather<C: Communicator>(world: &C, mine: &mut Vec<Self>) -> Result<Vec<Self>, Error> {
+        if world.size() == 1 && mine.is_empty() {
+            return Ok(Vec::new());
+        }
+        let counts = crate::sample_sort::counts(world, mine.len())?;
+        if counts.iter().all(|&count| count == 0) {
+            return Ok(Vec::new());
+        }
+        let words = |e: &Self| {
+            [
+                e.id,
+                e.m.to_bits(),
+                e.start.to_bits(),
+                e.v2.to_bits(),
+                e.climb.to_bits(),
+            ]
+        };
+        let send: Vec<u64> = mine.drain(..).flat_map(|e| words(&e)).collect();
+        let counts: Vec<usize> = counts.iter().map(|count| count * WORDS).collect();
+        let mut receive = Vec::new();
+        world.all_gather_v(&send, &counts, &mut receive)?;
+        let mut all: Vec<Self> = receive
+            .chunks_exact(WORDS)
+            .map(|w| Self {
+                id: w[0],
+                m: f64::from_bits(w[1]),
+                start: f64::from_bits(w[2]),
+                v2: f64::from_bits(w[3]),
+                climb: f64::from_bits(w[4]),
+            })
+            .collect();
+        all.sort_by_key(|escaper| escaper.id);
+        Ok(all)
+    }
+}

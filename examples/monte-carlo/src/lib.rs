@@ -1,0 +1,49 @@
+//! Star clusters of up to ten million stars by Henon's Monte Carlo method, as CMC has it (Pattabiraman et al. 2013,
+//! ApJS 204, 15): with the same bits on any number of ranks and threads.
+//!
+//! The phases of a step in the order of the paper's Figure 1, one file each:
+//!
+//! * [`potential`]: 1, potential of concentric shells (equations 1 to 6)
+//! * [`time_step`]: 2, one time step for all (equations 7 and 8)
+//! * [`relaxation`]: 3, encounters of neighbouring pairs; [`collision`]: pairs that touch
+//! * 4, stellar evolution, is not here: see README.md
+//! * [`orbit`]: 5, new orbits (equation 12); [`position`]: a place on them (equations 13 to 15)
+//! * [`sort`]: 6, sort; [`sample_sort`], [`redistribution`]: on several ranks (sections 3.4, 3.5)
+//! * [`diagnostics`]: 7, core, Lagrangian radii (equations 19, 20); [`correction`], [`ledger`]: energy
+//!
+//! What they stand on:
+//!
+//! * [`stars`]: the stars of a rank; [`partition`]: which stars that are (equation 17)
+//! * [`random`]: random numbers with jumps, one stream for each bin of stars (section 3.6)
+//! * [`sums`]: sums in one order on any number of ranks
+//! * [`cluster`]: a step, phase after phase; [`profile`]: where the time goes
+//! * [`model`], [`space`]: shells from models and bodies, and back
+//! * [`settings`], [`options`], [`session`], [`checkpoint`], [`history`], [`output`]: a run
+
+pub mod checkpoint;
+pub mod cluster;
+pub mod collision;
+pub mod correction;
+pub mod diagnostics;
+pub mod error;
+pub mod history;
+pub mod ledger;
+pub mod model;
+pub mod options;
+pub mod orbit;
+pub mod output;
+pub mod partition;
+pub mod position;
+pub mod potential;
+pub mod profile;
+pub mod random;
+pub mod redistribution;
+pub mod relaxation;
+pub mod sample_sort;
+pub mod session;
+pub mod settings;
+pub mod sort;
+pub mod space;
+pub mod stars;
+pub mod sums;
+pub mod time_step;

@@ -1,0 +1,28 @@
+//! The command `monte-carlo`: finds its ranks and runs on all of them.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use kirin::process::ranks;
+use kirin_kit::command::Ended;
+use kirin_kit::communicator::Communicator;
+use kirin_kit::communicator::launch::{Failure, Job, launch};
+use monte_carlo::error::Error;
+use monte_carlo::options::Options;
+use monte_carlo::session;
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let ranks = options.ranks.map_or(1, usize::from);
+    launch("monte-carlo", ranks::rank(), ranks, &Command(options))
+}
+
+/// What every rank does.
+struct Command(Options);
+
+impl Job for Command {
+    fn run<C: Communicator>(&self, world: C) -> Result<Ended, Failure> {
+        session::run(world, &self.0)
+            .map_err(|e| Failure::of(e, |error: &Error| matches!(error, Error::Refused(_))))
+    }
+}

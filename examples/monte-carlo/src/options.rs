@@ -1,0 +1,141 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use kirin_kit::command::{Files, Start};
+use kirin_kit::number::{count, number};
+
+use crate::error::Error;
+use crate::settings::Settings;
+
+/// End of the run, in initial half-mass relaxation times, where no option says otherwise: after the collapse.
+pub const DEFAULT_T_END: f64 = 25.0;
+/// Core stars below which the run ends where no option says otherwise.
+pub const DEFAULT_CORE_STARS: u64 = 30;
+
+const METHOD: &str = "\
+METHOD
+  Henon's Monte Carlo method as Pattabiraman et al. (2013) describe it: stars are concentric shells; in each step
+  radial neighbours have one encounter that stands for all those of the step, every star is put somewhere on its new
+  orbit, and the potential is found anew. See README.md for the phases.
+
+  Units       G = 1; models have M = 1, E = -1/4. All times on the command line and t in the files are in
+              half-mass relaxation times at the start (equation 20), `time` is in N-body units.
+  Collapse    The run ends when fewer than --core-stars stars are within the core radius, or that falls below
+              --core-radius
+  Ranks       `mpirun -n 4 monte-carlo` (built with --features mpi), or --ranks 4: threads. --threads inside a rank
+  Bits        Any number of ranks and threads gives the same files, and a run goes on on any other number
+  Signals     SIGINT, SIGTERM or SIGHUP to any rank ends the run after a step, with all files
+
+  Cross-check  The same bodies by direct summation (the code of `hermite`, kirin's forces) and by this method:
+              Lagrangian radii over time, with --plot in one figure
+  Report      Figures 3 to 9 of the paper beside what runs here in --minutes, and a model for 1024 ranks";
+
+/// Evolves a star cluster by Henon's Monte Carlo method.
+#[derive(Clone, Debug, Default, Parser)]
+#[command(name = "monte-carlo", version, after_help = METHOD, allow_negative_numbers = true)]
+pub struct Options {
+    /// Where to start.
+    #[command(flatten)]
+    pub start: Start,
+    /// What to read and write.
+    #[command(flatten)]
+    pub files: Files,
+    /// Time at which to end, in initial half-mass relaxation times [default: 25]
+    #[arg(long, value_parser = number)]
+    pub t_end: Option<f64>,
+    /// End after so many steps
+    #[arg(long, value_name = "COUNT", value_parser = count)]
+    pub steps: Option<u64>,
+    /// End when fewer stars than these are within the core radius [default: 30]
+    #[arg(long, value_name = "COUNT", value_parser = count)]
+    pub core_stars: Option<u64>,
+    /// End when the core radius falls below this [default: 0]
+    #[arg(long, value_name = "R", value_parser = number)]
+    pub core_radius: Option<f64>,
+    /// Deflection in the encounters of one step, in radians [default: 1]
+    #[arg(long, value_name = "ANGLE", value_parser = number)]
+    pub theta_max: Option<f64>,
+    /// Factor of N in the Coulomb logarithm [default: 0.1]
+    #[arg(long, value_parser = number)]
+    pub gamma: Option<f64>,
+    /// Let stars collide: radius of one of mean mass [default: 0, no collisions]
+    #[arg(long, value_name = "R", value_parser = number)]
+    pub stellar_radius: Option<f64>,
+    /// Number of ranks, as threads of this process [default: 1]
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..))]
+    pub ranks: Option<u16>,
+    /// Number of threads of each rank [default: the cores, shared by the ranks]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Show the time of each phase per step, beside Figure 8
+    #[arg(long)]
+    pub profile: bool,
+    /// Write the bodies at the end in space, each in a random direction, for other programs
+    #[arg(long, value_name = "FILE")]
+    pub bodies: Option<PathBuf>,
+}
+
+impl Options {
+    /// Time at which to end, in initial half-mass relaxation times.
+    pub fn t_end(&self) -> f64 {
+        self.t_end.unwrap_or(DEFAULT_T_END)
+    }
+
+    /// The settings of a new run, or those of the `saved` one, which options may repeat but not contradict.
+    ///
+    /// # Errors
+    ///
+    /// A contradiction.
+    pub fn settings(&self, saved: Option<Settings>) -> Result<Settings, Error> {
+        let Some(saved) = saved else {
+            let default = Settings::default();
+            return Ok(Settings {
+                theta_max: self.theta_max.unwrap_or(default.theta_max),
+                gamma: self.gamma.unwrap_or(default.gamma),
+                radius: self.stellar_radius.unwrap_or(default.radius),
+                seed: self.start.seed(),
+            });
+        };
+        for (name, given, saved) in [
+            ("theta-max", self.theta_max, saved.theta_max),
+            ("gamma", self.gamma, saved.gamma),
+            ("stellar-radius", self.stellar_radius, saved.radius),
+        ] {
+            if given.is_some_and(|value| value != saved) {
+                let why = format!("--{name} is not the {saved} that the input was made with");
+                return Err(Error::Refused(why));
+            }
+        }
+        Ok(saved)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn a_resumed_run_keeps_its_settings() {
+        let options =
+            |arguments: &[&str]| Options::parse_from([&["monte-carlo"], arguments].concat());
+        let saved = Settings {
+            gamma: 0.11,
+            ..Settings::default()
+        };
+        assert_eq!(options(&[]).settings(Some(saved)), Ok(saved));
+        assert_eq!(
+            options(&["--gamma", "0.11"]).settings(Some(saved)),
+            Ok(saved)
+        );
+        assert!(options(&["--gamma", "0.1"]).settings(Some(saved)).is_err());
+        assert_eq!(options(&[]).settings(None), Ok(Settings::default()));
+    }
+}

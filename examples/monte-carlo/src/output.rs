@@ -1,0 +1,328 @@
+//! How a run ended: a table for people, JSON for programs, and Figures 3, 4 and 5 of the paper.
+
+use kirin_kit::communicator::Communicator;
+use kirin_kit::communicator::counted::Tally;
+use kirin_kit::plot::{Curve, Figure, Panel, Scale};
+use kirin_kit::report::{Columns, Table, digits, duration, grouped};
+use serde_json::{Value, json};
+
+use crate::diagnostics::FRACTIONS;
+use crate::error::Error;
+use crate::history::{DensityProfile, History, Record};
+use crate::profile::{Phase, Profile};
+use crate::session::{Ending, Run};
+use crate::settings::Settings;
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// What the cluster was at the start.
+    pub model: String,
+    /// What determined the run.
+    pub settings: Settings,
+    /// What was recorded.
+    pub history: History,
+    /// The cluster at the end.
+    pub last: Record,
+    /// Number of stars, and half-mass relaxation time in N-body units, at the start.
+    pub start: (usize, f64),
+    /// Number of escapers.
+    pub escapers: u64,
+    /// Why it ended.
+    pub ending: Ending,
+    /// Steps of this part of the run, and their wall time.
+    pub steps: u64,
+    /// Seconds of the steps.
+    pub seconds: f64,
+    /// Ranks, and threads of each.
+    pub ranks: (usize, usize),
+    /// Seconds of each phase on rank 0.
+    pub profile: Profile,
+    /// What rank 0 has received.
+    pub tally: Tally,
+    /// Bytes of memory of rank 0's process per star of all ranks, at its largest.
+    pub bytes_per_star: Option<f64>,
+}
+
+impl Summary {
+    /// The end of `run`.
+    ///
+    /// # Errors
+    ///
+    /// A rank is lost.
+    pub fn of<C: Communicator>(run: &Run<C>, ending: Ending) -> Result<Self, Error> {
+        let cluster = &run.cluster;
+        Ok(Self {
+            model: run.model.clone(),
+            settings: cluster.settings,
+            history: run.history.clone(),
+            last: Record::of(cluster),
+            start: (cluster.past.n0, cluster.past.relaxation_time0),
+            escapers: cluster.past.ledger.escapers,
+            ending,
+            steps: cluster.past.steps - run.steps_before,
+            seconds: run.seconds,
+            ranks: (cluster.world.size(), rayon::current_num_threads()),
+            profile: cluster.profile,
+            tally: cluster.world.tally(),
+            bytes_per_star: peak_memory().map(|bytes| bytes / cluster.n() as f64),
+        })
+    }
+
+    /// Largest energy error of all records.
+    pub fn worst_energy_error(&self) -> f64 {
+        let errors = self.history.records.iter().map(|r| r.energy_error);
+        errors.fold(self.last.energy_error, f64::max)
+    }
+
+    /// The figures for people.
+    pub fn text(&self, profile: bool) -> String {
+        let (last, (n0, t_rh)) = (&self.last, self.start);
+        let mut table = Table::default();
+        table
+            .row(
+                "model",
+                format!("{}, {} stars", self.model, grouped(n0 as u64)),
+            )
+            .row("relaxation time", format!("{} at the start", digits(t_rh)))
+            .row(
+                "time",
+                format!(
+                    "{:.4} initial relaxation times ({})",
+                    last.t,
+                    self.ending.words()
+                ),
+            )
+            .row("steps", grouped(last.steps))
+            .row(
+                "stars left",
+                format!(
+                    "{}, {} escaped",
+                    grouped(last.n as u64),
+                    grouped(self.escapers)
+                ),
+            )
+            .row(
+                "core radius",
+                format!("{} ({} stars)", digits(last.core_radius), last.core_stars),
+            )
+            .row("core density", digits(last.core_density))
+            .row("half-mass radius", digits(last.half_mass()))
+            .row(
+                "energy error",
+                format!(
+                    "{:.1e}, at most {:.1e}",
+                    last.energy_error,
+                    self.worst_energy_error()
+                ),
+            );
+        if let Some(slope) = collapse_slope(&self.history.records) {
+            table.row(
+                "d log rho_c / d log r_c",
+                format!("{slope:.3} near collapse"),
+            );
+        }
+        let per_step = self.seconds / self.steps.max(1) as f64;
+        table
+            .row(
+                "ranks",
+                format!("{} of {} threads", self.ranks.0, self.ranks.1),
+            )
+            .row(
+                "wall time",
+                format!("{}, {} s a step", duration(self.seconds), digits(per_step)),
+            );
+        if let Some(bytes) = self.bytes_per_star {
+            table.row("memory", format!("{bytes:.0} bytes a star at most"));
+        }
+        let mut text = table.to_string();
+        if profile {
+            text.push_str(&format!("\n{}", self.profile_table()));
+        }
+        text
+    }
+
+    /// Seconds of each phase a step, and what part of the whole that is.
+    pub fn profile_table(&self) -> Columns {
+        let steps = self.steps.max(1) as f64;
+        let stars = self.last.n as f64;
+        let mut table = Columns::new(["phase", "s/step", "ns/star", "part"]);
+        let total = self.profile.total();
+        for phase in Phase::ALL {
+            let seconds = self.profile.0[phase as usize];
+            table.row(vec![
+                phase.name().to_owned(),
+                digits(seconds / steps),
+                digits(1e9 * seconds / steps / stars),
+                format!("{:.1} %", 100.0 * seconds / total),
+            ]);
+        }
+        table.row(vec![
+            "all".to_owned(),
+            digits(total / steps),
+            digits(1e9 * total / steps / stars),
+            String::new(),
+        ]);
+        table
+    }
+
+    /// The figures for programs.
+    pub fn json(&self) -> Value {
+        let phases: serde_json::Map<String, Value> = Phase::ALL
+            .into_iter()
+            .map(|phase| {
+                (
+                    phase.name().to_owned(),
+                    self.profile.0[phase as usize].into(),
+                )
+            })
+            .collect();
+        json!({
+            "model": self.model,
+            "seed": self.settings.seed,
+            "theta_max": self.settings.theta_max,
+            "gamma": self.settings.gamma,
+            "stellar_radius": self.settings.radius,
+            "n0": self.start.0,
+            "relaxation_time0": self.start.1,
+            "ending": self.ending.words(),
+            "escapers": self.escapers,
+            "worst_energy_error": self.worst_energy_error(),
+            "collapse_slope": collapse_slope(&self.history.records),
+            "steps": self.steps,
+            "seconds": self.seconds,
+            "ranks": self.ranks.0,
+            "threads": self.ranks.1,
+            "bytes_per_star": self.bytes_per_star,
+            "phases": phases,
+            "messages": self.tally.json(),
+            "mass_fractions": FRACTIONS,
+            "last": self.last.json(),
+            "records": self.history.records.iter().map(Record::json).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Figures 3, 4 and 5 of the paper, and the Lagrangian radii.
+    pub fn figure(&self) -> Figure {
+        let Settings {
+            theta_max,
+            gamma,
+            seed,
+            ..
+        } = self.settings;
+        figure(
+            format!("{} of {} stars", self.model, grouped(self.start.0 as u64)),
+            format!(
+                "θ_max = {theta_max}, γ = {gamma}, seed {seed}; {} steps to t = {:.3} t_rh",
+                self.last.steps, self.last.t
+            ),
+            &[("", &self.history)],
+        )
+    }
+}
+
+/// Figures 3, 4 and 5 of several runs; density profiles of the last one.
+pub fn figure(title: String, subtitle: String, runs: &[(&str, &History)]) -> Figure {
+    let curves = |point: fn(&Record) -> (f64, f64)| -> Vec<Curve> {
+        let curve = |(label, history): &(&str, &History)| Curve {
+            label: (*label).to_owned(),
+            points: history.records.iter().map(point).collect(),
+        };
+        runs.iter().map(curve).collect()
+    };
+    let over_time = |title: &str, curves| Panel {
+        x_label: "time in initial half-mass relaxation times".to_owned(),
+        ..Panel::over_time(title, Scale::Logarithmic, curves)
+    };
+    let last = runs.last().map(|(_, history)| *history);
+    let profiles = last.map_or(&[][..], |history| &history.profiles);
+    let of_profile = |profile: &DensityProfile| Curve {
+        label: format!("{:.2}", profile.t),
+        points: profile.points.clone(),
+    };
+    let records = last.map_or(&[][..], |history| &history.records);
+    let radii = |f: usize| Curve {
+        label: format!("{:.0} %", 100.0 * FRACTIONS[f]),
+        points: records.iter().map(|r| (r.t, r.radii[f])).collect(),
+    };
+    Figure {
+        title,
+        subtitle,
+        columns: vec![
+            vec![
+                over_time(
+                    "Figure 3: core radius r_c / r_h",
+                    curves(|r| (r.t, r.core_radius / r.half_mass())),
+                ),
+                over_time("Figure 3: core density", curves(|r| (r.t, r.core_density))),
+            ],
+            vec![
+                Panel::logarithmic(
+                    "Figure 4: density",
+                    "radius",
+                    profiles.iter().map(of_profile).collect(),
+                ),
+                Panel::logarithmic(
+                    "Figure 5: core density",
+                    "core radius",
+                    curves(|r| (r.core_radius, r.core_density)),
+                ),
+            ],
+            vec![
+                over_time(
+                    "Lagrangian radii",
+                    (0..FRACTIONS.len()).map(radii).collect(),
+                ),
+                over_time("Energy error |ΔE / E₀|", curves(|r| (r.t, r.energy_error))),
+            ],
+        ],
+    }
+}
+
+/// Slope of log rho_c over log r_c where the core density is above this part of its greatest value in the
+/// logarithm: near collapse.
+const NEAR: f64 = 0.5;
+
+/// Slope of log rho_c over log r_c near collapse: in the upper half of the decades through which the core density
+/// has risen. `None` where that are less than two decades.
+pub fn collapse_slope(records: &[Record]) -> Option<f64> {
+    let first = records.first()?.core_density.log10();
+    let greatest = records
+        .iter()
+        .map(|r| r.core_density.log10())
+        .fold(first, f64::max);
+    if greatest - first < 2.0 {
+        return None;
+    }
+    let limit = first + NEAR * (greatest - first);
+    let near: Vec<(f64, f64)> = records
+        .iter()
+        .skip_while(|r| r.core_density.log10() < limit)
+        .map(|r| (r.core_radius.log10(), r.core_density.log10()))
+        .collect();
+    slope(&near)
+}
+
+/// Slope of the line of least squares through points whose errors are in both coordinates alike: the geometric mean
+/// of the slopes of y over x and of x over y. `None` of fewer than three.
+fn slope(points: &[(f64, f64)]) -> Option<f64> {
+    let n = points.len() as f64;
+    let (x, y) = points
+        .iter()
+        .fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
+    let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
+    for (a, b) in points {
+        xx += (a - x) * (a - x);
+        yy += (b - y) * (b - y);
+        xy += (a - x) * (b - y);
+    }
+    (points.len() > 2 && xx > 0.0).then(|| f64::signum(xy) * (yy / xx).sqrt())
+}
+
+/// Bytes of memory that this process had at most; Linux only.
+fn peak_memory() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(1024.0 * kilobytes)
+}

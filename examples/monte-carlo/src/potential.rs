@@ -1,0 +1,196 @@
+//! Phase 1, potential: that of concentric shells at the stars' radii (equations 1 to 6), for anybody.
+//!
+//! Between two neighbouring radii r_k and r_(k+1) the mass M_k inside and the potential -S_k of the shells
+//! outside are constant, so Phi(r) = -M_k / r - S_k: the same line in 1/r that equation 6 draws between the
+//! two values, but without their difference, which loses digits where neighbours are close.
+
+use rayon::prelude::*;
+
+/// Stars whose masses are summed one after the other; sums of such runs are added in order, so that threads
+/// change no bit.
+const RUN: usize = 4096;
+
+/// Potential and inverse radius at one star.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Node {
+    /// 1/r.
+    pub u: f64,
+    /// Phi(r), the star's own shell included.
+    pub phi: f64,
+}
+
+/// What holds between a star and the next one outwards.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Between {
+    /// Mass inside, up to and with the star.
+    pub inside: f64,
+    /// Sum of m/r over the stars outside.
+    pub outside: f64,
+}
+
+impl Between {
+    /// Potential at the inverse radius `u`.
+    #[inline(always)]
+    pub fn phi(&self, u: f64) -> f64 {
+        -(self.inside * u + self.outside)
+    }
+}
+
+/// The potential of all stars, sorted by radius. Index 0 is the centre, index k the k-th star.
+#[derive(Clone, Debug, Default)]
+pub struct Potential {
+    /// Values at the centre and at the stars.
+    pub nodes: Vec<Node>,
+    /// What holds from there to the next star.
+    pub between: Vec<Between>,
+    sums: Vec<Between>,
+}
+
+impl Potential {
+    /// Finds the potential of stars with these masses at these radii, which ascend.
+    pub fn update(&mut self, m: &[f64], r: &[f64]) {
+        let n = r.len();
+        self.nodes.resize(n + 1, Node::default());
+        self.between.resize(n + 1, Between::default());
+        self.sums.resize(n.div_ceil(RUN), Between::default());
+        let runs = (m.par_chunks(RUN), r.par_chunks(RUN));
+        (self.sums.par_iter_mut(), runs.0, runs.1)
+            .into_par_iter()
+            .for_each(|(sum, m, r)| *sum = sum_of(m, r));
+        let mut inside = 0.0;
+        for sum in &mut self.sums {
+            inside += std::mem::replace(&mut sum.inside, inside);
+        }
+        let mut outside = 0.0;
+        for sum in self.sums.iter_mut().rev() {
+            outside += std::mem::replace(&mut sum.outside, outside);
+        }
+        self.between[0] = Between {
+            inside: 0.0,
+            outside,
+        };
+        self.nodes[0] = Node {
+            u: f64::INFINITY,
+            phi: -outside,
+        };
+        let runs = (m.par_chunks(RUN), r.par_chunks(RUN));
+        let (nodes, between) = (&mut self.nodes[1..], &mut self.between[1..]);
+        (
+            self.sums.par_iter(),
+            runs.0,
+            runs.1,
+            nodes.par_chunks_mut(RUN),
+            between.par_chunks_mut(RUN),
+        )
+            .into_par_iter()
+            .for_each(|(sum, m, r, nodes, between)| fill(sum, m, r, nodes, between));
+    }
+
+    /// Number of stars.
+    pub fn stars(&self) -> usize {
+        self.nodes.len() - 1
+    }
+
+    /// Mass of all stars.
+    pub fn mass(&self) -> f64 {
+        self.between.last().map_or(0.0, |b| b.inside)
+    }
+
+    /// Index of the outermost star that is not outside the radius `r`, or 0.
+    #[inline]
+    pub fn index(&self, radii: &[f64], r: f64) -> usize {
+        radii.partition_point(|&other| other <= r)
+    }
+
+    /// Index of the star with which the enclosed mass comes up to a `fraction` of all, from 0.
+    pub fn enclosing(&self, fraction: f64) -> usize {
+        let wanted = fraction * self.mass();
+        let stars = &self.between[1..];
+        stars
+            .partition_point(|b| b.inside < wanted)
+            .min(self.stars() - 1)
+    }
+}
+
+fn sum_of(m: &[f64], r: &[f64]) -> Between {
+    let mut sum = Between::default();
+    for m in m {
+        sum.inside += m;
+    }
+    for (m, r) in m.iter().zip(r).rev() {
+        sum.outside += m * (1.0 / r);
+    }
+    sum
+}
+
+/// Equations 2 to 5 for one run, between what is inside and outside of it.
+fn fill(sum: &Between, m: &[f64], r: &[f64], nodes: &mut [Node], between: &mut [Between]) {
+    let mut inside = sum.inside;
+    for (b, m) in between.iter_mut().zip(m) {
+        inside += m;
+        b.inside = inside;
+    }
+    let mut outside = sum.outside;
+    for (k, (m, r)) in m.iter().zip(r).enumerate().rev() {
+        let u = 1.0 / r;
+        between[k].outside = outside;
+        nodes[k] = Node {
+            u,
+            phi: between[k].phi(u),
+        };
+        outside += m * u;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    fn shells(n: usize) -> (Vec<f64>, Vec<f64>) {
+        let mut random = Stream::of_seed(1);
+        let mut r: Vec<f64> = (0..n).map(|_| 3.0 * random.uniform()).collect();
+        r.sort_by(f64::total_cmp);
+        let m = (0..n).map(|_| random.uniform() / n as f64).collect();
+        (m, r)
+    }
+
+    /// Equation 1, term by term.
+    fn phi(m: &[f64], r: &[f64], at: f64) -> f64 {
+        let terms = m.iter().zip(r).map(|(m, r)| m / r.max(at));
+        -terms.sum::<f64>()
+    }
+
+    #[test]
+    fn it_is_that_of_the_shells() {
+        let (m, r) = shells(3 * RUN + 17);
+        let mut potential = Potential::default();
+        potential.update(&m, &r);
+        for k in (0..r.len()).step_by(511) {
+            let expected = phi(&m, &r, r[k]);
+            let found = potential.nodes[k + 1];
+            assert!((found.phi / expected - 1.0).abs() < 1e-12, "{k}");
+            assert_eq!(found.u, 1.0 / r[k]);
+            // Between two stars, and equation 6.
+            let Some(next) = r.get(k + 1) else { continue };
+            let at = 0.3 * r[k] + 0.7 * next;
+            let found = potential.between[potential.index(&r, at)].phi(1.0 / at);
+            assert!((found / phi(&m, &r, at) - 1.0).abs() < 1e-12, "{k}");
+            let (inner, outer) = (phi(&m, &r, r[k]), phi(&m, &r, *next));
+            let part = (1.0 / r[k] - 1.0 / at) / (1.0 / r[k] - 1.0 / next);
+            let interpolated = inner + part * (outer - inner);
+            assert!((found / interpolated - 1.0).abs() < 1e-12, "{k}");
+        }
+        assert!((potential.mass() / m.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert_eq!(potential.nodes[0].phi, potential.between[0].phi(0.0));
+    }
+
+    #[test]
+    fn half_of_the_mass_is_inside() {
+        let (m, r) = (vec![0.25; 4], vec![1.0, 2.0, 3.0, 4.0]);
+        let mut potential = Potential::default();
+        potential.update(&m, &r);
+        let stars = [0.0, 0.25, 0.3, 0.5, 0.9, 1.0].map(|part| potential.enclosing(part));
+        assert_eq!(stars, [0, 0, 1, 1, 3, 3]);
+    }
+}

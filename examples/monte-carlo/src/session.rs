@@ -1,0 +1,316 @@
+//! One run by all ranks: what each of them does between the command line and the summary.
+
+use std::error::Error as AnyError;
+use std::path::Path;
+use std::time::Instant;
+
+use kirin_kit::Snapshot;
+use kirin_kit::command::{Ended, named};
+use kirin_kit::communicator::launch::read_file;
+use kirin_kit::communicator::{Communicator, Counted, Operation};
+use kirin_kit::interrupt::interrupted;
+use kirin_kit::progress::Progress;
+use kirin_kit::run::{Clock, Snapshots};
+
+use crate::checkpoint::Checkpoint;
+use crate::cluster::Cluster;
+use crate::error::Error;
+use crate::history::{Csv, History};
+use crate::model;
+use crate::options::{DEFAULT_CORE_STARS, Options};
+use crate::output::Summary;
+use crate::partition::BIN;
+use crate::random::streams;
+use crate::space;
+use crate::stars::Stars;
+
+/// Interval of the records where no option says otherwise, in initial half-mass relaxation times.
+const EVERY: f64 = 0.05;
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The time has come.
+    Time,
+    /// So many steps were wanted.
+    Steps,
+    /// The core has collapsed.
+    Collapse,
+    /// A signal.
+    Signal,
+}
+
+impl Ending {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Steps => "number of steps",
+            Self::Collapse => "core collapse",
+            Self::Signal => "interrupted",
+        }
+    }
+}
+
+/// A run: the cluster, what is known of its past, and how it began.
+pub struct Run<C> {
+    /// The cluster.
+    pub cluster: Cluster<C>,
+    /// What was recorded.
+    pub history: History,
+    /// What the cluster was at the start.
+    pub model: String,
+    /// Wall time of the steps of this part.
+    pub seconds: f64,
+    /// Steps before this part.
+    pub steps_before: u64,
+}
+
+/// Threads of a rank, on which all its loops run.
+///
+/// # Errors
+///
+/// The system has no threads.
+pub fn use_threads(options: &Options, ranks: usize) -> Result<(), Error> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = options.threads.map_or((cores / ranks).max(1), usize::from);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .use_current_thread();
+    match pool.build() {
+        // The pool of a thread lasts as long as the thread.
+        Ok(pool) => {
+            std::mem::forget(pool);
+            Ok(())
+        }
+        Err(error) => Err(Error::Refused(error.to_string())),
+    }
+}
+
+/// Runs what the options ask for on the ranks of `world`; rank 0 writes the files and the summary.
+///
+/// # Errors
+///
+/// An option or a file that makes no sense; a rank is lost; a file cannot be written.
+pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
+    use_threads(options, world.size())?;
+    options.files.check().map_err(Error::Refused)?;
+    let mut run = begin(Counted::new(world), options)?;
+    let ending = run.evolve(options)?;
+    let checkpoint = match &options.files.output {
+        Some(_) => run.checkpoint()?,
+        None => None,
+    };
+    if let (Some(path), Some(checkpoint)) = (&options.files.output, &checkpoint) {
+        checkpoint.snapshot().save_as(path)?;
+    }
+    if let Some(path) = &options.bodies {
+        run.write_bodies(path)?;
+    }
+    let summary = Summary::of(&run, ending)?;
+    if run.cluster.world.rank() == 0 {
+        // A reader that has gone away, such as `head`, misses the table but spoils nothing.
+        let _ = std::io::Write::write_all(
+            &mut std::io::stdout(),
+            summary.text(options.profile).as_bytes(),
+        );
+        options
+            .files
+            .report(|| summary.json(), || summary.figure())?;
+    }
+    Ok(match ending {
+        Ending::Signal => Ended::Interrupted,
+        _ => Ended::Complete,
+    })
+}
+
+/// A new run, or the one that the input holds.
+///
+/// # Errors
+///
+/// An option or a file that makes no sense; a rank is lost.
+pub fn begin<C: Communicator>(world: Counted<C>, options: &Options) -> Result<Run<C>, Error> {
+    let Some(path) = &options.files.input else {
+        let settings = options.settings(None)?;
+        settings.check()?;
+        let stars = model::draw(&world, &options.start)?;
+        let n = options.start.n.unwrap_or(model::DEFAULT_N) as usize;
+        let all = streams(settings.seed, n.div_ceil(BIN));
+        let mut cluster = Cluster::new(world, settings, stars, &all, None)?;
+        cluster.to_standard_units()?;
+        let title = options.start.model.unwrap_or_default().title();
+        return Ok(Run::new(cluster, History::default(), title.to_owned()));
+    };
+    let text = read_file(&world, path)?.map_err(Error::Refused)?;
+    let refuse = |why: String| Error::Refused(named(path)(why));
+    let snapshot = Snapshot::parse(&text).map_err(|e| refuse(e.to_string()))?;
+    drop(text);
+    let saved = Checkpoint::of(&snapshot).map_err(refuse)?;
+    let settings = options.settings(saved.as_ref().map(|saved| saved.settings))?;
+    let (stars, streams, past, history, model) = match saved {
+        Some(Checkpoint {
+            stars,
+            streams,
+            past,
+            history,
+            model,
+            ..
+        }) => (stars, streams, Some(past), history, model),
+        None => {
+            let stars = model::of_bodies(&snapshot.bodies).map_err(|e| refuse(e.to_string()))?;
+            let all = streams(settings.seed, stars.len().div_ceil(BIN));
+            (stars, all, None, History::default(), "Snapshot".to_owned())
+        }
+    };
+    // Everybody has read everything, and one of them brings it.
+    let stars = if world.rank() == 0 {
+        stars
+    } else {
+        Stars::default()
+    };
+    let cluster = Cluster::new(world, settings, stars, &streams, past).map_err(|e| match e {
+        Error::Refused(why) => refuse(why),
+        other => other,
+    })?;
+    Ok(Run::new(cluster, history, model))
+}
+
+impl<C: Communicator> Run<C> {
+    fn new(cluster: Cluster<C>, history: History, model: String) -> Self {
+        let steps_before = cluster.past.steps;
+        Self {
+            cluster,
+            history,
+            model,
+            seconds: 0.0,
+            steps_before,
+        }
+    }
+
+    /// Takes steps up to an end, and on the way records and writes what the options ask for.
+    ///
+    /// # Errors
+    ///
+    /// The run is at its end already; a rank is lost; a file cannot be written.
+    pub fn evolve(&mut self, options: &Options) -> Result<Ending, Box<dyn AnyError>> {
+        let files = &options.files;
+        let t_end = options.t_end();
+        let unit = self.cluster.past.relaxation_time0;
+        let start = self.cluster.scaled_time();
+        if t_end <= start {
+            let why = format!("the run is at t = {start} already: --t-end must be later");
+            return Err(Error::Refused(why).into());
+        }
+        let every = files.every.unwrap_or(EVERY);
+        let writes = self.cluster.world.rank() == 0;
+        let mut csv = match &files.csv {
+            Some(path) if writes => Some(Csv::create(path, &self.history.records)?),
+            _ => None,
+        };
+        let mut snapshots = files.snapshot_every.map(|every| Clock::from(start, every));
+        let mut checkpoints = files.checkpoint_every.map(|interval| interval.begin(start));
+        let progress = writes.then(|| Progress::new("monte-carlo", start, t_end));
+        let ending = loop {
+            let now = self.cluster.scaled_time();
+            if let Some(record) = self.history.look(&self.cluster, every, false)
+                && let Some(csv) = &mut csv
+            {
+                csv.write(record)?;
+            }
+            if let Some(clock) = snapshots.as_mut().filter(|clock| clock.reached(now)) {
+                let number = clock.pass(now);
+                let output = files.output.clone().unwrap_or_default();
+                self.write_bodies(&Snapshots { every, output }.path(number))?;
+            }
+            let rings = checkpoints.as_mut().is_some_and(|timer| timer.rings(now));
+            let [rings, stop] = self.agree([rings, interrupted()])?;
+            if rings
+                && let Some(checkpoint) = self.checkpoint()?
+                && let Some(path) = &files.output
+            {
+                checkpoint.snapshot().save_as(path)?;
+            }
+            if let Some(ending) = self.ending(options, t_end, stop) {
+                break ending;
+            }
+            let began = Instant::now();
+            self.cluster.step(t_end * unit)?;
+            self.seconds += began.elapsed().as_secs_f64();
+            if let Some(progress) = &progress {
+                progress.advance(self.cluster.scaled_time());
+            }
+        };
+        if let Some(progress) = progress {
+            progress.finish();
+        }
+        // A run that goes on later is to have the records of one that was never interrupted.
+        if matches!(ending, Ending::Time | Ending::Collapse)
+            && let Some(record) = self.history.look(&self.cluster, every, true)
+            && let Some(csv) = &mut csv
+        {
+            csv.write(record)?;
+        }
+        Ok(ending)
+    }
+
+    /// Why the run ends here, if it does.
+    fn ending(&self, options: &Options, t_end: f64, stop: bool) -> Option<Ending> {
+        let cluster = &self.cluster;
+        let core_stars = options.core_stars.unwrap_or(DEFAULT_CORE_STARS);
+        let core_radius = options.core_radius.unwrap_or(0.0);
+        let steps = cluster.past.steps - self.steps_before;
+        if (cluster.now.core_stars as u64) < core_stars || cluster.now.core_radius < core_radius {
+            return Some(Ending::Collapse);
+        }
+        // The time is a sum of steps, of which the last is cut.
+        if cluster.scaled_time() >= t_end * (1.0 - 1e-12) {
+            return Some(Ending::Time);
+        }
+        if options.steps.is_some_and(|wanted| steps >= wanted) {
+            return Some(Ending::Steps);
+        }
+        stop.then_some(Ending::Signal)
+    }
+
+    /// What any rank wants, all do.
+    fn agree(&self, wanted: [bool; 2]) -> Result<[bool; 2], Error> {
+        if self.cluster.world.size() == 1 {
+            return Ok(wanted);
+        }
+        let mut all = wanted.map(|w| f64::from(u8::from(w)));
+        self.cluster.world.all_reduce(Operation::Max, &mut all)?;
+        Ok(all.map(|w| w > 0.0))
+    }
+
+    /// All that is needed to go on, on rank 0.
+    ///
+    /// # Errors
+    ///
+    /// A rank is lost.
+    pub fn checkpoint(&self) -> Result<Option<Checkpoint>, Error> {
+        let streams = self.cluster.all_streams()?;
+        let stars = self.cluster.gather()?;
+        Ok(stars.map(|stars| Checkpoint {
+            settings: self.cluster.settings,
+            past: self.cluster.past.clone(),
+            model: self.model.clone(),
+            history: self.history.clone(),
+            streams,
+            stars,
+        }))
+    }
+
+    /// Writes the stars in space, from rank 0.
+    fn write_bodies(&self, path: &Path) -> Result<(), Box<dyn AnyError>> {
+        let Some(stars) = self.cluster.gather()? else {
+            return Ok(());
+        };
+        let past = &self.cluster.past;
+        let snapshot = Snapshot {
+            time: past.time,
+            bodies: space::bodies(&stars, self.cluster.settings.seed, past.steps),
+            ..Snapshot::default()
+        };
+        Ok(snapshot.save_as(path)?)
+    }
+}

@@ -1,0 +1,63 @@
+//! What determines a run, besides its stars.
+
+use crate::error::Error;
+
+/// What determines a run, besides its stars.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Deflection in the encounters of one step, in radians.
+    pub theta_max: f64,
+    /// Factor of N in the Coulomb logarithm.
+    pub gamma: f64,
+    /// Stellar radius of a star of mean mass; 0: no collisions.
+    pub radius: f64,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            theta_max: 1.0,
+            gamma: 0.1,
+            radius: 0.0,
+            seed: 1,
+        }
+    }
+}
+
+impl Settings {
+    /// Whether a run can be made with these.
+    ///
+    /// # Errors
+    ///
+    /// The first setting that makes no sense; in words.
+    pub fn check(&self) -> Result<(), Error> {
+        let refuse = |what: &str| Err(Error::Refused(what.to_owned()));
+        if !(self.theta_max > 0.0 && self.theta_max <= 2.0) {
+            return refuse("--theta-max must be above 0 and at most 2");
+        }
+        if !(self.gamma > 0.0 && self.gamma.is_finite()) {
+            return refuse("--gamma must be above 0");
+        }
+        if !(self.radius >= 0.0 && self.radius < 1.0) {
+            return refuse("--stellar-radius must be from 0 to less than 1");
+        }
+        Ok(())
+    }
+
+    /// Coulomb logarithm ln(gamma N).
+    pub fn coulomb(&self, n: usize) -> f64 {
+        // Below gamma N = e the theory says nothing; relaxation does not turn round there.
+        (self.gamma * n as f64).ln().max(1.0)
+    }
+
+    /// Radius of a star: that of the main sequence grows about as m^0.8.
+    #[inline]
+    pub fn stellar_radius(&self, mass: f64, mean_mass: f64) -> f64 {
+        if self.radius == 0.0 {
+            return 0.0;
+        }
+        self.radius * (mass / mean_mass).powf(0.8)
+    }
+}

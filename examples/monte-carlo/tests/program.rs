@@ -1,0 +1,173 @@
+//! The program from outside: the same file on any number of ranks and threads, resumed on any other, bad input
+//! refused.
+
+mod common;
+
+use std::fs;
+
+use common::PROGRAM;
+use kirin_kit::Snapshot;
+use kirin_kit::trial::Folder;
+
+/// Section 4.1 of the paper, with nothing left to emulate: not a byte differs.
+#[test]
+fn any_number_of_ranks_and_threads_gives_the_same_file() {
+    let folder = Folder::new("mc-bits");
+    let [out, csv] = ["out.txt", "out.csv"].map(|f| folder.file(f));
+    let mut expected = None;
+    for (ranks, threads) in [("1", "1"), ("1", "2"), ("2", "1"), ("3", "1"), ("4", "2")] {
+        let run = [
+            "--n",
+            "10000",
+            "--steps",
+            "50",
+            "--ranks",
+            ranks,
+            "--threads",
+            threads,
+        ];
+        PROGRAM.succeed(&[&run[..], &["--output", &out, "--csv", &csv]].concat());
+        let found = (fs::read(&out).unwrap(), folder.text("out.csv"));
+        let expected = expected.get_or_insert_with(|| found.clone());
+        assert!(found == *expected, "{ranks} ranks of {threads} threads");
+    }
+}
+
+/// With escapes and collisions, by which bins go from rank to rank.
+#[test]
+fn a_run_goes_on_on_another_number_of_ranks() {
+    let folder = Folder::new("mc-resume");
+    let [whole, half, rest] = ["whole.txt", "half.txt", "rest.txt"].map(|f| folder.file(f));
+    let start = [
+        "--n",
+        "1000",
+        "--stellar-radius",
+        "1e-4",
+        "--mass-function",
+        "kroupa",
+    ];
+    let run = |more: &[&str]| PROGRAM.succeed(&[&start[..], more].concat());
+    run(&["--steps", "120", "--output", &whole]);
+    run(&["--steps", "60", "--ranks", "3", "--output", &half]);
+    let text = folder.text("half.txt");
+    let n = Snapshot::parse(text.as_bytes()).unwrap().bodies.len();
+    assert!(n < 980, "bins have gone: {n} stars");
+    for ranks in ["1", "2", "5"] {
+        PROGRAM.succeed(&[
+            "--input", &half, "--steps", "60", "--ranks", ranks, "--output", &rest,
+        ]);
+        assert!(
+            folder.text("rest.txt") == folder.text("whole.txt"),
+            "{ranks} ranks"
+        );
+    }
+}
+
+#[test]
+fn bad_input_is_refused_with_the_reason() {
+    let folder = Folder::new("mc-refusals");
+    let [good, bad] = ["good.txt", "bad.txt"].map(|f| folder.file(f));
+    PROGRAM.succeed(&["--n", "200", "--steps", "3", "--output", &good]);
+    let good = folder.text("good.txt");
+    let end = good.rfind("end ").unwrap();
+    let text = format!("{}end\n", &good[..end]);
+    let columns = text.find("\ncolumns").unwrap() + 1;
+    let first = columns + text[columns..].find('\n').unwrap() + 1;
+    let star = text[first..].lines().next().unwrap();
+    let line = text[..first].lines().count() + 1;
+    let words: Vec<&str> = star.split(' ').collect();
+    let with = |place: usize, word: &str| {
+        let mut words = words.clone();
+        words[place] = word;
+        text.replacen(star, &words.join(" "), 1)
+    };
+    let here = format!("line {line}: ");
+    let few = "kirin-snapshot 1\nn 3\ncolumns mass x y z vx vy vz\n1 0 0 1 0 0 0\n1 0 1 0 0 0 0\n1 1 0 0 0 0 0\nend\n";
+    for (input, words) in [
+        (with(1, "-0.5"), vec![&*here, "the mass -0.5 is negative"]),
+        (with(1, "NaN"), vec![&here, "not finite"]),
+        (with(5, "NaN"), vec![&here, "not finite"]),
+        (with(1, "0.0"), vec!["body 1 ", "mass"]),
+        (with(2, "-1.0"), vec!["body 1 ", "no star of a run"]),
+        (
+            text.replace("monte-carlo.settings", "hermite.settings"),
+            vec!["another program", "hermite.settings"],
+        ),
+        (
+            text.replacen("monte-carlo.past ", "monte-carlo.past x", 1),
+            vec!["monte-carlo.past x"],
+        ),
+        (
+            text.replacen("monte-carlo.streams ", "monte-carlo.streams 0", 1),
+            vec!["monte-carlo.streams 0"],
+        ),
+        (
+            good.replacen(star, &words[1..].join(" "), 1),
+            vec!["damaged"],
+        ),
+        (text.replace("end\n", ""), vec!["without `end`"]),
+        (few.to_owned(), vec!["3 stars", "100 at least"]),
+    ] {
+        fs::write(&bad, input).unwrap();
+        for ranks in ["1", "2"] {
+            let refusal = PROGRAM.fail(&["--input", &bad, "--ranks", ranks]);
+            assert!(
+                words.iter().all(|w| refusal.contains(w)),
+                "{words:?}: {refusal}"
+            );
+            assert!(refusal.contains("bad.txt"), "{refusal}");
+            assert_eq!(refusal.lines().count(), 1, "{refusal}");
+        }
+    }
+    for (arguments, words) in [
+        (&["--n", "99"][..], "100 at least"),
+        (&["--n", "1000", "--model", "collision"], "equilibrium"),
+        (&["--n", "1000", "--theta-max", "0"], "--theta-max"),
+        (&["--input", "/no/such/file"], "/no/such/file"),
+        (&["--w0", "20", "--model", "king"], "--w0"),
+        (&["--t-end", "0", "--n", "200"], "--t-end"),
+    ] {
+        let refusal = PROGRAM.fail(arguments);
+        assert!(refusal.contains(words), "{arguments:?}: {refusal}");
+    }
+}
+
+/// A state of `hermite` has each body at its own time.
+#[test]
+fn a_snapshot_of_hermite_is_refused() {
+    let folder = Folder::new("mc-hermite");
+    let input = folder.file("in.txt");
+    let columns = "index mass x y z vx vy vz t dt ax ay az jx jy jz";
+    let body = |k: usize| format!("{k} 0.01 {k} 1 0 0 0 0 0 0.125 0 0 0 0 0 0");
+    let bodies: Vec<String> = (0..100).map(body).collect();
+    let text = format!(
+        "kirin-snapshot 1\nn 100\ntime 0\ncolumns {columns}\n{}\nend\n",
+        bodies.join("\n")
+    );
+    fs::write(&input, text).unwrap();
+    let refusal = PROGRAM.fail(&["--input", &input]);
+    assert!(refusal.contains("another program"), "{refusal}");
+}
+
+/// Bodies in space, from this program and back.
+#[test]
+fn bodies_in_space_are_a_beginning_too() {
+    let folder = Folder::new("mc-bodies");
+    let [bodies, json, svg] = ["bodies.txt", "a.json", "a.svg"].map(|f| folder.file(f));
+    let king = [
+        "--n", "3000", "--model", "king", "--w0", "3", "--steps", "2",
+    ];
+    PROGRAM.succeed(&[&king[..], &["--bodies", &bodies]].concat());
+    let files = ["--json", &json, "--plot", &svg, "--profile"];
+    let output = PROGRAM.succeed(&[&["--input", &bodies, "--steps", "5"][..], &files].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for words in ["new orbits", "ns/star", "energy error", "core radius"] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    let figures: serde_json::Value = serde_json::from_str(&folder.text("a.json")).unwrap();
+    assert_eq!(figures["n0"], 3000);
+    assert_eq!(figures["last"]["steps"], 5.0);
+    let energy = figures["last"]["potential"].as_f64().unwrap();
+    assert!((energy + 0.5).abs() < 0.02, "{energy}");
+    assert!(folder.text("a.svg").contains("Figure 5"));
+}

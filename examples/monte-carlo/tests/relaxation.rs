@@ -1,0 +1,226 @@
+//! Encounters against the theory of relaxation: what a wrong factor, or a missing logarithm, would miss.
+
+use std::f64::consts::PI;
+
+use kirin_kit::command::Start;
+use kirin_kit::communicator::{Counted, threads};
+use monte_carlo::cluster::Cluster;
+use monte_carlo::error::Error;
+use monte_carlo::model;
+use monte_carlo::potential::Potential;
+use monte_carlo::random::{Stream, streams};
+use monte_carlo::relaxation::{self, Encounters, Velocities};
+use monte_carlo::settings::Settings;
+use monte_carlo::stars::Stars;
+use monte_carlo::time_step;
+
+/// A normal deviate for each pair of uniform ones (Box and Muller).
+fn normal(random: &mut Stream) -> f64 {
+    (-2.0 * random.uniform().ln()).sqrt() * (2.0 * PI * random.uniform()).cos()
+}
+
+/// Light and heavy stars with Maxwell distributions of one dispersion in a sphere of uniform density: the light ones'
+/// energy grows at Spitzer's rate, dE1/dt = (E2 - E1) / t_eq with
+/// t_eq = 3 (s1^2 + s2^2)^(3/2) / (8 sqrt(2 pi) n2 G^2 m1 m2 ln(gamma N)).
+#[test]
+fn energy_flows_between_masses_at_spitzer_s_rate() {
+    let n = 400_000;
+    let settings = Settings::default();
+    let coulomb = settings.coulomb(n);
+    let sigma: f64 = 1.0;
+    let masses = [1.0 / n as f64, 6.0 / n as f64];
+    let mut random = Stream::of_seed(17);
+    let mut radii: Vec<f64> = (0..n).map(|_| random.uniform().cbrt()).collect();
+    radii.sort_by(f64::total_cmp);
+    let density = n as f64 / (4.0 / 3.0 * PI);
+    let potential = Potential::default();
+    let mut gain = 0.0;
+    let rounds = 20;
+    // sin^2 of half the deflection of a pair of the relative speed 2 sigma.
+    let typical = 0.004;
+    let pair = masses[0] + masses[1];
+    let dt = typical * sigma.powi(3) * 8.0 / (2.0 * PI * density * coulomb * pair * pair);
+    for round in 0..rounds {
+        let mut stars = Stars::default();
+        let mut before = 0.0;
+        for (k, r) in radii.iter().enumerate() {
+            let m = masses[usize::from(random.uniform() < 0.5)];
+            let [x, y, z]: [f64; 3] = std::array::from_fn(|_| sigma * normal(&mut random));
+            stars.push(k as u64, m, *r, [z, (x * x + y * y).sqrt()]);
+            if m == masses[0] {
+                before += x * x + y * y + z * z;
+            }
+        }
+        let mut states = streams(round, n / 20);
+        let mut told = vec![0.0; n / 20];
+        let encounters = Encounters {
+            settings: &settings,
+            dt,
+            coulomb,
+            mean_mass: 1.0 / n as f64,
+            radii: &radii,
+            potential: &potential,
+        };
+        let energy = |stars: &Stars| -> f64 {
+            let v2 = stars.vr.iter().zip(&stars.vt).map(|(a, b)| a * a + b * b);
+            stars.m.iter().zip(v2).map(|(m, v2)| 0.5 * m * v2).sum()
+        };
+        let all = energy(&stars);
+        rayon::iter::ParallelIterator::for_each(
+            stars.groups(0, &mut states, &mut told),
+            |mut group| {
+                relaxation::of_group(&encounters, &mut group);
+            },
+        );
+        assert!(
+            (energy(&stars) / all - 1.0).abs() < 1e-12,
+            "energy is conserved"
+        );
+        let light = (0..n).filter(|&k| stars.m[k] == masses[0]);
+        let (count, after) = light.fold((0, 0.0), |(count, sum), k| {
+            (count + 1, sum + stars.vr[k].powi(2) + stars.vt[k].powi(2))
+        });
+        gain += 0.5 * masses[0] * (after - before) / f64::from(count) / rounds as f64;
+    }
+    let energies = masses.map(|m| 1.5 * m * sigma * sigma);
+    let time = 3.0 * (2.0 * sigma * sigma).powf(1.5)
+        / (8.0 * (2.0 * PI).sqrt() * 0.5 * density * masses[0] * masses[1] * coulomb);
+    // The cap of the slowest pairs' deflections takes a part away: the integral over relative speeds w
+    // of w^2 f(w) times w^2 sin^2(beta / 2) with and without it.
+    let (mut capped, mut free) = (0.0, 0.0);
+    for k in 1..20_000 {
+        let w = 0.001 * f64::from(k);
+        let half = typical * 8.0 / w.powi(3);
+        let weight = w.powi(4) * (-0.25 * w * w).exp();
+        capped += weight * half.min(1.0);
+        free += weight * half;
+    }
+    let expected = (energies[1] - energies[0]) / time * dt * capped / free;
+    println!("{}", gain / expected);
+    assert!(
+        (gain / expected - 1.0).abs() < 0.04,
+        "{gain} instead of {expected}"
+    );
+}
+
+/// Momentum and energy of a pair stay, and the deflection of the relative velocity is the one of the formula.
+#[test]
+fn an_encounter_turns_the_relative_velocity() {
+    let mut random = Stream::of_seed(2);
+    for _ in 0..1000 {
+        let mut deviate = || normal(&mut random);
+        let (vr, vt) = ([deviate(), deviate()], [deviate().abs(), deviate().abs()]);
+        let masses = [0.3, 1.7];
+        let before = Velocities::of(vr, vt, &mut random);
+        let mut after = before;
+        let rate = 0.01;
+        after.deflect(rate, masses, &mut random);
+        let w = before.relative();
+        let w2: f64 = w.iter().map(|c| c * c).sum();
+        let turned = after.relative();
+        let dot: f64 = w.iter().zip(turned).map(|(a, b)| a * b).sum();
+        let half = (rate * 4.0 / w2.powf(1.5)).min(1.0);
+        assert!((dot / w2 - (1.0 - 2.0 * half)).abs() < 1e-12);
+        assert!((turned.iter().map(|c| c * c).sum::<f64>() / w2 - 1.0).abs() < 1e-12);
+        for c in 0..3 {
+            let momentum = |v: &Velocities| masses[0] * v.0[0][c] + masses[1] * v.0[1][c];
+            assert!((momentum(&before) - momentum(&after)).abs() < 1e-12);
+        }
+    }
+}
+
+/// In an encounter of typical speed during a step the deflection is theta_max.
+#[test]
+fn the_time_step_is_that_of_a_deflection_by_theta_max() {
+    let mut random = Stream::of_seed(4);
+    let n = 2000;
+    let theta_max = 0.3;
+    let settings = Settings {
+        theta_max,
+        ..Settings::default()
+    };
+    let (mut m, mut vr, mut vt) = (vec![0.01; n], vec![0.0; n], vec![0.0; n]);
+    m[0] = 0.01;
+    for k in 0..n {
+        let [x, y, z]: [f64; 3] = std::array::from_fn(|_| normal(&mut random));
+        (vr[k], vt[k]) = (z, f64::hypot(x, y));
+    }
+    let (density, coulomb) = (50.0, 5.0);
+    let dt = time_step::relaxation(&settings, coulomb, density, &m, &vr, &vt);
+    let speed = 4.0 / PI.sqrt();
+    let half = 2.0 * PI * 0.02 * 0.02 * density * coulomb * dt / f64::powi(speed, 3);
+    assert!((2.0 * half.sqrt() / theta_max - 1.0).abs() < 0.05, "{half}");
+}
+
+/// The volume of 20 gaps scatters; the mean of the density does not.
+#[test]
+fn the_density_of_bins_has_no_bias() {
+    let mut random = Stream::of_seed(6);
+    let n = 100_000;
+    let mut radii: Vec<f64> = (0..n).map(|_| random.uniform().cbrt()).collect();
+    radii.sort_by(f64::total_cmp);
+    let bins: Vec<f64> = (0..n / 20)
+        .map(|bin| time_step::number_density(&radii, 20 * bin))
+        .collect();
+    let mean = bins.iter().sum::<f64>() / bins.len() as f64;
+    let expected = n as f64 / (4.0 / 3.0 * PI);
+    assert!((mean / expected - 1.0).abs() < 0.015, "{}", mean / expected);
+}
+
+/// A run of `n` stars over `steps` steps by one rank.
+fn evolve(
+    n: u64,
+    steps: u64,
+    settings: Settings,
+    watch: impl Fn(&Cluster<threads::Threads>) + Sync,
+) {
+    let done = threads::run(1, |world| {
+        let world = Counted::new(world);
+        let start = Start {
+            n: Some(n),
+            seed: Some(settings.seed),
+            ..Start::default()
+        };
+        let stars = model::draw(&world, &start)?;
+        let all = streams(settings.seed, (n as usize).div_ceil(20));
+        let mut cluster = Cluster::new(world, settings, stars, &all, None)?;
+        cluster.to_standard_units()?;
+        for _ in 0..steps {
+            cluster.step(f64::INFINITY)?;
+            watch(&cluster);
+        }
+        Ok::<_, Error>(())
+    });
+    done.unwrap();
+}
+
+/// The correction is exact; without it the error of these steps is some percent.
+#[test]
+fn energy_is_conserved() {
+    evolve(1000, 60, Settings::default(), |cluster| {
+        assert!(cluster.energy_error() < 1e-9, "{}", cluster.energy_error());
+        let virial = -cluster.now.kinetic / cluster.now.potential;
+        assert!((virial - 0.5).abs() < 0.06, "{virial}");
+    });
+}
+
+#[test]
+fn energy_that_collisions_cost_is_in_the_ledger() {
+    let settings = Settings {
+        radius: 2e-4,
+        ..Settings::default()
+    };
+    let last = std::sync::Mutex::new((0, 0.0, 0.0));
+    evolve(1000, 60, settings, |cluster| {
+        let merged = 1000 - cluster.n() - cluster.past.ledger.escapers as usize;
+        *last.lock().unwrap() = (merged, cluster.past.ledger.collided, cluster.energy_error());
+        let mass = cluster.potential.mass() + cluster.past.ledger.escaped_mass;
+        assert!((mass - 1.0).abs() < 1e-12, "{mass}");
+    });
+    let (merged, cost, error) = *last.lock().unwrap();
+    assert!(merged > 20, "{merged} mergers");
+    assert!(
+        cost.abs() > 0.002 && error < 0.1 * cost.abs(),
+        "{merged} mergers cost {cost}, error {error}"
+    );
+}
