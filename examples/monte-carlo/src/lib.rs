@@ -19,11 +19,14 @@
 //! * [`cluster`]: a step, phase after phase; [`profile`]: where the time goes
 //! * [`model`], [`space`]: shells from models and bodies, and back
 //! * [`settings`], [`options`], [`session`], [`checkpoint`], [`history`], [`output`]: a run
+//! * [`paper`]: the figures of the paper beside this machine
+//! * [`cross_check`]: the same bodies by direct summation
 
 pub mod checkpoint;
 pub mod cluster;
 pub mod collision;
 pub mod correction;
+pub mod cross_check;
 pub mod diagnostics;
 pub mod error;
 pub mod history;
@@ -32,6 +35,7 @@ pub mod model;
 pub mod options;
 pub mod orbit;
 pub mod output;
+pub mod paper;
 pub mod partition;
 pub mod position;
 pub mod potential;

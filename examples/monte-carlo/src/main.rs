@@ -9,7 +9,7 @@ use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Failure, Job, launch};
 use monte_carlo::error::Error;
 use monte_carlo::options::Options;
-use monte_carlo::session;
+use monte_carlo::{cross_check, paper, session};
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -22,7 +22,12 @@ struct Command(Options);
 
 impl Job for Command {
     fn run<C: Communicator>(&self, world: C) -> Result<Ended, Failure> {
-        session::run(world, &self.0)
-            .map_err(|e| Failure::of(e, |error: &Error| matches!(error, Error::Refused(_))))
+        let Self(options) = self;
+        let ended = match options.report {
+            Some(_) => paper::report(world, options),
+            None if options.cross_check => cross_check::run(world, options),
+            None => session::run(world, options),
+        };
+        ended.map_err(|e| Failure::of(e, |error: &Error| matches!(error, Error::Refused(_))))
     }
 }

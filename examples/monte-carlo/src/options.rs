@@ -72,9 +72,27 @@ pub struct Options {
     /// Show the time of each phase per step, beside Figure 8
     #[arg(long)]
     pub profile: bool,
+    /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
+    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(conflicts_with_all = ["input", "csv", "steps", "snapshot_every", "checkpoint_every", "cross_check"])]
+    pub report: Option<Source>,
+    /// Minutes for the report
+    #[arg(long, value_name = "M", requires = "report", value_parser = number, default_value = "5")]
+    pub minutes: f64,
+    /// Follow the same bodies by direct summation too and compare Lagrangian radii [default: 2048 bodies to 3
+    /// relaxation times]
+    #[arg(long, conflicts_with_all = ["input", "output", "csv", "steps", "profile"])]
+    pub cross_check: bool,
     /// Write the bodies at the end in space, each in a random direction, for other programs
     #[arg(long, value_name = "FILE")]
     pub bodies: Option<PathBuf>,
+}
+
+/// A report that the program can make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Source {
+    /// The figures of Pattabiraman et al. (2013) beside those of this machine
+    Paper,
 }
 
 impl Options {

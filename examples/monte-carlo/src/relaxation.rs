@@ -11,9 +11,9 @@ use crate::settings::Settings;
 use crate::stars::Group;
 use crate::time_step::number_density;
 
-/// Largest sin^2 of half the deflection: a pair so slow that the formula asks for more turns back (Henon 1971).
-/// The mean exchange of energy is right up to there; a lower limit would take more of it away.
-const LARGEST: f64 = 1.0;
+/// Largest sin^2 of half the deflection, a right angle: to a pair so slow that the formula asks for more it does most,
+/// as equal stars that turn by pi - beta are those that turn by beta with their places exchanged.
+const LARGEST: f64 = 0.5;
 
 /// What the encounters of one step depend on.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use crate::stars::{Stars, WORDS};
 
 /// Samples of a rank for each rank there is. A run of s p samples at equal distances divides the stars so that no
 /// rank gets more than 1 + 1/s times its share.
-const SAMPLES: usize = 8;
+pub const SAMPLES: usize = 8;
 
 /// What the ranks exchange, and its memory.
 #[derive(Debug, Default)]

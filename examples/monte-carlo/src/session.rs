@@ -193,6 +193,19 @@ impl<C: Communicator> Run<C> {
     ///
     /// The run is at its end already; a rank is lost; a file cannot be written.
     pub fn evolve(&mut self, options: &Options) -> Result<Ending, Box<dyn AnyError>> {
+        self.evolve_until(options, &interrupted)
+    }
+
+    /// The same, until `stop` says so on any rank.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`evolve`](Self::evolve).
+    pub fn evolve_until(
+        &mut self,
+        options: &Options,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Ending, Box<dyn AnyError>> {
         let files = &options.files;
         let t_end = options.t_end();
         let unit = self.cluster.past.relaxation_time0;
@@ -223,7 +236,7 @@ impl<C: Communicator> Run<C> {
                 self.write_bodies(&Snapshots { every, output }.path(number))?;
             }
             let rings = checkpoints.as_mut().is_some_and(|timer| timer.rings(now));
-            let [rings, stop] = self.agree([rings, interrupted()])?;
+            let [rings, stop] = self.agree([rings, stop()])?;
             if rings
                 && let Some(checkpoint) = self.checkpoint()?
                 && let Some(path) = &files.output

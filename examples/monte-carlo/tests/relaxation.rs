@@ -92,7 +92,7 @@ fn energy_flows_between_masses_at_spitzer_s_rate() {
         let w = 0.001 * f64::from(k);
         let half = typical * 8.0 / w.powi(3);
         let weight = w.powi(4) * (-0.25 * w * w).exp();
-        capped += weight * half.min(1.0);
+        capped += weight * half.min(0.5);
         free += weight * half;
     }
     let expected = (energies[1] - energies[0]) / time * dt * capped / free;
@@ -119,7 +119,7 @@ fn an_encounter_turns_the_relative_velocity() {
         let w2: f64 = w.iter().map(|c| c * c).sum();
         let turned = after.relative();
         let dot: f64 = w.iter().zip(turned).map(|(a, b)| a * b).sum();
-        let half = (rate * 4.0 / w2.powf(1.5)).min(1.0);
+        let half = (rate * 4.0 / w2.powf(1.5)).min(0.5);
         assert!((dot / w2 - (1.0 - 2.0 * half)).abs() < 1e-12);
         assert!((turned.iter().map(|c| c * c).sum::<f64>() / w2 - 1.0).abs() < 1e-12);
         for c in 0..3 {

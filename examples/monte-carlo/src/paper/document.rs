@@ -1,0 +1,246 @@
+//! The report as Markdown, as JSON and as a figure.
+
+use std::fmt::Write as _;
+
+use kirin_kit::comparison::Circumstances;
+use kirin_kit::plot::{Curve, Figure, Panel};
+use kirin_kit::report::{Columns, digits, duration, grouped};
+use serde_json::{Value, json};
+
+use super::cost::{Costs, parts};
+use super::measured::{Measured, Row};
+use super::published::{CLUSTERS, ENERGY_ERROR, SLOPE};
+use crate::output;
+use crate::profile::Phase;
+
+/// Ranks of the model.
+const RANKS: [usize; 6] = [1, 16, 64, 128, 256, 1024];
+
+/// A network where none was measured: not one of this machine's.
+const NETWORK: (f64, f64) = (2e-6, 5e9);
+
+/// The report.
+pub struct Document<'a> {
+    /// What its figures depend on.
+    pub circumstances: Circumstances,
+    /// The figures.
+    pub measured: &'a Measured,
+}
+
+impl Document<'_> {
+    fn alone(&self) -> impl Iterator<Item = &Row> {
+        self.measured.rows.iter().filter(|row| row.ranks == 1)
+    }
+
+    /// The model from the largest cluster on one rank.
+    fn costs(&self) -> Option<Costs> {
+        let row = self.alone().last()?;
+        let (latency, bandwidth) = match self.measured.network.0 {
+            0.0 => NETWORK,
+            _ => self.measured.network,
+        };
+        Some(Costs::of_one_rank(row.n, &row.step, latency, bandwidth))
+    }
+
+    /// The text.
+    pub fn markdown(&self) -> String {
+        let mut text = String::from("# Henon's Monte Carlo method on this machine\n\n");
+        text.push_str(&self.circumstances.markdown());
+        text.push_str(&self.collapse());
+        text.push_str(&self.phases());
+        text.push_str(&self.ranks());
+        text.push_str(&self.many());
+        text
+    }
+
+    fn collapse(&self) -> String {
+        let mut table = Columns::new([
+            "",
+            "N",
+            "collapse [t_rh]",
+            "energy error",
+            "slope",
+            "processors",
+            "wall time",
+        ]);
+        for cluster in CLUSTERS {
+            table.row(vec![
+                "paper".to_owned(),
+                grouped(cluster.n as u64),
+                cluster.collapse.to_string(),
+                format!("{ENERGY_ERROR:.0e}"),
+                SLOPE.to_string(),
+                cluster.run.0.to_string(),
+                duration(cluster.run.1),
+            ]);
+        }
+        let mut note = String::new();
+        if let Some(summary) = &self.measured.collapse {
+            let last = &summary.last;
+            let slope = output::collapse_slope(&summary.history.records);
+            table.row(vec![
+                "here".to_owned(),
+                grouped(summary.start.0 as u64),
+                format!("{:.2}", last.t),
+                format!("{:.1e}", summary.worst_energy_error()),
+                slope.map_or("-".to_owned(), |slope| format!("{slope:.2}")),
+                format!("{} x {}", summary.ranks.0, summary.ranks.1),
+                duration(summary.seconds),
+            ]);
+            note = format!("The run here ended by: {}.\n", summary.ending.words());
+        }
+        format!(
+            "\n## Figures 3, 4 and 5: core collapse\n\n{table}\n{note}The curves are in the figure (`--plot`).\n"
+        )
+    }
+
+    fn phases(&self) -> String {
+        let mut table = Columns::new(["N", "ranks", "steps", "phase", "s/step", "ns/star"]);
+        for row in &self.measured.rows {
+            for phase in Phase::ALL {
+                let seconds = row.step.0[phase as usize];
+                table.row(vec![
+                    grouped(row.n as u64),
+                    row.ranks.to_string(),
+                    row.steps.to_string(),
+                    phase.name().to_owned(),
+                    digits(seconds),
+                    digits(1e9 * seconds / row.n as f64),
+                ]);
+            }
+        }
+        format!("\n## Figure 8: phases\n\n{table}")
+    }
+
+    fn ranks(&self) -> String {
+        let mut table = Columns::new([
+            "N",
+            "ranks",
+            "s/step",
+            "x one rank",
+            "model",
+            "sort [s]",
+            "equation 18 [s]",
+        ]);
+        let Some(costs) = self.costs() else {
+            return String::new();
+        };
+        for row in &self.measured.rows {
+            let one = self
+                .alone()
+                .find(|one| one.n == row.n)
+                .map_or(f64::NAN, |one| one.step.total());
+            let predicted = costs.predict(row.n, row.ranks);
+            table.row(vec![
+                grouped(row.n as u64),
+                row.ranks.to_string(),
+                digits(row.step.total()),
+                format!("{:.2}", one / row.step.total()),
+                digits(predicted.total()),
+                digits(parts(&row.step).sort),
+                digits(predicted.sort),
+            ]);
+        }
+        format!(
+            "\n## Figures 6, 7 and 9 on the ranks of this machine\n\nThe model's numbers come from the largest cluster on one rank.\n\n{table}"
+        )
+    }
+
+    fn many(&self) -> String {
+        let Some(costs) = self.costs() else {
+            return String::new();
+        };
+        let mut table = Columns::new([
+            "N",
+            "ranks",
+            "divided [s]",
+            "sort [s]",
+            "rest [s]",
+            "s/step",
+            "speedup",
+            "paper's best",
+        ]);
+        for cluster in CLUSTERS {
+            let one = costs.predict(cluster.n, 1).total();
+            for ranks in RANKS {
+                let predicted = costs.predict(cluster.n, ranks);
+                table.row(vec![
+                    grouped(cluster.n as u64),
+                    ranks.to_string(),
+                    digits(predicted.divided),
+                    digits(predicted.sort),
+                    digits(predicted.rest),
+                    digits(predicted.total()),
+                    format!("{:.1}", one / predicted.total()),
+                    format!("{:.0}", cluster.speedup),
+                ]);
+            }
+        }
+        let (latency, bandwidth) = (costs.latency, costs.bandwidth);
+        let whose = if self.measured.network.0 == 0.0 {
+            "assumed"
+        } else {
+            "measured among the ranks here"
+        };
+        let mut text = String::from("\n## Figures 6 to 9 for 1024 ranks, by the model\n\n");
+        writeln!(
+            text,
+            "Nothing here was measured on so many ranks: phases that divide, equation 18, and a latency of {} μs and {} GB/s, {whose}.\n\n{table}",
+            digits(1e6 * latency),
+            digits(1e-9 * bandwidth),
+        )
+        .expect("a string takes everything");
+        text
+    }
+
+    /// The same for programs.
+    pub fn json(&self) -> Value {
+        let rows = self.measured.rows.iter().map(|row| {
+            json!({
+                "n": row.n,
+                "ranks": row.ranks,
+                "steps": row.steps,
+                "phases": Phase::ALL.map(|phase| (phase.name(), row.step.0[phase as usize])),
+            })
+        });
+        json!({
+            "circumstances": self.circumstances.json(),
+            "rows": rows.collect::<Vec<_>>(),
+            "collapse": self.measured.collapse.as_ref().map(output::Summary::json),
+        })
+    }
+
+    /// Figures 3 to 5 of the run here, and Figures 7 and 9.
+    pub fn figure(&self) -> Figure {
+        let mut figure = self.measured.collapse.as_ref().map_or_else(
+            || Figure {
+                title: String::new(),
+                subtitle: String::new(),
+                columns: Vec::new(),
+            },
+            output::Summary::figure,
+        );
+        let Some(costs) = self.costs() else {
+            return figure;
+        };
+        let powers = || (0..=10).map(|k| 1_usize << k);
+        let curves = |value: &dyn Fn(usize, usize) -> f64| -> Vec<Curve> {
+            let curve = |n: usize| Curve {
+                label: format!("{:.0e}", n as f64),
+                points: powers().map(|p| (p as f64, value(n, p))).collect(),
+            };
+            CLUSTERS.iter().map(|cluster| curve(cluster.n)).collect()
+        };
+        let speedup = |n, p| costs.predict(n, 1).total() / costs.predict(n, p).total();
+        figure.columns.pop();
+        figure.columns.push(vec![
+            Panel::logarithmic("Figure 7: speedup, by the model", "ranks", curves(&speedup)),
+            Panel::logarithmic(
+                "Figure 9: seconds of the sort, by equation 18",
+                "ranks",
+                curves(&|n, p| costs.predict(n, p).sort),
+            ),
+        ]);
+        figure
+    }
+}
