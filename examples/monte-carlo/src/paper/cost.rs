@@ -115,8 +115,7 @@ mod tests {
     /// On one rank it is what was measured there.
     #[test]
     fn one_rank_costs_what_it_costs() {
-        let mut step = Profile::default();
-        step.0 = [0.1, 0.2, 0.3, 2.0, 0.5, 0.05, 0.2, 0.1];
+        let step = Profile([0.1, 0.2, 0.3, 2.0, 0.5, 0.05, 0.2, 0.1]);
         let costs = Costs::of_one_rank(1_000_000, &step, 1e-6, 1e9);
         let predicted = costs.predict(1_000_000, 1);
         assert!((predicted.total() / step.total() - 1.0).abs() < 1e-12);
