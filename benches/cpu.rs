@@ -101,6 +101,35 @@ fn kernels(c: &mut Criterion) {
     group.finish();
 }
 
+/// Every second star in a binary that single precision cannot tell, beside none: what the leaves that are
+/// summed again cost. They are one for each star of a binary, so it is least where there are many
+/// others. At most three times as long is promised.
+fn binaries(c: &mut Criterion) {
+    const SEPARATION: f64 = 1e-9;
+    let mut group = c.benchmark_group("binaries");
+    for n in [512, 4096, 16384] {
+        for (name, paired) in [("none", false), ("every second star", true)] {
+            let mut stars = cube(n);
+            for at in (1..n).step_by(4).filter(|_| paired) {
+                stars[at] = stars[at - 1];
+                stars[at].index += 1;
+                stars[at].x[0] += SEPARATION;
+            }
+            let mut memory = memory_of(&stars);
+            let mut block = block_of(&stars, 512);
+            block.particles.iter_mut().for_each(|p| p.eps2 = 0.0);
+            let set = cpu::available()[0];
+            let mut backend = cpu::build(set, Precision::Mixed, 1, true).expect("it is available");
+            let mut results = Results::default();
+            group.throughput(Throughput::Elements((512 * n) as u64));
+            group.bench_function(format!("{n}/{name}"), |b| {
+                b.iter(|| finish(&mut *backend, &mut memory, &block, false, &mut results));
+            });
+        }
+    }
+    group.finish();
+}
+
 /// One i-particle at a new time each: nearly all of it is prediction.
 fn prediction(c: &mut Criterion) {
     let stars = cube(N);
@@ -286,6 +315,6 @@ fn settings() -> Criterion {
 criterion_group! {
     name = cpu_backend;
     config = settings();
-    targets = kernels, prediction, set_j_particle, block_step, lists
+    targets = kernels, binaries, prediction, set_j_particle, block_step, lists
 }
 criterion_main!(cpu_backend);

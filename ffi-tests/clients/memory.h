@@ -1,4 +1,4 @@
-/* The most memory that this process has had at a time, in kilobytes. */
+/* What the system says of this process' memory, in kilobytes. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long most_memory(void)
+/* The number behind a name in /proc/self/status; -1 where there is none. */
+static long from_status(const char *name)
 {
     char line[256];
     long kilobytes = -1;
@@ -14,10 +15,16 @@ static long most_memory(void)
     if (!status)
         return -1;
     while (fgets(line, sizeof line, status))
-        if (!strncmp(line, "VmHWM:", 6))
-            kilobytes = strtol(line + 6, NULL, 10);
+        if (!strncmp(line, name, strlen(name)))
+            kilobytes = strtol(line + strlen(name), NULL, 10);
     fclose(status);
     return kilobytes;
+}
+
+/* The most memory that this process has had at a time. */
+static long most_memory(void)
+{
+    return from_status("VmHWM:");
 }
 
 #endif

@@ -1,57 +1,90 @@
-/* So many j-particles, so many i-particles, and so many kilobytes of address space: prints what the
- * loads, firsthalf and lasthalf answered, then whether the same cluster computes a small block right. */
+/* scarce NJ NI KILOBYTES: so many j-particles, so many i-particles, and so much address space (with a '+':
+ * so much more than the program has; 0: any). Prints what the loads, firsthalf, lasthalf2 and the reading of
+ * the lists answered, then what a small block on the same cluster answered, and its potential. Without
+ * a limit a third line has the memory of the large block, in bytes an i-particle. */
 #define _GNU_SOURCE
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "kirin.h"
+#include "memory.h"
+
+typedef double (*rows)[3];
 
 static double zero[3];
 
-int main(int argc, char **argv)
+static int load(int address, double mass, double *x)
+{
+    return g6_set_j_particle(0, address, address, 0.0, 0.0, mass, zero, zero, zero, zero, x);
+}
+
+/* An array that has its pages. */
+static void *array(int n, size_t size)
+{
+    void *begin = malloc((size_t)n * size);
+    if (!begin)
+        exit(2);
+    return memset(begin, 0, (size_t)n * size);
+}
+
+static void restrict_to(const char *kilobytes)
 {
     struct rlimit limit;
-    int nj = argc > 1 ? atoi(argv[1]) : 1, ni = argc > 2 ? atoi(argv[2]) : 1, i, j;
-    int load = 0, first, last, lists = 0;
-    double (*x)[3] = calloc((size_t)ni, sizeof *x), (*v)[3] = calloc((size_t)ni, sizeof *v);
-    double *pot = calloc((size_t)ni, sizeof *pot), *h2 = calloc((size_t)ni, sizeof *h2);
-    double (*acc)[3] = calloc((size_t)ni, sizeof *acc), (*jerk)[3] = calloc((size_t)ni, sizeof *jerk);
-    int *label = calloc((size_t)ni, sizeof *label), *nearest = calloc((size_t)ni, sizeof *nearest);
-    if (!x || !v || !pot || !h2 || !acc || !jerk || !label || !nearest)
-        return 2;
-    limit.rlim_cur = limit.rlim_max = 1024UL * (argc > 3 ? strtoul(argv[3], NULL, 10) : 0);
-    if (limit.rlim_cur && setrlimit(RLIMIT_AS, &limit))
-        return 2;
+    rlim_t bytes = 1024 * strtoul(kilobytes + (*kilobytes == '+'), NULL, 10);
+    if (*kilobytes == '+')
+        bytes += 1024 * (rlim_t)from_status("VmSize:");
+    limit.rlim_cur = limit.rlim_max = bytes;
+    if (bytes && setrlimit(RLIMIT_AS, &limit))
+        exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    int nj = argc > 1 ? atoi(argv[1]) : 1, ni = argc > 2 ? atoi(argv[2]) : 1, i, j, code;
+    int loads = 0, first, last, lists = 0;
+    rows x = array(ni, sizeof *x), v = array(ni, sizeof *v);
+    rows acc = array(ni, sizeof *acc), jerk = array(ni, sizeof *jerk);
+    double *pot = array(ni, sizeof *pot), *h2 = array(ni, sizeof *h2), before;
+    int *label = array(ni, sizeof *label), *nearest = array(ni, sizeof *nearest);
+    const char *kilobytes = argc > 3 ? argv[3] : "0";
+    restrict_to(kilobytes);
     g6_open(0);
     for (j = 0; j < nj; j++) {
         double xj[3];
-        int code;
         xj[0] = 1.0 + j % 1000;
         xj[1] = j / 1000 % 1000;
         xj[2] = 0.5;
-        code = g6_set_j_particle(0, j, j, 0.0, 0.0, 1.0, zero, zero, zero, zero, xj);
-        if (code < load)
-            load = code;
+        code = load(j, 1.0, xj);
+        if (code < loads)
+            loads = code;
     }
+    /* Every i-particle in one place, one of them with neighbours. */
     for (i = 0; i < ni; i++)
         label[i] = -1 - i;
-    /* Every i-particle in one place, far from all but one: with a neighbour in its list. */
     h2[0] = 1e12;
+    before = 1024.0 * most_memory();
     first = g6calc_firsthalf(0, nj, ni, label, x, v, acc, jerk, pot, 1e-4, h2);
+    /* More than wait for the next block: the present one is computed for them. */
+    for (j = 0; j < 10000; j++) {
+        code = load(j % nj, 1.0, zero);
+        if (code < loads)
+            loads = code;
+    }
     last = g6calc_lasthalf2(0, nj, ni, label, x, v, 1e-4, h2, acc, jerk, pot, nearest);
     if (!first && !last)
         lists = g6_read_neighbour_list(0);
-    printf("%d %d %d %d\n", load, first, last, lists);
+    printf("%d %d %d %d\n", loads, first, last, lists);
     fflush(stdout);
+    before = (1024.0 * most_memory() - before) / ni;
     h2[0] = 0.0;
-    /* The same cluster, and a page that it had before. */
-    if (g6_set_j_particle(0, 0, 0, 0.0, 0.0, 4.0, zero, zero, zero, zero, zero))
-        return 3;
+    code = load(0, 4.0, zero);
     x[0][0] = 2.0;
     first = g6calc_firsthalf(0, 1, 1, label, x, v, acc, jerk, pot, 0.0, h2);
     last = g6calc_lasthalf2(0, 1, 1, label, x, v, 0.0, h2, acc, jerk, pot, nearest);
-    printf("%d %d %.9f\n", first, last, pot[0]);
+    printf("%d %d %d %.6f\n", code, first, last, pot[0]);
+    if (!strcmp(kilobytes, "0"))
+        printf("%.1f\n", before);
     return 0;
 }

@@ -12,13 +12,14 @@ use crate::grape::neighbours;
 use crate::grape::particle::{IParticle, JParticle};
 use crate::grape::registry::REGISTRY;
 use crate::observe::trace::{self, Event};
+use crate::process::allocation;
 use crate::process::settings::{self, BackendChoice, Devices, NoNeighbour};
 
 /// The cluster that the `_all` calls address: a cluster of kirin has every device already.
 pub const ALL: c_int = 0;
 
 pub fn open(id: c_int) -> Result<c_int> {
-    REGISTRY.open(id);
+    REGISTRY.open(id)?;
     Ok(0)
 }
 
@@ -30,11 +31,15 @@ pub unsafe fn open_on(ngpu: c_int, list: *const c_int) -> Result<c_int> {
     let mut devices = Vec::new();
     for k in 0..if list.is_null() { 0 } else { ngpu } {
         // SAFETY: the caller vouches for the length.
-        devices.push(count(unsafe { list.add(k).read_unaligned() }, "list")?);
+        let device = count(unsafe { list.add(k).read_unaligned() }, "list")?;
+        allocation::push(&mut devices, device, "a list of devices")?;
     }
     open(ALL)?;
     if !devices.is_empty() {
-        REGISTRY.with(ALL, |c| c.prefer_devices(Devices::These(devices)));
+        REGISTRY.with(ALL, |c| {
+            c.prefer_devices(Devices::These(devices));
+            Ok(())
+        })?;
     }
     Ok(0)
 }
@@ -62,8 +67,8 @@ pub fn set_ti(id: c_int, ti: f64) -> Result<c_int> {
     REGISTRY.with(id, |c| {
         c.set_ti(ti);
         trace::record(|| Event::SetTi { id, ti });
-    });
-    Ok(0)
+        Ok(0)
+    })
 }
 
 /// The three-vectors of a j-particle.
@@ -101,7 +106,7 @@ pub unsafe fn set_j_particle(
             a2by18: vector(vectors.a2by18, "a2by18")?,
         }
     };
-    let mut cluster = REGISTRY.lock(id);
+    let mut cluster = REGISTRY.lock(id)?;
     cluster.set_j_particle(address, &particle)?;
     trace::record(|| Event::JParticle {
         id,
@@ -126,7 +131,7 @@ pub unsafe fn set_mass_position(
 ) -> Result<c_int> {
     // SAFETY: passed on.
     let x = unsafe { vector(x, "x")? };
-    let mut cluster = REGISTRY.lock(id);
+    let mut cluster = REGISTRY.lock(id)?;
     cluster.set_mass_position(address, index, mass, &x)?;
     trace::record(move || Event::JParticle {
         id,
@@ -364,12 +369,14 @@ pub unsafe fn get_neighbour_list(
         // SAFETY: as above; copied is at most maxlength, which is a C integer.
         unsafe { length.write_unaligned(copied as c_int) };
         let status = c_int::from(found.len() > room);
-        trace::record(|| Event::GetList {
-            id,
-            ipipe: ipipe as c_int,
-            room: maxlength,
-            status,
-            labels: found[..copied].to_vec(),
+        trace::try_record(|| {
+            Ok(Event::GetList {
+                id,
+                ipipe: ipipe as c_int,
+                room: maxlength,
+                status,
+                labels: allocation::collect(found[..copied].iter().copied(), trace::PURPOSE)?,
+            })
         });
         Ok(status)
     })
@@ -387,14 +394,18 @@ pub fn sort_mode() -> Result<c_int> {
 
 pub fn set_nip(id: c_int, nip: c_int) -> Result<c_int> {
     let nip = count(nip, "nip")?;
-    REGISTRY.with(id, |c| c.set_nip(nip));
-    Ok(0)
+    REGISTRY.with(id, |c| {
+        c.set_nip(nip);
+        Ok(0)
+    })
 }
 
 pub fn set_njp(id: c_int, njp: c_int) -> Result<c_int> {
     let njp = count(njp, "njp")?;
-    REGISTRY.with(id, |c| c.set_njp(njp));
-    Ok(0)
+    REGISTRY.with(id, |c| {
+        c.set_njp(njp);
+        Ok(0)
+    })
 }
 
 /// # Safety
@@ -503,7 +514,7 @@ pub unsafe fn predicted(id: c_int, nj: c_int, x: *mut [f64; 3], v: *mut [f64; 3]
         not_null(v, "v")?;
     }
     REGISTRY.with(id, |c| {
-        for (j, found) in c.predicted(nj).enumerate() {
+        for (j, found) in c.predicted(nj)?.enumerate() {
             let (xj, vj) = found.unwrap_or_default();
             // SAFETY: j < nj, the length of the arrays.
             unsafe {
@@ -511,9 +522,12 @@ pub unsafe fn predicted(id: c_int, nj: c_int, x: *mut [f64; 3], v: *mut [f64; 3]
                 v.add(j).write_unaligned(vj);
             }
         }
-        trace::record(|| Event::Predicted {
-            id,
-            found: c.predicted(nj).map(Option::unwrap_or_default).collect(),
+        trace::try_record(|| {
+            let found = c.predicted(nj)?.map(Option::unwrap_or_default);
+            Ok(Event::Predicted {
+                id,
+                found: allocation::collect(found, trace::PURPOSE)?,
+            })
         });
         Ok(0)
     })

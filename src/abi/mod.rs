@@ -66,7 +66,11 @@ fn refuse(name: &'static str) -> c_int {
 
 #[cold]
 fn report(name: &'static str, error: &Error) -> c_int {
-    log::error(name, error);
+    match error {
+        // A client without memory for its particles is told so by every further call.
+        Error::OutOfMemory { purpose } => log::once(purpose, name, error),
+        _ => log::error(name, error),
+    }
     error.code()
 }
 

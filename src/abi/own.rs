@@ -6,6 +6,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::table::{Argument, Call, Kind, Returns, Support};
+use crate::error::Result;
 use crate::grape::registry::REGISTRY;
 use crate::process::entry;
 
@@ -51,13 +52,13 @@ pub extern "C" fn kirin_version() -> *const c_char {
 /// What computes the forces of cluster `cluster_id`, a string that lives as long as the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn kirin_backend(cluster_id: c_int) -> *const c_char {
-    text(|| REGISTRY.with(cluster_id, |c| c.backend_name()))
+    text(|| REGISTRY.with(cluster_id, |c| Ok(c.backend_name())))
 }
 
 /// Precision of cluster `cluster_id`: `mixed`, `double` or `single`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kirin_precision(cluster_id: c_int) -> *const c_char {
-    text(|| REGISTRY.with(cluster_id, |c| c.precision().to_string()))
+    text(|| REGISTRY.with(cluster_id, |c| Ok(c.precision().to_string())))
 }
 
 /// A string that was returned once.
@@ -68,10 +69,10 @@ struct Text {
 
 /// Keeps one copy of each string ever returned; there are a handful. Takes no lock, which a fork might
 /// leave held.
-fn text(make: impl FnOnce() -> String) -> *const c_char {
+fn text(make: impl FnOnce() -> Result<String>) -> *const c_char {
     static TEXTS: AtomicPtr<Text> = AtomicPtr::new(ptr::null_mut());
     let made = entry::once(|| catch_unwind(AssertUnwindSafe(make)));
-    let Some(Ok(made)) = made else {
+    let Some(Ok(Ok(made))) = made else {
         return c"".as_ptr();
     };
     let text = CString::new(made).unwrap_or_default();

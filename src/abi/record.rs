@@ -7,7 +7,8 @@ use super::calls::Outputs;
 use super::pointers::{Hints, IArrays, Softening};
 use crate::grape::cluster::{Answer, Cluster};
 use crate::grape::particle::Force;
-use crate::observe::trace::{self, Event, HintedParticle};
+use crate::observe::trace::{self, Event, HintedParticle, PURPOSE};
+use crate::process::allocation;
 
 /// Nanoseconds since `begin`.
 fn since(begin: Instant) -> u64 {
@@ -29,7 +30,7 @@ pub unsafe fn firsthalf(
     begin: Instant,
 ) {
     let nanoseconds = since(begin);
-    trace::record(|| {
+    trace::try_record(|| {
         // SAFETY: passed on.
         let particles = unsafe {
             let particles = arrays.particles(ni, eps2).enumerate();
@@ -38,29 +39,28 @@ pub unsafe fn firsthalf(
                 hint: hints.of(i),
             })
         };
-        Event::FirstHalf {
+        Ok(Event::FirstHalf {
             id,
             nj: nj as i32,
-            particles: particles.collect(),
+            particles: allocation::collect(particles, PURPOSE)?,
             nanoseconds,
-        }
+        })
     });
 }
 
 /// The block of a low-level force call.
 pub fn low_level_block(id: c_int, answer: &Answer<'_>) {
-    trace::record(|| Event::FirstHalf {
-        id,
-        nj: answer.nj as i32,
-        particles: answer
-            .particles
-            .iter()
-            .map(|&particle| HintedParticle {
-                particle,
-                hint: Force::default(),
-            })
-            .collect(),
-        nanoseconds: 0,
+    trace::try_record(|| {
+        let particles = answer.particles.iter().map(|&particle| HintedParticle {
+            particle,
+            hint: Force::default(),
+        });
+        Ok(Event::FirstHalf {
+            id,
+            nj: answer.nj as i32,
+            particles: allocation::collect(particles, PURPOSE)?,
+            nanoseconds: 0,
+        })
     });
 }
 
@@ -71,18 +71,18 @@ pub fn low_level_block(id: c_int, answer: &Answer<'_>) {
 /// The answer was written to `outputs`.
 pub unsafe fn lasthalf(id: c_int, answer: Answer<'_>, outputs: &Outputs, begin: Instant) {
     let nanoseconds = since(begin);
-    trace::record(|| {
+    trace::try_record(|| {
         let nearest = (!outputs.nearest.is_null()).then(|| {
             // SAFETY: as many labels were written a moment ago.
             let label = |i| unsafe { outputs.nearest.add(i).read_unaligned() };
-            (0..answer.forces.len()).map(label).collect()
+            allocation::collect((0..answer.forces.len()).map(label), PURPOSE)
         });
-        Event::LastHalf {
+        Ok(Event::LastHalf {
             id,
-            forces: answer.forces.to_vec(),
-            nearest,
+            forces: allocation::collect(answer.forces.iter().copied(), PURPOSE)?,
+            nearest: nearest.transpose()?,
             nanoseconds,
-        }
+        })
     });
 }
 

@@ -5,6 +5,7 @@ use crate::grape::jmemory::JMemory;
 use crate::grape::neighbours::{self, ListRules, NeighbourLists};
 use crate::grape::particle::{Force, IParticle, Nearest};
 use crate::observe::statistics::Phases;
+use crate::process::allocation;
 use crate::process::settings::Precision;
 
 /// One force request: the j-particles at addresses `0..nj`, predicted to `ti`,
@@ -26,6 +27,23 @@ pub struct Results {
     pub forces: Vec<Force>,
     /// Nearest neighbours, where they were asked for.
     pub nearest: Vec<Option<Nearest>>,
+}
+
+impl Results {
+    /// Makes them those of `ni` i-particles on which nothing acts, with nearest neighbours if they are
+    /// wanted.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn restart(&mut self, ni: usize, nearest: bool) -> Result<()> {
+        const PURPOSE: &str = "the results of a block";
+        self.forces.clear();
+        self.nearest.clear();
+        allocation::lengthen(&mut self.forces, ni, PURPOSE, Force::default)?;
+        let wanted = if nearest { ni } else { 0 };
+        allocation::lengthen(&mut self.nearest, wanted, PURPOSE, || None)
+    }
 }
 
 /// One implementation of the pipelines.
@@ -61,7 +79,8 @@ pub trait Backend: Send {
     ///
     /// # Errors
     ///
-    /// The block cannot be computed here; `results` is then meaningless.
+    /// The block cannot be computed here; `results` is then meaningless, and what the backend keeps from
+    /// block to block was given back where there was no memory.
     fn finish(
         &mut self,
         memory: &JMemory,

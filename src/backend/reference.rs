@@ -35,27 +35,33 @@ impl Backend for Reference {
         nearest: bool,
         results: &mut Results,
     ) -> Result<()> {
-        *results = self::results(memory, block, nearest);
+        // There need not be memory for both.
+        *results = Results::default();
+        *results = self::results(memory, block, nearest)?;
         Ok(())
     }
 }
 
 /// The results for a block; also for backends whose own arithmetic does not reach.
-pub fn results(memory: &JMemory, block: &ForceRequest, nearest: bool) -> Results {
+///
+/// # Errors
+///
+/// There is no memory for them.
+pub fn results(memory: &JMemory, block: &ForceRequest, nearest: bool) -> Result<Results> {
     let ForceRequest { nj, ti, particles } = block;
     let mut results = Results::default();
-    results.forces.resize(particles.len(), Force::default());
+    results.restart(particles.len(), nearest)?;
     forces_on(memory, *nj, *ti, particles, &mut results.forces);
     if nearest {
         neighbours::nearest(memory, *nj, *ti, particles, &mut results.nearest);
     }
-    results
+    Ok(results)
 }
 
 /// Adds the forces on all `particles` to `forces`, in address order.
 fn forces_on(memory: &JMemory, nj: usize, ti: f64, particles: &[IParticle], forces: &mut [Force]) {
-    let mut x = Box::new([[0.0; PAGE]; 3]);
-    let mut v = Box::new([[0.0; PAGE]; 3]);
+    let mut x = [[0.0; PAGE]; 3];
+    let mut v = [[0.0; PAGE]; 3];
     for page in memory.pages(nj) {
         page.predict_positions(ti, &mut x);
         page.predict_velocities(ti, &mut v);

@@ -20,11 +20,14 @@ use crate::observe::audit::{Audit, Computed};
 use crate::observe::pipelines::{Cost, State};
 use crate::observe::statistics::{self, Facts, Stats};
 use crate::process::settings::{Destination, Devices, Precision, Settings};
-use crate::process::{floating, log};
+use crate::process::{allocation, floating, log};
 
 /// Writes that may wait for the next block before the present one is settled
 /// to make way for them.
 const STAGED_AT_MOST: usize = 8192;
+
+/// What memory is for, in messages.
+const I_PARTICLES: &str = "i-particles";
 
 /// Bound on the registers of the low-level interface, of which GRAPE-6 had 48.
 const REGISTERS_AT_MOST: usize = 1 << 20;
@@ -91,6 +94,8 @@ pub struct Cluster {
     /// Whether the block's results still wait for their `lasthalf`.
     owed: bool,
     block: ForceRequest,
+    /// Why the block was given up, if it was.
+    outcome: Result<()>,
     results: Results,
     /// Whether `results` hold the nearest neighbours of the block.
     has_nearest: bool,
@@ -117,6 +122,7 @@ impl Cluster {
             phase: Phase::Free,
             owed: false,
             block: ForceRequest::default(),
+            outcome: Ok(()),
             results: Results::default(),
             has_nearest: false,
             lists: None,
@@ -239,26 +245,31 @@ impl Cluster {
         // A page that cannot be had is refused now, not at the next block.
         self.memory.reserve(address)?;
         if self.staged.len() == STAGED_AT_MOST {
-            floating::standard(|| self.settle())?;
+            floating::standard(|| self.settle());
             return self.memory.write(address, particle);
         }
-        self.staged.try_reserve(1).map_err(|_| Error::OutOfMemory {
-            purpose: "j-particles",
-        })?;
-        self.staged.push((address, *particle));
-        Ok(())
+        allocation::push(&mut self.staged, (address, *particle), jmemory::PURPOSE)
     }
 
     /// Finishes everything that depends on the frozen memory, then lets the staged writes in.
-    fn settle(&mut self) -> Result<()> {
+    fn settle(&mut self) {
         if self.phase == Phase::Pending {
-            self.compute(true)?;
+            self.compute(true);
         }
         if self.lists.is_none() {
             self.build_lists();
         }
         self.release();
-        Ok(())
+    }
+
+    /// Gives up a block that cannot be computed, and its memory with it.
+    #[cold]
+    fn give_up(&mut self, error: &Error) {
+        self.block.particles = Vec::new();
+        self.results = Results::default();
+        self.lists = Some(Err(error.clone()));
+        self.outcome = Err(error.clone());
+        self.release();
     }
 
     /// Lets the staged writes into the memory.
@@ -291,15 +302,22 @@ impl Cluster {
         self.owed = false;
         self.has_nearest = false;
         self.lists = None;
+        self.outcome = Ok(());
+        let begun = self.begin(nj, particles);
+        if let Err(error) = &begun {
+            self.give_up(error);
+        }
+        begun
+    }
 
+    fn begin(
+        &mut self,
+        nj: usize,
+        particles: impl ExactSizeIterator<Item = IParticle>,
+    ) -> Result<()> {
         let block = &mut self.block;
         block.particles.clear();
-        block
-            .particles
-            .try_reserve(particles.len())
-            .map_err(|_| Error::OutOfMemory {
-                purpose: "i-particles",
-            })?;
+        allocation::reserve(&mut block.particles, particles.len(), I_PARTICLES)?;
         block.particles.extend(particles);
         block.nj = nj;
         block.ti = self.ti;
@@ -334,7 +352,14 @@ impl Cluster {
         self.owed
     }
 
-    fn compute(&mut self, nearest: bool) -> Result<()> {
+    /// Computes the block, or gives it up.
+    fn compute(&mut self, nearest: bool) {
+        if let Err(error) = self.try_to_compute(nearest) {
+            self.give_up(&error);
+        }
+    }
+
+    fn try_to_compute(&mut self, nearest: bool) -> Result<()> {
         let is_inherited = self.backend.is_none();
         let backend = ready(&mut self.backend, &self.settings);
         if is_inherited {
@@ -379,16 +404,17 @@ impl Cluster {
     /// The block has fewer i-particles, or the backend failed.
     pub fn lasthalf(&mut self, ni: usize, nearest: bool) -> Result<Answer<'_>> {
         let present = self.block.particles.len();
-        if ni > present {
+        if ni > present && self.outcome.is_ok() {
             return Err(Error::BlockTooSmall { asked: ni, present });
         }
         if self.phase == Phase::Pending {
-            self.compute(nearest)?;
+            self.compute(nearest);
         }
         self.owed = false;
+        self.outcome.clone()?;
         if self.phase == Phase::Computed && self.lists_are_empty() {
             // Nothing is left to ask that depends on the memory as it is.
-            self.settle()?;
+            self.settle();
         }
         debug_assert!(self.has_nearest || !nearest);
         Ok(Answer {
@@ -482,15 +508,29 @@ impl Cluster {
 
     /// Predicted positions and velocities at the addresses `0..nj`, as the next
     /// block will see them; `None` where no particle was ever stored.
-    pub fn predicted(&self, nj: usize) -> impl Iterator<Item = Option<([f64; 3], [f64; 3])>> {
-        let staged: HashMap<i32, &JParticle> = self.staged.iter().map(|(a, p)| (*a, p)).collect();
-        (0..i32::try_from(nj).unwrap_or(i32::MAX)).map(move |address| {
-            let p = match staged.get(&address) {
-                Some(&p) => *p,
-                None => self.memory.read(address)?,
-            };
-            Some(p.predicted(self.ti))
-        })
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn predicted(
+        &self,
+        nj: usize,
+    ) -> Result<impl ExactSizeIterator<Item = Option<([f64; 3], [f64; 3])>>> {
+        let mut staged = HashMap::new();
+        let room = staged.try_reserve(self.staged.len());
+        room.map_err(|_| Error::OutOfMemory {
+            purpose: jmemory::PURPOSE,
+        })?;
+        staged.extend(self.staged.iter().map(|(a, p)| (*a, p)));
+        Ok(
+            (0..i32::try_from(nj).unwrap_or(i32::MAX)).map(move |address| {
+                let p = match staged.get(&address) {
+                    Some(&p) => *p,
+                    None => self.memory.read(address)?,
+                };
+                Some(p.predicted(self.ti))
+            }),
+        )
     }
 
     /// Number of i-particles for the low-level force call.
@@ -519,12 +559,7 @@ impl Cluster {
         }
         let registers = &mut self.low_level.particles;
         if registers.len() <= address {
-            registers
-                .try_reserve(address + 1 - registers.len())
-                .map_err(|_| Error::OutOfMemory {
-                    purpose: "i-particles",
-                })?;
-            registers.resize(address + 1, IParticle::default());
+            allocation::lengthen(registers, address + 1, I_PARTICLES, IParticle::default)?;
         }
         registers[address] = particle;
         Ok(())
@@ -559,6 +594,65 @@ impl Cluster {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A backend without memory for blocks of several i-particles.
+    struct Scarce;
+
+    impl Backend for Scarce {
+        fn name(&self) -> String {
+            "scarce".to_owned()
+        }
+
+        fn precision(&self) -> Precision {
+            Precision::Double
+        }
+
+        fn finish(
+            &mut self,
+            memory: &JMemory,
+            block: &ForceRequest,
+            nearest: bool,
+            results: &mut Results,
+        ) -> Result<()> {
+            match block.particles.len() {
+                1 => backend::reference::Reference.finish(memory, block, nearest, results),
+                _ => Err(NO_MEMORY),
+            }
+        }
+    }
+
+    const NO_MEMORY: Error = Error::OutOfMemory { purpose: "a test" };
+
+    /// Also where more is written behind it than can wait, so that it is computed then.
+    #[test]
+    fn a_block_without_memory_is_given_up_and_nothing_else() {
+        let target = IParticle {
+            index: -1,
+            h2: 4.0,
+            ..IParticle::default()
+        };
+        for writes in [1, STAGED_AT_MOST + 10] {
+            let mut cluster = Cluster::new(Settings::default());
+            cluster.set_backend(Box::new(Scarce));
+            cluster.firsthalf(1, [target; 2].into_iter()).unwrap();
+            for mass in 1..=writes {
+                let star = JParticle {
+                    mass: mass as f64,
+                    x: [1.0, 0.0, 0.0],
+                    ..JParticle::default()
+                };
+                cluster.set_j_particle(0, &star).unwrap();
+            }
+            assert!(cluster.owes_results());
+            assert_eq!(cluster.lasthalf(2, false).err(), Some(NO_MEMORY));
+            assert!(!cluster.owes_results());
+            assert_eq!(cluster.neighbour_lists().err(), Some(NO_MEMORY));
+            cluster.firsthalf(1, [target].into_iter()).unwrap();
+            let answer = cluster.lasthalf(1, false).unwrap();
+            assert_eq!(answer.forces[0].pot, -(writes as f64));
+            assert_eq!(cluster.neighbour_lists().unwrap().list(0), [0]);
+        }
+    }
 
     /// `KIRIN_SNAP=ignore`, for clients that leave nonsense in `a2by18`, while a block waits and while none does.
     #[test]

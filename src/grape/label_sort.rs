@@ -1,7 +1,8 @@
 //! Long lists of labels in ascending order: a radix sort, three times as fast on them as a comparison sort.
 
 use crate::error::Result;
-use crate::grape::neighbours::no_memory;
+use crate::grape::neighbours::PURPOSE;
+use crate::process::allocation;
 
 /// Shorter lists are sorted by comparisons.
 const LONG: usize = 1024;
@@ -24,9 +25,7 @@ pub fn sort(labels: &mut [i32], scratch: &mut Vec<i32>) -> Result<()> {
         labels.sort_unstable();
         return Ok(());
     }
-    let missing = labels.len().saturating_sub(scratch.len());
-    scratch.try_reserve(missing).map_err(no_memory)?;
-    scratch.resize(labels.len().max(scratch.len()), 0);
+    allocation::lengthen(scratch, labels.len(), PURPOSE, || 0)?;
     let (mut from, mut to) = (labels, &mut scratch[..]);
     to = &mut to[..from.len()];
 

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::label_sort;
 use crate::grape::particle::{IParticle, Nearest};
+use crate::process::allocation;
 
 /// Square of the distance between a position and slot `slot` of predicted positions.
 ///
@@ -25,12 +26,8 @@ pub fn distance2<const N: usize>(x: &[f64; 3], xj: &[[f64; N]; 3], slot: usize) 
 /// they overflow, as the boards' own list memories did, and shrinks its radii.
 pub const LABELS_AT_MOST: usize = 1 << 28;
 
-/// There is no memory for lists.
-pub fn no_memory<E>(_: E) -> Error {
-    Error::OutOfMemory {
-        purpose: "neighbour lists",
-    }
-}
+/// What their memory is for, in messages.
+pub const PURPOSE: &str = "neighbour lists";
 
 /// The lists of a run of i-particles, one behind the other.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +44,7 @@ impl Lists {
     /// There is no memory.
     pub fn with_room_for(count: usize) -> Result<Self> {
         let mut lists = Self::default();
-        lists.ends.try_reserve_exact(count).map_err(no_memory)?;
+        allocation::reserve(&mut lists.ends, count, PURPOSE)?;
         Ok(lists)
     }
 
@@ -58,10 +55,7 @@ impl Lists {
     /// There is no memory.
     pub fn grow(&mut self, count: usize) -> Result<&mut [i32]> {
         let begin = self.labels.len();
-        self.labels
-            .try_reserve(count)
-            .or_else(|_| self.labels.try_reserve_exact(count))
-            .map_err(no_memory)?;
+        allocation::reserve(&mut self.labels, count, PURPOSE)?;
         self.labels.resize(begin + count, 0);
         Ok(&mut self.labels[begin..])
     }
@@ -205,9 +199,7 @@ pub fn lists(
     rules: ListRules,
 ) -> Result<NeighbourLists> {
     let mut positions = Vec::new();
-    positions
-        .try_reserve_exact(memory.pages(nj).count())
-        .map_err(no_memory)?;
+    allocation::reserve(&mut positions, memory.pages(nj).count(), PURPOSE)?;
     for page in memory.pages(nj) {
         let mut x = [[0.0; PAGE]; 3];
         page.predict_positions(ti, &mut x);
@@ -240,17 +232,16 @@ pub fn lists(
 }
 
 /// The nearest neighbours of all `particles`: the smallest r^2 over the addresses
-/// below `nj` predicted to `ti`, own label excluded, ties to the lower address.
+/// below `nj` predicted to `ti`, own label excluded, ties to the lower address. `nearest` has an empty
+/// entry for each.
 pub fn nearest(
     memory: &JMemory,
     nj: usize,
     ti: f64,
     particles: &[IParticle],
-    nearest: &mut Vec<Option<Nearest>>,
+    nearest: &mut [Option<Nearest>],
 ) {
-    nearest.clear();
-    nearest.resize(particles.len(), None);
-    let mut x = Box::new([[0.0; PAGE]; 3]);
+    let mut x = [[0.0; PAGE]; 3];
     for page in memory.pages(nj) {
         page.predict_positions(ti, &mut x);
         for (p, best) in particles.iter().zip(nearest.iter_mut()) {
@@ -351,11 +342,12 @@ mod tests {
     #[test]
     fn ties_go_to_the_lower_address_and_own_labels_do_not_count() {
         let memory = line(&[5, 9, -1, 7]);
-        let mut found = Vec::new();
+        let mut found = [None; 3];
         let block = [probe(9, 1.0, 0.0), probe(5, -3.0, 0.0), probe(3, 2.9, 0.0)];
         nearest(&memory, 4, 0.0, &block, &mut found);
         let labels: Vec<_> = found.iter().map(|n| n.unwrap().index).collect();
         assert_eq!(labels, [5, 9, 7]);
+        let mut found = [None; 3];
         nearest(&memory, 1, 0.0, &block, &mut found);
         assert_eq!(found[1], None);
     }

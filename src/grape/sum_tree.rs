@@ -8,6 +8,15 @@
 
 use std::ops::Range;
 
+use crate::error::Result;
+use crate::process::allocation;
+
+/// Sums that wait to be joined at most: two for each level of the tree, and the newest two.
+const OPEN_AT_MOST: usize = 2 * u32::BITS as usize + 2;
+
+/// What memory is for, in messages.
+const PURPOSE: &str = "the sums of a block";
+
 /// What is summed.
 pub trait Partial: Copy {
     /// The sum of `self`, from lower addresses, and `other`.
@@ -43,6 +52,16 @@ impl<T: Partial> Joiner<T> {
             first,
             open: Vec::new(),
         }
+    }
+
+    /// Makes room for all that can be open.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn reserve(&mut self) -> Result<()> {
+        self.open.clear();
+        allocation::reserve(&mut self.open, OPEN_AT_MOST, PURPOSE)
     }
 
     /// Begins anew for a run at `first`, keeping the memory.
@@ -124,6 +143,19 @@ impl Default for Steps {
 }
 
 impl Steps {
+    /// Begins anew, with room for the steps of so many leaves.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn reserve(&mut self, leaves: usize) -> Result<()> {
+        self.joins.clear();
+        self.left.clear();
+        allocation::reserve(&mut self.joins, leaves, PURPOSE)?;
+        allocation::reserve(&mut self.left, OPEN_AT_MOST, PURPOSE)?;
+        self.joiner.reserve()
+    }
+
     /// Begins anew, keeping the memory, with the steps of the run that begins at `first` and has the
     /// given leaves (ascending), where `after` is the leaf at which the following run begins, or the
     /// greatest number if there is none.

@@ -250,8 +250,8 @@ fn recompute(what: Computed<'_>, i: &IParticle) -> Exact {
         allowed: Differences::default(),
         nearest: None,
     };
-    let mut x = Box::new([[0.0; PAGE]; 3]);
-    let mut v = Box::new([[0.0; PAGE]; 3]);
+    let mut x = [[0.0; PAGE]; 3];
+    let mut v = [[0.0; PAGE]; 3];
     for page in what.memory.pages(nj) {
         page.predict_positions(ti, &mut x);
         page.predict_velocities(ti, &mut v);
@@ -331,7 +331,7 @@ mod tests {
             nearest: bool,
             results: &mut Results,
         ) -> Result<()> {
-            *results = reference::results(memory, block, nearest);
+            *results = reference::results(memory, block, nearest)?;
             (self.0)(results);
             Ok(())
         }
@@ -433,7 +433,7 @@ mod tests {
                 ..IParticle::default()
             }],
         };
-        let mut results = reference::results(&memory, &block, false);
+        let mut results = reference::results(&memory, &block, false).unwrap();
         results.forces[0].acc[0] = 0.375;
         let what = Computed {
             memory: &memory,
@@ -479,7 +479,7 @@ mod tests {
                 memory.write(index, &star).expect("an address");
                 block.particles.push(target(&star, 0.0));
             }
-            let mut results = reference::results(&memory, &block, false);
+            let mut results = reference::results(&memory, &block, false).unwrap();
             results.forces[1].acc[0] *= factor;
             let what = Computed {
                 memory: &memory,

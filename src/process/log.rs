@@ -47,15 +47,24 @@ fn messages(origin: &str) -> &'static AtomicU32 {
 
 /// Reports a failure of the call or part of the library named `origin`.
 pub fn error(origin: &'static str, message: impl Display) {
-    let messages = messages(origin);
+    show(origin, SHOWN_PER_ORIGIN, origin, message);
+}
+
+/// Reports a failure of `origin` if it is the first of its kind.
+pub fn once(kind: &'static str, origin: &'static str, message: impl Display) {
+    show(kind, 1, origin, message);
+}
+
+fn show(kind: &'static str, at_most: u32, origin: &'static str, message: impl Display) {
+    let messages = messages(kind);
     // It does not come round to 0 again.
-    if messages.load(Ordering::Relaxed) >= SHOWN_PER_ORIGIN {
+    if messages.load(Ordering::Relaxed) >= at_most {
         return;
     }
     let shown = messages.fetch_add(1, Ordering::Relaxed) + 1;
-    if shown < SHOWN_PER_ORIGIN {
+    if shown < at_most {
         line(format_args!("{origin}: {message}"));
-    } else if shown == SHOWN_PER_ORIGIN {
+    } else if shown == at_most {
         line(format_args!(
             "{origin}: {message} (further messages are suppressed)"
         ));

@@ -1,5 +1,6 @@
 //! What the library must know of its process: its forks, its end, the names of its files.
 
+pub mod allocation;
 pub mod entry;
 pub mod floating;
 pub mod lock;

@@ -7,9 +7,12 @@ use super::kernel::{self, JPage, ScaledParticle};
 use super::nearest::{Candidate, Candidates};
 use super::simd::{Real, Simd, Sums, Work};
 use super::tile::{self, Tile};
+use super::workspace::PURPOSE;
 use crate::backend::scaling::Units;
+use crate::error::Result;
 use crate::grape::jmemory::{Page, PageArray};
 use crate::grape::particle::IParticle;
+use crate::process::allocation;
 
 /// What it takes to sum leaves again, and what it took.
 #[derive(Default)]
@@ -45,16 +48,20 @@ pub struct Leaf<'a> {
 
 impl Again {
     /// The sums over a leaf in the client's units, with the vectors of `s`; with `timed` the time is taken.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
     #[cold]
     #[inline(never)]
-    pub fn sum<S: Simd>(&mut self, s: S, leaf: Leaf<'_>, timed: bool) -> Sums {
+    pub fn sum<S: Simd>(&mut self, s: S, leaf: Leaf<'_>, timed: bool) -> Result<Sums> {
         let begin = timed.then(Instant::now);
         let d = s.double();
-        let buffers = self.buffers.get_or_insert_default();
+        let buffers = allocation::fill(&mut self.buffers, PURPOSE, Buffers::default)?;
         let sums = d.vectorize(Exactly { d, leaf, buffers });
         self.leaves += 1;
         self.time += begin.map(|b| b.elapsed()).unwrap_or_default();
-        sums
+        Ok(sums)
     }
 
     /// Leaves since this was last asked, and the time of those that were timed.

@@ -10,15 +10,15 @@ use super::lists;
 use super::pool::Pool;
 use super::simd::Simd;
 use super::tasks::{Compute, Finish, Predict, Prepared, Shared};
-use super::workspace::Workspace;
+use super::workspace::{PURPOSE, Workspace};
 use crate::backend::{Backend, ForceRequest, Results};
 use crate::error::Result;
 use crate::grape::jmemory::JMemory;
 use crate::grape::neighbours::{ListRules, NeighbourLists};
-use crate::grape::particle::Force;
 use crate::observe::statistics::Phases;
-use crate::process::lock::Lock;
+use crate::process::lock::{Guard, Lock};
 use crate::process::settings::{InstructionSet, Precision};
+use crate::process::{allocation, log};
 
 /// Blocks up to this size do not keep the tiles of a time that is seen for the first time.
 ///
@@ -39,6 +39,7 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     root: f64,
     /// One for each page of the memory, at the page's position.
     prepared: Vec<RwLock<Prepared<S::T>>>,
+    /// One for each thread, or for each task where the sums of several are joined.
     workspaces: Vec<Lock<Workspace<S::T>>>,
     /// Positions of the block's pages, in address order.
     pages: Vec<usize>,
@@ -51,6 +52,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     phases: Phases,
     /// Leaves that were summed again.
     leaves_again: u64,
+    /// Whether there is no memory to keep tiles: each task then predicts its own.
+    scarce: bool,
 }
 
 impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
@@ -77,6 +80,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             measured: false,
             phases: Phases::default(),
             leaves_again: 0,
+            scarce: false,
         })
     }
 }
@@ -109,20 +113,71 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
         nearest: bool,
         results: &mut Results,
     ) -> Result<()> {
+        let mut computed = self.compute(memory, block, nearest, results);
+        if computed.is_err() && !self.scarce {
+            self.give_back();
+            self.scarce = true;
+            computed = self.compute(memory, block, nearest, results);
+            if computed.is_ok() {
+                log::line("there is no memory to keep predicted particles: blocks take longer");
+            }
+        }
+        if computed.is_err() {
+            self.give_back();
+            self.scarce = false;
+        }
+        computed
+    }
+
+    fn neighbour_lists(
+        &mut self,
+        memory: &JMemory,
+        block: &ForceRequest,
+        rules: ListRules,
+    ) -> Result<NeighbourLists> {
+        let positions = &mut self.positions;
+        let lists = lists::lists(
+            self.s.double(),
+            memory,
+            block,
+            rules,
+            self.threads,
+            positions,
+        );
+        if lists.is_err() {
+            self.give_back();
+        }
+        lists
+    }
+}
+
+impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
+    /// Gives back what is kept from block to block: there is no memory for something.
+    fn give_back(&mut self) {
+        (self.prepared, self.workspaces, self.positions) = Default::default();
+    }
+
+    /// [`Backend::finish`], which keeps what it has when it fails.
+    fn compute(
+        &mut self,
+        memory: &JMemory,
+        block: &ForceRequest,
+        nearest: bool,
+        results: &mut Results,
+    ) -> Result<()> {
         let measured = std::mem::take(&mut self.measured);
         self.phases = Phases::default();
         let now = || measured.then(Instant::now);
         let ni = block.particles.len();
-        results.forces.clear();
-        results.forces.resize(ni, Force::default());
-        results.nearest.clear();
-        if nearest {
-            results.nearest.resize(ni, None);
-        }
+        results.restart(ni, nearest)?;
         let new_time = self.last_ti.replace(block.ti.to_bits()) != Some(block.ti.to_bits());
-        self.prepared
-            .resize_with(memory.page_count(), RwLock::default);
+        let count = memory.page_count();
+        while self.prepared.len() < count {
+            let fresh = RwLock::new(Prepared::new()?);
+            allocation::push(&mut self.prepared, fresh, PURPOSE)?;
+        }
         self.pages.clear();
+        allocation::reserve(&mut self.pages, count, PURPOSE)?;
         self.pages.extend(memory.positions(block.nj));
         if ni == 0 || self.pages.is_empty() {
             return Ok(());
@@ -137,9 +192,12 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             stale += usize::from(tile.is_none());
         }
         let division = Division::new(ni, self.pages.len(), stale, self.threads, self.split);
-        if self.workspaces.len() < division.tasks() {
-            self.workspaces.resize_with(division.tasks(), Lock::default);
-        }
+        let whole = division.tasks_are_whole();
+        let spaces = match whole {
+            true => division.threads(),
+            false => division.tasks(),
+        };
+        allocation::lengthen(&mut self.workspaces, spaces, PURPOSE, Lock::default)?;
         let shared = Shared::<S, SPLIT> {
             s: self.s,
             root: self.root,
@@ -148,74 +206,83 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             prepared: &self.prepared,
             pages: &self.pages,
             nearest,
-            transient: new_time && ni <= TRANSIENT && !division.predicts_first(),
+            transient: self.scarce || (new_time && ni <= TRANSIENT && !division.predicts_first()),
             measured,
         };
         let pool = Pool::get();
-        if division.predicts_first() {
+        let outcome = Lock::new(Ok(()));
+        if division.predicts_first() && !self.scarce {
             let begin = now();
             pool.run(self.pages.len(), division.threads(), &|p| {
-                shared.s.vectorize(Predict {
+                let predicted = shared.s.vectorize(Predict {
                     shared: &shared,
                     position: shared.pages[p],
                 });
+                note(&outcome, predicted);
             });
             self.phases.prediction = begin.map(|b| b.elapsed()).unwrap_or_default();
         }
-        let workspaces = &self.workspaces;
+        let workspaces = &self.workspaces[..spaces];
+        let all_results = Lock::new(&mut *results);
         pool.run(division.tasks(), division.threads(), &|t| {
-            shared.s.vectorize(Compute {
+            let task = division.task(t);
+            let mut workspace = match whole {
+                true => any(workspaces),
+                false => workspaces[t].lock(),
+            };
+            let computed = shared.s.vectorize(Compute {
                 shared: &shared,
-                task: division.task(t),
-                whole: division.tasks_are_whole(),
-                workspace: &mut workspaces[t].lock(),
+                task: &task,
+                whole,
+                workspace: &mut workspace,
             });
+            if whole && computed.is_ok() {
+                copy_results(&task, &workspace, &mut all_results.lock());
+            }
+            note(&outcome, computed);
         });
+        outcome.lock().clone()?;
 
         let begin = now();
-        let spaces = &mut self.workspaces[..division.tasks()];
+        let spaces = &mut self.workspaces[..spaces];
         for workspace in &mut *spaces {
             let (leaves, time) = workspace.get_mut().again.take_counts();
             self.leaves_again += leaves;
             self.phases.again += time;
         }
-        if division.tasks_are_whole() {
-            for (t, workspace) in spaces.iter_mut().enumerate() {
-                copy_results(&division.task(t), workspace.get_mut(), results);
-            }
-        } else if let [first, others @ ..] = spaces {
+        if let (false, [first, others @ ..]) = (whole, spaces) {
             let first = first.get_mut();
             first.totals.join(others, ni);
-            let whole = Task {
+            let everything = Task {
                 particles: 0..ni,
                 pages: 0..self.pages.len(),
             };
             shared.s.vectorize(Finish {
                 shared: &shared,
-                task: &whole,
+                task: &everything,
                 workspace: first,
-            });
-            copy_results(&whole, first, results);
+            })?;
+            copy_results(&everything, first, results);
         }
         self.phases.joining = begin.map(|b| b.elapsed()).unwrap_or_default();
         Ok(())
     }
+}
 
-    fn neighbour_lists(
-        &mut self,
-        memory: &JMemory,
-        block: &ForceRequest,
-        rules: ListRules,
-    ) -> Result<NeighbourLists> {
-        let positions = &mut self.positions;
-        lists::lists(
-            self.s.double(),
-            memory,
-            block,
-            rules,
-            self.threads,
-            positions,
-        )
+/// Takes note that a task failed.
+fn note(outcome: &Lock<Result<()>>, result: Result<()>) {
+    if result.is_err() {
+        *outcome.lock() = result;
+    }
+}
+
+/// A workspace that nobody has. There are as many as threads.
+fn any<T>(workspaces: &[Lock<T>]) -> Guard<'_, T> {
+    loop {
+        if let Some(free) = workspaces.iter().find_map(Lock::try_lock) {
+            return free;
+        }
+        std::hint::spin_loop();
     }
 }
 

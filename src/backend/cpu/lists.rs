@@ -16,10 +16,11 @@ use crate::backend::ForceRequest;
 use crate::error::Result;
 use crate::grape::jmemory::{JMemory, PAGE, Page};
 use crate::grape::label_sort;
-use crate::grape::neighbours::{ListRules, Lists, NeighbourLists, no_memory};
+use crate::grape::neighbours::{ListRules, Lists, NeighbourLists, PURPOSE};
 use crate::grape::particle::IParticle;
 use crate::grape::predictor::Coordinate;
 use crate::grape::sum_tree::share;
+use crate::process::allocation;
 
 /// i-particles whose distances are found together: a vector of positions is loaded once for them.
 const TOGETHER: usize = 4;
@@ -55,9 +56,7 @@ pub fn lists<S: Simd<T = f64>>(
         return Ok(NeighbourLists::default());
     }
     let mut pages = Vec::new();
-    pages
-        .try_reserve_exact(memory.pages(*nj).count())
-        .map_err(no_memory)?;
+    allocation::reserve(&mut pages, memory.pages(*nj).count(), PURPOSE)?;
     pages.extend(memory.pages(*nj));
     let pages = &pages[..];
     if pages.is_empty() {
@@ -65,16 +64,12 @@ pub fn lists<S: Simd<T = f64>>(
     }
     let pairs = active.saturating_mul(pages.len() * PAGE);
     let threads = if pairs < WORTH_WAKING { 1 } else { threads };
-    let missing = pages.len().saturating_sub(positions.len());
-    positions.try_reserve_exact(missing).map_err(no_memory)?;
-    positions.resize(pages.len().max(positions.len()), [[0.0; PAGE]; 3]);
+    allocation::lengthen(positions, pages.len(), PURPOSE, || [[0.0; PAGE]; 3])?;
     let positions = &mut positions[..pages.len()];
     predict(s, pages, *ti, positions, threads);
 
     let mut present = Vec::new();
-    present
-        .try_reserve_exact(pages.len() * WORDS)
-        .map_err(no_memory)?;
+    allocation::reserve(&mut present, pages.len() * WORDS, PURPOSE)?;
     present.extend(pages.iter().flat_map(|page| page.present_below(*nj)));
     let search = Search {
         s,
@@ -183,9 +178,7 @@ impl<S: Simd<T = f64>> Work for Task<'_, S> {
         let Self { search, particles } = self;
         let words = search.pages.len() * WORDS;
         let mut near = Vec::new();
-        near.try_reserve_exact(words * TOGETHER)
-            .map_err(no_memory)?;
-        near.resize(words * TOGETHER, 0);
+        allocation::lengthen(&mut near, words * TOGETHER, PURPOSE, || 0)?;
         let mut scratch = Vec::new();
         let mut lists = Lists::with_room_for(particles.len())?;
         let mut active = particles.iter().enumerate().filter(|(_, p)| p.h2 > 0.0);

@@ -8,6 +8,7 @@
 use crate::grape::jmemory::Page;
 use crate::grape::neighbours;
 use crate::grape::particle::{IParticle, Nearest};
+use crate::process::allocation;
 
 /// Relative error of r^2 + eps^2 in the loop, generously.
 const RELATIVE: f64 = 1.0 / 16384.0;
@@ -63,13 +64,26 @@ impl Candidates {
 
     /// Adds a particle.
     pub fn push(&mut self, candidate: Candidate) {
-        self.found.push(candidate);
+        if self.has_room_for(1) {
+            self.found.push(candidate);
+        }
     }
 
     /// Adds the candidates of a run of higher leaves.
     pub fn append(&mut self, other: &Self) {
-        self.found.extend_from_slice(&other.found);
+        if self.has_room_for(other.found.len()) {
+            self.found.extend_from_slice(&other.found);
+        }
         self.bound = self.bound.min(other.bound);
+    }
+
+    /// Where there is no memory for some, none remains: all particles are then compared.
+    fn has_room_for(&mut self, more: usize) -> bool {
+        let room = allocation::reserve(&mut self.found, more, "nearest neighbours");
+        if room.is_err() {
+            self.bound = f64::NEG_INFINITY;
+        }
+        room.is_ok()
     }
 
     /// The candidates that remain.
@@ -101,6 +115,23 @@ pub fn consider(best: &mut Option<Nearest>, i: &IParticle, page: &Page, slot: us
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_memory_for_some_none_remains() {
+        let mut candidates = Candidates::default();
+        candidates.push(Candidate {
+            page: 0,
+            slot: 1,
+            r2: 1.0,
+        });
+        assert_eq!(candidates.remaining().count(), 1);
+        assert!(!candidates.has_room_for(usize::MAX / 64));
+        assert_eq!(candidates.remaining().count(), 0);
+        assert_eq!(candidates.bound_with(0.5), None, "and none is looked for");
+        let mut first = Candidates::default();
+        first.append(&candidates);
+        assert_eq!(first.remaining().count(), 0);
+    }
 
     /// The result would be right without them, after a detour: see `Shared::finish`.
     #[test]

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::process::{self, floating};
+use crate::process::{self, allocation, floating};
 
 /// A job as its workers see it: valid while it is posted or somebody is at work on it.
 struct Job<'a> {
@@ -44,6 +44,8 @@ struct State {
     posted: Option<(Posted, usize)>,
     /// Workers that exist.
     workers: usize,
+    /// Those of them that have begun.
+    begun: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -69,6 +71,9 @@ impl Shared {
         self.active.load(Ordering::Acquire) > 0
     }
 }
+
+/// Bytes of a worker's stack.
+const STACK: usize = 2 << 20;
 
 /// How long somebody looks before he sleeps: the blocks of a large step follow each other, and its
 /// tasks end, within microseconds, and to be woken takes longer than that.
@@ -153,6 +158,10 @@ impl Pool {
             }
             state.workers += 1;
         }
+        // A thread takes some memory as it begins, and ends the process where there is none.
+        while state.begun < state.workers {
+            state = wait(&self.shared.idle, state);
+        }
         if state.workers == 0 {
             return false;
         }
@@ -178,10 +187,15 @@ impl Pool {
     }
 
     fn spawn(&self) -> bool {
+        // Beside its stack a thread takes small things that are not asked for but simply taken.
+        if allocation::spare(STACK, "a thread").is_err() {
+            return false;
+        }
         let shared = Arc::clone(&self.shared);
         without_signals(|| {
             std::thread::Builder::new()
                 .name("kirin".to_owned())
+                .stack_size(STACK)
                 .spawn(move || worker(&shared))
                 .is_ok()
         })
@@ -203,6 +217,8 @@ fn worker(shared: &Shared) {
     // The thread would keep what its maker had, and its results depend on that.
     floating::adopt();
     let mut state = lock(&shared.state);
+    state.begun += 1;
+    shared.idle.notify_all();
     loop {
         let joined = match &mut state.posted {
             Some((job, places)) if *places > 0 => {

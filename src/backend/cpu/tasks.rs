@@ -10,12 +10,14 @@ use super::nearest;
 use super::reach::Bounds;
 use super::simd::{Real, Simd, Sums, Work};
 use super::tile::{self, Labels, Masses, Tile};
-use super::workspace::Workspace;
+use super::workspace::{PURPOSE, Workspace};
 use crate::backend::ForceRequest;
+use crate::error::Result;
 use crate::grape::jmemory::{JMemory, PAGE, Page, PageArray};
 use crate::grape::neighbours;
 use crate::grape::particle::{Force, IParticle};
 use crate::grape::sum_tree::{Partial, Steps};
+use crate::process::allocation;
 
 /// Vectors of one leaf.
 const LEAF_VECTORS: usize = 32;
@@ -27,17 +29,20 @@ pub struct Prepared<T> {
     tile: Option<Box<Tile<T>>>,
 }
 
-impl<T: Real> Default for Prepared<T> {
-    fn default() -> Self {
-        Self {
-            masses: Box::default(),
+impl<T: Real> Prepared<T> {
+    /// Of no page yet.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn new() -> Result<Self> {
+        Ok(Self {
+            masses: allocation::boxed(Masses::default(), PURPOSE)?,
             labels: Labels::default(),
             tile: None,
-        }
+        })
     }
-}
 
-impl<T: Real> Prepared<T> {
     /// The tile, if it is kept and predicted to this time.
     #[inline(always)]
     pub fn fresh_tile(&self, page: &Page, ti: f64) -> Option<&Tile<T>> {
@@ -76,10 +81,10 @@ pub struct Predict<'a, S: Simd, const SPLIT: bool> {
 }
 
 impl<S: Simd, const SPLIT: bool> Work for Predict<'_, S, SPLIT> {
-    type Output = ();
+    type Output = Result<()>;
     #[inline(always)]
-    fn run(self) {
-        drop(self.shared.prepare(self.position));
+    fn run(self) -> Result<()> {
+        self.shared.prepare(self.position).map(drop)
     }
 }
 
@@ -88,7 +93,7 @@ pub struct Compute<'a, S: Simd, const SPLIT: bool> {
     /// What all tasks share.
     pub shared: &'a Shared<'a, S, SPLIT>,
     /// The task.
-    pub task: Task,
+    pub task: &'a Task,
     /// Whether it sees all pages.
     pub whole: bool,
     /// Its memory.
@@ -96,12 +101,13 @@ pub struct Compute<'a, S: Simd, const SPLIT: bool> {
 }
 
 impl<S: Simd, const SPLIT: bool> Work for Compute<'_, S, SPLIT> {
-    type Output = ();
+    type Output = Result<()>;
     #[inline(always)]
-    fn run(self) {
-        self.shared.sum(&self.task, self.workspace);
-        if self.whole {
-            self.shared.finish(&self.task, self.workspace);
+    fn run(self) -> Result<()> {
+        self.shared.sum(self.task, self.workspace)?;
+        match self.whole {
+            true => self.shared.finish(self.task, self.workspace),
+            false => Ok(()),
         }
     }
 }
@@ -117,10 +123,10 @@ pub struct Finish<'a, S: Simd, const SPLIT: bool> {
 }
 
 impl<S: Simd, const SPLIT: bool> Work for Finish<'_, S, SPLIT> {
-    type Output = ();
+    type Output = Result<()>;
     #[inline(always)]
-    fn run(self) {
-        self.shared.finish(self.task, self.workspace);
+    fn run(self) -> Result<()> {
+        self.shared.finish(self.task, self.workspace)
     }
 }
 
@@ -146,7 +152,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
 
     /// A page with its masses and labels up to date, and its tile too unless that is transient.
     #[inline(always)]
-    fn prepare(&self, position: usize) -> RwLockReadGuard<'_, Prepared<S::T>> {
+    fn prepare(&self, position: usize) -> Result<RwLockReadGuard<'_, Prepared<S::T>>> {
         let page = self.memory.page(position);
         let ti = self.block.ti;
         let is_ready = |p: &Prepared<S::T>| {
@@ -157,7 +163,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         let lock = &self.prepared[position];
         let prepared = lock.read().unwrap_or_else(PoisonError::into_inner);
         if is_ready(&prepared) {
-            return prepared;
+            return Ok(prepared);
         }
         drop(prepared);
         let mut prepared = lock.write().unwrap_or_else(PoisonError::into_inner);
@@ -168,12 +174,12 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             prepared.labels.load(page);
         }
         if !is_ready(&prepared) {
-            let tile = prepared.tile.get_or_insert_default();
+            let tile = allocation::fill(&mut prepared.tile, PURPOSE, Tile::default)?;
             tile.predict::<S, SPLIT>(self.s, page, ti);
         }
         drop(prepared);
         // It stays as it is: all tasks of a block want the same page at the same time.
-        lock.read().unwrap_or_else(PoisonError::into_inner)
+        Ok(lock.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The page's tile: the one that is kept, or `scratch` predicted.
@@ -183,16 +189,16 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         prepared: &'t Prepared<S::T>,
         page: &Page,
         scratch: &'t mut Option<Box<Tile<S::T>>>,
-    ) -> &'t Tile<S::T> {
+    ) -> Result<&'t Tile<S::T>> {
         let ti = self.block.ti;
         if let Some(tile) = prepared.fresh_tile(page, ti) {
-            return tile;
+            return Ok(tile);
         }
-        let tile = scratch.get_or_insert_default();
+        let tile = allocation::fill(scratch, PURPOSE, Tile::default)?;
         if !tile.is_fresh(page, ti) {
             tile.predict::<S, SPLIT>(self.s, page, ti);
         }
-        tile
+        Ok(tile)
     }
 
     /// Slots of a page below the block's `nj`.
@@ -203,7 +209,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
 
     /// Sums over the task's run of pages for each of its i-particles.
     #[inline(always)]
-    fn sum(&self, task: &Task, workspace: &mut Workspace<S::T>) {
+    fn sum(&self, task: &Task, workspace: &mut Workspace<S::T>) -> Result<()> {
         let Workspace {
             totals,
             scratch,
@@ -211,14 +217,15 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             ..
         } = workspace;
         let particles = &self.block.particles[task.particles.clone()];
+        totals.steps.reserve(task.pages.len() * Self::LEAVES)?;
         self.restart_steps(&task.pages, &mut totals.steps);
-        totals.restart::<SPLIT>(particles, Self::slack);
+        totals.restart::<SPLIT>(particles, Self::slack)?;
         let mut distances = PageArray::default();
         let (mut step, mut waiting) = (0, 0);
         for &position in &self.pages[task.pages.clone()] {
             let page = self.memory.page(position);
-            let prepared = self.prepare(position);
-            let tile = self.tile(&prepared, page, scratch);
+            let prepared = self.prepare(position)?;
+            let tile = self.tile(&prepared, page, scratch)?;
             let masses = &*prepared.masses;
             let sources = JPage {
                 tile,
@@ -278,7 +285,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                             i,
                             candidates: near,
                         };
-                        sums = again.sum(self.s, leaf, self.measured);
+                        sums = again.sum(self.s, leaf, self.measured)?;
                     }
                     for left in stack[waiting - joins..waiting].iter().rev() {
                         sums = left.join(sums);
@@ -289,6 +296,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                 step += 1;
             }
         }
+        Ok(())
     }
 
     /// The steps that join the leaves of a run of the block's pages.
@@ -343,7 +351,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
 
     /// Turns the sums over all pages into the results of the task's i-particles.
     #[inline(always)]
-    fn finish(&self, task: &Task, workspace: &mut Workspace<S::T>) {
+    fn finish(&self, task: &Task, workspace: &mut Workspace<S::T>) -> Result<()> {
         let block = self.block;
         let Workspace {
             totals,
@@ -354,6 +362,8 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         forces.clear();
         nearest.clear();
         let particles = &block.particles[task.particles.clone()];
+        allocation::reserve(forces, particles.len(), PURPOSE)?;
+        allocation::reserve(nearest, particles.len(), PURPOSE)?;
         for (i, (progress, stack)) in particles.iter().zip(totals.iter_mut()) {
             let [x, y, z, pot, jx, jy, jz, _] = stack[0];
             forces.push(Force {
@@ -375,5 +385,6 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             }
             nearest.push(found);
         }
+        Ok(())
     }
 }

@@ -6,9 +6,14 @@ use super::nearest::Candidates;
 use super::simd::{Real, Sums};
 use super::tile::Tile;
 use crate::backend::scaling::Units;
+use crate::error::Result;
 use crate::grape::particle::{Force, IParticle, Nearest};
 use crate::grape::sum_tree::{Joiner, Steps};
+use crate::process::allocation;
 use crate::process::lock::Lock;
+
+/// What the memory is for, in messages.
+pub const PURPOSE: &str = "the sums of a block";
 
 /// What is known of one i-particle.
 pub struct Progress<T> {
@@ -32,23 +37,27 @@ pub struct Totals<T> {
 impl<T: Real> Totals<T> {
     /// Begins with `particles`, with `SPLIT` in two parts, and the steps as they are now. Their squared
     /// distances have an absolute error of `slack`.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
     pub fn restart<const SPLIT: bool>(
         &mut self,
         particles: &[IParticle],
         slack: fn(&IParticle) -> f64,
-    ) {
-        let count = self.progress.len().max(particles.len());
-        self.progress.resize_with(count, || Progress {
+    ) -> Result<()> {
+        allocation::lengthen(&mut self.progress, particles.len(), PURPOSE, || Progress {
             plain: ScaledParticle::new::<SPLIT>(&IParticle::default(), &Units::PLAIN),
             candidates: Candidates::default(),
-        });
+        })?;
         for (i, progress) in particles.iter().zip(&mut self.progress) {
             progress.plain = ScaledParticle::new::<SPLIT>(i, &Units::PLAIN);
             progress.candidates.restart(slack(i));
         }
         // What is there from before is never read: each place is written to first.
-        let count = self.sums.len().max(particles.len() * self.steps.depth);
-        self.sums.resize(count, Sums::default());
+        self.joiner.reserve()?;
+        let count = particles.len() * self.steps.depth;
+        allocation::lengthen(&mut self.sums, count, PURPOSE, Sums::default)
     }
 
     /// What is known of each i-particle, and its stack.
@@ -75,7 +84,7 @@ impl<T: Real> Totals<T> {
     }
 }
 
-/// The memory of one task, kept from block to block.
+/// The memory in which a task works, kept for the next one.
 pub struct Workspace<T> {
     /// The sums.
     pub totals: Totals<T>,

@@ -21,17 +21,20 @@ use self::driver::Failure;
 use self::field::Field;
 use super::{Backend, ForceRequest, Results, cpu, reference};
 use crate::error::Result;
-use crate::grape::jmemory::JMemory;
-use crate::grape::neighbours::{ListRules, NeighbourLists};
-use crate::grape::particle::{Force, IParticle};
+use crate::grape::jmemory::{BESIDE_A_PAGE, JMemory};
+use crate::grape::neighbours::{self, ListRules, NeighbourLists};
+use crate::grape::particle::IParticle;
 use crate::observe::statistics::Phases;
 use crate::process;
-use crate::process::ranks;
 use crate::process::settings::{BackendChoice, Devices, Precision, Settings};
+use crate::process::{allocation, ranks};
 
 pub use self::driver::{Device, devices};
 pub use self::plan::LaunchPlan;
 pub use self::plan::chip::Conditions;
+
+/// What memory of the host is for, in messages.
+const PURPOSE: &str = "the results of a block";
 
 /// i-particles that are computed together; more go one batch after the other.
 const BATCH: usize = 65536;
@@ -214,6 +217,11 @@ impl Backend for Cuda {
         self.queued = None;
         self.leave_to_parent();
         if !self.queues.is_empty() {
+            let pages = memory.page_count();
+            if self.field.pages.len() < pages {
+                // What the queues remember of new pages is many small things.
+                allocation::spare(pages * BESIDE_A_PAGE, PURPOSE)?;
+            }
             self.field.look_at(memory, block, self.settings.precision);
             let batch = &block.particles[..block.particles.len().min(BATCH)];
             self.on_devices(|cuda| cuda.enqueue(memory, block, 0, batch, cuda.wish > 0));
@@ -251,19 +259,13 @@ impl Backend for Cuda {
             false => self.wish.saturating_sub(1),
         };
         let ni = block.particles.len();
-        results.forces.clear();
-        results.forces.resize(ni, Force::default());
-        results.nearest.clear();
-        results.nearest.resize(if nearest { ni } else { 0 }, None);
+        results.restart(ni, nearest)?;
         let computed = match self.field.scale.representable {
             true => self.on_devices(|cuda| cuda.compute(memory, block, nearest, results)),
             false => None,
         };
         match computed {
-            Some(()) => {
-                self.redo_doubtful(memory, block, nearest, results);
-                Ok(())
-            }
+            Some(()) => self.redo_doubtful(memory, block, nearest, results),
             None => self.host().finish(memory, block, nearest, results),
         }
     }
@@ -399,28 +401,32 @@ impl Cuda {
         block: &ForceRequest,
         nearest: bool,
         results: &mut Results,
-    ) {
+    ) -> Result<()> {
         let single = self.settings.precision != Precision::Double;
         let is_doubtful = |&k: &usize| {
             !results.forces[k].is_finite()
                 || (nearest && results.nearest[k].is_none())
                 || (single && !self.field.is_representable(&block.particles[k]))
         };
-        let again: Vec<usize> = (0..block.particles.len()).filter(is_doubtful).collect();
+        let mut again = Vec::new();
+        for k in (0..block.particles.len()).filter(is_doubtful) {
+            allocation::push(&mut again, k, PURPOSE)?;
+        }
         if again.is_empty() || self.field.below == 0 {
-            return;
+            return Ok(());
         }
         let redone = ForceRequest {
-            particles: again.iter().map(|&k| block.particles[k]).collect(),
+            particles: allocation::collect(again.iter().map(|&k| block.particles[k]), PURPOSE)?,
             ..*block
         };
-        let redone = reference::results(memory, &redone, nearest);
+        let redone = reference::results(memory, &redone, nearest)?;
         for (n, &k) in again.iter().enumerate() {
             results.forces[k] = redone.forces[n];
             if nearest {
                 results.nearest[k] = redone.nearest[n];
             }
         }
+        Ok(())
     }
 
     fn lists(
@@ -432,7 +438,11 @@ impl Cuda {
         // A device may have got another's share since.
         self.enqueue(memory, block, 0, &[], false)?;
         self.queued = None;
-        let mut lists = vec![Vec::new(); block.particles.len()];
+        let mut lists = Vec::new();
+        let ni = block.particles.len();
+        if let Err(error) = allocation::lengthen(&mut lists, ni, neighbours::PURPOSE, Vec::new) {
+            return Ok(Err(error));
+        }
         let mut listed = 0;
         let count = self.queues.len();
         for (n, queue) in self.queues.iter_mut().enumerate() {

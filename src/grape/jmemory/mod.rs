@@ -8,11 +8,18 @@ mod page;
 
 use crate::error::{Error, Result};
 use crate::grape::particle::JParticle;
+use crate::process::allocation;
 
 pub use page::{PAGE, Page, PageArray};
 
 /// Pages named by one entry of the upper directory.
 const SHELF: usize = 2048;
+
+/// What the memory is for, in messages.
+pub const PURPOSE: &str = "j-particles";
+
+/// Bytes that backends cannot do without beside a page: its masses, and where it is.
+pub const BESIDE_A_PAGE: usize = 6 << 10;
 
 /// All j-particles of one cluster.
 #[derive(Default)]
@@ -126,29 +133,22 @@ impl JMemory {
 
     #[cold]
     fn make_page(&mut self, number: usize) -> Result<usize> {
-        let no_memory = |_| Error::OutOfMemory {
-            purpose: "j-particles",
-        };
-        let shelves = number / SHELF + 1;
-        if self.directory.len() < shelves {
-            self.directory
-                .try_reserve(shelves - self.directory.len())
-                .map_err(no_memory)?;
-            self.directory.resize_with(shelves, || None);
-        }
-        self.pages.try_reserve(1).map_err(no_memory)?;
-        self.by_number.try_reserve(1).map_err(no_memory)?;
-
+        allocation::lengthen(&mut self.directory, number / SHELF + 1, PURPOSE, || None)?;
+        let shelf = &mut self.directory[number / SHELF];
+        let shelf = allocation::fill(shelf, PURPOSE, || [0; SHELF])?;
+        allocation::reserve(&mut self.pages, 1, PURPOSE)?;
+        allocation::reserve(&mut self.by_number, 1, PURPOSE)?;
         // Addresses are 31 bits: page numbers and counts fit u32.
         let page = Page::new(number as u32)?;
+        // Particles on which nothing could be computed are better refused.
+        allocation::spare(self.pages.len() * BESIDE_A_PAGE, PURPOSE)?;
         let position = self.pages.len();
         let rank = self
             .by_number
             .partition_point(|&p| (self.pages[p as usize].number() as usize) < number);
         self.by_number.insert(rank, position as u32);
         self.pages.push(page);
-        self.directory[number / SHELF].get_or_insert_with(|| Box::new([0; SHELF]))
-            [number % SHELF] = position as u32 + 1;
+        shelf[number % SHELF] = position as u32 + 1;
         Ok(position)
     }
 }

@@ -5,6 +5,9 @@ use std::ops::{Deref, DerefMut, Range};
 use crate::error::{Error, Result};
 use crate::grape::particle::JParticle;
 use crate::grape::predictor::{Coordinate, Scalar};
+use crate::process::allocation;
+
+use super::PURPOSE;
 
 /// Particles in one page.
 pub const PAGE: usize = 512;
@@ -80,21 +83,14 @@ pub struct Page {
 impl Page {
     pub(super) fn new(number: u32) -> Result<Self> {
         let mut columns = Vec::new();
-        columns
-            .try_reserve_exact(COLUMNS)
-            .map_err(|_| Error::OutOfMemory {
-                purpose: "j-particles",
-            })?;
-        columns.resize(COLUMNS, PageArray::default());
+        allocation::lengthen(&mut columns, COLUMNS, PURPOSE, PageArray::default)?;
         let columns = columns.into_boxed_slice().try_into();
         Ok(Self {
             number,
             version: 0,
             mass_version: 0,
             index_version: 0,
-            columns: columns.map_err(|_| Error::OutOfMemory {
-                purpose: "j-particles",
-            })?,
+            columns: columns.map_err(|_| Error::OutOfMemory { purpose: PURPOSE })?,
             index: [0; PAGE],
             present: [0; PAGE / 64],
             changed: [0; PAGE / 64],

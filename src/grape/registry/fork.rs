@@ -14,7 +14,7 @@ use crate::grape::cluster::Cluster;
 use crate::grape::lock as turn;
 use crate::observe::trace;
 use crate::process::lock;
-use crate::process::{self, entry, log};
+use crate::process::{self, allocation, entry, log};
 
 /// How long a fork waits for calls that are short unless something holds them up, such as a disk.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -50,6 +50,15 @@ pub fn watch() {
 extern "C" fn prepare() {
     // A signal handler forks: this thread may have any of the locks, and has them after the fork too.
     if entry::is_inside() {
+        return;
+    }
+    // Where there is no memory, the fork is not prepared.
+    if allocation::spare(
+        REGISTRY.entries().count() * size_of::<usize>() * 8,
+        "a fork",
+    )
+    .is_err()
+    {
         return;
     }
     let begin = Instant::now();

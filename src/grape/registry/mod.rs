@@ -12,16 +12,20 @@ use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+use crate::error::Result;
 use crate::grape::cluster::Cluster;
 use crate::grape::lock::{self, Turn};
 use crate::grape::work::Work;
 use crate::observe::trace::{self, Event};
 use crate::process::lock::Lock;
 use crate::process::settings::{self, Destination};
-use crate::process::{self, floating, log};
+use crate::process::{self, allocation, floating, log};
 
 /// Number of lists into which ids are hashed. Those that nobody uses cost no memory.
 const BUCKETS: usize = 1 << 16;
+
+/// What memory is for, in messages.
+const PURPOSE: &str = "a cluster";
 
 /// An id and its cluster. Entries are never freed, so they can be read without a lock.
 struct Entry {
@@ -67,22 +71,28 @@ impl Registry {
     }
 
     /// Opens the cluster of `id`. One that is open already stays as it is.
-    pub fn open(&self, id: i32) {
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn open(&self, id: i32) -> Result<()> {
         floating::standard(|| {
             loop {
                 let mut open = self.open.lock();
-                let entry = self.entry(id, &mut open);
+                let entry = self.entry(id, &mut open)?;
                 Self::point_at_own(entry, &mut open);
                 drop(open);
                 let mut cluster = entry.cluster.lock();
                 // Another thread may have closed it since.
                 if entry.stands_for_own() {
-                    cluster.get_or_insert_with(|| new_cluster(entry));
+                    if cluster.is_none() {
+                        *cluster = Some(new_cluster(entry)?);
+                    }
                     trace::record(|| Event::Open { id });
-                    return;
+                    return Ok(());
                 }
             }
-        });
+        })
     }
 
     /// Closes the cluster of `id` and forgets its memory. Nothing happens where none is open.
@@ -131,32 +141,45 @@ impl Registry {
 
     /// Runs `call` on the cluster of `id`, which is opened if need be, in the standard floating-point
     /// environment.
-    pub fn with<R>(&self, id: i32, call: impl FnOnce(&mut Cluster) -> R) -> R {
-        floating::standard(|| call(&mut self.lock(id)))
+    ///
+    /// # Errors
+    ///
+    /// Those of the call, or there is no memory for a cluster.
+    pub fn with<R>(&self, id: i32, call: impl FnOnce(&mut Cluster) -> Result<R>) -> Result<R> {
+        floating::standard(|| call(&mut *self.lock(id)?))
     }
 
     /// The cluster of `id`, opened if need be, for the calling thread alone; for calls that
     /// compute nothing.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
     #[inline(always)]
-    pub fn lock(&self, id: i32) -> Locked<'_> {
+    pub fn lock(&self, id: i32) -> Result<Locked<'_>> {
         if let Some(owner) = self.owner(id) {
             let guard = owner.cluster.lock();
             if guard.is_some() {
-                return Locked(guard);
+                return Ok(Locked(guard));
             }
         }
         self.open_and_lock(id)
     }
 
     #[cold]
-    fn open_and_lock(&self, id: i32) -> Locked<'_> {
+    fn open_and_lock(&self, id: i32) -> Result<Locked<'_>> {
         loop {
-            let owner = self.owner(id).unwrap_or_else(|| self.attach(id));
+            let owner = match self.owner(id) {
+                Some(owner) => owner,
+                None => self.attach(id)?,
+            };
             let mut guard = owner.cluster.lock();
             // Another thread may have closed the cluster since: then the id has to be asked again.
             if guard.is_some() || owner.stands_for_own() {
-                guard.get_or_insert_with(|| floating::standard(|| new_cluster(owner)));
-                return Locked(guard);
+                if guard.is_none() {
+                    *guard = Some(floating::standard(|| new_cluster(owner))?);
+                }
+                return Ok(Locked(guard));
             }
         }
     }
@@ -182,17 +205,17 @@ impl Registry {
 
     /// Finds a cluster for an id that has none: the sole open one, or a new one.
     #[cold]
-    fn attach(&self, id: i32) -> &'static Entry {
+    fn attach(&self, id: i32) -> Result<&'static Entry> {
         let mut open = self.open.lock();
         if let Some(owner) = self.owner(id) {
-            return owner; // another thread was faster
+            return Ok(owner); // another thread was faster
         }
         let sole = match (open.ids.first(), open.ids.last()) {
             (Some(first), Some(last)) if first == last => self.find(*first),
             _ => None,
         };
-        let entry = self.entry(id, &mut open);
-        match sole {
+        let entry = self.entry(id, &mut open)?;
+        Ok(match sole {
             Some(sole) => {
                 open.aliases.entry(sole.id).or_default().push(id);
                 entry.point_at(sole);
@@ -202,7 +225,7 @@ impl Registry {
                 Self::point_at_own(entry, &mut open);
                 entry
             }
-        }
+        })
     }
 
     fn point_at_own(entry: &Entry, open: &mut Open) {
@@ -239,10 +262,12 @@ impl Registry {
     }
 
     /// The entry of `id`, made if there is none. The caller holds the lock on `open`.
-    fn entry(&self, id: i32, _held: &mut Open) -> &'static Entry {
+    fn entry(&self, id: i32, _held: &mut Open) -> Result<&'static Entry> {
         if let Some(entry) = self.find(id) {
-            return entry;
+            return Ok(entry);
         }
+        // All that is made for a cluster is small.
+        allocation::spare(0, PURPOSE)?;
         fork::watch();
         let bucket = self.bucket(id);
         let entry = Box::leak(Box::new(Entry {
@@ -253,7 +278,7 @@ impl Registry {
             work: Work::default(),
         }));
         bucket.store(entry, Ordering::Release);
-        entry
+        Ok(entry)
     }
 }
 
@@ -298,7 +323,8 @@ impl DerefMut for Locked<'_> {
     }
 }
 
-fn new_cluster(entry: &'static Entry) -> Box<Cluster> {
+fn new_cluster(entry: &'static Entry) -> Result<Box<Cluster>> {
+    allocation::spare(0, PURPOSE)?;
     let settings = settings::settings();
     if settings.stats != Destination::Off {
         static AT_EXIT: AtomicBool = AtomicBool::new(false);
@@ -306,7 +332,8 @@ fn new_cluster(entry: &'static Entry) -> Box<Cluster> {
             process::at_exit(report_all);
         }
     }
-    Box::new(Cluster::new(settings.clone()).watched(&entry.work))
+    let cluster = Cluster::new(settings.clone()).watched(&entry.work);
+    Ok(Box::new(cluster))
 }
 
 extern "C" fn report_all() {
@@ -324,26 +351,26 @@ mod tests {
             x: [f64::from(label), 0.0, 0.0],
             ..Default::default()
         };
-        registry
-            .with(id, |c| c.set_j_particle(0, &p))
-            .expect("address 0 is legal");
+        let written = registry.with(id, |c| c.set_j_particle(0, &p));
+        written.expect("address 0 is legal");
     }
 
     fn marked(registry: &Registry, id: i32) -> Option<i32> {
-        registry.with(id, |c| {
-            let found = c.predicted(1).next().flatten();
-            found.map(|(x, _)| x[0] as i32)
-        })
+        let found = registry.with(id, |c| {
+            let found = c.predicted(1)?.next().flatten();
+            Ok(found.map(|(x, _)| x[0] as i32))
+        });
+        found.expect("there is memory")
     }
 
     #[test]
     fn an_id_never_opened_is_the_sole_open_cluster() {
         let r = Registry::new();
-        r.open(32544);
+        r.open(32544).unwrap();
         mark(&r, 0, 7);
         assert_eq!(marked(&r, 32544), Some(7));
         // ph4 opens another uninitialised id later and goes on with 0
-        r.open(32727);
+        r.open(32727).unwrap();
         assert_eq!(marked(&r, 0), Some(7));
         assert_eq!(marked(&r, 32727), None);
     }
@@ -352,7 +379,7 @@ mod tests {
     fn several_clusters_are_kept_apart() {
         let r = Registry::new();
         for id in [0, 1, 64, -5] {
-            r.open(id);
+            r.open(id).unwrap();
             mark(&r, id, id);
         }
         for id in [0, 1, 64, -5] {
@@ -366,9 +393,9 @@ mod tests {
     fn close_forgets_and_open_keeps() {
         let r = Registry::new();
         r.close(0);
-        r.open(0);
+        r.open(0).unwrap();
         mark(&r, 0, 3);
-        r.open(0);
+        r.open(0).unwrap();
         assert_eq!(marked(&r, 0), Some(3));
         r.close(0);
         r.close(0);
@@ -378,7 +405,7 @@ mod tests {
     #[test]
     fn close_through_another_name_closes_the_cluster() {
         let r = Registry::new();
-        r.open(9);
+        r.open(9).unwrap();
         mark(&r, 1, 4);
         r.close(1);
         assert_eq!(marked(&r, 9), None);
@@ -394,9 +421,9 @@ mod tests {
     #[test]
     fn an_alias_that_got_its_own_cluster_keeps_it() {
         let r = Registry::new();
-        r.open(9);
+        r.open(9).unwrap();
         mark(&r, 1, 4); // an alias
-        r.open(1);
+        r.open(1).unwrap();
         assert_eq!(marked(&r, 1), None);
         mark(&r, 1, 5);
         r.close(9);
@@ -410,7 +437,7 @@ mod tests {
             for t in 0..8 {
                 let r = &r;
                 s.spawn(move || {
-                    r.open(t);
+                    r.open(t).unwrap();
                     for k in 0..200 {
                         mark(r, t, t * 1000 + k);
                         assert_eq!(marked(r, t), Some(t * 1000 + k));

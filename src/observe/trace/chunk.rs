@@ -4,7 +4,9 @@ use std::io::{self, Read};
 
 use twox_hash::XxHash64;
 
+use super::PURPOSE;
 use super::code::Streams;
+use crate::process::allocation;
 
 /// Lengths and checksum.
 const HEAD: usize = 16 + 8;
@@ -12,31 +14,34 @@ const HEAD: usize = 16 + 8;
 /// Longest column that is believed.
 const LONGEST: usize = 1 << 30;
 
-/// A column is longer than a chunk can tell.
-#[derive(Clone, Copy, Debug)]
-pub struct TooLong;
-
 /// Writes the streams to `chunk`.
 ///
 /// # Errors
 ///
-/// They are too long.
-pub fn pack(streams: &mut Streams, chunk: &mut Vec<u8>) -> Result<(), TooLong> {
+/// They are too long, or there is no memory.
+pub fn pack(streams: &mut Streams, chunk: &mut Vec<u8>) -> io::Result<()> {
+    let too_long = || io::Error::other("one call is larger than a chunk can be");
+    let reserve = |bytes: &mut Vec<u8>, more| {
+        let room = allocation::reserve(bytes, more, PURPOSE);
+        room.map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
+    };
     let lengths = [
         streams.control.len(),
         streams.shapes.len(),
         streams.bytes.len(),
     ];
     if lengths.iter().any(|&n| n > LONGEST) {
-        return Err(TooLong);
+        return Err(too_long());
     }
+    reserve(&mut streams.control, streams.shapes.len())?;
     streams.control.extend_from_slice(&streams.shapes);
     let most = lz4_flex::block::get_maximum_output_size(streams.control.len());
     chunk.clear();
+    reserve(chunk, HEAD + most + streams.bytes.len())?;
     chunk.resize(HEAD + most, 0);
     // There is room for the longest output: this cannot fail.
     let packed = lz4_flex::block::compress_into(&streams.control, &mut chunk[HEAD..])
-        .map_err(|_| TooLong)?;
+        .map_err(|_| too_long())?;
     chunk.truncate(HEAD + packed);
     chunk.extend_from_slice(&streams.bytes);
     let [control, shapes, bytes] = lengths;

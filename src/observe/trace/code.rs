@@ -1,5 +1,8 @@
 //! How integers and numbers become bytes: three streams, and the two directions of one code.
 
+use super::PURPOSE;
+use crate::process::allocation;
+
 /// What cannot be part of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
@@ -37,6 +40,16 @@ impl Streams {
 pub trait Coder {
     /// Whether values are read.
     const READS: bool;
+
+    /// Makes room for `count` items of `size` bytes each, where they are written.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    fn expect(&mut self, count: usize, size: usize) -> Result<(), Malformed> {
+        let _ = (count, size);
+        Ok(())
+    }
 
     /// An integer.
     ///
@@ -155,6 +168,26 @@ fn unfold(n: u64) -> i64 {
 impl Coder for Writer<'_> {
     const READS: bool = false;
 
+    fn expect(&mut self, count: usize, size: usize) -> Result<(), Malformed> {
+        let Streams {
+            control,
+            shapes,
+            bytes,
+            ..
+        } = &mut *self.0;
+        // An item has one integer, of at most ten bytes; a number has a shape of half a byte, and is
+        // first written with all its eight.
+        let items = count.saturating_mul(size);
+        for (column, room) in [
+            (control, count.saturating_mul(10)),
+            (shapes, items / 16),
+            (bytes, items),
+        ] {
+            allocation::reserve(column, room.saturating_add(16), PURPOSE).map_err(|_| Malformed)?;
+        }
+        Ok(())
+    }
+
     #[inline]
     fn whole(&mut self, value: &mut u64) -> Result<(), Malformed> {
         let mut rest = *value;
@@ -257,6 +290,7 @@ pub fn each<C: Coder, T: Default>(
     let mut count = items.len() as u64;
     c.whole(&mut count)?;
     if !C::READS {
+        c.expect(items.len(), size_of::<T>())?;
         return items.iter_mut().try_for_each(|item| code(c, item));
     }
     items.clear();

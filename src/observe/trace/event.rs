@@ -278,7 +278,7 @@ impl Event {
                     c.number(&mut p.eps2, last.particle.eps2)?;
                     c.number(&mut p.h2, last.particle.h2)?;
                     code_force(c, &mut t.hint, &near.last)?;
-                    block.push(near.slot, near.force);
+                    block.push(near.slot, near.force)?;
                     forecast.learn_particle(near.slot, p);
                     last = *t;
                     Ok(())

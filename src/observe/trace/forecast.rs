@@ -5,8 +5,10 @@
 //! hints at results that it got before. The forecast remembers so much of each label, in a table
 //! of bounded size; two labels that share an entry cost space in the file and nothing else.
 
+use super::PURPOSE;
 use super::code::{Coder, Malformed, label};
 use crate::grape::particle::{Force, IParticle, JParticle};
+use crate::process::allocation;
 
 /// Most entries of the table: of 264 bytes each, 66 MiB in all.
 const ENTRIES_AT_MOST: usize = 1 << 18;
@@ -42,8 +44,8 @@ impl LastBlock {
         self.0.clear();
     }
 
-    pub(super) fn push(&mut self, slot: usize, force: Force) {
-        self.0.push((slot, force));
+    pub(super) fn push(&mut self, slot: usize, force: Force) -> Result<(), Malformed> {
+        allocation::push(&mut self.0, (slot, force), PURPOSE).map_err(|_| Malformed)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, Force)> + '_ {
@@ -168,10 +170,8 @@ impl Forecast {
         let slot = Self::slot(id, p.index);
         if slot >= self.table.len() {
             let length = (slot + 1).next_power_of_two().max(64);
-            self.table
-                .try_reserve_exact(length - self.table.len())
+            allocation::lengthen(&mut self.table, length, PURPOSE, Known::default)
                 .map_err(|_| Malformed)?;
-            self.table.resize(length, Known::default());
         }
         let known = &mut self.table[slot];
         known.stored = true;

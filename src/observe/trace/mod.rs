@@ -51,10 +51,13 @@ mod tests;
 
 pub use event::{Event, HintedParticle};
 pub use read::{Trace, TraceError};
-pub use recorder::{active, clock, describe, leave_to_parent, record};
+pub use recorder::{active, clock, describe, leave_to_parent, record, try_record};
 
 /// Version of the format.
 pub const VERSION: u32 = 1;
+
+/// What its memory is for, in messages.
+pub const PURPOSE: &str = "the recording";
 
 /// The name in the head under which the number of pipelines stands.
 pub const PIPELINES: &str = "pipelines";

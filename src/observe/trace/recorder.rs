@@ -12,6 +12,7 @@ use super::code::{Coder, Streams, Writer};
 use super::event::Event;
 use super::forecast::Forecast;
 use super::{HOST, MAGIC, PIPELINES, VERSION};
+use crate::error;
 use crate::process::lock::Lock;
 use crate::process::output::File;
 use crate::process::{self, floating, log, settings};
@@ -60,11 +61,20 @@ pub fn clock() -> Option<Instant> {
 /// in the order in which they took effect.
 #[inline]
 pub fn record(event: impl FnOnce() -> Event) {
+    try_record(|| Ok(event()));
+}
+
+/// As [`record`], of an event for which there may be no memory: the recording ends then.
+#[inline]
+pub fn try_record(event: impl FnOnce() -> error::Result<Event>) {
     /// Out of the way of those that do not record.
     #[cold]
     #[inline(never)]
-    fn make(event: impl FnOnce() -> Event) {
-        floating::standard(|| keep(event()));
+    fn make(event: impl FnOnce() -> error::Result<Event>) {
+        floating::standard(|| match event() {
+            Ok(event) => keep(event),
+            Err(_) => write(|_| Err(io::ErrorKind::OutOfMemory.into())),
+        });
     }
     if active() {
         make(event);
@@ -120,9 +130,14 @@ fn begin() -> bool {
 }
 
 fn keep(mut event: Event) {
+    write(|recorder| recorder.keep(&mut event));
+}
+
+/// Writes to the recording, which ends where that fails.
+fn write(act: impl FnOnce(&mut Recorder) -> io::Result<()>) {
     let mut recorder = RECORDER.lock();
     let Some(r) = &mut *recorder else { return };
-    if let Err(e) = r.keep(&mut event) {
+    if let Err(e) = act(r) {
         log::line(format_args!("the recording ends here: {}: {e}", r.name));
         *recorder = None;
         STATE.store(OFF, Ordering::Relaxed);
@@ -193,8 +208,7 @@ impl Recorder {
     }
 
     pub(super) fn write_chunk(&mut self) -> io::Result<()> {
-        chunk::pack(&mut self.streams, &mut self.chunk)
-            .map_err(|_| io::Error::other("one call is larger than a chunk can be"))?;
+        chunk::pack(&mut self.streams, &mut self.chunk)?;
         self.streams.clear();
         self.file.write_all(&self.chunk)
     }

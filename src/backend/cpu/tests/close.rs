@@ -118,3 +118,35 @@ fn every_separation_at_every_distance_from_the_origin() {
         }
     }
 }
+
+/// A block of binaries, to within a cluster of single stars: each of their stars costs one leaf in double
+/// precision and no other star any. What such a leaf costs beside another one is measured by the
+/// group "binaries" of benches/cpu.rs: at optimisation level 1 and beside other tests no time tells.
+#[test]
+fn a_star_of_a_binary_costs_one_leaf() {
+    for n in [512, 4096] {
+        let (_, mut stars) = cluster(n, 1.0);
+        let mut memory = JMemory::default();
+        for index in 0..n {
+            let at = index as usize;
+            // Of four stars two are a binary.
+            if index % 4 == 1 {
+                stars[at] = stars[at - 1];
+                stars[at].index = index;
+                stars[at].x[0] += 1e-9;
+            }
+            memory.write(index, &stars[at]).unwrap();
+        }
+        let mut particles = i_particles(&stars, 0.0);
+        particles.truncate(512);
+        let block = ForceRequest {
+            nj: stars.len(),
+            ti: 0.0,
+            particles,
+        };
+        for (name, mut backend) in backends(Precision::Mixed, 1) {
+            results(&mut *backend, &memory, &block);
+            assert_eq!(backend.leaves_again(), 256, "{name}, {n} stars");
+        }
+    }
+}

@@ -3,7 +3,8 @@
 use super::{DeviceQueue, Job, Module, NEIGHBOUR_THREADS, Result, bytes_of, i_record};
 use crate::backend::cuda::layout::{IRecord, ListArgs};
 use crate::error;
-use crate::grape::neighbours::{ListRules, no_memory};
+use crate::grape::neighbours::{ListRules, PURPOSE};
+use crate::process::allocation;
 
 /// Labels that are fetched together.
 const LABELS: usize = 1 << 24;
@@ -104,7 +105,7 @@ impl DeviceQueue {
                     unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<i32>(), total) };
                 for (list, &count) in found[begin..end].iter_mut().zip(&counts[begin..end]) {
                     let (mine, others) = labels.split_at(count as usize);
-                    if let Err(error) = list.try_reserve_exact(mine.len()).map_err(no_memory) {
+                    if let Err(error) = allocation::reserve(list, mine.len(), PURPOSE) {
                         return Ok(Err(error));
                     }
                     list.extend_from_slice(mine);
