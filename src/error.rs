@@ -48,6 +48,8 @@ pub enum Error {
         /// Why, in words.
         reason: &'static str,
     },
+    /// A signal handler has forked, and the threads at work on the call are the parent's.
+    ThreadsLost,
     /// A call from a signal handler that interrupted another call of the same thread.
     InsideAnother,
     /// A defect of kirin itself, caught at the boundary.
@@ -64,7 +66,7 @@ impl Error {
             Self::NullPointer { .. } | Self::OutOfRange { .. } => -1,
             Self::BlockTooSmall { .. } => -2,
             Self::Unsupported { .. } => -3,
-            Self::Internal { .. } => -4,
+            Self::Internal { .. } | Self::ThreadsLost => -4,
             Self::OutOfMemory { .. } | Self::ListsTooLong { .. } => -5,
             Self::InsideAnother => -6,
         }
@@ -90,6 +92,9 @@ impl fmt::Display for Error {
                 "the neighbour lists of this block have more than {at_most} entries together"
             ),
             Self::Unsupported { reason } => write!(f, "not supported: {reason}"),
+            Self::ThreadsLost => {
+                f.write_str("a signal handler forked, and left the threads of this call behind")
+            }
             Self::InsideAnother => f.write_str(
                 "refused: a signal handler calls what it has interrupted in another call",
             ),

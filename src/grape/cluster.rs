@@ -145,6 +145,9 @@ impl Cluster {
         // Half-changed, so that they cannot even be dropped.
         std::mem::forget(self.backend.take());
         std::mem::forget(std::mem::take(&mut self.results));
+        if self.phase == Phase::Computed {
+            self.phase = Phase::Pending;
+        }
     }
 
     /// Names the GPUs to use, unless the user did or the backend has been chosen already.
@@ -369,8 +372,13 @@ impl Cluster {
             stats.enter();
         }
         let work = self.work.map(Work::begin);
-        backend.finish(&self.memory, &self.block, nearest, &mut self.results)?;
+        let computed = backend.finish(&self.memory, &self.block, nearest, &mut self.results);
         drop(work);
+        if computed == Err(Error::ThreadsLost) {
+            self.inherit();
+            return self.try_to_compute(nearest);
+        }
+        computed?;
         if let Some(stats) = &mut self.stats {
             stats.finish(nearest, || backend.phases());
             if backend.on_gpu()
@@ -448,6 +456,10 @@ impl Cluster {
         let work = self.work.map(Work::begin);
         let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
         drop(work);
+        if let Err(Error::ThreadsLost) = lists {
+            std::mem::forget(self.backend.take());
+            return self.build_lists();
+        }
         if let (Some(stats), Some(begin)) = (&mut self.stats, begin) {
             stats.add_lists(begin.elapsed());
         }

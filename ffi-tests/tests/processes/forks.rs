@@ -37,3 +37,24 @@ fn a_signal_handler_is_refused_what_it_interrupts() {
         assert_eq!(err.lines().count(), 20, "{backend}: {err}");
     }
 }
+
+/// The program has one thread, so that nothing forbids it what no program with threads may do.
+#[test]
+fn a_signal_handler_forks_in_the_middle_of_a_call() {
+    let Some(client) = compile("forksignal.c", Link::Shared) else {
+        return;
+    };
+    for backend in ["reference", "cpu"] {
+        for threads in ["1", "4"] {
+            let settings = [("KIRIN_BACKEND", backend), ("KIRIN_THREADS", threads)];
+            let output = run(clean_command(&client, &settings).args(NOTHING));
+            let (out, err) = texts(&output);
+            assert_eq!(out, "24 24 0\n", "{settings:?}: {err}");
+            // What the children were refused.
+            assert!(
+                err.lines().all(|l| l.contains("call within a call")),
+                "{err}"
+            );
+        }
+    }
+}

@@ -12,13 +12,13 @@ use super::simd::Simd;
 use super::tasks::{Compute, Finish, Predict, Prepared, Shared};
 use super::workspace::{PURPOSE, Workspace};
 use crate::backend::{Backend, ForceRequest, Results};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::grape::jmemory::JMemory;
 use crate::grape::neighbours::{ListRules, NeighbourLists};
 use crate::observe::statistics::Phases;
 use crate::process::lock::{Guard, Lock};
 use crate::process::settings::{InstructionSet, Precision};
-use crate::process::{allocation, log};
+use crate::process::{self, allocation, log};
 
 /// Blocks up to this size do not keep the tiles of a time that is seen for the first time.
 ///
@@ -114,7 +114,9 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
         results: &mut Results,
     ) -> Result<()> {
         let mut computed = self.compute(memory, block, nearest, results);
-        if computed.is_err() && !self.scarce {
+        if let Err(Error::OutOfMemory { .. }) = computed
+            && !self.scarce
+        {
             self.give_back();
             self.scarce = true;
             computed = self.compute(memory, block, nearest, results);
@@ -122,7 +124,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
                 log::line("there is no memory to keep predicted particles: blocks take longer");
             }
         }
-        if computed.is_err() {
+        if let Err(Error::OutOfMemory { .. }) = computed {
             self.give_back();
             self.scarce = false;
         }
@@ -144,7 +146,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             self.threads,
             positions,
         );
-        if lists.is_err() {
+        if let Err(Error::OutOfMemory { .. }) = lists {
             self.give_back();
         }
         lists
@@ -207,6 +209,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             pages: &self.pages,
             nearest,
             transient: self.scarce || (new_time && ni <= TRANSIENT && !division.predicts_first()),
+            process: process::known_generation(),
             measured,
         };
         let pool = Pool::get();
@@ -219,7 +222,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
                     position: shared.pages[p],
                 });
                 note(&outcome, predicted);
-            });
+            })?;
             self.phases.prediction = begin.map(|b| b.elapsed()).unwrap_or_default();
         }
         let workspaces = &self.workspaces[..spaces];
@@ -240,7 +243,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
                 copy_results(&task, &workspace, &mut all_results.lock());
             }
             note(&outcome, computed);
-        });
+        })?;
         outcome.lock().clone()?;
 
         let begin = now();

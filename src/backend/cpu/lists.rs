@@ -66,7 +66,7 @@ pub fn lists<S: Simd<T = f64>>(
     let threads = if pairs < WORTH_WAKING { 1 } else { threads };
     allocation::lengthen(positions, pages.len(), PURPOSE, || [[0.0; PAGE]; 3])?;
     let positions = &mut positions[..pages.len()];
-    predict(s, pages, *ti, positions, threads);
+    predict(s, pages, *ti, positions, threads)?;
 
     let mut present = Vec::new();
     allocation::reserve(&mut present, pages.len() * WORDS, PURPOSE)?;
@@ -91,7 +91,7 @@ pub fn lists<S: Simd<T = f64>>(
             search: &search,
             particles: &particles[range],
         });
-    });
+    })?;
     let parts = parts.into_iter().map(Mutex::into_inner);
     let runs = parts.collect::<Result<Vec<_>>>()?;
     Ok(NeighbourLists::from_runs(runs))
@@ -104,7 +104,7 @@ fn predict<S: Simd<T = f64>>(
     ti: f64,
     positions: &mut [Positions],
     threads: usize,
-) {
+) -> Result<()> {
     let each = pages.len().div_ceil(threads * TASKS_PER_THREAD);
     let shares = pages.chunks(each).zip(positions.chunks_mut(each));
     let shares: Vec<_> = shares.map(Mutex::new).collect();
@@ -113,7 +113,7 @@ fn predict<S: Simd<T = f64>>(
         for (page, x) in pages.iter().zip(positions.iter_mut()) {
             s.vectorize(Predict { s, page, ti, x });
         }
-    });
+    })
 }
 
 /// The prediction of one page.

@@ -6,13 +6,15 @@
 //! A worker looks for the next job, and the caller for the end of the last tasks, for a moment
 //! before they sleep; nobody spins longer than that.
 //!
-//! Threads do not survive a fork: a child makes its own pool.
+//! Threads do not survive a fork: a child makes its own pool. If a signal handler forks in the middle of a
+//! job, the child's job fails and has to be begun anew.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
+use crate::error::{Error, Result};
 use crate::process::{self, allocation, floating};
 
 /// A job as its workers see it: valid while it is posted or somebody is at work on it.
@@ -129,7 +131,12 @@ impl Pool {
     /// Runs `task(0)` to `task(tasks - 1)` on at most `threads` threads, this one included,
     /// and returns when all are done. If the workers are busy with another client thread's
     /// job, this thread does everything.
-    pub fn run(&self, tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
+    ///
+    /// # Errors
+    ///
+    /// This is the child of a fork that a signal handler made: what the workers had begun is not done, and what
+    /// they had locked stays so.
+    pub fn run(&self, tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) -> Result<()> {
         let job = Job {
             task,
             tasks,
@@ -140,11 +147,12 @@ impl Pool {
         let posted = helpers > 0 && self.post(&job, helpers);
         job.work();
         if posted {
-            self.withdraw();
+            self.withdraw()?;
         }
         if let Some(payload) = lock(&job.panic).take() {
             resume_unwind(payload);
         }
+        Ok(())
     }
 
     fn post(&self, job: &Job<'_>, helpers: usize) -> bool {
@@ -177,13 +185,18 @@ impl Pool {
     }
 
     /// Takes the job back and waits for the workers that joined it.
-    fn withdraw(&self) {
-        lock(&self.shared.state).posted = None;
+    fn withdraw(&self) -> Result<()> {
+        // A worker that the fork left behind may have had the lock.
+        let state = || unless_forked(self.process, || self.shared.state.try_lock());
+        state()?.posted = None;
         look_while(|| self.shared.is_active());
-        let mut state = lock(&self.shared.state);
+        let mut state = state()?;
         while self.shared.is_active() {
-            state = wait(&self.shared.idle, state);
+            let waited = self.shared.idle.wait_timeout(state, GLANCE);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            in_process(self.process)?;
         }
+        Ok(())
     }
 
     fn spawn(&self) -> bool {
@@ -199,6 +212,36 @@ impl Pool {
                 .spawn(move || worker(&shared))
                 .is_ok()
         })
+    }
+}
+
+/// How long somebody sleeps before he looks whether those are still there who are to wake him.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Fails if the process is no longer that of this generation.
+fn in_process(generation: u32) -> Result<()> {
+    match generation == process::known_generation() {
+        true => Ok(()),
+        false => Err(Error::ThreadsLost),
+    }
+}
+
+/// Waits for a lock that another thread may have, in a process of this generation.
+///
+/// # Errors
+///
+/// A fork has left the other thread behind.
+pub fn unless_forked<G>(
+    generation: u32,
+    try_lock: impl Fn() -> std::result::Result<G, TryLockError<G>>,
+) -> Result<G> {
+    loop {
+        match try_lock() {
+            Ok(guard) => return Ok(guard),
+            Err(TryLockError::Poisoned(guard)) => return Ok(guard.into_inner()),
+            Err(TryLockError::WouldBlock) => in_process(generation)?,
+        }
+        std::thread::yield_now();
     }
 }
 
@@ -270,9 +313,11 @@ mod tests {
         for tasks in [0, 1, 2, 7, 1000] {
             for threads in 1..5 {
                 let counts: Vec<AtomicUsize> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
-                Pool::get().run(tasks, threads, &|t| {
-                    counts[t].fetch_add(1, Ordering::Relaxed);
-                });
+                Pool::get()
+                    .run(tasks, threads, &|t| {
+                        counts[t].fetch_add(1, Ordering::Relaxed);
+                    })
+                    .unwrap();
                 assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
             }
         }
@@ -285,9 +330,11 @@ mod tests {
                 s.spawn(|| {
                     for _ in 0..200 {
                         let sum = AtomicUsize::new(0);
-                        Pool::get().run(10, 3, &|t| {
-                            sum.fetch_add(t, Ordering::Relaxed);
-                        });
+                        Pool::get()
+                            .run(10, 3, &|t| {
+                                sum.fetch_add(t, Ordering::Relaxed);
+                            })
+                            .unwrap();
                         assert_eq!(sum.into_inner(), 45);
                     }
                 });
@@ -298,13 +345,17 @@ mod tests {
     #[test]
     fn a_panic_comes_back_and_the_pool_goes_on() {
         let caught = catch_unwind(|| {
-            Pool::get().run(8, 2, &|t| assert_ne!(t, 5, "task five"));
+            Pool::get()
+                .run(8, 2, &|t| assert_ne!(t, 5, "task five"))
+                .unwrap();
         });
         assert!(caught.is_err());
         let sum = AtomicUsize::new(0);
-        Pool::get().run(8, 2, &|t| {
-            sum.fetch_add(t, Ordering::Relaxed);
-        });
+        Pool::get()
+            .run(8, 2, &|t| {
+                sum.fetch_add(t, Ordering::Relaxed);
+            })
+            .unwrap();
         assert_eq!(sum.into_inner(), 28);
     }
 }

@@ -1,12 +1,13 @@
 //! What the tasks of one block do: pages are predicted, leaves summed, and the sums become results.
 
 use std::ops::Range;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{RwLock, RwLockReadGuard};
 
 use super::again::{self, Leaf};
 use super::division::Task;
 use super::kernel::{self, JPage, ScaledParticle, Variant};
 use super::nearest;
+use super::pool;
 use super::reach::Bounds;
 use super::simd::{Real, Simd, Sums, Work};
 use super::tile::{self, Labels, Masses, Tile};
@@ -68,6 +69,8 @@ pub struct Shared<'a, S: Simd, const SPLIT: bool> {
     pub nearest: bool,
     /// Tiles that are not kept already are used once.
     pub transient: bool,
+    /// The generation of the process that began with the block.
+    pub process: u32,
     /// Whether the time of what is done beside the sums is taken.
     pub measured: bool,
 }
@@ -161,12 +164,12 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                 && (self.transient || p.fresh_tile(page, ti).is_some())
         };
         let lock = &self.prepared[position];
-        let prepared = lock.read().unwrap_or_else(PoisonError::into_inner);
+        let prepared = pool::unless_forked(self.process, || lock.try_read())?;
         if is_ready(&prepared) {
             return Ok(prepared);
         }
         drop(prepared);
-        let mut prepared = lock.write().unwrap_or_else(PoisonError::into_inner);
+        let mut prepared = pool::unless_forked(self.process, || lock.try_write())?;
         if !prepared.masses.are_fresh(page) {
             prepared.masses.load(page);
         }
@@ -179,7 +182,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         }
         drop(prepared);
         // It stays as it is: all tasks of a block want the same page at the same time.
-        Ok(lock.read().unwrap_or_else(PoisonError::into_inner))
+        pool::unless_forked(self.process, || lock.try_read())
     }
 
     /// The page's tile: the one that is kept, or `scratch` predicted.
