@@ -49,7 +49,7 @@ fn a_signal_handler_forks_in_the_middle_of_a_call() {
             let settings = [("KIRIN_BACKEND", backend), ("KIRIN_THREADS", threads)];
             let output = run(clean_command(&client, &settings).args(NOTHING));
             let (out, err) = texts(&output);
-            assert_eq!(out, "24 24 0\n", "{settings:?}: {err}");
+            assert_eq!(out, "24 24 1 0\n", "{settings:?}: {err}");
             // What the children were refused.
             assert!(
                 err.lines().all(|l| l.contains("call within a call")),
