@@ -8,12 +8,20 @@
  * for success and a negative number with one line on stderr for a refusal, unless its
  * text says otherwise. `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
- *  -5  there is no memory for what the call needs; the cluster stays as it was
+ *  -5  there is no memory for what the call needs: a particle is not stored, a block is given
+ *      up; the cluster and its other particles can be used as before
  *  -6  a signal handler calls what it has interrupted in another call
  *
  * A null pointer is tolerated for the cluster id (it stands for 0), for the old
  * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
  * Input and output arrays may overlap in any way.
+ *
+ * Accuracy (README.md, "Numbers"): in the default precision, `mixed`, an acceleration and a
+ * potential err by less than 1e-6 of the sum of the magnitudes of their terms, a jerk by less
+ * than 2e-6 of it. That is not relative to what is left where terms cancel, as those of masses
+ * of both signs do. Velocities v are rounded to single precision before they are subtracted:
+ * the jerk of a pair whose relative velocity is tiny beside them errs by up to
+ * 2^-23 |v| m / (r^2 + eps^2)^(3/2). `KIRIN_PRECISION=double` rounds nothing.
  *
  * Programs that define the C names themselves, or link the static library made with the
  * feature fortran-names-only, define KIRIN_FORTRAN_NAMES_ONLY before they include this.
