@@ -7,10 +7,10 @@
 //! (`membarrier`), waits until the owner is out, and from then on everybody goes through the mutex.
 //! Where the system has no such barrier nobody owns the lock.
 //!
-//! Whole clients on one thread, against the mutex alone (9 runs of each, in turns, on a busy machine):
-//! treecode of 16384 particles in groups of 256: 6 % less time; in groups of 2048, and hermite
-//! with 256 and 1024 particles: 1 % or less. (The 6 % is an upper bound: the mutex that was compared
-//! had a larger guard.)
+//! Against the same code without an owner, in turns on a busy machine: `g6_set_j_particle` takes 38 ns instead of
+//! 54, the call with mass and position 15 instead of 35 (least of 4000 samples of 1024 calls). Whole clients show
+//! nothing of that: treecode of 16384 particles in groups of 256 and of 64 used the same processor time
+//! to within the 2 % by which 9 runs scatter, where 265,000 such calls of 20 ns in a step of 0.2 s are at most 2.5 %.
 //!
 //! A thread never comes here twice at a time: see [`crate::process::entry`].
 

@@ -1,5 +1,12 @@
 //! A thread is inside the library once at a time. A signal handler that interrupts a call and makes
 //! another would wait for locks of its own thread, or find data half-changed: it is refused.
+//!
+//! The check is one look-up of a thread-local variable, which in a shared library is a call into the
+//! loader. With an offset that the loader knows beforehand it would take 0.5 to 1 ns less of 38 ns for
+//! `g6_set_j_particle` and of 15 ns for the call with mass and position (least of 4000 samples in
+//! turns; the offset was patched into the library). No stable compiler makes such a look-up, and a
+//! library that has one may find no room for it when it is opened by `dlopen`. A check on the contended
+//! path of the cluster's lock alone would cost nothing, but calls allocate, and so must not be interrupted by one.
 
 use std::cell::Cell;
 use std::ptr;

@@ -129,6 +129,7 @@ fn a_star_of_a_binary_costs_one_leaf() {
         let mut memory = JMemory::default();
         for index in 0..n {
             let at = index as usize;
+            stars[at].t = 0.0;
             // Of four stars two are a binary.
             if index % 4 == 1 {
                 stars[at] = stars[at - 1];
