@@ -27,7 +27,7 @@ const OPENING: &str = "\
  * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
  * Input and output arrays may overlap in any way.
  *
- * Accuracy (README.md, \"Numbers\"): in the default precision, `mixed`, an acceleration and a
+ * Accuracy (docs/numbers.md): in the default precision, `mixed`, an acceleration and a
  * potential err by less than 1e-6 of the sum of the magnitudes of their terms, a jerk by less
  * than 2e-6 of it. That is not relative to what is left where terms cancel, as those of masses
  * of both signs do. Velocities v are rounded to single precision before they are subtracted:
