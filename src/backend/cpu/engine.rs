@@ -1,13 +1,13 @@
 //! One block through the kernels: pages are predicted, tasks sum over them, and
 //! the sums become results.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, TryLockError};
 use std::time::Instant;
 
 use super::division::{Division, Task};
 use super::kernel::MeanRoot;
 use super::lists;
-use super::pool::Pool;
+use super::pool::{self, Pool};
 use super::simd::Simd;
 use super::tasks::{Compute, Finish, Predict, Prepared, Shared};
 use super::workspace::{PURPOSE, Workspace};
@@ -233,14 +233,16 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
                 true => any(workspaces),
                 false => workspaces[t].lock(),
             };
-            let computed = shared.s.vectorize(Compute {
+            let mut computed = shared.s.vectorize(Compute {
                 shared: &shared,
                 task: &task,
                 whole,
                 workspace: &mut workspace,
             });
             if whole && computed.is_ok() {
-                copy_results(&task, &workspace, &mut all_results.lock());
+                let try_lock = || all_results.try_lock().ok_or(TryLockError::WouldBlock);
+                computed = pool::unless_forked(shared.process, try_lock)
+                    .map(|mut results| copy_results(&task, &workspace, &mut results));
             }
             note(&outcome, computed);
         })?;

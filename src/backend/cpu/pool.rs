@@ -156,7 +156,9 @@ impl Pool {
     }
 
     fn post(&self, job: &Job<'_>, helpers: usize) -> bool {
-        let mut state = lock(&self.shared.state);
+        let Ok(mut state) = unless_forked(self.process, || self.shared.state.try_lock()) else {
+            return false;
+        };
         if state.posted.is_some() || self.shared.is_active() {
             return false;
         }
