@@ -6,10 +6,11 @@ mod common;
 use common::PROGRAM;
 
 fn error(n: u32, precision: &str, scheme: &str) -> f64 {
-    let eps = 0.02 / f64::from(n).cbrt();
+    let eps = (0.02 / f64::from(n).cbrt()).to_string();
+    let count = n.to_string();
     let options = [
-        ["--n", &n.to_string()],
-        ["--eps", &eps.to_string()],
+        ["--n", count.as_str()],
+        ["--eps", eps.as_str()],
         ["--scheme", scheme],
         ["--precision", precision],
         ["--galaxy", "allen-santillan"],
