@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime};
 use serde_json::{Map, Value, json};
 
 use crate::command::{Files, named};
+use crate::machine::{Machine, command_line};
 use crate::number::{bodies, number};
 use crate::plot::Figure;
 
@@ -101,6 +102,22 @@ pub struct Circumstances {
 }
 
 impl Circumstances {
+    /// Those of a report of the program with this version that begins now on this machine; what computes the forces
+    /// is left to be filled in.
+    pub fn begin(version: &'static str) -> Self {
+        let machine = Machine::here();
+        Self {
+            began: SystemTime::now(),
+            command: command_line(),
+            machine: machine.to_string(),
+            load: machine.load,
+            backend: String::new(),
+            precision: String::new(),
+            library: String::new(),
+            version,
+        }
+    }
+
     /// What computes the forces, and how.
     pub fn forces(&self) -> String {
         let (backend, precision) = (&self.backend, &self.precision);

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use serde_json::{Map, Value};
+
 /// An integer with its thousands set apart: `1 234 567`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -58,6 +60,19 @@ pub fn duration(seconds: f64) -> String {
         60..3600 => format!("{} min {} s", whole / 60, whole % 60),
         _ => format!("{} h {} min", whole / 3600, whole / 60 % 60),
     }
+}
+
+/// Seconds of each named part of the work, for programs.
+pub fn time_split(parts: &[(&str, f64)]) -> Value {
+    let entry = |&(name, seconds): &(&str, f64)| (name.to_owned(), seconds.into());
+    Value::Object(Map::from_iter(parts.iter().map(entry)))
+}
+
+/// The same in per cent of their sum, for people: `force 92.1 %, tree 7.9 %`.
+pub fn shares(parts: &[(&str, f64)]) -> String {
+    let all: f64 = parts.iter().map(|p| p.1).sum();
+    let share = |(name, s): &(&str, f64)| format!("{name} {:.1} %", 100.0 * s / all.max(1e-9));
+    parts.iter().map(share).collect::<Vec<_>>().join(", ")
 }
 
 /// Rows of a name and a value, the values below one another.

@@ -5,13 +5,12 @@ use kirin_kit::diagnostics::{angular_momentum, momentum};
 use kirin_kit::galaxy::Field;
 use kirin_kit::number::fraction;
 use kirin_kit::plot::{Curve, Figure, Panel, Scale};
-use kirin_kit::report::{Table, grouped};
+use kirin_kit::report::{Table, grouped, shares, time_split};
 use kirin_kit::summary::{Forces, Summary};
 use kirin_kit::vector::norm;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::cluster::{Bound, COLUMNS};
-use crate::forces::Times;
 use crate::integrator::Integrator;
 use crate::picture;
 
@@ -83,7 +82,7 @@ impl<'a, 'g> Report<'a, 'g> {
             ("galaxy", galaxy.title()),
             ("units", galaxy.units.to_string()),
             ("steps", grouped(past.steps)),
-            ("time spent", shares(&past.work.times)),
+            ("time spent", shares(&past.work.times.parts())),
             (
                 "own energy",
                 format!(
@@ -145,7 +144,7 @@ impl<'a, 'g> Report<'a, 'g> {
             "steps": past.steps,
             "evaluations": past.work.evaluations,
             "pairs": past.work.pairs,
-            "time_split": time_split(&past.work.times),
+            "time_split": time_split(&past.work.times.parts()),
             "own_energy0": past.own_energy0,
             "own_energy_error": self.own_energy_error(),
             "momentum": momentum(&self.bodies),
@@ -199,18 +198,4 @@ impl<'a, 'g> Report<'a, 'g> {
         figure.columns[2] = picture::at_end(&self.summary.views, &self.bodies, settings);
         figure
     }
-}
-
-/// Seconds of each part.
-pub fn time_split(times: &Times) -> Value {
-    let parts = times.parts().map(|(name, s)| (name.to_owned(), s.into()));
-    Value::Object(Map::from_iter(parts))
-}
-
-/// Per cent of each part.
-fn shares(times: &Times) -> String {
-    let parts = times.parts();
-    let all: f64 = parts.iter().map(|p| p.1).sum();
-    let share = |(name, s): &(&str, f64)| format!("{name} {:.1} %", 100.0 * s / all.max(1e-9));
-    parts.iter().map(share).collect::<Vec<_>>().join(", ")
 }

@@ -2,11 +2,11 @@
 
 use kirin_kit::number::fraction;
 use kirin_kit::plot::{Data, Figure, Panel};
-use kirin_kit::report::{Table, grouped};
+use kirin_kit::report::{Table, grouped, shares, time_split};
 use kirin_kit::summary::{Forces, Summary};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::forces::{Times, Work};
+use crate::forces::Work;
 use crate::integrator::Integrator;
 
 /// The end of a run.
@@ -62,7 +62,7 @@ impl<'a, 'g> Report<'a, 'g> {
                 format!("{per_group:.0} particles, {per_list:.0} entries on average"),
             ),
             ("pairs per step", format!("{:.4e}", pairs_per_step(work))),
-            ("time spent", shares(&work.times)),
+            ("time spent", shares(&work.times.parts())),
         ];
         if let Some(error) = self.direct_energy_error {
             own.push(("over all pairs", format!("{error:.2e} (energy error)")));
@@ -85,7 +85,7 @@ impl<'a, 'g> Report<'a, 'g> {
             "evaluations": work.evaluations,
             "pairs": work.pairs,
             "pairs_per_step": pairs_per_step(work),
-            "time_split": time_split(&work.times),
+            "time_split": time_split(&work.times.parts()),
             "direct_energy_error": self.direct_energy_error,
         });
         self.summary.json(&self.forces, own)
@@ -119,18 +119,4 @@ impl<'a, 'g> Report<'a, 'g> {
 /// Mean number of pairs of one evaluation of the forces on everybody.
 fn pairs_per_step(work: &Work) -> f64 {
     work.pairs as f64 / work.evaluations.max(1) as f64
-}
-
-/// Seconds of each part.
-pub fn time_split(times: &Times) -> Value {
-    let parts = times.parts().map(|(name, s)| (name.to_owned(), s.into()));
-    Value::Object(Map::from_iter(parts))
-}
-
-/// Per cent of each part.
-fn shares(times: &Times) -> String {
-    let parts = times.parts();
-    let all: f64 = parts.iter().map(|p| p.1).sum();
-    let share = |(name, s): &(&str, f64)| format!("{name} {:.0} %", 100.0 * s / all.max(1e-9));
-    parts.iter().map(share).collect::<Vec<_>>().join(", ")
 }

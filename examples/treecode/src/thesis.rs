@@ -1,26 +1,24 @@
 //! Table 4.4 of the thesis, with this device's times beside the published ones.
 
 use std::error::Error;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use kirin::client::Grape;
 use kirin_kit::Body;
 use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Circumstances, publish};
 use kirin_kit::interrupt::{self, interrupted};
-use kirin_kit::machine::{Machine, command_line};
 use kirin_kit::models::Model;
 use kirin_kit::plot::{Curve, Figure, Panel};
 use kirin_kit::progress::Progress;
 use kirin_kit::repeat::{Patience, Spread, repeat};
-use kirin_kit::report::{Columns, digits, si};
+use kirin_kit::report::{Columns, digits, si, time_split};
 use kirin_kit::run::{Log, Plan, Run};
 use serde_json::{Value, json};
 
 use crate::forces::{Engine, Work};
 use crate::integrator::Integrator;
 use crate::options::{DEFAULT_T_END, Options};
-use crate::output::time_split;
 use crate::settings::Settings;
 
 /// N, then the seconds of GRAPE-6Af, of kirin as it was, of kirin without jerk and neighbour, of the CPU.
@@ -79,13 +77,8 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
         false => Engine::Library(&grape),
     };
     interrupt::catch()?;
-    let machine = Machine::here();
     let (backend, precision) = crate::forces::Forces::new(engine(), Work::default())?.description();
     let circumstances = Circumstances {
-        began: SystemTime::now(),
-        command: command_line(),
-        machine: machine.to_string(),
-        load: machine.load,
         backend,
         precision,
         library: match options.host {
@@ -93,7 +86,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
             false => grape.name(),
         }
         .to_owned(),
-        version: env!("CARGO_PKG_VERSION"),
+        ..Circumstances::begin(env!("CARGO_PKG_VERSION"))
     };
     let mut rows = Vec::new();
     let ended = measure(options, &engine, &circumstances.backend, &mut rows);
@@ -206,7 +199,7 @@ impl Row {
             n_crit: run.integration.settings().n_crit,
             seconds: Spread::of(vec![run.seconds])?,
             shares: parts.iter().map(|p| 100.0 * p.1 / all).collect(),
-            split: time_split(&work.times),
+            split: time_split(&work.times.parts()),
             pairs_per_step: (work.pairs - before) as f64 / steps as f64,
             steps,
             energy_error: run.integration.energy().error(run.energy0),

@@ -15,12 +15,10 @@ mod published;
 mod worker;
 
 use std::error::Error;
-use std::time::SystemTime;
 
 use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Circumstances, publish};
 use kirin_kit::interrupt;
-use kirin_kit::machine::{Machine, command_line};
 
 use crate::options::Options;
 use document::Document;
@@ -41,19 +39,15 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
         return Err("the runs begin at t = 0: --t-end must be later".into());
     }
     interrupt::catch()?;
-    let machine = Machine::here();
+    let begun = Circumstances::begin(env!("CARGO_PKG_VERSION"));
     let mut bench = Bench::start()?;
     let described = bench.described().clone();
     let text = |key: &str| described.split[key].as_str().unwrap_or_default().to_owned();
     let circumstances = Circumstances {
-        began: SystemTime::now(),
-        command: command_line(),
-        machine: machine.to_string(),
-        load: machine.load,
         backend: text("backend"),
         precision: text("precision"),
         library: text("library"),
-        version: env!("CARGO_PKG_VERSION"),
+        ..begun
     };
     let ended = bench.measure(&options.comparison);
     let document = Document {

@@ -12,12 +12,10 @@ mod measured;
 mod published;
 
 use std::error::Error as AnyError;
-use std::time::SystemTime;
 
 use kirin_kit::command::Ended;
 use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::comparison::{Circumstances, publish};
-use kirin_kit::machine::{Machine, command_line};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -32,21 +30,16 @@ use document::Document;
 pub fn report<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
     use_threads(options, world.size())?;
     options.files.check().map_err(Error::Refused)?;
-    let began = SystemTime::now();
-    let machine = Machine::here();
+    let begun = Circumstances::begin(env!("CARGO_PKG_VERSION"));
     let world = Counted::new(world);
     let (measured, ended) = measured::measure(&world, options)?;
     if world.rank() == 0 {
         let document = Document {
             circumstances: Circumstances {
-                began,
-                command: command_line(),
-                machine: machine.to_string(),
-                load: machine.load,
                 backend: "none".to_owned(),
                 precision: "double".to_owned(),
                 library: "Monte Carlo on the host".to_owned(),
-                version: env!("CARGO_PKG_VERSION"),
+                ..begun
             },
             measured: &measured,
         };

@@ -6,14 +6,11 @@ mod figure;
 mod measured;
 mod published;
 
-use std::time::SystemTime;
-
 use kirin::client::Grape;
 
 use kirin_kit::command::Ended;
 use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::comparison::{Circumstances, publish};
-use kirin_kit::machine::{Machine, command_line};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -31,19 +28,14 @@ pub fn report<C: Communicator>(
 ) -> Result<Ended, Box<dyn std::error::Error>> {
     let world = Counted::new(world);
     options.run.files.check().map_err(Error::Refused)?;
-    let began = SystemTime::now();
-    let machine = Machine::here();
+    let begun = Circumstances::begin(env!("CARGO_PKG_VERSION"));
     let (measured, ended) = measured::measure(&world, grape, options)?;
     if world.rank() == 0 {
         let circumstances = Circumstances {
-            began,
-            command: command_line(),
-            machine: machine.to_string(),
-            load: machine.load,
             backend: measured.backend.clone(),
             precision: measured.precision.clone(),
             library: grape.name().to_owned(),
-            version: env!("CARGO_PKG_VERSION"),
+            ..begun
         };
         let document = Document {
             circumstances,

@@ -11,13 +11,11 @@ mod measure;
 mod published;
 
 use std::error::Error;
-use std::time::SystemTime;
 
 use kirin::client::Grape;
 use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Budget, Circumstances, DEFAULT_MINUTES, publish};
 use kirin_kit::interrupt::{self, interrupted};
-use kirin_kit::machine::{Machine, command_line};
 
 use crate::forces::Forces;
 use crate::options::Options;
@@ -32,18 +30,13 @@ use measure::Bench;
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     options.files.check()?;
     interrupt::catch()?;
-    let machine = Machine::here();
     let grape = Grape::linked_or(options.library.as_deref())?;
     let (backend, _) = Forces::open(&grape)?.description();
     let circumstances = Circumstances {
-        began: SystemTime::now(),
-        command: command_line(),
-        machine: machine.to_string(),
-        load: machine.load,
         backend,
         precision: "single, mixed and double".to_owned(),
         library: grape.name().to_owned(),
-        version: env!("CARGO_PKG_VERSION"),
+        ..Circumstances::begin(env!("CARGO_PKG_VERSION"))
     };
     let on_gpu = circumstances.backend.starts_with("cuda");
     let default = (!on_gpu).then_some(DEFAULT_MINUTES);

@@ -5,12 +5,11 @@ mod measured;
 mod published;
 
 use std::path::Path;
-use std::time::SystemTime;
 
 use kirin::client::Grape;
 use kirin_kit::command::named;
 use kirin_kit::comparison::{Budget, Circumstances};
-use kirin_kit::machine::{Machine, command_line};
+use kirin_kit::machine::Machine;
 
 use document::{CHAPTER_STEPS, Document, Table};
 use measured::{Cell, Runs, Subject, Told};
@@ -52,14 +51,10 @@ pub fn report(options: &ReportOptions) -> Result<Option<String>, String> {
     let machine = Machine::here();
     let (backend, precision, library) = forces();
     let circumstances = Circumstances {
-        began: SystemTime::now(),
-        command: command_line(),
-        machine: machine.to_string(),
-        load: machine.load,
         backend,
         precision,
         library,
-        version: env!("CARGO_PKG_VERSION"),
+        ..Circumstances::begin(env!("CARGO_PKG_VERSION"))
     };
     let minutes = options
         .minutes
