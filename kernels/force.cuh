@@ -6,103 +6,14 @@
 // double and follow the binary tree over all addresses, whoever computes which part of it.
 #pragma once
 
+#include "again.cuh"
 #include "join.cuh"
+#include "leaf.cuh"
 #include "neighbours.cuh"
-#include "precision.cuh"
 
 #define FORCE_THREADS 128
 // j-particles that are unrolled: enough pairs to overlap, few enough for the instruction cache.
-#define UNROLL (R < 4 ? 8 : 4)
-// What a leaf of doubtful masses must have of potential, or its terms may have vanished.
-#define LEAST_POTENTIAL 1e-9
-
-// An i-particle in the numbers of the pair loop.
-template <class P>
-struct Target {
-    typename P::Number x[3];
-    typename P::Number low[3];
-    typename P::Number v[3];
-    typename P::Number eps2;
-    int label;
-
-    __device__ __forceinline__ void load(const IRecord& i, const Sources& j)
-    {
-        for (int k = 0; k < 3; ++k) {
-            const double scaled = __dmul_rn(i.x[k], j.length);
-            x[k] = P::round(scaled);
-            low[k] = P::SPLIT ? P::round(__dsub_rn(scaled, (double)x[k])) : 0;
-            v[k] = P::round(__dmul_rn(i.v[k], j.velocity));
-        }
-        eps2 = P::round(__dmul_rn(i.eps2, __dmul_rn(j.length, j.length)));
-        label = (int)i.label;
-    }
-};
-
-// The j-particles of a page. The unused last entry of each leaf keeps rows that read the same
-// place of different leaves from meeting in one bank.
-template <class P>
-struct Tile {
-    typename P::Vector at[P::VECTORS][LEAVES][LEAF + 1];
-};
-
-// Adds the pairs of one leaf. A pair at no distance without softening makes the sums infinite or
-// not a number: the host decides such i-particles in double precision.
-template <class P, bool JERK, bool NEAREST, bool MASK, int R>
-__device__ __forceinline__ void add_leaf(const Tile<P>& tile, int leaf, const Target<P>* i,
-                                         typename P::Number (*sums)[SUMS], typename P::Number* least)
-{
-    typedef typename P::Number Number;
-    typedef typename P::Vector Vector;
-#pragma unroll UNROLL
-    for (int n = 0; n < LEAF; ++n) {
-        const Vector j = tile.at[0][leaf][n];
-        const Vector jv = tile.at[1][leaf][n];
-        const Vector jlow = tile.at[P::SPLIT ? 2 : 1][leaf][n];
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-            Number x = P::sub(j.x, i[r].x[0]);
-            Number y = P::sub(j.y, i[r].x[1]);
-            Number z = P::sub(j.z, i[r].x[2]);
-            if (P::SPLIT) {
-                x = P::add(x, P::sub(jlow.x, i[r].low[0]));
-                y = P::add(y, P::sub(jlow.y, i[r].low[1]));
-                z = P::add(z, P::sub(jlow.z, i[r].low[2]));
-            }
-            Number r2 = P::fma(x, x, i[r].eps2);
-            r2 = P::fma(y, y, r2);
-            r2 = P::fma(z, z, r2);
-            if (MASK) {
-                // From infinitely far away nothing is felt, and nobody is near.
-                r2 = P::label(jv.w) == i[r].label ? P::infinity() : r2;
-            }
-            if (NEAREST) {
-                least[r] = P::least(least[r], r2);
-            }
-            const Number inverse = P::rsqrt(r2);
-            const Number inverse2 = P::mul(inverse, inverse);
-            const Number m_r = P::mul(j.w, inverse);
-            const Number m_r3 = P::mul(m_r, inverse2);
-            Number* s = sums[r];
-            s[0] = P::fma(m_r3, x, s[0]);
-            s[1] = P::fma(m_r3, y, s[1]);
-            s[2] = P::fma(m_r3, z, s[2]);
-            s[3] = P::add(s[3], m_r);
-            if (JERK) {
-                const Number vx = P::sub(jv.x, i[r].v[0]);
-                const Number vy = P::sub(jv.y, i[r].v[1]);
-                const Number vz = P::sub(jv.z, i[r].v[2]);
-                Number rv = P::mul(x, vx);
-                rv = P::fma(y, vy, rv);
-                rv = P::fma(z, vz, rv);
-                // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
-                rv = P::mul(P::mul(rv, (Number)-3), inverse2);
-                s[4] = P::fma(m_r3, P::fma(rv, x, vx), s[4]);
-                s[5] = P::fma(m_r3, P::fma(rv, y, vy), s[5]);
-                s[6] = P::fma(m_r3, P::fma(rv, z, vz), s[6]);
-            }
-        }
-    }
-}
+#define UNROLLED(R) (R < 4 ? 8 : 4)
 
 // What a thread block shares: a page, and in the same memory later what its rows tell each other.
 template <class P>
@@ -112,23 +23,19 @@ union Shared {
     Meeting meeting;
 };
 
-// Sums on the way up the tree: those of subtrees that wait for their right neighbour.
-template <int R>
-struct Waiting {
-    double sums[3][R][SUMS];
-};
-
-// The page's share of one row: its leaves, joined.
+// The leaves of a run, joined. `greatest` is the greatest potential of one of them.
 template <class P, bool JERK, bool NEAREST, int R>
 __device__ __forceinline__ void
-sum_leaves(const Tile<P>& tile, int begin, int end, int present, bool mask, bool doubtful,
-           unsigned position, const Target<P>* i, double (*total)[SUMS], typename P::Number (*nearest)[2],
-           unsigned* where)
+sum_leaves(const Run<P>& run, const Tile<P>& tile, const Target<P>* i, Waiting<R>& waiting, double (*total)[SUMS],
+           typename P::Number* greatest, typename P::Number (*nearest)[2], unsigned* where)
 {
     typedef typename P::Number Number;
-    Waiting<R> waiting;
     int depth = 0;
-    for (int leaf = begin; leaf < end; ++leaf) {
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+        greatest[r] = 0;
+    }
+    for (int leaf = run.begin; leaf < run.end; ++leaf) {
         Number sums[R][SUMS];
         Number least[R];
 #pragma unroll
@@ -139,53 +46,29 @@ sum_leaves(const Tile<P>& tile, int begin, int end, int present, bool mask, bool
                 sums[r][c] = 0;
             }
         }
-        if (leaf * LEAF < present) {
-            if (mask) {
-                add_leaf<P, JERK, NEAREST, true, R>(tile, leaf, i, sums, least);
+        if (leaf * LEAF < run.present) {
+            if (run.mask) {
+                add_leaf<P, JERK, NEAREST, true, R, UNROLLED(R)>(tile, leaf, i, sums, least);
             } else {
-                add_leaf<P, JERK, NEAREST, false, R>(tile, leaf, i, sums, least);
-            }
-            if (doubtful) {
-#pragma unroll
-                for (int r = 0; r < R; ++r) {
-                    if (!(P::magnitude(sums[r][3]) >= (Number)LEAST_POTENTIAL)) {
-                        sums[r][3] = P::not_a_number(); // and the host takes over
-                    }
-                }
+                add_leaf<P, JERK, NEAREST, false, R, UNROLLED(R)>(tile, leaf, i, sums, least);
             }
         }
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             if (NEAREST) {
-                where[r] = least[r] < nearest[r][0] ? position * LEAVES + leaf : where[r];
+                where[r] = least[r] < nearest[r][0] ? run.position * LEAVES + leaf : where[r];
                 nearest[r][1] = P::least(nearest[r][1], P::greatest(nearest[r][0], least[r]));
                 nearest[r][0] = P::least(nearest[r][0], least[r]);
+            }
+            if (!P::EXACT) {
+                greatest[r] = P::greatest(greatest[r], P::magnitude(sums[r][3]));
             }
 #pragma unroll
             for (int c = 0; c < SUMS; ++c) {
                 total[r][c] = sums[r][c];
             }
         }
-        for (int complete = leaf - begin; complete & 1; complete >>= 1) {
-            --depth;
-#pragma unroll
-            for (int r = 0; r < R; ++r) {
-#pragma unroll
-                for (int c = 0; c < SUMS; ++c) {
-                    total[r][c] = __dadd_rn(waiting.sums[depth][r][c], total[r][c]);
-                }
-            }
-        }
-        if (leaf + 1 < end) {
-#pragma unroll
-            for (int r = 0; r < R; ++r) {
-#pragma unroll
-                for (int c = 0; c < SUMS; ++c) {
-                    waiting.sums[depth][r][c] = total[r][c];
-                }
-            }
-            ++depth;
-        }
+        waiting.template join<R>(leaf - run.begin, leaf + 1 == run.end, depth, total);
     }
 }
 
@@ -232,6 +115,9 @@ __device__ __forceinline__ void force(const ForceArgs& a)
     __shared__ int least_label;
     __shared__ int greatest_label;
     __shared__ bool is_last;
+    __shared__ unsigned redone; // leaves
+    __shared__ unsigned slowest; // clocks that the slowest thread took to look at a page again
+    __shared__ unsigned long long clocks; // of all pages
 
     const int columns = blockDim.x, rows = R == 1 ? blockDim.y : 1;
     const int column = threadIdx.x, row = R == 1 ? threadIdx.y : 0;
@@ -243,6 +129,8 @@ __device__ __forceinline__ void force(const ForceArgs& a)
     if (thread == 0) {
         least_label = 0x7fffffff;
         greatest_label = -0x7fffffff - 1;
+        redone = slowest = 0;
+        clocks = 0;
     }
     __syncthreads();
     Target<P> i[R];
@@ -250,7 +138,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
 #pragma unroll
     for (int r = 0; r < R; ++r) {
         which[r] = (blockIdx.x * R + r) * columns + column;
-        i[r].load(a.particles[which[r] < a.ni ? which[r] : a.ni - 1], a.j);
+        i[r].load(a.particles[min(which[r], a.ni - 1)], a.j);
         atomicMin(&least_label, i[r].label);
         atomicMax(&greatest_label, i[r].label);
     }
@@ -262,6 +150,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         where[r] = 0;
     }
 
+    Waiting<R> waiting;
     const double time = a.j.length / a.j.velocity;
     const size_t one_sum = (size_t)SUMS * a.ni;
     unsigned depth = a.first_sum[part];
@@ -269,7 +158,12 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         const unsigned place = a.order[n];
         const PageInfo page = a.j.pages[place];
         const unsigned long long first = (unsigned long long)page.number * PAGE;
-        const int present = a.nj - first < PAGE ? (int)(a.nj - first) : PAGE;
+        Run<P> run;
+        run.place = place;
+        run.position = n;
+        run.begin = row * (LEAVES / rows);
+        run.end = run.begin + LEAVES / rows;
+        run.present = a.nj - first < PAGE ? (int)(a.nj - first) : PAGE;
         const Vector* from = (const Vector*)a.j.predicted + (size_t)place * (P::VECTORS * PAGE);
 
         __syncthreads(); // everybody is done with the page before
@@ -279,17 +173,60 @@ __device__ __forceinline__ void force(const ForceArgs& a)
             for (int turn = 0; turn < PAGE / FORCE_THREADS; ++turn) {
                 const int s = turn * FORCE_THREADS + thread;
                 tile.at[vector][s / LEAF][s % LEAF] =
-                    s < present ? from[vector * PAGE + s] : P::absent(vector);
+                    s < run.present ? from[vector * PAGE + s] : P::absent(vector);
             }
+        }
+        if (thread == 0) {
+            clocks += slowest;
+            slowest = 0;
         }
         __syncthreads();
 
-        const bool mask = page.least_label <= greatest_label && least_label <= page.greatest_label;
-        const bool doubtful = !P::EXACT && ((page.flags & PAGE_IS_DOUBTFUL) || a.j.far[place]);
-        const int share = LEAVES / rows;
+        run.mask = page.least_label <= greatest_label && least_label <= page.greatest_label;
+        run.doubtful = !P::EXACT && ((page.flags & PAGE_IS_DOUBTFUL) || a.j.far[place]);
+        run.least_mass = P::round(page.least_mass);
         double total[R][SUMS];
-        sum_leaves<P, JERK, NEAREST, R>(tile, row * share, (row + 1) * share, present, mask, doubtful, n, i,
-                                        total, nearest, where);
+        typename P::Number greatest[R];
+        sum_leaves<P, JERK, NEAREST, R>(run, tile, i, waiting, total, greatest, nearest, where);
+        unsigned again = 0;
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            again |= show_every_pair(run, i[r], greatest[r], total[r]) || which[r] >= a.ni ? 0 : 1u << r;
+        }
+        if (again) {
+            const long long start = clock64();
+            unsigned certainly = 0;
+#pragma unroll
+            for (int r = 0; r < R; ++r) {
+                certainly |= are_finite(total[r]) ? 0 : 1u << r;
+            }
+#pragma unroll 1
+            for (int r = 0; r < R; ++r) {
+                if (!(again >> r & 1)) {
+                    continue;
+                }
+                double better[1][SUMS];
+                const IRecord& particle = a.particles[(blockIdx.x * R + r) * columns + column];
+                const unsigned leaves =
+                    look_again<P, JERK, R>(a, run, tile, particle, certainly >> r & 1, waiting, better);
+                if (leaves) {
+                    atomicAdd(&redone, leaves);
+#pragma unroll
+                    for (int other = 0; other < R; ++other) {
+#pragma unroll
+                        for (int c = 0; c < SUMS; ++c) {
+                            total[other][c] = other == r ? better[0][c] : total[other][c];
+                        }
+                    }
+                }
+            }
+            atomicMax(&slowest, (unsigned)(clock64() - start));
+            // So that they need not be kept in registers up to here.
+#pragma unroll
+            for (int r = 0; r < R; ++r) {
+                i[r].load(a.particles[min(which[r], a.ni - 1)], a.j);
+            }
+        }
         const unsigned joins = a.joins[n];
         const Factors factors(page.mass_unit, a.j, time);
         depth -= joins;
@@ -344,9 +281,13 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         }
         ++depth;
     }
+    __syncthreads(); // everybody is done with the tile, and has counted
+    if (thread == 0 && clocks + slowest) {
+        atomicAdd(&a.redone->leaves, (unsigned long long)redone);
+        atomicAdd(&a.redone->clocks, clocks + slowest);
+    }
     if (NEAREST) {
         if (R == 1) {
-            __syncthreads(); // everybody is done with the tile
             meeting.candidates[thread].least = nearest[0][0];
             meeting.candidates[thread].second = nearest[0][1];
             meeting.candidates[thread].leaf = where[0];

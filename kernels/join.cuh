@@ -1,4 +1,4 @@
-// Joins the partial sums that the thread blocks left, along the tree.
+// Joins sums along the tree: those of a page's leaves, and those that the thread blocks left.
 #pragma once
 
 #include "layout.cuh"
@@ -6,6 +6,39 @@
 #define JOIN_THREADS 256
 // i-particles of one thread block of the kernel `join_sums`.
 #define JOIN_COLUMNS 32
+
+// Sums on the way up the tree of a page: those of subtrees that wait for their right neighbour.
+template <int R>
+struct Waiting {
+    double sums[3][R][SUMS];
+
+    // Joins the sums of the leaf number `leaf` of a run, for SOME i-particles, with those that waited for it. What
+    // comes of it is in `total`, and waits itself unless the leaf is the last one. `depth` is 0 at the first.
+    template <int SOME>
+    __device__ __forceinline__ void join(int leaf, bool is_last, int& depth, double (*total)[SUMS])
+    {
+        for (int complete = leaf; complete & 1; complete >>= 1) {
+            --depth;
+#pragma unroll
+            for (int r = 0; r < SOME; ++r) {
+#pragma unroll
+                for (int c = 0; c < SUMS; ++c) {
+                    total[r][c] = __dadd_rn(sums[depth][r][c], total[r][c]);
+                }
+            }
+        }
+        if (!is_last) {
+#pragma unroll
+            for (int r = 0; r < SOME; ++r) {
+#pragma unroll
+                for (int c = 0; c < SUMS; ++c) {
+                    sums[depth][r][c] = total[r][c];
+                }
+            }
+            ++depth;
+        }
+    }
+};
 
 // The `quantities` sums from `quantity` on of the `columns` i-particles from `first` on, by all threads
 // of a block. Other blocks wrote them: they are read from where those meet, not from this

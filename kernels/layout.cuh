@@ -32,12 +32,13 @@
 struct PageInfo {
     double mass_unit; // masses are divided by this
     double mass_inverse;
+    double least_mass; // smallest magnitude but 0, divided by the unit; negative if there are both signs
     unsigned number; // first address / PAGE
     int least_label; // of all particles that the page ever held
     int greatest_label;
     unsigned flags;
 };
-static_assert(sizeof(PageInfo) == 32, "layout.rs has the same");
+static_assert(sizeof(PageInfo) == 40, "layout.rs has the same");
 
 // A page to bring up to date: its records, and where to predict it.
 struct PageWork {
@@ -47,7 +48,7 @@ struct PageWork {
     unsigned end;
     unsigned fresh; // the place held another page, or none: forget what is there
 };
-static_assert(sizeof(PageWork) == 48, "layout.rs has the same");
+static_assert(sizeof(PageWork) == 56, "layout.rs has the same");
 
 // One i-particle, in the client's units.
 struct IRecord {
@@ -102,8 +103,16 @@ struct Deciding {
     double* r2; // [ni], infinite where there is none
     int* label; // [ni]
     double precision; // relative error of a coordinate
+    double farthest; // distances and coordinates beyond are not told from those of absent particles
 };
-static_assert(sizeof(Deciding) == 24, "layout.rs has the same");
+static_assert(sizeof(Deciding) == 32, "layout.rs has the same");
+
+// Leaves that were summed again in double precision, since the device was opened.
+struct Redone {
+    unsigned long long leaves;
+    unsigned long long clocks; // that the slowest threads of the thread blocks took, page by page
+};
+static_assert(sizeof(Redone) == 16, "layout.rs has the same");
 
 // force: the sums of each part of the pages for each i-particle. join_sums and nearest_neighbours,
 // which make the results of them, take the same.
@@ -119,14 +128,16 @@ struct ForceArgs {
     unsigned* leaf; // and which leaf that is: position in `order` x LEAVES + leaf
     Joining joining;
     Deciding deciding;
+    Redone* redone;
     unsigned* done; // parts that are done, by blockIdx.x, 0 before and after; null if the last makes no results
     unsigned long long nj;
+    double ti; // time of the prediction
     unsigned ni;
     unsigned pages; // entries of `order`
     unsigned parts;
     unsigned unused;
 };
-static_assert(sizeof(ForceArgs) == 216, "layout.rs has the same");
+static_assert(sizeof(ForceArgs) == 240, "layout.rs has the same");
 
 // count_neighbours, fill_neighbours: j-particles within r^2 < h2, in address order.
 struct ListArgs {

@@ -1,5 +1,5 @@
 // Nearest neighbours and neighbour lists, decided from the predicted double-precision positions.
-// The distance is the one of src/neighbours.rs, operation by operation.
+// The distance is the one of src/grape/neighbours.rs, operation by operation.
 #pragma once
 
 #include "layout.cuh"
@@ -93,12 +93,16 @@ __device__ __forceinline__ Nearest nearest_among(const ForceArgs& a, const IReco
 __device__ __forceinline__ bool is_decided(const ForceArgs& a, const IRecord& i, const Candidate& best)
 {
     // The absolute error of r^2 matters where RELATIVE_ERROR of it does not cover the rounding of the coordinates.
+    const double farthest = a.deciding.farthest;
     double slack = 0.0;
+    bool near = best.least <= farthest * farthest;
     for (int k = 0; k < 3; ++k) {
-        const double e = i.x[k] * a.j.length * a.deciding.precision;
+        const double x = i.x[k] * a.j.length;
+        const double e = x * a.deciding.precision;
         slack += e * e * (1 << 18);
+        near = near && fabs(x) <= farthest;
     }
-    return best.least * (1.0 + RELATIVE_ERROR) + slack < best.second;
+    return near && best.least * (1.0 + RELATIVE_ERROR) + slack < best.second;
 }
 
 // Where the threads of a block meet.

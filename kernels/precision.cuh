@@ -25,7 +25,6 @@ struct Float {
     static __device__ __forceinline__ float rsqrt(float x) { return kirin_rsqrt(x); }
     static __device__ __forceinline__ float round(double x) { return __double2float_rn(x); }
     static __device__ __forceinline__ int label(float w) { return __float_as_int(w); }
-    static __device__ __forceinline__ float not_a_number() { return __int_as_float(0x7fffffff); }
     static __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
 
     // A particle that is not there: massless, and so far away that it is nobody's neighbour.
@@ -78,7 +77,6 @@ struct Double {
     static __device__ __forceinline__ double round(double x) { return x; }
     static __device__ __forceinline__ double low(double) { return 0.0; }
     static __device__ __forceinline__ int label(double w) { return __double2loint(w); }
-    static __device__ __forceinline__ double not_a_number() { return __longlong_as_double(0x7ff8000000000000LL); }
     static __device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff0000000000000LL); }
 
     static __device__ __forceinline__ double4 absent(int vector)

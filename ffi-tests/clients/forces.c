@@ -1,4 +1,4 @@
-/* Reads a particle set, computes the forces through the C spellings, prints them. */
+/* Reads particle sets, one after the other, computes the forces through the C spellings, prints them. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,21 +47,11 @@ static void print_block(int ni)
     }
 }
 
-int main(int argc, char **argv)
+static int forces(int nj)
 {
-    int nj, ni, j, i, done, n, pipes, status;
-    double ti, eps2;
+    int ni = (int)number(), pipes = g6_npipes(), j, i, done, n;
+    double ti = number(), eps2 = number();
 
-    if (argc != 2 || !(input = fopen(argv[1], "r")))
-        return 2;
-    nj = (int)number();
-    ni = (int)number();
-    ti = number();
-    eps2 = number();
-    pipes = g6_npipes();
-    g6_open(0);
-    g6_set_tunit(45);
-    g6_set_xunit(45);
     for (j = 0; j < nj; j++) {
         double a2by18[3], a1by6[3], aby2[3], vj[3], xj[3], t, dt, mass;
         int address = (int)number(), label = (int)number();
@@ -86,12 +76,26 @@ int main(int argc, char **argv)
             h2[i] = number();
         }
         g6calc_firsthalf(0, nj, n, index_i, x, v, acc, jerk, pot, eps2, h2);
-        status = g6calc_lasthalf2(0, nj, n, index_i, x, v, eps2, h2, acc, jerk, pot, nearest);
-        if (status)
+        if (g6calc_lasthalf2(0, nj, n, index_i, x, v, eps2, h2, acc, jerk, pot, nearest))
             return 4;
         print_block(n);
     }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int nj, status = 0;
+
+    if (argc != 2 || !(input = fopen(argv[1], "r")))
+        return 2;
+    g6_npipes();
+    g6_open(0);
+    g6_set_tunit(45);
+    g6_set_xunit(45);
+    while (!status && fscanf(input, "%d", &nj) == 1)
+        status = forces(nj);
     g6_close(0);
     fclose(input);
-    return 0;
+    return status;
 }

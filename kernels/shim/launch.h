@@ -50,6 +50,8 @@ std::string launch(const Kernel &kernel, const void *args, Index grid, Index blo
 // __syncthreads: returns whether any thread of the block voted.
 int barrier(const char *file, int line, int vote);
 void fence();
+// Nanoseconds: the clock of a processor of 1 GHz.
+long long clock();
 
 } // namespace shim
 

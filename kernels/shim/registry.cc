@@ -2,6 +2,8 @@
 
 #include "launch.h"
 
+#include <chrono>
+
 KIRIN_SHIM_LOCAL shim::Index threadIdx, blockIdx;
 shim::Index blockDim, gridDim;
 
@@ -24,6 +26,11 @@ const Kernel *find(const std::string &name)
         if (name == kernel->name)
             return kernel;
     return nullptr;
+}
+
+long long clock()
+{
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
 } // namespace shim

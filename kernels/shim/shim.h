@@ -151,6 +151,7 @@ static inline unsigned atomicInc(unsigned *at, unsigned most)
     return shim_update(at, [=](unsigned old) { return old >= most ? 0 : old + 1; });
 }
 
+static inline long long clock64() { return ::shim::clock(); }
 static inline void __threadfence() { ::shim::fence(); }
 template <class T> static inline T __ldg(const T *at) { return *at; }
 template <class T> static inline T __ldcg(const T *at) { return *at; }

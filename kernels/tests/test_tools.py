@@ -101,6 +101,30 @@ class Slots(unittest.TestCase):
         for loop in (self.plain, self.masked):
             self.assertEqual(vars(loop.around[1]), {"slots": 18, "pairs": 0})
 
+    def test_ways_that_read_the_clock_are_left_out(self):
+        text = """
+	.section	.text.again,"ax",@progbits
+.PAGE:
+        /*0000*/                   IADD3 R0, R0, 0x1, RZ ;
+.PAIRS:
+        /*0010*/                   MUFU.RSQ R14, R13 ;
+        /*0020*/               @P0 BRA `(.PAIRS) ;
+        /*0030*/              @!P1 BRA `(.SOUND) ;
+        /*0040*/                   CS2R.32 R4, SR_CLOCKLO ;
+.AGAIN:
+        /*0050*/                   MUFU.RSQ64H R14, R13 ;
+        /*0060*/               @P2 BRA `(.AGAIN) ;
+        /*0070*/                   CS2R.32 R5, SR_CLOCKLO ;
+.SOUND:
+        /*0080*/               @P3 BRA `(.PAGE) ;
+        /*0090*/                   EXIT ;
+"""
+        (only,) = slots.pair_loops(disassembly.parse(text)["again"])
+        self.assertEqual((only.address, only.inner()), (0x10, 2.0))
+        self.assertEqual(vars(only.around[0]), {"slots": 3, "pairs": 0})
+        (_, other) = slots.pair_loops(disassembly.parse(text.replace("SR_CLOCKLO", "SR_TID.X"))["again"])
+        self.assertEqual((other.address, other.around[0].slots), (0x50, 7))
+
     def test_shares(self):
         self.assertAlmostEqual(self.plain.with_leaf(64), 3.5 + 11 / 64)
         self.assertAlmostEqual(self.masked.with_leaf(64), (14 + 63 * 4) / 64)

@@ -2,6 +2,9 @@
 
 A pair needs exactly one reciprocal root, so the roots in a loop's body count its pairs. Each
 instruction takes one issue slot.
+
+Ways on which a kernel reads the clock are rare and are not counted: leaves that are summed again
+(kernels/again.cuh), which take their time for the statistics.
 """
 
 from . import loops
@@ -68,6 +71,10 @@ class PairLoop:
         return {kind: count / self.pairs for kind, count in counts.items()}
 
 
+def reads_clock(instruction):
+    return "SR_CLOCK" in instruction.operands
+
+
 def stored_bytes(code):
     """Bytes that one thread puts into shared memory."""
     total = 0
@@ -87,6 +94,17 @@ class Flow:
         self.loops = loops.loops_of(self.blocks)
         self.threads = threads or 0
         self.shared = shared
+        self.usual = self.reachable_without_clock()
+
+    def reachable_without_clock(self):
+        """The blocks that are reached without a look at the clock."""
+        found, ahead = set(), [0]
+        while ahead:
+            n = ahead.pop()
+            if n not in found and not any(map(reads_clock, self.code([n]))):
+                found.add(n)
+                ahead += self.blocks[n].next
+        return found
 
     def code(self, chosen):
         """The instructions of some blocks."""
@@ -113,7 +131,7 @@ class Flow:
         # Inner loops become single nodes, named after their headers.
         node = {n: child.header for child in outer.children for n in child.blocks}
         size, edges = {}, {}
-        beside = [child for child in outer.children if child is not inner]
+        beside = [child for child in outer.children if child is not inner and child.header in self.usual]
         turns = self.turns([child for child in beside if not self.has_pairs(child)])
         size[inner.header] = (0, 0)
         for child in beside:
@@ -122,8 +140,8 @@ class Flow:
         for n in outer.own_blocks():
             code = self.code([n])
             size[n] = (0, 0) if self.is_cold(n) else (len(code), sum(map(is_root, code)))
-        for n in outer.blocks:
-            for to in self.blocks[n].next & outer.blocks - {outer.header}:
+        for n in outer.blocks & self.usual:
+            for to in self.blocks[n].next & outer.blocks & self.usual - {outer.header}:
                 if node.get(n, n) != node.get(to, to):
                     edges.setdefault(node.get(n, n), set()).add(node.get(to, to))
         backwards = {}
@@ -155,7 +173,7 @@ def pair_loops(function, threads=None, shared=0):
     """The pair loops of a function; `threads` a block and static `shared` bytes tell how long
     the loops run that fill shared memory."""
     flow = Flow(function, threads, shared)
-    with_pairs = [loop for loop in flow.loops if flow.has_pairs(loop)]
+    with_pairs = [loop for loop in flow.loops if flow.has_pairs(loop) and loop.header in flow.usual]
     result = []
     for loop in with_pairs:
         if any(child in with_pairs for child in loop.children):

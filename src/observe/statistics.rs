@@ -44,7 +44,8 @@ pub struct Phases {
     pub prediction: Duration,
     /// Of partial sums, and what follows them.
     pub joining: Duration,
-    /// Of leaves that were summed again in double precision, of all threads together. It is part of the force.
+    /// Of leaves that were summed again in double precision, of all threads (thread blocks of a GPU) together. It
+    /// is part of the force.
     pub again: Duration,
 }
 

@@ -1,5 +1,7 @@
 // The opcodes that compute with integers, bits and predicates, and those that only move.
 
+#include <chrono>
+
 #include "table.h"
 
 namespace ptx {
@@ -125,6 +127,16 @@ struct Integers : Adder {
     template <class... A> void conversions() { (converted_from<A>(), ...); }
 };
 
+// Nanoseconds: that of a processor of 1 GHz.
+template <bool masked> void clock(Team &t, const Step &s)
+{
+    auto *d = t.lanes<Lane<u64>::Type>(s.to);
+    const u32 *m = t.mask();
+    const u64 now = u64(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+    for (unsigned i = 0; i < t.width(); ++i)
+        d[i] = !masked || m[i] ? now : d[i];
+}
+
 } // namespace
 
 void add_integers(Table &table)
@@ -170,6 +182,7 @@ void add_integers(Table &table)
     to.add1<LowHalf, u32, u64>("low half");
     to.add1<HighHalf, u32, u64>("high half");
     to.add2<Halves, u64, u32, u32>("halves");
+    table["clock"] = {clock<false>, clock<true>, Denormals::any, "u64"};
 }
 
 } // namespace ptx

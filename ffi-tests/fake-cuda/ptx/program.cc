@@ -181,6 +181,15 @@ private:
         return true;
     }
 
+    // `mov.u64 x, %clock64`, the one register that changes by itself
+    bool clock()
+    {
+        if (now->opcode != "mov.u64" || now->operands.size() != 2 || now->operands[1].name != "%clock64")
+            return false;
+        compute(*arithmetic("clock"), {now->operands[0]});
+        return true;
+    }
+
     void address(Step &made, const Operand &at, const std::string &space)
     {
         if (at.kind != Operand::address)
@@ -312,7 +321,7 @@ private:
 
     void translate()
     {
-        if (control() || halves())
+        if (control() || halves() || clock())
             return;
         if (const Operation *operation = arithmetic(now->opcode))
             compute(*operation, now->operands);

@@ -1,9 +1,15 @@
 //! The same bits however the work is divided, ordered and placed.
 
+use ffi_tests::sets::Set;
+
 use crate::{PRECISIONS, forces, input, set};
 
 fn same(variants: &[&[(&str, &str)]]) {
-    let input = input(&set(2300, 330, 1e-4));
+    same_of(&set(2300, 330, 1e-4), variants);
+}
+
+pub fn same_of(set: &Set, variants: &[&[(&str, &str)]]) {
+    let input = input(set);
     for precision in PRECISIONS {
         let of = |settings: &[(&str, &str)]| {
             let all = [&[("KIRIN_PRECISION", precision)], settings].concat();

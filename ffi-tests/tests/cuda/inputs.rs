@@ -11,10 +11,16 @@ pub const PRECISIONS: [&str; 3] = ["double", "mixed", "single"];
 
 /// A file for the client.
 pub fn input(set: &Set) -> PathBuf {
+    write(std::slice::from_ref(set))
+}
+
+/// A file of several sets, one after the other.
+pub fn write(sets: &[Set]) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let path = library::workspace().join(format!("set-{number}"));
-    std::fs::write(&path, set.to_text()).expect("the target folder is writable");
+    std::fs::write(&path, sets.iter().map(Set::to_text).collect::<String>())
+        .expect("the target folder is writable");
     path
 }
 

@@ -2,6 +2,8 @@
 
 #[path = "../cuda/bits.rs"]
 mod bits;
+#[path = "../cuda/close.rs"]
+mod close;
 #[path = "../cuda/fake.rs"]
 mod fake;
 #[path = "../cuda/faults.rs"]

@@ -3,7 +3,6 @@
 use crate::backend::ForceRequest;
 use crate::backend::cuda::device::Job;
 use crate::backend::cuda::device::units::DeviceUnits;
-use crate::backend::scaling::FARTHEST;
 use crate::grape::jmemory::JMemory;
 use crate::grape::particle::IParticle;
 use crate::grape::sum_tree::share;
@@ -75,14 +74,5 @@ impl Field {
             predictor: self.predictor,
             join: self.join,
         }
-    }
-
-    /// Whether the devices have the range for an i-particle.
-    pub fn is_representable(&self, i: &IParticle) -> bool {
-        let (least, most) = (1e-24, FARTHEST);
-        let length = self.scale.units.length;
-        let eps2 = i.eps2 * (length * length);
-        i.x.iter().all(|x| (x * length).abs() <= most)
-            && (i.eps2 == 0.0 || (least..=most).contains(&eps2))
     }
 }

@@ -47,9 +47,10 @@ unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
 plain! {
     /// One page, by its place in device memory.
-    PageInfo: 32 {
+    PageInfo: 40 {
         mass_unit: f64,
         mass_inverse: f64,
+        least_mass: f64,
         number: u32,
         least_label: i32,
         greatest_label: i32,
@@ -58,7 +59,7 @@ plain! {
 }
 plain! {
     /// A page to bring up to date.
-    PageWork: 48 {
+    PageWork: 56 {
         info: PageInfo,
         place: u32,
         begin: u32,
@@ -115,15 +116,23 @@ plain! {
 }
 plain! {
     /// Where the nearest neighbours go.
-    Deciding: 24 {
+    Deciding: 32 {
         r2: Pointer,
         label: Pointer,
         precision: f64,
+        farthest: f64,
+    }
+}
+plain! {
+    /// Leaves that were summed again in double precision.
+    Redone: 16 {
+        leaves: u64,
+        clocks: u64,
     }
 }
 plain! {
     /// Arguments of `force_*`, `join_sums` and `nearest_neighbours`.
-    ForceArgs: 216 {
+    ForceArgs: 240 {
         j: Sources,
         particles: Pointer,
         order: Pointer,
@@ -135,8 +144,10 @@ plain! {
         leaf: Pointer,
         joining: Joining,
         deciding: Deciding,
+        redone: Pointer,
         done: Pointer,
         nj: u64,
+        ti: f64,
         ni: u32,
         pages: u32,
         parts: u32,

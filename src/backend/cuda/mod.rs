@@ -14,12 +14,12 @@ mod layout;
 mod plan;
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use self::device::DeviceQueue;
 use self::driver::Failure;
 use self::field::Field;
-use super::{Backend, ForceRequest, Results, cpu, reference};
+use super::{Backend, ForceRequest, Results, cpu};
 use crate::error::Result;
 use crate::grape::jmemory::{BESIDE_A_PAGE, JMemory};
 use crate::grape::neighbours::{self, ListRules, NeighbourLists};
@@ -112,6 +112,8 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Abse
         wish: 0,
         lost,
         recoveries: 0,
+        redone_by_lost: (0, Duration::ZERO),
+        redone: (0, Duration::ZERO),
         measured: false,
         phases: Phases::default(),
     }))
@@ -157,6 +159,10 @@ struct Cuda {
     lost: Vec<String>,
     /// Devices lost at work.
     recoveries: u64,
+    /// Leaves summed again in double precision, and the time that took: by devices that were lost since,
+    /// and by all when a block was last finished.
+    redone_by_lost: (u64, Duration),
+    redone: (u64, Duration),
     /// Whether the next block is timed.
     measured: bool,
     phases: Phases,
@@ -209,6 +215,10 @@ impl Backend for Cuda {
 
     fn recoveries(&self) -> u64 {
         self.recoveries
+    }
+
+    fn leaves_again(&self) -> u64 {
+        self.redone.0 + self.host.as_ref().map_or(0, |host| host.leaves_again())
     }
 
     fn start(&mut self, memory: &mut JMemory, block: &ForceRequest) -> Result<()> {
@@ -265,7 +275,12 @@ impl Backend for Cuda {
             false => None,
         };
         match computed {
-            Some(()) => self.redo_doubtful(memory, block, nearest, results),
+            Some(()) => {
+                let redone = self.redone();
+                self.phases.again = redone.1.saturating_sub(self.redone.1);
+                self.redone = redone;
+                Ok(())
+            }
             None => self.host().finish(memory, block, nearest, results),
         }
     }
@@ -330,12 +345,19 @@ impl Cuda {
         done
     }
 
+    /// Leaves summed again by all devices that there were, and the time of that.
+    fn redone(&self) -> (u64, Duration) {
+        let of_units = self.queues.iter().map(DeviceQueue::redone);
+        of_units.fold(self.redone_by_lost, sum)
+    }
+
     /// Goes on without a device.
     #[cold]
     fn lose(&mut self, Lost { queue, failure }: Lost) {
         self.queued = None;
         self.recoveries += 1;
         let queue = self.queues.remove(queue);
+        self.redone_by_lost = sum(self.redone_by_lost, queue.redone());
         let Device { ordinal, name, .. } = queue.device;
         if !failure.is_harmless() {
             queue.device.mark_failed();
@@ -393,42 +415,6 @@ impl Cuda {
         Ok(())
     }
 
-    /// Computes in double precision what the devices could not decide: coincident particles without
-    /// softening, numbers beyond the range of the kernels.
-    fn redo_doubtful(
-        &self,
-        memory: &JMemory,
-        block: &ForceRequest,
-        nearest: bool,
-        results: &mut Results,
-    ) -> Result<()> {
-        let single = self.settings.precision != Precision::Double;
-        let is_doubtful = |&k: &usize| {
-            !results.forces[k].is_finite()
-                || (nearest && results.nearest[k].is_none())
-                || (single && !self.field.is_representable(&block.particles[k]))
-        };
-        let mut again = Vec::new();
-        for k in (0..block.particles.len()).filter(is_doubtful) {
-            allocation::push(&mut again, k, PURPOSE)?;
-        }
-        if again.is_empty() || self.field.below == 0 {
-            return Ok(());
-        }
-        let redone = ForceRequest {
-            particles: allocation::collect(again.iter().map(|&k| block.particles[k]), PURPOSE)?,
-            ..*block
-        };
-        let redone = reference::results(memory, &redone, nearest)?;
-        for (n, &k) in again.iter().enumerate() {
-            results.forces[k] = redone.forces[n];
-            if nearest {
-                results.nearest[k] = redone.nearest[n];
-            }
-        }
-        Ok(())
-    }
-
     fn lists(
         &mut self,
         memory: &JMemory,
@@ -456,6 +442,10 @@ impl Cuda {
         }
         Ok(Ok(lists))
     }
+}
+
+fn sum(a: (u64, Duration), b: (u64, Duration)) -> (u64, Duration) {
+    (a.0 + b.0, a.1 + b.1)
 }
 
 impl Drop for Cuda {

@@ -1,10 +1,12 @@
 //! Every instruction set, precision and width against the reference.
 
+mod binary;
 mod bits;
 mod close;
 mod lists;
 mod nearest;
 
+use self::binary::Numbers;
 use super::engine::Cpu;
 use super::simd::portable::Portable;
 use super::{available, build};
@@ -12,23 +14,6 @@ use crate::backend::{Backend, ForceRequest, Results, reference};
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::particle::{Force, IParticle, JParticle};
 use crate::process::settings::{InstructionSet, Precision};
-
-/// Repeatable numbers in (-1, 1).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 11) as f64) / (1u64 << 52) as f64 - 1.0
-    }
-
-    fn vector(&mut self, scale: f64) -> [f64; 3] {
-        [0; 3].map(|_| scale * self.next())
-    }
-}
 
 /// `n` particles around the origin, labels and addresses equal, moving.
 fn cluster(n: i32, scale: f64) -> (JMemory, Vec<JParticle>) {

@@ -8,6 +8,7 @@ use crate::backend::cuda::layout::{
 };
 use crate::backend::cuda::plan::LaunchPlan;
 use crate::backend::cuda::plan::tree::Tree;
+use crate::backend::scaling::FARTHEST;
 use crate::process::settings::{Place, Precision};
 
 /// Bytes of partial sums up to which the host joins them, where it may choose: what is more to
@@ -103,6 +104,7 @@ impl DeviceQueue {
             self.candidates
                 .reserve(current, plan.parts * ni * (8 + 8 + 4))?;
         }
+        self.redone.reserve(current, &self.stream)?;
         if last {
             self.done.reserve(current, &self.stream, plan.blocks * 4)?;
         }
@@ -142,9 +144,12 @@ impl DeviceQueue {
                 r2: if_nearest(r2),
                 label: if_nearest(r2 + (ni * 8) as Pointer),
                 precision: self.coordinate_error(),
+                farthest: self.farthest(),
             },
+            redone: self.redone.address(),
             done: if last { self.done.address() } else { 0 },
             nj: job.nj as u64,
+            ti: job.ti,
             ni: ni as u32,
             pages: job.pages as u32,
             parts: plan.parts as u32,
@@ -183,7 +188,16 @@ impl DeviceQueue {
             // SAFETY: both buffers have the size; the pinned one is not touched before the next wait.
             unsafe { self.stream.download(self.pinned.start(), results, answer)? };
         }
+        self.redone.fetch(&self.stream)?;
         Ok(queued)
+    }
+
+    /// Distances and coordinates up to which no absent particle is taken for a present one.
+    fn farthest(&self) -> f64 {
+        match self.precision {
+            Precision::Double => 1e140,
+            Precision::Mixed | Precision::Single => FARTHEST,
+        }
     }
 
     /// Relative error of a coordinate as the pair loop sees it.

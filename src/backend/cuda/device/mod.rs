@@ -8,15 +8,16 @@ pub mod units;
 mod upload;
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use self::plans::Trees;
 use self::store::{Store, Todo};
 use self::units::slots;
 use self::upload::{Upload, bytes_of};
-use crate::backend::cuda::driver::memory::{Counters, DeviceBuffer, PinnedBuffer};
+use crate::backend::cuda::driver::memory::{Counters, DeviceBuffer, PinnedBuffer, Tally};
 use crate::backend::cuda::driver::modules::Module;
 use crate::backend::cuda::driver::{Current, Device, Kernel, Lease, Result, Stream};
-use crate::backend::cuda::layout::{AdvanceArgs, IRecord, PageWork, RECORD};
+use crate::backend::cuda::layout::{AdvanceArgs, IRecord, PageWork, RECORD, Redone};
 use crate::backend::cuda::plan::LaunchPlan;
 use crate::backend::scaling::Units;
 use crate::grape::jmemory::{JMemory, PAGE};
@@ -76,6 +77,10 @@ pub struct DeviceQueue {
     candidates: DeviceBuffer,
     /// Thread blocks that are done with their i-particles: zero between launches.
     done: Counters,
+    /// Leaves that were summed again.
+    redone: Tally<Redone>,
+    /// The same as of the last job that was finished.
+    known_redone: Redone,
     /// Results, on the device and here.
     answer: DeviceBuffer,
     pinned: PinnedBuffer,
@@ -131,6 +136,8 @@ impl DeviceQueue {
             sums: DeviceBuffer::default(),
             candidates: DeviceBuffer::default(),
             done: Counters::default(),
+            redone: Tally::default(),
+            known_redone: Redone::default(),
             answer: DeviceBuffer::default(),
             pinned: PinnedBuffer::default(),
             kernels: HashMap::new(),
@@ -204,6 +211,7 @@ impl DeviceQueue {
         let current = self.lease.enter()?;
         self.stream.wait(&current)?;
         self.busy = false;
+        self.known_redone = self.redone.read();
         let Queued { ni, kept, .. } = queued;
         let count = queued.sums / 8;
         // SAFETY: the device has written so much into the pinned memory, and is done; the buffer is
@@ -226,6 +234,15 @@ impl DeviceQueue {
             sums,
             nearest: (r2, labels),
         }))
+    }
+
+    /// How many leaves were summed again in double precision in the jobs that are finished, and the time
+    /// that this took, of all thread blocks together.
+    pub fn redone(&self) -> (u64, Duration) {
+        let Redone { leaves, clocks } = self.known_redone;
+        let seconds = clocks as f64 * 1e-9 / self.device.clock;
+        let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        (leaves, time)
     }
 
     /// Stores what has changed and predicts what is not predicted. The last batch is left in the
@@ -355,6 +372,7 @@ impl Drop for DeviceQueue {
             buffer.free(&current);
         }
         self.done.free(&current);
+        self.redone.free(&current);
         self.pinned.free(&current);
         self.stream.free(&current);
     }

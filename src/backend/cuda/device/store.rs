@@ -114,13 +114,19 @@ impl Store {
         let before = slot
             .as_ref()
             .filter(|r| r.mass_version == page.mass_version() && !todo.fresh);
-        let (mass_unit, doubtful) = match before {
-            Some(r) => (r.info.mass_unit, r.info.flags & IS_DOUBTFUL),
-            None if precision == Precision::Double => (1.0, 0),
-            None => match scaling::of_masses(page.mass()) {
-                (unit, true) => (unit, 0),
-                (unit, false) => (unit, IS_DOUBTFUL),
-            },
+        let (mass_unit, least_mass, doubtful) = match before {
+            Some(r) => (
+                r.info.mass_unit,
+                r.info.least_mass,
+                r.info.flags & IS_DOUBTFUL,
+            ),
+            // Nobody asks for the smallest.
+            None if precision == Precision::Double => (1.0, 0.0, 0),
+            None => {
+                let (unit, fits) = scaling::of_masses(page.mass());
+                let least = scaling::least_mass(page.mass()) / unit.abs();
+                (unit, least, if fits { 0 } else { IS_DOUBTFUL })
+            }
         };
         let before = slot
             .as_ref()
@@ -132,6 +138,7 @@ impl Store {
         let info = PageInfo {
             mass_unit,
             mass_inverse: 1.0 / mass_unit,
+            least_mass,
             number: page.number(),
             least_label,
             greatest_label,

@@ -2,12 +2,14 @@
 //! needs the device's context for that.
 
 use std::ffi::c_void;
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use cudarc::driver::sys;
 
 use crate::backend::cuda::driver::functions::driver;
 use crate::backend::cuda::driver::{Current, Result, Stream, ask, check};
+use crate::backend::cuda::layout::Plain;
 
 /// Memory of a device that grows when it must; its contents are lost then.
 #[derive(Default)]
@@ -75,6 +77,65 @@ impl Counters {
     /// Gives the memory back.
     pub fn free(&mut self, current: &Current<'_>) {
         self.0.free(current);
+    }
+}
+
+/// Numbers to which kernels add, and which the host reads after it has waited for them: zero at first.
+/// They are in memory of the host where the device can add to that.
+#[derive(Default)]
+pub struct Tally<T> {
+    host: PinnedBuffer,
+    device: Counters,
+    numbers: PhantomData<T>,
+}
+
+impl<T: Plain + Default> Tally<T> {
+    /// Where kernels find them.
+    pub fn address(&self) -> u64 {
+        self.host.mapped().unwrap_or(self.device.address())
+    }
+
+    /// Makes sure that they are there.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver; there are none then.
+    pub fn reserve(&mut self, current: &Current<'_>, stream: &Stream) -> Result<()> {
+        self.host.reserve(current, size_of::<T>())?;
+        match self.host.mapped() {
+            Some(_) => Ok(()),
+            None => self.device.reserve(current, stream, size_of::<T>()),
+        }
+    }
+
+    /// Queues what it takes to read them after the next wait.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn fetch(&self, stream: &Stream) -> Result<()> {
+        if self.host.mapped().is_some() {
+            return Ok(());
+        }
+        let to = self.host.start();
+        // SAFETY: both have the size; what is there is not read before the next wait.
+        unsafe { stream.download(to, self.device.address(), size_of::<T>()) }
+    }
+
+    /// As they were at the last wait, or later.
+    pub fn read(&self) -> T {
+        if self.host.bytes() == 0 {
+            return T::default();
+        }
+        // SAFETY: so many bytes are there, aligned for any number, and any bits are numbers; that the
+        // device may be writing to them is why the read is volatile.
+        unsafe { self.host.start().cast::<T>().read_volatile() }
+    }
+
+    /// Gives the memory back.
+    pub fn free(&mut self, current: &Current<'_>) {
+        self.host.free(current);
+        self.device.free(current);
     }
 }
 
