@@ -90,8 +90,9 @@ fn a_small_block_is_two_launches_and_one_wait() {
     }
 }
 
+/// The third is the count of leaves that were summed again.
 #[test]
-fn a_device_that_does_not_see_the_host_costs_two_copies_more() {
+fn a_device_that_does_not_see_the_host_costs_three_copies_more() {
     let settings = [&WIDE[..], &[("FAKE_CUDA_MAPS", "0")]].concat();
     let Some(run) = steps("16384 8 3 1 0", &settings) else {
         return;
@@ -100,6 +101,7 @@ fn a_device_that_does_not_see_the_host_costs_two_copies_more() {
         "cuMemcpyHtoDAsync_v2",
         "advance_mixed",
         "force_mixed_jerk_nearest_1",
+        "cuMemcpyDtoHAsync_v2",
         "cuMemcpyDtoHAsync_v2",
         "cuStreamSynchronize",
     ];
