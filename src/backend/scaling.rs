@@ -81,12 +81,13 @@ pub fn least_mass(masses: &[f64]) -> f64 {
 }
 
 /// Units in which the typical one of some predicted particles has numbers of order one, and whether
-/// single precision has the range for the others beside it.
+/// single precision has the range for the others beside it. Infinite and undefined components have no
+/// part in it: their pairs show in the sums.
 pub fn suitable(particles: impl Iterator<Item = ([f64; 3], [f64; 3])>) -> (Units, bool) {
     let mut norms = [Vec::new(), Vec::new()];
     for (x, v) in particles {
         for (norms, vector) in norms.iter_mut().zip([x, v]) {
-            norms.push(vector.iter().fold(0.0_f64, |m, c| m.max(c.abs())));
+            norms.push(greatest_component(&vector));
         }
     }
     // The median: one escaper must not squeeze the others into rounding errors.
@@ -108,6 +109,12 @@ pub fn suitable(particles: impl Iterator<Item = ([f64; 3], [f64; 3])>) -> (Units
     (Units { length, velocity }, representable)
 }
 
+/// The largest magnitude among the finite components of a vector, 0 if there are none.
+pub fn greatest_component(vector: &[f64; 3]) -> f64 {
+    let finite = vector.iter().filter(|c| c.is_finite());
+    finite.fold(0.0, |greatest, c| c.abs().max(greatest))
+}
+
 /// Whether a number that is not zero lies outside a range.
 pub fn outside(value: f64, (least, most): (f64, f64)) -> bool {
     value != 0.0 && !(least..=most).contains(&value)
@@ -117,4 +124,30 @@ pub fn outside(value: f64, (least, most): (f64, f64)) -> bool {
 fn inverse_power_of_two(value: f64) -> f64 {
     let exponent = (value.to_bits() >> 52 & 0x7ff) as i32 - 1023;
     2.0_f64.powi(-exponent.clamp(-1000, 1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_infinite_does_not_choose_the_units() {
+        let usual = ([1.0, 2.0, 0.5], [3.0, 0.0, -1.0]);
+        for odd in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            let wild = ([odd, 1.0, odd], [0.0, odd, 1.0]);
+            let (units, representable) = suitable([wild, usual, wild].into_iter());
+            assert!(units.are_plain() && representable, "{odd}: {units:?}");
+        }
+    }
+
+    #[test]
+    fn the_typical_particle_chooses_the_units() {
+        let of = |x: f64| ([x; 3], [1e-9 * x; 3]);
+        let (units, representable) = suitable([of(3e18), of(2e18), of(1e18)].into_iter());
+        let scaled = [2e18 * units.length, 2e9 * units.velocity];
+        assert!(scaled.iter().all(|s| (1.0..2.0).contains(s)), "{units:?}");
+        assert!(representable);
+        let (_, representable) = suitable([of(1.0), of(1e10), of(1e-10)].into_iter());
+        assert!(!representable);
+    }
 }

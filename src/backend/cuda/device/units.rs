@@ -67,10 +67,9 @@ impl DeviceUnits {
     }
 }
 
-/// What is not a number raises nothing.
 fn raise(greatest: &mut [f64; 2], x: &[f64; 3], v: &[f64; 3]) {
     for (greatest, vector) in greatest.iter_mut().zip([x, v]) {
-        *greatest = vector.iter().fold(*greatest, |m, c| m.max(c.abs()));
+        *greatest = greatest.max(scaling::greatest_component(vector));
     }
 }
 
