@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """CMC's initial conditions as a snapshot for `monte-carlo --input`.
 
-    cmc_input.py king.hdf5 king.txt        (needs pandas with PyTables)
+    cmc_input.py king.hdf5 king.txt        (needs h5py)
 
-CMC's table CLUS_OBJ_DATA has a row for each star with its mass m, radius r, radial and transverse velocity vr and
-vt in N-body units, between a row for the centre and one for infinity. Binaries become one star of their joint mass. Every
-star gets a random direction, as the snapshot's bodies stand in space.
+COSMIC, which makes them, writes pandas' fixed format: in the group CLUS_OBJ_DATA the columns of a block have their names in block0_items
+and stand side by side in block0_values. A row is a star with its mass m, radius r, radial and transverse velocity vr and vt
+in N-body units; the first row is the centre, with the mass of a black hole, and the last is infinity. Binaries become one star of their joint mass.
+Every star gets a random direction, as the snapshot's bodies stand in space.
 """
 
 import math
@@ -35,9 +36,14 @@ def body(draw, mass, r, vr, vt):
 
 
 def snapshot(rows, seed=1):
-    """The lines of a snapshot of `rows` of (m, r, vr, vt)."""
+    """The lines of a snapshot of `rows` of (m, r, vr, vt), the first of which is the centre and the last infinity."""
     draw = random.Random(seed)
-    stars = [row for row in rows if row[0] > 0.0 and 0.0 < row[1] < 1e30]
+    rows = list(rows)
+    if len(rows) < 3 or not (rows[0][1] < 1e-300 and rows[-1][1] > 1e30):
+        raise ValueError("the first row is not the centre, or the last not infinity")
+    if rows[0][0] != 0.0:
+        raise ValueError("there is a black hole at the centre, which monte-carlo does not know")
+    stars = rows[1:-1]
     yield "kirin-snapshot 1"
     yield f"n {len(stars)}"
     yield "columns mass x y z vx vy vz"
@@ -46,17 +52,31 @@ def snapshot(rows, seed=1):
     yield "end"
 
 
+def read(path):
+    """The rows of (m, r, vr, vt) of CMC's file."""
+    import h5py
+
+    columns = {}
+    with h5py.File(path, "r") as file:
+        table = file["CLUS_OBJ_DATA"]
+        for name in table:
+            if name.endswith("_items"):
+                values = table[name.replace("_items", "_values")][()]
+                columns.update(zip((item.decode() for item in table[name]), values.T))
+    return zip(*(columns[name] for name in ("m", "r", "vr", "vt")))
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     try:
-        import pandas
+        lines = list(snapshot(read(sys.argv[1])))
     except ImportError as error:
-        sys.exit(f"cmc_input.py: {error}: pip install pandas tables")
-    table = pandas.read_hdf(sys.argv[1], key="CLUS_OBJ_DATA")
-    rows = table[["m", "r", "vr", "vt"]].itertuples(index=False, name=None)
+        sys.exit(f"cmc_input.py: {error}: pip install h5py")
+    except (OSError, KeyError, ValueError) as error:
+        sys.exit(f"cmc_input.py: {sys.argv[1]}: {error}")
     with open(sys.argv[2], "w", encoding="utf-8") as out:
-        out.writelines(line + "\n" for line in snapshot(rows))
+        out.writelines(line + "\n" for line in lines)
 
 
 if __name__ == "__main__":

@@ -244,7 +244,9 @@ fn streams(snapshot: &Snapshot) -> Result<Vec<Stream>, String> {
         let line = Line::new(STREAMS, value);
         for word in line.clone().rest::<String>()? {
             let half = |part: Option<&str>| u64::from_str_radix(part?, 16).ok();
+            let is_state = word.len() == 32 && word.bytes().all(|b| b.is_ascii_hexdigit());
             let words = half(word.get(..16)).zip(half(word.get(16..)));
+            let words = words.filter(|_| is_state);
             let stream = words.and_then(|(a, b)| Stream::of_words([a, b]));
             streams.push(stream.map_or_else(|| line.refuse(), Ok)?);
         }

@@ -6,6 +6,7 @@
 //! of all j: what one shell has of another does not depend on which of them moved. Both components of the velocity are
 //! scaled alike.
 
+use crate::bisection::{STARS_TOGETHER, Search, bisect};
 use crate::partition::BIN;
 use crate::potential::Potential;
 use crate::stars::Group;
@@ -13,13 +14,12 @@ use crate::stars::Group;
 /// Part of its kinetic energy that a star may lose at most to what another could not pay.
 const LARGEST_SHARE: f64 = 0.5;
 
-/// v^2 after the correction: of a star of mass `m` that was at the radius `start`, came to `r` with `v2` and
-/// climbed there by `climb` in the old potential; `index` counts the stars from 1, in the new one.
+/// v^2 after the correction: of a star of mass `m` that was at the radius `start`, now outside star `there` only, came to be star `index`
+/// with `v2`, and climbed there by `climb` in the old potential. Stars count from 1, in the new potential.
 #[inline]
 pub fn corrected(
     potential: &Potential,
-    radii: &[f64],
-    index: usize,
+    [there, index]: [usize; 2],
     m: f64,
     start: f64,
     v2: f64,
@@ -27,7 +27,7 @@ pub fn corrected(
 ) -> f64 {
     let node = potential.nodes[index];
     let u = 1.0 / start;
-    let there = potential.between[potential.index(radii, start)].phi(u) + m * u.min(node.u);
+    let there = potential.between[there].phi(u) + m * u.min(node.u);
     v2 + climb + there - (node.phi + m * node.u)
 }
 
@@ -35,37 +35,42 @@ pub fn corrected(
 /// the next ones of the bin pay; what they cannot is told, for all
 /// to share.
 pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Group<'_>) {
-    for (bin, told) in group.told.iter_mut().enumerate() {
-        let begin = bin * BIN;
-        let end = (begin + BIN).min(group.r.len());
-        let mut debt = 0.0;
-        for k in begin..end {
-            let (m, vr, vt) = (group.m[k], group.vr[k], group.vt[k]);
-            let v2 = vr * vr + vt * vt;
-            let index = group.first + k + 1;
-            let new = corrected(
-                potential,
-                radii,
-                index,
-                m,
-                group.start[k],
-                v2,
-                group.climb[k],
-            );
-            if new <= 0.0 || v2 == 0.0 {
-                debt += 0.5 * m * (v2 - new);
-                continue;
-            }
-            let mut new = new;
-            if debt > 0.0 {
-                let paid = debt.min(LARGEST_SHARE * 0.5 * m * new);
-                new -= 2.0 * paid / m;
-                debt -= paid;
-            }
-            let scale = (new / v2).sqrt();
-            group.vr[k] = vr * scale;
-            group.vt[k] = vt * scale;
+    for begin in (0..group.r.len()).step_by(STARS_TOGETHER) {
+        let end = (begin + STARS_TOGETHER).min(group.r.len());
+        let mut searches = [Search::default(); STARS_TOGETHER];
+        let searches = &mut searches[..end - begin];
+        let starts = &group.start[begin..end];
+        for (search, start) in searches.iter_mut().zip(starts) {
+            *search = potential.index.range(*start);
         }
-        *told = debt;
+        bisect(searches, |k, at| radii[at] <= starts[k]);
+        for (bin, searches) in searches.chunks(BIN).enumerate() {
+            let begin = begin + bin * BIN;
+            group.told[begin / BIN] = of_bin(potential, group, begin, searches);
+        }
     }
+}
+
+/// Corrects the velocities of a bin, and tells what is not paid.
+fn of_bin(potential: &Potential, group: &mut Group<'_>, begin: usize, there: &[Search]) -> f64 {
+    let mut debt = 0.0;
+    for (k, there) in (begin..).zip(there) {
+        let (m, vr, vt) = (group.m[k], group.vr[k], group.vt[k]);
+        let v2 = vr * vr + vt * vt;
+        let places = [there.found, group.first + k + 1];
+        let mut new = corrected(potential, places, m, group.start[k], v2, group.climb[k]);
+        if new <= 0.0 || v2 == 0.0 {
+            debt += 0.5 * m * (v2 - new);
+            continue;
+        }
+        if debt > 0.0 {
+            let paid = debt.min(LARGEST_SHARE * 0.5 * m * new);
+            new -= 2.0 * paid / m;
+            debt -= paid;
+        }
+        let scale = (new / v2).sqrt();
+        group.vr[k] = vr * scale;
+        group.vt[k] = vt * scale;
+    }
+    debt
 }

@@ -100,7 +100,7 @@ pub fn of_sums(potential: &Potential, radii: &[f64], sums: [f64; SUMMED]) -> Dia
         potential: energy,
         core_radius,
         core_density: squares / densities,
-        core_stars: potential.index(radii, core_radius),
+        core_stars: potential.star_inside(radii, core_radius),
         radii: FRACTIONS.map(|fraction| radii[potential.enclosing(fraction)]),
     }
 }

@@ -227,7 +227,7 @@ impl DensityProfile {
             let inner = if begin == 0 { 0.0 } else { radii[begin - 1] };
             let wanted = inner * 10.0_f64.powf(1.0 / SHELLS);
             let end = potential
-                .index(radii, wanted)
+                .star_inside(radii, wanted)
                 .max(begin + FEWEST_IN_SHELL)
                 .min(radii.len());
             let outer = radii[end - 1];

@@ -36,7 +36,7 @@ impl Ledger {
             climb,
             ..
         } = *escaper;
-        let there = potential.between[potential.index(radii, start)].phi(1.0 / start);
+        let there = potential.between[potential.star_inside(radii, start)].phi(1.0 / start);
         self.escapers += 1;
         self.escaped_mass += m;
         self.escaped += 0.5 * m * (v2 + climb + there);

@@ -15,6 +15,7 @@
 //!
 //! * [`stars`]: the stars of a rank; [`partition`]: which stars that are (equation 17)
 //! * [`random`]: random numbers with jumps, one stream for each bin of stars (section 3.6)
+//! * [`bisection`], [`radial_index`]: searches
 //! * [`sums`]: sums in one order on any number of ranks
 //! * [`cluster`]: a step, phase after phase; [`profile`]: where the time goes
 //! * [`model`], [`space`]: shells from models and bodies, and back
@@ -22,6 +23,7 @@
 //! * [`paper`]: the figures of the paper beside this machine
 //! * [`cross_check`]: the same bodies by direct summation
 
+pub mod bisection;
 pub mod checkpoint;
 pub mod cluster;
 pub mod collision;
@@ -40,6 +42,7 @@ pub mod partition;
 pub mod position;
 pub mod potential;
 pub mod profile;
+pub mod radial_index;
 pub mod random;
 pub mod redistribution;
 pub mod relaxation;

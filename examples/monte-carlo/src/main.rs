@@ -7,6 +7,7 @@ use kirin::process::ranks;
 use kirin_kit::command::Ended;
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Failure, Job, launch};
+use kirin_kit::interrupt;
 use monte_carlo::error::Error;
 use monte_carlo::options::Options;
 use monte_carlo::{cross_check, paper, session};
@@ -22,12 +23,19 @@ struct Command(Options);
 
 impl Job for Command {
     fn run<C: Communicator>(&self, world: C) -> Result<Ended, Failure> {
+        self.work(world)
+            .map_err(|e| Failure::of(e, |error: &Error| matches!(error, Error::Refused(_))))
+    }
+}
+
+impl Command {
+    fn work<C: Communicator>(&self, world: C) -> Result<Ended, Box<dyn std::error::Error>> {
         let Self(options) = self;
-        let ended = match options.report {
+        interrupt::catch()?;
+        match options.report {
             Some(_) => paper::report(world, options),
             None if options.cross_check => cross_check::run(world, options),
             None => session::run(world, options),
-        };
-        ended.map_err(|e| Failure::of(e, |error: &Error| matches!(error, Error::Refused(_))))
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! Phase 5, new orbits: between which radii a star of energy E and angular momentum J moves (equation 12), and
 //! where on its orbit it is put.
 
+use crate::bisection::{STARS_TOGETHER, Search, bisect_coarsely};
 use crate::partition::BIN;
-use crate::position;
-use crate::potential::{Between, Potential};
-use crate::random::Stream;
+use crate::position::{self, Orbit};
+use crate::potential::{Between, COARSE, Node, Potential};
 use crate::stars::Group;
 
 /// A star in the potential of the others.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Star {
     /// Index among all stars, from 1.
     pub index: usize,
@@ -16,6 +16,8 @@ pub struct Star {
     pub mass: f64,
     /// 1/r.
     pub u: f64,
+    /// Potential of the others at its place.
+    pub phi: f64,
     /// Specific energy.
     pub energy: f64,
     /// Specific angular momentum.
@@ -23,7 +25,7 @@ pub struct Star {
 }
 
 /// An end of an orbit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Apsis {
     /// Radius.
     pub r: f64,
@@ -37,11 +39,13 @@ impl Star {
     /// The star with this index, mass and velocity, which stands at its node of the potential.
     pub fn new(potential: &Potential, index: usize, mass: f64, [vr, vt]: [f64; 2]) -> Self {
         let node = potential.nodes[index];
+        let phi = node.phi + mass * node.u;
         Self {
             index,
             mass,
             u: node.u,
-            energy: node.phi + mass * node.u + 0.5 * (vr * vr + vt * vt),
+            phi,
+            energy: phi + 0.5 * (vr * vr + vt * vt),
             momentum: vt / node.u,
         }
     }
@@ -65,21 +69,28 @@ impl Star {
             - (self.momentum * u) * (self.momentum * u)
     }
 
-    /// Apocentre of a bound star: the interval from bisection over the stars outside, the radius from the
-    /// quadratic equation for 1/r that holds in it.
-    pub fn apocentre(&self, potential: &Potential) -> Apsis {
+    /// Whether the star has the energy to come to a node outside its own.
+    #[inline(always)]
+    fn rises_to(&self, node: &Node) -> bool {
         let j2 = self.momentum * self.momentum;
-        let outside = &potential.nodes[self.index + 1..];
         // The own shell is inside of all of them.
-        let reached = outside.partition_point(|node| {
-            2.0 * (self.energy - node.phi - self.mass * node.u) >= j2 * node.u * node.u
-        });
-        let index = self.index + reached;
+        2.0 * (self.energy - node.phi - self.mass * node.u) >= j2 * node.u * node.u
+    }
+
+    /// Whether the star does not come to a node inside its own.
+    #[inline(always)]
+    fn stays_above(&self, node: &Node) -> bool {
+        let j2 = self.momentum * self.momentum;
+        2.0 * (self.energy - node.phi - self.mass * self.u) < j2 * node.u * node.u
+    }
+
+    /// Apocentre of a bound star that is in the interval after star `index`, from the quadratic equation for
+    /// 1/r that holds there.
+    #[inline]
+    fn apocentre(&self, potential: &Potential, index: usize) -> Apsis {
         let felt = self.felt(potential, index);
         let depth = self.energy + felt.outside;
-        let slope = (felt.inside * felt.inside + 2.0 * j2 * depth)
-            .max(0.0)
-            .sqrt();
+        let slope = self.slope(&felt, depth);
         let r = (felt.inside + slope) / (-2.0 * depth);
         Apsis {
             r: r.max(1.0 / self.u),
@@ -89,18 +100,11 @@ impl Star {
     }
 
     /// Pericentre, likewise.
-    pub fn pericentre(&self, potential: &Potential) -> Apsis {
-        let j2 = self.momentum * self.momentum;
-        let inside = &potential.nodes[1..self.index];
-        let own = self.mass * self.u;
-        // Out of reach: all up to the first that is reached.
-        let index = inside
-            .partition_point(|node| 2.0 * (self.energy - node.phi - own) < j2 * node.u * node.u);
+    #[inline]
+    fn pericentre(&self, potential: &Potential, index: usize) -> Apsis {
         let felt = self.felt(potential, index);
-        let depth = self.energy + felt.outside;
-        let slope = (felt.inside * felt.inside + 2.0 * j2 * depth)
-            .max(0.0)
-            .sqrt();
+        let slope = self.slope(&felt, self.energy + felt.outside);
+        let j2 = self.momentum * self.momentum;
         let r = if j2 > 0.0 {
             j2 / (felt.inside + slope)
         } else {
@@ -112,55 +116,96 @@ impl Star {
             slope,
         }
     }
-}
 
-/// Puts all stars of a group on their new orbits. A star that is not bound any more gets an infinite radius; so
-/// does one that has merged. Tells how often a bound of the rejection was too low.
-pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Group<'_>) {
-    for (bin, stream) in group.streams.iter_mut().enumerate() {
-        let begin = bin * BIN;
-        let end = (begin + BIN).min(group.r.len());
-        let mut exceeded = 0;
-        for k in begin..end {
-            group.start[k] = group.r[k];
-            group.climb[k] = 0.0;
-            if group.m[k] == 0.0 {
-                group.r[k] = f64::INFINITY;
-                continue;
-            }
-            let star = Star::new(
-                potential,
-                group.first + k + 1,
-                group.m[k],
-                [group.vr[k], group.vt[k]],
-            );
-            let felt = potential.nodes[star.index].phi + star.mass * star.u;
-            if star.energy >= 0.0 {
-                group.r[k] = f64::INFINITY;
-                (group.vr[k], group.vt[k]) = ((2.0 * star.energy).sqrt(), 0.0);
-                group.climb[k] = -felt;
-                continue;
-            }
-            let Some(place) = sample(potential, radii, &star, stream, &mut exceeded) else {
-                continue;
-            };
-            group.r[k] = place.r;
-            group.vr[k] = place.vr;
-            group.vt[k] = star.momentum / place.r;
-            group.climb[k] = place.phi - felt;
-        }
-        group.told[bin] = f64::from(exceeded);
+    #[inline(always)]
+    fn slope(&self, felt: &Between, depth: f64) -> f64 {
+        let j2 = self.momentum * self.momentum;
+        (felt.inside * felt.inside + 2.0 * j2 * depth)
+            .max(0.0)
+            .sqrt()
     }
 }
 
-/// A place on the star's orbit; `None` where that is a circle and the star stays where it is.
-fn sample(
-    potential: &Potential,
-    radii: &[f64],
-    star: &Star,
-    stream: &mut Stream,
-    exceeded: &mut u32,
-) -> Option<position::Place> {
-    let (near, far) = (star.pericentre(potential), star.apocentre(potential));
-    position::sample(potential, radii, star, [near, far], stream, exceeded)
+/// Finds pericentre and apocentre of bound stars, at most [`STARS_TOGETHER`](crate::bisection::STARS_TOGETHER): the intervals by bisection over the stars inside and
+/// outside, then the radii.
+pub fn find_apsides(potential: &Potential, orbits: &mut [Orbit]) {
+    let (nodes, coarse) = (&potential.nodes[..], &potential.coarse[..]);
+    let mut searches = [Search::default(); STARS_TOGETHER];
+    let searches = &mut searches[..orbits.len()];
+    for (search, orbit) in searches.iter_mut().zip(orbits.iter()) {
+        (search.found, search.end) = (1, orbit.star.index);
+    }
+    // Out of reach: all up to the first that is reached.
+    let above = |k: usize, node: &Node| orbits[k].star.stays_above(node);
+    bisect_coarsely(
+        searches,
+        COARSE,
+        |k, at| above(k, &coarse[at]),
+        |k, at| above(k, &nodes[at]),
+    );
+    for (search, orbit) in searches.iter_mut().zip(orbits.iter_mut()) {
+        orbit.ends[0] = orbit.star.pericentre(potential, search.found - 1);
+        (search.found, search.end) = (orbit.star.index + 1, nodes.len());
+    }
+    let rises = |k: usize, node: &Node| orbits[k].star.rises_to(node);
+    bisect_coarsely(
+        searches,
+        COARSE,
+        |k, at| rises(k, &coarse[at]),
+        |k, at| rises(k, &nodes[at]),
+    );
+    for (search, orbit) in searches.iter().zip(orbits) {
+        orbit.ends[1] = orbit.star.apocentre(potential, search.found - 1);
+    }
+}
+
+/// Puts all stars of a group on their new orbits, a few bins at a time: random numbers are drawn bin by bin, so how many changes no bit. A star that is not bound any more gets an infinite radius; so
+/// does one that has merged. Tells how often a bound of the rejection was too low.
+pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Group<'_>) {
+    let mut orbits = [Orbit::default(); STARS_TOGETHER];
+    for begin in (0..group.r.len()).step_by(STARS_TOGETHER) {
+        let end = (begin + STARS_TOGETHER).min(group.r.len());
+        let mut bound = 0;
+        for k in begin..end {
+            if let Some(star) = depart(potential, group, k) {
+                orbits[bound] = Orbit::of(star, k / BIN);
+                bound += 1;
+            }
+        }
+        let orbits = &mut orbits[..bound];
+        find_apsides(potential, orbits);
+        position::sample(potential, radii, orbits, group.streams);
+        group.told[begin / BIN..end.div_ceil(BIN)].fill(0.0);
+        for orbit in orbits {
+            group.told[orbit.bin] += f64::from(orbit.exceeded);
+            // On a circle the star stays where it is.
+            if let Some(place) = orbit.place {
+                let k = orbit.star.index - group.first - 1;
+                group.r[k] = place.r;
+                group.vr[k] = place.vr;
+                group.vt[k] = orbit.star.momentum / place.r;
+                group.climb[k] = place.phi - orbit.star.phi;
+            }
+        }
+    }
+}
+
+/// Star `k` of a group at the beginning of its way, or `None` if it has merged or escapes.
+#[inline]
+fn depart(potential: &Potential, group: &mut Group<'_>, k: usize) -> Option<Star> {
+    group.start[k] = group.r[k];
+    group.climb[k] = 0.0;
+    if group.m[k] == 0.0 {
+        group.r[k] = f64::INFINITY;
+        return None;
+    }
+    let velocity = [group.vr[k], group.vt[k]];
+    let star = Star::new(potential, group.first + k + 1, group.m[k], velocity);
+    if star.energy >= 0.0 {
+        group.r[k] = f64::INFINITY;
+        (group.vr[k], group.vt[k]) = ((2.0 * star.energy).sqrt(), 0.0);
+        group.climb[k] = -star.phi;
+        return None;
+    }
+    Some(star)
 }

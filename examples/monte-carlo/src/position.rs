@@ -5,6 +5,7 @@
 //! it is g(s) = (3/4) (r_max - r_min) (1 - s^2) / |v_r| for s from -1 to 1, which is finite (Joshi, Rasio and
 //! Portegies Zwart 2000), at the ends sqrt(3 (r_max - r_min) / |Q'|).
 
+use crate::bisection::{STARS_TOGETHER, Search, bisect};
 use crate::orbit::{Apsis, Star};
 use crate::potential::Potential;
 use crate::random::Stream;
@@ -26,55 +27,137 @@ pub struct Place {
     pub phi: f64,
 }
 
-/// Draws a place between pericentre and apocentre; `None` on a circle.
-///
-/// Where g is found above its bound the drawing begins anew under a higher one, and `exceeded` grows.
-pub fn sample(
-    potential: &Potential,
-    radii: &[f64],
-    star: &Star,
-    [near, far]: [Apsis; 2],
-    stream: &mut Stream,
-    exceeded: &mut u32,
-) -> Option<Place> {
-    let width = far.r - near.r;
-    if width <= CIRCLE * far.r {
-        return None;
+/// A star between its apsides, and where it is put.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Orbit {
+    /// The star.
+    pub star: Star,
+    /// Index of the bin whose random numbers it takes.
+    pub bin: usize,
+    /// Pericentre and apocentre.
+    pub ends: [Apsis; 2],
+    /// The drawn place; `None` on a circle.
+    pub place: Option<Place>,
+    /// How often g was found above its bound. The drawing then began anew under a higher one.
+    pub exceeded: u32,
+    /// Bound of g.
+    bound: f64,
+}
+
+/// A point under the bound of g.
+#[derive(Clone, Copy, Debug, Default)]
+struct Point {
+    s: f64,
+    /// Part of the bound.
+    height: f64,
+    r: f64,
+}
+
+impl Orbit {
+    /// That of a star of which the apsides are not known yet.
+    pub fn of(star: Star, bin: usize) -> Self {
+        Self {
+            star,
+            bin,
+            ..Self::default()
+        }
     }
-    let at_end = |apsis: &Apsis| apsis.r * (1.5 * width / apsis.slope).sqrt();
-    let ends = [at_end(&near), at_end(&far)];
-    // A slope of 0 belongs to no orbit of finite width but for rounding.
-    let mut bound = MARGIN
-        * ends
-            .into_iter()
-            .filter(|g| g.is_finite())
-            .fold(0.0, f64::max);
-    let middle = 0.5 * (near.r + far.r);
-    loop {
+
+    /// Half the distance of its ends is the unit of length of s.
+    fn width(&self) -> f64 {
+        self.ends[1].r - self.ends[0].r
+    }
+
+    fn is_circle(&self) -> bool {
+        self.width() <= CIRCLE * self.ends[1].r
+    }
+
+    fn set_bound(&mut self) {
+        let at_end = |apsis: &Apsis| apsis.r * (1.5 * self.width() / apsis.slope).sqrt();
+        // A slope of 0 belongs to no orbit of finite width but for rounding.
+        let finite = |g: f64| if g.is_finite() { g } else { 0.0 };
+        let [near, far] = &self.ends;
+        self.bound = MARGIN * finite(at_end(near)).max(finite(at_end(far)));
+    }
+
+    #[inline(always)]
+    fn draw(&self, stream: &mut Stream) -> Point {
         let s = 2.0 * stream.uniform() - 1.0;
         let height = stream.uniform();
-        let r = middle + 0.25 * width * s * (3.0 - s * s);
-        let index = near.index + potential.index(&radii[near.index..far.index], r);
-        let (felt, u) = (star.felt(potential, index), 1.0 / r);
-        let q = star.q(&felt, u);
+        let middle = 0.5 * (self.ends[0].r + self.ends[1].r);
+        let r = middle + 0.25 * self.width() * s * (3.0 - s * s);
+        Point { s, height, r }
+    }
+
+    /// Whether this point, which is outside star `index`, is under g: then it is the star's place.
+    #[inline(always)]
+    fn accept(
+        &mut self,
+        potential: &Potential,
+        point: &Point,
+        index: usize,
+        stream: &mut Stream,
+    ) -> bool {
+        let (felt, u) = (self.star.felt(potential, index), 1.0 / point.r);
+        let q = self.star.q(&felt, u);
         // Rounding next to an end.
         if q <= 0.0 || !q.is_finite() {
-            continue;
+            return false;
         }
         let speed = q.sqrt();
-        let g = 0.75 * width * (1.0 - s * s) / speed;
-        if g > bound {
-            bound = MARGIN * g;
-            *exceeded += 1;
-            continue;
+        let g = 0.75 * self.width() * (1.0 - point.s * point.s) / speed;
+        if g > self.bound {
+            self.bound = MARGIN * g;
+            self.exceeded += 1;
+            return false;
         }
-        if bound * height < g {
-            let inwards = stream.next() >> 31 == 1;
-            return Some(Place {
-                r,
-                vr: if inwards { -speed } else { speed },
-                phi: felt.phi(u),
-            });
+        if self.bound * point.height >= g {
+            return false;
         }
+        let inwards = stream.next() >> 31 == 1;
+        self.place = Some(Place {
+            r: point.r,
+            vr: if inwards { -speed } else { speed },
+            phi: felt.phi(u),
+        });
+        true
+    }
+}
+
+/// Draws a place on each of the orbits, at most [`STARS_TOGETHER`], whose apsides are known; random numbers are those of the orbit's bin
+/// in `streams`.
+///
+/// All that wait for a place draw a point in turn, until nobody waits.
+pub fn sample(potential: &Potential, radii: &[f64], orbits: &mut [Orbit], streams: &mut [Stream]) {
+    let mut waiting = [0; STARS_TOGETHER];
+    let mut points = [Point::default(); STARS_TOGETHER];
+    let mut searches = [Search::default(); STARS_TOGETHER];
+    let mut count = 0;
+    for (k, orbit) in orbits.iter_mut().enumerate() {
+        if !orbit.is_circle() {
+            orbit.set_bound();
+            waiting[count] = k;
+            count += 1;
+        }
+    }
+    while count > 0 {
+        for k in 0..count {
+            let orbit = &orbits[waiting[k]];
+            points[k] = orbit.draw(&mut streams[orbit.bin]);
+            searches[k] = potential.index.range(points[k].r);
+        }
+        bisect(&mut searches[..count], |k, at| radii[at] <= points[k].r);
+        let mut left = 0;
+        for k in 0..count {
+            let orbit = &mut orbits[waiting[k]];
+            let stream = &mut streams[orbit.bin];
+            let [near, far] = &orbit.ends;
+            let index = searches[k].found.clamp(near.index, far.index);
+            if !orbit.accept(potential, &points[k], index, stream) {
+                waiting[left] = waiting[k];
+                left += 1;
+            }
+        }
+        count = left;
     }
 }

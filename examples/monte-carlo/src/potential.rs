@@ -6,9 +6,15 @@
 
 use rayon::prelude::*;
 
+use crate::bisection::Search;
+use crate::radial_index::RadialIndex;
+
 /// Stars whose masses are summed one after the other; sums of such runs are added in order, so that threads
 /// change no bit.
 const RUN: usize = 4096;
+
+/// Distance of the nodes in [`Potential::coarse`].
+pub const COARSE: usize = 64;
 
 /// Potential and inverse radius at one star.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,6 +49,10 @@ pub struct Potential {
     pub nodes: Vec<Node>,
     /// What holds from there to the next star.
     pub between: Vec<Between>,
+    /// Every [`COARSE`]th node, for searches.
+    pub coarse: Vec<Node>,
+    /// Where to look for a radius.
+    pub index: RadialIndex,
     sums: Vec<Between>,
 }
 
@@ -84,6 +94,9 @@ impl Potential {
         )
             .into_par_iter()
             .for_each(|(sum, m, r, nodes, between)| fill(sum, m, r, nodes, between));
+        self.coarse.clear();
+        self.coarse.extend(self.nodes.iter().step_by(COARSE));
+        self.index.update(r);
     }
 
     /// Number of stars.
@@ -97,9 +110,9 @@ impl Potential {
     }
 
     /// Index of the outermost star that is not outside the radius `r`, or 0.
-    #[inline]
-    pub fn index(&self, radii: &[f64], r: f64) -> usize {
-        radii.partition_point(|&other| other <= r)
+    pub fn star_inside(&self, radii: &[f64], r: f64) -> usize {
+        let Search { found, end } = self.index.range(r);
+        found + radii[found..end].partition_point(|&other| other <= r)
     }
 
     /// Index of the star with which the enclosed mass comes up to a `fraction` of all, from 0.
@@ -174,7 +187,7 @@ mod tests {
             // Between two stars, and equation 6.
             let Some(next) = r.get(k + 1) else { continue };
             let at = 0.3 * r[k] + 0.7 * next;
-            let found = potential.between[potential.index(&r, at)].phi(1.0 / at);
+            let found = potential.between[potential.star_inside(&r, at)].phi(1.0 / at);
             assert!((found / phi(&m, &r, at) - 1.0).abs() < 1e-12, "{k}");
             let (inner, outer) = (phi(&m, &r, r[k]), phi(&m, &r, *next));
             let part = (1.0 / r[k] - 1.0 / at) / (1.0 / r[k] - 1.0 / next);

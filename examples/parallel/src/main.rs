@@ -8,6 +8,7 @@ use kirin::process::ranks;
 use kirin_kit::command::{Ended, exit_code, named};
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Failure, Job, launch};
+use kirin_kit::interrupt;
 use parallel::error::Error;
 use parallel::options::Options;
 use parallel::{paper, picture, session};
@@ -42,6 +43,7 @@ impl Job for Command {
 impl Command {
     fn work<C: Communicator>(&self, world: C) -> Result<Ended, Box<dyn std::error::Error>> {
         let Self(options) = self;
+        interrupt::catch()?;
         let library = options.run.library.as_deref();
         let grape = Grape::linked_or(library).map_err(|e| Error::Refused(e.to_string()))?;
         match options.report {

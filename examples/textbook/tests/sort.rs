@@ -75,3 +75,26 @@ fn buckets_are_even() {
         }
     }
 }
+
+/// Between two neighbours in the regular sample of a process there are n / (64 p) keys, so that a bucket has at most
+/// n/p + n/64 of them, whatever the keys, if no two are equal.
+#[test]
+fn buckets_of_processes_are_even() {
+    let n = 100_000;
+    for order in [Order::Random, Order::Sorted, Order::Reversed] {
+        for processes in [2, 4, 7] {
+            let all = world::run(processes, |world| {
+                let mut keys = Vec::new();
+                if world.rank() == 0 {
+                    keys = order.make(n, 5);
+                }
+                Ok::<_, CommunicationError>(ranks::my_bucket(&world, &keys)?.len())
+            });
+            let sizes = all.expect("no process is lost");
+            assert_eq!(sizes.iter().sum::<usize>(), n);
+            let bound = n / processes + n / OVERSAMPLING + 2 * processes;
+            let most = sizes.iter().max().expect("there are processes");
+            assert!(*most <= bound, "{order:?}: {sizes:?}, {bound}");
+        }
+    }
+}

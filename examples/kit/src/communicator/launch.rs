@@ -4,9 +4,8 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::{Communicator, Result, threads};
+use super::{CommunicationError, Communicator, Result, threads};
 use crate::command::{Ended, exit_code, named};
-use crate::interrupt;
 
 /// Why a rank gave up.
 #[derive(Debug)]
@@ -18,11 +17,28 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Of what all ranks have found.
+    pub fn common(message: String) -> Self {
+        Self {
+            message,
+            common: true,
+        }
+    }
+
     /// Of an error of an application, whose own error type `E` tells whether all ranks find the same.
     pub fn of<E: Error + 'static>(error: Box<dyn Error>, is_common: fn(&E) -> bool) -> Self {
         Self {
             common: error.downcast_ref().is_some_and(is_common),
             message: error.to_string(),
+        }
+    }
+}
+
+impl From<CommunicationError> for Failure {
+    fn from(error: CommunicationError) -> Self {
+        Self {
+            message: error.to_string(),
+            common: false,
         }
     }
 }
@@ -37,26 +53,32 @@ pub trait Job: Sync {
     fn run<C: Communicator>(&self, world: C) -> std::result::Result<Ended, Failure>;
 }
 
-/// Runs the job of the command called `name` on all ranks and returns what it returns to the shell; errors go to
-/// stderr, once where all ranks found the same. `launched` is this process's number under an MPI launcher; else
-/// `ranks` threads are the ranks.
-pub fn launch(name: &str, launched: Option<u32>, ranks: usize, job: &impl Job) -> ExitCode {
-    let outcome = match launched {
+/// How it ended; an error has a message where this process is to print one.
+pub type Outcome = std::result::Result<Ended, Option<String>>;
+
+/// Runs the job of the command called `name` on all ranks. `launched` is this process's number under an MPI launcher;
+/// else `ranks` threads are the ranks.
+///
+/// # Errors
+///
+/// Those of the job; the ranks do not start.
+pub fn run(name: &str, launched: Option<u32>, ranks: usize, job: &impl Job) -> Outcome {
+    match launched {
         Some(rank) => under_mpi(name, rank, job),
         None => among_threads(ranks, job),
-    };
-    match outcome {
+    }
+}
+
+/// The same; what the command returns to the shell. Errors go to stderr, once where all ranks found the same.
+pub fn launch(name: &str, launched: Option<u32>, ranks: usize, job: &impl Job) -> ExitCode {
+    match run(name, launched, ranks, job) {
         Ok(ended) => exit_code(name, Ok(ended)),
         Err(Some(message)) => exit_code(name, Err(message.into())),
         Err(None) => ExitCode::FAILURE,
     }
 }
 
-/// How it ended; an error has a message where this process is to print one.
-type Outcome = std::result::Result<Ended, Option<String>>;
-
 fn among_threads(ranks: usize, job: &impl Job) -> Outcome {
-    interrupt::catch().map_err(|e| Some(e.to_string()))?;
     let work = |world: threads::Threads| {
         let rank = world.rank();
         job.run(world).map_err(|failure| match failure.common {
@@ -75,7 +97,6 @@ fn under_mpi(name: &str, _: u32, job: &impl Job) -> Outcome {
     let universe = mpi::initialize().ok_or_else(|| Some("MPI does not start".to_owned()))?;
     let world = Mpi::world(&universe);
     let rank = world.rank();
-    interrupt::catch().map_err(|e| Some(e.to_string()))?;
     // A panic must end the other ranks too, which would wait for ever.
     let work = std::panic::AssertUnwindSafe(|| job.run(Mpi::world(&universe)));
     match std::panic::catch_unwind(work) {
@@ -111,13 +132,42 @@ pub fn read_file<C: Communicator>(
         _ => Ok(Vec::new()),
     };
     let is_file = read.is_ok();
-    let mut bytes = read.unwrap_or_else(String::into_bytes);
-    let mut head = [u64::from(is_file), bytes.len() as u64];
+    let told = tell(world, is_file, read.unwrap_or_else(String::into_bytes))?;
+    Ok(told.map_err(|why| String::from_utf8_lossy(&why).into_owned()))
+}
+
+/// What rank 0 makes, and nothing elsewhere.
+///
+/// # Errors
+///
+/// A rank is lost; or, on all ranks, why rank 0 could not.
+pub fn on_first<C: Communicator, T: Default>(
+    world: &C,
+    make: impl FnOnce() -> std::result::Result<T, String>,
+) -> std::result::Result<T, Failure> {
+    let made = match world.rank() {
+        0 => make(),
+        _ => Ok(T::default()),
+    };
+    let why = made.as_ref().err().cloned().unwrap_or_default();
+    match tell(world, made.is_ok(), why.into_bytes())? {
+        Ok(_) => Ok(made.unwrap_or_default()),
+        Err(why) => Err(Failure::common(String::from_utf8_lossy(&why).into_owned())),
+    }
+}
+
+/// Everywhere, whether it is well on rank 0, and the bytes there.
+fn tell<C: Communicator>(
+    world: &C,
+    is_well: bool,
+    mut bytes: Vec<u8>,
+) -> Result<std::result::Result<Vec<u8>, Vec<u8>>> {
+    let mut head = [u64::from(is_well), bytes.len() as u64];
     world.broadcast(0, &mut head)?;
     bytes.resize(head[1] as usize, 0);
     world.broadcast(0, &mut bytes)?;
     Ok(match head[0] {
         1 => Ok(bytes),
-        _ => Err(String::from_utf8_lossy(&bytes).into_owned()),
+        _ => Err(bytes),
     })
 }

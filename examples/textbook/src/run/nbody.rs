@@ -3,15 +3,16 @@
 use std::time::Instant;
 
 use kirin::client::Grape;
-use kirin_kit::command::named;
+use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::Communicator;
+use kirin_kit::communicator::launch::{Failure, Job, on_first};
 
 use super::{elapsed, print};
 use crate::nbody::gpu::{self, Memory};
 use crate::nbody::{basic_ranks, library, reduced_ranks};
 use crate::options::{Device, Problem};
 use crate::particles::{Output, Particles, Plan};
-use crate::ranks::{self, Outcome, Work};
+use crate::ranks;
 
 /// The particles of a problem.
 ///
@@ -107,24 +108,20 @@ struct RankSolver<'a> {
     is_reduced: bool,
 }
 
-impl Work for RankSolver<'_> {
-    fn on<C: Communicator>(&self, world: &C) -> Outcome {
+impl Job for RankSolver<'_> {
+    fn run<C: Communicator>(&self, world: C) -> Result<Ended, Failure> {
         // Process 0 reads and prints.
-        let read = || particles(self.problem);
-        let mut input = match ranks::read_by_first(world, read)? {
-            Ok(input) => input,
-            Err(why) => return Ok(Err(why)),
-        };
+        let mut input = on_first(&world, || particles(self.problem))?;
         solve_and_print(
             &mut input,
             self.problem,
             world.rank() == 0,
             |particles, plan, output| match self.is_reduced {
-                true => reduced_ranks::solve(world, particles, plan, output),
-                false => basic_ranks::solve(world, particles, plan, output),
+                true => reduced_ranks::solve(&world, particles, plan, output),
+                false => basic_ranks::solve(&world, particles, plan, output),
             },
         )?;
-        Ok(Ok(()))
+        Ok(Ended::Complete)
     }
 }
 

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use kirin_kit::command::named;
+use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::Communicator;
+use kirin_kit::communicator::launch::{Failure, Job, on_first};
 
 use super::{elapsed, print};
 use crate::options::List;
-use crate::ranks::{self, Outcome, Work};
+use crate::ranks;
 use crate::sort;
 use crate::sort::Key;
 
@@ -41,19 +42,15 @@ struct RankSort<'a> {
     list: &'a List,
 }
 
-impl Work for RankSort<'_> {
-    fn on<C: Communicator>(&self, world: &C) -> Outcome {
-        let read = || keys(self.list);
-        let mut keys = match ranks::read_by_first(world, read)? {
-            Ok(keys) => keys,
-            Err(why) => return Ok(Err(why)),
-        };
+impl Job for RankSort<'_> {
+    fn run<C: Communicator>(&self, world: C) -> Result<Ended, Failure> {
+        let mut keys = on_first(&world, || keys(self.list))?;
         let began = Instant::now();
-        sort::ranks::sort(world, &mut keys)?;
+        sort::ranks::sort(&world, &mut keys)?;
         if world.rank() == 0 {
             tell(self.list, began, &keys);
         }
-        Ok(Ok(()))
+        Ok(Ended::Complete)
     }
 }
 

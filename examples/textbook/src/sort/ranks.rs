@@ -12,6 +12,19 @@ use crate::distribution::Distribution;
 ///
 /// A process is lost.
 pub fn sort<C: Communicator>(world: &C, keys: &mut Vec<Key>) -> Result<()> {
+    let bucket = my_bucket(world, keys)?;
+    let mut sizes = Vec::new();
+    world.all_gather(&[bucket.len() as u64], &mut sizes)?;
+    let sizes: Vec<usize> = sizes.into_iter().map(whole).collect();
+    world.gather_v(0, &bucket, &sizes, keys)
+}
+
+/// The bucket of this process, sorted, of the `keys` of process 0.
+///
+/// # Errors
+///
+/// A process is lost.
+pub fn my_bucket<C: Communicator>(world: &C, keys: &[Key]) -> Result<Vec<Key>> {
     let (me, p) = (world.rank(), world.size());
     let mut n = [keys.len() as u64];
     world.broadcast(0, &mut n)?;
@@ -23,7 +36,7 @@ pub fn sort<C: Communicator>(world: &C, keys: &mut Vec<Key>) -> Result<()> {
     let mut from = none.clone();
     from[0] = counts[me];
     let (send, to) = match me {
-        0 => (&keys[..], &counts),
+        0 => (keys, &counts),
         _ => (&[][..], &none),
     };
     let mut mine = Vec::new();
@@ -56,11 +69,7 @@ pub fn sort<C: Communicator>(world: &C, keys: &mut Vec<Key>) -> Result<()> {
     world.all_to_all_v(&mine, &lengths, &mut bucket, &arriving)?;
     // What came are p sorted runs, which a stable sort finds and merges.
     bucket.sort();
-
-    let mut sizes = Vec::new();
-    world.all_gather(&[bucket.len() as u64], &mut sizes)?;
-    let sizes: Vec<usize> = sizes.into_iter().map(whole).collect();
-    world.gather_v(0, &bucket, &sizes, keys)
+    Ok(bucket)
 }
 
 /// How many keys each process sends here, where this one sends so many to each.

@@ -1,0 +1,167 @@
+//! The phases of a step in which stars stay where they are stored: 1 to 3, 5 and 7.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use kirin_kit::communicator::{Communicator, Operation};
+use rayon::prelude::*;
+
+use super::Cluster;
+use crate::diagnostics::{self, SUMMED};
+use crate::error::Error;
+use crate::ledger::Escaper;
+use crate::partition::BIN;
+use crate::profile::Phase;
+use crate::relaxation::{self, Encounters};
+use crate::stars::{BINS_AT_A_TIME, Stars};
+use crate::{correction, orbit, time_step};
+
+impl<C: Communicator> Cluster<C> {
+    /// Phase 1.
+    pub(super) fn update_potential(&mut self) {
+        self.profile.of(Phase::Potential, || {
+            self.potential.update(&self.masses, &self.radii)
+        });
+    }
+
+    /// Phase 2.
+    pub(super) fn time_step(&mut self) -> Result<f64, Error> {
+        let began = Instant::now();
+        let first = self.first();
+        let coulomb = self.settings.coulomb(self.n());
+        let mut least = [time_step::least_relaxation(
+            &self.settings,
+            coulomb,
+            &self.radii,
+            first,
+            &self.stars,
+        )];
+        if self.world.size() > 1 {
+            self.world.all_reduce(Operation::Min, &mut least)?;
+        }
+        let mut step = least[0];
+        if self.settings.radius > 0.0 {
+            let mean_mass = self.mean_mass();
+            let bins = self.partition.bins(self.world.rank());
+            let bins = bins.start..bins.end.min(time_step::CENTRAL_BINS);
+            let leaves: Vec<[f64; 5]> = bins
+                .clone()
+                .map(|bin| {
+                    let own = own(&self.stars, bin * BIN - first);
+                    let Stars { m, vr, vt, .. } = &self.stars;
+                    let (m, vr, vt) = (&m[own.clone()], &vr[own.clone()], &vt[own]);
+                    time_step::central_sums(&self.settings, mean_mass, m, vr, vt)
+                })
+                .collect();
+            let sums = self.central.total(&self.world, bins.start, &leaves)?;
+            step = step.min(time_step::collision(sums, self.radii[sums[0] as usize - 1]));
+        }
+        self.profile.0[Phase::TimeStep as usize] += began.elapsed().as_secs_f64();
+        Ok(step)
+    }
+
+    /// Phase 3.
+    pub(super) fn relax(&mut self, dt: f64) -> Result<(), Error> {
+        let first = self.first();
+        let encounters = Encounters {
+            settings: &self.settings,
+            dt,
+            coulomb: self.settings.coulomb(self.partition.n),
+            mean_mass: self.mean_mass(),
+            radii: &self.radii,
+            potential: &self.potential,
+        };
+        self.told.resize(self.streams.len(), 0.0);
+        self.profile.of(Phase::Relaxation, || {
+            self.stars
+                .groups(first, &mut self.streams, &mut self.told)
+                .for_each(|mut group| relaxation::of_group(&encounters, &mut group));
+        });
+        if self.settings.radius > 0.0 {
+            self.past.ledger.collided += self.total_told()?;
+        }
+        Ok(())
+    }
+
+    /// Phase 5.
+    pub(super) fn move_stars(&mut self) {
+        let first = self.first();
+        let (potential, radii) = (&self.potential, &self.radii);
+        self.profile.of(Phase::Orbits, || {
+            self.stars
+                .groups(first, &mut self.streams, &mut self.told)
+                .for_each(|mut group| orbit::of_group(potential, radii, &mut group));
+        });
+    }
+
+    /// Energy correction, of those who have escaped too.
+    pub(super) fn correct(&mut self) -> Result<(), Error> {
+        let began = Instant::now();
+        let first = self.first();
+        self.told.resize(self.streams.len(), 0.0);
+        let (potential, radii) = (&self.potential, &self.radii);
+        self.stars
+            .groups(first, &mut self.streams, &mut self.told)
+            .for_each(|mut group| correction::of_group(potential, radii, &mut group));
+        let debt = self.total_told()?;
+        let escaped = Escaper::gather(&self.world, &mut self.escapers)?;
+        for escaper in escaped {
+            self.past
+                .ledger
+                .escape(&escaper, &self.potential, &self.radii);
+        }
+        self.profile.0[Phase::Correction as usize] += began.elapsed().as_secs_f64();
+        if debt > 0.0 {
+            self.share(debt)?;
+        }
+        Ok(())
+    }
+
+    /// Takes from all stars, in proportion to their kinetic energy, what their neighbours could not pay.
+    pub(super) fn share(&mut self, debt: f64) -> Result<(), Error> {
+        self.diagnose()?;
+        self.past.ledger.shared += debt;
+        let scale = (1.0 - debt / self.now.kinetic).max(0.0).sqrt();
+        let Stars { vr, vt, .. } = &mut self.stars;
+        let velocities = vr.par_iter_mut().zip(vt);
+        velocities.with_min_len(1024).for_each(|(vr, vt)| {
+            *vr *= scale;
+            *vt *= scale;
+        });
+        Ok(())
+    }
+
+    /// Phase 7.
+    pub(super) fn diagnose(&mut self) -> Result<(), Error> {
+        let began = Instant::now();
+        let first = self.first();
+        let bins = self.streams.len();
+        self.leaves.resize(bins, [0.0; SUMMED]);
+        let (potential, radii, stars) = (&self.potential, &self.radii, &self.stars);
+        self.leaves
+            .par_iter_mut()
+            .enumerate()
+            .with_min_len(BINS_AT_A_TIME)
+            .for_each(|(bin, sums)| {
+                let own = own(stars, bin * BIN);
+                *sums = diagnostics::of_bin(potential, radii, stars, first + bin * BIN, own);
+            });
+        let sums = self.sums.total(&self.world, first / BIN, &self.leaves)?;
+        self.now = diagnostics::of_sums(&self.potential, &self.radii, sums);
+        self.profile.0[Phase::Diagnostics as usize] += began.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// The sum over all bins of what the last phase has told.
+    pub(super) fn total_told(&mut self) -> Result<f64, Error> {
+        let leaves: &[[f64; 1]] = self.told.as_chunks().0;
+        let first = self.partition.bins(self.world.rank()).start;
+        let [total] = self.single.total(&self.world, first, leaves)?;
+        Ok(total)
+    }
+}
+
+/// The places of the bin that begins at one of them.
+fn own(stars: &Stars, begin: usize) -> Range<usize> {
+    begin..(begin + BIN).min(stars.len())
+}
