@@ -57,17 +57,21 @@ pub fn parts(profile: &Profile) -> Prediction {
 }
 
 impl Costs {
-    /// From the seconds a step of `n` stars on one rank, and a network.
-    pub fn of_one_rank(n: usize, step: &Profile, latency: f64, bandwidth: f64) -> Self {
-        let n = n as f64;
-        let parts = parts(step);
-        Self {
-            divided: parts.divided / n,
-            potential: parts.rest / n,
-            comparison: parts.sort / (n * n.log2()),
+    /// Fitted to the seconds of each phase in a step of some numbers of stars on one rank, all of them with equal
+    /// relative weight; and a network. `None` without any.
+    pub fn fitted(steps: &[(usize, Profile)], latency: f64, bandwidth: f64) -> Option<Self> {
+        let mean = |ratio: &dyn Fn(f64, &Prediction) -> f64| {
+            let logarithm =
+                |(n, step): &(usize, Profile)| ratio(*n as f64, &parts(step)).max(1e-300).ln();
+            (steps.iter().map(logarithm).sum::<f64>() / steps.len() as f64).exp()
+        };
+        (!steps.is_empty()).then(|| Self {
+            divided: mean(&|n, parts| parts.divided / n),
+            potential: mean(&|n, parts| parts.rest / n),
+            comparison: mean(&|n, parts| parts.sort / (n * n.log2())),
             latency,
             bandwidth,
-        }
+        })
     }
 
     /// A step of `n` stars on so many ranks.
@@ -116,10 +120,24 @@ mod tests {
     #[test]
     fn one_rank_costs_what_it_costs() {
         let step = Profile([0.1, 0.2, 0.3, 2.0, 0.5, 0.05, 0.2, 0.1]);
-        let costs = Costs::of_one_rank(1_000_000, &step, 1e-6, 1e9);
+        let costs = Costs::fitted(&[(1_000_000, step)], 1e-6, 1e9).unwrap();
         let predicted = costs.predict(1_000_000, 1);
         assert!((predicted.total() / step.total() - 1.0).abs() < 1e-12);
         assert!((predicted.sort - 0.5).abs() < 1e-12);
+        assert_eq!(Costs::fitted(&[], 1e-6, 1e9), None);
+    }
+
+    /// Times that follow equation 18, some of them too long and some as much too short, give its constant.
+    #[test]
+    fn a_fit_finds_what_a_comparison_costs() {
+        let step = |n: usize, error: f64| {
+            let mut step = Profile([1.0; 8]);
+            step.0[Phase::Sort as usize] = 3e-9 * n as f64 * (n as f64).log2() * error;
+            (n, step)
+        };
+        let steps = [step(10_000, 1.25), step(100_000, 1.0), step(1_000_000, 0.8)];
+        let costs = Costs::fitted(&steps, 1e-6, 1e9).unwrap();
+        assert!((costs.comparison / 3e-9 - 1.0).abs() < 1e-12);
     }
 
     /// Figure 9: the sort is fastest on some number of ranks, of which there are more where there are more stars.
