@@ -33,6 +33,11 @@ pub enum Error {
         /// Number of i-particles in the pending block.
         present: usize,
     },
+    /// The call needs what another call makes.
+    NotOpen {
+        /// The other call.
+        by: &'static str,
+    },
     /// The memory for something cannot be had.
     OutOfMemory {
         /// What the memory was for.
@@ -64,7 +69,7 @@ impl Error {
     pub fn code(&self) -> i32 {
         match self {
             Self::NullPointer { .. } | Self::OutOfRange { .. } => -1,
-            Self::BlockTooSmall { .. } => -2,
+            Self::BlockTooSmall { .. } | Self::NotOpen { .. } => -2,
             Self::Unsupported { .. } => -3,
             Self::Internal { .. } | Self::ThreadsLost => -4,
             Self::OutOfMemory { .. } | Self::ListsTooLong { .. } => -5,
@@ -86,6 +91,7 @@ impl fmt::Display for Error {
                 f,
                 "ni = {asked}, but the block of the last firsthalf has {present} i-particles"
             ),
+            Self::NotOpen { by } => write!(f, "{by} was not called before"),
             Self::OutOfMemory { purpose } => write!(f, "no memory for {purpose}"),
             Self::ListsTooLong { at_most } => write!(
                 f,

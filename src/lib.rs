@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`abi`] | the exported symbols: pointers are checked and converted |
 //! | [`grape`] | what a GRAPE is: clusters by id, their lock and call order, the j-particle memory, the predictor, neighbours, the tree of sums |
+//! | [`nbody6`] | what the library of NBODY6 and NBODY6++ is: sources of the regular force, stars and lists of the irregular one |
 //! | [`backend`] | what computes forces: CPU, CUDA, reference |
 //! | [`observe`] | statistics, audit of results, traces of calls |
 //! | [`process`] | what is one per process: settings, messages, forks, ranks, the machine |
@@ -20,5 +21,6 @@ pub mod backend;
 pub mod client;
 pub mod error;
 pub mod grape;
+pub mod nbody6;
 pub mod observe;
 pub mod process;

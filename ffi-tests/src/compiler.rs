@@ -96,6 +96,10 @@ pub fn compile_source(source: &Path, link: Link) -> Option<PathBuf> {
             .arg(&folder)
             .arg(include.join("kirin.f90"));
     }
+    let text = std::fs::read_to_string(source).expect("clients are text");
+    if text.contains("!$omp") {
+        command.arg("-fopenmp");
+    }
     command.arg("-I").arg(&include).arg(source);
     link_options(&mut command, link);
     let output = command

@@ -37,8 +37,7 @@ fn compiles(compiler: &str, name: &str, text: &str, options: &[&str]) {
     assert!(output.status.success(), "{name} {options:?}:\n{messages}");
 }
 
-const TWICE: &str =
-    "#include <kirin.h>\n#include <kirin.h>\nint main(void) { return g6_npipes(); }\n";
+const TWICE: &str = "#include <kirin.h>\n#include <kirin_nbody6.h>\n#include <kirin.h>\n#include <kirin_nbody6.h>\nint main(void) { return g6_npipes(); }\n";
 
 #[test]
 fn the_header_is_c99_and_later() {
@@ -65,8 +64,11 @@ fn the_header_leaves_the_c_names_to_clients_that_define_them() {
 
 #[test]
 fn the_fortran_module_is_standard() {
-    let text = std::fs::read_to_string(generate::repository().join("include/kirin.f90"))
-        .expect("the module is there");
+    let module = |name: &str| {
+        std::fs::read_to_string(generate::repository().join("include").join(name))
+            .expect("the module is there")
+    };
+    let text = module("kirin.f90") + &module("kirin_nbody6.f90");
     let longest = text.lines().map(str::len).max().unwrap_or(0);
     assert!(longest <= 132, "a line has {longest} characters");
     for standard in ["-std=f2008", "-std=f2018"] {

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use ffi_tests::{compiler, generate, library};
-use kirin::abi::{Call, table};
+use kirin::abi::{Call, Interface, table};
+
+const INTERFACES: [Interface; 2] = [Interface::Grape6, Interface::Nbody6];
 
 fn calls() -> impl Iterator<Item = &'static Call> {
     table().into_iter().flat_map(|group| group.calls)
@@ -53,7 +55,7 @@ fn the_library_exports_the_table_and_nothing_else() {
 
 #[test]
 fn the_header_declares_every_symbol() {
-    let text = generate::c_header();
+    let text = INTERFACES.map(generate::c_header).concat();
     let found = words(&text);
     for symbol in symbols() {
         assert!(found.contains(&*symbol), "{symbol}");
@@ -62,7 +64,7 @@ fn the_header_declares_every_symbol() {
 
 #[test]
 fn the_module_has_an_interface_for_every_call() {
-    let text = generate::fortran_module();
+    let text = INTERFACES.map(generate::fortran_module).concat();
     for call in calls() {
         let symbol = call.fortran.or(call.c).expect("a call has a spelling");
         assert_eq!(

@@ -6,6 +6,7 @@ macro_rules! c_type {
     (int) => { c_int };
     (double) => { f64 };
     (unit) => { c_int };
+    (int_ref) => { *const c_int };
     (double_ref) => { *const f64 };
     (ints) => { *const c_int };
     (vector) => { *const f64 };
@@ -146,6 +147,7 @@ macro_rules! calls {
     (@kind int) => { Kind::Int };
     (@kind double) => { Kind::Double };
     (@kind unit) => { Kind::Unit };
+    (@kind int_ref) => { Kind::IntRef };
     (@kind double_ref) => { Kind::DoubleRef };
     (@kind ints) => { Kind::Ints };
     (@kind vector) => { Kind::Vector };

@@ -14,6 +14,8 @@
 //! accelerations, jerks and potentials (never read) and for `h2` (no neighbour
 //! lists). Input and output arrays may overlap in any way.
 //!
+//! NBODY6's library has Fortran spellings only.
+//!
 //! Each call is declared once, in one of the modules below, and [`table()`] lists
 //! them all. Both spellings lead to one private function: clients may define the
 //! C names themselves.
@@ -24,6 +26,9 @@ mod macros;
 mod board;
 mod calls;
 mod interface;
+mod nbody6;
+mod nbody6_calls;
+mod nbody6_irregular;
 mod original;
 mod own;
 mod pointers;
@@ -33,9 +38,11 @@ mod thesis;
 
 pub use board::*;
 pub use interface::*;
+pub use nbody6::*;
+pub use nbody6_irregular::*;
 pub use original::*;
 pub use own::*;
-pub use table::{Argument, Call, Group, Kind, Returns, Support, table};
+pub use table::{Argument, Call, Group, Interface, Kind, Returns, Support, table};
 pub use thesis::*;
 
 use std::any::Any;

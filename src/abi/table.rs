@@ -37,6 +37,8 @@ pub enum Kind {
     Double,
     /// The exponent of a fixed-point unit, whose type differs between clients; never looked at.
     Unit,
+    /// An integer that is passed by reference in C too, and not by every client.
+    IntRef,
     /// A double-precision number that is passed by reference in C too.
     DoubleRef,
     /// `const int a[]`
@@ -96,9 +98,20 @@ impl Call {
     }
 }
 
+/// Whose library has a call: each has a header and a Fortran module of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// GRAPE-6's.
+    Grape6,
+    /// That of NBODY6, NBODY6++ and AMUSE's nbody6xx.
+    Nbody6,
+}
+
 /// Calls of one origin.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
+    /// Whose library has them.
+    pub interface: Interface,
     /// Where the calls come from.
     pub title: &'static str,
     /// The calls.
@@ -106,27 +119,42 @@ pub struct Group {
 }
 
 /// Every exported call.
-pub fn table() -> [Group; 5] {
+pub fn table() -> [Group; 7] {
     [
         Group {
+            interface: Interface::Grape6,
             title: "The GRAPE-6 interface",
             calls: super::interface::CALLS,
         },
         Group {
+            interface: Interface::Grape6,
             title: "Calls for all boards at once, and the low-level calls",
             calls: super::board::CALLS,
         },
         Group {
+            interface: Interface::Grape6,
             title: "More of the original library's names",
             calls: super::original::CALLS,
         },
         Group {
+            interface: Interface::Grape6,
             title: "Names of the 2007 kirin",
             calls: super::thesis::CALLS,
         },
         Group {
+            interface: Interface::Grape6,
             title: "kirin's own",
             calls: super::own::CALLS,
+        },
+        Group {
+            interface: Interface::Nbody6,
+            title: "The library of NBODY6++ and NBODY6",
+            calls: super::nbody6::CALLS,
+        },
+        Group {
+            interface: Interface::Nbody6,
+            title: "Irregular forces of NBODY6 and NBODY7, and their helpers",
+            calls: super::nbody6_irregular::CALLS,
         },
     ]
 }

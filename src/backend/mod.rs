@@ -4,12 +4,16 @@
 pub mod cpu;
 pub mod cuda;
 mod interface;
+pub mod irregular;
 pub mod reference;
+pub mod regular;
 pub mod scaling;
 
 use crate::process::settings::{BackendChoice, Settings};
 
 pub use self::interface::{Backend, ForceRequest, Results};
+use self::irregular::IrregularForce;
+use self::regular::RegularForce;
 
 /// The backend that `settings` ask for.
 pub fn choose(settings: &Settings) -> Box<dyn Backend> {
@@ -23,5 +27,21 @@ pub fn choose(settings: &Settings) -> Box<dyn Backend> {
         },
         BackendChoice::Cpu => cpu::choose(settings),
         BackendChoice::Reference => Box::new(reference::Reference),
+    }
+}
+
+/// As [`choose`], for NBODY6's regular force, which no GPU computes yet.
+pub fn choose_regular(settings: &Settings) -> Box<dyn RegularForce> {
+    match settings.backend {
+        BackendChoice::Reference => Box::new(regular::Plain),
+        _ => cpu::choose_regular(settings),
+    }
+}
+
+/// As [`choose_regular`], for NBODY6's irregular force.
+pub fn choose_irregular(settings: &Settings) -> Box<dyn IrregularForce> {
+    match settings.backend {
+        BackendChoice::Reference => Box::new(irregular::Plain),
+        _ => cpu::choose_irregular(settings),
     }
 }

@@ -8,6 +8,7 @@ pub mod log;
 pub mod output;
 pub mod ranks;
 pub mod settings;
+pub mod shared;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -72,6 +72,18 @@ pub enum Place {
     Device,
 }
 
+/// Which program calls the functions that have other arguments in each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nbody6 {
+    /// NBODY6++.
+    #[default]
+    PlusPlus,
+    /// AMUSE's nbody6xx.
+    Amuse,
+    /// NBODY6 and NBODY7.
+    Six,
+}
+
 /// An instruction set of the CPU backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstructionSet {
@@ -125,6 +137,8 @@ pub struct Settings {
     pub snap: bool,
     /// `KIRIN_NO_NEIGHBOUR`
     pub no_neighbour: NoNeighbour,
+    /// `KIRIN_NBODY6`
+    pub nbody6: Nbody6,
     /// `KIRIN_STATS`
     pub stats: Destination,
     /// `KIRIN_CHECK`: whether samples of the results are recomputed.
@@ -147,6 +161,7 @@ impl Default for Settings {
             simd: InstructionSet::Auto,
             snap: true,
             no_neighbour: NoNeighbour::Auto,
+            nbody6: Nbody6::PlusPlus,
             stats: Destination::Off,
             trace: None,
             check: false,
@@ -301,6 +316,14 @@ pub const SETTINGS: &[Setting] = &[
         show: |s| s.no_neighbour.to_string(),
     },
     Setting {
+        name: "KIRIN_NBODY6",
+        values: "6++, amuse, 6",
+        default: "6++",
+        about: "whose arguments gpunb_* and gpupot_ have: those of NBODY6++, of AMUSE's nbody6xx, or of NBODY6 and NBODY7",
+        apply: |s, v| parse(v).map(|v| s.nbody6 = v),
+        show: |s| s.nbody6.to_string(),
+    },
+    Setting {
         name: "KIRIN_STATS",
         values: "0, 1, or a file",
         default: "0",
@@ -358,6 +381,7 @@ names!(BackendChoice { Auto = "auto", Cuda = "cuda", Cpu = "cpu", Reference = "r
 names!(Place { Auto = "auto", Host = "host", Device = "device" });
 names!(Precision { Mixed = "mixed", Double = "double", Single = "single" });
 names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
+names!(Nbody6 { PlusPlus = "6++", Amuse = "amuse", Six = "6" });
 names!(InstructionSet {
     Auto = "auto",
     Portable = "portable",

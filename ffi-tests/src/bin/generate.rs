@@ -1,4 +1,4 @@
-//! Writes `include/kirin.h`, `include/kirin.f90` and `docs/calls.md`.
+//! Writes the headers and Fortran modules in `include/`, and `docs/calls.md`.
 
 use ffi_tests::generate;
 

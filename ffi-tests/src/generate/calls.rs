@@ -6,7 +6,7 @@ use kirin::abi::{Support, table};
 pub fn calls() -> String {
     let mut out =
         "# Every call\n\nMade from the table of calls (`cargo run -p ffi-tests --bin generate`); \
-        [`include/kirin.h`](../include/kirin.h) tells what each does.\n"
+        [`include/kirin.h`](../include/kirin.h), and\n[`include/kirin_nbody6.h`](../include/kirin_nbody6.h) for the library of NBODY6, tell what each does.\n"
             .to_owned();
     for group in table() {
         out += &format!(

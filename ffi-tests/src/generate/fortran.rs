@@ -1,10 +1,10 @@
 //! The Fortran module with an explicit interface for every call.
 
-use kirin::abi::{Argument, Call, Kind, Returns, table};
+use kirin::abi::{Argument, Call, Interface, Kind, Returns};
 
-use super::text;
+use super::{groups, text};
 
-const OPENING: &str = "\
+const GRAPE6: &str = "\
 ! kirin.f90: the host interface of the GRAPE-6 computer, as kirin exports it.
 !
 ! Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
@@ -23,25 +23,41 @@ module kirin
   interface
 ";
 
-const CLOSING: &str = "  end interface
-end module kirin
+const NBODY6: &str = "\
+! kirin_nbody6.f90: the library of NBODY6++ and NBODY6, as kirin exports it.
+!
+! Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+! change the table, not this file.
+!
+! NBODY6 and its relatives call the same procedures through implicit interfaces, some of them with other
+! arguments, which the setting KIRIN_NBODY6 says; the interfaces here are those of NBODY6++.
+module kirin_nbody6
+  use, intrinsic :: iso_c_binding, only: c_double, c_int
+  implicit none
+  private :: c_double, c_int
+  public
+
+  interface
 ";
 
 /// Length of generated lines; the standard allows 132.
 const WIDTH: usize = 100;
 
-/// The text of `include/kirin.f90`.
-pub fn module() -> String {
-    let mut out = String::from(OPENING);
-    for group in table() {
+/// The text of a library's module.
+pub fn module(interface: Interface) -> String {
+    let (opening, name) = match interface {
+        Interface::Grape6 => (GRAPE6, "kirin"),
+        Interface::Nbody6 => (NBODY6, "kirin_nbody6"),
+    };
+    let mut out = String::from(opening);
+    for group in groups(interface) {
         out += &format!("\n    ! ---- {}\n", group.title);
         for call in group.calls {
             out.push('\n');
-            out += &interface(call);
+            out += &self::interface(call);
         }
     }
-    out += CLOSING;
-    out
+    out + &format!("  end interface\nend module {name}\n")
 }
 
 fn interface(call: &Call) -> String {
@@ -94,9 +110,13 @@ fn interface(call: &Call) -> String {
 /// Type and kind parameter of an argument.
 fn type_of(kind: Kind) -> (&'static str, &'static str) {
     match kind {
-        Kind::Id | Kind::Int | Kind::Unit | Kind::Ints | Kind::OutInt | Kind::OutInts => {
-            ("integer", "c_int")
-        }
+        Kind::Id
+        | Kind::Int
+        | Kind::Unit
+        | Kind::IntRef
+        | Kind::Ints
+        | Kind::OutInt
+        | Kind::OutInts => ("integer", "c_int"),
         Kind::OutFloats => ("real", "c_float"),
         Kind::Double
         | Kind::DoubleRef
@@ -114,7 +134,9 @@ fn declare(argument: &Argument, by_value: bool) -> String {
     let (base, parameter) = type_of(argument.kind);
     let (passing, shape) = match argument.kind {
         Kind::Id | Kind::Int | Kind::Double | Kind::Unit if by_value => ("value", ""),
-        Kind::Id | Kind::Int | Kind::Double | Kind::Unit | Kind::DoubleRef => ("intent(in)", ""),
+        Kind::Id | Kind::Int | Kind::Double | Kind::Unit | Kind::IntRef | Kind::DoubleRef => {
+            ("intent(in)", "")
+        }
         Kind::Vector => ("intent(in)", "(3)"),
         Kind::Vectors => ("intent(in)", "(3, *)"),
         Kind::Ints | Kind::Doubles => ("intent(in)", "(*)"),

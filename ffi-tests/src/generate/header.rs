@@ -4,11 +4,11 @@
 //! table is first written out as plain Rust declarations, one file for each section
 //! of the header.
 
-use kirin::abi::{Argument, Call, Kind, Returns, table};
+use kirin::abi::{Argument, Call, Interface, Kind, Returns};
 
-use super::text;
+use super::{groups, text};
 
-const OPENING: &str = "\
+const GRAPE6: &str = "\
 /* kirin.h: the host interface of the GRAPE-6 computer, as kirin exports it.
  *
  * Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
@@ -45,18 +45,43 @@ extern \"C\" {
 #endif
 ";
 
-const CLOSING: &str = "
-#ifdef __cplusplus
-}
-#endif
+const NBODY6: &str = "\
+/* kirin_nbody6.h: the library of NBODY6++ and NBODY6, as kirin exports it.
+ *
+ * Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+ * change the table, not this file.
+ *
+ * There are Fortran names only, with a trailing underscore, and all arguments by reference: x[n][3]
+ * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Two settings of KIRIN_NBODY6 give
+ * them another meaning:
+ *
+ *   amuse  AMUSE's nbody6xx: gpunb_regf_ has no m_flag, and neighbours are nearer than h2
+ *   6      NBODY6 and NBODY7: gpunb_open_ and gpunb_devinit_ have no irank, gpunb_regf_ no
+ *          m_flag, and neighbours are nearer than m_j h2; gpupot_ has (n, m, x, pot)
+ *
+ * Every call returns an int, which the original libraries do not: 0 for success and a negative number with one
+ * line on stderr for a refusal, which then writes nothing. No list has a greatest length, and no array is read or
+ * written beyond what the arguments say.
+ *
+ * Regular forces and potentials have the precision that KIRIN_PRECISION says, irregular forces
+ * double precision. A CPU computes them, also where KIRIN_BACKEND asks for a GPU.
+ */
+#ifndef KIRIN_NBODY6_H
+#define KIRIN_NBODY6_H
 
-#endif /* KIRIN_H */
+#ifdef __cplusplus
+extern \"C\" {
+#endif
 ";
 
-/// The text of `include/kirin.h`.
-pub fn header() -> String {
-    let mut out = String::from(OPENING);
-    for group in table() {
+/// The text of a library's header.
+pub fn header(interface: Interface) -> String {
+    let (opening, guard) = match interface {
+        Interface::Grape6 => (GRAPE6, "KIRIN_H"),
+        Interface::Nbody6 => (NBODY6, "KIRIN_NBODY6_H"),
+    };
+    let mut out = String::from(opening);
+    for group in groups(interface) {
         let c = declarations(group.calls, Spelling::C);
         let fortran = declarations(group.calls, Spelling::Fortran);
         let title = group.title;
@@ -72,8 +97,7 @@ pub fn header() -> String {
             out += &by_cbindgen(&fortran);
         }
     }
-    out += CLOSING;
-    out
+    out + &format!("\n#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */\n")
 }
 
 /// Whether no other GRAPE-6 library has the call: such names are in every form of the library.
@@ -135,7 +159,7 @@ fn rust_type(argument: &Argument, spelling: Spelling) -> &'static str {
         Kind::Id | Kind::Int | Kind::Unit => "c_int",
         Kind::Double => "f64",
         Kind::DoubleRef | Kind::Vector | Kind::Doubles => "*const f64",
-        Kind::Ints => "*const c_int",
+        Kind::IntRef | Kind::Ints => "*const c_int",
         Kind::Vectors | Kind::OutVectors => "*mut [f64; 3]",
         Kind::OutInt | Kind::OutInts => "*mut c_int",
         Kind::OutVector | Kind::OutDouble | Kind::OutDoubles => "*mut f64",

@@ -1,5 +1,5 @@
-//! Makes `include/kirin.h`, `include/kirin.f90` and `docs/calls.md` from the
-//! table of exported symbols.
+//! Makes the headers and Fortran modules in `include/`, and `docs/calls.md`, from the table of
+//! exported symbols.
 
 mod calls;
 mod fortran;
@@ -11,6 +11,14 @@ pub use fortran::module as fortran_module;
 pub use header::header as c_header;
 
 use std::path::{Path, PathBuf};
+
+use kirin::abi::{Group, Interface, table};
+
+/// The calls of one library.
+fn groups(interface: Interface) -> impl Iterator<Item = Group> {
+    let of = move |group: &Group| group.interface == interface;
+    table().into_iter().filter(of)
+}
 
 /// The root of kirin's repository.
 pub fn repository() -> PathBuf {
@@ -43,8 +51,13 @@ pub fn all() -> Vec<Generated> {
         text,
     };
     vec![
-        file("include/kirin.h", c_header()),
-        file("include/kirin.f90", fortran_module()),
+        file("include/kirin.h", c_header(Interface::Grape6)),
+        file("include/kirin.f90", fortran_module(Interface::Grape6)),
+        file("include/kirin_nbody6.h", c_header(Interface::Nbody6)),
+        file(
+            "include/kirin_nbody6.f90",
+            fortran_module(Interface::Nbody6),
+        ),
         file("docs/calls.md", calls()),
     ]
 }

@@ -282,7 +282,7 @@ fn note(outcome: &Lock<Result<()>>, result: Result<()>) {
 }
 
 /// A workspace that nobody has. There are as many as threads.
-fn any<T>(workspaces: &[Lock<T>]) -> Guard<'_, T> {
+pub fn any<T>(workspaces: &[Lock<T>]) -> Guard<'_, T> {
     loop {
         if let Some(free) = workspaces.iter().find_map(Lock::try_lock) {
             return free;

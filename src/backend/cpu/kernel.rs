@@ -371,7 +371,7 @@ pub fn slots_within<S: Simd>(
 /// The same place, of which the compiler does not know that: it takes no register for what it has read
 /// there before.
 #[inline(always)]
-fn reread<T>(place: &T) -> &T {
+pub fn reread<T>(place: &T) -> &T {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     {
         let mut address: *const T = place;
@@ -385,8 +385,9 @@ fn reread<T>(place: &T) -> &T {
     place
 }
 
+/// Three numbers, each in every lane.
 #[inline(always)]
-fn splat3<S: Simd>(s: S, x: &[S::T; 3]) -> [S::V; 3] {
+pub fn splat3<S: Simd>(s: S, x: &[S::T; 3]) -> [S::V; 3] {
     [s.splat(x[0]), s.splat(x[1]), s.splat(x[2])]
 }
 

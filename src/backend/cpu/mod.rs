@@ -9,6 +9,7 @@ mod division;
 mod engine;
 mod kernel;
 mod lists;
+mod nbody6;
 mod nearest;
 mod pool;
 mod reach;
@@ -21,10 +22,14 @@ mod tile;
 mod workspace;
 
 use self::engine::Cpu;
+use self::nbody6::{Irregular, Regular};
 use self::simd::portable::Portable;
 use super::Backend;
+use super::irregular::IrregularForce;
+use super::regular::RegularForce;
 use crate::process::settings::{InstructionSet, Precision, Settings};
 
+pub use self::pool::Pool;
 pub use self::threads::threads;
 
 /// The instruction sets that this processor has, best first.
@@ -43,10 +48,29 @@ pub fn available() -> Vec<InstructionSet> {
 /// The backend for the best instruction set that the processor has and `settings` allow.
 pub fn choose(settings: &Settings) -> Box<dyn Backend> {
     let threads = threads(settings.threads);
-    let make = |set| build(set, settings.precision, threads, settings.split);
+    best(settings, |set| {
+        build(set, settings.precision, threads, settings.split)
+    })
+}
+
+/// As [`choose`], for NBODY6's regular force.
+pub fn choose_regular(settings: &Settings) -> Box<dyn RegularForce> {
+    let threads = threads(settings.threads);
+    best(settings, |set| {
+        build_regular(set, settings.precision, threads, settings.split)
+    })
+}
+
+/// As [`choose`], for NBODY6's irregular force, which is double precision always.
+pub fn choose_irregular(settings: &Settings) -> Box<dyn IrregularForce> {
+    best(settings, build_irregular)
+}
+
+/// What is made of the instruction set that `settings` ask for, or else of the best.
+fn best<T>(settings: &Settings, make: impl Fn(InstructionSet) -> Option<T>) -> T {
     if settings.simd != InstructionSet::Auto {
-        if let Some(backend) = make(settings.simd) {
-            return backend;
+        if let Some(made) = make(settings.simd) {
+            return made;
         }
         crate::process::log::error(
             "KIRIN_SIMD",
@@ -60,6 +84,55 @@ pub fn choose(settings: &Settings) -> Box<dyn Backend> {
         .expect("the portable instruction set is everywhere")
 }
 
+/// The tokens of one instruction set for both element types, where the processor has it.
+macro_rules! tokens {
+    ($set:expr, $single:ident, $double:ident, $made:expr) => {
+        match $set {
+            InstructionSet::Portable => {
+                let ($single, $double) =
+                    (Portable::<f32, 4>::default(), Portable::<f64, 2>::default());
+                Some($made)
+            }
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => {
+                let ($single, $double) = (
+                    simd::avx2::Avx2::<f32>::detect()?,
+                    simd::avx2::Avx2::<f64>::detect()?,
+                );
+                Some($made)
+            }
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => {
+                let ($single, $double) = (
+                    simd::avx512::Avx512::<f32>::detect()?,
+                    simd::avx512::Avx512::<f64>::detect()?,
+                );
+                Some($made)
+            }
+            #[cfg(target_arch = "aarch64")]
+            InstructionSet::Neon => {
+                let ($single, $double) = (
+                    simd::neon::Neon::<f32>::detect()?,
+                    simd::neon::Neon::<f64>::detect()?,
+                );
+                Some($made)
+            }
+            _ => None,
+        }
+    };
+}
+
+/// What a backend makes of the precision, from the tokens of both element types.
+macro_rules! in_precision {
+    ($precision:expr, $single:expr, $double:expr, $backend:ident($($with:expr),*)) => {
+        match $precision {
+            Precision::Mixed => $backend::<_, true>::boxed($single, $($with),*),
+            Precision::Single => $backend::<_, false>::boxed($single, $($with),*),
+            Precision::Double => $backend::<_, false>::boxed($double, $($with),*),
+        }
+    };
+}
+
 /// The backend for one instruction set, where the processor has it. With `split`, threads may
 /// divide the j-particles of a small block.
 pub fn build(
@@ -68,40 +141,35 @@ pub fn build(
     threads: usize,
     split: bool,
 ) -> Option<Box<dyn Backend>> {
-    /// The backend of one precision, from the tokens of both element types.
-    macro_rules! with {
-        ($single:expr, $double:expr) => {
-            match precision {
-                Precision::Mixed => Cpu::<_, true>::boxed($single, set, precision, threads, split),
-                Precision::Single => {
-                    Cpu::<_, false>::boxed($single, set, precision, threads, split)
-                }
-                Precision::Double => {
-                    Cpu::<_, false>::boxed($double, set, precision, threads, split)
-                }
-            }
-        };
-    }
-    match set {
-        InstructionSet::Portable => Some(with!(
-            Portable::<f32, 4>::default(),
-            Portable::<f64, 2>::default()
-        )),
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx2 => Some(with!(
-            simd::avx2::Avx2::<f32>::detect()?,
-            simd::avx2::Avx2::<f64>::detect()?
-        )),
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => Some(with!(
-            simd::avx512::Avx512::<f32>::detect()?,
-            simd::avx512::Avx512::<f64>::detect()?
-        )),
-        #[cfg(target_arch = "aarch64")]
-        InstructionSet::Neon => Some(with!(
-            simd::neon::Neon::<f32>::detect()?,
-            simd::neon::Neon::<f64>::detect()?
-        )),
-        _ => None,
-    }
+    tokens!(
+        set,
+        single,
+        double,
+        in_precision!(
+            precision,
+            single,
+            double,
+            Cpu(set, precision, threads, split)
+        )
+    )
+}
+
+/// As [`build`], for NBODY6's regular force.
+pub fn build_regular(
+    set: InstructionSet,
+    precision: Precision,
+    threads: usize,
+    split: bool,
+) -> Option<Box<dyn RegularForce>> {
+    tokens!(
+        set,
+        single,
+        double,
+        in_precision!(precision, single, double, Regular(set, threads, split))
+    )
+}
+
+/// As [`build`], for NBODY6's irregular force.
+pub fn build_irregular(set: InstructionSet) -> Option<Box<dyn IrregularForce>> {
+    tokens!(set, _single, double, Irregular::boxed(double))
 }

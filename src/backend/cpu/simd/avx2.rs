@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Real, Simd, Sums, Work};
+use super::{Real, Rows, Simd, Sums, Work};
 use crate::grape::jmemory::PAGE;
 
 /// Proof that the processor has AVX2 and FMA; vectors of `T`.
@@ -140,8 +140,12 @@ impl Simd for Avx2<f32> {
         simd!(_mm256_blendv_ps(b, a, m))
     }
     #[inline(always)]
-    fn le_bits(self, a: __m256, b: __m256) -> u32 {
-        simd!(_mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b))).cast_unsigned()
+    fn le(self, a: __m256, b: __m256) -> __m256 {
+        simd!(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b))
+    }
+    #[inline(always)]
+    fn bits(self, m: __m256) -> u32 {
+        simd!(_mm256_movemask_ps(m)).cast_unsigned()
     }
     #[inline(always)]
     fn least(self, a: __m256) -> f32 {
@@ -314,8 +318,12 @@ impl Simd for Avx2<f64> {
         simd!(_mm256_blendv_pd(b, a, m))
     }
     #[inline(always)]
-    fn le_bits(self, a: __m256d, b: __m256d) -> u32 {
-        simd!(_mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LE_OQ>(a, b))).cast_unsigned()
+    fn le(self, a: __m256d, b: __m256d) -> __m256d {
+        simd!(_mm256_cmp_pd::<_CMP_LE_OQ>(a, b))
+    }
+    #[inline(always)]
+    fn bits(self, m: __m256d) -> u32 {
+        simd!(_mm256_movemask_pd(m)).cast_unsigned()
     }
     #[inline(always)]
     fn least(self, a: __m256d) -> f64 {
@@ -337,5 +345,39 @@ impl Simd for Avx2<f64> {
             transposed_sum([a[0], a[1], a[2], a[3]]),
             transposed_sum([a[4], a[5], a[6], simd!(_mm256_setzero_pd())]),
         )
+    }
+}
+
+impl Rows for Avx2<f64> {
+    #[inline(always)]
+    fn columns(self, rows: &[[f64; 8]]) -> [__m256d; 8] {
+        let rows: &[[f64; 8]; 4] = rows[..4].try_into().expect("four rows");
+        let [c0, c1, c2, c3] = transposed(rows, 0);
+        let [c4, c5, c6, c7] = transposed(rows, 4);
+        [c0, c1, c2, c3, c4, c5, c6, c7]
+    }
+    #[inline(always)]
+    fn prefetch<T>(self, place: *const T) {
+        simd!(_mm_prefetch::<_MM_HINT_T0>(place.cast()));
+    }
+}
+
+/// Four columns of four rows.
+#[inline(always)]
+fn transposed(rows: &[[f64; 8]; 4], first: usize) -> [__m256d; 4] {
+    // SAFETY: only called under a token; four numbers from 0 or 4 on are in the row.
+    unsafe {
+        let a = _mm256_loadu_pd(rows[0].as_ptr().add(first));
+        let b = _mm256_loadu_pd(rows[1].as_ptr().add(first));
+        let c = _mm256_loadu_pd(rows[2].as_ptr().add(first));
+        let d = _mm256_loadu_pd(rows[3].as_ptr().add(first));
+        let [even, other_even] = [_mm256_unpacklo_pd(a, b), _mm256_unpacklo_pd(c, d)];
+        let [odd, other_odd] = [_mm256_unpackhi_pd(a, b), _mm256_unpackhi_pd(c, d)];
+        [
+            _mm256_permute2f128_pd::<0x20>(even, other_even),
+            _mm256_permute2f128_pd::<0x20>(odd, other_odd),
+            _mm256_permute2f128_pd::<0x31>(even, other_even),
+            _mm256_permute2f128_pd::<0x31>(odd, other_odd),
+        ]
     }
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Real, Simd, Sums, Work};
+use super::{Real, Rows, Simd, Sums, Work};
 use crate::grape::jmemory::PAGE;
 
 /// Proof that the processor has AVX-512; vectors of `T`.
@@ -143,8 +143,12 @@ impl Simd for Avx512<f32> {
         simd!(_mm512_mask_blend_ps(m, b, a))
     }
     #[inline(always)]
-    fn le_bits(self, a: __m512, b: __m512) -> u32 {
-        simd!(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b)).into()
+    fn le(self, a: __m512, b: __m512) -> __mmask16 {
+        simd!(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b))
+    }
+    #[inline(always)]
+    fn bits(self, m: __mmask16) -> u32 {
+        m.into()
     }
     #[inline(always)]
     fn least(self, a: __m512) -> f32 {
@@ -315,8 +319,12 @@ impl Simd for Avx512<f64> {
         simd!(_mm512_mask_blend_pd(m, b, a))
     }
     #[inline(always)]
-    fn le_bits(self, a: __m512d, b: __m512d) -> u32 {
-        simd!(_mm512_cmp_pd_mask::<_CMP_LE_OQ>(a, b)).into()
+    fn le(self, a: __m512d, b: __m512d) -> __mmask8 {
+        simd!(_mm512_cmp_pd_mask::<_CMP_LE_OQ>(a, b))
+    }
+    #[inline(always)]
+    fn bits(self, m: __mmask8) -> u32 {
+        m.into()
     }
     #[inline(always)]
     fn least(self, a: __m512d) -> f64 {
@@ -329,5 +337,65 @@ impl Simd for Avx512<f64> {
     #[inline(always)]
     fn sums(self, a: [__m512d; 7]) -> Sums {
         transposed_sum(a)
+    }
+}
+
+impl Rows for Avx512<f64> {
+    #[inline(always)]
+    fn columns(self, rows: &[[f64; 8]]) -> [__m512d; 8] {
+        let rows: &[[f64; 8]; 8] = rows[..8].try_into().expect("eight rows");
+        let [c0, c2, c4, c6] = pieces_of([
+            pair::<false>(rows, 0),
+            pair::<false>(rows, 2),
+            pair::<false>(rows, 4),
+            pair::<false>(rows, 6),
+        ]);
+        let [c1, c3, c5, c7] = pieces_of([
+            pair::<true>(rows, 0),
+            pair::<true>(rows, 2),
+            pair::<true>(rows, 4),
+            pair::<true>(rows, 6),
+        ]);
+        [c0, c1, c2, c3, c4, c5, c6, c7]
+    }
+    #[inline(always)]
+    fn prefetch<T>(self, place: *const T) {
+        simd!(_mm_prefetch::<_MM_HINT_T0>(place.cast()));
+    }
+}
+
+/// Two rows: even columns or odd ones, each 128-bit piece with one of both.
+#[inline(always)]
+fn pair<const ODD: bool>(rows: &[[f64; 8]; 8], r: usize) -> __m512d {
+    // SAFETY: only called under a token; rows have eight numbers.
+    unsafe {
+        let a = _mm512_loadu_pd(rows[r].as_ptr());
+        let b = _mm512_loadu_pd(rows[r + 1].as_ptr());
+        match ODD {
+            true => _mm512_unpackhi_pd(a, b),
+            false => _mm512_unpacklo_pd(a, b),
+        }
+    }
+}
+
+/// The first 128-bit pieces of four vectors, the second, the third and the fourth.
+#[inline(always)]
+fn pieces_of([a, b, c, d]: [__m512d; 4]) -> [__m512d; 4] {
+    // SAFETY: only called under a token.
+    unsafe {
+        let even = (
+            _mm512_shuffle_f64x2::<0b10_00_10_00>(a, b),
+            _mm512_shuffle_f64x2::<0b10_00_10_00>(c, d),
+        );
+        let odd = (
+            _mm512_shuffle_f64x2::<0b11_01_11_01>(a, b),
+            _mm512_shuffle_f64x2::<0b11_01_11_01>(c, d),
+        );
+        [
+            _mm512_shuffle_f64x2::<0b10_00_10_00>(even.0, even.1),
+            _mm512_shuffle_f64x2::<0b10_00_10_00>(odd.0, odd.1),
+            _mm512_shuffle_f64x2::<0b11_01_11_01>(even.0, even.1),
+            _mm512_shuffle_f64x2::<0b11_01_11_01>(odd.0, odd.1),
+        ]
     }
 }

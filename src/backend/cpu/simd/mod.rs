@@ -82,7 +82,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// One truth value for each lane.
     type M: Copy;
     /// The same instruction set for double precision.
-    type Double: Simd<T = f64>;
+    type Double: Rows;
 
     /// Elements of a vector; divides 32.
     const LANES: usize;
@@ -158,8 +158,15 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn and(self, a: Self::M, b: Self::M) -> Self::M;
     /// `a` in the lanes of the mask, `b` in the others.
     fn select(self, m: Self::M, a: Self::V, b: Self::V) -> Self::V;
-    /// Bits of the lanes with a <= b.
-    fn le_bits(self, a: Self::V, b: Self::V) -> u32;
+    /// Lanes with a <= b.
+    fn le(self, a: Self::V, b: Self::V) -> Self::M;
+    /// The lanes of a mask, from the lowest bit.
+    fn bits(self, m: Self::M) -> u32;
+    /// [`Simd::bits`] of the lanes with a <= b.
+    #[inline(always)]
+    fn le_bits(self, a: Self::V, b: Self::V) -> u32 {
+        self.bits(self.le(a, b))
+    }
 
     /// The smallest lane.
     fn least(self, a: Self::V) -> Self::T;
@@ -168,6 +175,16 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// The sum over the lanes of each vector, in double precision: lane l with lane
     /// l + LANES/2 first (single precision only), then neighbours, pairwise.
     fn sums(self, a: [Self::V; 7]) -> Sums;
+}
+
+/// Vectors of double precision, and what is in memory row by row.
+pub trait Rows: Simd<T = f64> {
+    /// Columns of as many rows as there are lanes, a row in each lane.
+    fn columns(self, rows: &[[f64; 8]]) -> [Self::V; 8];
+
+    /// Has the processor fetch what is at an address, which need not be one.
+    #[inline(always)]
+    fn prefetch<T>(self, _: *const T) {}
 }
 
 /// [`Simd::leading`] of one number.

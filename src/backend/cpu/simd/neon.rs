@@ -2,7 +2,7 @@
 
 use std::arch::aarch64::*;
 
-use super::{Real, Simd, Sums, Work, pairwise};
+use super::{Real, Rows, Simd, Sums, Work, pairwise};
 use crate::grape::jmemory::PAGE;
 
 /// Proof that the processor has Advanced SIMD; vectors of `T`.
@@ -141,12 +141,13 @@ impl Simd for Neon<f32> {
         simd!(vbslq_f32(m, a, b))
     }
     #[inline(always)]
-    fn le_bits(self, a: float32x4_t, b: float32x4_t) -> u32 {
+    fn le(self, a: float32x4_t, b: float32x4_t) -> uint32x4_t {
+        simd!(vcleq_f32(a, b))
+    }
+    #[inline(always)]
+    fn bits(self, m: uint32x4_t) -> u32 {
         const LANE: [u32; 4] = [1, 2, 4, 8];
-        simd!(vaddvq_u32(vandq_u32(
-            vcleq_f32(a, b),
-            vld1q_u32(LANE.as_ptr())
-        )))
+        simd!(vaddvq_u32(vandq_u32(m, vld1q_u32(LANE.as_ptr()))))
     }
     #[inline(always)]
     fn least(self, a: float32x4_t) -> f32 {
@@ -276,12 +277,13 @@ impl Simd for Neon<f64> {
         simd!(vbslq_f64(m, a, b))
     }
     #[inline(always)]
-    fn le_bits(self, a: float64x2_t, b: float64x2_t) -> u32 {
+    fn le(self, a: float64x2_t, b: float64x2_t) -> uint64x2_t {
+        simd!(vcleq_f64(a, b))
+    }
+    #[inline(always)]
+    fn bits(self, m: uint64x2_t) -> u32 {
         const LANE: [u64; 2] = [1, 2];
-        simd!(vaddvq_u64(vandq_u64(
-            vcleq_f64(a, b),
-            vld1q_u64(LANE.as_ptr())
-        ))) as u32
+        simd!(vaddvq_u64(vandq_u64(m, vld1q_u64(LANE.as_ptr())))) as u32
     }
     #[inline(always)]
     fn least(self, a: float64x2_t) -> f64 {
@@ -298,5 +300,27 @@ impl Simd for Neon<f64> {
         };
         let [a, b, c, d, e, f, g] = a.map(sum);
         [a, b, c, d, e, f, g, 0.0]
+    }
+}
+
+impl Rows for Neon<f64> {
+    #[inline(always)]
+    fn columns(self, rows: &[[f64; 8]]) -> [float64x2_t; 8] {
+        let rows: &[[f64; 8]; 2] = rows[..2].try_into().expect("two rows");
+        simd!({
+            let of = |r: usize, c: usize| vld1q_f64(rows[r].as_ptr().add(c));
+            let even = |c| vtrn1q_f64(of(0, c), of(1, c));
+            let odd = |c| vtrn2q_f64(of(0, c), of(1, c));
+            [
+                even(0),
+                odd(0),
+                even(2),
+                odd(2),
+                even(4),
+                odd(4),
+                even(6),
+                odd(6),
+            ]
+        })
     }
 }

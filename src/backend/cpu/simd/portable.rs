@@ -1,7 +1,7 @@
 //! Arrays for vectors: runs on every processor, as fast as the compiler can make
 //! it, and stands in for wider or missing instruction sets in tests.
 
-use super::{Real, Simd, Sums, Work, leading, pairwise};
+use super::{Real, Rows, Simd, Sums, Work, leading, pairwise};
 use crate::grape::jmemory::PAGE;
 
 /// `N` lanes of `T`. Not a proof of anything: every processor has it.
@@ -105,8 +105,12 @@ macro_rules! portable {
                 std::array::from_fn(|l| if m[l] { a[l] } else { b[l] })
             }
             #[inline($inline)]
-            fn le_bits(self, a: Self::V, b: Self::V) -> u32 {
-                (0..$n).fold(0, |bits, l| bits | u32::from(a[l] <= b[l]) << l)
+            fn le(self, a: Self::V, b: Self::V) -> Self::M {
+                std::array::from_fn(|l| a[l] <= b[l])
+            }
+            #[inline($inline)]
+            fn bits(self, m: Self::M) -> u32 {
+                (0..$n).fold(0, |bits, l| bits | u32::from(m[l]) << l)
             }
             #[inline($inline)]
             fn least(self, a: Self::V) -> $t {
@@ -131,6 +135,13 @@ macro_rules! portable {
     };
     ($inline:ident double $n:literal) => {
         portable!($inline f64, $n, $n, |a| a);
+
+        impl Rows for Portable<f64, $n> {
+            #[inline($inline)]
+            fn columns(self, rows: &[[f64; 8]]) -> [[f64; $n]; 8] {
+                std::array::from_fn(|c| std::array::from_fn(|l| rows[l][c]))
+            }
+        }
     };
 }
 

@@ -3,7 +3,7 @@
 use super::super::kernel::MeanRoot;
 use super::super::tile::Tile;
 use super::portable::Portable;
-use super::{Real, Simd, leading as leading_bits};
+use super::{Real, Rows, Simd, leading as leading_bits};
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::particle::JParticle;
 
@@ -240,6 +240,8 @@ fn comparisons<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
                 .sum::<u32>();
             let found = s.le_bits(two(at).0, load(s, bound, at));
             assert_eq!(found, bits, "{name} from {at}");
+            let mask = s.le(two(at).0, load(s, bound, at));
+            assert_eq!(s.bits(mask), bits, "{name} from {at}");
         }
         let lanes = b[at..at + S::LANES].iter().map(|x| x.to_f64());
         let least = lanes.clone().fold(f64::INFINITY, f64::min);
@@ -377,6 +379,27 @@ fn tiles<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
             "{name}"
         );
     }
+}
+
+fn rows<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
+    let d = s.double();
+    let lanes = S::Double::LANES;
+    let rows: Vec<[f64; 8]> = (0..lanes)
+        .map(|r| std::array::from_fn(|c| (10 * r + c) as f64))
+        .collect();
+    for (c, column) in d.columns(&rows).into_iter().enumerate() {
+        let mut found = [0.0; PAGE];
+        // SAFETY: a vector fits.
+        unsafe { d.store(&mut found, 0, column) };
+        for (r, found) in found[..lanes].iter().enumerate() {
+            assert_eq!(*found, rows[r][c], "{name}: row {r}, column {c}");
+        }
+    }
+}
+
+#[test]
+fn columns_are_those_of_the_rows() {
+    ask!(rows);
 }
 
 #[test]

@@ -1,0 +1,97 @@
+//! The library of NBODY6++, NBODY6 and AMUSE's nbody6xx: each call against a plain double-precision sum, and a small
+//! Ahmad-Cohen integrator.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
+
+/// Runs a client that says how many answers are wrong.
+fn none_wrong(client: &Path, arguments: &[&str], settings: &[(&str, &str)]) {
+    let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
+    assert_eq!(succeed(client, &arguments, settings), "0 wrong\n");
+}
+
+#[test]
+fn every_call_is_the_plain_sum() {
+    let Some(client) = compile("nbody6.c", Link::Shared) else {
+        return;
+    };
+    for variant in ["6++", "amuse", "6"] {
+        for backend in ["cpu", "reference", "cuda"] {
+            none_wrong(
+                &client,
+                &[variant],
+                &[("KIRIN_NBODY6", variant), ("KIRIN_BACKEND", backend)],
+            );
+        }
+    }
+    for simd in ["auto", "portable"] {
+        for (precision, tolerance) in [("mixed", "1e-6"), ("double", "1e-13")] {
+            for threads in ["1", "3"] {
+                let settings = [
+                    ("KIRIN_SIMD", simd),
+                    ("KIRIN_PRECISION", precision),
+                    ("KIRIN_THREADS", threads),
+                ];
+                none_wrong(&client, &["6++", tolerance, "traps"], &settings);
+            }
+        }
+    }
+}
+
+/// The names stand in every spelling of the library: there is no C spelling to leave out.
+#[test]
+fn the_static_library_without_c_names_has_them() {
+    if let Some(client) = compile("nbody6fork.c", Link::StaticFortranNames) {
+        none_wrong(&client, &[], &[("KIRIN_THREADS", "3")]);
+    }
+}
+
+#[test]
+fn a_fork_leaves_the_sources_to_the_child() {
+    if let Some(client) = compile("nbody6fork.c", Link::Shared) {
+        none_wrong(&client, &[], &[("KIRIN_THREADS", "3")]);
+    }
+}
+
+#[test]
+fn an_ahmad_cohen_integrator_is_of_fourth_order() {
+    let Some(client) = compile("ahmadcohen.f90", Link::Shared) else {
+        return;
+    };
+    let output = |settings: &[(&str, &str)]| {
+        let output = run(&mut clean_command(&client, settings));
+        let (out, err) = texts(&output);
+        assert!(output.status.success(), "{settings:?}: {out}{err}");
+        // Two runs, each with a line on either force.
+        assert_eq!(
+            err.matches("regular forces (rank 0)").count(),
+            2 * 2,
+            "{err}"
+        );
+        out
+    };
+    let with = |threads, precision| {
+        output(&[
+            ("KIRIN_THREADS", threads),
+            ("KIRIN_PRECISION", precision),
+            ("OMP_NUM_THREADS", "4"),
+        ])
+    };
+    let out = with("1", "mixed");
+    let errors: Vec<f64> = out
+        .lines()
+        .filter_map(|line| line.strip_prefix("energy error")?.trim().parse().ok())
+        .collect();
+    let [step, half] = errors[..] else {
+        panic!("{out}");
+    };
+    // 16 in the limit.
+    assert!(
+        step < 1e-4 && (10.0..25.0).contains(&(step / half)),
+        "{out}"
+    );
+    assert_eq!(with("3", "mixed"), out, "threads change digits");
+    assert_ne!(with("1", "double"), out, "another precision does not");
+}

@@ -1,0 +1,280 @@
+! kirin_nbody6.f90: the library of NBODY6++ and NBODY6, as kirin exports it.
+!
+! Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+! change the table, not this file.
+!
+! NBODY6 and its relatives call the same procedures through implicit interfaces, some of them with other
+! arguments, which the setting KIRIN_NBODY6 says; the interfaces here are those of NBODY6++.
+module kirin_nbody6
+  use, intrinsic :: iso_c_binding, only: c_double, c_int
+  implicit none
+  private :: c_double, c_int
+  public
+
+  interface
+
+    ! ---- The library of NBODY6++ and NBODY6
+
+    ! Chooses the device.
+    !
+    ! Accepted without effect: the settings say what computes.
+    subroutine gpunb_devinit(irank) bind(C, name="gpunb_devinit_")
+      import :: c_int
+      integer(c_int), intent(in) :: irank
+    end subroutine gpunb_devinit
+
+    ! Opens the library for `nbmax` sources. kirin takes any number of them, and needs no such
+    ! call; a second one changes nothing. NBODY6 has no `irank`.
+    subroutine gpunb_open(nbmax, irank) bind(C, name="gpunb_open_")
+      import :: c_int
+      integer(c_int), intent(in) :: nbmax
+      integer(c_int), intent(in) :: irank
+    end subroutine gpunb_open
+
+    ! Forgets the sources and gives back their memory. Nothing happens where there are none.
+    subroutine gpunb_close() bind(C, name="gpunb_close_")
+    end subroutine gpunb_close
+
+    ! Replaces all sources: addresses `0..nj`, predicted by the caller to the time of the block.
+    ! `mj[nj]`, `xj[nj][3]`, `vj[nj][3]`.
+    subroutine gpunb_send(nj, mj, xj, vj) bind(C, name="gpunb_send_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(in) :: mj(*)
+      real(c_double), intent(in) :: xj(3, *)
+      real(c_double), intent(in) :: vj(3, *)
+    end subroutine gpunb_send
+
+    ! Computes the regular forces on `ni` particles, of all sources but their neighbours, and
+    ! lists the neighbours.
+    !
+    ! A source j is a neighbour if min(|r|^2, |r + dtr v|^2) < `h2[ni]`, or < m_j `h2[ni]`, with r
+    ! = x_j - x_i and v = v_j - v_i, and `dtr[ni]` the regular step. `m_flag` chooses: 0 for the
+    ! first. NBODY6 and AMUSE do not pass it: NBODY6 compares with m_j h2, AMUSE with h2.
+    !
+    ! Over the others `acc[ni][3]` = sum m r / r^3, `jrk[ni][3]` = sum m (v - 3 (r.v) r / r^2) /
+    ! r^3, `pot[ni]` = sum m / r, without softening and with nothing from sources at no distance.
+    !
+    ! `list` has `ni` rows of `lmax` integers: the number of neighbours, then their addresses,
+    ! from 0 and ascending, the particle itself among them. Of more than `nbmax` (or `lmax` - 1)
+    ! neighbours minus their number is written, and the rest of the row stays as it was; the force
+    ! is right all the same.
+    !
+    ! Older libraries lose digits, or answer NaN, for close pairs and for `h2` = 0, write to the
+    ! next multiple of 4 beyond `ni`, and tell a part of the number of neighbours where they are
+    ! too many.
+    subroutine gpunb_regf(ni, h2, dtr, xi, vi, acc, jrk, pot, lmax, nbmax, list, m_flag) bind(C, &
+        name="gpunb_regf_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(in) :: dtr(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jrk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(in) :: lmax
+      integer(c_int), intent(in) :: nbmax
+      integer(c_int), intent(inout) :: list(*)
+      integer(c_int), intent(in) :: m_flag
+    end subroutine gpunb_regf
+
+    ! Writes a line on stderr: calls, pairs and time since the last report, for rank `irank`.
+    subroutine gpunb_profile(irank) bind(C, name="gpunb_profile_")
+      import :: c_int
+      integer(c_int), intent(in) :: irank
+    end subroutine gpunb_profile
+
+    ! Computes the potentials `pot[ni]` = sum m / r, positive, of `n` particles, `m[n]` and
+    ! `x[n][3]`, at those with the numbers `istart`, from 1, to `istart + ni - 1`. The first goes
+    ! to `pot[0]`; particles at no distance, such as the particle itself, are left out.
+    !
+    ! NBODY6 passes four arguments: `n`, `m`, `x`, `pot`, and gets the potentials at all
+    ! particles.
+    !
+    ! The CPU libraries of NBODY6++ write from `pot[istart - 1]` on; its GPU library writes as
+    ! this one.
+    subroutine gpupot(irank, istart, ni, n, m, x, pot) bind(C, name="gpupot_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: irank
+      integer(c_int), intent(in) :: istart
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: n
+      real(c_double), intent(in) :: m(*)
+      real(c_double), intent(in) :: x(3, *)
+      real(c_double), intent(inout) :: pot(*)
+    end subroutine gpupot
+
+    ! Makes room for `nmax` stars, and forgets those that were there. Neighbour lists have any
+    ! length: `lmax` is not looked at.
+    subroutine irr_simd_open(nmax, lmax, rank) bind(C, name="irr_simd_open_")
+      import :: c_int
+      integer(c_int), intent(in) :: nmax
+      integer(c_int), intent(in) :: lmax
+      integer(c_int), intent(in) :: rank
+    end subroutine irr_simd_open
+
+    ! Forgets all stars. No other thread may be in a call of these.
+    subroutine irr_simd_close(rank) bind(C, name="irr_simd_close_")
+      import :: c_int
+      integer(c_int), intent(in) :: rank
+    end subroutine irr_simd_close
+
+    ! Writes a line on stderr: calls, pairs and time since the last report.
+    subroutine irr_simd_profile(rank) bind(C, name="irr_simd_profile_")
+      import :: c_int
+      integer(c_int), intent(in) :: rank
+    end subroutine irr_simd_profile
+
+    ! Stores the star at address `addr`, from 1: position, velocity, half of the acceleration, a
+    ! sixth of the jerk, mass, and the time at which they hold. Threads may call it at once for
+    ! different addresses.
+    subroutine irr_simd_set_jp(addr, pos, vel, acc2, jrk6, mass, time) bind(C, &
+        name="irr_simd_set_jp_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: addr
+      real(c_double), intent(in) :: pos(3)
+      real(c_double), intent(in) :: vel(3)
+      real(c_double), intent(in) :: acc2(3)
+      real(c_double), intent(in) :: jrk6(3)
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: time
+    end subroutine irr_simd_set_jp
+
+    ! Stores the neighbours of the star at address `addr`: `nblist[0]` is their number, any, and
+    ! then come their addresses, from 1. Threads may call it at once for different addresses.
+    subroutine irr_simd_set_list(addr, nblist) bind(C, name="irr_simd_set_list_")
+      import :: c_int
+      integer(c_int), intent(in) :: addr
+      integer(c_int), intent(in) :: nblist(*)
+    end subroutine irr_simd_set_list
+
+    ! Predicts the `ni` stars at the addresses `addr[ni]`, and their neighbours, to the time `ti`,
+    ! and sums the forces of the neighbours: `acc[ni][3]`, `jrk[ni][3]`. `nnbid[ni]` gets the
+    ! address of the nearest neighbour, 0 where there is none.
+    !
+    ! All of it is double precision, whatever `KIRIN_PRECISION` says. Stars that were never stored
+    ! have no mass.
+    subroutine irr_simd_firr_vec(ti, ni, addr, acc, jrk, nnbid) bind(C, &
+        name="irr_simd_firr_vec_")
+      import :: c_double, c_int
+      real(c_double), intent(in) :: ti
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: addr(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jrk(3, *)
+      integer(c_int), intent(inout) :: nnbid(*)
+    end subroutine irr_simd_firr_vec
+
+    ! ---- Irregular forces of NBODY6 and NBODY7, and their helpers
+
+    ! The same as `irr_simd_open_`.
+    subroutine gpuirr_open(nmax, lmax) bind(C, name="gpuirr_open_")
+      import :: c_int
+      integer(c_int), intent(in) :: nmax
+      integer(c_int), intent(in) :: lmax
+    end subroutine gpuirr_open
+
+    ! The same as `irr_simd_close_`.
+    subroutine gpuirr_close() bind(C, name="gpuirr_close_")
+    end subroutine gpuirr_close
+
+    ! The same as `irr_simd_set_jp_`.
+    subroutine gpuirr_set_jp(addr, pos, vel, acc2, jrk6, mass, time) bind(C, &
+        name="gpuirr_set_jp_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: addr
+      real(c_double), intent(in) :: pos(3)
+      real(c_double), intent(in) :: vel(3)
+      real(c_double), intent(in) :: acc2(3)
+      real(c_double), intent(in) :: jrk6(3)
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: time
+    end subroutine gpuirr_set_jp
+
+    ! The same as `irr_simd_set_list_`.
+    subroutine gpuirr_set_list(addr, nblist) bind(C, name="gpuirr_set_list_")
+      import :: c_int
+      integer(c_int), intent(in) :: addr
+      integer(c_int), intent(in) :: nblist(*)
+    end subroutine gpuirr_set_list
+
+    ! Has the forces that follow belong to the time `ti`. Stars are predicted when they are
+    ! needed: `js` and `je` are not looked at.
+    subroutine gpuirr_pred_all(js, je, ti) bind(C, name="gpuirr_pred_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: js
+      integer(c_int), intent(in) :: je
+      real(c_double), intent(in) :: ti
+    end subroutine gpuirr_pred_all
+
+    ! The same as `gpuirr_pred_all_`.
+    subroutine gpuirr_pred_act(ni, addr, ti) bind(C, name="gpuirr_pred_act_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: addr(*)
+      real(c_double), intent(in) :: ti
+    end subroutine gpuirr_pred_act
+
+    ! Sums the forces of the neighbours of `ni` stars, `acc[ni][3]` and `jrk[ni][3]`, at the time
+    ! of the last prediction.
+    subroutine gpuirr_firr_vec(ni, addr, acc, jrk) bind(C, name="gpuirr_firr_vec_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: addr(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jrk(3, *)
+    end subroutine gpuirr_firr_vec
+
+    ! As `gpuirr_firr_vec_`, for one star: `acc[3]`, `jrk[3]`.
+    subroutine gpuirr_firr(addr, acc, jrk) bind(C, name="gpuirr_firr_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: addr(*)
+      real(c_double), intent(inout) :: acc(3)
+      real(c_double), intent(inout) :: jrk(3)
+    end subroutine gpuirr_firr
+
+    ! Predicts particles `js` to `je`, from 1, of NBODY6's own arrays to `time`: x = x0 + s (x0dot
+    ! + s (f + s fdot)) and xdot = x0dot + 2 s (f + 1.5 s fdot) with s = `time` - t0. Particles
+    ! with `tpred` = `time` are left alone, and `tpred` becomes `time`.
+    subroutine cxvpred(js, je, time, t0, x0, x0dot, f, fdot, x, xdot, tpred) bind(C, &
+        name="cxvpred_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: js
+      integer(c_int), intent(in) :: je
+      real(c_double), intent(in) :: time
+      real(c_double), intent(in) :: t0(*)
+      real(c_double), intent(in) :: x0(3, *)
+      real(c_double), intent(in) :: x0dot(3, *)
+      real(c_double), intent(in) :: f(3, *)
+      real(c_double), intent(in) :: fdot(3, *)
+      real(c_double), intent(inout) :: x(3, *)
+      real(c_double), intent(inout) :: xdot(3, *)
+      real(c_double), intent(inout) :: tpred(*)
+    end subroutine cxvpred
+
+    ! Sums the forces `f[3]` and their derivatives `fdot[3]` of the `nnb` - 1 particles in
+    ! `nblist`, from 1, on particle `i`. The arrays hold `pos[][3]`, `vel[][3]` and `mass[]` at
+    ! the same time.
+    subroutine cnbint(i, pos, vel, mass, nnb, nblist, f, fdot) bind(C, name="cnbint_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: i
+      real(c_double), intent(in) :: pos(3, *)
+      real(c_double), intent(in) :: vel(3, *)
+      real(c_double), intent(in) :: mass(*)
+      integer(c_int), intent(in) :: nnb
+      integer(c_int), intent(in) :: nblist(*)
+      real(c_double), intent(inout) :: f(3)
+      real(c_double), intent(inout) :: fdot(3)
+    end subroutine cnbint
+
+    ! Writes the hours, minutes and seconds since the library was opened.
+    subroutine wtime(ihour, imin, isec) bind(C, name="wtime_")
+      import :: c_int
+      integer(c_int), intent(inout) :: ihour
+      integer(c_int), intent(inout) :: imin
+      integer(c_int), intent(inout) :: isec
+    end subroutine wtime
+  end interface
+end module kirin_nbody6

@@ -1,0 +1,248 @@
+/* kirin_nbody6.h: the library of NBODY6++ and NBODY6, as kirin exports it.
+ *
+ * Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+ * change the table, not this file.
+ *
+ * There are Fortran names only, with a trailing underscore, and all arguments by reference: x[n][3]
+ * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Two settings of KIRIN_NBODY6 give
+ * them another meaning:
+ *
+ *   amuse  AMUSE's nbody6xx: gpunb_regf_ has no m_flag, and neighbours are nearer than h2
+ *   6      NBODY6 and NBODY7: gpunb_open_ and gpunb_devinit_ have no irank, gpunb_regf_ no
+ *          m_flag, and neighbours are nearer than m_j h2; gpupot_ has (n, m, x, pot)
+ *
+ * Every call returns an int, which the original libraries do not: 0 for success and a negative number with one
+ * line on stderr for a refusal, which then writes nothing. No list has a greatest length, and no array is read or
+ * written beyond what the arguments say.
+ *
+ * Regular forces and potentials have the precision that KIRIN_PRECISION says, irregular forces
+ * double precision. A CPU computes them, also where KIRIN_BACKEND asks for a GPU.
+ */
+#ifndef KIRIN_NBODY6_H
+#define KIRIN_NBODY6_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The library of NBODY6++ and NBODY6: Fortran spellings */
+
+/**
+ * Chooses the device.
+ *
+ * Accepted without effect: the settings say what computes.
+ */
+int gpunb_devinit_(const int *irank);
+
+/**
+ * Opens the library for `nbmax` sources. kirin takes any number of them, and needs no such call; a
+ * second one changes nothing. NBODY6 has no `irank`.
+ */
+int gpunb_open_(const int *nbmax, const int *irank);
+
+/**
+ * Forgets the sources and gives back their memory. Nothing happens where there are none.
+ */
+int gpunb_close_(void);
+
+/**
+ * Replaces all sources: addresses `0..nj`, predicted by the caller to the time of the block.
+ * `mj[nj]`, `xj[nj][3]`, `vj[nj][3]`.
+ */
+int gpunb_send_(const int *nj, const double *mj, double (*xj)[3], double (*vj)[3]);
+
+/**
+ * Computes the regular forces on `ni` particles, of all sources but their neighbours, and lists
+ * the neighbours.
+ *
+ * A source j is a neighbour if min(|r|^2, |r + dtr v|^2) < `h2[ni]`, or < m_j `h2[ni]`, with r =
+ * x_j - x_i and v = v_j - v_i, and `dtr[ni]` the regular step. `m_flag` chooses: 0 for the first.
+ * NBODY6 and AMUSE do not pass it: NBODY6 compares with m_j h2, AMUSE with h2.
+ *
+ * Over the others `acc[ni][3]` = sum m r / r^3, `jrk[ni][3]` = sum m (v - 3 (r.v) r / r^2) / r^3,
+ * `pot[ni]` = sum m / r, without softening and with nothing from sources at no distance.
+ *
+ * `list` has `ni` rows of `lmax` integers: the number of neighbours, then their addresses, from 0
+ * and ascending, the particle itself among them. Of more than `nbmax` (or `lmax` - 1) neighbours
+ * minus their number is written, and the rest of the row stays as it was; the force is right all
+ * the same.
+ *
+ * Older libraries lose digits, or answer NaN, for close pairs and for `h2` = 0, write to the next
+ * multiple of 4 beyond `ni`, and tell a part of the number of neighbours where they are too many.
+ */
+int gpunb_regf_(const int *ni,
+                const double *h2,
+                const double *dtr,
+                double (*xi)[3],
+                double (*vi)[3],
+                double (*acc)[3],
+                double (*jrk)[3],
+                double *pot,
+                const int *lmax,
+                const int *nbmax,
+                int *list,
+                const int *m_flag);
+
+/**
+ * Writes a line on stderr: calls, pairs and time since the last report, for rank `irank`.
+ */
+int gpunb_profile_(const int *irank);
+
+/**
+ * Computes the potentials `pot[ni]` = sum m / r, positive, of `n` particles, `m[n]` and `x[n][3]`,
+ * at those with the numbers `istart`, from 1, to `istart + ni - 1`. The first goes to `pot[0]`;
+ * particles at no distance, such as the particle itself, are left out.
+ *
+ * NBODY6 passes four arguments: `n`, `m`, `x`, `pot`, and gets the potentials at all particles.
+ *
+ * The CPU libraries of NBODY6++ write from `pot[istart - 1]` on; its GPU library writes as this
+ * one.
+ */
+int gpupot_(const int *irank,
+            const int *istart,
+            const int *ni,
+            const int *n,
+            const double *m,
+            double (*x)[3],
+            double *pot);
+
+/**
+ * Makes room for `nmax` stars, and forgets those that were there. Neighbour lists have any length:
+ * `lmax` is not looked at.
+ */
+int irr_simd_open_(const int *nmax, const int *lmax, const int *rank);
+
+/**
+ * Forgets all stars. No other thread may be in a call of these.
+ */
+int irr_simd_close_(const int *rank);
+
+/**
+ * Writes a line on stderr: calls, pairs and time since the last report.
+ */
+int irr_simd_profile_(const int *rank);
+
+/**
+ * Stores the star at address `addr`, from 1: position, velocity, half of the acceleration, a sixth
+ * of the jerk, mass, and the time at which they hold. Threads may call it at once for different
+ * addresses.
+ */
+int irr_simd_set_jp_(const int *addr,
+                     const double *pos,
+                     const double *vel,
+                     const double *acc2,
+                     const double *jrk6,
+                     const double *mass,
+                     const double *time);
+
+/**
+ * Stores the neighbours of the star at address `addr`: `nblist[0]` is their number, any, and then
+ * come their addresses, from 1. Threads may call it at once for different addresses.
+ */
+int irr_simd_set_list_(const int *addr, const int *nblist);
+
+/**
+ * Predicts the `ni` stars at the addresses `addr[ni]`, and their neighbours, to the time `ti`, and
+ * sums the forces of the neighbours: `acc[ni][3]`, `jrk[ni][3]`. `nnbid[ni]` gets the address of
+ * the nearest neighbour, 0 where there is none.
+ *
+ * All of it is double precision, whatever `KIRIN_PRECISION` says. Stars that were never stored
+ * have no mass.
+ */
+int irr_simd_firr_vec_(const double *ti,
+                       const int *ni,
+                       const int *addr,
+                       double (*acc)[3],
+                       double (*jrk)[3],
+                       int *nnbid);
+
+/* Irregular forces of NBODY6 and NBODY7, and their helpers: Fortran spellings */
+
+/**
+ * The same as `irr_simd_open_`.
+ */
+int gpuirr_open_(const int *nmax, const int *lmax);
+
+/**
+ * The same as `irr_simd_close_`.
+ */
+int gpuirr_close_(void);
+
+/**
+ * The same as `irr_simd_set_jp_`.
+ */
+int gpuirr_set_jp_(const int *addr,
+                   const double *pos,
+                   const double *vel,
+                   const double *acc2,
+                   const double *jrk6,
+                   const double *mass,
+                   const double *time);
+
+/**
+ * The same as `irr_simd_set_list_`.
+ */
+int gpuirr_set_list_(const int *addr, const int *nblist);
+
+/**
+ * Has the forces that follow belong to the time `ti`. Stars are predicted when they are needed:
+ * `js` and `je` are not looked at.
+ */
+int gpuirr_pred_all_(const int *js, const int *je, const double *ti);
+
+/**
+ * The same as `gpuirr_pred_all_`.
+ */
+int gpuirr_pred_act_(const int *ni, const int *addr, const double *ti);
+
+/**
+ * Sums the forces of the neighbours of `ni` stars, `acc[ni][3]` and `jrk[ni][3]`, at the time of
+ * the last prediction.
+ */
+int gpuirr_firr_vec_(const int *ni, const int *addr, double (*acc)[3], double (*jrk)[3]);
+
+/**
+ * As `gpuirr_firr_vec_`, for one star: `acc[3]`, `jrk[3]`.
+ */
+int gpuirr_firr_(const int *addr, double *acc, double *jrk);
+
+/**
+ * Predicts particles `js` to `je`, from 1, of NBODY6's own arrays to `time`: x = x0 + s (x0dot + s
+ * (f + s fdot)) and xdot = x0dot + 2 s (f + 1.5 s fdot) with s = `time` - t0. Particles with
+ * `tpred` = `time` are left alone, and `tpred` becomes `time`.
+ */
+int cxvpred_(const int *js,
+             const int *je,
+             const double *time,
+             const double *t0,
+             double (*x0)[3],
+             double (*x0dot)[3],
+             double (*f)[3],
+             double (*fdot)[3],
+             double (*x)[3],
+             double (*xdot)[3],
+             double *tpred);
+
+/**
+ * Sums the forces `f[3]` and their derivatives `fdot[3]` of the `nnb` - 1 particles in `nblist`,
+ * from 1, on particle `i`. The arrays hold `pos[][3]`, `vel[][3]` and `mass[]` at the same time.
+ */
+int cnbint_(const int *i,
+            double (*pos)[3],
+            double (*vel)[3],
+            const double *mass,
+            const int *nnb,
+            const int *nblist,
+            double *f,
+            double *fdot);
+
+/**
+ * Writes the hours, minutes and seconds since the library was opened.
+ */
+int wtime_(int *ihour, int *imin, int *isec);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KIRIN_NBODY6_H */

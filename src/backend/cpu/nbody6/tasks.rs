@@ -1,0 +1,288 @@
+//! What a task does: the sums of a run of tiles for a run of targets, and the lists of their neighbours.
+
+use std::ops::Range;
+
+use super::super::division::Task;
+use super::super::simd::{Simd, Work};
+use super::super::tile::factors;
+use super::kernel::{self, Notes, Scaled, Slots};
+use super::tile::Tile;
+use crate::backend::regular::{Block, PURPOSE, Pair, Regular, Sums, Target, potential_of};
+use crate::backend::scaling::Units;
+use crate::error::Result;
+use crate::grape::jmemory::PAGE;
+use crate::grape::sum_tree::{Partial, Steps};
+use crate::process::allocation;
+
+/// Vectors of one leaf.
+const LEAF_VECTORS: usize = 32;
+
+/// What the tasks of a block share.
+pub struct Shared<'a, S: Simd, const SPLIT: bool, const POTENTIAL: bool> {
+    /// The instruction set.
+    pub s: S,
+    /// What its reciprocal root is, times the root.
+    pub root: f64,
+    /// The block.
+    pub block: &'a Block<'a>,
+    /// Its sources.
+    pub tiles: &'a [Box<Tile<S::T>>],
+}
+
+/// The memory of a task, kept for the next one, and what it has found.
+pub struct Part<T> {
+    scaled: Vec<Scaled<T>>,
+    notes: Notes<T>,
+    /// How the sums over the leaves are joined.
+    pub steps: Steps,
+    /// For each target a stack of as many sums as the steps need.
+    pub stacks: Vec<Sums>,
+    /// Results of a task that does not see all tiles.
+    pub results: Vec<Regular>,
+}
+
+impl<T: Copy + Default> Default for Part<T> {
+    fn default() -> Self {
+        Self {
+            scaled: Vec::new(),
+            notes: Notes::default(),
+            steps: Steps::default(),
+            stacks: Vec::new(),
+            results: Vec::new(),
+        }
+    }
+}
+
+/// Computes one task.
+pub struct Compute<'a, S: Simd, const SPLIT: bool, const POTENTIAL: bool> {
+    /// What all tasks share.
+    pub shared: &'a Shared<'a, S, SPLIT, POTENTIAL>,
+    /// The task.
+    pub task: &'a Task,
+    /// Its memory.
+    pub part: &'a mut Part<S::T>,
+    /// One for each of its targets. Their sums are those of the bottom of each stack.
+    pub results: &'a mut [Regular],
+}
+
+impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Work for Compute<'_, S, SPLIT, POTENTIAL> {
+    type Output = Result<()>;
+    #[inline(always)]
+    fn run(self) -> Result<()> {
+        let Self {
+            shared,
+            task,
+            part,
+            results,
+        } = self;
+        let Block {
+            sources, targets, ..
+        } = shared.block;
+        let targets = &targets[task.particles.clone()];
+        part.restart::<S, SPLIT>(targets, &task.pages, sources.len())?;
+        let Part {
+            scaled,
+            notes,
+            steps,
+            stacks,
+            ..
+        } = part;
+        let minus_three = -3.0 / (shared.root * shared.root);
+        let (mut step, mut waiting) = (0, 0);
+        for page in task.pages.clone() {
+            let tile = &*shared.tiles[page];
+            let slots = (sources.len() - page * PAGE).min(PAGE);
+            let [ax, ay, az, pot, jx, jy, jz, _] = factors(&Units::PLAIN, tile.unit, shared.root);
+            let factors = [ax, ay, az, -pot, jx, jy, jz];
+            for begin in (0..slots).step_by(leaf::<S>()) {
+                let range = begin..slots.min(begin + leaf::<S>());
+                let leaf = Leaf {
+                    shared,
+                    tile,
+                    first: page * PAGE,
+                    range,
+                };
+                let joins = usize::from(steps.joins[step]);
+                let stacks = stacks.chunks_exact_mut(steps.depth);
+                let each = targets.iter().zip(&*scaled).zip(&mut *results).zip(stacks);
+                for (((target, scaled), result), stack) in each {
+                    let mut sums =
+                        leaf.sums(target, scaled, minus_three, &factors, notes, result)?;
+                    for left in stack[waiting - joins..waiting].iter().rev() {
+                        sums = left.join(sums);
+                    }
+                    stack[waiting - joins] = sums;
+                }
+                waiting = waiting + 1 - joins;
+                step += 1;
+            }
+        }
+        for (result, stack) in results.iter_mut().zip(stacks.chunks_exact(steps.depth)) {
+            result.sums = stack[0];
+        }
+        Ok(())
+    }
+}
+
+/// Slots of one leaf of the tree of sums.
+const fn leaf<S: Simd>() -> usize {
+    S::LANES * LEAF_VECTORS
+}
+
+impl<T: super::super::simd::Real> Part<T> {
+    /// Begins with targets, and a run of tiles of so many sources.
+    fn restart<S: Simd<T = T>, const SPLIT: bool>(
+        &mut self,
+        targets: &[Target],
+        pages: &Range<usize>,
+        count: usize,
+    ) -> Result<()> {
+        self.scaled.clear();
+        allocation::reserve(&mut self.scaled, targets.len(), PURPOSE)?;
+        self.scaled.extend(targets.iter().map(Scaled::new::<SPLIT>));
+        let leaves_per_page = PAGE / leaf::<S>();
+        let number = |page: usize| (page * leaves_per_page) as u32;
+        let end = match pages.end * PAGE < count {
+            true => number(pages.end),
+            false => count.div_ceil(leaf::<S>()) as u32,
+        };
+        let leaves = number(pages.start)..end;
+        self.steps.reserve(leaves.len())?;
+        let after = match pages.end * PAGE < count {
+            true => end,
+            false => u32::MAX,
+        };
+        self.steps.restart(leaves.clone(), leaves.start, after);
+        let sums = targets.len() * self.steps.depth;
+        allocation::lengthen(&mut self.stacks, sums, PURPOSE, Sums::default)
+    }
+}
+
+/// Some sources of a tile.
+struct Leaf<'a, S: Simd, const SPLIT: bool, const POTENTIAL: bool> {
+    shared: &'a Shared<'a, S, SPLIT, POTENTIAL>,
+    tile: &'a Tile<S::T>,
+    /// Address of the tile's first source.
+    first: usize,
+    /// Its slots.
+    range: Range<usize>,
+}
+
+impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTENTIAL> {
+    /// The sums for one target, whose neighbours are noted.
+    #[inline(always)]
+    fn sums(
+        &self,
+        target: &Target,
+        scaled: &Scaled<S::T>,
+        minus_three: f64,
+        factors: &Sums,
+        notes: &mut Notes<S::T>,
+        result: &mut Regular,
+    ) -> Result<Sums> {
+        use super::super::simd::Real;
+        let Shared { s, block, .. } = *self.shared;
+        if !(self.tile.representable && scaled.representable) {
+            return self.plainly(target, result);
+        }
+        let words = self.range.start..self.range.end.next_multiple_of(64);
+        let leaf = match POTENTIAL {
+            true => kernel::potential::<S, SPLIT>(s, self.tile, scaled, words, &mut notes.left_out),
+            false => kernel::regular::<S, SPLIT>(
+                s,
+                S::T::from_f64(minus_three),
+                self.tile,
+                scaled,
+                block.criterion,
+                words,
+                notes,
+            ),
+        };
+        let [ax, ay, az, pot, jx, jy, jz, _] = leaf.sums;
+        let mut sums = [ax, ay, az, pot, jx, jy, jz];
+        for (sum, factor) in sums.iter_mut().zip(factors) {
+            *sum *= factor;
+        }
+        let [ax, ay, az, pot, jx, jy, jz] = sums;
+        let sums = [ax, ay, az, jx, jy, jz, pot];
+        match leaf.left_out {
+            true => Ok(sums.join(self.look_again(target, notes, result)?)),
+            false => Ok(sums),
+        }
+    }
+
+    /// The sums over those that the loop left out and that are no neighbours.
+    #[inline(never)]
+    fn look_again(
+        &self,
+        target: &Target,
+        notes: &Notes<S::T>,
+        result: &mut Regular,
+    ) -> Result<Sums> {
+        let mut sums = Sums::default();
+        let criterion = self.shared.block.criterion;
+        for slot in slots(&notes.left_out, &self.range) {
+            if !POTENTIAL && notes.is_certain(self.tile, criterion, slot) {
+                result.note(self.first + slot, self.shared.block.longest)?;
+            } else {
+                self.add(slot, target, &mut sums, result)?;
+            }
+        }
+        Ok(sums)
+    }
+
+    /// The sums in plain double precision.
+    #[cold]
+    #[inline(never)]
+    fn plainly(&self, target: &Target, result: &mut Regular) -> Result<Sums> {
+        let mut sums = Sums::default();
+        for slot in self.range.clone() {
+            self.add(slot, target, &mut sums, result)?;
+        }
+        Ok(sums)
+    }
+
+    #[inline(always)]
+    fn add(
+        &self,
+        slot: usize,
+        target: &Target,
+        sums: &mut Sums,
+        result: &mut Regular,
+    ) -> Result<()> {
+        let Block {
+            sources,
+            criterion,
+            longest,
+            ..
+        } = *self.shared.block;
+        let address = self.first + slot;
+        if POTENTIAL {
+            sums[6] += potential_of(sources, address, &target.x);
+            return Ok(());
+        }
+        let pair = Pair::new(sources, address, target);
+        match pair.is_near(criterion) {
+            true => result.note(address, longest)?,
+            false => pair.add_to(sums),
+        }
+        Ok(())
+    }
+}
+
+/// The slots of a range whose bits are set.
+#[inline(always)]
+fn slots(bits: &Slots, range: &Range<usize>) -> impl Iterator<Item = usize> {
+    let words = range.start / 64..range.end.div_ceil(64);
+    let end = range.end;
+    words
+        .flat_map(move |word| {
+            let mut left = bits[word];
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros() as usize;
+                left &= left.wrapping_sub(1);
+                (bit < 64).then_some(word * 64 + bit)
+            })
+        })
+        .take_while(move |&slot| slot < end)
+}

@@ -1,0 +1,274 @@
+//! The irregular force: stars written one by one, predicted here, summed over their neighbour lists.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::stars::{Star, Stars};
+use crate::backend;
+use crate::backend::cpu::{self, Pool};
+use crate::backend::irregular::{Irregular, IrregularForce};
+use crate::error::{Error, Result};
+use crate::grape::sum_tree::share;
+use crate::process::{floating, log, settings};
+
+/// Pairs that are not worth a second thread, and tasks for each thread.
+const WORTH_WAKING: usize = 20_000;
+const TASKS_PER_THREAD: usize = 4;
+
+/// The stars of the process.
+pub struct Library {
+    stars: AtomicPtr<Stars>,
+    /// Time of the last prediction that NBODY6 asked for.
+    predicted: AtomicU64,
+    calls: AtomicU64,
+    forces: AtomicU64,
+    pairs: AtomicU64,
+    nanoseconds: AtomicU64,
+}
+
+/// The library behind the exported functions.
+pub static LIBRARY: Library = Library::new();
+
+/// The neighbours of a star, as NBODY6 counts addresses: from 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// Force and derivative.
+    pub force: Irregular,
+    /// Address of the nearest neighbour, 0 if there is none.
+    pub nearest: i32,
+}
+
+impl Library {
+    /// A library that is not open.
+    pub const fn new() -> Self {
+        Self {
+            stars: AtomicPtr::new(ptr::null_mut()),
+            predicted: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+            forces: AtomicU64::new(0),
+            pairs: AtomicU64::new(0),
+            nanoseconds: AtomicU64::new(0),
+        }
+    }
+
+    /// Makes room for `capacity` stars. What was there is forgotten.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory; nothing has changed.
+    ///
+    /// # Safety
+    ///
+    /// No other thread is in a call of the irregular force.
+    pub unsafe fn open(&self, capacity: usize) -> Result<()> {
+        let stars =
+            crate::process::allocation::boxed(Stars::new(capacity)?, super::stars::PURPOSE)?;
+        // SAFETY: passed on.
+        unsafe { self.replace(Box::into_raw(stars)) };
+        Ok(())
+    }
+
+    /// Forgets all stars.
+    ///
+    /// # Safety
+    ///
+    /// As [`Library::open`].
+    pub unsafe fn close(&self) {
+        // SAFETY: passed on.
+        unsafe { self.replace(ptr::null_mut()) };
+    }
+
+    unsafe fn replace(&self, stars: *mut Stars) {
+        let before = self.stars.swap(stars, Ordering::AcqRel);
+        if !before.is_null() {
+            // SAFETY: it was made by a box, and no other thread has it: the caller vouches for that.
+            drop(unsafe { Box::from_raw(before) });
+        }
+    }
+
+    #[inline(always)]
+    fn stars(&self) -> Result<&Stars> {
+        // SAFETY: complete before it could be reached, and freed while nobody else is in a call.
+        unsafe { self.stars.load(Ordering::Acquire).as_ref() }.ok_or(Error::NotOpen {
+            by: "irr_simd_open or gpuirr_open",
+        })
+    }
+
+    /// Stores a star at an address from 1.
+    ///
+    /// # Errors
+    ///
+    /// There is no such address.
+    ///
+    /// # Safety
+    ///
+    /// No other thread is in a call about this address, or in one of all stars.
+    #[inline(always)]
+    pub unsafe fn set_star(&self, address: i32, star: Star) -> Result<()> {
+        let stars = self.stars()?;
+        let address = place(address, stars, "addr")?;
+        // SAFETY: below the capacity; the rest is passed on.
+        unsafe { stars.write(address, star) };
+        Ok(())
+    }
+
+    /// Stores the neighbours, addresses from 1, of the star at an address from 1.
+    ///
+    /// # Errors
+    ///
+    /// One of the addresses does not exist, and the list that was there stays; or there is no memory.
+    ///
+    /// # Safety
+    ///
+    /// As [`Library::set_star`].
+    pub unsafe fn set_list(
+        &self,
+        address: i32,
+        neighbours: impl ExactSizeIterator<Item = i32> + Clone,
+    ) -> Result<()> {
+        let stars = self.stars()?;
+        let address = place(address, stars, "addr")?;
+        let legal = 1..=stars.capacity() as i64;
+        if let Some(bad) = neighbours.clone().find(|&n| !legal.contains(&n.into())) {
+            place(bad, stars, "nblist")?;
+        }
+        stars.write_list(address, neighbours.map(|n| (n - 1) as u32))
+    }
+
+    /// Has NBODY6's forces that follow belong to the time `ti`.
+    pub fn predict(&self, ti: f64) {
+        self.predicted.store(ti.to_bits(), Ordering::Relaxed);
+    }
+
+    /// The time that [`Library::predict`] set last.
+    pub fn predicted(&self) -> f64 {
+        f64::from_bits(self.predicted.load(Ordering::Relaxed))
+    }
+
+    /// Computes the forces on the stars `address(0)` to `address(count - 1)`, from 1, at the time `ti`, and hands each to
+    /// `answer`, from several threads.
+    ///
+    /// # Errors
+    ///
+    /// There is no star at one of the addresses; nothing was computed.
+    ///
+    /// # Safety
+    ///
+    /// No other thread writes stars or lists.
+    pub unsafe fn forces(
+        &self,
+        ti: f64,
+        count: usize,
+        address: &(dyn Fn(usize) -> i32 + Sync),
+        answer: &(dyn Fn(usize, &Answer) + Sync),
+    ) -> Result<()> {
+        let stars = self.stars()?;
+        let mut pairs = 0;
+        for k in 0..count {
+            let i = place(address(k), stars, "addr")?;
+            // SAFETY: below the capacity; the rest is passed on.
+            unsafe {
+                if stars.star(i).present == 0.0 {
+                    return Err(Error::OutOfRange {
+                        argument: "addr",
+                        value: address(k).into(),
+                        legal: "no star was stored there",
+                    });
+                }
+                pairs += stars.list(i).len();
+            }
+        }
+        let begin = Instant::now();
+        let Means { kernel, threads } = means();
+        let threads = if pairs < WORTH_WAKING { 1 } else { *threads };
+        let tasks = match threads {
+            1 => 1,
+            _ => count.min(threads * TASKS_PER_THREAD),
+        };
+        let run = || {
+            Pool::get().run(tasks, threads, &|t| {
+                for k in share(count, tasks, t) {
+                    let i = (address(k) - 1) as usize;
+                    // SAFETY: the address was looked at above; the rest is passed on.
+                    let force = unsafe { kernel.force(stars, ti, i) };
+                    let nearest = force.nearest.map_or(0, |n| n as i32 + 1);
+                    answer(k, &Answer { force, nearest });
+                }
+            })
+        };
+        // In the child of a signal handler's fork what the threads had begun is done anew.
+        floating::standard(|| match run() {
+            Err(Error::ThreadsLost) => run(),
+            done => done,
+        })?;
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.forces.fetch_add(count as u64, Ordering::Relaxed);
+        self.pairs.fetch_add(pairs as u64, Ordering::Relaxed);
+        let time = begin.elapsed().as_nanos() as u64;
+        self.nanoseconds.fetch_add(time, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Writes what was done since the last report, for a rank, and counts anew.
+    pub fn report(&self, rank: i32) {
+        let take = |count: &AtomicU64| count.swap(0, Ordering::Relaxed);
+        let [calls, forces, pairs] = [&self.calls, &self.forces, &self.pairs].map(take);
+        let time = Duration::from_nanos(take(&self.nanoseconds));
+        log::line(format_args!(
+            "irregular forces (rank {rank}): {calls} calls, {forces} forces, {}",
+            super::regular::Rate { pairs, time }
+        ));
+    }
+}
+
+impl Default for Library {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has the library any more.
+        unsafe { self.close() };
+    }
+}
+
+/// What computes.
+struct Means {
+    kernel: Box<dyn IrregularForce>,
+    threads: usize,
+}
+
+/// What computes, chosen at the first need.
+fn means() -> &'static Means {
+    // Nobody waits for another thread, which a child of a fork would not have: both choose.
+    static CHOSEN: AtomicPtr<Means> = AtomicPtr::new(ptr::null_mut());
+    // SAFETY: never freed, and complete before it can be reached.
+    if let Some(chosen) = unsafe { CHOSEN.load(Ordering::Acquire).as_ref() } {
+        return chosen;
+    }
+    let settings = settings::settings();
+    let mine = Box::into_raw(Box::new(Means {
+        kernel: backend::choose_irregular(settings),
+        threads: cpu::threads(settings.threads),
+    }));
+    let order = (Ordering::AcqRel, Ordering::Acquire);
+    let first = CHOSEN.compare_exchange(ptr::null_mut(), mine, order.0, order.1);
+    // SAFETY: as above; the thread that was slower leaves its own unused.
+    unsafe { &*first.map_or_else(|others| others, |_| mine) }
+}
+
+/// The place of an address from 1.
+#[inline(always)]
+fn place(address: i32, stars: &Stars, argument: &'static str) -> Result<usize> {
+    match usize::try_from(i64::from(address) - 1) {
+        Ok(place) if place < stars.capacity() => Ok(place),
+        _ => Err(Error::OutOfRange {
+            argument,
+            value: address.into(),
+            legal: "addresses begin at 1 and end at the nmax of the open call",
+        }),
+    }
+}
