@@ -9,6 +9,8 @@
 //!
 //! over the star's list. Neighbours at no distance exert no force.
 
+use std::ops::Range;
+
 use crate::nbody6::stars::Stars;
 
 /// The force of a star's neighbours.
@@ -25,19 +27,48 @@ pub struct Irregular {
 
 /// One implementation.
 pub trait IrregularForce: Sync {
-    /// The force of the listed neighbours on the star at `address` at the time `ti`.
+    /// The forces of the listed neighbours on some stars, those at the places `address(k)` for each k of `run`, at
+    /// the time `ti`; each is handed to `answer`.
     ///
     /// # Safety
     ///
-    /// The address is below the capacity of the stars, and no thread writes stars or lists.
-    unsafe fn force(&self, stars: &Stars, ti: f64, address: usize) -> Irregular;
+    /// The addresses are below the capacity of the stars, and no thread writes stars or lists.
+    unsafe fn forces(
+        &self,
+        stars: &Stars,
+        ti: f64,
+        run: Range<usize>,
+        address: &dyn Fn(usize) -> usize,
+        answer: &mut dyn FnMut(usize, &Irregular),
+    );
 }
 
 /// The formulas as they stand.
 pub struct Plain;
 
 impl IrregularForce for Plain {
-    unsafe fn force(&self, stars: &Stars, ti: f64, address: usize) -> Irregular {
+    unsafe fn forces(
+        &self,
+        stars: &Stars,
+        ti: f64,
+        run: Range<usize>,
+        address: &dyn Fn(usize) -> usize,
+        answer: &mut dyn FnMut(usize, &Irregular),
+    ) {
+        for k in run {
+            // SAFETY: passed on.
+            answer(k, &unsafe { Self::force(stars, ti, address(k)) });
+        }
+    }
+}
+
+impl Plain {
+    /// The force on one star.
+    ///
+    /// # Safety
+    ///
+    /// The address is below the capacity, and no thread writes stars or lists.
+    pub unsafe fn force(stars: &Stars, ti: f64, address: usize) -> Irregular {
         // SAFETY: passed on.
         let (star, list) = unsafe { (stars.star(address), stars.list(address)) };
         let (xi, vi) = star.predicted(ti);

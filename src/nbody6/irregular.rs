@@ -188,13 +188,14 @@ impl Library {
         };
         let run = || {
             Pool::get().run(tasks, threads, &|t| {
-                for k in share(count, tasks, t) {
-                    let i = (address(k) - 1) as usize;
-                    // SAFETY: the address was looked at above; the rest is passed on.
-                    let force = unsafe { kernel.force(stars, ti, i) };
+                let place = |k: usize| (address(k) - 1) as usize;
+                let mut answer = |k: usize, &force: &Irregular| {
                     let nearest = force.nearest.map_or(0, |n| n as i32 + 1);
                     answer(k, &Answer { force, nearest });
-                }
+                };
+                let run = share(count, tasks, t);
+                // SAFETY: the addresses were looked at above; the rest is passed on.
+                unsafe { kernel.forces(stars, ti, run, &place, &mut answer) };
             })
         };
         // In the child of a signal handler's fork what the threads had begun is done anew.

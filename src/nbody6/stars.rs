@@ -37,6 +37,13 @@ pub struct Star {
 }
 
 impl Star {
+    /// The rows: cubics of the time, column by column, but for the fourth.
+    #[inline(always)]
+    pub fn rows(&self) -> &[[f64; 4]; 4] {
+        // SAFETY: the fields are sixteen numbers in this order.
+        unsafe { &*ptr::from_ref(self).cast() }
+    }
+
     /// Position and velocity at the time `ti`: of third and second order, as NBODY6 has them.
     #[inline(always)]
     pub fn predicted(&self, ti: f64) -> ([f64; 3], [f64; 3]) {

@@ -1,16 +1,18 @@
 //! The irregular force in double precision: neighbours are predicted one by one into rows, and rows summed a
 //! vector at a time.
 
+use std::ops::Range;
+
 use super::super::simd::{Rows, Simd, Work};
-use crate::backend::irregular::{COINCIDENT, Irregular as Force, IrregularForce};
+use crate::backend::irregular::{self, COINCIDENT, Irregular as Force, IrregularForce};
 use crate::grape::jmemory::PageArray;
 use crate::nbody6::stars::{Star, Stars};
 
 /// Neighbours whose rows are made before they are summed: few enough for the first cache.
 const TOGETHER: usize = 64;
 
-/// Neighbours ahead of the one at work that are fetched.
-const AHEAD: usize = 12;
+/// Neighbours that are fetched before the first is needed.
+const AHEAD: usize = 128;
 
 /// A place for what exerts no force: far away, and its square a number.
 const NOWHERE: f64 = 1e140;
@@ -30,73 +32,93 @@ impl<D: Rows> Irregular<D> {
 }
 
 impl<D: Rows> IrregularForce for Irregular<D> {
-    unsafe fn force(&self, stars: &Stars, ti: f64, address: usize) -> Force {
-        // SAFETY: passed on.
-        let list = unsafe { stars.list(address) };
-        self.0.vectorize(Sum {
+    unsafe fn forces(
+        &self,
+        stars: &Stars,
+        ti: f64,
+        run: Range<usize>,
+        address: &dyn Fn(usize) -> usize,
+        answer: &mut dyn FnMut(usize, &Force),
+    ) {
+        self.0.vectorize(Run {
             d: self.0,
             stars,
             ti,
+            run,
             address,
-            list,
-        })
+            answer,
+        });
     }
 }
 
-struct Sum<'a, D> {
+/// The forces on some stars. Who makes it vouches for the addresses, and for nobody writing to the stars.
+struct Run<'a, D> {
     d: D,
     stars: &'a Stars,
     ti: f64,
-    address: usize,
-    list: &'a [u32],
+    run: Range<usize>,
+    address: &'a dyn Fn(usize) -> usize,
+    answer: &'a mut dyn FnMut(usize, &Force),
 }
 
-impl<D: Rows> Work for Sum<'_, D> {
-    type Output = Force;
+impl<D: Rows> Work for Run<'_, D> {
+    type Output = ();
     #[inline(always)]
-    fn run(self) -> Force {
-        let Self {
-            d,
-            stars,
-            ti,
-            address,
-            list,
-        } = self;
-        let first = stars.first();
-        for &neighbour in list.iter().take(AHEAD) {
-            fetch(d, first, neighbour);
-        }
-        let mut own = [0.0; 8];
-        // SAFETY: the caller vouches for the address, and for being alone with the stars.
-        predict(unsafe { stars.star(address) }, ti, &mut own);
-        let mut sums = Sums::new(d, &own);
-        let mut nearest = None;
-        let mut least = FAR;
+    fn run(self) {
         let mut rows = [[0.0; 8]; TOGETHER];
         let mut distances = PageArray::default();
-        for (run, neighbours) in list.chunks(TOGETHER).enumerate() {
-            for (k, (row, &neighbour)) in rows.iter_mut().zip(neighbours).enumerate() {
-                if let Some(&ahead) = list.get(run * TOGETHER + k + AHEAD) {
-                    fetch(d, first, ahead);
-                }
-                // SAFETY: lists name addresses below the capacity.
-                let star = unsafe { stars.star(neighbour as usize) };
-                predict(star, ti, row);
-                if star.present == 0.0 || neighbour as usize == address {
-                    *row = EMPTY;
-                }
-            }
-            let filled = neighbours.len().next_multiple_of(D::LANES);
-            rows[neighbours.len()..filled].fill(EMPTY);
-            let found = sums.add(&rows[..filled], &mut distances);
-            if found < least {
-                least = found;
-                let place = distances.iter().position(|&r2| r2 == found);
-                nearest = place.and_then(|k| neighbours.get(k)).copied();
-            }
+        for k in self.run {
+            let address = (self.address)(k);
+            let (d, stars, ti) = (self.d, self.stars, self.ti);
+            let force = force(d, stars, ti, address, &mut rows, &mut distances);
+            (self.answer)(k, &force);
         }
-        sums.total(nearest)
     }
+}
+
+/// The force on one star.
+#[inline(always)]
+fn force<D: Rows>(
+    d: D,
+    stars: &Stars,
+    ti: f64,
+    address: usize,
+    rows: &mut [Row; TOGETHER],
+    distances: &mut PageArray<f64>,
+) -> Force {
+    // SAFETY: who began the run vouches for it.
+    let (star, list) = unsafe { (stars.star(address), stars.list(address)) };
+    let first = stars.first();
+    for &neighbour in list.iter().take(AHEAD) {
+        fetch(d, first, neighbour);
+    }
+    let mut own = [0.0; 8];
+    predict(d, star, ti, &mut own);
+    let mut sums = Sums::new(d, &own);
+    let mut nearest = None;
+    let mut least = FAR;
+    for neighbours in list.chunks(TOGETHER) {
+        for (row, &neighbour) in rows.iter_mut().zip(neighbours) {
+            // SAFETY: lists name addresses below the capacity.
+            predict(d, unsafe { stars.star(neighbour as usize) }, ti, row);
+        }
+        let filled = neighbours.len().next_multiple_of(D::LANES);
+        rows[neighbours.len()..filled].fill(EMPTY);
+        let found = sums.add(&rows[..filled], distances);
+        if found < least {
+            least = found;
+            let place = distances.iter().position(|&r2| r2 == found);
+            nearest = place.and_then(|k| neighbours.get(k)).copied();
+        }
+    }
+    // What was never written is massless, and somewhere: the loop does not look.
+    // SAFETY: as above.
+    let counts = |n: u32| n as usize != address && unsafe { stars.star(n as usize) }.present != 0.0;
+    if nearest.is_some_and(|found| !counts(found)) {
+        // SAFETY: passed on.
+        nearest = unsafe { irregular::Plain::force(stars, ti, address) }.nearest;
+    }
+    sums.total(nearest)
 }
 
 const EMPTY: Row = [NOWHERE, NOWHERE, NOWHERE, 0.0, 0.0, 0.0, 0.0, 0.0];
@@ -109,26 +131,10 @@ fn fetch<D: Rows>(d: D, first: *const Star, neighbour: u32) {
     d.prefetch(star.wrapping_byte_add(64));
 }
 
-/// A star as a row. Four numbers at a time, the fourth of no meaning: the compiler makes vectors of them.
+/// A star as a row.
 #[inline(always)]
-fn predict(star: &Star, ti: f64, row: &mut Row) {
-    let s = ti - star.time;
-    let Star {
-        x, v, aby2, a1by6, ..
-    } = star;
-    let x = [x[0], x[1], x[2], 0.0];
-    let v = [v[0], v[1], v[2], 0.0];
-    let aby2 = [aby2[0], aby2[1], aby2[2], 0.0];
-    let a1by6 = [a1by6[0], a1by6[1], a1by6[2], 0.0];
-    let (mut position, mut velocity) = ([0.0; 4], [0.0; 4]);
-    for k in 0..4 {
-        let j = s * a1by6[k];
-        position[k] = x[k] + s * (v[k] + s * (aby2[k] + j));
-        velocity[k] = v[k] + 2.0 * s * (aby2[k] + 1.5 * j);
-    }
-    position[3] = star.mass;
-    row[..4].copy_from_slice(&position);
-    row[4..].copy_from_slice(&velocity);
+fn predict<D: Rows>(d: D, star: &Star, ti: f64, row: &mut Row) {
+    d.cubics(star.rows(), ti - star.time, row);
 }
 
 /// A star, in every lane, and the sums over its neighbours.
@@ -174,8 +180,7 @@ impl<D: Rows> Sums<D> {
             least = d.min(r2, least);
             // SAFETY: the rows are no more than a page has slots, in whole vectors.
             unsafe { d.store(distances, k * D::LANES, r2) };
-            let y = d.refine(r2, d.estimate(r2));
-            let y = d.select(d.le(d.splat(COINCIDENT), r2), y, d.splat(0.0));
+            let y = d.select(d.le(d.splat(COINCIDENT), r2), d.root(r2), d.splat(0.0));
             let y2 = d.mul(y, y);
             let m_r3 = d.mul(d.mul(m, y), y2);
             let rv = d.fma(r[2], v[2], d.fma(r[1], v[1], d.mul(r[0], v[0])));

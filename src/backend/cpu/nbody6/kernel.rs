@@ -270,12 +270,13 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
             let mut lane = 0;
             while lane < 64 {
                 let at = word * 64 + lane;
-                // SAFETY: the lanes divide 64, and the words the tile.
-                let bits = match S::MANY_REGISTERS {
-                    true => unsafe { self.add::<BY_MASS>(target, at) },
+                let target = match S::MANY_REGISTERS {
+                    true => target,
                     // Sums and terms take all registers; the target comes from memory.
-                    false => unsafe { self.add::<BY_MASS>(reread(target), at) },
+                    false => reread(target),
                 };
+                // SAFETY: the lanes divide 64, and the words the tile.
+                let bits = unsafe { self.add::<BY_MASS>(target, at) };
                 left_out |= u64::from(bits) << lane;
                 lane += S::LANES;
             }
@@ -351,7 +352,8 @@ pub fn potential<S: Simd, const SPLIT: bool>(
     };
     assert!(range.end <= PAGE && range.start.is_multiple_of(64) && range.end.is_multiple_of(64));
     let (mut pot, mut any) = (zero, 0);
-    for word in range.start / 64..range.end / 64 {
+    let words = range.start / 64..range.end / 64;
+    for (word, left_out) in words.clone().zip(&mut left_out[words]) {
         let mut bits = 0;
         let mut lane = 0;
         while lane < 64 {
@@ -364,7 +366,7 @@ pub fn potential<S: Simd, const SPLIT: bool>(
             bits |= u64::from(s.bits(near)) << lane;
             lane += S::LANES;
         }
-        left_out[word] = bits;
+        *left_out = bits;
         any |= bits;
     }
     Leaf {

@@ -357,8 +357,38 @@ impl Rows for Avx2<f64> {
         [c0, c1, c2, c3, c4, c5, c6, c7]
     }
     #[inline(always)]
+    fn cubics(self, c: &[[f64; 4]; 4], s: f64, to: &mut [f64; 8]) {
+        simd!(cubics(c, s, to));
+    }
+    #[inline(always)]
     fn prefetch<T>(self, place: *const T) {
         simd!(_mm_prefetch::<_MM_HINT_T0>(place.cast()));
+    }
+}
+
+/// [`Rows::cubics`]
+///
+/// # Safety
+///
+/// The processor has AVX2 and FMA.
+#[inline(always)]
+pub unsafe fn cubics(c: &[[f64; 4]; 4], s: f64, to: &mut [f64; 8]) {
+    // SAFETY: passed on; there are four numbers in each row, and twice as many in the result.
+    unsafe {
+        let [c0, c1, c2, c3] = [
+            _mm256_loadu_pd(c[0].as_ptr()),
+            _mm256_loadu_pd(c[1].as_ptr()),
+            _mm256_loadu_pd(c[2].as_ptr()),
+            _mm256_loadu_pd(c[3].as_ptr()),
+        ];
+        let s = _mm256_set1_pd(s);
+        let c3 = _mm256_mul_pd(s, c3);
+        let value = _mm256_fmadd_pd(s, _mm256_add_pd(c2, c3), c1);
+        let slope = _mm256_fmadd_pd(_mm256_set1_pd(1.5), c3, c2);
+        let value = _mm256_blend_pd::<0b1000>(_mm256_fmadd_pd(s, value, c0), c0);
+        _mm256_storeu_pd(to.as_mut_ptr(), value);
+        let twice = _mm256_add_pd(s, s);
+        _mm256_storeu_pd(to.as_mut_ptr().add(4), _mm256_fmadd_pd(twice, slope, c1));
     }
 }
 

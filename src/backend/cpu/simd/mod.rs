@@ -182,6 +182,24 @@ pub trait Rows: Simd<T = f64> {
     /// Columns of as many rows as there are lanes, a row in each lane.
     fn columns(self, rows: &[[f64; 8]]) -> [Self::V; 8];
 
+    /// Four cubics, whose coefficients are columns, and their derivatives: c0 + s (c1 + s (c2 + s c3)), and then
+    /// c1 + 2 s (c2 + 1.5 s c3). Of the fourth column c0 stands for the cubic, and anything for its derivative.
+    #[inline(always)]
+    fn cubics(self, c: &[[f64; 4]; 4], s: f64, to: &mut [f64; 8]) {
+        for k in 0..4 {
+            let c3 = s * c[3][k];
+            to[k] = c[0][k] + s * (c[1][k] + s * (c[2][k] + c3));
+            to[4 + k] = c[1][k] + 2.0 * s * (c[2][k] + 1.5 * c3);
+        }
+        to[3] = c[0][3];
+    }
+
+    /// 1 / sqrt(x), as [`Simd::refine`] makes it or to an ulp in fewer steps.
+    #[inline(always)]
+    fn root(self, x: Self::V) -> Self::V {
+        self.refine(x, self.estimate(x))
+    }
+
     /// Has the processor fetch what is at an address, which need not be one.
     #[inline(always)]
     fn prefetch<T>(self, _: *const T) {}

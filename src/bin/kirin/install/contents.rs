@@ -54,6 +54,14 @@ pub fn items(prefix: &Path, fortran_archive: Option<&Path>) -> Result<Vec<Item>,
             "include/kirin.f90",
             include_str!("../../../../include/kirin.f90"),
         ),
+        text(
+            "include/kirin_nbody6.h",
+            include_str!("../../../../include/kirin_nbody6.h"),
+        ),
+        text(
+            "include/kirin_nbody6.f90",
+            include_str!("../../../../include/kirin_nbody6.f90"),
+        ),
         text("lib/pkgconfig/kirin.pc", &module(prefix, "kirin", "kirin")),
     ];
     if let Some(path) = fortran_archive {
