@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
 use super::lock::{Guard, Lock};
-use super::{entry, log};
+use super::{allocation, entry, log};
 
 /// How long a fork waits for the calls of other threads.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -120,6 +120,10 @@ thread_local! {
 extern "C" fn prepare() {
     // A signal handler forks: this thread may have a value, and has it after the fork too.
     if entry::is_inside() {
+        return;
+    }
+    // Where there is no memory, the fork is not prepared.
+    if allocation::spare(0, "a fork").is_err() {
         return;
     }
     let begin = Instant::now();

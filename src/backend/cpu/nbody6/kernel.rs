@@ -77,7 +77,7 @@ pub struct Scaled<T> {
     errors: [f64; 2],
     speed: f64,
     closest2: f64,
-    /// Whether `T` has the range for it.
+    /// Whether `T` has the range for it, and the neighbour test is one.
     pub representable: bool,
 }
 
@@ -100,7 +100,8 @@ impl<T: Real> Scaled<T> {
             errors: [errors.position * norm, errors.ahead * dtr.abs()],
             speed,
             closest2: close * close + errors.closest * errors.closest,
-            representable: T::IS_DOUBLE || norm <= FARTHEST && speed <= FARTHEST,
+            representable: (T::IS_DOUBLE || norm <= FARTHEST && speed <= FARTHEST)
+                && !(h2.is_nan() || dtr.is_nan()),
         }
     }
 

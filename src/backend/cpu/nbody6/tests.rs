@@ -206,6 +206,8 @@ fn numbers_of_any_size() {
     targets[4].x[0] = -1e10;
     targets[5].h2 = 1e60;
     targets[8].dtr = 1e30;
+    targets[9].h2 = f64::NAN;
+    targets[10].dtr = f64::NAN;
     for (name, mut backend, error) in backends(1, true) {
         let found = forces(
             &mut *backend,
