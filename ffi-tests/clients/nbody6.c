@@ -75,7 +75,7 @@ static void add(const double *xi, const double *vi, const double *xj, const doub
 static void check_row(int i, int target, int by_mass, int longest) {
     const int *row = list + i * ROW;
     vector a = {0, 0, 0}, j = {0, 0, 0};
-    double p = 0, scale[2] = {1e-300, 1e-300};
+    double p = 0, scale[2] = {1e-200, 1e-200};
     int n = 0, k, source;
     for (source = 0; source < N; source++) {
         double now[3], then[3], bound = by_mass ? m[source] * h2[i] : h2[i];
@@ -174,7 +174,7 @@ static void predict(int i, double ti, double *xp, double *vp) {
 
 static void check_irregular(int i, double ti, const double *a_found, const double *j_found, const int *nearest) {
     vector xi, vi, xj, vj, a = {0, 0, 0}, j = {0, 0, 0}, r;
-    double p = 0, scale[2] = {1e-300, 1e-300}, least = INFINITY;
+    double p = 0, scale[2] = {1e-200, 1e-200}, least = INFINITY;
     int k, c, expected = 0;
     predict(i, ti, xi, vi);
     choose(i);

@@ -256,7 +256,8 @@ fn the_same_bits_in_any_block_on_any_threads() {
     let bits = |r: &regular::Regular| (r.sums.map(f64::to_bits), r.neighbours, r.list.clone());
     for (threads, split) in [(2, true), (5, true), (3, false)] {
         for ((name, mut backend, _), whole) in backends(threads, split).into_iter().zip(&whole) {
-            for block in [0..40, 0..1, 7..8, 3..12] {
+            // The third is divided over the sources, where threads may.
+            for block in [0..40, 7..8, 3..16] {
                 let targets = &targets[block.clone()];
                 let found = forces(&mut *backend, &cloud, targets, Criterion::Radius, 50);
                 for (found, expected) in found.iter().zip(&whole[block.clone()]) {
