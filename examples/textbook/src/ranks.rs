@@ -14,7 +14,8 @@ pub fn run(ranks: Option<usize>, job: &impl Job) -> Result<(), String> {
         (Some(0), Some(_)) => {
             Err("the launcher knows how many processes there are: no --ranks".to_owned())
         }
-        (Some(_), Some(_)) => Err(String::new()),
+        // The launcher ends all when one fails: that is to be the one that says why.
+        (Some(_), Some(_)) => Ok(()),
         (_, ranks) => launch::run("textbook", launched, ranks.unwrap_or(1), job)
             .map(|_| ())
             .map_err(Option::unwrap_or_default),
