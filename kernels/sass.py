@@ -24,7 +24,7 @@ import re
 import shlex
 import sys
 
-from tools import devices, ptxas, report, slots, wheels
+from tools import control, devices, ptxas, report, slots, wheels
 
 KERNELS = pathlib.Path(__file__).resolve().parent
 UNAVAILABLE = 77
@@ -72,6 +72,8 @@ def measure_loop(loop, name, architecture, given):
         "inner": loop.inner(),
         "leaf": loop.with_leaf(leaf),
         "page": loop.with_page(leaf, page),
+        "doubles": loop.doubles(leaf, page),
+        "alone": control.alone(loop.instructions),
         "levels": [vars(level) for level in loop.around],
         "mix": mix,
     }

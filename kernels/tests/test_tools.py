@@ -14,7 +14,7 @@ sys.path.insert(0, str(HERE.parent))
 
 import build  # noqa: E402
 import sass  # noqa: E402
-from tools import devices, disassembly, loops, ptxas, slots  # noqa: E402
+from tools import control, devices, disassembly, loops, ptxas, slots  # noqa: E402
 
 
 def functions():
@@ -30,6 +30,40 @@ class Disassembly(unittest.TestCase):
         branch = code[0x18]
         self.assertEqual((branch.guard, branch.opcode, branch.labels()), (None, "BRA.U", [".MASKED"]))
         self.assertEqual(found["pairs"].labels[".MASKED"], 0x15)
+
+
+class ControlBits(unittest.TestCase):
+    def instruction(self, opcode, upper):
+        made = disassembly.Instruction(0, None, opcode, "")
+        made.upper = upper
+        return made
+
+    def upper(self, stall, raises=7, waits=0):
+        return stall << 41 | raises << 46 | 7 << 49 | waits << 52
+
+    def test_they_are_read_behind_their_instruction(self):
+        text = """
+	.section	.text.toy,"ax",@progbits
+        /*0080*/                   MUFU.RSQ R6, R2 ;   /* 0x0000000200067308 */
+                                                       /* 0x001e240000001400 */
+"""
+        only = disassembly.parse(text)["toy"].code[0]
+        self.assertEqual(only.upper, 0x001E240000001400)
+        bits = control.Control(only.upper)
+        self.assertEqual((bits.stall, bits.raises, bits.waits), (2, [0], [0]))
+
+    def test_a_warp_alone_waits_for_its_stalls_and_counters(self):
+        stalls = [self.instruction("FADD", self.upper(n)) for n in (4, 1, 2, 1)]
+        self.assertEqual(control.clocks(stalls), 8)
+        self.assertEqual(control.alone(stalls), 0.5)
+        root = self.instruction("MUFU.RSQ", self.upper(1, raises=3))
+        use = self.instruction("FMUL", self.upper(4, waits=1 << 3))
+        self.assertEqual(control.clocks([root, use]), control.LATENCY["MUFU"] + 4)
+        # No wait behind as much else.
+        self.assertEqual(control.clocks([root] + stalls * 3 + [use]), 1 + 24 + 4)
+
+    def test_other_text_has_none(self):
+        self.assertIsNone(control.alone(functions()["pairs"].code))
 
 
 class Loops(unittest.TestCase):
@@ -94,12 +128,12 @@ class Slots(unittest.TestCase):
 
     def test_the_longest_way_round(self):
         # BSSY BRA | the loop, BRA | BSYNC | BSSY BRA BSYNC | BRA DADD DADD BRA; not the call.
-        self.assertEqual(vars(self.plain.around[0]), {"slots": 11, "pairs": 0})
+        self.assertEqual(vars(self.plain.around[0]), {"slots": 11, "pairs": 0, "doubles": 2})
         # One pair was taken out of the masked loop: four more instructions, no BRA behind it.
-        self.assertEqual(vars(self.masked.around[0]), {"slots": 14, "pairs": 1})
+        self.assertEqual(vars(self.masked.around[0]), {"slots": 14, "pairs": 1, "doubles": 2})
         # LDG ISETP | 4 turns of COPY, 3 each | BAR | the leaves | ISETP CALL BRA.
         for loop in (self.plain, self.masked):
-            self.assertEqual(vars(loop.around[1]), {"slots": 18, "pairs": 0})
+            self.assertEqual(vars(loop.around[1]), {"slots": 18, "pairs": 0, "doubles": 0})
 
     def test_ways_that_read_the_clock_are_left_out(self):
         text = """
@@ -121,7 +155,7 @@ class Slots(unittest.TestCase):
 """
         (only,) = slots.pair_loops(disassembly.parse(text)["again"])
         self.assertEqual((only.address, only.inner()), (0x10, 2.0))
-        self.assertEqual(vars(only.around[0]), {"slots": 3, "pairs": 0})
+        self.assertEqual(vars(only.around[0]), {"slots": 3, "pairs": 0, "doubles": 0})
         (_, other) = slots.pair_loops(disassembly.parse(text.replace("SR_CLOCKLO", "SR_TID.X"))["again"])
         self.assertEqual((other.address, other.around[0].slots), (0x50, 7))
 

@@ -23,6 +23,7 @@ ARCHITECTURES = {
     "sm_89": Architecture(48, 24, 100 * KIB, KIB, 128, 4, 128, 2, 16),
     "sm_90": Architecture(64, 32, 228 * KIB, KIB, 128, 4, 128, 64, 16),
     "sm_100": Architecture(64, 32, 228 * KIB, KIB, 128, 4, 128, 64, 16),
+    "sm_103": Architecture(64, 32, 228 * KIB, KIB, 128, 4, 128, 2, 16),
     "sm_120": Architecture(48, 24, 100 * KIB, KIB, 128, 4, 128, 2, 16),
 }
 REGISTERS = 65536

@@ -11,6 +11,7 @@ class Instruction:
         self.guard = guard
         self.opcode = opcode
         self.operands = operands
+        self.upper = None  # the upper half of its 128 bits, where the text has them
 
     @property
     def name(self):
@@ -37,6 +38,8 @@ INSTRUCTION = re.compile(
     r"^\s*/\*([0-9a-f]+)\*/\s+\{?\s*(?:@(!?U?P\w+)\s+)?([A-Z][\w.]*)\s*([^;]*?)\s*;"
 )
 
+UPPER = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
+
 
 def parse(text):
     """The functions (one a `.text` section) by name."""
@@ -60,4 +63,8 @@ def parse(text):
         if found:
             address, guard, opcode, operands = found.groups()
             function.code.append(Instruction(int(address, 16), guard, opcode, operands))
+            continue
+        upper = UPPER.match(line)
+        if upper and function.code:
+            function.code[-1].upper = int(upper.group(1), 16)
     return functions

@@ -79,7 +79,10 @@ def assemble(ptxas, nvdisasm, path, architecture):
         if done.returncode:
             raise ToolError(f"{path.name} for {architecture}: {done.stdout.strip()}")
         text = subprocess.run(
-            [str(nvdisasm), "--print-code", str(cubin)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [str(nvdisasm), "--print-code", "--print-instruction-encoding", str(cubin)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
     functions = disassembly.parse(text.stdout) if text.returncode == 0 else {}
     return resources(done.stdout, most_threads(path.read_text())), functions

@@ -35,7 +35,7 @@ def kernels(at):
 
 def loops(at):
     kinds = [kind for kind in KINDS if any(row["mix"][kind] for row in at["loops"])]
-    head = ["kernel", "mask", "pairs", "inner", "+ leaf", "+ page", *kinds, "10^12 pairs/s", "limit"]
+    head = ["kernel", "mask", "pairs", "inner", "+ leaf", "+ page", *kinds, "10^12 pairs/s", "limit", "around, fp64", "alone"]
     rows = []
     for row in sorted(at["loops"], key=lambda row: (row["kernel"], row["masked"], row["address"])):
         rows.append(
@@ -43,6 +43,7 @@ def loops(at):
             + [f"{row[part]:.2f}" for part in ("inner", "leaf", "page")]
             + [f"{row['mix'][kind]:.2f}" for kind in kinds]
             + ([f"{row['rate'] / 1e12:.2f}", row["limited_by"]] if "rate" in row else ["-", "-"])
+            + [f"{row['doubles']:.3f}", "-" if row["alone"] is None else f"{row['alone']:.2f}"]
         )
     return table(head, rows)
 
@@ -60,7 +61,9 @@ def markdown(result):
             text += (
                 "\nIssue slots per pair: of the pair loop, with its share of the loop over leaves "
                 f"({result['leaf']} j-particles), and with that of the loop over pages ({result['page']}), both on their "
-                "longest way; then instructions per pair of the pair loop by kind."
+                "longest way; then instructions per pair of the pair loop by kind. `around, fp64` are instructions per pair in the pipe of "
+                "double precision in the loops around it; `alone` is the share of the issue slots that one warp a scheduler fills, "
+                "by the control bits of the pair loop (`tools/control.py`)."
             )
             if multiprocessors and clock:
                 text += (

@@ -11,6 +11,9 @@ from . import loops
 
 GROUPS = ["FADD", "FFMA", "FMUL", "DADD", "DFMA", "DMUL", "DSETP", "MUFU", "LDS", "SELECT", "FMNMX"]
 SELECTS = {"FSEL", "FSETP", "FSET", "ISETP", "SEL", "ISEL"}
+DOUBLES = {"DADD", "DFMA", "DMUL", "DSETP", "DMNMX"}
+CONVERSIONS = {"F2F", "F2I", "I2F"}
+NOTHING = (0, 0, 0)
 STORED = {"64": 8, "128": 16, "U8": 1, "S8": 1, "U16": 2, "S16": 2}
 
 
@@ -29,9 +32,10 @@ def is_root(instruction):
 class Around:
     """One turn of a loop around a pair loop, along its longest way, the pair loop left out."""
 
-    def __init__(self, slots, pairs):
+    def __init__(self, slots, pairs, doubles):
         self.slots = slots
         self.pairs = pairs  # first or last pairs, taken out of the pair loop by the compiler
+        self.doubles = doubles  # instructions in the pipe of double precision
 
 
 class PairLoop:
@@ -63,12 +67,34 @@ class PairLoop:
             total += around.slots / (page_pairs if level == len(self.around) - 1 else leaf_pairs)
         return total
 
+    def doubles(self, leaf_pairs, page_pairs):
+        """Instructions in the pipe of double precision per pair, of the loops around it alone."""
+        total = 0
+        for level, around in enumerate(self.around):
+            is_page = level and level == len(self.around) - 1
+            total += around.doubles / (page_pairs if is_page else leaf_pairs)
+        return total
+
     def mix(self):
         """Issue slots per pair by kind of instruction."""
         counts = dict.fromkeys(GROUPS + ["other"], 0)
         for instruction in self.instructions:
             counts[group(instruction)] += 1
         return {kind: count / self.pairs for kind, count in counts.items()}
+
+
+def is_double(instruction):
+    """Whether an instruction is carried out in double precision, conversions too."""
+    return instruction.name in DOUBLES or (instruction.name in CONVERSIONS and "F64" in instruction.opcode)
+
+
+def size_of(code, turns=1):
+    """Issue slots, pairs and instructions in double precision of some code."""
+    return len(code) * turns, sum(map(is_root, code)), sum(map(is_double, code)) * turns
+
+
+def both(one, other):
+    return tuple(map(sum, zip(one, other)))
 
 
 def reads_clock(instruction):
@@ -133,13 +159,13 @@ class Flow:
         size, edges = {}, {}
         beside = [child for child in outer.children if child is not inner and child.header in self.usual]
         turns = self.turns([child for child in beside if not self.has_pairs(child)])
-        size[inner.header] = (0, 0)
+        size[inner.header] = NOTHING
         for child in beside:
             code = self.code(child.blocks)
-            size[child.header] = (len(code) * turns.get(child.header, 1), sum(map(is_root, code)))
+            size[child.header] = size_of(code, turns.get(child.header, 1))
         for n in outer.own_blocks():
             code = self.code([n])
-            size[n] = (0, 0) if self.is_cold(n) else (len(code), sum(map(is_root, code)))
+            size[n] = NOTHING if self.is_cold(n) else size_of(code)
         for n in outer.blocks & self.usual:
             for to in self.blocks[n].next & outer.blocks & self.usual - {outer.header}:
                 if node.get(n, n) != node.get(to, to):
@@ -149,7 +175,7 @@ class Flow:
             for to in targets:
                 backwards.setdefault(to, set()).add(n)
         before, after = longest(inner.header, backwards, size), longest(inner.header, edges, size)
-        return Around(before[0] + after[0], before[1] + after[1])
+        return Around(*both(before, after))
 
 
 def longest(start, edges, size):
@@ -161,9 +187,8 @@ def longest(start, edges, size):
             open_nodes.add(n)
             ways = [beyond(to) for to in edges.get(n, ()) if to not in open_nodes]
             open_nodes.discard(n)
-            slots, pairs = max(ways, default=(0, 0))
-            own = (0, 0) if n == start else size[n]
-            known[n] = (slots + own[0], pairs + own[1])
+            own = NOTHING if n == start else size[n]
+            known[n] = both(max(ways, default=NOTHING), own)
         return known[n]
 
     return beyond(start)
