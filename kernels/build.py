@@ -92,6 +92,10 @@ def check_ptx(module, ptx):
     wanted = declared(module)
     if entries != wanted:
         raise Wrong(f"{module.name}: kernels {sorted(entries ^ wanted)} are in the source or the PTX, not in both")
+    # The library cuts modules of one kernel out of the text: what kernels share must stand before the first.
+    beside = re.search(r"^(?:\.(?:visible|weak|extern) +)?\.(?:func|global|shared|const)\b.*", ptx.split(".entry", 1)[1], re.M)
+    if beside:
+        raise Wrong(f"{module.name}: between two kernels stands {beside.group()}")
 
 
 def build(folder):

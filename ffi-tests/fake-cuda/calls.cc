@@ -76,14 +76,13 @@ CUresult enter(const char *name, Device *device, bool before_init, const Body &b
 void write_left(std::FILE *file)
 {
     for (const auto &device : state().devices)
-        std::fprintf(file, "left device %d contexts %u bytes %zu streams %zu before %zu\n", device->ordinal,
-                     device->retained, device->used, device->streams.size(), device->orphans);
+        std::fprintf(file, "left device %d bytes %zu streams %zu before %zu\n", device->ordinal,
+                     device->used, device->streams.size(), device->orphans);
     std::size_t pinned = 0;
     for (const auto &[begin, allocation] : state().memory)
         if (!allocation.owner && !allocation.freed)
             pinned += allocation.bytes;
-    std::fprintf(file, "left pinned - bytes %zu modules %zu events %zu\n", pinned,
-                 state().modules.size(), state().events.size());
+    std::fprintf(file, "left pinned - bytes %zu events %zu\n", pinned, state().events.size());
 }
 
 void write_log()
@@ -151,6 +150,6 @@ CUresult call_current(const char *name, const std::function<CUresult(Device *)> 
     return enter(name, device, false, [&]() -> CUresult {
         if (!device)
             return INVALID_CONTEXT;
-        return device->retained ? body(device) : CUresult(CONTEXT_IS_DESTROYED);
+        return device->context ? body(device) : CUresult(CONTEXT_IS_DESTROYED);
     });
 }

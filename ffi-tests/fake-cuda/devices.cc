@@ -98,8 +98,9 @@ static int attribute(int which)
     case 8: return 48 * 1024;              // shared memory a block
     case 10: return 32;                    // warp
     case 12: case 82: return 65536;        // registers a block, a multiprocessor
-    case 13: return 1000000;               // kHz
+    case 13: return settings().clock;
     case 16: return settings().multiprocessors;
+    case 17: return settings().watchdog;
     case 19: return settings().maps;       // host memory
     case 39: return 2048;                  // threads a multiprocessor
     case 40: return 2;                     // copy engines
@@ -128,10 +129,32 @@ CALL(cuDeviceCanAccessPeer, int *can, CUdevice device, CUdevice peer)
 CALL(cuDevicePrimaryCtxRetain, CUcontext *context, CUdevice device)
 {
     return call(__func__, device, [=] {
+        static unsigned long long contexts = 0;
         *context = device_at(device);
         (*context)->retained++;
+        if ((*context)->context == 0)
+            (*context)->context = ++contexts;
         return SUCCESS;
     });
+}
+
+// Everything that was made in the context goes with it.
+static CUresult destroy(Device *device)
+{
+    CUresult code = drain(device);
+    std::vector<std::uintptr_t> owned;
+    for (const auto &[begin, allocation] : state().memory)
+        if (allocation.owner == device && !allocation.freed)
+            owned.push_back(begin);
+    device->orphans += owned.size() + device->streams.size();
+    for (std::uintptr_t begin : owned)
+        release(device, begin);
+    for (Stream *stream : device->streams)
+        delete stream;
+    device->streams.clear();
+    unload(device);
+    device->context = 0;
+    return code;
 }
 
 CALL(cuDevicePrimaryCtxRelease_v2, CUdevice device)
@@ -140,21 +163,21 @@ CALL(cuDevicePrimaryCtxRelease_v2, CUdevice device)
         Device *released = device_at(device);
         if (released->retained == 0)
             return INVALID_CONTEXT;
-        if (--released->retained > 0)
-            return SUCCESS;
-        // Everything that was made in it goes with it.
-        CUresult code = drain(released);
-        std::vector<std::uintptr_t> owned;
-        for (const auto &[begin, allocation] : state().memory)
-            if (allocation.owner == released && !allocation.freed)
-                owned.push_back(begin);
-        released->orphans += owned.size() + released->streams.size();
-        for (std::uintptr_t begin : owned)
-            release(released, begin);
-        for (Stream *stream : released->streams)
-            delete stream;
-        released->streams.clear();
-        return code;
+        return --released->retained > 0 ? CUresult(SUCCESS) : destroy(released);
+    });
+}
+
+CALL(cuDevicePrimaryCtxReset_v2, CUdevice device)
+{
+    return call(__func__, device, [=] { return destroy(device_at(device)); });
+}
+
+CALL(cuCtxGetId, CUcontext context, unsigned long long *number)
+{
+    return call(__func__, [=]() -> CUresult {
+        if (!context || context->context == 0)
+            return CONTEXT_IS_DESTROYED;
+        return *number = context->context, SUCCESS;
     });
 }
 

@@ -211,9 +211,10 @@ CALL(cuMemAllocHost_v2, void **out, std::size_t bytes)
 CALL(cuMemFreeHost, void *begin)
 {
     return call_current(__func__, [=](Device *) {
-        // Queued copies of any device may use it.
+        // Queued copies of any device may use it, of which one that hangs makes no more.
         for (auto &device : state().devices)
-            drain(device.get());
+            if (!hangs(device.get()))
+                drain(device.get());
         return release(nullptr, reinterpret_cast<std::uintptr_t>(begin));
     });
 }

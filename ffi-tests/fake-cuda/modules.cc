@@ -1,6 +1,7 @@
 // Modules and launches. The text of a module decides which kernels it has.
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -93,14 +94,33 @@ int resident(const Function *function, int threads)
 
 } // namespace
 
+void unload(Device *device)
+{
+    auto &modules = state().modules;
+    for (auto at = modules.begin(); at != modules.end();)
+        at = (*at)->device == device ? (delete *at, modules.erase(at)) : std::next(at);
+}
+
 CALL(cuModuleLoadData, CUmodule *out, const void *image)
 {
     return call_current(__func__, [=](Device *device) { return load(device, out, image); });
 }
 
-CALL(cuModuleLoadDataEx, CUmodule *out, const void *image, unsigned, int *, void **)
+// Of the options it knows the buffer for errors (5) and its size (6).
+CALL(cuModuleLoadDataEx, CUmodule *out, const void *image, unsigned count, int *options, void **values)
 {
-    return call_current(__func__, [=](Device *device) { return load(device, out, image); });
+    return call_current(__func__, [=](Device *device) {
+        CUresult code = load(device, out, image);
+        char *log = nullptr;
+        std::size_t size = 0;
+        for (unsigned n = 0; n < count; n++) {
+            log = options[n] == 5 ? static_cast<char *>(values[n]) : log;
+            size = options[n] == 6 ? reinterpret_cast<std::uintptr_t>(values[n]) : size;
+        }
+        if (log && size > 0 && code != SUCCESS)
+            std::snprintf(log, size, "fake ptxas, line 1;\n fatal: code %d", code);
+        return code;
+    });
 }
 
 CALL(cuModuleUnload, CUmodule module)

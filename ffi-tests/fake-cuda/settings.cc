@@ -90,6 +90,12 @@ void set(Settings &s, const std::string &name, const std::string &value)
         s.maps = number(name, value) != 0;
     else if (name == "DELAY")
         s.delay = double(number(name, value)) * 1e-3;
+    else if (name == "HANG")
+        s.hang = number(name, value);
+    else if (name == "CLOCK")
+        s.clock = int(number(name, value));
+    else if (name == "WATCHDOG")
+        s.watchdog = number(name, value) != 0;
     else if (name == "ORDER" && value == "forward")
         s.order.kind = shim::Order::forward;
     else if (name == "ORDER" && value == "reverse")

@@ -29,6 +29,9 @@ struct Settings {
     bool late = true;
     bool maps = true;
     double delay = 0; // seconds
+    unsigned long hang = 0; // number of the launch that never ends
+    int clock = 1000000; // kHz
+    bool watchdog = false;
     shim::Order order;
     ptx::Roots roots;
     std::string modules; // folder of PTX that stands in for what is loaded

@@ -33,6 +33,7 @@ struct Stream {
     bool blocking; // orders itself with the stream 0
     std::deque<std::function<CUresult()>> queue;
     double ready = 0; // when the last kernel is done, in seconds
+    bool hangs = false; // on a kernel that never ends
 };
 
 struct Event {
@@ -68,11 +69,12 @@ struct Device {
     int ordinal;
     std::string name;
     unsigned retained = 0;
+    unsigned long long context = 0; // its number; another one after a reset
     std::size_t orphans = 0; // allocations and streams that were there when the context went
     int lost = 0; // the code that every call on it returns from now on
     std::size_t used = 0, most = 0;
     std::set<Stream *> streams;
-    Stream zero{this, true, {}, 0};
+    Stream zero{this, true, {}, 0, false};
 };
 
 struct State {
@@ -102,12 +104,17 @@ bool touches(std::uintptr_t begin, std::size_t bytes);
 // Complains about writes around allocations.
 CUresult check_zones();
 
+// modules.cc
+// Forgets the modules of a device.
+void unload(Device *device);
+
 // streams.cc
 // The stream behind a handle; null if there is none.
 Stream *find_stream(CUstream handle);
 CUresult enqueue(Stream *stream, std::function<CUresult()> work);
 // The same for a kernel, which takes as long as the settings say.
 CUresult enqueue_kernel(Stream *stream, std::function<CUresult()> work);
+bool hangs(const Device *device);
 CUresult drain(Stream *stream);
 CUresult drain(Device *device);
 

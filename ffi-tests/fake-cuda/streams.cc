@@ -20,8 +20,22 @@ static CUresult step(Stream *stream)
     return code;
 }
 
+bool hangs(const Device *device)
+{
+    auto hang = [](const Stream *stream) { return stream->hangs; };
+    return std::any_of(device->streams.begin(), device->streams.end(), hang);
+}
+
+// A stream at which a kernel never ends holds up whoever waits for it.
+static void hang(const Stream *stream)
+{
+    while (stream->hangs)
+        std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 CUresult drain(Stream *stream)
 {
+    hang(stream);
     while (!stream->queue.empty())
         if (CUresult code = step(stream))
             return code;
@@ -78,6 +92,8 @@ static double now()
 
 CUresult enqueue_kernel(Stream *stream, std::function<CUresult()> work)
 {
+    static unsigned long launches = 0;
+    stream->hangs |= ++launches == settings().hang;
     if (settings().delay == 0)
         return enqueue(stream, std::move(work));
     // Time passes on the device while the host does something else.
@@ -91,7 +107,7 @@ CUresult enqueue_kernel(Stream *stream, std::function<CUresult()> work)
 
 static CUresult create(Device *device, CUstream *out, unsigned flags)
 {
-    *out = new Stream{device, (flags & 1) == 0, {}, 0};
+    *out = new Stream{device, (flags & 1) == 0, {}, 0, false};
     device->streams.insert(*out);
     return SUCCESS;
 }
@@ -133,15 +149,12 @@ CALL(cuStreamSynchronize, CUstream handle)
     });
 }
 
-// Each question lets one more piece of work happen: who asks often enough gets there.
+// What is not held up by the time that kernels take has happened by the time of the question.
 CALL(cuStreamQuery, CUstream handle)
 {
     return call_current(__func__, [=](Device *) {
         return with(handle, [](Stream *stream) -> CUresult {
-            if (stream->queue.empty())
-                return SUCCESS;
-            CUresult code = step(stream);
-            return code ? code : CUresult(NOT_READY);
+            return stream->hangs || stream->ready > now() ? CUresult(NOT_READY) : drain(stream);
         });
     });
 }

@@ -46,10 +46,12 @@ impl Sanitizer {
 }
 
 /// What is made of the sources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Product {
     /// `libcuda.so` and `libcuda.so.1`.
     Driver,
+    /// `library.so`.
+    Library,
     /// `program`.
     Program,
 }
@@ -72,14 +74,28 @@ pub fn driver_from_source(sanitizer: Sanitizer) -> Option<&'static Path> {
 
 /// The folder with a `libcuda` that has none of the driver's functions.
 pub fn empty_driver() -> Option<&'static Path> {
-    static EMPTY: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
-        build(
-            Product::Driver,
-            Sanitizer::None,
-            &[folder().join("empty.cc")],
-        )
-    });
+    static EMPTY: LazyLock<Option<PathBuf>> =
+        LazyLock::new(|| build(Product::Driver, Sanitizer::None, &[other("empty.cc")]));
     EMPTY.as_deref()
+}
+
+/// The folder with the `libcuda` of a toolkit, which has all of the functions and refuses.
+pub fn stub() -> Option<&'static Path> {
+    static STUB: LazyLock<Option<PathBuf>> =
+        LazyLock::new(|| build(Product::Driver, Sanitizer::None, &[other("stub.cc")]));
+    STUB.as_deref()
+}
+
+/// The folder with a library that, loaded before a client, moves the place of WSL's driver to the folder
+/// `WSL_FOLDER`.
+pub fn wsl() -> Option<&'static Path> {
+    static WSL: LazyLock<Option<PathBuf>> =
+        LazyLock::new(|| build(Product::Library, Sanitizer::None, &[other("wsl.cc")]));
+    WSL.as_deref()
+}
+
+fn other(name: &str) -> PathBuf {
+    folder().join("others").join(name)
 }
 
 /// Kirin's kernels: `kernels/*.cu`.
@@ -90,7 +106,7 @@ pub fn kirin_kernels() -> Vec<PathBuf> {
 /// The sources of the fake driver that runs `kernels`.
 pub fn with_driver(kernels: &[PathBuf]) -> Vec<PathBuf> {
     let mut sources = files(&folder(), &["cc"]);
-    sources.retain(|s| !s.ends_with("empty.cc") && !s.ends_with("from_ptx.cc"));
+    sources.retain(|s| !s.ends_with("from_ptx.cc"));
     sources.extend(with_shim(kernels));
     sources
 }
@@ -99,7 +115,7 @@ pub fn with_driver(kernels: &[PathBuf]) -> Vec<PathBuf> {
 pub fn with_interpreter() -> Vec<PathBuf> {
     let mut sources = files(&folder().join("ptx"), &["cc"]); // the longest first
     sources.extend(files(&folder(), &["cc"]));
-    sources.retain(|s| !s.ends_with("empty.cc") && !s.ends_with("from_source.cc"));
+    sources.retain(|s| !s.ends_with("from_source.cc"));
     sources
 }
 
@@ -209,7 +225,7 @@ fn key(product: Product, options: &[String], sources: &[PathBuf]) -> String {
         .map(|o| o.stdout)
         .unwrap_or_default()
         .hash(&mut hasher);
-    (product == Product::Program).hash(&mut hasher);
+    product.hash(&mut hasher);
     (options, interpreter_options()).hash(&mut hasher);
     let mut inputs = sources.to_vec();
     let kernels = repository().join("kernels");
@@ -270,6 +286,7 @@ fn link(product: Product, options: &[String], objects: &[PathBuf], to: &Path) {
     command.args(options).args(objects).arg("-o");
     match product {
         Product::Program => command.arg(to.join("program")),
+        Product::Library => command.arg(to.join("library.so")).arg("-shared"),
         Product::Driver => command
             .arg(to.join("libcuda.so.1"))
             .args(["-shared", "-Wl,-soname,libcuda.so.1"]),
@@ -278,7 +295,7 @@ fn link(product: Product, options: &[String], objects: &[PathBuf], to: &Path) {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     if product == Product::Driver {
-        // A toolkit's libcuda.so would be found before our libcuda.so.1.
+        // cudarc's own search, which the textbook's lessons use, begins with this name.
         std::fs::copy(to.join("libcuda.so.1"), to.join("libcuda.so")).expect("it was just made");
     }
 }

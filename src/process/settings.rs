@@ -127,6 +127,8 @@ pub struct Settings {
     pub join: Place,
     /// `KIRIN_SPLIT`: whether the j-particles of a small block are divided too.
     pub split: bool,
+    /// `KIRIN_GPU_TIMEOUT`: seconds that a GPU may take beyond its time before it counts as lost.
+    pub gpu_timeout: Option<u32>,
     /// `KIRIN_NPIPES`: what `g6_npipes` answers.
     pub npipes: i32,
     /// `KIRIN_THREADS`: 0 stands for the cores allowed to the process.
@@ -156,6 +158,7 @@ impl Default for Settings {
             predictor: Place::Auto,
             join: Place::Auto,
             split: true,
+            gpu_timeout: None,
             npipes: 48,
             threads: 0,
             simd: InstructionSet::Auto,
@@ -256,6 +259,23 @@ pub const SETTINGS: &[Setting] = &[
             Ok(())
         },
         show: |s| if s.split { "auto" } else { "off" }.to_owned(),
+    },
+    Setting {
+        name: "KIRIN_GPU_TIMEOUT",
+        values: "off, 1 to 86400",
+        default: "off",
+        about: "seconds beyond ten times the planned time of a block after which a GPU that does not answer counts as lost",
+        apply: |s, v| {
+            s.gpu_timeout = match lower_case(v)?.as_str() {
+                "off" => None,
+                _ => Some(integer(v, 1, 86400)?.cast_unsigned()),
+            };
+            Ok(())
+        },
+        show: |s| {
+            s.gpu_timeout
+                .map_or_else(|| "off".to_owned(), |n| n.to_string())
+        },
     },
     Setting {
         name: "KIRIN_NPIPES",
@@ -575,6 +595,7 @@ mod tests {
             ("KIRIN_THREADS", "3"),
             ("KIRIN_SNAP", "ignore"),
             ("KIRIN_SPLIT", "off"),
+            ("KIRIN_GPU_TIMEOUT", "30"),
             ("KIRIN_NO_NEIGHBOUR", "-1"),
             ("KIRIN_STATS", "/tmp/Stats-%p"),
             ("KIRIN_TRACE", "/tmp/Trace"),
@@ -586,6 +607,7 @@ mod tests {
         assert_eq!(s.precision, Precision::Double);
         assert_eq!((s.npipes, s.threads, s.snap), (48, 3, false));
         assert!(!s.split);
+        assert_eq!(s.gpu_timeout, Some(30));
         assert_eq!(s.no_neighbour, NoNeighbour::MinusOne);
         assert_eq!(s.stats, Destination::File("/tmp/Stats-%p".into()));
         assert_eq!(

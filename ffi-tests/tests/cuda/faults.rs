@@ -57,7 +57,7 @@ fn no_driver_that_works() {
             driver,
             vec![("FAKE_CUDA_FAIL", "cuDevicePrimaryCtxRetain:46")],
         ),
-        (driver, vec![("FAKE_CUDA_FAIL", "cuModuleLoadData:222")]),
+        (driver, vec![("FAKE_CUDA_FAIL", "cuModuleLoadDataEx:222")]),
         (driver, vec![("FAKE_CUDA_MEMORY", "1000")]),
         (driver, vec![("KIRIN_DEVICES", "1")]),
     ];

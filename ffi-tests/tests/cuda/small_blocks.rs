@@ -81,7 +81,7 @@ fn table() -> Option<String> {
             let _ = writeln!(
                 text,
                 "| {ni}, now | {is_wanted} | {launches} | {copies} | {} | {up} | {down} | {force:.1} | {:.0} |",
-                count("Synchronize"),
+                count("StreamQuery"),
                 predicted(launches + copies, force)
             );
         }

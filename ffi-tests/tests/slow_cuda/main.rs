@@ -14,6 +14,7 @@ mod inputs;
 mod modules;
 #[path = "../cuda/sanitizers.rs"]
 mod sanitizers;
+mod slow;
 
 use fake::{client, driver, forces, try_forces, with_pipelines};
 use inputs::{PRECISIONS, input, set};

@@ -36,7 +36,7 @@ pub use self::plan::chip::Conditions;
 /// What memory of the host is for, in messages.
 const PURPOSE: &str = "the results of a block";
 
-/// i-particles that are computed together; more go one batch after the other.
+/// i-particles that are computed together, at most; more go one batch after the other.
 const BATCH: usize = 65536;
 
 /// Blocks for which nearest neighbours are computed before anybody has asked, once somebody did.
@@ -88,20 +88,23 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Abse
     for device in wanted {
         let queue = match device.objection() {
             Some(objection) => Err(objection),
-            None => DeviceQueue::new(device, settings.precision, settings.split)
-                .map_err(|failure| failure.to_string()),
+            None => DeviceQueue::new(device, settings).map_err(|failure| failure.to_string()),
         };
         match queue {
             Ok(queue) => queues.push(queue),
-            Err(why) => lost.push(format!(
-                "device {} ({}): {why}",
-                device.ordinal, device.name
-            )),
+            Err(why) => {
+                let what = format!("device {} ({}): {why}", device.ordinal, device.name);
+                lost.push((device, what));
+            }
         }
     }
+    let words = |lost: Vec<(_, String)>| lost.into_iter().map(|(_, what)| what).collect::<Vec<_>>();
     if queues.is_empty() {
-        return Err(Absence::InProcess(lost.join("; ")));
+        return Err(Absence::InProcess(words(lost).join("; ")));
     }
+    // Every cluster that is opened misses it.
+    lost.retain(|(device, _)| device.is_first_missed());
+    let lost = words(lost);
     Ok(Box::new(Cuda {
         settings: settings.clone(),
         process: process::generation(),
@@ -117,6 +120,27 @@ pub fn choose(settings: &Settings) -> std::result::Result<Box<dyn Backend>, Abse
         measured: false,
         phases: Phases::default(),
     }))
+}
+
+/// The driver's library and version; nothing where there is none.
+pub fn driver_name() -> Option<&'static str> {
+    driver::functions::find()
+        .ok()
+        .map(|found| found.name.as_str())
+}
+
+/// Loads what a large block needs on a device: how many kernels are there by now, and how long loading
+/// them took.
+///
+/// # Errors
+///
+/// In words why the device does not take them.
+pub fn load_kernels(
+    device: &'static Device,
+    precision: Precision,
+) -> std::result::Result<(usize, Duration), String> {
+    device::load(device, precision).map_err(|failure| failure.to_string())?;
+    Ok(device.loading())
 }
 
 /// Says that the CPU computes although a GPU was welcome, and why: once in a process; of what holds for
@@ -233,8 +257,10 @@ impl Backend for Cuda {
                 allocation::spare(pages * BESIDE_A_PAGE, PURPOSE)?;
             }
             self.field.look_at(memory, block, self.settings.precision);
-            let batch = &block.particles[..block.particles.len().min(BATCH)];
-            self.on_devices(|cuda| cuda.enqueue(memory, block, 0, batch, cuda.wish > 0));
+            self.on_devices(|cuda| {
+                let batch = cuda.batch(memory, block, DeviceQueue::most_for_forces);
+                cuda.enqueue(memory, block, 0, &block.particles[..batch], cuda.wish > 0)
+            });
             for &position in &self.field.pages {
                 memory.forget_changes(position);
             }
@@ -362,6 +388,9 @@ impl Cuda {
         if !failure.is_harmless() {
             queue.device.mark_failed();
         }
+        if failure.is_hang() {
+            queue.abandon();
+        }
         self.lost
             .push(format!("device {ordinal} ({name}): {failure}"));
     }
@@ -387,6 +416,22 @@ impl Cuda {
         Ok(())
     }
 
+    /// How many of a block's i-particles are computed together, where a launch on each device may have so
+    /// many for its pages.
+    fn batch(
+        &mut self,
+        memory: &JMemory,
+        block: &ForceRequest,
+        on: impl Fn(&mut DeviceQueue, usize, usize) -> usize,
+    ) -> usize {
+        let count = self.queues.len();
+        let most = block.particles.len().min(BATCH);
+        (self.queues.iter_mut().enumerate()).fold(most, |most, (n, queue)| {
+            let pages = self.field.job((n, count), memory, block, &[], false).pages;
+            on(queue, most, pages)
+        })
+    }
+
     /// Computes the block, a batch after the other.
     fn compute(
         &mut self,
@@ -395,8 +440,9 @@ impl Cuda {
         nearest: bool,
         results: &mut Results,
     ) -> Attempt<()> {
-        for (n, batch) in block.particles.chunks(BATCH).enumerate() {
-            let begin = n * BATCH;
+        let most = self.batch(memory, block, DeviceQueue::most_for_forces);
+        for (n, batch) in block.particles.chunks(most.max(1)).enumerate() {
+            let begin = n * most;
             let is_queued = |(first, with): (usize, bool)| first == begin && (with || !nearest);
             if !self.queued.is_some_and(is_queued) {
                 self.enqueue(memory, block, begin, batch, nearest)?;
@@ -430,9 +476,13 @@ impl Cuda {
             return Ok(Err(error));
         }
         let mut listed = 0;
+        let most = self.batch(memory, block, |queue, ni, pages| {
+            queue.most_for_lists(ni, pages)
+        });
+        let most = most.max(1);
         let count = self.queues.len();
         for (n, queue) in self.queues.iter_mut().enumerate() {
-            for (batch, found) in block.particles.chunks(BATCH).zip(lists.chunks_mut(BATCH)) {
+            for (batch, found) in block.particles.chunks(most).zip(lists.chunks_mut(most)) {
                 let job = self.field.job((n, count), memory, block, batch, false);
                 let added = queue.add_lists(&job, rules, &mut listed, found);
                 if let Err(error) = added.map_err(|failure| Lost { queue: n, failure })? {

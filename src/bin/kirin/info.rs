@@ -7,7 +7,7 @@ use clap::Args;
 use kirin::backend::cuda::Conditions;
 use kirin::backend::{self, cpu, cuda};
 use kirin::grape::jmemory::PAGE;
-use kirin::process::settings::{self, InstructionSet, SETTINGS, Setting, Settings};
+use kirin::process::settings::{self, InstructionSet, Precision, SETTINGS, Setting, Settings};
 use kirin_kit::machine::Machine;
 
 use crate::report;
@@ -42,7 +42,9 @@ pub fn run(options: &Options) -> ExitCode {
     let settings = settings::settings();
     let mut text = text(settings);
     if options.plan {
-        let first = cuda::devices().ok().and_then(|devices| devices.first());
+        let first = cuda::devices()
+            .ok()
+            .and_then(|devices| devices.iter().find(|device| device.objection().is_none()));
         let multiprocessors = options.multiprocessors.or(first.map(|d| d.multiprocessors));
         let capability = options.capability.or(first.map(|d| d.capability));
         let clock = options.clock.or(first.map(|d| d.clock)).unwrap_or(1.98);
@@ -135,7 +137,7 @@ fn text(settings: &Settings) -> String {
                 device.capability.1,
                 match device.objection() {
                     Some(objection) => format!("not usable: {objection}"),
-                    None => "usable".to_owned(),
+                    None => kernels(device, settings.precision),
                 }
             );
         }
@@ -158,6 +160,26 @@ fn text(settings: &Settings) -> String {
     text
 }
 
+/// Which code a device takes, and how long that took.
+fn kernels(device: &'static cuda::Device, precision: Precision) -> String {
+    let code = "PTX for compute capability 6.0 and newer";
+    let conditions = Conditions {
+        multiprocessors: device.multiprocessors,
+        capability: device.capability,
+        precision,
+        split: true,
+    };
+    let stacks = conditions.stacks() as f64 * 1e-6;
+    match cuda::load_kernels(device, precision) {
+        Ok((count, time)) => format!(
+            "usable\n      code: {code}, by the driver's compiler or its cache: {count} kernels in {:.2} s\n      \
+             memory: up to {stacks:.0} MB for the stacks of their threads, besides the j-particles",
+            time.as_secs_f64()
+        ),
+        Err(why) => format!("not usable: {why}\n      code: {code}"),
+    }
+}
+
 /// Each backend with why it can be used or cannot.
 fn backends(available: &[InstructionSet]) -> [(&'static str, String); 3] {
     let best = available
@@ -167,7 +189,10 @@ fn backends(available: &[InstructionSet]) -> [(&'static str, String); 3] {
         (
             "cuda",
             match cuda::devices() {
-                Ok(_) => "see the devices".to_owned(),
+                Ok(_) => format!(
+                    "see the devices; {}",
+                    cuda::driver_name().unwrap_or_default()
+                ),
                 Err(reason) => format!("not usable: {reason}"),
             },
         ),

@@ -158,6 +158,7 @@ impl DeviceQueue {
 
         self.upload.send(&self.stream)?;
         self.launch_advance(current, advance)?;
+        self.expect(plan.clocks);
         let force = format!(
             "force_{}_{}{}_{}",
             self.precision,

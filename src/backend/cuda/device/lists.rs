@@ -31,6 +31,7 @@ impl DeviceQueue {
         self.settle(&current)?;
         let count = self.kernel(&current, Module::Common, "count_neighbours".to_owned())?;
         let fill = self.kernel(&current, Module::Common, "fill_neighbours".to_owned())?;
+        let conditions = self.conditions();
         let ni = job.particles.len();
         let room = bytes_of::<IRecord>(ni) + bytes_of::<u32>(job.pages) + bytes_of::<u64>(ni);
         self.upload.begin(&current, room, false)?;
@@ -52,13 +53,15 @@ impl DeviceQueue {
             ..ListArgs::default()
         };
         let block = (NEIGHBOUR_THREADS, 1);
+        let clocks = |ni| conditions.list_clocks(ni, job.pages);
+        self.expect(clocks(ni));
         // SAFETY: as in `block`.
         unsafe {
             self.stream.launch(count, (ni as u32, 1), block, &args)?;
             self.stream
                 .download(self.pinned.start(), args.counts, ni * 4)?;
         }
-        self.stream.wait(&current)?;
+        self.wait(&current)?;
         // SAFETY: written by the copy that was waited for.
         let counts =
             unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<u32>(), ni) }.to_vec();
@@ -93,13 +96,14 @@ impl DeviceQueue {
                 self.pinned.reserve(&current, total * 4)?;
                 args.labels = self.sums.address();
                 self.upload.send(&self.stream)?;
+                self.expect(clocks(chosen.len()));
                 // SAFETY: as above.
                 unsafe {
                     self.stream.launch(fill, (args.ni, 1), block, &args)?;
                     self.stream
                         .download(self.pinned.start(), args.labels, total * 4)?;
                 }
-                self.stream.wait(&current)?;
+                self.wait(&current)?;
                 // SAFETY: written by the copy that was waited for.
                 let mut labels =
                     unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<i32>(), total) };

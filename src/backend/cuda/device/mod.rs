@@ -16,13 +16,13 @@ use self::units::slots;
 use self::upload::{Upload, bytes_of};
 use crate::backend::cuda::driver::memory::{Counters, DeviceBuffer, PinnedBuffer, Tally};
 use crate::backend::cuda::driver::modules::Module;
-use crate::backend::cuda::driver::{Current, Device, Kernel, Lease, Result, Stream};
+use crate::backend::cuda::driver::{Current, Device, Kernel, Lease, Patience, Result, Stream};
 use crate::backend::cuda::layout::{AdvanceArgs, IRecord, PageWork, RECORD, Redone};
 use crate::backend::cuda::plan::LaunchPlan;
 use crate::backend::scaling::Units;
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::particle::IParticle;
-use crate::process::settings::{Place, Precision};
+use crate::process::settings::{Place, Precision, Settings};
 
 /// Bytes of changes that are sent in one copy.
 const BATCH: usize = 16 << 20;
@@ -91,6 +91,10 @@ pub struct DeviceQueue {
     queued: Option<Queued>,
     /// Whether the queue may hold work that nobody has waited for.
     busy: bool,
+    /// How long that should take.
+    planned: Duration,
+    /// How much longer than ten times that it may take, if that is limited.
+    timeout: Option<Duration>,
 }
 
 /// What has been queued and will be found in the pinned memory.
@@ -114,14 +118,31 @@ pub struct Share<'a> {
     pub nearest: (&'a [f64], &'a [i32]),
 }
 
+/// Loads the kernels of a large block.
+///
+/// # Errors
+///
+/// The device or its driver does not let us.
+pub fn load(device: &'static Device, precision: Precision) -> Result<()> {
+    let lease = device.open()?;
+    let current = lease.enter()?;
+    for name in [
+        format!("advance_{precision}"),
+        format!("force_{precision}_jerk_4"),
+    ] {
+        device.kernel(&current, Module::Forces(precision), &name)?;
+    }
+    Ok(())
+}
+
 impl DeviceQueue {
-    /// A device made ready, with nothing in its memory. With `split`, thread blocks may divide the
-    /// j-particles.
+    /// A device made ready, with nothing in its memory.
     ///
     /// # Errors
     ///
     /// The device does not let us.
-    pub fn new(device: &'static Device, precision: Precision, split: bool) -> Result<Self> {
+    pub fn new(device: &'static Device, settings: &Settings) -> Result<Self> {
+        let precision = settings.precision;
         let lease = device.open()?;
         let current = lease.enter()?;
         let stream = Stream::new(&current)?;
@@ -129,7 +150,7 @@ impl DeviceQueue {
             device,
             lease,
             precision,
-            split,
+            split: settings.split,
             stream,
             store: Store::default(),
             upload: Upload::default(),
@@ -145,14 +166,12 @@ impl DeviceQueue {
             trees: Trees::default(),
             queued: None,
             busy: false,
+            planned: Duration::ZERO,
+            timeout: settings.gpu_timeout.map(|s| Duration::from_secs(s.into())),
         };
-        // Modules that the driver does not take are better known now.
-        queue.kernel(&current, Module::Common, "join_sums".to_owned())?;
-        queue.kernel(
-            &current,
-            Module::Forces(precision),
-            format!("advance_{precision}"),
-        )?;
+        // A driver that takes no kernels is better known now.
+        let advance = format!("advance_{precision}");
+        queue.kernel(&current, Module::Forces(precision), advance)?;
         Ok(queue)
     }
 
@@ -193,10 +212,19 @@ impl DeviceQueue {
     fn settle(&mut self, current: &Current<'_>) -> Result<()> {
         self.queued = None;
         if self.busy {
-            self.stream.wait(current)?;
+            self.wait(current)?;
             self.busy = false;
         }
         Ok(())
+    }
+
+    /// Waits for all that was launched.
+    fn wait(&mut self, current: &Current<'_>) -> Result<()> {
+        let patience = Patience {
+            planned: std::mem::take(&mut self.planned),
+            timeout: self.timeout,
+        };
+        self.stream.wait(current, patience)
     }
 
     /// The results of the last job; `None` if it had no pairs.
@@ -209,7 +237,7 @@ impl DeviceQueue {
             return Ok(None);
         };
         let current = self.lease.enter()?;
-        self.stream.wait(&current)?;
+        self.wait(&current)?;
         self.busy = false;
         self.known_redone = self.redone.read();
         let Queued { ni, kept, .. } = queued;
@@ -260,9 +288,10 @@ impl DeviceQueue {
             .store
             .plan(current, memory, job.run, job.pages, stamp, self.precision)?;
         let on_host = job.predictor == Place::Host;
+        let most = self.most_predicted(todo.len());
         let mut rest = &todo[..];
         loop {
-            let (batch, after, bytes) = split_batch(rest, on_host);
+            let (batch, after, bytes) = split_batch(rest, most, on_host);
             let is_last = after.is_empty();
             let bytes = bytes + if is_last { room } else { 0 };
             self.upload.begin(current, bytes, !batch.is_empty())?;
@@ -273,7 +302,7 @@ impl DeviceQueue {
             }
             self.upload.send(&self.stream)?;
             self.launch_advance(current, launch)?;
-            self.stream.wait(current)?; // before the upload is written to again
+            self.wait(current)?; // before the upload is written to again
             rest = after;
         }
     }
@@ -339,6 +368,7 @@ impl DeviceQueue {
         (args.from, args.to, args.fetch) = self.upload.fetch();
         let name = format!("advance_{}", self.precision);
         let kernel = self.kernel(current, Module::Forces(self.precision), name)?;
+        self.expect(self.conditions().prediction_clocks(args.pages as usize));
         let blocks = args.pages + args.fetch.div_ceil(ADVANCE_THREADS);
         // SAFETY: what the kernel takes; all of it lies in buffers of the unit that are not freed or
         // written to before the queue was waited for.
@@ -365,7 +395,7 @@ impl Drop for DeviceQueue {
             return;
         };
         // Whatever is queued still uses the buffers. If the device is lost, so are they.
-        let _ = self.stream.wait(&current);
+        let _ = self.wait(&current);
         self.store.free(&current);
         self.upload.free(&current);
         for buffer in [&mut self.sums, &mut self.candidates, &mut self.answer] {
@@ -378,8 +408,8 @@ impl Drop for DeviceQueue {
     }
 }
 
-/// As much of the work as fits into one copy, the rest, and the bytes of the copy.
-fn split_batch(todo: &[Todo], on_host: bool) -> (&[Todo], &[Todo], usize) {
+/// As much of the work as fits into one copy and one launch, the rest, and the bytes of the copy.
+fn split_batch(todo: &[Todo], most: usize, on_host: bool) -> (&[Todo], &[Todo], usize) {
     let prediction = if on_host {
         2 * bytes_of::<[[f64; PAGE]; 3]>(1)
     } else {
@@ -389,7 +419,7 @@ fn split_batch(todo: &[Todo], on_host: bool) -> (&[Todo], &[Todo], usize) {
     let mut count = 0;
     for page in todo {
         let more = size_of::<PageWork>() + bytes_of::<[f64; RECORD]>(page.records) + prediction;
-        if count > 0 && bytes + more > BATCH {
+        if count > 0 && (bytes + more > BATCH || count == most) {
             break;
         }
         bytes += more;

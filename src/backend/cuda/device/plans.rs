@@ -1,11 +1,12 @@
 //! Plans and trees, made once and remembered.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use super::{DeviceQueue, Job};
-use crate::backend::cuda::plan::LaunchPlan;
 use crate::backend::cuda::plan::chip::Conditions;
 use crate::backend::cuda::plan::tree::Tree;
+use crate::backend::cuda::plan::{LEAST_COLUMNS, LaunchPlan, limit};
 
 /// Plans that are remembered.
 const MOST_PLANS: usize = 4096;
@@ -24,14 +25,61 @@ impl DeviceQueue {
         if self.plans.len() >= MOST_PLANS {
             self.plans.clear();
         }
-        let conditions = Conditions {
+        let conditions = self.conditions();
+        let new = || LaunchPlan::new(ni, pages, &conditions);
+        *self.plans.entry((ni, pages)).or_insert_with(new)
+    }
+
+    /// What is planned for.
+    pub(super) fn conditions(&self) -> Conditions {
+        Conditions {
             multiprocessors: self.device.multiprocessors,
             capability: self.device.capability,
             precision: self.precision,
             split: self.split,
-        };
-        let new = || LaunchPlan::new(ni, pages, &conditions);
-        *self.plans.entry((ni, pages)).or_insert_with(new)
+        }
+    }
+
+    /// Seconds of some clocks.
+    fn seconds(&self, clocks: f64) -> f64 {
+        let clock = self.device.clock;
+        // A device that tells no clock is taken for a slow one.
+        clocks / (if clock > 0.0 { clock } else { 1.0 } * 1e9)
+    }
+
+    /// Takes note that a launch of so many clocks has been queued.
+    pub(super) fn expect(&mut self, clocks: f64) {
+        let seconds = self.seconds(clocks);
+        self.planned += Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    }
+
+    /// As many of `ni` i-particles as one launch of the force kernel may have.
+    pub fn most_for_forces(&mut self, ni: usize, pages: usize) -> usize {
+        if !self.device.is_watched || pages == 0 {
+            return ni;
+        }
+        limit::most(ni, LEAST_COLUMNS, |n| {
+            let clocks = self.plan(n, pages).clocks;
+            self.seconds(clocks)
+        })
+    }
+
+    /// The same for those that make neighbour lists.
+    pub fn most_for_lists(&self, ni: usize, pages: usize) -> usize {
+        if !self.device.is_watched {
+            return ni;
+        }
+        let conditions = self.conditions();
+        limit::most(ni, 1, |n| self.seconds(conditions.list_clocks(n, pages)))
+    }
+
+    /// As many of some pages as one launch may predict.
+    pub(super) fn most_predicted(&self, pages: usize) -> usize {
+        if !self.device.is_watched {
+            return pages;
+        }
+        let conditions = self.conditions();
+        limit::most(pages, 1, |n| self.seconds(conditions.prediction_clocks(n)))
     }
 
     /// The tree for so many parts, made if this is the first time.

@@ -1,22 +1,37 @@
 //! The functions of the CUDA driver that are used, looked up once, before the first call.
 //!
-//! cudarc finds the library and names the types. Its own functions return their codes as an
-//! enumeration, of which a code that only a newer driver knows would be no value; here they are
-//! numbers.
+//! cudarc names the types. Its search prefers `libcuda.so`, which may be a toolkit's stub, and its
+//! functions return their codes as an enumeration, of which a code that only a newer driver knows
+//! would be no value; so the library is found here, and codes are numbers.
 
+use libloading::Library;
 use once_cell::sync::OnceCell;
-use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
+use std::error::Error;
+use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_ulonglong, c_void};
 
 use cudarc::driver::sys::{
-    CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUfunction, CUmodule, CUstream, culib,
-    is_culib_present,
+    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUfunction, CUjit_option, CUmodule,
+    CUstream,
 };
+
+use super::modules::LEAST_DRIVER;
+
+/// Names of the driver's library in the order in which they are tried: the one that drivers install, the
+/// place where Windows keeps it for its Linux, which a container need not search, and the name for
+/// linking, under which toolkits keep a stub.
+const NAMES: [&str; 3] = [
+    "libcuda.so.1",
+    "/usr/lib/wsl/lib/libcuda.so.1",
+    "libcuda.so",
+];
 
 macro_rules! functions {
     ($($name:ident($($argument:ty),*);)*) => {
         /// The driver.
         #[allow(non_snake_case, reason = "the driver's own names")]
         pub struct Functions {
+            /// The library, and the CUDA version that it knows.
+            pub name: String,
             $(
                 #[doc = concat!("`", stringify!($name), "`")]
                 pub $name: unsafe extern "C" fn($($argument),*) -> c_int,
@@ -24,18 +39,13 @@ macro_rules! functions {
         }
 
         impl Functions {
-            fn find() -> Result<Self, String> {
-                if !is_there() {
-                    return Err("there is no CUDA driver (libcuda.so.1)".to_owned());
-                }
-                // SAFETY: loads the driver's library, which is made to be loaded; it is there, so this
-                // does not panic.
-                let library = unsafe { culib() };
+            fn of(library: &'static Library, name: String) -> Result<Self, String> {
                 Ok(Self {
+                    name,
                     $($name: {
                         // SAFETY: the type is that of the driver's interface.
-                        let found = unsafe { library.get(stringify!($name).as_bytes()) };
-                        *found.map_err(|_| concat!("the CUDA driver lacks ", stringify!($name)))?
+                        let found = unsafe { library.get(stringify!($name)) };
+                        *found.map_err(|_| concat!("it lacks ", stringify!($name)))?
                     },)*
                 })
             }
@@ -46,7 +56,6 @@ macro_rules! functions {
 functions! {
     cuInit(c_uint);
     cuGetErrorName(c_int, *mut *const c_char);
-    cuDriverGetVersion(*mut c_int);
     cuDeviceGetCount(*mut c_int);
     cuDeviceGet(*mut CUdevice, c_int);
     cuDeviceGetName(*mut c_char, c_int, CUdevice);
@@ -54,10 +63,11 @@ functions! {
     cuDeviceGetAttribute(*mut c_int, CUdevice_attribute, CUdevice);
     cuDevicePrimaryCtxRetain(*mut CUcontext, CUdevice);
     cuDevicePrimaryCtxRelease_v2(CUdevice);
+    cuCtxGetId(CUcontext, *mut c_ulonglong);
     cuCtxPushCurrent_v2(CUcontext);
     cuCtxPopCurrent_v2(*mut CUcontext);
     cuStreamCreate(*mut CUstream, c_uint);
-    cuStreamSynchronize(CUstream);
+    cuStreamQuery(CUstream);
     cuStreamDestroy_v2(CUstream);
     cuMemAlloc_v2(*mut CUdeviceptr, usize);
     cuMemFree_v2(CUdeviceptr);
@@ -67,8 +77,9 @@ functions! {
     cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);
     cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
     cuMemsetD8Async(CUdeviceptr, c_uchar, usize, CUstream);
-    cuModuleLoadData(*mut CUmodule, *const c_void);
-    cuModuleUnload(CUmodule);
+    cuModuleLoadDataEx(
+        *mut CUmodule, *const c_void, c_uint, *mut CUjit_option, *mut *mut c_void
+    );
     cuModuleGetFunction(*mut CUfunction, CUmodule, *const c_char);
     cuLaunchKernel(
         CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
@@ -76,19 +87,28 @@ functions! {
     );
 }
 
-/// Whether this machine has a driver, of use or not.
-pub fn is_there() -> bool {
-    // SAFETY: loads the driver's library, which is made to be loaded.
-    unsafe { is_culib_present() }
+/// Why there is no driver, and whether a library that may be one was found.
+struct Absence {
+    reason: String,
+    is_library: bool,
 }
 
-/// The driver of this machine, or why it cannot be used.
+static FOUND: OnceCell<Result<Functions, Absence>> = OnceCell::new();
+
+/// Whether this machine has a driver, of use or not.
+pub fn is_there() -> bool {
+    match FOUND.get() {
+        Some(Ok(_)) => true,
+        Some(Err(absence)) => absence.is_library,
+        // A child of the process that is looking.
+        None => NAMES.iter().any(|name| open(name).is_ok()),
+    }
+}
+
+/// The driver of this machine, initialized, or why it cannot be used.
 pub fn find() -> Result<&'static Functions, &'static str> {
-    static FOUND: OnceCell<Result<Functions, String>> = OnceCell::new();
-    FOUND
-        .get_or_init(Functions::find)
-        .as_ref()
-        .map_err(String::as_str)
+    let found = FOUND.get_or_init(|| search(&NAMES));
+    found.as_ref().map_err(|absence| absence.reason.as_str())
 }
 
 /// The driver, which was found before there could be anything to call it about.
@@ -96,16 +116,125 @@ pub fn driver() -> &'static Functions {
     find().unwrap_or_else(|reason| unreachable!("{reason}"))
 }
 
-/// The driver's name for a code.
-pub fn name_of(code: c_int) -> String {
-    let mut name = std::ptr::null();
-    // SAFETY: the driver writes the address of a text of its own, or none.
-    let known = unsafe { (driver().cuGetErrorName)(code, &raw mut name) } == 0 && !name.is_null();
-    match known {
-        // SAFETY: a text that ends in a zero byte and stays.
-        true => unsafe { CStr::from_ptr(name) }
-            .to_string_lossy()
-            .into_owned(),
-        false => format!("error {code}"),
+/// The first of the libraries that is a driver and has a device.
+fn search(names: &[&str]) -> Result<Functions, Absence> {
+    let mut reasons = Vec::new();
+    let mut is_library = false;
+    for name in names {
+        let library = match open(name) {
+            Ok(library) => library,
+            Err(Some(reason)) => {
+                reasons.push(reason);
+                continue;
+            }
+            Err(None) => continue,
+        };
+        // Its threads may outlive every use of it.
+        let library = Box::leak(Box::new(library));
+        match initialize(library, name) {
+            Ok(functions) => return Ok(functions),
+            Err(Refusal { reason, is_stub }) => {
+                is_library |= !is_stub;
+                reasons.push(format!("{name}: {reason}"));
+            }
+        }
     }
+    if reasons.is_empty() {
+        reasons.push(format!("there is no CUDA driver ({})", names[0]));
+    }
+    Err(Absence {
+        reason: reasons.join("; "),
+        is_library,
+    })
+}
+
+/// A library, or why it cannot be loaded; nothing where it is absent.
+fn open(name: &str) -> Result<Library, Option<String>> {
+    // SAFETY: loads the driver's library, which is made to be loaded.
+    unsafe { Library::new(name) }.map_err(|error| {
+        let error = error
+            .source()
+            .map_or_else(|| error.to_string(), ToString::to_string);
+        let is_absent = error.contains(name) && error.contains("No such file");
+        (!is_absent).then_some(error)
+    })
+}
+
+/// Why a library is of no use, and whether it is not even a driver's.
+struct Refusal {
+    reason: String,
+    is_stub: bool,
+}
+
+fn initialize(library: &'static Library, name: &str) -> Result<Functions, Refusal> {
+    let refusal = |reason| Refusal {
+        reason,
+        is_stub: false,
+    };
+    // An old driver lacks functions, which says less than its version.
+    let mut version = LEAST_DRIVER;
+    // SAFETY: the type is that of the driver's interface.
+    let ask =
+        unsafe { library.get::<unsafe extern "C" fn(*mut c_int) -> c_int>("cuDriverGetVersion") };
+    // SAFETY: writes a number.
+    let known = ask.is_ok_and(|ask| unsafe { ask(&raw mut version) } == 0);
+    let show = |v: c_int| format!("{}.{}", v / 1000, v % 1000 / 10);
+    if known && version < LEAST_DRIVER {
+        return Err(refusal(format!(
+            "the driver knows CUDA {}, kirin's kernels need {}",
+            show(version),
+            show(LEAST_DRIVER)
+        )));
+    }
+    let name = format!("{name}, CUDA {}", show(version));
+    let functions = Functions::of(library, name).map_err(refusal)?;
+    // SAFETY: takes no pointers.
+    match unsafe { (functions.cuInit)(0) } {
+        0 => Ok(functions),
+        code => Err(Refusal {
+            reason: format!("cuInit: {}", functions.describe(code)),
+            is_stub: code == sys::CUresult::CUDA_ERROR_STUB_LIBRARY as c_int,
+        }),
+    }
+}
+
+impl Functions {
+    /// The driver's name for a code, and what to do about it where that is known.
+    pub fn describe(&self, code: c_int) -> String {
+        let mut name = std::ptr::null();
+        // SAFETY: the driver writes the address of a text of its own, or none.
+        let known = unsafe { (self.cuGetErrorName)(code, &raw mut name) } == 0 && !name.is_null();
+        let name = match known {
+            // SAFETY: a text that ends in a zero byte and stays.
+            true => unsafe { CStr::from_ptr(name) }
+                .to_string_lossy()
+                .into_owned(),
+            false => format!("error {code}"),
+        };
+        match advice(code) {
+            Some(advice) => format!("{name} ({advice})"),
+            None => name,
+        }
+    }
+}
+
+/// What a code means to somebody who is to do something about it.
+fn advice(code: c_int) -> Option<&'static str> {
+    Some(match code {
+        34 => "a stub out of a CUDA toolkit, no driver",
+        46 => "another process has the device for itself",
+        100 => "no GPU is visible to this process",
+        221 => {
+            "the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing; a container gets it with \
+             NVIDIA_DRIVER_CAPABILITIES=compute,utility"
+        }
+        223 => "CUDA_DISABLE_PTX_JIT is set",
+        222 => "the driver is older than the kernels",
+        802 => "the service that connects the GPUs, nvidia-fabricmanager, is not running",
+        803 => {
+            "libcuda and the kernel's module are of different versions: reboot after an update of the driver"
+        }
+        804 => "this libcuda is for another driver, and this GPU does not allow that",
+        _ => return None,
+    })
 }

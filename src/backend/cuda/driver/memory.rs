@@ -24,7 +24,8 @@ impl DeviceBuffer {
         self.address
     }
 
-    /// Makes sure of at least `bytes` bytes. Nothing queued may use the old ones any more.
+    /// Makes sure of at least `bytes` bytes, of twice as many as before where there is memory for
+    /// them. Nothing queued may use the old ones any more.
     ///
     /// # Errors
     ///
@@ -33,9 +34,14 @@ impl DeviceBuffer {
         if bytes <= self.bytes {
             return Ok(());
         }
+        let double = bytes.max(2 * self.bytes);
         self.free(current);
-        self.address = ask!(cuMemAlloc_v2(bytes))?;
-        self.bytes = bytes;
+        let (address, bytes) = match ask!(cuMemAlloc_v2(double)) {
+            Ok(address) => (address, double),
+            Err(failure) if !failure.is_harmless() || double == bytes => return Err(failure),
+            Err(_) => (ask!(cuMemAlloc_v2(bytes))?, bytes),
+        };
+        (self.address, self.bytes) = (address, bytes);
         Ok(())
     }
 
@@ -184,10 +190,15 @@ impl PinnedBuffer {
         if bytes <= self.bytes {
             return Ok(());
         }
+        let double = bytes.max(2 * self.bytes);
         self.free(current);
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
         let flags = if current.maps() { flags } else { 0 };
-        let start: *mut c_void = ask!(cuMemHostAlloc(bytes, flags))?;
+        let (start, bytes): (*mut c_void, _) = match ask!(cuMemHostAlloc(double, flags)) {
+            Ok(start) => (start, double),
+            Err(failure) if !failure.is_harmless() || double == bytes => return Err(failure),
+            Err(_) => (ask!(cuMemHostAlloc(bytes, flags))?, bytes),
+        };
         if let Some(host) = NonNull::new(start) {
             self.start = host.cast();
             self.bytes = bytes;

@@ -7,10 +7,12 @@ pub mod memory;
 pub mod modules;
 
 use once_cell::sync::OnceCell;
-use std::ffi::{CString, c_int, c_void};
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
 
@@ -23,22 +25,48 @@ use crate::process::lock::Lock;
 pub type Result<T> = std::result::Result<T, Failure>;
 
 /// A call of the driver that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     call: &'static str,
     code: c_int,
+    /// What the driver had to say besides.
+    log: String,
 }
 
 impl Failure {
+    fn new(call: &'static str, code: c_int) -> Self {
+        Self {
+            call,
+            code,
+            log: String::new(),
+        }
+    }
+
+    /// Whether the device does not answer: every further call might wait for it for ever.
+    pub fn is_hang(&self) -> bool {
+        self.code == NOT_READY
+    }
+
     /// Whether the device is as good as before: there was not enough memory, and nothing else.
     pub fn is_harmless(&self) -> bool {
-        self.code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY as c_int
+        use sys::CUresult as Code;
+        // The second is that of a launch for whose threads the driver finds no stack.
+        [
+            Code::CUDA_ERROR_OUT_OF_MEMORY,
+            Code::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+        ]
+        .map(|code| code as c_int)
+        .contains(&self.code)
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.call, functions::name_of(self.code))
+        write!(f, "{}: {}", self.call, driver().describe(self.code))?;
+        match self.log.as_str() {
+            "" => Ok(()),
+            log => write!(f, ": {log}"),
+        }
     }
 }
 
@@ -46,7 +74,7 @@ impl fmt::Display for Failure {
 pub(super) fn check(call: &'static str, code: c_int) -> Result<()> {
     match code {
         0 => Ok(()),
-        code => Err(Failure { call, code }),
+        code => Err(Failure::new(call, code)),
     }
 }
 
@@ -63,8 +91,8 @@ macro_rules! ask {
 }
 pub(super) use ask;
 
-/// One device. Its primary context is retained while it is in use, and shared with the client
-/// should that use CUDA too.
+/// One device. Its primary context, which it shares with the client should that use CUDA too, and the
+/// kernels in it stay from the first use to the end of the process: clients open and close often.
 pub struct Device {
     /// The number by which users name it.
     pub ordinal: usize,
@@ -78,32 +106,48 @@ pub struct Device {
     pub memory: usize,
     /// Most of its clock, in GHz.
     pub clock: f64,
+    /// Whether kernels that take long are ended, the device having a display.
+    pub is_watched: bool,
     /// Whether it reads and writes memory of the host.
     maps: bool,
+    /// Why it did not even tell what it is.
+    broken: Option<Failure>,
     device: sys::CUdevice,
     usage: Lock<Usage>,
     failed: AtomicBool,
+    missed: AtomicBool,
 }
 
-/// What is held on a device while somebody uses it.
+/// What is held on a device.
 #[derive(Default)]
 struct Usage {
     users: usize,
     context: Option<Context>,
-    modules: Vec<(Module, Loaded)>,
+    kernels: HashMap<String, Kernel>,
+    /// Time that loading them took.
+    loading: Duration,
 }
 
-#[derive(Clone, Copy)]
-struct Context(sys::CUcontext);
+/// A primary context, and the number that tells it from the one that follows a reset.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Context(sys::CUcontext, u64);
 
 // SAFETY: a context may be made current in any thread.
 unsafe impl Send for Context {}
 
-#[derive(Clone, Copy)]
-struct Loaded(sys::CUmodule);
+impl Context {
+    fn with_number(handle: sys::CUcontext) -> Result<Self> {
+        let mut number = 0;
+        // SAFETY: retained, or so once; the driver checks it, and writes a number.
+        let code = unsafe { (driver().cuCtxGetId)(handle, &raw mut number) };
+        check("cuCtxGetId", code).map(|()| Self(handle, number))
+    }
 
-// SAFETY: modules belong to the context, not to a thread.
-unsafe impl Send for Loaded {}
+    /// Whether it is what it was: the client may reset the device while nobody here uses it.
+    fn is_alive(self) -> bool {
+        Self::with_number(self.0).is_ok_and(|now| now == self)
+    }
+}
 
 /// Why a child of a fork has no device: no driver works in two processes at once.
 pub const OF_THE_PARENT: &str = "the GPUs belong to the process that this one was forked from";
@@ -134,21 +178,10 @@ fn probe() -> std::result::Result<Vec<Device>, String> {
 }
 
 fn list() -> Result<std::result::Result<Vec<Device>, String>> {
-    // SAFETY: takes no pointers.
-    check("cuInit", unsafe { (driver().cuInit)(0) })?;
-    let version: c_int = ask!(cuDriverGetVersion())?;
-    if version < modules::LEAST_DRIVER {
-        let show = |v: c_int| format!("{}.{}", v / 1000, v % 1000 / 10);
-        return Ok(Err(format!(
-            "the driver knows CUDA {}, kirin's kernels need {}",
-            show(version),
-            show(modules::LEAST_DRIVER)
-        )));
-    }
     let count: c_int = ask!(cuDeviceGetCount())?;
     let mut devices = Vec::new();
     for ordinal in 0..count {
-        devices.push(Device::new(ordinal)?);
+        devices.push(Device::new(ordinal).unwrap_or_else(|why| Device::broken(ordinal, why)));
     }
     if devices.is_empty() {
         return Ok(Err("the CUDA driver finds no device".to_owned()));
@@ -177,15 +210,56 @@ impl Device {
                 as usize,
             memory: ask!(cuDeviceTotalMem_v2(device))?,
             clock: f64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?) * 1e-6,
+            is_watched: attribute(Attribute::CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT)? != 0,
             maps: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY)? != 0,
+            broken: None,
             device,
             usage: Lock::default(),
             failed: AtomicBool::new(false),
+            missed: AtomicBool::new(false),
         })
+    }
+
+    /// A device that keeps its number among the others and can do nothing.
+    fn broken(ordinal: c_int, why: Failure) -> Self {
+        Self {
+            ordinal: ordinal as usize,
+            name: "unknown".to_owned(),
+            capability: (0, 0),
+            multiprocessors: 0,
+            memory: 0,
+            clock: 0.0,
+            is_watched: false,
+            maps: false,
+            broken: Some(why),
+            device: 0,
+            usage: Lock::default(),
+            failed: AtomicBool::new(true),
+            missed: AtomicBool::new(false),
+        }
+    }
+
+    #[cold]
+    fn tell_slow(&self, waited: Duration, patience: Patience) {
+        let Patience { planned, timeout } = patience;
+        let advice = match timeout {
+            Some(_) => "",
+            None => "; KIRIN_GPU_TIMEOUT=SECONDS would give it up",
+        };
+        process::log::line(format_args!(
+            "device {} ({}) has been at work for {:.1} s on what was planned to take {:.3} s{advice}",
+            self.ordinal,
+            self.name,
+            waited.as_secs_f64(),
+            planned.as_secs_f64()
+        ));
     }
 
     /// Why the device cannot be used, if it cannot.
     pub fn objection(&self) -> Option<String> {
+        if let Some(why) = &self.broken {
+            return Some(why.to_string());
+        }
         if self.capability < modules::LEAST_CAPABILITY {
             let (major, minor) = self.capability;
             return Some(format!(
@@ -197,9 +271,15 @@ impl Device {
             .then(|| "it failed before".to_owned())
     }
 
-    /// Remembers that the device is not to be trusted any more.
+    /// Remembers that the device is not to be trusted any more, which the caller tells.
     pub fn mark_failed(&self) {
         self.failed.store(true, Ordering::Relaxed);
+        self.missed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether nobody was told yet that others compute without the device.
+    pub fn is_first_missed(&self) -> bool {
+        !self.missed.swap(true, Ordering::Relaxed)
     }
 
     /// Takes the device into use.
@@ -209,9 +289,16 @@ impl Device {
     /// The device does not let us, being in somebody's exclusive use for example.
     pub fn open(&'static self) -> Result<Lease> {
         let mut usage = self.usage.lock();
+        if usage.users == 0 && usage.context.is_some_and(|context| !context.is_alive()) {
+            *usage = Usage::default();
+            self.release();
+        }
         let context = match usage.context {
             Some(context) => context,
-            None => Context(ask!(cuDevicePrimaryCtxRetain(self.device))?),
+            None => {
+                let handle = ask!(cuDevicePrimaryCtxRetain(self.device))?;
+                Context::with_number(handle).inspect_err(|_| self.release())?
+            }
         };
         usage.context = Some(context);
         usage.users += 1;
@@ -221,30 +308,71 @@ impl Device {
         })
     }
 
-    /// A kernel, its module loaded at the first use of any of its kernels.
+    fn release(&self) {
+        // SAFETY: retained by `open`, which does not use this context any more.
+        unsafe { (driver().cuDevicePrimaryCtxRelease_v2)(self.device) };
+    }
+
+    /// A kernel, loaded at its first use on this device.
     ///
     /// # Errors
     ///
-    /// The driver does not accept the module.
+    /// The driver does not take it.
     pub fn kernel(&self, _: &Current<'_>, module: Module, name: &str) -> Result<Kernel> {
-        let modules = &mut self.usage.lock().modules;
-        let loaded = match modules.iter().find(|(m, _)| *m == module) {
-            Some(&(_, Loaded(handle))) => handle,
-            None => {
-                // SAFETY: the text ends in a zero byte.
-                let handle = ask!(cuModuleLoadData(module.text().as_ptr().cast()))?;
-                modules.push((module, Loaded(handle)));
-                handle
-            }
-        };
-        let name = CString::new(name).unwrap_or_default();
-        // SAFETY: the module stays loaded while the context is current; the name ends in a zero byte.
-        let handle = ask!(cuModuleGetFunction(loaded, name.as_ptr()))?;
-        Ok(Kernel(handle))
+        let mut usage = self.usage.lock();
+        if let Some(&kernel) = usage.kernels.get(name) {
+            return Ok(kernel);
+        }
+        let begin = Instant::now();
+        let text = module.kernel(name).unwrap_or_default();
+        let loaded = load(&text)?;
+        let symbol = CString::new(name).unwrap_or_default();
+        // SAFETY: the module stays loaded; the name ends in a zero byte.
+        let kernel = Kernel(ask!(cuModuleGetFunction(loaded, symbol.as_ptr()))?);
+        usage.kernels.insert(name.to_owned(), kernel);
+        usage.loading += begin.elapsed();
+        Ok(kernel)
+    }
+
+    /// How many kernels have been loaded, and how long that took.
+    pub fn loading(&self) -> (usize, Duration) {
+        let usage = self.usage.lock();
+        (usage.kernels.len(), usage.loading)
     }
 }
 
-/// A device in use. When the last one goes, nothing of ours is left on the device.
+/// Has the driver compile PTX.
+fn load(text: &CStr) -> Result<sys::CUmodule> {
+    use sys::CUjit_option_enum as Option;
+    let mut log = [0u8; 1024];
+    let mut options = [
+        Option::CU_JIT_ERROR_LOG_BUFFER,
+        Option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    // The size stands in the place of an address; a byte is left for the zero at the end.
+    let mut values = [
+        log.as_mut_ptr().cast(),
+        std::ptr::without_provenance_mut(1023),
+    ];
+    // SAFETY: the text ends in a zero byte, and the options have as many values.
+    let loaded = ask!(cuModuleLoadDataEx(
+        text.as_ptr().cast(),
+        2,
+        options.as_mut_ptr(),
+        values.as_mut_ptr()
+    ));
+    loaded.map_err(|failure| {
+        let said = CStr::from_bytes_until_nul(&log).unwrap_or_default();
+        let said = String::from_utf8_lossy(said.to_bytes());
+        let words: Vec<&str> = said.split_whitespace().collect();
+        Failure {
+            log: words.join(" "),
+            ..failure
+        }
+    })
+}
+
+/// A device in use. The context outlives it.
 pub struct Lease {
     device: &'static Device,
     context: Context,
@@ -258,7 +386,7 @@ impl Lease {
     ///
     /// The device is lost.
     pub fn enter(&self) -> Result<Current<'static>> {
-        // SAFETY: the context is retained as long as the lease lives.
+        // SAFETY: the context is retained.
         check("cuCtxPushCurrent", unsafe {
             (driver().cuCtxPushCurrent_v2)(self.context.0)
         })?;
@@ -271,20 +399,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let mut usage = self.device.usage.lock();
-        usage.users -= 1;
-        if usage.users > 0 {
-            return;
-        }
-        let Usage { modules, .. } = std::mem::take(&mut *usage);
-        if let Ok(_current) = self.enter() {
-            for (_, Loaded(handle)) in modules {
-                // SAFETY: loaded, and its kernels are not used any more.
-                unsafe { (driver().cuModuleUnload)(handle) };
-            }
-        }
-        // SAFETY: retained by `open`. A lost device refuses; so be it.
-        unsafe { (driver().cuDevicePrimaryCtxRelease_v2)(self.device.device) };
+        self.device.usage.lock().users -= 1;
     }
 }
 
@@ -316,6 +431,28 @@ pub struct Kernel(sys::CUfunction);
 // SAFETY: functions belong to the context, not to a thread.
 unsafe impl Send for Kernel {}
 
+/// The answer of a stream that is at work.
+const NOT_READY: c_int = sys::CUresult::CUDA_ERROR_NOT_READY as c_int;
+
+/// How long a wait only asks; after that it sleeps a small part of what it has lasted.
+const SPIN: Duration = Duration::from_millis(10);
+
+/// What a wait may last beyond ten times its plan before somebody is told.
+const SLOW: Duration = Duration::from_secs(5);
+
+/// How long a wait is expected to last, and how much more than ten times as long it may.
+#[derive(Clone, Copy)]
+pub struct Patience {
+    pub planned: Duration,
+    pub timeout: Option<Duration>,
+}
+
+impl Patience {
+    fn limit(self, beyond: Duration) -> Duration {
+        self.planned.saturating_mul(10).saturating_add(beyond)
+    }
+}
+
 /// A queue of work.
 pub struct Stream(sys::CUstream);
 
@@ -333,16 +470,36 @@ impl Stream {
         ask!(cuStreamCreate(flags)).map(Self)
     }
 
-    /// Waits until everything queued has been done.
+    /// Waits until everything queued has been done. The thread asks again and again, as the driver would
+    /// itself, but gives the processor away in long waits.
     ///
     /// # Errors
     ///
-    /// Some of it failed.
-    pub fn wait(&self, _: &Current<'_>) -> Result<()> {
-        // SAFETY: the stream lives.
-        check("cuStreamSynchronize", unsafe {
-            (driver().cuStreamSynchronize)(self.0)
-        })
+    /// Some of it failed, or is not done when there is no patience left.
+    pub fn wait(&self, current: &Current<'_>, patience: Patience) -> Result<()> {
+        let begin = Instant::now();
+        let mut is_told = false;
+        loop {
+            // SAFETY: the stream lives.
+            let code = unsafe { (driver().cuStreamQuery)(self.0) };
+            if code != NOT_READY {
+                return check("cuStreamQuery", code);
+            }
+            let waited = begin.elapsed();
+            if patience.timeout.is_some_and(|t| waited > patience.limit(t)) {
+                let mut failure = Failure::new("cuStreamQuery", code);
+                failure.log = format!("no answer for {:.1} s", waited.as_secs_f64());
+                return Err(failure);
+            }
+            if !is_told && waited > patience.limit(SLOW) {
+                is_told = true;
+                current.device.tell_slow(waited, patience);
+            }
+            match waited < SPIN {
+                true => std::hint::spin_loop(),
+                false => std::thread::sleep((waited / 256).min(SPIN)),
+            }
+        }
     }
 
     /// Queues a copy to the device.

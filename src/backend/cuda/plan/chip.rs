@@ -4,11 +4,22 @@
 //! (`benches/results/kernels-sass.md`), those of the multiprocessors stand in the tables of compute
 //! capabilities of NVIDIA's CUDA C++ programming guide.
 
+use crate::grape::jmemory::PAGE;
 use crate::process::settings::Precision;
 
 /// Slots that a page takes besides its pairs, at most, of each warp: it is brought to shared memory, and the sums
 /// of its leaves go on.
-pub const PAGE_SLOTS: f64 = 490.0;
+pub const PAGE_SLOTS: f64 = 600.0;
+
+/// Double-precision instructions of the prediction of a particle, counted from its PTX, and the bytes
+/// that it moves, at most.
+const PREDICTION: (f64, f64) = (100.0, 256.0);
+
+/// The same of one distance of a neighbour list.
+const DISTANCE: (f64, f64) = (9.0, 24.0);
+
+/// Bytes that a multiprocessor is given in a clock from the second-level cache.
+const CACHE_BYTES: f64 = 32.0;
 
 /// Lanes of a multiprocessor whose pipes are all as wide as the newest ones' are.
 const LANES: f64 = 128.0;
@@ -26,64 +37,86 @@ pub struct Conditions {
     pub split: bool,
 }
 
-/// What a multiprocessor has: lanes of issue, of single and of double precision; bytes of shared memory.
+/// What a multiprocessor has: lanes of issue, of single and of double precision; bytes of shared memory, and
+/// how many of a thread block's the system takes for itself; most threads.
 struct Chip {
     issue: f64,
     single: f64,
     double: f64,
     shared: usize,
+    reserved: usize,
+    threads: usize,
 }
 
 /// The multiprocessor of a compute capability; later ones are taken for the last that is known.
 fn chip(capability: (i32, i32)) -> Chip {
-    let (issue, single, double, kib) = match capability {
-        (6, 0) => (64.0, 64.0, 32.0, 64),
-        (6, 1) => (128.0, 128.0, 4.0, 96),
-        (6, _) => (128.0, 128.0, 4.0, 64),
-        (7, 0..=4) => (128.0, 64.0, 32.0, 96),
-        (7, _) => (128.0, 64.0, 2.0, 64),
-        (8, 0) => (128.0, 64.0, 32.0, 164),
-        (8, _) => (128.0, 128.0, 2.0, 100),
-        (9 | 10, _) => (128.0, 128.0, 64.0, 228),
-        _ => (128.0, 128.0, 2.0, 100),
+    let (issue, single, double, kib, threads) = match capability {
+        (6, 0) => (64.0, 64.0, 32.0, 64, 2048),
+        (6, 1) => (128.0, 128.0, 4.0, 96, 2048),
+        (6, _) => (128.0, 128.0, 4.0, 64, 2048),
+        (7, 0..=4) => (128.0, 64.0, 32.0, 96, 2048),
+        (7, _) => (128.0, 64.0, 2.0, 64, 1024),
+        (8, 0) => (128.0, 64.0, 32.0, 164, 2048),
+        (8, _) => (128.0, 128.0, 2.0, 100, 1536),
+        (9, _) | (10, 0) => (128.0, 128.0, 64.0, 228, 2048),
+        // B300 and Thor.
+        (10 | 11, _) => (128.0, 128.0, 2.0, 228, 2048),
+        _ => (128.0, 128.0, 2.0, 100, 1536),
     };
     Chip {
         issue,
         single,
         double,
         shared: kib << 10,
+        reserved: if capability.0 >= 8 { 1 << 10 } else { 0 },
+        threads,
     }
 }
 
-/// What a force kernel (with jerk, without nearest neighbour) asks for.
+/// What a force kernel (with jerk, without nearest neighbour) asks for; three numbers are for one, two and four
+/// i-particles a thread.
 struct Need {
-    /// Issue slots a pair, for one, two and four i-particles a thread.
+    /// Issue slots a pair.
     slots: [f64; 3],
     /// Instructions of a pair in the pipes of its precision.
     arithmetic: f64,
+    /// Instructions a pair in the pipe of double precision that join the leaves and pages.
+    doubles: [f64; 3],
+    /// Share of its issue slots that a multiprocessor fills with one thread block, where the pipes of the
+    /// kernel's precision are as wide as they come, and where they are narrower.
+    alone: [[f64; 3]; 2],
     /// Thread blocks that find registers on a multiprocessor, at least.
     blocks: [usize; 3],
     /// Bytes of shared memory of a thread block.
     shared: usize,
 }
 
+/// Bytes of stack of a thread, at most.
+const STACK: usize = 776;
+
 fn need(precision: Precision) -> Need {
     match precision {
         Precision::Mixed => Need {
             slots: [38.7, 36.6, 35.8],
             arithmetic: 33.0,
+            doubles: [0.31, 0.25, 0.25],
+            alone: [[0.74, 0.79, 0.80], [0.50, 0.50, 0.48]],
             blocks: [4, 4, 2],
             shared: 25 << 10,
         },
         Precision::Single => Need {
             slots: [31.6, 30.1, 29.5],
             arithmetic: 27.0,
+            doubles: [0.31, 0.25, 0.25],
+            alone: [[0.68, 0.69, 0.75], [0.49, 0.47, 0.47]],
             blocks: [4, 4, 2],
             shared: 17 << 10,
         },
         Precision::Double => Need {
             slots: [47.0, 44.2, 43.0],
             arithmetic: 32.0,
+            doubles: [0.19, 0.14, 0.14],
+            alone: [[0.33, 0.36, 0.37], [0.22, 0.24, 0.25]],
             blocks: [3, 3, 2],
             shared: 33 << 10,
         },
@@ -102,16 +135,57 @@ impl Conditions {
         issue.max(need.arithmetic * LANES / pipe)
     }
 
+    /// Clocks of a pair in which the pipe of double precision joins sums.
+    pub fn joins(&self, tile: usize) -> f64 {
+        need(self.precision).doubles[tile.ilog2() as usize] * LANES / chip(self.capability).double
+    }
+
+    /// Clocks of a pair in a warp that has its scheduler for itself and waits for its own results, the less
+    /// the more pairs it has in hand.
+    pub fn alone(&self, tile: usize) -> f64 {
+        let (chip, need) = (chip(self.capability), need(self.precision));
+        let is_narrow = match self.precision {
+            Precision::Double => chip.double < 64.0,
+            _ => chip.single < LANES,
+        };
+        let n = tile.ilog2() as usize;
+        let waiting = need.slots[n] / need.alone[usize::from(is_narrow)][n];
+        waiting.max(self.slots(tile)) + self.joins(tile)
+    }
+
+    /// Bytes that the driver keeps on a device for the stacks of all threads that it can run at a time.
+    pub fn stacks(&self) -> usize {
+        STACK * chip(self.capability).threads * self.multiprocessors
+    }
+
     /// Clocks of an issue slot.
     pub fn issue(&self) -> f64 {
         LANES / chip(self.capability).issue
+    }
+
+    /// Clocks in which some pages are predicted.
+    pub fn prediction_clocks(&self, pages: usize) -> f64 {
+        self.double_clocks(pages.div_ceil(self.multiprocessors), PREDICTION)
+    }
+
+    /// Clocks in which the distances of `ni` i-particles, each of one thread block, are looked through.
+    pub fn list_clocks(&self, ni: usize, pages: usize) -> f64 {
+        self.double_clocks(ni.div_ceil(self.multiprocessors) * pages, DISTANCE)
+    }
+
+    /// Clocks of a multiprocessor that does something in double precision with each slot of some pages.
+    fn double_clocks(&self, pages: usize, (instructions, bytes): (f64, f64)) -> f64 {
+        let each = (instructions / chip(self.capability).double).max(bytes / CACHE_BYTES);
+        (pages * PAGE) as f64 * each
     }
 
     /// Thread blocks that a multiprocessor runs at a time.
     pub fn resident(&self, tile: usize) -> usize {
         let (chip, need) = (chip(self.capability), need(self.precision));
         let by_registers = need.blocks[tile.ilog2() as usize];
-        by_registers.min(chip.shared / need.shared).max(1)
+        by_registers
+            .min(chip.shared / (need.shared + chip.reserved))
+            .max(1)
     }
 }
 
@@ -119,10 +193,11 @@ impl Conditions {
 mod tests {
     use super::*;
 
-    /// The columns of a row of the table of a kernel, in the chapter on sm_90.
-    fn row(kernel: &str, fits: impl Fn(&[&str]) -> bool) -> Vec<f64> {
+    /// The columns of a row of the table of a kernel, in the chapter on an architecture.
+    fn row(architecture: &str, kernel: &str, fits: impl Fn(&[&str]) -> bool) -> Vec<f64> {
         let text = include_str!("../../../../benches/results/kernels-sass.md");
-        let chapter = text.split("## sm_90").nth(1).expect("a chapter");
+        let heading = format!("## {architecture}\n");
+        let chapter = text.split(&heading).nth(1).expect("a chapter");
         let cells =
             |line: &'static str| -> Vec<&'static str> { line.split('|').map(str::trim).collect() };
         let mut rows = chapter.lines().map(cells);
@@ -137,7 +212,7 @@ mod tests {
             let need = need(precision);
             for (n, tile) in [1, 2, 4].into_iter().enumerate() {
                 let kernel = format!("force_{precision}_jerk_{tile}");
-                let pairs = row(&kernel, |c| c.get(2) == Some(&"no"));
+                let pairs = row("sm_90", &kernel, |c| c.get(2) == Some(&"no"));
                 let with_leaf = pairs[5];
                 let error = need.slots[n] / with_leaf - 1.0;
                 assert!(error.abs() < 0.02, "{kernel}: {with_leaf}");
@@ -146,11 +221,41 @@ mod tests {
                     (0.5..1.2).contains(&(page / PAGE_SLOTS)),
                     "{kernel}: {page}"
                 );
-                let resources = row(&kernel, |c| c.len() > 9 && c[6] == "128");
+                let resources = row("sm_90", &kernel, |c| c.len() > 9 && c[6] == "128");
+                assert!(resources[4] as usize <= STACK, "{kernel}: {}", resources[4]);
+                let narrow = row("sm_80", &kernel, |c| c.get(2) == Some(&"no"));
+                for (row, alone) in [(&pairs, need.alone[0][n]), (&narrow, need.alone[1][n])] {
+                    let [doubles, counted] = [row[row.len() - 3], row[row.len() - 2]];
+                    assert!(
+                        (need.doubles[n] - doubles).abs() < 0.01,
+                        "{kernel}: {doubles}"
+                    );
+                    assert!((alone - counted).abs() < 0.015, "{kernel}: {counted}");
+                }
                 let (shared, warps) = (resources[5] as usize, resources[7] as usize);
                 assert!(shared <= need.shared && need.shared - shared < 1024);
                 assert!(warps / 4 >= need.blocks[n], "{kernel}: {warps}");
             }
         }
+    }
+
+    /// The system's kilobyte decides on Ampere's and Ada's small ones.
+    #[test]
+    fn thread_blocks_that_are_resident() {
+        let resident = |capability, precision| {
+            let conditions = Conditions {
+                multiprocessors: 1,
+                capability,
+                precision,
+                split: true,
+            };
+            [1, 2, 4].map(|tile| conditions.resident(tile))
+        };
+        assert_eq!(resident((6, 1), Precision::Mixed), [3, 3, 2]);
+        assert_eq!(resident((7, 5), Precision::Mixed), [2, 2, 2]);
+        assert_eq!(resident((8, 0), Precision::Mixed), [4, 4, 2]);
+        assert_eq!(resident((8, 6), Precision::Mixed), [3, 3, 2]);
+        assert_eq!(resident((8, 6), Precision::Double), [2, 2, 2]);
+        assert_eq!(resident((9, 0), Precision::Double), [3, 3, 2]);
     }
 }

@@ -13,6 +13,7 @@
 use std::fmt;
 
 pub mod chip;
+pub mod limit;
 pub mod tree;
 
 use self::chip::{Conditions, PAGE_SLOTS};
@@ -25,15 +26,10 @@ const LEAVES: usize = 8;
 const LEAF: usize = 64;
 
 /// Fewest i-particles that lie side by side in a thread block: the rest of its threads are rows.
-const LEAST_COLUMNS: usize = 16;
+pub const LEAST_COLUMNS: usize = 16;
 
 /// Most thread blocks a multiprocessor that are tried, and most parts where the i-particles fill the device.
 const MOST: usize = 8;
-
-/// Share of its issue slots that a multiprocessor fills with one thread block of one, two and four
-/// i-particles a thread: one warp a scheduler, which waits for its own results, the less the more
-/// pairs it has in hand. Several blocks fill more, together at most all.
-const ALONE: [f64; 3] = [0.4, 0.5, 0.6];
 
 /// Clocks until a page that nobody hides behind other work has come to the multiprocessor.
 const FETCH: f64 = 800.0;
@@ -105,9 +101,21 @@ impl LaunchPlan {
         let turns = each.div_ceil(together) as f64;
         let longest = pages.div_ceil(self.parts) as f64;
         let pairs = (LEAVES / self.rows * LEAF * self.tile) as f64;
-        let slots = pairs * conditions.slots(self.tile) + PAGE_SLOTS * conditions.issue();
-        let busy = (ALONE[self.tile.ilog2() as usize] * together as f64).min(1.0);
-        let force = longest * (each as f64 * slots / busy + turns * FETCH);
+        let page = PAGE_SLOTS * conditions.issue();
+        // Some run at a time: their slots and their joins add up, unless each waits for itself longer.
+        let clocks = |together: usize| {
+            let all = together as f64;
+            let alone = pairs * conditions.alone(self.tile) + page;
+            let slots = pairs * conditions.slots(self.tile) + page;
+            let joins = pairs * conditions.joins(self.tile);
+            if together == 0 {
+                0.0
+            } else {
+                alone.max(all * slots).max(all * joins)
+            }
+        };
+        let full = (each / together) as f64 * clocks(together);
+        let force = longest * (full + clocks(each % together) + turns * FETCH);
         let parts = self.parts as f64;
         let bytes = 2.0 * 8.0 * 7.0 * parts * ni as f64;
         self.join = parts.log2().ceil() * ROUND
@@ -155,6 +163,7 @@ mod tests {
             ((8, 0), 108),
             ((9, 0), 132),
             ((10, 0), 148),
+            ((10, 3), 148),
             ((12, 0), 84),
         ];
         chips.into_iter().flat_map(|(capability, multiprocessors)| {
@@ -205,7 +214,8 @@ mod tests {
     fn large_blocks_lose_little_to_the_division() {
         for conditions in all_conditions() {
             // Pascal and Turing have shared memory for one or two thread blocks.
-            let full = (ALONE[0] * conditions.resident(1) as f64).min(1.0);
+            let busy = conditions.slots(1) / conditions.alone(1);
+            let full = (busy * conditions.resident(1) as f64).min(1.0);
             for ni in SIZES {
                 for pages in PAGES {
                     let plan = LaunchPlan::new(ni, pages, &conditions);

@@ -1,0 +1,128 @@
+//! Devices that do not answer, and those whose kernels must not take long.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Instant;
+
+use ffi_tests::compiler::{Link, compile};
+use ffi_tests::fake_cuda::Run;
+use ffi_tests::report::{self, Tolerance};
+
+use crate::{driver, input, run, set, try_forces};
+
+const TWO: [(&str, &str); 2] = [("FAKE_CUDA_DEVICES", "2"), ("KIRIN_DEVICES", "all")];
+
+fn reopen(client: &Path, settings: &[(&str, &str)]) -> Option<Run> {
+    let run = run(client, &["4", "0"].map(OsStr::new), settings)?;
+    assert_eq!(run.log.complaints, [""; 0], "{settings:?}");
+    Some(run)
+}
+
+#[test]
+fn a_device_that_hangs_is_given_up_if_asked_for() {
+    let Some(client) = compile("reopen.c", Link::Shared) else {
+        return;
+    };
+    for (devices, launch, heir) in [
+        (&[][..], "4", "the CPU computes"),
+        (&TWO, "6", "the other devices compute"),
+    ] {
+        let hangs = [("FAKE_CUDA_HANG", launch), ("KIRIN_GPU_TIMEOUT", "1")];
+        let begin = Instant::now();
+        let Some(run) = reopen(&client, &[devices, &hangs].concat()) else {
+            return;
+        };
+        // On the CPU the last bits are others, which the client tells by its status.
+        let status = if devices.is_empty() {
+            !run.success
+        } else {
+            run.success
+        };
+        assert!(status, "{run:?}");
+        assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+        assert!(
+            run.err.contains("no answer for 1.") && run.err.contains(heir),
+            "{}",
+            run.err
+        );
+        let seconds = begin.elapsed().as_secs_f64();
+        assert!((1.0..20.0).contains(&seconds), "{seconds} s");
+    }
+}
+
+/// One that is not even known stays out; the others keep their numbers.
+#[test]
+fn a_broken_device_does_not_take_the_others_along() {
+    let Some(client) = compile("reopen.c", Link::Shared) else {
+        return;
+    };
+    let broken = ("FAKE_CUDA_FAIL", "cuDeviceTotalMem_v2#1:999");
+    for (devices, lines) in [("auto", 0), ("1", 0), ("all", 1)] {
+        let settings = [
+            broken,
+            ("FAKE_CUDA_DEVICES", "2"),
+            ("KIRIN_DEVICES", devices),
+        ];
+        let traced = [&settings[..], &[("FAKE_CUDA_TRACE", "1")]].concat();
+        let Some(run) = reopen(&client, &traced) else {
+            return;
+        };
+        assert!(
+            run.success && run.err.lines().count() == lines,
+            "{devices}: {run:?}"
+        );
+        let launches = |device| {
+            run.log
+                .text
+                .matches(&format!("cuLaunchKernel {device} "))
+                .count()
+        };
+        assert_eq!((launches(0), launches(1)), (0, 8), "{devices}");
+    }
+}
+
+/// A watched device, so slow that a small set takes long: more launches, the same bits.
+#[test]
+fn launches_under_a_watchdog_are_short() {
+    let Some(driver) = driver() else {
+        return;
+    };
+    let set = set(1500, 300, 1e-4);
+    let input = input(&set);
+    for precision in ["double", "mixed"] {
+        let of = |watched| {
+            let settings = [
+                ("KIRIN_PRECISION", precision),
+                ("KIRIN_NPIPES", "16384"),
+                ("FAKE_CUDA_CAPABILITY", "8.6"),
+                (
+                    "FAKE_CUDA_CLOCK",
+                    if precision == "double" { "1000" } else { "20" },
+                ),
+                ("FAKE_CUDA_WATCHDOG", watched),
+            ];
+            let run = try_forces(driver, &input, &settings).expect("a compiler");
+            assert!(run.success && run.err.is_empty(), "{run:?}");
+            assert_eq!(run.log.complaints, [""; 0]);
+            let count = |part: &str| -> u64 {
+                let kernels = run.log.kernels().filter(|k| k.contains(part));
+                kernels.map(|k| run.log.count(&format!("kernel:{k}"))).sum()
+            };
+            (
+                count("force"),
+                count("advance"),
+                count("count_neigh"),
+                run.out,
+            )
+        };
+        let (free, watched) = (of("0"), of("1"));
+        println!(
+            "{precision}: {:?}, {:?}",
+            (free.0, free.1, free.2),
+            (watched.0, watched.1, watched.2)
+        );
+        report::check(&free.3, &set, Tolerance::of(precision), true);
+        assert!(free.3 == watched.3, "{precision}: other digits");
+        assert!(watched.0 > 2 * free.0 && watched.2 > free.2, "{precision}");
+    }
+}

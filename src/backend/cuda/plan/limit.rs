@@ -1,0 +1,59 @@
+//! Launches that are over before the watchdog of a device with a display looks: drivers end a kernel there
+//! after two seconds, or a few more.
+
+/// Seconds that no launch is planned to exceed there. Plans are counted, not measured, hence so few.
+pub const LONGEST: f64 = 0.3;
+
+/// The greatest number up to `most`, by halves, for which the planned `seconds` are few enough; `least`
+/// if none is, since fewer would take as long.
+pub fn most(most: usize, least: usize, mut seconds: impl FnMut(usize) -> f64) -> usize {
+    let mut number = most;
+    while number > least && seconds(number) > LONGEST {
+        number = number.div_ceil(2).max(least);
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::cuda::plan::chip::Conditions;
+    use crate::backend::cuda::plan::{LEAST_COLUMNS, LaunchPlan};
+    use crate::process::settings::Precision;
+
+    /// A GTX 1050, an RTX 2060, a 3050 and a 4090 with as many j-particles as they have memory for.
+    #[test]
+    fn no_launch_of_a_card_with_a_display_is_long() {
+        for (capability, multiprocessors, clock, pages) in [
+            ((6, 1), 5, 1.4, 16_000),
+            ((7, 5), 30, 1.7, 50_000),
+            ((8, 6), 20, 1.8, 60_000),
+            ((8, 9), 128, 2.5, 200_000),
+        ] {
+            for precision in [Precision::Mixed, Precision::Double, Precision::Single] {
+                let conditions = Conditions {
+                    multiprocessors,
+                    capability,
+                    precision,
+                    split: true,
+                };
+                let seconds = |clocks: f64| clocks / (clock * 1e9);
+                let planned = |ni| seconds(LaunchPlan::new(ni, pages, &conditions).clocks);
+                let ni = most(65536, LEAST_COLUMNS, planned);
+                // The smallest block of all on the slowest of them takes 0.35 s.
+                let allowed = if ni == LEAST_COLUMNS { 0.4 } else { LONGEST };
+                assert!(planned(ni) <= allowed, "{conditions:?}: {ni}");
+                assert!(
+                    ni == 65536 || planned(2 * ni) > LONGEST,
+                    "{conditions:?}: {ni}"
+                );
+                let planned = |ni| seconds(conditions.list_clocks(ni, pages));
+                let ni = most(65536, 1, planned);
+                assert!(planned(ni) <= LONGEST, "{conditions:?}: lists of {ni}");
+                let planned = |pages| seconds(conditions.prediction_clocks(pages));
+                let pages = most(pages, 1, planned);
+                assert!(planned(pages) <= LONGEST, "{conditions:?}: {pages} pages");
+            }
+        }
+    }
+}
