@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use ffi_tests::{compiler, generate, library};
+use kirin::abi::INTERFACES;
 
 #[test]
 fn generated_files_are_fresh() {
@@ -37,7 +38,9 @@ fn compiles(compiler: &str, name: &str, text: &str, options: &[&str]) {
     assert!(output.status.success(), "{name} {options:?}:\n{messages}");
 }
 
-const TWICE: &str = "#include <kirin.h>\n#include <kirin_nbody6.h>\n#include <kirin.h>\n#include <kirin_nbody6.h>\nint main(void) { return g6_npipes(); }\n";
+const TWICE: &str = "#include <kirin.h>\n#include <kirin_grape5.h>\n#include <kirin_nbody6.h>\n\
+    #include <kirin.h>\n#include <kirin_grape5.h>\n#include <kirin_nbody6.h>\n\
+    int main(void) { return g6_npipes() + g5_get_jmemsize(); }\n";
 
 #[test]
 fn the_header_is_c99_and_later() {
@@ -63,20 +66,14 @@ fn the_header_leaves_the_c_names_to_clients_that_define_them() {
 }
 
 #[test]
-fn the_fortran_module_is_standard() {
-    let module = |name: &str| {
-        std::fs::read_to_string(generate::repository().join("include").join(name))
-            .expect("the module is there")
-    };
-    let text = module("kirin.f90") + &module("kirin_nbody6.f90");
-    let longest = text.lines().map(str::len).max().unwrap_or(0);
-    assert!(longest <= 132, "a line has {longest} characters");
-    for standard in ["-std=f2008", "-std=f2018"] {
-        compiles(
-            "gfortran",
-            &format!("module{standard}.f90"),
-            &text,
-            &[standard, "-pedantic"],
-        );
+fn the_fortran_modules_are_standard() {
+    for interface in INTERFACES {
+        let text = generate::fortran_module(interface);
+        let longest = text.lines().map(str::len).max().unwrap_or(0);
+        assert!(longest <= 132, "a line has {longest} characters");
+        for standard in ["-std=f2008", "-std=f2018"] {
+            let file = format!("{}{standard}.f90", interface.name());
+            compiles("gfortran", &file, &text, &[standard, "-pedantic"]);
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ffi_tests::compiler::{Link, available, clean_command, compile, run, succeed, texts};
+use ffi_tests::compiler::{Link, available, clean_command, compile, run, source, succeed, texts};
 use ffi_tests::generate::repository;
 use ffi_tests::installation::{fine, installed, kirin, prefix, text, uninstall};
 use ffi_tests::library;
@@ -66,6 +66,36 @@ fn pkg_config_compiles_and_runs_the_lesson_by_every_name() {
     assert!(answers[0].starts_with("   0 -0.5"), "{}", answers[0]);
     assert_eq!(answers[0], answers[1]);
     assert_eq!(answers[0], answers[2]);
+    fine(&uninstall(&prefix));
+}
+
+#[test]
+fn a_client_of_grape5_finds_header_and_library() {
+    if !available("pkg-config") || !available("gcc") {
+        return;
+    }
+    let prefix = prefix("grape5");
+    installed(&prefix);
+    let client = source("treecode5.c");
+    let mut answers = Vec::new();
+    let options = pkg_config(&prefix, "--cflags --libs g5");
+    // Phantom-GRAPE's name, and that of the hardware's library, for makefiles.
+    for options in [
+        options.clone(),
+        options.replace("-lg5", "-lpg5"),
+        options.replace("-lg5", "-lg5a"),
+    ] {
+        let program = library::workspace().join(format!("treecode5-{}", answers.len()));
+        let line = format!(
+            "gcc {} -o {} {options} -lm -lpthread",
+            text(&client),
+            text(&program)
+        );
+        fine(&run(clean_command("sh", &[]).args(["-c", &line])));
+        answers.push(succeed(&program, &[], &[]));
+    }
+    assert_eq!(answers[0].split_whitespace().count(), 4, "{}", answers[0]);
+    assert!(answers.iter().all(|a| *a == answers[0]), "{answers:?}");
     fine(&uninstall(&prefix));
 }
 

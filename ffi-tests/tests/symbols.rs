@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use ffi_tests::{compiler, generate, library};
-use kirin::abi::{Call, Interface, table};
-
-const INTERFACES: [Interface; 2] = [Interface::Grape6, Interface::Nbody6];
+use kirin::abi::{Call, INTERFACES, table};
 
 fn calls() -> impl Iterator<Item = &'static Call> {
     table().into_iter().flat_map(|group| group.calls)

@@ -23,10 +23,12 @@ pub fn open(id: c_int) -> Result<c_int> {
     Ok(0)
 }
 
+/// The numbers of GPUs in a list.
+///
 /// # Safety
 ///
 /// `list` is null or has `ngpu` entries.
-pub unsafe fn open_on(ngpu: c_int, list: *const c_int) -> Result<c_int> {
+pub unsafe fn devices(ngpu: c_int, list: *const c_int) -> Result<Vec<usize>> {
     let ngpu = count(ngpu, "ngpu")?;
     let mut devices = Vec::new();
     for k in 0..if list.is_null() { 0 } else { ngpu } {
@@ -34,6 +36,15 @@ pub unsafe fn open_on(ngpu: c_int, list: *const c_int) -> Result<c_int> {
         let device = count(unsafe { list.add(k).read_unaligned() }, "list")?;
         allocation::push(&mut devices, device, "a list of devices")?;
     }
+    Ok(devices)
+}
+
+/// # Safety
+///
+/// `list` is null or has `ngpu` entries.
+pub unsafe fn open_on(ngpu: c_int, list: *const c_int) -> Result<c_int> {
+    // SAFETY: passed on.
+    let devices = unsafe { devices(ngpu, list)? };
     open(ALL)?;
     if !devices.is_empty() {
         REGISTRY.with(ALL, |c| {
@@ -490,7 +501,7 @@ pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result
         // SAFETY: the caller vouches for the lengths.
         unsafe { outputs.write(answer) };
         if let Some(begin) = begin {
-            record::low_level_block(id, &answer);
+            trace::record_block(id, &answer);
             // SAFETY: the answer was written.
             unsafe { record::lasthalf(id, answer, &outputs, begin) };
         }

@@ -1,4 +1,4 @@
-//! The exported symbols: the GRAPE-6 interface in its C and Fortran spellings.
+//! The exported symbols: the GRAPE-6 interface, and that of GRAPE-5, in C and Fortran spellings.
 //!
 //! | spelling | name | scalars |
 //! |---|---|---|
@@ -25,6 +25,7 @@ mod macros;
 
 mod board;
 mod calls;
+mod grape5;
 mod interface;
 mod nbody6;
 mod nbody6_calls;
@@ -37,12 +38,13 @@ mod table;
 mod thesis;
 
 pub use board::*;
+pub use grape5::*;
 pub use interface::*;
 pub use nbody6::*;
 pub use nbody6_irregular::*;
 pub use original::*;
 pub use own::*;
-pub use table::{Argument, Call, Group, Interface, Kind, Returns, Support, table};
+pub use table::{Argument, Call, Group, INTERFACES, Interface, Kind, Returns, Support, table};
 pub use thesis::*;
 
 use std::any::Any;

@@ -6,14 +6,8 @@ use std::time::Instant;
 use super::calls::Outputs;
 use super::pointers::{Hints, IArrays, Softening};
 use crate::grape::cluster::{Answer, Cluster};
-use crate::grape::particle::Force;
 use crate::observe::trace::{self, Event, HintedParticle, PURPOSE};
 use crate::process::allocation;
-
-/// Nanoseconds since `begin`.
-fn since(begin: Instant) -> u64 {
-    u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
 
 /// A block was begun.
 ///
@@ -29,7 +23,7 @@ pub unsafe fn firsthalf(
     eps2: Softening,
     begin: Instant,
 ) {
-    let nanoseconds = since(begin);
+    let nanoseconds = trace::since(begin);
     trace::try_record(|| {
         // SAFETY: passed on.
         let particles = unsafe {
@@ -48,42 +42,18 @@ pub unsafe fn firsthalf(
     });
 }
 
-/// The block of a low-level force call.
-pub fn low_level_block(id: c_int, answer: &Answer<'_>) {
-    trace::try_record(|| {
-        let particles = answer.particles.iter().map(|&particle| HintedParticle {
-            particle,
-            hint: Force::default(),
-        });
-        Ok(Event::FirstHalf {
-            id,
-            nj: answer.nj as i32,
-            particles: allocation::collect(particles, PURPOSE)?,
-            nanoseconds: 0,
-        })
-    });
-}
-
 /// Results were written.
 ///
 /// # Safety
 ///
 /// The answer was written to `outputs`.
 pub unsafe fn lasthalf(id: c_int, answer: Answer<'_>, outputs: &Outputs, begin: Instant) {
-    let nanoseconds = since(begin);
-    trace::try_record(|| {
-        let nearest = (!outputs.nearest.is_null()).then(|| {
-            // SAFETY: as many labels were written a moment ago.
-            let label = |i| unsafe { outputs.nearest.add(i).read_unaligned() };
-            allocation::collect((0..answer.forces.len()).map(label), PURPOSE)
-        });
-        Ok(Event::LastHalf {
-            id,
-            forces: allocation::collect(answer.forces.iter().copied(), PURPOSE)?,
-            nearest: nearest.transpose()?,
-            nanoseconds,
-        })
+    let mut labels = (0..answer.forces.len()).map(|i| {
+        // SAFETY: as many labels were written a moment ago; nobody asks where they were not.
+        unsafe { outputs.nearest.add(i).read_unaligned() }
     });
+    let nearest = (!outputs.nearest.is_null()).then_some(&mut labels as _);
+    trace::record_results(id, answer.forces, nearest, begin);
 }
 
 /// Who computes, if that was not recorded yet.

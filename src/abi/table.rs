@@ -103,8 +103,24 @@ impl Call {
 pub enum Interface {
     /// GRAPE-6's.
     Grape6,
+    /// GRAPE-5's.
+    Grape5,
     /// That of NBODY6, NBODY6++ and AMUSE's nbody6xx.
     Nbody6,
+}
+
+/// Every interface.
+pub const INTERFACES: [Interface; 3] = [Interface::Grape6, Interface::Grape5, Interface::Nbody6];
+
+impl Interface {
+    /// The name of its header and of its Fortran module.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Grape6 => "kirin",
+            Self::Grape5 => "kirin_grape5",
+            Self::Nbody6 => "kirin_nbody6",
+        }
+    }
 }
 
 /// Calls of one origin.
@@ -119,7 +135,7 @@ pub struct Group {
 }
 
 /// Every exported call.
-pub fn table() -> [Group; 7] {
+pub fn table() -> [Group; 8] {
     [
         Group {
             interface: Interface::Grape6,
@@ -145,6 +161,11 @@ pub fn table() -> [Group; 7] {
             interface: Interface::Grape6,
             title: "kirin's own",
             calls: super::own::CALLS,
+        },
+        Group {
+            interface: Interface::Grape5,
+            title: "The GRAPE-5 interface",
+            calls: super::grape5::CALLS,
         },
         Group {
             interface: Interface::Nbody6,

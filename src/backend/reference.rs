@@ -69,7 +69,8 @@ fn forces_on(memory: &JMemory, nj: usize, ti: f64, particles: &[IParticle], forc
             for slot in page.slots(nj) {
                 if page.index()[slot] != i.index {
                     let at = |c: &[[f64; PAGE]; 3]| [c[0][slot], c[1][slot], c[2][slot]];
-                    add_pair(force, i, page.mass()[slot], at(&x), at(&v));
+                    let i = page.softened(slot, i);
+                    add_pair(force, &i, page.mass()[slot], at(&x), at(&v));
                 }
             }
         }

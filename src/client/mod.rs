@@ -1,5 +1,5 @@
-//! A GRAPE-6 library as its clients see it: a handful of symbols, either of the
-//! kirin linked into this program or of any library opened by path.
+//! A GRAPE-6 library as its clients see it, or one of GRAPE-5 ([`Grape5`]): a handful of symbols,
+//! either of the kirin linked into this program or of any library opened by path.
 //!
 //! The applications under `examples/` and the `kirin` command use the interface
 //! through this type only, so each of them can be pointed at another library.
@@ -12,9 +12,11 @@ use std::path::Path;
 use libloading::Library;
 
 mod block;
+mod grape5;
 
 pub use crate::grape::particle::JParticle;
 pub use block::Block;
+pub use grape5::Grape5;
 
 type Vec3 = [f64; 3];
 type Scalar = unsafe extern "C" fn(*const c_int) -> c_int;
@@ -152,10 +154,7 @@ impl Grape {
     pub fn open_library(path: impl AsRef<Path>) -> Result<Self, ClientError> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let fail = |e: libloading::Error| {
-            let cause = e.source().map(|c| format!(": {c}")).unwrap_or_default();
-            ClientError(format!("{name}: {e}{cause}"))
-        };
+        let fail = |e: libloading::Error| fail(&name, &e);
         // SAFETY: loading a library runs its initialisers; the user named this one to be run.
         let library = unsafe { Library::new(path) }.map_err(fail)?;
         /// Looks a symbol up as a function of the field's type.
@@ -228,11 +227,7 @@ impl Grape {
     }
 
     fn text(&self, get: impl Fn() -> Option<*const c_char>) -> String {
-        match get() {
-            // SAFETY: a non-null pointer from kirin is a C string of static lifetime.
-            Some(p) if !p.is_null() => unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned(),
-            _ => self.name.clone(),
-        }
+        owned(get()).unwrap_or_else(|| self.name.clone())
     }
 
     /// `g6_open`: connects to cluster `id`.
@@ -405,6 +400,23 @@ impl Grape {
         // SAFETY: both arrays have `nj` entries or more.
         Some(self.status(unsafe { call(&id, &nj, x.as_mut_ptr(), v.as_mut_ptr()) }))
     }
+}
+
+/// What the loader says of a library.
+fn fail(name: &str, error: &libloading::Error) -> ClientError {
+    let cause = error.source().map(|c| format!(": {c}")).unwrap_or_default();
+    ClientError(format!("{name}: {error}{cause}"))
+}
+
+/// A text that kirin returned.
+fn owned(text: Option<*const c_char>) -> Option<String> {
+    let text = text.filter(|p| !p.is_null())?;
+    // SAFETY: a non-null pointer from kirin is a C string of static lifetime.
+    Some(
+        unsafe { CStr::from_ptr(text) }
+            .to_string_lossy()
+            .into_owned(),
+    )
 }
 
 /// The interface counts in C integers; a block or memory beyond that cannot be named in it.

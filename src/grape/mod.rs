@@ -2,6 +2,7 @@
 //! j-particle memory, the predictor, neighbour lists and the tree of sums.
 
 pub mod cluster;
+pub mod grape5;
 pub mod jmemory;
 pub mod label_sort;
 pub mod lock;

@@ -264,8 +264,9 @@ fn recompute(what: Computed<'_>, i: &IParticle) -> Exact {
             if index != i.index {
                 let at = |c: &[[f64; PAGE]; 3]| [c[0][slot], c[1][slot], c[2][slot]];
                 let (m, xj, vj) = (page.mass()[slot], at(&x), at(&v));
-                reference::add_pair(&mut exact.force, i, m, xj, vj);
-                exact.allowed.add(&bounds, i, m.abs(), &xj, &vj);
+                let i = page.softened(slot, i);
+                reference::add_pair(&mut exact.force, &i, m, xj, vj);
+                exact.allowed.add(&bounds, &i, m.abs(), &xj, &vj);
             }
         }
     }

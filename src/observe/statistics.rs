@@ -95,8 +95,8 @@ pub struct Stats {
 
 /// What the report says beside the counts.
 pub struct Facts {
-    /// The cluster's id.
-    pub id: i32,
+    /// What messages call the cluster.
+    pub name: String,
     /// What computed the forces, and its precision.
     pub backend: String,
     /// Number of pipelines that clients are told of.
@@ -329,8 +329,8 @@ impl Stats {
             row("checked", format!("{checked} i-particles, {wrong} wrong"));
         }
         Some(format!(
-            "statistics of cluster {} of {}, process {}{rank}\n{text}",
-            facts.id,
+            "statistics of {} of {}, process {}{rank}\n{text}",
+            facts.name,
             process::program(),
             std::process::id(),
         ))
@@ -409,7 +409,7 @@ mod tests {
 
     fn facts() -> Facts {
         Facts {
-            id: 3,
+            name: "cluster 3".to_owned(),
             backend: "a double, precision double".to_owned(),
             npipes: 48,
             present: 10,

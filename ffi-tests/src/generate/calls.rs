@@ -6,12 +6,13 @@ use kirin::abi::{Support, table};
 pub fn calls() -> String {
     let mut out =
         "# Every call\n\nMade from the table of calls (`cargo run -p ffi-tests --bin generate`); \
-        [`include/kirin.h`](../include/kirin.h), and\n[`include/kirin_nbody6.h`](../include/kirin_nbody6.h) for the library of NBODY6, tell what each does.\n"
+        the headers in\n[`include`](../include) tell what each does.\n"
             .to_owned();
     for group in table() {
         out += &format!(
-            "\n## {}\n\n| C | Fortran | support |\n|---|---|---|\n",
-            group.title
+            "\n## {}\n\nIn `{}.h`.\n\n| C | Fortran | support |\n|---|---|---|\n",
+            group.title,
+            group.interface.name()
         );
         for call in group.calls {
             let name = |n: Option<&str>| n.map_or("-".to_owned(), |n| format!("`{n}`"));

@@ -23,6 +23,23 @@ module kirin
   interface
 ";
 
+const GRAPE5: &str = "\
+! kirin_grape5.f90: the host interface of the GRAPE-5 computer, as kirin exports it.
+!
+! Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+! change the table, not this file.
+!
+! Programs without this module call the same procedures through implicit interfaces, or
+! the C ones through FDPS' module phantom_grape_g5_x86.
+module kirin_grape5
+  use, intrinsic :: iso_c_binding, only: c_double, c_int
+  implicit none
+  private :: c_double, c_int
+  public
+
+  interface
+";
+
 const NBODY6: &str = "\
 ! kirin_nbody6.f90: the library of NBODY6++ and NBODY6, as kirin exports it.
 !
@@ -45,10 +62,12 @@ const WIDTH: usize = 100;
 
 /// The text of a library's module.
 pub fn module(interface: Interface) -> String {
-    let (opening, name) = match interface {
-        Interface::Grape6 => (GRAPE6, "kirin"),
-        Interface::Nbody6 => (NBODY6, "kirin_nbody6"),
+    let opening = match interface {
+        Interface::Grape6 => GRAPE6,
+        Interface::Grape5 => GRAPE5,
+        Interface::Nbody6 => NBODY6,
     };
+    let name = interface.name();
     let mut out = String::from(opening);
     for group in groups(interface) {
         out += &format!("\n    ! ---- {}\n", group.title);

@@ -45,6 +45,36 @@ extern \"C\" {
 #endif
 ";
 
+const GRAPE5: &str = "\
+/* kirin_grape5.h: the host interface of the GRAPE-5 computer, as kirin exports it.
+ *
+ * Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+ * change the table, not this file.
+ *
+ * Each call has two spellings: the C one takes scalars by value; the Fortran one has a trailing
+ * underscore and takes scalars by reference. Where older libraries return nothing, 0 stands for
+ * success and a negative number, with one line on stderr, for a refusal: the numbers of kirin.h.
+ * `double (*x)[3]` is the type of an array `double x[n][3]`.
+ *
+ * Results are accelerations and positive potentials. In the default precision, `mixed`, both
+ * err by less than 1e-6 of the sum of the magnitudes of their terms (docs/numbers.md). An array
+ * of results may be that of the positions.
+ *
+ * Not here are the calls with which Phantom-GRAPE's other libraries set tables of a force with a
+ * cutoff (pg5_gen_s2_force_table, g5_set_cutoff_table) and quadrupoles (g5c_*): programs that
+ * need them are not linked with kirin by mistake.
+ *
+ * Programs that define the C names themselves, or link the static library made with the
+ * feature fortran-names-only, define KIRIN_FORTRAN_NAMES_ONLY before they include this.
+ */
+#ifndef KIRIN_GRAPE5_H
+#define KIRIN_GRAPE5_H
+
+#ifdef __cplusplus
+extern \"C\" {
+#endif
+";
+
 const NBODY6: &str = "\
 /* kirin_nbody6.h: the library of NBODY6++ and NBODY6, as kirin exports it.
  *
@@ -78,6 +108,7 @@ extern \"C\" {
 pub fn header(interface: Interface) -> String {
     let (opening, guard) = match interface {
         Interface::Grape6 => (GRAPE6, "KIRIN_H"),
+        Interface::Grape5 => (GRAPE5, "KIRIN_GRAPE5_H"),
         Interface::Nbody6 => (NBODY6, "KIRIN_NBODY6_H"),
     };
     let mut out = String::from(opening);

@@ -12,7 +12,7 @@ pub use header::header as c_header;
 
 use std::path::{Path, PathBuf};
 
-use kirin::abi::{Group, Interface, table};
+use kirin::abi::{Group, INTERFACES, Interface, table};
 
 /// The calls of one library.
 fn groups(interface: Interface) -> impl Iterator<Item = Group> {
@@ -50,14 +50,11 @@ pub fn all() -> Vec<Generated> {
         path: root.join(path),
         text,
     };
-    vec![
-        file("include/kirin.h", c_header(Interface::Grape6)),
-        file("include/kirin.f90", fortran_module(Interface::Grape6)),
-        file("include/kirin_nbody6.h", c_header(Interface::Nbody6)),
-        file(
-            "include/kirin_nbody6.f90",
-            fortran_module(Interface::Nbody6),
-        ),
-        file("docs/calls.md", calls()),
-    ]
+    let mut files = vec![file("docs/calls.md", calls())];
+    for interface in INTERFACES {
+        let path = |extension| format!("include/{}.{extension}", interface.name());
+        files.push(file(&path("h"), c_header(interface)));
+        files.push(file(&path("f90"), fortran_module(interface)));
+    }
+    files
 }

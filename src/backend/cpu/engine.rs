@@ -4,6 +4,7 @@
 use std::sync::{PoisonError, RwLock, TryLockError};
 use std::time::Instant;
 
+use super::attraction::Correction;
 use super::division::{Division, Task};
 use super::kernel::MeanRoot;
 use super::lists;
@@ -37,6 +38,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     split: bool,
     /// What the kernel's reciprocal root is, times the root.
     root: f64,
+    /// By what sums of particles at rest are multiplied.
+    correction: f64,
     /// One for each page of the memory, at the page's position.
     prepared: Vec<RwLock<Prepared<S::T>>>,
     /// One for each thread, or for each task where the sums of several are joined.
@@ -72,6 +75,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             threads,
             split,
             root: s.vectorize(MeanRoot(s)),
+            correction: s.vectorize(Correction::<S, SPLIT>(s)),
             prepared: Vec::new(),
             workspaces: Vec::new(),
             pages: Vec::new(),
@@ -203,6 +207,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         let shared = Shared::<S, SPLIT> {
             s: self.s,
             root: self.root,
+            correction: self.correction,
             memory,
             block,
             prepared: &self.prepared,

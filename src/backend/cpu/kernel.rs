@@ -15,10 +15,13 @@ use crate::grape::particle::IParticle;
 /// An i-particle in the numbers of a tile.
 #[derive(Clone, Copy, Debug)]
 pub struct ScaledParticle<T> {
-    x: [T; 3],
-    x_low: [T; 3],
+    /// Position: its leading digits, or rounded to `T`.
+    pub x: [T; 3],
+    /// What the leading digits left.
+    pub x_low: [T; 3],
     v: [T; 3],
-    eps2: T,
+    /// Square of the softening length.
+    pub eps2: T,
     /// Its label.
     pub label: i32,
     /// Whether it has a velocity.
@@ -440,7 +443,12 @@ impl<S: Simd, const SPLIT: bool> Spread<S, SPLIT> {
                 *r = s.add(*r, low);
             }
         }
-        let r2 = s.fma(r[0], r[0], self.eps2);
+        let mut eps2 = self.eps2;
+        if CAREFUL {
+            // SAFETY: passed on.
+            eps2 = s.add(eps2, unsafe { s.load(&tile.eps2, at) });
+        }
+        let r2 = s.fma(r[0], r[0], eps2);
         let r2 = s.fma(r[1], r[1], r2);
         let mut r2 = s.fma(r[2], r[2], r2);
         if CAREFUL {

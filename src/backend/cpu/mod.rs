@@ -5,6 +5,7 @@
 //! 32 vectors of a tile: single-precision sums of at most 32 terms a lane.
 
 mod again;
+mod attraction;
 mod division;
 mod engine;
 mod kernel;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{RwLock, RwLockReadGuard};
 
 use super::again::{self, Leaf};
+use super::attraction;
 use super::division::Task;
 use super::kernel::{self, JPage, ScaledParticle, Variant};
 use super::nearest;
@@ -14,7 +15,7 @@ use super::tile::{self, Labels, Masses, Tile};
 use super::workspace::{PURPOSE, Workspace};
 use crate::backend::ForceRequest;
 use crate::error::Result;
-use crate::grape::jmemory::{JMemory, PAGE, Page, PageArray};
+use crate::grape::jmemory::{JMemory, PAGE, Page, PageArray, Sources};
 use crate::grape::neighbours;
 use crate::grape::particle::{Force, IParticle};
 use crate::grape::sum_tree::{Partial, Steps};
@@ -57,6 +58,8 @@ pub struct Shared<'a, S: Simd, const SPLIT: bool> {
     pub s: S,
     /// [`super::kernel::MeanRoot`] of the instruction set.
     pub root: f64,
+    /// [`attraction::Correction`] of the instruction set.
+    pub correction: f64,
     /// The j-particles.
     pub memory: &'a JMemory,
     /// The block.
@@ -239,7 +242,12 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             let slots = self.slots(page);
             let is_plain = tile.units.are_plain();
             let bounds = Bounds::of(tile, masses);
-            let factors = tile::factors(&tile.units, masses.unit, self.root);
+            let sources_are = self.memory.sources();
+            let scale = match sources_are {
+                Sources::Moving => self.root,
+                Sources::AtRest | Sources::Softened => 1.0,
+            };
+            let factors = tile::factors(&tile.units, masses.unit, scale);
             let area = tile.units.length * tile.units.length;
             for begin in (0..slots).step_by(Self::LEAF) {
                 let range = begin..slots.min(begin + Self::LEAF);
@@ -258,14 +266,20 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                         mask: holes || prepared.labels.may_hold(target.label),
                         nearest: self.nearest,
                     };
-                    let (mut sums, least) = kernel::leaf::<S, SPLIT>(
-                        self.s,
-                        variant,
-                        sources,
-                        target,
-                        range.clone(),
-                        &mut distances,
-                    );
+                    let (mut sums, least) = match sources_are {
+                        Sources::Moving => kernel::leaf::<S, SPLIT>(
+                            self.s,
+                            variant,
+                            sources,
+                            target,
+                            range.clone(),
+                            &mut distances,
+                        ),
+                        Sources::AtRest => self.attraction::<false>(sources, target, range.clone()),
+                        Sources::Softened => {
+                            self.attraction::<true>(sources, target, range.clone())
+                        }
+                    };
                     let near = self.nearest.then_some(&mut progress.candidates);
                     if target.reach.vouches_for(&sums, bounds)
                         || self.are_sound(sources, target, &sums, bounds, range.clone())
@@ -300,6 +314,19 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             }
         }
         Ok(())
+    }
+
+    /// The sums over a leaf of particles at rest, of which nobody asks the nearest.
+    #[inline(always)]
+    fn attraction<const SOFT: bool>(
+        &self,
+        sources: JPage<'_, S>,
+        target: &ScaledParticle<S::T>,
+        range: Range<usize>,
+    ) -> (Sums, S::T) {
+        let sums =
+            attraction::leaf::<S, SPLIT, SOFT>(self.s, sources, target, range, self.correction);
+        (sums, S::T::MAX)
     }
 
     /// The steps that join the leaves of a run of the block's pages.

@@ -2,7 +2,7 @@
 //! split into a high and a low part where the elements are single precision.
 
 use super::simd::{Real, Simd, Sums};
-use crate::backend::scaling::{self, FAR, LENGTHS, Units, VELOCITIES, outside};
+use crate::backend::scaling::{self, FAR, FARTHEST, LENGTHS, Units, VELOCITIES, outside};
 use crate::grape::jmemory::{PAGE, Page, PageArray};
 use crate::grape::predictor::{Arithmetic, Coordinate};
 
@@ -128,6 +128,8 @@ pub struct Tile<T> {
     pub x_low: [PageArray<T>; 3],
     /// Velocities.
     pub v: [PageArray<T>; 3],
+    /// Squares of the particles' own softening lengths; zero where they have none.
+    pub eps2: PageArray<T>,
     /// What the numbers above were scaled by.
     pub units: Units,
     /// Whether `T` has the range for the particles.
@@ -146,6 +148,7 @@ impl<T: Real> Default for Tile<T> {
             x: zero,
             x_low: zero,
             v: zero,
+            eps2: PageArray::default(),
             units: Units::PLAIN,
             representable: true,
             far: false,
@@ -180,7 +183,21 @@ impl<T: Real> Tile<T> {
             }
             self.far = greatest.0.to_f64() > FAR;
         }
+        if let Some(eps2) = page.eps2() {
+            self.soften(eps2);
+        }
         self.stamp = Some(Stamp::new(page, ti));
+    }
+
+    /// Takes over the particles' own softening lengths.
+    fn soften(&mut self, eps2: &[f64; PAGE]) {
+        let area = self.units.length * self.units.length;
+        let mut greatest = 0.0_f64;
+        for (scaled, eps2) in self.eps2.iter_mut().zip(eps2) {
+            greatest = greatest.max(eps2 * area);
+            *scaled = T::from_f64(eps2 * area);
+        }
+        self.representable &= T::IS_DOUBLE || greatest <= FARTHEST;
     }
 
     #[inline(always)]

@@ -3,10 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
-use serde::Serialize;
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use crate::worker::{Opened, Reply, Request, Worker};
+
+/// Whose calls libraries have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+#[value(rename_all = "lowercase")]
+pub enum Interface {
+    /// GRAPE-6: accelerations, jerks, potentials, neighbours
+    #[default]
+    Grape6,
+    /// GRAPE-5: accelerations and potentials
+    Grape5,
+}
 
 /// Options that `bench` and `check` share.
 #[derive(Args)]
@@ -16,6 +28,9 @@ pub struct Common {
     /// may stand before it: "OMP_NUM_THREADS=1 /opt/lib/libpg6.so", "KIRIN_PRECISION=double kirin"
     #[arg(long = "library", value_name = "[NAME=VALUE ...] PATH")]
     libraries: Vec<String>,
+    /// The calls that the libraries are asked for
+    #[arg(long, value_enum, default_value_t)]
+    pub interface: Interface,
     /// Writes the figures to a file, too
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -65,7 +80,8 @@ impl Common {
             candidates.insert(0, Candidate::parse("kirin"));
         }
         for candidate in &mut candidates {
-            candidate.open(variables, Duration::from_secs_f64(self.timeout));
+            let timeout = Duration::from_secs_f64(self.timeout);
+            candidate.open(self.interface, variables, timeout);
         }
         candidates
     }
@@ -105,7 +121,7 @@ impl Candidate {
         self.path.is_some()
     }
 
-    fn open(&mut self, variables: &[(String, String)], timeout: Duration) {
+    fn open(&mut self, interface: Interface, variables: &[(String, String)], timeout: Duration) {
         // Of two values of one variable the later one holds.
         let environment = [variables, &self.environment].concat();
         match Worker::start(&environment, timeout) {
@@ -113,7 +129,7 @@ impl Candidate {
             Err(e) => return self.give_up(e.to_string()),
         }
         let path = self.path.clone();
-        match self.ask(&Request::Open { path }) {
+        match self.ask(&Request::Open { path, interface }) {
             Ok(Reply::Opened(opened)) => self.opened = Some(opened),
             Ok(_) => self.give_up("a reply to another question".to_owned()),
             Err(why) => self.give_up(why),

@@ -12,14 +12,15 @@ use std::time::Instant;
 
 use crate::backend::{self, Backend, ForceRequest, Results};
 use crate::error::{Error, Result};
-use crate::grape::jmemory::{self, JMemory};
+use crate::grape::grape5::Board;
+use crate::grape::jmemory::{self, AtRest, JMemory, Sources};
 use crate::grape::neighbours::{self, ListRules, NeighbourLists};
 use crate::grape::particle::{Force, IParticle, JParticle, Nearest};
 use crate::grape::work::Work;
 use crate::observe::audit::{Audit, Computed};
 use crate::observe::pipelines::{Cost, State};
 use crate::observe::statistics::{self, Facts, Stats};
-use crate::process::settings::{Destination, Devices, Precision, Settings};
+use crate::process::settings::{BackendChoice, Destination, Devices, Precision, Settings};
 use crate::process::{allocation, floating, log};
 
 /// Writes that may wait for the next block before the present one is settled
@@ -102,6 +103,8 @@ pub struct Cluster {
     /// The lists of the block, or why there are none.
     lists: Option<Result<NeighbourLists>>,
     low_level: LowLevel,
+    /// What GRAPE-5 keeps beside the memory.
+    pub board: Board,
     stats: Option<Box<Stats>>,
     check: Option<Box<Audit>>,
     /// What a fork is told of the work on it.
@@ -109,13 +112,23 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster with empty memory at time 0.
+    /// A cluster of GRAPE-6 with empty memory at time 0.
     pub fn new(settings: Settings) -> Self {
+        Self::of(Sources::Moving, settings)
+    }
+
+    /// A cluster with empty memory at time 0, for such j-particles.
+    pub fn of(sources: Sources, mut settings: Settings) -> Self {
+        let on_gpu = [BackendChoice::Auto, BackendChoice::Cuda].contains(&settings.backend);
+        if sources == Sources::Softened && on_gpu {
+            // No kernel for GPUs knows of them.
+            settings.backend = BackendChoice::Cpu;
+        }
         Self {
             stats: (settings.stats != Destination::Off).then(Box::default),
             check: settings.check.then(Box::default),
             settings,
-            memory: JMemory::default(),
+            memory: JMemory::of(sources),
             backend: None,
             ti: 0.0,
             staged: Vec::new(),
@@ -127,6 +140,7 @@ impl Cluster {
             has_nearest: false,
             lists: None,
             low_level: LowLevel::default(),
+            board: Board::default(),
             work: None,
         }
     }
@@ -229,6 +243,22 @@ impl Cluster {
             return self.memory.write_at_rest(address, index, mass, x);
         }
         self.stage_at_rest(address, index, mass, x)
+    }
+
+    /// [`JMemory::fill`], between blocks.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`JMemory::fill`].
+    #[inline]
+    pub fn fill(
+        &mut self,
+        address: i32,
+        count: usize,
+        make: impl FnMut(usize, AtRest) -> AtRest,
+    ) -> Result<()> {
+        debug_assert!(self.phase == Phase::Free, "GRAPE-5 leaves no block behind");
+        self.memory.fill(address, count, make)
     }
 
     #[cold]
@@ -487,8 +517,8 @@ impl Cluster {
         }
     }
 
-    /// Writes the statistics of this cluster, if they are wanted, and forgets them.
-    pub fn report(&mut self, id: i32) {
+    /// Writes the statistics of this cluster, if they are wanted, under this name, and forgets them.
+    pub fn report(&mut self, name: &str) {
         let Some(stats) = self.stats.take() else {
             return;
         };
@@ -504,7 +534,7 @@ impl Cluster {
             None => ("none".to_owned(), 0, 0),
         };
         let text = stats.text(&Facts {
-            id,
+            name: name.to_owned(),
             backend,
             npipes: self.settings.npipes,
             present: self.memory.present(),
@@ -543,6 +573,21 @@ impl Cluster {
                 Some(p.predicted(self.ti))
             }),
         )
+    }
+
+    /// The forces of the j-particles at the addresses `0..nj` on a block, at once.
+    ///
+    /// # Errors
+    ///
+    /// The backend cannot compute them.
+    pub fn forces_on(
+        &mut self,
+        nj: usize,
+        particles: impl ExactSizeIterator<Item = IParticle>,
+    ) -> Result<Answer<'_>> {
+        let ni = particles.len();
+        self.firsthalf(nj, particles)?;
+        self.lasthalf(ni, false)
     }
 
     /// Number of i-particles for the low-level force call.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::grape::particle::JParticle;
 use crate::process::allocation;
 
-pub use page::{PAGE, Page, PageArray};
+pub use page::{AtRest, PAGE, Page, PageArray};
 
 /// Pages named by one entry of the upper directory.
 const SHELF: usize = 2048;
@@ -21,9 +21,22 @@ pub const PURPOSE: &str = "j-particles";
 /// Bytes that backends cannot do without beside a page: its masses, and where it is.
 pub const BESIDE_A_PAGE: usize = 6 << 10;
 
+/// What the particles of a memory are to those who ask for forces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sources {
+    /// GRAPE-6's: they move, and have labels and neighbours.
+    #[default]
+    Moving,
+    /// GRAPE-5's: masses at rest, of which acceleration and potential are all that is asked.
+    AtRest,
+    /// The same, each with a softening length of its own.
+    Softened,
+}
+
 /// All j-particles of one cluster.
 #[derive(Default)]
 pub struct JMemory {
+    sources: Sources,
     /// Page number to position in `pages`, plus one; 0 where there is no page.
     directory: Vec<Option<Box<[u32; SHELF]>>>,
     /// In the order in which they were made.
@@ -33,6 +46,62 @@ pub struct JMemory {
 }
 
 impl JMemory {
+    /// An empty memory.
+    pub fn of(sources: Sources) -> Self {
+        Self {
+            sources,
+            ..Self::default()
+        }
+    }
+
+    /// What the particles are.
+    #[inline(always)]
+    pub fn sources(&self) -> Sources {
+        self.sources
+    }
+
+    /// Stores `count` particles at rest from `address` on: what `make` makes of the number of each,
+    /// from 0, and what stood at its address.
+    ///
+    /// # Errors
+    ///
+    /// There are no such addresses, or there is no memory for them. Nothing changes then.
+    #[inline]
+    pub fn fill(
+        &mut self,
+        address: i32,
+        count: usize,
+        mut make: impl FnMut(usize, AtRest) -> AtRest,
+    ) -> Result<()> {
+        let first = check_address(address)?;
+        let end = first.saturating_add(count);
+        if i32::try_from(end).is_err() {
+            return Err(Error::OutOfRange {
+                argument: "nj",
+                value: count as i64,
+                legal: "addresses end at 2147483647",
+            });
+        }
+        for number in first / PAGE..end.div_ceil(PAGE) {
+            let position = self.reserve((number * PAGE) as i32)?;
+            if self.sources == Sources::Softened {
+                self.pages[position].soften()?;
+            }
+        }
+        let mut at = first;
+        while at < end {
+            let stop = end.min((at / PAGE + 1) * PAGE);
+            let position = self.reserve(at as i32)?;
+            let page = &mut self.pages[position];
+            let begin = at / PAGE * PAGE;
+            page.fill(at - begin..stop - begin, |slot, before| {
+                make(begin + slot - first, before)
+            });
+            at = stop;
+        }
+        Ok(())
+    }
+
     /// Stores a particle; the last write to an address wins.
     ///
     /// # Errors

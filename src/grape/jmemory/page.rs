@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut, Range};
 
 use crate::error::{Error, Result};
-use crate::grape::particle::JParticle;
+use crate::grape::particle::{IParticle, JParticle};
 use crate::grape::predictor::{Coordinate, Scalar};
 use crate::process::allocation;
 
@@ -47,6 +47,17 @@ impl<T> DerefMut for PageArray<T> {
     }
 }
 
+/// A particle of those who know neither time nor velocity.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AtRest {
+    /// Mass.
+    pub mass: f64,
+    /// Position.
+    pub x: [f64; 3],
+    /// Square of its own softening length, which is added to that of the i-particle.
+    pub eps2: f64,
+}
+
 /// Columns of a page, in storage order.
 const MASS: usize = 0;
 const TIME: usize = 1;
@@ -78,6 +89,8 @@ pub struct Page {
     has_snap: bool,
     has_motion: bool,
     has_times: bool,
+    /// Squares of the particles' own softening lengths, where they have any.
+    eps2: Option<Box<PageArray<f64>>>,
 }
 
 impl Page {
@@ -97,7 +110,59 @@ impl Page {
             has_snap: false,
             has_motion: false,
             has_times: false,
+            eps2: None,
         })
+    }
+
+    /// Makes room for a softening length of each particle.
+    pub(super) fn soften(&mut self) -> Result<()> {
+        allocation::fill(&mut self.eps2, PURPOSE, PageArray::default).map(drop)
+    }
+
+    /// What is written at rest to a slot.
+    #[inline(always)]
+    fn at_rest(&self, slot: usize) -> AtRest {
+        AtRest {
+            mass: self.columns[MASS][slot],
+            x: [0, 1, 2].map(|k| self.columns[X + k][slot]),
+            eps2: self.eps2.as_ref().map_or(0.0, |eps2| eps2[slot]),
+        }
+    }
+
+    /// Writes particles at rest without labels to `slots`: what `make` makes of a slot and of what is there. Their
+    /// softening lengths are kept where there is room for them.
+    #[inline(always)]
+    pub(super) fn fill(
+        &mut self,
+        slots: Range<usize>,
+        mut make: impl FnMut(usize, AtRest) -> AtRest,
+    ) {
+        debug_assert!(self.is_at_rest() && self.index_range() == (0, 0));
+        let mut mass_changes = 0;
+        for slot in slots.clone() {
+            let before = self.at_rest(slot);
+            let particle = make(slot, before);
+            mass_changes |= before.mass.to_bits() ^ particle.mass.to_bits();
+            let c = &mut self.columns;
+            c[MASS][slot] = particle.mass;
+            for k in 0..3 {
+                c[X + k][slot] = particle.x[k];
+            }
+            if let Some(eps2) = &mut self.eps2 {
+                eps2[slot] = particle.eps2;
+            }
+        }
+        self.mass_version += u64::from(mass_changes != 0);
+        self.version += slots.len() as u64;
+        for (w, first) in (0..PAGE).step_by(64).enumerate() {
+            let bits = |slot: usize| match slot.clamp(first, first + 64) - first {
+                64 => u64::MAX,
+                below => (1 << below) - 1,
+            };
+            let written = bits(slots.end) & !bits(slots.start);
+            self.present[w] |= written;
+            self.changed[w] |= written;
+        }
     }
 
     /// Writes what treecodes send: a particle at rest, at time 0.
@@ -257,6 +322,20 @@ impl Page {
     pub fn slots(&self, nj: usize) -> impl Iterator<Item = usize> {
         let end = nj.saturating_sub(self.first_address()).min(PAGE);
         (0..end).filter(|&s| self.holds(s))
+    }
+
+    /// Squares of the particles' own softening lengths, where they have any.
+    pub fn eps2(&self) -> Option<&[f64; PAGE]> {
+        self.eps2.as_deref().map(|eps2| &**eps2)
+    }
+
+    /// `i` as the particle in a slot feels it: their softening lengths are added in squares.
+    #[inline(always)]
+    pub fn softened(&self, slot: usize, i: &IParticle) -> IParticle {
+        IParticle {
+            eps2: i.eps2 + self.eps2.as_ref().map_or(0.0, |eps2| eps2[slot]),
+            ..*i
+        }
     }
 
     /// Masses.

@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Entry, Open, REGISTRY};
+use super::{Entry, Open, Registry};
 use crate::grape::cluster::Cluster;
 use crate::grape::lock as turn;
 use crate::observe::trace;
@@ -22,12 +22,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// What the forking thread holds while it forks.
 #[derive(Default)]
 struct Held {
-    open: Option<lock::Guard<'static, Open>>,
+    open: Vec<lock::Guard<'static, Open>>,
+    /// Whose ids another thread has.
+    open_elsewhere: Vec<&'static Registry>,
     clusters: Vec<turn::Guard<'static, Option<Box<Cluster>>>>,
     /// Those on which work of other threads is held up.
-    at_work: Vec<&'static Entry>,
+    at_work: Vec<(&'static Registry, &'static Entry)>,
     /// Others that other threads have.
-    lost: Vec<&'static Entry>,
+    lost: Vec<(&'static Registry, &'static Entry)>,
 }
 
 thread_local! {
@@ -53,12 +55,9 @@ extern "C" fn prepare() {
         return;
     }
     // Where there is no memory, the fork is not prepared.
-    if allocation::spare(
-        REGISTRY.entries().count() * size_of::<usize>() * 8,
-        "a fork",
-    )
-    .is_err()
-    {
+    let entries = || super::all().map(|r| r.entries().map(move |e| (r, e)));
+    let count: usize = entries().map(Iterator::count).iter().sum();
+    if allocation::spare(count * size_of::<usize>() * 8, "a fork").is_err() {
         return;
     }
     let begin = Instant::now();
@@ -70,24 +69,30 @@ extern "C" fn prepare() {
         goes_on
     };
     let mut held = Held::default();
-    loop {
-        held.open = REGISTRY.open.try_lock();
-        if held.open.is_some() || !wait() {
-            break;
+    for registry in super::all() {
+        loop {
+            if let Some(guard) = registry.open.try_lock() {
+                held.open.push(guard);
+                break;
+            }
+            if !wait() {
+                held.open_elsewhere.push(registry);
+                break;
+            }
         }
     }
-    for entry in REGISTRY.entries() {
+    for (registry, entry) in entries().into_iter().flatten() {
         loop {
             if let Some(guard) = entry.cluster.try_lock() {
                 held.clusters.push(guard);
                 break;
             }
             if entry.work.hold_up() {
-                held.at_work.push(entry);
+                held.at_work.push((registry, entry));
                 break;
             }
             if !wait() {
-                held.lost.push(entry);
+                held.lost.push((registry, entry));
                 break;
             }
         }
@@ -104,7 +109,7 @@ fn take() -> Option<Box<Held>> {
 /// In the parent.
 extern "C" fn go_on() {
     if let Some(held) = take() {
-        held.at_work.iter().for_each(|entry| entry.work.let_go());
+        held.at_work.iter().for_each(|(_, e)| e.work.let_go());
     }
 }
 
@@ -113,11 +118,11 @@ extern "C" fn begin() {
     let Some(held) = take() else { return };
     // SAFETY: this is the child's only thread.
     unsafe { trace::leave_to_parent() };
-    if held.open.is_none() {
+    for registry in &held.open_elsewhere {
         // SAFETY: as above; another thread had it, waiting for memory or the processor.
-        let _ = unsafe { REGISTRY.open.take_from_the_dead() };
+        let _ = unsafe { registry.open.take_from_the_dead() };
     }
-    for entry in held.at_work.iter().chain(&held.lost) {
+    for (registry, entry) in held.at_work.iter().chain(&held.lost) {
         // SAFETY: as above.
         let cluster = unsafe { entry.cluster.take_from_the_dead() };
         if entry.work.forget() {
@@ -126,8 +131,8 @@ extern "C" fn begin() {
             // Half-changed, so that it cannot even be dropped.
             std::mem::forget(cluster);
             log::line(format_args!(
-                "cluster {} was being changed by another thread when the process forked: it is empty here",
-                entry.id
+                "{} was being changed by another thread when the process forked: it is empty here",
+                registry.name(entry.id)
             ));
         }
     }

@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::error::Result;
 use crate::grape::cluster::Cluster;
+use crate::grape::grape5;
+use crate::grape::jmemory::Sources;
 use crate::grape::lock::{self, Turn};
 use crate::grape::work::Work;
 use crate::observe::trace::{self, Event};
@@ -48,20 +50,43 @@ struct Open {
     aliases: BTreeMap<i32, Vec<i32>>,
 }
 
+/// Whose ids they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interface {
+    /// Clusters of GRAPE-6.
+    Grape6,
+    /// Memories of GRAPE-5, see [`grape5`].
+    Grape5,
+}
+
 /// All ids of the process.
 pub struct Registry {
+    interface: Interface,
     buckets: [AtomicPtr<Entry>; BUCKETS],
     /// Also orders every change of the registry. Nobody waits for a cluster while he has it.
     open: Lock<Open>,
 }
 
-/// The registry behind the exported functions.
+/// The registry behind the calls of GRAPE-6.
 pub static REGISTRY: Registry = Registry::new();
 
+/// The registry behind the calls of GRAPE-5.
+pub static GRAPE5: Registry = Registry::of(Interface::Grape5);
+
+/// Every registry of the process.
+fn all() -> [&'static Registry; 2] {
+    [&REGISTRY, &GRAPE5]
+}
+
 impl Registry {
-    /// A registry without clusters.
+    /// A registry of GRAPE-6 without clusters.
     pub const fn new() -> Self {
+        Self::of(Interface::Grape6)
+    }
+
+    const fn of(interface: Interface) -> Self {
         Self {
+            interface,
             buckets: [const { AtomicPtr::new(ptr::null_mut()) }; BUCKETS],
             open: Lock::new(Open {
                 ids: BTreeSet::new(),
@@ -86,9 +111,9 @@ impl Registry {
                 // Another thread may have closed it since.
                 if entry.stands_for_own() {
                     if cluster.is_none() {
-                        *cluster = Some(new_cluster(entry)?);
+                        *cluster = Some(self.new_cluster(entry)?);
                     }
-                    trace::record(|| Event::Open { id });
+                    self.record(id, |id| Event::Open { id });
                     return Ok(());
                 }
             }
@@ -112,11 +137,11 @@ impl Registry {
             drop(open);
             let mut cluster = owner.cluster.lock();
             // Under the lock: a write that comes later belongs to the next cluster of this name.
-            trace::record(|| Event::Close { id });
+            self.record(id, |id| Event::Close { id });
             let closed = cluster.take();
             drop(cluster);
             if let Some(mut closed) = closed {
-                closed.report(owner.id);
+                closed.report(&self.name(owner.id));
             }
         });
     }
@@ -127,13 +152,13 @@ impl Registry {
             match entry.cluster.try_lock() {
                 Some(mut cluster) => {
                     if let Some(cluster) = &mut *cluster {
-                        cluster.report(entry.id);
+                        cluster.report(&self.name(entry.id));
                     }
                 }
                 // Another thread may be in a call that never returns: nobody waits for it here.
                 None => log::line(format_args!(
-                    "cluster {} is at work at the end of the process: it has no statistics",
-                    entry.id
+                    "{} is at work at the end of the process: it has no statistics",
+                    self.name(entry.id)
                 )),
             }
         }
@@ -177,7 +202,7 @@ impl Registry {
             // Another thread may have closed the cluster since: then the id has to be asked again.
             if guard.is_some() || owner.stands_for_own() {
                 if guard.is_none() {
-                    *guard = Some(floating::standard(|| new_cluster(owner))?);
+                    *guard = Some(floating::standard(|| self.new_cluster(owner))?);
                 }
                 return Ok(Locked(guard));
             }
@@ -211,6 +236,8 @@ impl Registry {
             return Ok(owner); // another thread was faster
         }
         let sole = match (open.ids.first(), open.ids.last()) {
+            // GRAPE-5 knows what its ids mean.
+            _ if self.interface == Interface::Grape5 => None,
             (Some(first), Some(last)) if first == last => self.find(*first),
             _ => None,
         };
@@ -223,9 +250,54 @@ impl Registry {
             }
             None => {
                 Self::point_at_own(entry, &mut open);
+                if self.interface == Interface::Grape5 {
+                    // A replay of it knows nothing of that.
+                    self.record(id, |id| Event::Open { id });
+                }
                 entry
             }
         })
+    }
+
+    /// The ids whose own clusters are open.
+    pub fn open_ids(&self) -> Vec<i32> {
+        self.open.lock().ids.iter().copied().collect()
+    }
+
+    /// Records an event of the cluster that traces know by another id, or not at all.
+    fn record(&self, id: i32, event: impl FnOnce(i32) -> Event) {
+        let traced = match self.interface {
+            Interface::Grape6 => Some(id),
+            Interface::Grape5 => grape5::traced(id),
+        };
+        if let Some(id) = traced {
+            trace::record(|| event(id));
+        }
+    }
+
+    /// What messages call a cluster.
+    fn name(&self, id: i32) -> String {
+        match self.interface {
+            Interface::Grape6 => format!("cluster {id}"),
+            Interface::Grape5 => grape5::name(id),
+        }
+    }
+
+    fn new_cluster(&self, entry: &'static Entry) -> Result<Box<Cluster>> {
+        allocation::spare(0, PURPOSE)?;
+        let settings = settings::settings();
+        if settings.stats != Destination::Off {
+            static AT_EXIT: AtomicBool = AtomicBool::new(false);
+            if !AT_EXIT.swap(true, Ordering::Relaxed) {
+                process::at_exit(report_all);
+            }
+        }
+        let sources = match self.interface {
+            Interface::Grape6 => Sources::Moving,
+            Interface::Grape5 => grape5::sources(entry.id),
+        };
+        let cluster = Cluster::of(sources, settings.clone()).watched(&entry.work);
+        Ok(Box::new(cluster))
     }
 
     fn point_at_own(entry: &Entry, open: &mut Open) {
@@ -323,21 +395,8 @@ impl DerefMut for Locked<'_> {
     }
 }
 
-fn new_cluster(entry: &'static Entry) -> Result<Box<Cluster>> {
-    allocation::spare(0, PURPOSE)?;
-    let settings = settings::settings();
-    if settings.stats != Destination::Off {
-        static AT_EXIT: AtomicBool = AtomicBool::new(false);
-        if !AT_EXIT.swap(true, Ordering::Relaxed) {
-            process::at_exit(report_all);
-        }
-    }
-    let cluster = Cluster::new(settings.clone()).watched(&entry.work);
-    Ok(Box::new(cluster))
-}
-
 extern "C" fn report_all() {
-    process::last_words(|| REGISTRY.report());
+    process::last_words(|| all().into_iter().for_each(Registry::report));
 }
 
 #[cfg(test)]

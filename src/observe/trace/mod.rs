@@ -40,6 +40,7 @@
 //! The last event is `End`. A file without it was cut, or its program was killed; all
 //! chunks before the cut can be read.
 
+mod block;
 mod chunk;
 mod code;
 mod event;
@@ -49,6 +50,7 @@ mod recorder;
 #[cfg(test)]
 mod tests;
 
+pub use block::{record_block, record_results, since};
 pub use event::{Event, HintedParticle};
 pub use read::{Trace, TraceError};
 pub use recorder::{active, clock, describe, leave_to_parent, record, try_record};

@@ -144,6 +144,22 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// [`super::kernel::MeanRoot`].
     fn refine(self, x: Self::V, y: Self::V) -> Self::V;
 
+    /// m / r^3 times a constant, from r^2 and the [`Simd::estimate`] `y` of its root; see
+    /// [`super::attraction`]. `FINE` where positions have more digits than an element.
+    #[inline(always)]
+    fn attraction<const FINE: bool>(self, m: Self::V, r2: Self::V, y: Self::V) -> Self::V {
+        let y = self.refine(r2, y);
+        self.mul(self.mul(m, y), self.mul(y, y))
+    }
+    /// [`Simd::attraction`] times 2/3 from an estimate y = (1 + d) / r, in one step: (5/3 - r^2 y^2) m y^3. Its error is
+    /// 7.5 d^2, beside roundings.
+    #[inline(always)]
+    fn attraction_in_one(self, m: Self::V, r2: Self::V, y: Self::V) -> Self::V {
+        let y2 = self.mul(y, y);
+        let step = self.fnma(r2, y2, self.splat(Self::T::from_f64(5.0 / 3.0)));
+        self.mul(self.mul(self.mul(m, y), y2), step)
+    }
+
     /// Lanes that are not zero.
     fn nonzero(self, a: Self::V) -> Self::M;
     /// Lanes whose bit (from the lowest) is set.
@@ -175,6 +191,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// The sum over the lanes of each vector, in double precision: lane l with lane
     /// l + LANES/2 first (single precision only), then neighbours, pairwise.
     fn sums(self, a: [Self::V; 7]) -> Sums;
+    /// The same of four vectors.
+    #[inline(always)]
+    fn sums_of_four(self, [a, b, c, d]: [Self::V; 4]) -> [f64; 4] {
+        let [a, b, c, d, ..] = self.sums([a, b, c, d, d, d, d]);
+        [a, b, c, d]
+    }
 }
 
 /// Vectors of double precision, and what is in memory row by row.

@@ -1,5 +1,6 @@
 //! What [`Simd`] promises, asked of every instruction set and width, lane by lane.
 
+use super::super::attraction::Correction;
 use super::super::kernel::MeanRoot;
 use super::super::tile::Tile;
 use super::portable::Portable;
@@ -335,7 +336,50 @@ fn sums<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
             };
             assert_eq!(found, expected, "{name}: sum {k} from {at}");
         }
+        // Of the last four, so that an order of their own would show.
+        let four = s.sums_of_four(std::array::from_fn(|k| load(s, &columns[3 + k], at)));
+        assert_eq!(four, found[3..7], "{name}: four from {at}");
     }
+}
+
+/// m / r^3 times a constant, of which the mean is known.
+fn attractions<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
+    fn errors<S: Simd<T: Element>, const FINE: bool>(name: &str, s: S, most: f64) {
+        let correction = s.vectorize(Correction::<S, FINE>(s));
+        let (mut sum, mut count) = (0.0, 0.0);
+        for power in S::T::SQUARES.map(|p| p / 2) {
+            let x = std::array::from_fn(|l| {
+                S::T::from_f64((1.0 + l as f64 / 57.0) * 10.0_f64.powi(power))
+            });
+            for at in (0..PAGE).step_by(S::LANES) {
+                let mut y = [S::T::default(); PAGE];
+                // SAFETY: the lanes divide PAGE.
+                unsafe {
+                    let x = load(s, &x, at);
+                    let mass = s.splat(S::T::from_f64(0.625));
+                    let y_of_x = s.attraction::<FINE>(mass, x, s.estimate(x));
+                    s.store(&mut y, at, y_of_x);
+                }
+                for l in at..at + S::LANES {
+                    let x = x[l].to_f64();
+                    let error = y[l].to_f64() * correction * x * x.sqrt() / 0.625 - 1.0;
+                    assert!(error.abs() < most, "{name}: {error:e} at {x}");
+                    sum += error;
+                    count += 1.0;
+                }
+            }
+        }
+        let mean: f64 = sum / count;
+        assert!(mean.abs() < 0.1 * most, "{name}: {mean:e} in the mean");
+    }
+    let epsilon = S::T::EPSILON;
+    // Without split positions an estimate of 12 bits need not become one of 24.
+    errors::<S, false>(
+        name,
+        s,
+        (5.0 * epsilon).max(if S::T::IS_DOUBLE { 0.0 } else { 1.2e-6 }),
+    );
+    errors::<S, true>(name, s, 7.0 * epsilon);
 }
 
 /// Prediction has no fused operations and one order: the same tiles everywhere.
@@ -430,6 +474,11 @@ fn conversions_keep_the_order_of_the_lanes() {
 #[test]
 fn sums_are_in_the_promised_order() {
     ask!(sums);
+}
+
+#[test]
+fn attractions_are_right_but_for_a_constant() {
+    ask!(attractions);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use kirin::client::{Block, Grape};
 use kirin::grape::particle::JParticle;
 use serde::{Deserialize, Serialize};
 
+use crate::candidate::Interface;
 use crate::model::{self, Random};
 use crate::worker::CLUSTER;
 
@@ -32,7 +33,7 @@ pub enum Case {
 
 impl Case {
     /// Every case.
-    pub const ALL: &[Self] = &[
+    const ALL: &[Self] = &[
         Self::Force,
         Self::Nearest,
         Self::Predict,
@@ -40,6 +41,14 @@ impl Case {
         Self::Load,
         Self::Update,
     ];
+
+    /// The cases that libraries of an interface have.
+    pub fn of(interface: Interface) -> &'static [Self] {
+        match interface {
+            Interface::Grape6 => Self::ALL,
+            Interface::Grape5 => &[Self::Force, Self::Load],
+        }
+    }
 
     /// Whether it asks for forces, so that its unit is a pair; else its unit is a call.
     pub fn is_force(self) -> bool {
@@ -272,14 +281,14 @@ impl Bench {
 }
 
 /// A walk that visits all of `0..n` in no obvious order, again and again.
-struct Walk {
+pub(super) struct Walk {
     at: usize,
     stride: usize,
     n: usize,
 }
 
 impl Walk {
-    fn new(n: usize) -> Self {
+    pub(super) fn new(n: usize) -> Self {
         let mut stride = (n as f64 * 0.618) as usize | 1;
         while greatest_common_divisor(stride, n) > 1 {
             stride += 2;
@@ -309,7 +318,7 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
 }
 
 /// Seconds for one operation: the mean over about `seconds`, after one that does not count.
-fn repeat(seconds: f64, mut operation: impl FnMut()) -> f64 {
+pub(super) fn repeat(seconds: f64, mut operation: impl FnMut()) -> f64 {
     operation();
     let (mut batch, mut done) = (1_u32, 0_u32);
     let start = Instant::now();

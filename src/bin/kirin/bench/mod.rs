@@ -1,11 +1,13 @@
 //! `kirin bench`: the speed of GRAPE-6 libraries, side by side in one interleaved run.
 
 mod figure;
+mod grape5;
 mod measure;
 mod peak;
 mod run;
 mod table;
 
+pub use self::grape5::Bench5;
 pub use self::measure::{Bench, Case, Measurement, Sample, Size};
 pub use self::peak::{Peak, chosen_set, peak};
 pub use self::run::run;
@@ -24,6 +26,9 @@ use crate::candidate::{Common, positive};
 /// round to the first foreign library.
 ///
 /// Threads and everything else are what each library's own environment says.
+///
+/// Of GRAPE-5 libraries (`--interface grape5`) forces and the load of all j-particles are measured; `full` is one call
+/// for all of them.
 #[derive(Args)]
 pub struct Options {
     #[command(flatten)]

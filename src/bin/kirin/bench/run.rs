@@ -16,7 +16,7 @@ use super::figure;
 use super::measure::{Case, Measurement, Sample, Size};
 use super::peak::{self, Peak};
 use super::table;
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, Interface};
 use crate::report::{self, Table};
 use crate::worker::{Reply, Request};
 
@@ -55,6 +55,8 @@ pub struct Figure {
 #[derive(Serialize)]
 pub struct Document {
     kind: &'static str,
+    /// Whose calls were measured.
+    pub interface: Interface,
     version: &'static str,
     command: Vec<String>,
     /// Where it was measured.
@@ -143,6 +145,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     candidates.iter_mut().for_each(Candidate::dismiss);
     let mut document = Document {
         kind: "bench",
+        interface: options.common.interface,
         version: env!("CARGO_PKG_VERSION"),
         command: command_line(),
         machine,
@@ -214,7 +217,7 @@ impl Options {
     /// The rows for one N.
     fn cells(&self, n: usize) -> Vec<Cell> {
         let cases = match self.cases.as_slice() {
-            [] => Case::ALL,
+            [] => Case::of(self.common.interface),
             some => some,
         };
         let cell = |case, ni| Cell {
@@ -284,7 +287,9 @@ impl Document {
                 else {
                     continue;
                 };
-                if cell.case.is_force() && opened.precision == "mixed" {
+                // The operations of a pair are counted for these only.
+                let counted = self.interface == Interface::Grape6 && opened.precision == "mixed";
+                if cell.case.is_force() && counted {
                     let cores = fma.median * threads as f64;
                     figure.of_limit = Some(
                         [peak::MULTIPLICATIONS, peak::ARITHMETIC]

@@ -2,7 +2,7 @@
 
 use super::measure::Case;
 use super::run::{Cell, Document, Figure};
-use crate::candidate::legend;
+use crate::candidate::{Interface, legend};
 use kirin_kit::report::si_unit;
 
 use crate::report::Table;
@@ -27,9 +27,12 @@ pub fn text(document: &Document) -> String {
     if document.base.is_some() {
         text.push_str("\nx: median ratio of the rates to the first foreign library.\n");
     }
+    let pair = match document.interface {
+        Interface::Grape6 => "acceleration, jerk and potential",
+        Interface::Grape5 => "acceleration and potential",
+    };
     text.push_str(&format!(
-        "+-: half the distance between the quartiles. A pair is acceleration, jerk and potential of one \
-         particle on another.\n{:.1} s.\n",
+        "+-: half the distance between the quartiles. A pair is {pair} of one particle on another.\n{:.1} s.\n",
         document.seconds
     ));
     limit(document, &mut text);
@@ -57,6 +60,9 @@ fn heading(document: &Document, names: &[&str]) -> Vec<String> {
 
 fn row(document: &Document, cell: &Cell) -> Vec<String> {
     let mut cells = vec![match cell.case {
+        Case::Load if document.interface == Interface::Grape5 => {
+            "set_xmj of all, a particle".to_owned()
+        }
         Case::Load => "set_j_particle, in order".to_owned(),
         Case::Update => "set_j_particle, 32 scattered".to_owned(),
         case => format!("{} ni = {}", describe(case), cell.ni),

@@ -2,6 +2,7 @@
 
 use super::measure::{Forces, Lists as ListsFound};
 use super::scene::Scene;
+use crate::candidate::Interface;
 
 /// What the tables show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +34,16 @@ pub enum Quantity {
 use Quantity::*;
 
 impl Quantity {
+    /// Those that libraries of an interface have.
+    pub fn of(interface: Interface) -> &'static [Self] {
+        match interface {
+            Interface::Grape6 => &Self::ALL,
+            Interface::Grape5 => &[AccRms, AccMax, AccOfTerms, PotRms, PotMax, NotFinite],
+        }
+    }
+
     /// Every one, in the order of the table.
-    pub const ALL: [Self; 11] = [
+    const ALL: [Self; 11] = [
         AccRms,
         AccMax,
         AccOfTerms,

@@ -103,9 +103,8 @@ pub fn forces(grape: &Grape, scene: &SceneOf) -> Forces {
     send(grape, &setup);
     let at = Predicted::of(&setup);
     let mut found = Forces {
-        compared: setup.targets.len(),
         wrong_neighbours: Some(0),
-        ..Forces::default()
+        ..Forces::of(setup.targets.len())
     };
     for some in setup.targets.chunks(grape.npipes()) {
         let mut block = block_of(some, &at);
@@ -128,14 +127,28 @@ pub fn forces(grape: &Grape, scene: &SceneOf) -> Forces {
         let wrong = wrong.filter(|&(&address, &label)| !is_nearest(&at, address, label));
         *found.wrong_neighbours.get_or_insert(0) += wrong.count();
     }
-    for errors in [&mut found.acc, &mut found.jerk, &mut found.pot] {
-        errors.finish();
-    }
+    found.finish();
     found
 }
 
 impl Forces {
-    fn add(&mut self, exact: &Exact, acc: &Vec3, jerk: &Vec3, pot: f64) {
+    /// Of so many particles, to be added.
+    pub fn of(compared: usize) -> Self {
+        Self {
+            compared,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the means, when all are added.
+    pub fn finish(&mut self) {
+        for errors in [&mut self.acc, &mut self.jerk, &mut self.pot] {
+            errors.finish();
+        }
+    }
+
+    /// Adds the force on a particle.
+    pub fn add(&mut self, exact: &Exact, acc: &Vec3, jerk: &Vec3, pot: f64) {
         let finite = acc.iter().chain(jerk).all(|c| c.is_finite()) && pot.is_finite();
         if !finite {
             self.not_finite += 1;

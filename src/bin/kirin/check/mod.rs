@@ -1,11 +1,13 @@
 //! `kirin check`: the results of GRAPE-6 libraries, against a double-precision sum.
 
 mod exact;
+mod grape5;
 mod limits;
 mod measure;
 mod run;
 mod scene;
 
+pub use self::grape5::forces as forces_of_grape5;
 pub use self::measure::{Forces, Lists, forces, lists};
 pub use self::run::run;
 pub use self::scene::SceneOf;
@@ -21,6 +23,9 @@ use crate::candidate::Common;
 /// "of terms" to the sum of the magnitudes of the terms that it is the sum of. The first library
 /// is judged: the limits stand beside, and the exit status is 1 if it misses one. Relative errors
 /// of acceleration and jerk are lengths of vectors; the rms falls somewhat as N grows.
+///
+/// Of GRAPE-5 libraries (`--interface grape5`) accelerations and potentials are compared, the latter without the part
+/// m / eps that a particle has in its own.
 #[derive(Args)]
 pub struct Options {
     #[command(flatten)]

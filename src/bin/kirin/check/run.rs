@@ -9,7 +9,7 @@ use super::Options;
 use super::limits::{Quantity, limit};
 use super::measure::{Forces, Lists};
 use super::scene::{Scene, SceneOf};
-use crate::candidate::{Candidate, legend};
+use crate::candidate::{Candidate, Interface, legend};
 use crate::report::{self, Table};
 use crate::worker::{Reply, Request};
 
@@ -34,6 +34,7 @@ struct Row {
 #[derive(Serialize)]
 struct Document {
     kind: &'static str,
+    interface: Interface,
     version: &'static str,
     command: Vec<String>,
     machine: Machine,
@@ -60,7 +61,12 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         .map(|scene| Row::new(scene, candidates.len()))
         .into();
     // Lists last: few libraries have them in working order, and a crash ends the candidate.
-    for lists in [false, true] {
+    let interface = options.common.interface;
+    let has_lists: &[bool] = match interface {
+        Interface::Grape6 => &[false, true],
+        Interface::Grape5 => &[false],
+    };
+    for &lists in has_lists {
         for row in &mut scenes {
             let scene = SceneOf {
                 scene: row.scene,
@@ -73,9 +79,11 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         }
     }
     candidates.iter_mut().for_each(Candidate::dismiss);
-    let missed = verdict(&candidates[0], &scenes, options.n);
+    let quantities = Quantity::of(interface);
+    let missed = verdict(&candidates[0], &scenes, options.n, quantities);
     let document = Document {
         kind: "check",
+        interface,
         version: env!("CARGO_PKG_VERSION"),
         command: command_line(),
         machine: Machine::here(),
@@ -134,10 +142,10 @@ fn precision(candidate: &Candidate) -> &str {
 }
 
 /// What the library misses, in words; nothing if it passes.
-fn verdict(candidate: &Candidate, scenes: &[Row], n: u32) -> Vec<String> {
+fn verdict(candidate: &Candidate, scenes: &[Row], n: u32, quantities: &[Quantity]) -> Vec<String> {
     let mut missed: Vec<String> = candidate.error.iter().cloned().collect();
     for row in scenes {
-        for quantity in Quantity::ALL {
+        for &quantity in quantities {
             let Some(limit) = limit(precision(candidate), row.scene, n as usize, quantity) else {
                 continue;
             };
@@ -173,7 +181,7 @@ impl Document {
             heading.extend(self.libraries.iter().map(|c| c.name.clone()));
             heading.push("limit".to_owned());
             table.row(heading);
-            for quantity in Quantity::ALL {
+            for &quantity in Quantity::of(self.interface) {
                 let limit = limit(precision(judged), row.scene, self.n as usize, quantity);
                 let mut cells = vec![quantity.title().to_owned()];
                 for figure in &row.figures {

@@ -19,13 +19,16 @@ pub struct Item {
 }
 
 /// Names under which clients look for a GRAPE-6 library, with the pkg-config module that
-/// AMUSE asks for where there is one.
-const ALIASES: [(&str, Option<&str>); 5] = [
+/// AMUSE asks for where there is one; then those of GRAPE-5 libraries.
+const ALIASES: [(&str, Option<&str>); 8] = [
     ("g6", Some("g6lib")),
     ("sapporo", Some("sapporo_light")),
     ("g6a", None),
     ("g6lx", None),
     ("g6lxsim2", None),
+    ("g5", Some("g5")),
+    ("g5a", None),
+    ("pg5", None),
 ];
 
 /// Everything that belongs under `prefix`. The archive for programs with own C names is put
@@ -53,6 +56,18 @@ pub fn items(prefix: &Path, fortran_archive: Option<&Path>) -> Result<Vec<Item>,
         text(
             "include/kirin.f90",
             include_str!("../../../../include/kirin.f90"),
+        ),
+        text(
+            "include/kirin_grape5.h",
+            include_str!("../../../../include/kirin_grape5.h"),
+        ),
+        text(
+            "include/kirin_grape5.f90",
+            include_str!("../../../../include/kirin_grape5.f90"),
+        ),
+        text(
+            "include/gp5util.h",
+            include_str!("../../../../include/gp5util.h"),
         ),
         text(
             "include/kirin_nbody6.h",
@@ -108,9 +123,13 @@ fn module(prefix: &Path, name: &str, library: &str) -> String {
     } else {
         " \"-Wl,-rpath,${libdir}\""
     };
+    let grape = match name {
+        "g5" => "GRAPE-5",
+        _ => "GRAPE-6",
+    };
     format!(
         "prefix={}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
-         Name: {name}\nDescription: The GRAPE-6 host interface of kirin\nVersion: {VERSION}\n\
+         Name: {name}\nDescription: The host interface of {grape}, from kirin\nVersion: {VERSION}\n\
          Cflags: \"-I${{includedir}}\"\nLibs: \"-L${{libdir}}\"{rpath} -l{library}\n\
          Libs.private: -lgcc_s -lpthread -ldl -lrt -lm\n",
         prefix.display()

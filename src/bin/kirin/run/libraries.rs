@@ -7,12 +7,16 @@ use std::sync::LazyLock;
 
 use super::elf::{self, Kind, Object};
 
-/// The calls in which a library can be recognised as one of the GRAPE-6 interface. ph4 defines
+/// The calls in which a library can be recognised as one of the GRAPE-6 interface, or of GRAPE-5's. ph4 defines
 /// some C names of it, but not these.
-const TELLING: [&str; 2] = ["g6calc_firsthalf_", "g6calc_firsthalf"];
+const TELLING: [&str; 3] = [
+    "g6calc_firsthalf_",
+    "g6calc_firsthalf",
+    "g5_calculate_force_on_x",
+];
 
 /// Parts of the names under which such libraries are known.
-const KNOWN: [&str; 3] = ["g6", "sapporo", "grape"];
+const KNOWN: [&str; 4] = ["g6", "g5", "sapporo", "grape"];
 
 /// What was found out about a program with all its libraries.
 pub struct Findings {
@@ -144,7 +148,7 @@ static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 /// Whether it is a call of the interface: names such as `get_j_part_data` may be anybody's.
 fn is_call(symbol: &str) -> bool {
-    ["g6", "GPU"].iter().any(|p| symbol.starts_with(p)) && NAMES.contains(symbol)
+    ["g6", "g5_", "GPU"].iter().any(|p| symbol.starts_with(p)) && NAMES.contains(symbol)
 }
 
 fn is_known(library: &str) -> bool {

@@ -68,11 +68,31 @@ const STAND_IN: &str = r#"
     #endif
 "#;
 
+/// The same of GRAPE-5.
+const STAND_IN_5: &str = r#"
+    int g5_open(void) { return 0; }
+    int g5_close(void) { return 0; }
+    int g5_get_number_of_pipelines(void) { return 4; }
+    int g5_set_eps_to_all(double eps) { return 0; }
+    int g5_set_n(int n) { return 0; }
+    int g5_set_xmj(int adr, int nj, double (*x)[3], double *m) { return 0; }
+    int g5_calculate_force_on_x(double (*x)[3], double (*a)[3], double *p, int ni)
+    {
+        for (int i = 0; i < ni; i++)
+            a[i][0] = a[i][1] = a[i][2] = p[i] = 0.0;
+        return 0;
+    }
+"#;
+
 /// Compiles the stand-in; `None` where there is no C compiler.
 fn stand_in(folder: &Path, name: &str, options: &[&str]) -> Option<String> {
+    compile(folder, name, STAND_IN, options)
+}
+
+fn compile(folder: &Path, name: &str, text: &str, options: &[&str]) -> Option<String> {
     let source = folder.join(format!("{name}.c"));
     let library = folder.join(format!("{name}.so"));
-    std::fs::write(&source, STAND_IN).expect("the source is written");
+    std::fs::write(&source, text).expect("the source is written");
     let compiled = Command::new("gcc")
         .args(["-w", "-shared", "-fPIC", "-o"])
         .args([&library, &source])
@@ -373,4 +393,38 @@ fn wrong_numbers_are_found_and_a_talking_library_disturbs_nothing() {
         assert_eq!(figure["ratio"].is_null(), nearest, "{cell}");
     }
     assert_eq!(json["base"], 1);
+}
+
+#[test]
+fn libraries_of_grape5_are_measured_and_checked() {
+    let folder = folder("grape5");
+    let Some(library) = compile(&folder, "zeros5", STAND_IN_5, &[]) else {
+        return;
+    };
+    let of_grape5 = |words: &[&str]| {
+        let mut arguments = words.to_vec();
+        arguments.extend(["--interface", "grape5", "--library"]);
+        arguments.extend(["KIRIN_PRECISION=double kirin", "--library", &library]);
+        document(&folder, &arguments)
+    };
+    let (output, json) = of_grape5(&QUICK_CHECK);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert!(!text(&output.stdout).contains("jerk"));
+    for quantity in ["acc", "pot"] {
+        for figure in column(&json, "scenes", 0) {
+            let max = figure["forces"][quantity]["max_of_terms"].as_f64();
+            assert!(max.is_some_and(|m| m < 1e-12), "{quantity} {max:?}");
+        }
+    }
+    for figure in column(&json, "scenes", 1) {
+        let rms = figure["forces"]["acc"]["rms"].as_f64();
+        assert!(rms.is_some_and(|rms| (rms - 1.0).abs() < 1e-12), "{rms:?}");
+    }
+    let (output, json) = of_grape5(&QUICK_BENCH);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // Forces at two sizes, and the load.
+    assert_eq!(json["cells"].as_array().map(Vec::len), Some(3));
+    for figure in column(&json, "cells", 0) {
+        assert!(!figure["ratio"].is_null(), "{figure}");
+    }
 }

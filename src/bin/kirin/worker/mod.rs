@@ -16,10 +16,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use kirin::backend::cpu;
-use kirin::client::Grape;
+use kirin::client::{Grape, Grape5};
 use kirin::process::settings;
 
-use crate::bench::{self, Bench};
+use crate::bench::{self, Bench, Bench5};
+use crate::candidate::Interface;
 use crate::check;
 use crate::replay::Player;
 
@@ -44,8 +45,10 @@ pub fn serve() -> Result<ExitCode, String> {
             .write_all(text.as_bytes())
             .map_err(|e| e.to_string())?;
     }
-    if let Some((grape, ..)) = library {
-        grape.close(CLUSTER);
+    match library {
+        Some(Library::Grape6 { grape, .. }) => drop(grape.close(CLUSTER)),
+        Some(Library::Grape5 { grape, .. }) => grape.close(),
+        None => {}
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -63,19 +66,88 @@ fn take_stdout() -> std::io::Result<File> {
     Ok(unsafe { File::from_raw_fd(copy) })
 }
 
-type Library = Option<(Grape, Bench, Option<Player>)>;
+/// The library that is open, and what is kept for it.
+enum Library {
+    Grape6 {
+        grape: Grape,
+        bench: Bench,
+        player: Option<Box<Player>>,
+    },
+    Grape5 {
+        grape: Grape5,
+        bench: Bench5,
+    },
+}
 
-fn answer(library: &mut Library, request: Request) -> Result<Reply, String> {
-    if let Request::Open { path } = &request {
-        let grape = Grape::linked_or(path.as_deref().map(Path::new)).map_err(|e| e.to_string())?;
-        grape.open(CLUSTER);
-        let opened = describe(&grape, path.is_none());
-        *library = Some((grape, Bench::default(), None));
+fn answer(library: &mut Option<Library>, request: Request) -> Result<Reply, String> {
+    if let Request::Open { path, interface } = &request {
+        let (opened, opened_library) = open(path.as_deref().map(Path::new), *interface)?;
+        *library = Some(opened_library);
         return Ok(Reply::Opened(opened));
     }
-    let (grape, bench, player) = library.as_mut().ok_or("no library is open")?;
+    match library.as_mut().ok_or("no library is open")? {
+        Library::Grape6 {
+            grape,
+            bench,
+            player,
+        } => answer_grape6(grape, bench, player, request),
+        Library::Grape5 { grape, bench } => Ok(match request {
+            Request::Load { n, seed } => {
+                bench.load(grape, n, seed);
+                Reply::Loaded
+            }
+            Request::Sample(what) => Reply::Sample(bench.sample(grape, &what)?),
+            Request::Peak { seconds } => Reply::Peak(bench::peak(bench::chosen_set(), seconds)),
+            Request::Forces(scene) => Reply::Forces(check::forces_of_grape5(grape, &scene)),
+            _ => return Err("GRAPE-5 has no such calls".to_owned()),
+        }),
+    }
+}
+
+fn open(path: Option<&Path>, interface: Interface) -> Result<(Opened, Library), String> {
+    let linked = path.is_none();
+    Ok(match interface {
+        Interface::Grape6 => {
+            let grape = Grape::linked_or(path).map_err(|e| e.to_string())?;
+            grape.open(CLUSTER);
+            let opened = describe(
+                grape.backend(CLUSTER),
+                grape.precision(CLUSTER),
+                grape.npipes(),
+                [grape.is_kirin(), linked],
+            );
+            let bench = Bench::default();
+            let player = None;
+            let library = Library::Grape6 {
+                grape,
+                bench,
+                player,
+            };
+            (opened, library)
+        }
+        Interface::Grape5 => {
+            let grape = Grape5::linked_or(path).map_err(|e| e.to_string())?;
+            grape.open();
+            let opened = describe(
+                grape.backend(),
+                grape.precision(),
+                grape.npipes(),
+                [grape.is_kirin(), linked],
+            );
+            let bench = Bench5::default();
+            (opened, Library::Grape5 { grape, bench })
+        }
+    })
+}
+
+fn answer_grape6(
+    grape: &Grape,
+    bench: &mut Bench,
+    player: &mut Option<Box<Player>>,
+    request: Request,
+) -> Result<Reply, String> {
     Ok(match request {
-        Request::Open { .. } => unreachable!("answered above"),
+        Request::Open { .. } => unreachable!("answered before"),
         Request::Load { n, seed } => {
             bench.load(grape, n, seed);
             Reply::Loaded
@@ -85,7 +157,8 @@ fn answer(library: &mut Library, request: Request) -> Result<Reply, String> {
         Request::Forces(scene) => Reply::Forces(check::forces(grape, &scene)),
         Request::Lists(scene) => Reply::Lists(check::lists(grape, &scene)?),
         Request::Replay { trace, pipelines } => {
-            *player = Some(Player::new(grape, Path::new(&trace), pipelines)?);
+            let opened = Player::new(grape, Path::new(&trace), pipelines)?;
+            *player = Some(Box::new(opened));
             Reply::Opening
         }
         Request::Continue { seconds } => {
@@ -95,12 +168,16 @@ fn answer(library: &mut Library, request: Request) -> Result<Reply, String> {
     })
 }
 
-fn describe(grape: &Grape, linked: bool) -> Opened {
-    let backend = grape.backend(CLUSTER);
+fn describe(
+    backend: String,
+    precision: String,
+    npipes: usize,
+    [is_kirin, linked]: [bool; 2],
+) -> Opened {
     Opened {
-        precision: grape.precision(CLUSTER),
-        is_kirin: grape.is_kirin(),
-        npipes: grape.npipes(),
+        precision,
+        is_kirin,
+        npipes,
         // Only the linked library is known to follow the settings that this process sees.
         threads: linked.then(|| match backend.starts_with("cpu ") {
             true => cpu::threads(settings::settings().threads),

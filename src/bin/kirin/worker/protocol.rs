@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Measurement, Peak, Sample};
+use crate::candidate::Interface;
 use crate::check::{Forces, Lists, SceneOf};
 use crate::replay::Summary;
 
@@ -13,6 +14,8 @@ pub enum Request {
     Open {
         /// Where the system's loader finds it.
         path: Option<String>,
+        /// Whose calls it is asked for.
+        interface: Interface,
     },
     /// Loads the cluster that `Sample` works on.
     Load {

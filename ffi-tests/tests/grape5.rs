@@ -1,0 +1,83 @@
+//! GRAPE-5: every sentence of its specification beside a plain double-precision sum, and a treecode.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use ffi_tests::compiler::{Link, compile, succeed};
+use kirin::backend::cpu;
+
+/// What a precision may get wrong, of the sum of the magnitudes of the terms: docs/numbers.md.
+const PRECISIONS: [(&str, &str); 3] = [("mixed", "1e-6"), ("single", "2e-5"), ("double", "1e-13")];
+
+fn run(client: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> String {
+    let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
+    succeed(client, &arguments, settings)
+}
+
+#[test]
+fn every_sentence_holds_in_every_precision_and_spelling() {
+    let Some(client) = compile("grape5.c", Link::Shared) else {
+        return;
+    };
+    for set in cpu::available() {
+        let set = set.to_string();
+        for (precision, tolerance) in PRECISIONS {
+            let run = |spelling, threads| {
+                let settings = [
+                    ("KIRIN_SIMD", &*set),
+                    ("KIRIN_PRECISION", precision),
+                    ("KIRIN_THREADS", threads),
+                ];
+                run(&client, &[spelling, tolerance], &settings)
+            };
+            let bits = run("c", "1");
+            assert_eq!(bits.lines().count(), 8, "{set} {precision}: {bits}");
+            // The same bits, and nothing else is said.
+            assert_eq!(run("fortran", "3"), bits, "{set} {precision}");
+        }
+    }
+    let settings = [("KIRIN_BACKEND", "reference")];
+    assert_eq!(run(&client, &["c", "1e-13"], &settings).lines().count(), 8);
+}
+
+/// Errors of `treecode5.c`: rms and greatest of accelerations, greatest of potentials, energy.
+fn treecode(client: &Path, theta: &str, precision: &str) -> [f64; 4] {
+    let text = run(client, &[theta], &[("KIRIN_PRECISION", precision)]);
+    let numbers: Vec<f64> = text
+        .split_whitespace()
+        .map(|word| word.parse().expect("the client prints numbers"))
+        .collect();
+    numbers.try_into().expect("the client prints four")
+}
+
+#[test]
+fn a_treecode_is_as_exact_as_its_opening_angle() {
+    let Some(client) = compile("treecode5.c", Link::Shared) else {
+        return;
+    };
+    let [rms, worst, potential, energy] = treecode(&client, "0", "mixed");
+    assert!(
+        rms < 3e-7 && worst < 1e-5 && potential < 1e-6,
+        "{rms} {worst} {potential}"
+    );
+    assert!(energy.abs() < 2e-4, "{energy}");
+    let [rms, worst, potential, energy] = treecode(&client, "0.5", "single");
+    // Monopoles of cells seen under half a radian.
+    assert!(
+        (1e-4..1e-2).contains(&rms) && worst < 0.2 && potential < 1e-2,
+        "{rms} {worst} {potential}"
+    );
+    assert!(energy.abs() < 1e-3, "{energy}");
+}
+
+/// Forks are prepared for the devices as for the clusters of GRAPE-6.
+#[test]
+fn a_child_of_a_fork_computes_on_every_device() {
+    let Some(client) = compile("forkbusy5.c", Link::Shared) else {
+        return;
+    };
+    for threads in ["1", "2"] {
+        let found = run(&client, &[], &[("KIRIN_THREADS", threads)]);
+        assert_eq!(found, "0 wrong\n");
+    }
+}

@@ -1,0 +1,348 @@
+! kirin_grape5.f90: the host interface of the GRAPE-5 computer, as kirin exports it.
+!
+! Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+! change the table, not this file.
+!
+! Programs without this module call the same procedures through implicit interfaces, or
+! the C ones through FDPS' module phantom_grape_g5_x86.
+module kirin_grape5
+  use, intrinsic :: iso_c_binding, only: c_double, c_int
+  implicit none
+  private :: c_double, c_int
+  public
+
+  interface
+
+    ! ---- The GRAPE-5 interface
+
+    ! Makes device 0 ready. Every other call does that, too.
+    subroutine g5_open() bind(C, name="g5_open_")
+    end subroutine g5_open
+
+    ! sapporo2's: as `g5_open`, and names the GPUs to use: `list[ndev]`; none for the library's
+    ! choice.
+    integer(c_int) function g5_open_special(ndev, list) bind(C, name="g5_open_special_")
+      import :: c_int
+      integer(c_int), intent(in) :: ndev
+      integer(c_int), intent(in) :: list(*)
+    end function g5_open_special
+
+    ! Forgets the j-particles and i-particles of all devices. Nothing is needed before the next
+    ! call.
+    subroutine g5_close() bind(C, name="g5_close_")
+    end subroutine g5_close
+
+    ! Returns the number of i-particles that one run should bring at most: 96, those of a GRAPE-5
+    ! board, or `KIRIN_NPIPES` if that is more. A run may bring any number.
+    integer(c_int) function g5_get_number_of_pipelines() bind(C, &
+        name="g5_get_number_of_pipelines_")
+      import :: c_int
+    end function g5_get_number_of_pipelines
+
+    ! The same as `g5_get_number_of_pipelines`: there is one board.
+    integer(c_int) function g5_get_number_of_pipelines_per_board() bind(C, &
+        name="g5_get_number_of_pipelines_per_board_")
+      import :: c_int
+    end function g5_get_number_of_pipelines_per_board
+
+    ! Returns 16, the pipelines of a GRAPE-5 board without their turns.
+    integer(c_int) function g5_get_number_of_real_pipelines() bind(C, &
+        name="g5_get_number_of_real_pipelines_")
+      import :: c_int
+    end function g5_get_number_of_real_pipelines
+
+    ! Returns 1. Devices beyond work like boards: see `g5_set_xmjMC`.
+    integer(c_int) function g5_get_number_of_boards() bind(C, name="g5_get_number_of_boards_")
+      import :: c_int
+    end function g5_get_number_of_boards
+
+    ! Returns 0, the number of the first board.
+    integer(c_int) function g5_get_firstcluster() bind(C, name="g5_get_firstcluster_")
+      import :: c_int
+    end function g5_get_firstcluster
+
+    ! Returns 33, the MHz of the bus that GRAPE-5 was on.
+    integer(c_int) function g5_get_pcibus_freq() bind(C, name="g5_get_pcibus_freq_")
+      import :: c_int
+    end function g5_get_pcibus_freq
+
+    ! Returns 1048576, a number of j-particles for which there is always room. (There is room for
+    ! any number, memory permitting; programs dimension arrays by this one, and send more in
+    ! parts.)
+    integer(c_int) function g5_get_jmemsize() bind(C, name="g5_get_jmemsize_")
+      import :: c_int
+    end function g5_get_jmemsize
+
+    ! Sets the range of coordinates and the smallest mass, from which GRAPE-5 made its fixed-point
+    ! units.
+    !
+    ! Accepted without effect: floating-point sums need no scale.
+    subroutine g5_set_range(xmin, xmax, mmin) bind(C, name="g5_set_range_")
+      import :: c_double
+      real(c_double), intent(in) :: xmin
+      real(c_double), intent(in) :: xmax
+      real(c_double), intent(in) :: mmin
+    end subroutine g5_set_range
+
+    ! Sets the number of j-particles that act: those at the addresses `0..n`.
+    subroutine g5_set_n(n) bind(C, name="g5_set_n_")
+      import :: c_int
+      integer(c_int), intent(in) :: n
+    end subroutine g5_set_n
+
+    ! `g5_set_n` for one device. A device to which it was never told takes that of device 0.
+    subroutine g5_set_nMC(devid, n) bind(C, name="g5_set_nMC_")
+      import :: c_int
+      integer(c_int), intent(in) :: devid
+      integer(c_int), intent(in) :: n
+    end subroutine g5_set_nMC
+
+    ! Sets the softening length of the i-particles that `g5_set_xi`, `g5_calculate_force_on_x` and
+    ! their `MC` forms bring after this. It is 0 before.
+    subroutine g5_set_eps_to_all(eps) bind(C, name="g5_set_eps_to_all_")
+      import :: c_double
+      real(c_double), intent(in) :: eps
+    end subroutine g5_set_eps_to_all
+
+    ! sapporo2's: `g5_set_eps_to_all` with the square of the length.
+    subroutine g5_set_eps2_to_all(eps2) bind(C, name="g5_set_eps2_to_all_")
+      import :: c_double
+      real(c_double), intent(in) :: eps2
+    end subroutine g5_set_eps2_to_all
+
+    ! Gives the i-particles that `g5_set_xi` brought softening lengths of their own: `eps[ni]`,
+    ! not squared. The next `g5_set_xi` forgets them.
+    subroutine g5_set_eps(ni, eps) bind(C, name="g5_set_eps_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: eps(*)
+    end subroutine g5_set_eps
+
+    ! `g5_set_eps` for one device.
+    subroutine g5_set_epsMC(devid, ni, eps) bind(C, name="g5_set_epsMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: eps(*)
+    end subroutine g5_set_epsMC
+
+    ! Stores j-particles at the addresses `adr..adr+nj`: positions `xj` and masses `mj` from the
+    ! element `adr` of the arrays on, as Phantom-GRAPE and sapporo2 do.
+    subroutine g5_set_xmj(adr, nj, xj, mj) bind(C, name="g5_set_xmj_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: adr
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(in) :: xj(3, *)
+      real(c_double), intent(in) :: mj(*)
+    end subroutine g5_set_xmj
+
+    ! `g5_set_xmj` for one device, which has j-particles of its own from then on. Until then those
+    ! of device 0 act on its i-particles. Calls for different devices may come from different
+    ! threads at once.
+    subroutine g5_set_xmjMC(devid, adr, nj, xj, mj) bind(C, name="g5_set_xmjMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      integer(c_int), intent(in) :: adr
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(in) :: xj(3, *)
+      real(c_double), intent(in) :: mj(*)
+    end subroutine g5_set_xmjMC
+
+    ! FDPS': as `g5_set_xmj`, with the square of a softening length for each j-particle, `epsj2`.
+    ! They are kept apart from the others and act in the calls whose names end in 0, where the
+    ! softening lengths of both particles are added in squares.
+    subroutine g5_set_xmj0(adr, nj, xj, mj, epsj2) bind(C, name="g5_set_xmj0_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: adr
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(in) :: xj(3, *)
+      real(c_double), intent(in) :: mj(*)
+      real(c_double), intent(in) :: epsj2(*)
+    end subroutine g5_set_xmj0
+
+    ! `g5_set_xmj0` for one device, as `g5_set_xmjMC`.
+    subroutine g5_set_xmjMC0(devid, adr, nj, xj, mj, epsj2) bind(C, name="g5_set_xmjMC0_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      integer(c_int), intent(in) :: adr
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(in) :: xj(3, *)
+      real(c_double), intent(in) :: mj(*)
+      real(c_double), intent(in) :: epsj2(*)
+    end subroutine g5_set_xmjMC0
+
+    ! sapporo2's: `g5_set_xmj` with the masses first.
+    subroutine g5_set_jp(addr, nj, mj, xj) bind(C, name="g5_set_jp_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: addr
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(in) :: mj(*)
+      real(c_double), intent(in) :: xj(3, *)
+    end subroutine g5_set_jp
+
+    ! Stores positions only; the masses at these addresses stay as they are, 0 if there are none.
+    ! The arrays are counted as in `g5_set_xmj`.
+    subroutine g5_set_xj(adr, nj, xj) bind(C, name="g5_set_xj_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: adr
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(in) :: xj(3, *)
+    end subroutine g5_set_xj
+
+    ! Stores masses only; the positions at these addresses stay as they are.
+    subroutine g5_set_mj(adr, nj, mj) bind(C, name="g5_set_mj_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: adr
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(in) :: mj(*)
+    end subroutine g5_set_mj
+
+    ! Loads i-particles at the positions `xi[ni]`, with the softening length of
+    ! `g5_set_eps_to_all`.
+    subroutine g5_set_xi(ni, xi) bind(C, name="g5_set_xi_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: xi(3, *)
+    end subroutine g5_set_xi
+
+    ! `g5_set_xi` for one device.
+    subroutine g5_set_xiMC(devid, ni, xi) bind(C, name="g5_set_xiMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: xi(3, *)
+    end subroutine g5_set_xiMC
+
+    ! Loads i-particles with the squares of softening lengths of their own, `eps2[ni]`.
+    subroutine g5_set_xei(ni, xi, eps2) bind(C, name="g5_set_xei_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: eps2(*)
+    end subroutine g5_set_xei
+
+    ! `g5_set_xei` for one device.
+    subroutine g5_set_xeiMC(devid, ni, xi, eps2) bind(C, name="g5_set_xeiMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: eps2(*)
+    end subroutine g5_set_xeiMC
+
+    ! FDPS': the same as `g5_set_xeiMC`.
+    subroutine g5_set_xiMC0(devid, ni, xi, eps2) bind(C, name="g5_set_xiMC0_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: eps2(*)
+    end subroutine g5_set_xiMC0
+
+    ! Computes the forces on the i-particles that were loaded last.
+    subroutine g5_run() bind(C, name="g5_run_")
+    end subroutine g5_run
+
+    ! `g5_run` for one device.
+    subroutine g5_runMC(devid) bind(C, name="g5_runMC_")
+      import :: c_int
+      integer(c_int), intent(in) :: devid
+    end subroutine g5_runMC
+
+    ! FDPS': `g5_runMC` with the j-particles of `g5_set_xmjMC0`.
+    subroutine g5_runMC0(devid) bind(C, name="g5_runMC0_")
+      import :: c_int
+      integer(c_int), intent(in) :: devid
+    end subroutine g5_runMC0
+
+    ! Writes accelerations `a[ni]` and potentials `p[ni]` that the last run computed: a = sum m_j
+    ! (x_j - x_i) / s^3, p = + sum m_j / s with s^2 = |x_j - x_i|^2 + eps^2.
+    !
+    ! The potential is positive. There is no label to tell a particle by, so one that is among the
+    ! j-particles acts on itself: m / eps of p is its own. Pairs with s = 0 add nothing.
+    subroutine g5_get_force(ni, a, p) bind(C, name="g5_get_force_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(inout) :: a(3, *)
+      real(c_double), intent(inout) :: p(*)
+    end subroutine g5_get_force
+
+    ! `g5_get_force` for one device.
+    subroutine g5_get_forceMC(devid, ni, a, p) bind(C, name="g5_get_forceMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(inout) :: a(3, *)
+      real(c_double), intent(inout) :: p(*)
+    end subroutine g5_get_forceMC
+
+    ! Computes the forces on any number of i-particles at `x[ni]`, as `g5_set_xi`, `g5_run` and
+    ! `g5_get_force` do, without the registers that these share.
+    subroutine g5_calculate_force_on_x(x, a, p, ni) bind(C, name="g5_calculate_force_on_x_")
+      import :: c_double, c_int
+      real(c_double), intent(in) :: x(3, *)
+      real(c_double), intent(inout) :: a(3, *)
+      real(c_double), intent(inout) :: p(*)
+      integer(c_int), intent(in) :: ni
+    end subroutine g5_calculate_force_on_x
+
+    ! `g5_calculate_force_on_x` for one device.
+    subroutine g5_calculate_force_on_xMC(devid, x, a, p, ni) bind(C, &
+        name="g5_calculate_force_on_xMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      real(c_double), intent(in) :: x(3, *)
+      real(c_double), intent(inout) :: a(3, *)
+      real(c_double), intent(inout) :: p(*)
+      integer(c_int), intent(in) :: ni
+    end subroutine g5_calculate_force_on_xMC
+
+    ! As `g5_calculate_force_on_x`, with the squares of softening lengths of the i-particles,
+    ! `eps2[ni]`.
+    subroutine g5_calculate_force_on_xe(x, eps2, a, p, ni) bind(C, &
+        name="g5_calculate_force_on_xe_")
+      import :: c_double, c_int
+      real(c_double), intent(in) :: x(3, *)
+      real(c_double), intent(in) :: eps2(*)
+      real(c_double), intent(inout) :: a(3, *)
+      real(c_double), intent(inout) :: p(*)
+      integer(c_int), intent(in) :: ni
+    end subroutine g5_calculate_force_on_xe
+
+    ! `g5_calculate_force_on_xe` for one device.
+    subroutine g5_calculate_force_on_xeMC(devid, x, eps2, a, p, ni) bind(C, &
+        name="g5_calculate_force_on_xeMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      real(c_double), intent(in) :: x(3, *)
+      real(c_double), intent(in) :: eps2(*)
+      real(c_double), intent(inout) :: a(3, *)
+      real(c_double), intent(inout) :: p(*)
+      integer(c_int), intent(in) :: ni
+    end subroutine g5_calculate_force_on_xeMC
+
+    ! FDPS': as `g5_calculate_force_on_xe`, with the j-particles of `g5_set_xmj0`. Note the order
+    ! of the arguments.
+    subroutine g5_calculate_force_on_x0(x, a, p, ni, eps2) bind(C, &
+        name="g5_calculate_force_on_x0_")
+      import :: c_double, c_int
+      real(c_double), intent(in) :: x(3, *)
+      real(c_double), intent(inout) :: a(3, *)
+      real(c_double), intent(inout) :: p(*)
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: eps2(*)
+    end subroutine g5_calculate_force_on_x0
+
+    ! `g5_calculate_force_on_x0` for one device.
+    subroutine g5_calculate_force_on_xMC0(devid, x, a, p, ni, eps2) bind(C, &
+        name="g5_calculate_force_on_xMC0_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      real(c_double), intent(in) :: x(3, *)
+      real(c_double), intent(inout) :: a(3, *)
+      real(c_double), intent(inout) :: p(*)
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: eps2(*)
+    end subroutine g5_calculate_force_on_xMC0
+  end interface
+end module kirin_grape5

@@ -1,0 +1,28 @@
+//! What is compared of a GRAPE-5 library: accelerations, and potentials without the particle's own part.
+
+use kirin::client::Grape5;
+
+use super::exact::{self, Predicted};
+use super::measure::Forces;
+use super::scene::SceneOf;
+
+/// Compares forces. The library knows no time: it gets the stars where they are.
+pub fn forces(grape: &Grape5, scene: &SceneOf) -> Forces {
+    let setup = scene.setup();
+    let at = Predicted::of(&setup);
+    let eps = setup.eps2.sqrt();
+    let mass: Vec<f64> = setup.stars.iter().map(|star| star.mass).collect();
+    let mut xi: Vec<_> = setup.targets.iter().map(|&target| at.x[target]).collect();
+    let (mut acc, mut pot) = (vec![[0.0; 3]; xi.len()], vec![0.0; xi.len()]);
+    grape.set_j_particles(&mut at.x.clone(), &mass);
+    grape.set_eps_to_all(eps);
+    grape.forces_on(&mut xi, &mut acc, &mut pot);
+    let mut found = Forces::of(setup.targets.len());
+    for (k, &target) in setup.targets.iter().enumerate() {
+        let exact = exact::force(&setup.stars, &at, target, setup.eps2);
+        let own = if eps > 0.0 { mass[target] / eps } else { 0.0 };
+        found.add(&exact, &acc[k], &exact.jerk, own - pot[k]);
+    }
+    found.finish();
+    found
+}
