@@ -17,27 +17,28 @@ module kirin
 
     ! ---- The GRAPE-6 interface
 
-    ! Opens cluster `cluster_id`. On an open one it is harmless and keeps the j-particles.
+    ! Opens cluster `cluster_id`. If it is open already, nothing changes and its j-particles are
+    ! kept.
     !
-    ! Ids are names: any integer, none of them a device number. An id that was never opened stands
-    ! for the only open cluster, if there is exactly one. GRAPE-6 numbered its boards with it.
+    ! Any integer is a valid id; it is a name and not a device number. If exactly one cluster is
+    ! open, an id that was never opened stands for that one. On GRAPE-6 the id was the number of a
+    ! board.
     integer(c_int) function g6_open(cluster_id) bind(C, name="g6_open_")
       import :: c_int
       integer(c_int), intent(in) :: cluster_id
     end function g6_open
 
-    ! Closes cluster `cluster_id` and forgets its j-particles and its time. Nothing happens where
-    ! none is open.
+    ! Closes cluster `cluster_id` and frees its j-particles. If it is not open, nothing happens.
     integer(c_int) function g6_close(cluster_id) bind(C, name="g6_close_")
       import :: c_int
       integer(c_int), intent(in) :: cluster_id
     end function g6_close
 
-    ! Returns the number of pipelines: how many i-particles a call should bring at most.
+    ! Returns the number of pipelines: the most i-particles that one call should bring.
     !
-    ! Constant, and valid before `g6_open`. 48 by default, as on GRAPE-6: codes with fixed arrays
-    ! rely on it (NBODY4). `KIRIN_NPIPES` changes it, for clients that take any number. kirin
-    ! accepts blocks of any number of i-particles, whatever is set.
+    ! The number is constant and may be asked for before `g6_open`. It is 48 as on GRAPE-6, on
+    ! which codes with fixed arrays rely (NBODY4); `KIRIN_NPIPES` sets another. kirin itself
+    ! accepts blocks of any size.
     integer(c_int) function g6_npipes() bind(C, name="g6_npipes_")
       import :: c_int
     end function g6_npipes
@@ -63,22 +64,22 @@ module kirin
     end subroutine g6_set_xunit
 
     ! Sets the time `ti` to which the j-particles are predicted, from the next `g6calc_firsthalf`
-    ! on. It is 0 before the first call.
+    ! on. Before the first call it is 0.
     subroutine g6_set_ti(cluster_id, ti) bind(C, name="g6_set_ti_")
       import :: c_double, c_int
       integer(c_int), intent(in) :: cluster_id
       real(c_double), intent(in) :: ti
     end subroutine g6_set_ti
 
-    ! Stores a j-particle at `address` (from 0, in any order; the last write wins), for the next
-    ! `g6calc_firsthalf`.
+    ! Stores a j-particle at `address`, for the next `g6calc_firsthalf`.
     !
-    ! `index` is the particle's label: any integer, used to exclude a particle from its own force
-    ! and to name neighbours. `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a
-    ! sixth of the jerk) and `a2by18[3]` (an eighteenth of the second derivative of the
+    ! Addresses begin at 0 and may come in any order; the last write wins. `index` is the
+    ! particle's label: any integer. It names neighbours, and a particle exerts no force on an
+    ! i-particle with its own label. `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]`
+    ! (a sixth of the jerk) and `a2by18[3]` (an eighteenth of the second derivative of the
     ! acceleration) hold at the time `tj`, in any units with G = 1; `mass` may be 0. `dtj`, the
     ! particle's step, scaled the fixed-point time of GRAPE-6 and is not used. Returns a negative
-    ! code where the address is negative or has no memory; nothing is stored then.
+    ! code, and stores nothing, if the address is negative or there is no memory for it.
     integer(c_int) function g6_set_j_particle(cluster_id, address, index, tj, dtj, mass, a2by18, &
         a1by6, aby2, v, x) bind(C, name="g6_set_j_particle_")
       import :: c_double, c_int
@@ -101,7 +102,8 @@ module kirin
     ! `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are their labels, predicted positions and velocities;
     ! `eps2` is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`,
     ! `jold`, `phiold` were scaling hints for the fixed-point sums of GRAPE-6 and are not read.
-    ! Everything is copied before the return. A block whose results were not fetched is given up.
+    ! The arrays are copied, so the client may change them after the return. A block whose results
+    ! were not fetched is dropped.
     subroutine g6calc_firsthalf(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, eps2, h2) &
         bind(C, name="g6calc_firsthalf_")
       import :: c_double, c_int
@@ -123,10 +125,11 @@ module kirin
     !
     ! With r = x_j - x_i, v = v_j - v_i and s = r^2 + eps^2: acc = sum m r / s^(3/2), jerk = sum m
     ! (v / s^(3/2) - 3 (r.v) r / s^(5/2)), pot = -sum m / s^(1/2), over all j with another label.
-    ! A pair with s = 0 adds nothing. Without a block that waits, the whole calculation is done
-    ! from this call's own arguments. A smaller `ni` than the block's returns the first results, a
-    ! larger one is refused. On GRAPE-6 a nonzero return asked for a repetition; kirin returns
-    ! nonzero for illegal arguments only.
+    ! A pair with s = 0 adds nothing. If no block waits, this call does the whole calculation with
+    ! its own arguments. With a smaller `ni` than the block's it returns the first results; a
+    ! larger one is refused. A nonzero return asked for a repetition on GRAPE-6; here it means
+    ! that the arguments are illegal or memory is lacking. Neighbour lists are available after
+    ! every form of this call; Phantom-GRAPE made them only in the forms whose names end in `n`.
     integer(c_int) function g6calc_lasthalf(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
         jerk, pot) bind(C, name="g6calc_lasthalf_")
       import :: c_double, c_int
@@ -143,12 +146,12 @@ module kirin
       real(c_double), intent(inout) :: pot(*)
     end function g6calc_lasthalf
 
-    ! As `g6calc_lasthalf`, and writes the label of each i-particle's nearest neighbour to
+    ! As `g6calc_lasthalf`; also writes the label of each i-particle's nearest neighbour to
     ! `nnbindex[ni]`.
     !
-    ! The distance is not softened, the own label does not count, of equally near ones the lowest
-    ! address is taken. Where there is no neighbour, a -1 that is there on entry stays and
-    ! anything else becomes 0 (`KIRIN_NO_NEIGHBOUR`).
+    ! Distances are not softened and the own label does not count. Of equally near particles the
+    ! one with the lowest address is taken. If there is no neighbour, an entry that is -1 before
+    ! the call stays -1, and any other becomes 0 (`KIRIN_NO_NEIGHBOUR` changes this).
     integer(c_int) function g6calc_lasthalf2(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
         jerk, pot, nnbindex) bind(C, name="g6calc_lasthalf2_")
       import :: c_double, c_int
@@ -166,22 +169,22 @@ module kirin
       integer(c_int), intent(inout) :: nnbindex(*)
     end function g6calc_lasthalf2
 
-    ! Makes the neighbour lists of the last block ready. Returns 0, or 1 if they do not fit into
-    ! memory or have more than 2^28 entries together (GRAPE-6: do not fit into its list memory),
-    ! with a line on stderr; the client then shrinks its radii and computes the block again.
+    ! Makes the neighbour lists of the last block. Returns 0, or 1 with a line on stderr if there
+    ! is no memory for them or they have more than 2^28 entries together; on GRAPE-6, if they
+    ! overflowed its list memory. The client then shrinks its radii and computes the block again.
     integer(c_int) function g6_read_neighbour_list(cluster_id) bind(C, &
         name="g6_read_neighbour_list_")
       import :: c_int
       integer(c_int), intent(in) :: cluster_id
     end function g6_read_neighbour_list
 
-    ! Copies the neighbour list of the block's i-particle `ipipe` (from 0) to `nbl`, at most
-    ! `maxlength` labels, and their number to `*nblen`.
+    ! Copies the neighbour list of i-particle `ipipe` of the block (from 0): at most `maxlength`
+    ! labels to `nbl[maxlength]`, and their number to `*nblen`.
     !
-    ! In the list are the labels of all j-particles with r^2 < h^2 (strictly, not softened), in
-    ! ascending order (see `g6_set_neighbour_list_sort_mode`), the particle's own label if there
-    ! are more than 48 pipelines (as kira expects). Returns 0, or 1 if the list is longer than
-    ! `maxlength`; `*nblen` is `maxlength` then.
+    ! The list has the labels of all j-particles with r^2 < h^2, without softening, in ascending
+    ! order (see `g6_set_neighbour_list_sort_mode`). The own label is in it if there are more than
+    ! 48 pipelines, as kira expects. Returns 0, or 1 if the list is longer than `maxlength`;
+    ! `*nblen` is then `maxlength`.
     integer(c_int) function g6_get_neighbour_list(cluster_id, ipipe, maxlength, nblen, nbl) &
         bind(C, name="g6_get_neighbour_list_")
       import :: c_int
@@ -225,13 +228,6 @@ module kirin
       import :: c_int
       integer(c_int), intent(in) :: cluster_id
     end function g6_reset_fofpga
-
-    ! The same as `g6_read_neighbour_list`, under the name for an older bus.
-    integer(c_int) function g6_read_neighbour_list_old(cluster_id) bind(C, &
-        name="g6_read_neighbour_list_old_")
-      import :: c_int
-      integer(c_int), intent(in) :: cluster_id
-    end function g6_read_neighbour_list_old
 
     ! Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
     !
@@ -295,12 +291,6 @@ module kirin
       integer(c_int), intent(in) :: jflag
       integer(c_int), intent(in) :: pflag
     end subroutine g6_set_overflow_flag_test_mode
-
-    ! The same as `g6_npipes`.
-    integer(c_int) function g6_get_number_of_pipelines() bind(C, &
-        name="g6_get_number_of_pipelines_")
-      import :: c_int
-    end function g6_get_number_of_pipelines
 
     ! Prints the state of the chips, on the hardware.
     !
@@ -375,61 +365,6 @@ module kirin
       real(c_float), intent(inout) :: rnnb(*)
     end function g6calc_lasthalf2p
 
-    ! The same as `g6calc_lasthalf`. In Phantom-GRAPE only this form makes neighbour lists; here
-    ! they are always to be had.
-    integer(c_int) function g6calc_lasthalfn(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
-        jerk, pot) bind(C, name="g6calc_lasthalfn_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: cluster_id
-      integer(c_int), intent(in) :: nj
-      integer(c_int), intent(in) :: ni
-      integer(c_int), intent(in) :: index(*)
-      real(c_double), intent(in) :: xi(3, *)
-      real(c_double), intent(in) :: vi(3, *)
-      real(c_double), intent(in) :: eps2
-      real(c_double), intent(in) :: h2(*)
-      real(c_double), intent(inout) :: acc(3, *)
-      real(c_double), intent(inout) :: jerk(3, *)
-      real(c_double), intent(inout) :: pot(*)
-    end function g6calc_lasthalfn
-
-    ! The same as `g6calc_lasthalf2`; see `g6calc_lasthalfn`.
-    integer(c_int) function g6calc_lasthalf2n(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
-        jerk, pot, nnbindex) bind(C, name="g6calc_lasthalf2n_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: cluster_id
-      integer(c_int), intent(in) :: nj
-      integer(c_int), intent(in) :: ni
-      integer(c_int), intent(in) :: index(*)
-      real(c_double), intent(in) :: xi(3, *)
-      real(c_double), intent(in) :: vi(3, *)
-      real(c_double), intent(in) :: eps2
-      real(c_double), intent(in) :: h2(*)
-      real(c_double), intent(inout) :: acc(3, *)
-      real(c_double), intent(inout) :: jerk(3, *)
-      real(c_double), intent(inout) :: pot(*)
-      integer(c_int), intent(inout) :: nnbindex(*)
-    end function g6calc_lasthalf2n
-
-    ! The same as `g6calc_lasthalf2p`; see `g6calc_lasthalfn`.
-    integer(c_int) function g6calc_lasthalf2np(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
-        jerk, pot, nnbindex, rnnb) bind(C, name="g6calc_lasthalf2np_")
-      import :: c_double, c_float, c_int
-      integer(c_int), intent(in) :: cluster_id
-      integer(c_int), intent(in) :: nj
-      integer(c_int), intent(in) :: ni
-      integer(c_int), intent(in) :: index(*)
-      real(c_double), intent(in) :: xi(3, *)
-      real(c_double), intent(in) :: vi(3, *)
-      real(c_double), intent(in) :: eps2
-      real(c_double), intent(in) :: h2(*)
-      real(c_double), intent(inout) :: acc(3, *)
-      real(c_double), intent(inout) :: jerk(3, *)
-      real(c_double), intent(inout) :: pot(*)
-      integer(c_int), intent(inout) :: nnbindex(*)
-      real(c_float), intent(inout) :: rnnb(*)
-    end function g6calc_lasthalf2np
-
     ! A hook for debugging Phantom-GRAPE.
     !
     ! Accepted without effect: it is for debugging another library.
@@ -458,39 +393,7 @@ module kirin
       real(c_double), intent(in) :: v(3, *)
     end subroutine g6_dump
 
-    ! ---- Calls for all boards at once, and the low-level calls
-
-    ! `g6_open` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    integer(c_int) function g6_open_all() bind(C, name="g6_open_all_")
-      import :: c_int
-    end function g6_open_all
-
-    ! `g6_close` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    integer(c_int) function g6_close_all() bind(C, name="g6_close_all_")
-      import :: c_int
-    end function g6_close_all
-
-    ! `g6_set_ti` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    subroutine g6_set_ti_all(ti) bind(C, name="g6_set_ti_all_")
-      import :: c_double
-      real(c_double), intent(in) :: ti
-    end subroutine g6_set_ti_all
-
-    ! `g6_set_j_particle` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    integer(c_int) function g6_set_j_particle_all(address, index, tj, dtj, mass, a2by18, a1by6, &
-        aby2, v, x) bind(C, name="g6_set_j_particle_all_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: address
-      integer(c_int), intent(in) :: index
-      real(c_double), intent(in) :: tj
-      real(c_double), intent(in) :: dtj
-      real(c_double), intent(in) :: mass
-      real(c_double), intent(in) :: a2by18(3)
-      real(c_double), intent(in) :: a1by6(3)
-      real(c_double), intent(in) :: aby2(3)
-      real(c_double), intent(in) :: v(3)
-      real(c_double), intent(in) :: x(3)
-    end function g6_set_j_particle_all
+    ! ---- The low-level calls
 
     ! Stores mass and position only, at time 0 and at rest: the load of treecodes.
     integer(c_int) function g6_set_j_particle_mxonly(cluster_id, address, index, mass, x) &
@@ -502,66 +405,6 @@ module kirin
       real(c_double), intent(in) :: mass
       real(c_double), intent(in) :: x(3)
     end function g6_set_j_particle_mxonly
-
-    ! `g6_set_j_particle_mxonly` for all boards at once, which is what a cluster of kirin is:
-    ! cluster 0.
-    integer(c_int) function g6_set_j_particle_mxonly_all(address, index, mass, x) bind(C, &
-        name="g6_set_j_particle_mxonly_all_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: address
-      integer(c_int), intent(in) :: index
-      real(c_double), intent(in) :: mass
-      real(c_double), intent(in) :: x(3)
-    end function g6_set_j_particle_mxonly_all
-
-    ! `g6calc_firsthalf` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    subroutine g6calc_firsthalf_all(nj, ni, index, xi, vi, aold, jold, phiold, eps2, h2) bind(C, &
-        name="g6calc_firsthalf_all_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: nj
-      integer(c_int), intent(in) :: ni
-      integer(c_int), intent(in) :: index(*)
-      real(c_double), intent(in) :: xi(3, *)
-      real(c_double), intent(in) :: vi(3, *)
-      real(c_double), intent(in) :: aold(3, *)
-      real(c_double), intent(in) :: jold(3, *)
-      real(c_double), intent(in) :: phiold(*)
-      real(c_double), intent(in) :: eps2
-      real(c_double), intent(in) :: h2(*)
-    end subroutine g6calc_firsthalf_all
-
-    ! `g6calc_lasthalf` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    integer(c_int) function g6calc_lasthalf_all(nj, ni, index, xi, vi, eps2, h2, acc, jerk, pot) &
-        bind(C, name="g6calc_lasthalf_all_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: nj
-      integer(c_int), intent(in) :: ni
-      integer(c_int), intent(in) :: index(*)
-      real(c_double), intent(in) :: xi(3, *)
-      real(c_double), intent(in) :: vi(3, *)
-      real(c_double), intent(in) :: eps2
-      real(c_double), intent(in) :: h2(*)
-      real(c_double), intent(inout) :: acc(3, *)
-      real(c_double), intent(inout) :: jerk(3, *)
-      real(c_double), intent(inout) :: pot(*)
-    end function g6calc_lasthalf_all
-
-    ! `g6calc_lasthalf2` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    integer(c_int) function g6calc_lasthalf2_all(nj, ni, index, xi, vi, eps2, h2, acc, jerk, &
-        pot, nnbindex) bind(C, name="g6calc_lasthalf2_all_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: nj
-      integer(c_int), intent(in) :: ni
-      integer(c_int), intent(in) :: index(*)
-      real(c_double), intent(in) :: xi(3, *)
-      real(c_double), intent(in) :: vi(3, *)
-      real(c_double), intent(in) :: eps2
-      real(c_double), intent(in) :: h2(*)
-      real(c_double), intent(inout) :: acc(3, *)
-      real(c_double), intent(inout) :: jerk(3, *)
-      real(c_double), intent(inout) :: pot(*)
-      integer(c_int), intent(inout) :: nnbindex(*)
-    end function g6calc_lasthalf2_all
 
     ! As `g6calc_firsthalf` with `eps2` by reference in C too: one number if `mode` is odd, and
     ! `eps2[ni]`, one for each i-particle, if it is even. The original library calls it with
@@ -583,23 +426,6 @@ module kirin
       integer(c_int), intent(in) :: mode
     end subroutine g6calc_firsthalf0
 
-    ! `g6calc_firsthalf0` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    subroutine g6calc_firsthalf0_all(nj, ni, index, xi, vi, aold, jold, phiold, eps2, h2, mode) &
-        bind(C, name="g6calc_firsthalf0_all_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: nj
-      integer(c_int), intent(in) :: ni
-      integer(c_int), intent(in) :: index(*)
-      real(c_double), intent(in) :: xi(3, *)
-      real(c_double), intent(in) :: vi(3, *)
-      real(c_double), intent(in) :: aold(3, *)
-      real(c_double), intent(in) :: jold(3, *)
-      real(c_double), intent(in) :: phiold(*)
-      real(c_double), intent(in) :: eps2
-      real(c_double), intent(in) :: h2(*)
-      integer(c_int), intent(in) :: mode
-    end subroutine g6calc_firsthalf0_all
-
     ! As `g6calc_lasthalf` with `eps2` by reference in C too; see `g6calc_firsthalf0`.
     integer(c_int) function g6calc_lasthalf0(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
         jerk, pot, mode) bind(C, name="g6calc_lasthalf0_")
@@ -618,41 +444,6 @@ module kirin
       integer(c_int), intent(in) :: mode
     end function g6calc_lasthalf0
 
-    ! `g6calc_lasthalf0` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    integer(c_int) function g6calc_lasthalf0_all(nj, ni, index, xi, vi, eps2, h2, acc, jerk, &
-        pot, mode) bind(C, name="g6calc_lasthalf0_all_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: nj
-      integer(c_int), intent(in) :: ni
-      integer(c_int), intent(in) :: index(*)
-      real(c_double), intent(in) :: xi(3, *)
-      real(c_double), intent(in) :: vi(3, *)
-      real(c_double), intent(in) :: eps2
-      real(c_double), intent(in) :: h2(*)
-      real(c_double), intent(inout) :: acc(3, *)
-      real(c_double), intent(inout) :: jerk(3, *)
-      real(c_double), intent(inout) :: pot(*)
-      integer(c_int), intent(in) :: mode
-    end function g6calc_lasthalf0_all
-
-    ! `g6_read_neighbour_list` for all boards at once, which is what a cluster of kirin is:
-    ! cluster 0.
-    integer(c_int) function g6_read_neighbour_list_all() bind(C, &
-        name="g6_read_neighbour_list_all_")
-      import :: c_int
-    end function g6_read_neighbour_list_all
-
-    ! `g6_get_neighbour_list` for all boards at once, which is what a cluster of kirin is: cluster
-    ! 0.
-    integer(c_int) function g6_get_neighbour_list_all(ipipe, maxlength, nblen, nbl) bind(C, &
-        name="g6_get_neighbour_list_all_")
-      import :: c_int
-      integer(c_int), intent(in) :: ipipe
-      integer(c_int), intent(in) :: maxlength
-      integer(c_int), intent(inout) :: nblen
-      integer(c_int), intent(inout) :: nbl(*)
-    end function g6_get_neighbour_list_all
-
     ! Sets the number of i-particles for `g6_get_force`.
     subroutine g6_set_nip(cluster_id, nip) bind(C, name="g6_set_nip_")
       import :: c_int
@@ -660,24 +451,12 @@ module kirin
       integer(c_int), intent(in) :: nip
     end subroutine g6_set_nip
 
-    ! `g6_set_nip` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    subroutine g6_set_nip_all(nip) bind(C, name="g6_set_nip_all_")
-      import :: c_int
-      integer(c_int), intent(in) :: nip
-    end subroutine g6_set_nip_all
-
     ! Sets the number of j-particles (addresses `0..njp`) for `g6_get_force`.
     subroutine g6_set_njp(cluster_id, njp) bind(C, name="g6_set_njp_")
       import :: c_int
       integer(c_int), intent(in) :: cluster_id
       integer(c_int), intent(in) :: njp
     end subroutine g6_set_njp
-
-    ! `g6_set_njp` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    subroutine g6_set_njp_all(njp) bind(C, name="g6_set_njp_all_")
-      import :: c_int
-      integer(c_int), intent(in) :: njp
-    end subroutine g6_set_njp_all
 
     ! Sets the fixed-point scales of one pipeline from the expected acceleration, jerk and
     ! potential.
@@ -695,21 +474,6 @@ module kirin
       real(c_double), intent(in) :: ffactor
     end subroutine g6_set_i_particle_scales_from_real_value
 
-    ! `g6_set_i_particle_scales_from_real_value` for all boards at once, which is what a cluster
-    ! of kirin is: cluster 0.
-    !
-    ! Accepted without effect: floating-point sums need no scale.
-    subroutine g6_set_i_particle_scales_from_real_value_all(address, acc, jerk, phi, jfactor, &
-        ffactor) bind(C, name="g6_set_i_particle_scales_from_real_value_all_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: address
-      real(c_double), intent(in) :: acc(3)
-      real(c_double), intent(in) :: jerk(3)
-      real(c_double), intent(in) :: phi
-      real(c_double), intent(in) :: jfactor
-      real(c_double), intent(in) :: ffactor
-    end subroutine g6_set_i_particle_scales_from_real_value_all
-
     ! Loads i-particle register `address` (from 0) with label, position, velocity, squared
     ! softening length and squared neighbour radius.
     integer(c_int) function g6_set_i_particle(cluster_id, address, index, x, v, eps2, h2) &
@@ -724,18 +488,6 @@ module kirin
       real(c_double), intent(in) :: h2
     end function g6_set_i_particle
 
-    ! `g6_set_i_particle` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    integer(c_int) function g6_set_i_particle_all(address, index, x, v, eps2, h2) bind(C, &
-        name="g6_set_i_particle_all_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: address
-      integer(c_int), intent(in) :: index
-      real(c_double), intent(in) :: x(3)
-      real(c_double), intent(in) :: v(3)
-      real(c_double), intent(in) :: eps2
-      real(c_double), intent(in) :: h2
-    end function g6_set_i_particle_all
-
     ! Computes the forces on the i-particle registers `0..nip` and writes `acc[nip][3]`,
     ! `jerk[nip][3]`, `phi[nip]`, and zeros to `flag[nip]`.
     integer(c_int) function g6_get_force(cluster_id, acc, jerk, phi, flag) bind(C, &
@@ -747,16 +499,6 @@ module kirin
       real(c_double), intent(inout) :: phi(*)
       integer(c_int), intent(inout) :: flag(*)
     end function g6_get_force
-
-    ! `g6_get_force` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    integer(c_int) function g6_get_force_all(acc, jerk, phi, flag) bind(C, &
-        name="g6_get_force_all_")
-      import :: c_double, c_int
-      real(c_double), intent(inout) :: acc(3, *)
-      real(c_double), intent(inout) :: jerk(3, *)
-      real(c_double), intent(inout) :: phi(*)
-      integer(c_int), intent(inout) :: flag(*)
-    end function g6_get_force_all
 
     ! As `g6_get_force`, and writes the labels of the nearest neighbours to `nnbindex[nip]`.
     integer(c_int) function g6_get_force_etc(cluster_id, acc, jerk, phi, nnbindex, flag) bind(C, &
@@ -770,17 +512,6 @@ module kirin
       integer(c_int), intent(inout) :: flag(*)
     end function g6_get_force_etc
 
-    ! `g6_get_force_etc` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    integer(c_int) function g6_get_force_etc_all(acc, jerk, phi, nnbindex, flag) bind(C, &
-        name="g6_get_force_etc_all_")
-      import :: c_double, c_int
-      real(c_double), intent(inout) :: acc(3, *)
-      real(c_double), intent(inout) :: jerk(3, *)
-      real(c_double), intent(inout) :: phi(*)
-      integer(c_int), intent(inout) :: nnbindex(*)
-      integer(c_int), intent(inout) :: flag(*)
-    end function g6_get_force_etc_all
-
     ! Writes the predicted positions and velocities of the j-particles at addresses `0..nj`; zeros
     ! where there is none.
     subroutine g6_get_predicted_j_particles(cluster_id, nj, x, v) bind(C, &
@@ -792,27 +523,12 @@ module kirin
       real(c_double), intent(inout) :: v(3, *)
     end subroutine g6_get_predicted_j_particles
 
-    ! `g6_get_predicted_j_particles` for all boards at once, which is what a cluster of kirin is:
-    ! cluster 0.
-    subroutine g6_get_predicted_j_particles_all(nj, x, v) bind(C, &
-        name="g6_get_predicted_j_particles_all_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: nj
-      real(c_double), intent(inout) :: x(3, *)
-      real(c_double), intent(inout) :: v(3, *)
-    end subroutine g6_get_predicted_j_particles_all
-
     ! Returns a number of j-particles for which there is always room (memory permitting there is
     ! room for any address).
     integer(c_int) function g6_getnjmax(cluster_id) bind(C, name="g6_getnjmax_")
       import :: c_int
       integer(c_int), intent(in) :: cluster_id
     end function g6_getnjmax
-
-    ! `g6_getnjmax` for all boards at once, which is what a cluster of kirin is: cluster 0.
-    integer(c_int) function g6_getnjmax_all() bind(C, name="g6_getnjmax_all_")
-      import :: c_int
-    end function g6_getnjmax_all
 
     ! ---- More of the original library's names
 
@@ -844,18 +560,6 @@ module kirin
       real(c_double), intent(in) :: x(3)
     end function g6_set_j_particle_multisend
 
-    ! The same as `g6_set_j_particle_multisend_mxfast`.
-    integer(c_int) function g6_set_j_particle_multisend_mxf(cluster_id, nclusters, address, &
-        index, mass, x) bind(C, name="g6_set_j_particle_multisend_mxf_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: cluster_id
-      integer(c_int), intent(in) :: nclusters
-      integer(c_int), intent(in) :: address
-      integer(c_int), intent(in) :: index
-      real(c_double), intent(in) :: mass
-      real(c_double), intent(in) :: x(3)
-    end function g6_set_j_particle_multisend_mxf
-
     ! Loads the i-particle registers `address` to `address + nip - 1`: as `g6_set_i_particle` with
     ! arrays, each particle with its own softening.
     integer(c_int) function g6_set_i_particle_vector(cluster_id, address, nip, index, x, v, &
@@ -870,13 +574,6 @@ module kirin
       real(c_double), intent(in) :: eps2(*)
       real(c_double), intent(in) :: h2(*)
     end function g6_set_i_particle_vector
-
-    ! The same as `g6_set_njp`.
-    subroutine g6_set_njp_real(cluster_id, njp) bind(C, name="g6_set_njp_real_")
-      import :: c_int
-      integer(c_int), intent(in) :: cluster_id
-      integer(c_int), intent(in) :: njp
-    end subroutine g6_set_njp_real
 
     ! As `g6calc_lasthalf0`, and writes the labels of the nearest neighbours to `nnbindex[ni]`.
     integer(c_int) function g6calc_lasthalf0a(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
@@ -1053,7 +750,223 @@ module kirin
       import :: c_int
     end function g6_mccount
 
-    ! ---- Names of the 2007 kirin
+    ! ---- Calls for all boards at once
+
+    ! `g6_open` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6_open_all() bind(C, name="g6_open_all_")
+      import :: c_int
+    end function g6_open_all
+
+    ! `g6_close` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6_close_all() bind(C, name="g6_close_all_")
+      import :: c_int
+    end function g6_close_all
+
+    ! `g6_set_ti` for all boards at once, that is for cluster 0.
+    subroutine g6_set_ti_all(ti) bind(C, name="g6_set_ti_all_")
+      import :: c_double
+      real(c_double), intent(in) :: ti
+    end subroutine g6_set_ti_all
+
+    ! `g6_set_j_particle` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6_set_j_particle_all(address, index, tj, dtj, mass, a2by18, a1by6, &
+        aby2, v, x) bind(C, name="g6_set_j_particle_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: tj
+      real(c_double), intent(in) :: dtj
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: a2by18(3)
+      real(c_double), intent(in) :: a1by6(3)
+      real(c_double), intent(in) :: aby2(3)
+      real(c_double), intent(in) :: v(3)
+      real(c_double), intent(in) :: x(3)
+    end function g6_set_j_particle_all
+
+    ! `g6calc_firsthalf` for all boards at once, that is for cluster 0.
+    subroutine g6calc_firsthalf_all(nj, ni, index, xi, vi, aold, jold, phiold, eps2, h2) bind(C, &
+        name="g6calc_firsthalf_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: aold(3, *)
+      real(c_double), intent(in) :: jold(3, *)
+      real(c_double), intent(in) :: phiold(*)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+    end subroutine g6calc_firsthalf_all
+
+    ! `g6calc_lasthalf` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6calc_lasthalf_all(nj, ni, index, xi, vi, eps2, h2, acc, jerk, pot) &
+        bind(C, name="g6calc_lasthalf_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+    end function g6calc_lasthalf_all
+
+    ! `g6calc_lasthalf2` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6calc_lasthalf2_all(nj, ni, index, xi, vi, eps2, h2, acc, jerk, &
+        pot, nnbindex) bind(C, name="g6calc_lasthalf2_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+    end function g6calc_lasthalf2_all
+
+    ! `g6_read_neighbour_list` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6_read_neighbour_list_all() bind(C, &
+        name="g6_read_neighbour_list_all_")
+      import :: c_int
+    end function g6_read_neighbour_list_all
+
+    ! `g6_get_neighbour_list` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6_get_neighbour_list_all(ipipe, maxlength, nblen, nbl) bind(C, &
+        name="g6_get_neighbour_list_all_")
+      import :: c_int
+      integer(c_int), intent(in) :: ipipe
+      integer(c_int), intent(in) :: maxlength
+      integer(c_int), intent(inout) :: nblen
+      integer(c_int), intent(inout) :: nbl(*)
+    end function g6_get_neighbour_list_all
+
+    ! `g6_set_j_particle_mxonly` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6_set_j_particle_mxonly_all(address, index, mass, x) bind(C, &
+        name="g6_set_j_particle_mxonly_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: x(3)
+    end function g6_set_j_particle_mxonly_all
+
+    ! `g6calc_firsthalf0` for all boards at once, that is for cluster 0.
+    subroutine g6calc_firsthalf0_all(nj, ni, index, xi, vi, aold, jold, phiold, eps2, h2, mode) &
+        bind(C, name="g6calc_firsthalf0_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: aold(3, *)
+      real(c_double), intent(in) :: jold(3, *)
+      real(c_double), intent(in) :: phiold(*)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      integer(c_int), intent(in) :: mode
+    end subroutine g6calc_firsthalf0_all
+
+    ! `g6calc_lasthalf0` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6calc_lasthalf0_all(nj, ni, index, xi, vi, eps2, h2, acc, jerk, &
+        pot, mode) bind(C, name="g6calc_lasthalf0_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(in) :: mode
+    end function g6calc_lasthalf0_all
+
+    ! `g6_set_nip` for all boards at once, that is for cluster 0.
+    subroutine g6_set_nip_all(nip) bind(C, name="g6_set_nip_all_")
+      import :: c_int
+      integer(c_int), intent(in) :: nip
+    end subroutine g6_set_nip_all
+
+    ! `g6_set_njp` for all boards at once, that is for cluster 0.
+    subroutine g6_set_njp_all(njp) bind(C, name="g6_set_njp_all_")
+      import :: c_int
+      integer(c_int), intent(in) :: njp
+    end subroutine g6_set_njp_all
+
+    ! `g6_set_i_particle_scales_from_real_value` for all boards at once, that is for cluster 0.
+    !
+    ! Accepted without effect: floating-point sums need no scale.
+    subroutine g6_set_i_particle_scales_from_real_value_all(address, acc, jerk, phi, jfactor, &
+        ffactor) bind(C, name="g6_set_i_particle_scales_from_real_value_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: address
+      real(c_double), intent(in) :: acc(3)
+      real(c_double), intent(in) :: jerk(3)
+      real(c_double), intent(in) :: phi
+      real(c_double), intent(in) :: jfactor
+      real(c_double), intent(in) :: ffactor
+    end subroutine g6_set_i_particle_scales_from_real_value_all
+
+    ! `g6_set_i_particle` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6_set_i_particle_all(address, index, x, v, eps2, h2) bind(C, &
+        name="g6_set_i_particle_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: x(3)
+      real(c_double), intent(in) :: v(3)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2
+    end function g6_set_i_particle_all
+
+    ! `g6_get_force` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6_get_force_all(acc, jerk, phi, flag) bind(C, &
+        name="g6_get_force_all_")
+      import :: c_double, c_int
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: phi(*)
+      integer(c_int), intent(inout) :: flag(*)
+    end function g6_get_force_all
+
+    ! `g6_get_force_etc` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6_get_force_etc_all(acc, jerk, phi, nnbindex, flag) bind(C, &
+        name="g6_get_force_etc_all_")
+      import :: c_double, c_int
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: phi(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+      integer(c_int), intent(inout) :: flag(*)
+    end function g6_get_force_etc_all
+
+    ! `g6_get_predicted_j_particles` for all boards at once, that is for cluster 0.
+    subroutine g6_get_predicted_j_particles_all(nj, x, v) bind(C, &
+        name="g6_get_predicted_j_particles_all_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(inout) :: x(3, *)
+      real(c_double), intent(inout) :: v(3, *)
+    end subroutine g6_get_predicted_j_particles_all
+
+    ! `g6_getnjmax` for all boards at once, that is for cluster 0.
+    integer(c_int) function g6_getnjmax_all() bind(C, name="g6_getnjmax_all_")
+      import :: c_int
+    end function g6_getnjmax_all
+
+    ! ---- Other names of these calls: those of the 2007 kirin, and of other libraries
 
     ! The same as `g6_open`.
     integer(c_int) function GPU_g6_open(cluster_id) bind(C, name="GPU_g6_open_")
@@ -1068,9 +981,31 @@ module kirin
     end function GPU_g6_close
 
     ! The same as `g6_npipes`.
+    integer(c_int) function g6_get_number_of_pipelines() bind(C, &
+        name="g6_get_number_of_pipelines_")
+      import :: c_int
+    end function g6_get_number_of_pipelines
+
+    ! The same as `g6_npipes`.
     integer(c_int) function GPU_g6_npipes() bind(C, name="GPU_g6_npipes_")
       import :: c_int
     end function GPU_g6_npipes
+
+    ! The same as `g6_set_tunit`.
+    !
+    ! Accepted without effect: kirin computes in floating point.
+    subroutine GPU_g6_set_tunit(newtunit) bind(C, name="GPU_g6_set_tunit_")
+      import :: c_int
+      integer(c_int), intent(in) :: newtunit
+    end subroutine GPU_g6_set_tunit
+
+    ! The same as `g6_set_xunit`.
+    !
+    ! Accepted without effect: kirin computes in floating point.
+    subroutine GPU_g6_set_xunit(newxunit) bind(C, name="GPU_g6_set_xunit_")
+      import :: c_int
+      integer(c_int), intent(in) :: newxunit
+    end subroutine GPU_g6_set_xunit
 
     ! The same as `g6_set_ti`.
     subroutine GPU_g6_set_ti(cluster_id, ti) bind(C, name="GPU_g6_set_ti_")
@@ -1096,18 +1031,6 @@ module kirin
       real(c_double), intent(in) :: x(3)
     end function GPU_g6_set_j_particle
 
-    ! The same as `g6_set_j_particle_multisend_mxfast`.
-    integer(c_int) function GPU_g6_set_j_particle_multisend_mxfast(cluster_id, nclusters, &
-        address, index, mass, x) bind(C, name="GPU_g6_set_j_particle_multisend_mxfast_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: cluster_id
-      integer(c_int), intent(in) :: nclusters
-      integer(c_int), intent(in) :: address
-      integer(c_int), intent(in) :: index
-      real(c_double), intent(in) :: mass
-      real(c_double), intent(in) :: x(3)
-    end function GPU_g6_set_j_particle_multisend_mxfast
-
     ! The same as `g6calc_firsthalf`.
     subroutine GPU_g6calc_firsthalf(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, eps2, &
         h2) bind(C, name="GPU_g6calc_firsthalf_")
@@ -1124,23 +1047,6 @@ module kirin
       real(c_double), intent(in) :: eps2
       real(c_double), intent(in) :: h2(*)
     end subroutine GPU_g6calc_firsthalf
-
-    ! The same as `g6calc_lasthalf`.
-    integer(c_int) function GPU_g6calc_lasthalf(cluster_id, nj, ni, index, xi, vi, eps2, h2, &
-        acc, jerk, pot) bind(C, name="GPU_g6calc_lasthalf_")
-      import :: c_double, c_int
-      integer(c_int), intent(in) :: cluster_id
-      integer(c_int), intent(in) :: nj
-      integer(c_int), intent(in) :: ni
-      integer(c_int), intent(in) :: index(*)
-      real(c_double), intent(in) :: xi(3, *)
-      real(c_double), intent(in) :: vi(3, *)
-      real(c_double), intent(in) :: eps2
-      real(c_double), intent(in) :: h2(*)
-      real(c_double), intent(inout) :: acc(3, *)
-      real(c_double), intent(inout) :: jerk(3, *)
-      real(c_double), intent(inout) :: pot(*)
-    end function GPU_g6calc_lasthalf
 
     ! The same as `g6calc_firsthalf`.
     subroutine GPU2_g6calc_firsthalf(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, &
@@ -1160,6 +1066,40 @@ module kirin
     end subroutine GPU2_g6calc_firsthalf
 
     ! The same as `g6calc_lasthalf`.
+    integer(c_int) function g6calc_lasthalfn(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
+        jerk, pot) bind(C, name="g6calc_lasthalfn_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+    end function g6calc_lasthalfn
+
+    ! The same as `g6calc_lasthalf`.
+    integer(c_int) function GPU_g6calc_lasthalf(cluster_id, nj, ni, index, xi, vi, eps2, h2, &
+        acc, jerk, pot) bind(C, name="GPU_g6calc_lasthalf_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+    end function GPU_g6calc_lasthalf
+
+    ! The same as `g6calc_lasthalf`.
     integer(c_int) function GPU2_g6calc_lasthalf(cluster_id, nj, ni, index, xi, vi, eps2, h2, &
         acc, jerk, pot) bind(C, name="GPU2_g6calc_lasthalf_")
       import :: c_double, c_int
@@ -1175,6 +1115,24 @@ module kirin
       real(c_double), intent(inout) :: jerk(3, *)
       real(c_double), intent(inout) :: pot(*)
     end function GPU2_g6calc_lasthalf
+
+    ! The same as `g6calc_lasthalf2`.
+    integer(c_int) function g6calc_lasthalf2n(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
+        jerk, pot, nnbindex) bind(C, name="g6calc_lasthalf2n_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+    end function g6calc_lasthalf2n
 
     ! The same as `g6calc_lasthalf2`.
     integer(c_int) function GPU2_g6calc_lasthalf2(cluster_id, nj, ni, index, xi, vi, eps2, h2, &
@@ -1195,6 +1153,13 @@ module kirin
     end function GPU2_g6calc_lasthalf2
 
     ! The same as `g6_read_neighbour_list`.
+    integer(c_int) function g6_read_neighbour_list_old(cluster_id) bind(C, &
+        name="g6_read_neighbour_list_old_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+    end function g6_read_neighbour_list_old
+
+    ! The same as `g6_read_neighbour_list`.
     integer(c_int) function GPU_g6_read_neighbour_list(cluster_id) bind(C, &
         name="GPU_g6_read_neighbour_list_")
       import :: c_int
@@ -1212,32 +1177,9 @@ module kirin
       integer(c_int), intent(inout) :: nbl(*)
     end function GPU_g6_get_neighbour_list
 
-    ! The same as `g6_set_neighbour_list_sort_mode`.
-    subroutine GPU_g6_set_neighbour_list_sort_mode(mode) bind(C, &
-        name="GPU_g6_set_neighbour_list_sort_mode")
-      import :: c_int
-      integer(c_int), value :: mode
-    end subroutine GPU_g6_set_neighbour_list_sort_mode
-
-    ! The same as `g6_set_tunit`.
-    !
-    ! Accepted without effect: like the call without the prefix.
-    subroutine GPU_g6_set_tunit(newtunit) bind(C, name="GPU_g6_set_tunit_")
-      import :: c_int
-      integer(c_int), intent(in) :: newtunit
-    end subroutine GPU_g6_set_tunit
-
-    ! The same as `g6_set_xunit`.
-    !
-    ! Accepted without effect: like the call without the prefix.
-    subroutine GPU_g6_set_xunit(newxunit) bind(C, name="GPU_g6_set_xunit_")
-      import :: c_int
-      integer(c_int), intent(in) :: newxunit
-    end subroutine GPU_g6_set_xunit
-
     ! The same as `g6_initialize_jp_buffer`.
     !
-    ! Accepted without effect: like the call without the prefix.
+    ! Accepted without effect: writes are always staged.
     subroutine GPU_g6_initialize_jp_buffer(cluster_id, size) bind(C, &
         name="GPU_g6_initialize_jp_buffer_")
       import :: c_int
@@ -1247,25 +1189,15 @@ module kirin
 
     ! The same as `g6_flush_jp_buffer`.
     !
-    ! Accepted without effect: like the call without the prefix.
+    ! Accepted without effect: every write takes effect at the next block by itself.
     subroutine GPU_g6_flush_jp_buffer(cluster_id) bind(C, name="GPU_g6_flush_jp_buffer_")
       import :: c_int
       integer(c_int), intent(in) :: cluster_id
     end subroutine GPU_g6_flush_jp_buffer
 
-    ! The same as `g6_flush_jp_buffer_and_multisend`.
-    !
-    ! Accepted without effect: like the call without the prefix.
-    integer(c_int) function GPU_g6_flush_jp_buffer_and_multisend(cluster_id, nclusters) bind(C, &
-        name="GPU_g6_flush_jp_buffer_and_multisend")
-      import :: c_int
-      integer(c_int), value :: cluster_id
-      integer(c_int), value :: nclusters
-    end function GPU_g6_flush_jp_buffer_and_multisend
-
     ! The same as `g6_reset`.
     !
-    ! Accepted without effect: like the call without the prefix.
+    ! Accepted without effect: there is no hardware to reset.
     integer(c_int) function GPU_g6_reset(cluster_id) bind(C, name="GPU_g6_reset_")
       import :: c_int
       integer(c_int), intent(in) :: cluster_id
@@ -1273,32 +1205,30 @@ module kirin
 
     ! The same as `g6_reset_fofpga`.
     !
-    ! Accepted without effect: like the call without the prefix.
+    ! Accepted without effect: there is no hardware to reset.
     integer(c_int) function GPU_g6_reset_fofpga(cluster_id) bind(C, name="GPU_g6_reset_fofpga_")
       import :: c_int
       integer(c_int), intent(in) :: cluster_id
     end function GPU_g6_reset_fofpga
 
-    ! The same as `g6_print_chip_status`.
-    !
-    ! Accepted without effect: like the call without the prefix.
-    integer(c_int) function GPU_g6_print_chip_status(cluster_id) bind(C, &
-        name="GPU_g6_print_chip_status")
-      import :: c_int
-      integer(c_int), value :: cluster_id
-    end function GPU_g6_print_chip_status
-
     ! The same as `g6_reinitialize`.
     !
-    ! Accepted without effect: like the call without the prefix.
+    ! Accepted without effect: there is no hardware to bring back.
     integer(c_int) function GPU_g6_reinitialize(cluster_id) bind(C, name="GPU_g6_reinitialize")
       import :: c_int
       integer(c_int), value :: cluster_id
     end function GPU_g6_reinitialize
 
+    ! The same as `g6_set_neighbour_list_sort_mode`.
+    subroutine GPU_g6_set_neighbour_list_sort_mode(mode) bind(C, &
+        name="GPU_g6_set_neighbour_list_sort_mode")
+      import :: c_int
+      integer(c_int), value :: mode
+    end subroutine GPU_g6_set_neighbour_list_sort_mode
+
     ! The same as `g6_set_overflow_flag_test_mode`.
     !
-    ! Accepted without effect: like the call without the prefix.
+    ! Accepted without effect: floating-point sums do not overflow that way.
     subroutine GPU_g6_set_overflow_flag_test_mode(aflag, jflag, pflag) bind(C, &
         name="GPU_g6_set_overflow_flag_test_mode")
       import :: c_int
@@ -1306,6 +1236,75 @@ module kirin
       integer(c_int), value :: jflag
       integer(c_int), value :: pflag
     end subroutine GPU_g6_set_overflow_flag_test_mode
+
+    ! The same as `g6_print_chip_status`.
+    !
+    ! Accepted without effect: there are no chips.
+    integer(c_int) function GPU_g6_print_chip_status(cluster_id) bind(C, &
+        name="GPU_g6_print_chip_status")
+      import :: c_int
+      integer(c_int), value :: cluster_id
+    end function GPU_g6_print_chip_status
+
+    ! The same as `g6_set_j_particle_multisend_mxfast`.
+    integer(c_int) function g6_set_j_particle_multisend_mxf(cluster_id, nclusters, address, &
+        index, mass, x) bind(C, name="g6_set_j_particle_multisend_mxf_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nclusters
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: x(3)
+    end function g6_set_j_particle_multisend_mxf
+
+    ! The same as `g6_set_j_particle_multisend_mxfast`.
+    integer(c_int) function GPU_g6_set_j_particle_multisend_mxfast(cluster_id, nclusters, &
+        address, index, mass, x) bind(C, name="GPU_g6_set_j_particle_multisend_mxfast_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nclusters
+      integer(c_int), intent(in) :: address
+      integer(c_int), intent(in) :: index
+      real(c_double), intent(in) :: mass
+      real(c_double), intent(in) :: x(3)
+    end function GPU_g6_set_j_particle_multisend_mxfast
+
+    ! The same as `g6_flush_jp_buffer_and_multisend`.
+    !
+    ! Accepted without effect: every write takes effect at the next block by itself.
+    integer(c_int) function GPU_g6_flush_jp_buffer_and_multisend(cluster_id, nclusters) bind(C, &
+        name="GPU_g6_flush_jp_buffer_and_multisend")
+      import :: c_int
+      integer(c_int), value :: cluster_id
+      integer(c_int), value :: nclusters
+    end function GPU_g6_flush_jp_buffer_and_multisend
+
+    ! The same as `g6calc_lasthalf2p`.
+    integer(c_int) function g6calc_lasthalf2np(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &
+        jerk, pot, nnbindex, rnnb) bind(C, name="g6calc_lasthalf2np_")
+      import :: c_double, c_float, c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: index(*)
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: vi(3, *)
+      real(c_double), intent(in) :: eps2
+      real(c_double), intent(in) :: h2(*)
+      real(c_double), intent(inout) :: acc(3, *)
+      real(c_double), intent(inout) :: jerk(3, *)
+      real(c_double), intent(inout) :: pot(*)
+      integer(c_int), intent(inout) :: nnbindex(*)
+      real(c_float), intent(inout) :: rnnb(*)
+    end function g6calc_lasthalf2np
+
+    ! The same as `g6_set_njp`.
+    subroutine g6_set_njp_real(cluster_id, njp) bind(C, name="g6_set_njp_real_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: njp
+    end subroutine g6_set_njp_real
 
     ! ---- kirin's own
 

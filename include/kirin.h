@@ -37,25 +37,24 @@ extern "C" {
 /* The GRAPE-6 interface */
 
 /**
- * Opens cluster `cluster_id`. On an open one it is harmless and keeps the j-particles.
+ * Opens cluster `cluster_id`. If it is open already, nothing changes and its j-particles are kept.
  *
- * Ids are names: any integer, none of them a device number. An id that was never opened stands for
- * the only open cluster, if there is exactly one. GRAPE-6 numbered its boards with it.
+ * Any integer is a valid id; it is a name and not a device number. If exactly one cluster is open,
+ * an id that was never opened stands for that one. On GRAPE-6 the id was the number of a board.
  */
 int g6_open(int cluster_id);
 
 /**
- * Closes cluster `cluster_id` and forgets its j-particles and its time. Nothing happens where none
- * is open.
+ * Closes cluster `cluster_id` and frees its j-particles. If it is not open, nothing happens.
  */
 int g6_close(int cluster_id);
 
 /**
- * Returns the number of pipelines: how many i-particles a call should bring at most.
+ * Returns the number of pipelines: the most i-particles that one call should bring.
  *
- * Constant, and valid before `g6_open`. 48 by default, as on GRAPE-6: codes with fixed arrays rely
- * on it (NBODY4). `KIRIN_NPIPES` changes it, for clients that take any number. kirin accepts
- * blocks of any number of i-particles, whatever is set.
+ * The number is constant and may be asked for before `g6_open`. It is 48 as on GRAPE-6, on which
+ * codes with fixed arrays rely (NBODY4); `KIRIN_NPIPES` sets another. kirin itself accepts blocks
+ * of any size.
  */
 int g6_npipes(void);
 
@@ -79,20 +78,20 @@ int g6_set_xunit(int newxunit);
 
 /**
  * Sets the time `ti` to which the j-particles are predicted, from the next `g6calc_firsthalf` on.
- * It is 0 before the first call.
+ * Before the first call it is 0.
  */
 int g6_set_ti(int cluster_id, double ti);
 
 /**
- * Stores a j-particle at `address` (from 0, in any order; the last write wins), for the next
- * `g6calc_firsthalf`.
+ * Stores a j-particle at `address`, for the next `g6calc_firsthalf`.
  *
- * `index` is the particle's label: any integer, used to exclude a particle from its own force and
- * to name neighbours. `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a sixth of
- * the jerk) and `a2by18[3]` (an eighteenth of the second derivative of the acceleration) hold at
- * the time `tj`, in any units with G = 1; `mass` may be 0. `dtj`, the particle's step, scaled the
- * fixed-point time of GRAPE-6 and is not used. Returns a negative code where the address is
- * negative or has no memory; nothing is stored then.
+ * Addresses begin at 0 and may come in any order; the last write wins. `index` is the particle's
+ * label: any integer. It names neighbours, and a particle exerts no force on an i-particle with
+ * its own label. `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a sixth of the
+ * jerk) and `a2by18[3]` (an eighteenth of the second derivative of the acceleration) hold at the
+ * time `tj`, in any units with G = 1; `mass` may be 0. `dtj`, the particle's step, scaled the
+ * fixed-point time of GRAPE-6 and is not used. Returns a negative code, and stores nothing, if the
+ * address is negative or there is no memory for it.
  */
 int g6_set_j_particle(int cluster_id,
                       int address,
@@ -112,8 +111,9 @@ int g6_set_j_particle(int cluster_id,
  *
  * `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are their labels, predicted positions and velocities;
  * `eps2` is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`, `jold`,
- * `phiold` were scaling hints for the fixed-point sums of GRAPE-6 and are not read. Everything is
- * copied before the return. A block whose results were not fetched is given up.
+ * `phiold` were scaling hints for the fixed-point sums of GRAPE-6 and are not read. The arrays are
+ * copied, so the client may change them after the return. A block whose results were not fetched
+ * is dropped.
  */
 int g6calc_firsthalf(int cluster_id,
                      int nj,
@@ -132,10 +132,11 @@ int g6calc_firsthalf(int cluster_id,
  *
  * With r = x_j - x_i, v = v_j - v_i and s = r^2 + eps^2: acc = sum m r / s^(3/2), jerk = sum m (v
  * / s^(3/2) - 3 (r.v) r / s^(5/2)), pot = -sum m / s^(1/2), over all j with another label. A pair
- * with s = 0 adds nothing. Without a block that waits, the whole calculation is done from this
- * call's own arguments. A smaller `ni` than the block's returns the first results, a larger one is
- * refused. On GRAPE-6 a nonzero return asked for a repetition; kirin returns nonzero for illegal
- * arguments only.
+ * with s = 0 adds nothing. If no block waits, this call does the whole calculation with its own
+ * arguments. With a smaller `ni` than the block's it returns the first results; a larger one is
+ * refused. A nonzero return asked for a repetition on GRAPE-6; here it means that the arguments
+ * are illegal or memory is lacking. Neighbour lists are available after every form of this call;
+ * Phantom-GRAPE made them only in the forms whose names end in `n`.
  */
 int g6calc_lasthalf(int cluster_id,
                     int nj,
@@ -150,12 +151,12 @@ int g6calc_lasthalf(int cluster_id,
                     double *pot);
 
 /**
- * As `g6calc_lasthalf`, and writes the label of each i-particle's nearest neighbour to
+ * As `g6calc_lasthalf`; also writes the label of each i-particle's nearest neighbour to
  * `nnbindex[ni]`.
  *
- * The distance is not softened, the own label does not count, of equally near ones the lowest
- * address is taken. Where there is no neighbour, a -1 that is there on entry stays and anything
- * else becomes 0 (`KIRIN_NO_NEIGHBOUR`).
+ * Distances are not softened and the own label does not count. Of equally near particles the one
+ * with the lowest address is taken. If there is no neighbour, an entry that is -1 before the call
+ * stays -1, and any other becomes 0 (`KIRIN_NO_NEIGHBOUR` changes this).
  */
 int g6calc_lasthalf2(int cluster_id,
                      int nj,
@@ -171,20 +172,20 @@ int g6calc_lasthalf2(int cluster_id,
                      int *nnbindex);
 
 /**
- * Makes the neighbour lists of the last block ready. Returns 0, or 1 if they do not fit into
- * memory or have more than 2^28 entries together (GRAPE-6: do not fit into its list memory), with
- * a line on stderr; the client then shrinks its radii and computes the block again.
+ * Makes the neighbour lists of the last block. Returns 0, or 1 with a line on stderr if there is
+ * no memory for them or they have more than 2^28 entries together; on GRAPE-6, if they overflowed
+ * its list memory. The client then shrinks its radii and computes the block again.
  */
 int g6_read_neighbour_list(int cluster_id);
 
 /**
- * Copies the neighbour list of the block's i-particle `ipipe` (from 0) to `nbl`, at most
- * `maxlength` labels, and their number to `*nblen`.
+ * Copies the neighbour list of i-particle `ipipe` of the block (from 0): at most `maxlength`
+ * labels to `nbl[maxlength]`, and their number to `*nblen`.
  *
- * In the list are the labels of all j-particles with r^2 < h^2 (strictly, not softened), in
- * ascending order (see `g6_set_neighbour_list_sort_mode`), the particle's own label if there are
- * more than 48 pipelines (as kira expects). Returns 0, or 1 if the list is longer than
- * `maxlength`; `*nblen` is `maxlength` then.
+ * The list has the labels of all j-particles with r^2 < h^2, without softening, in ascending order
+ * (see `g6_set_neighbour_list_sort_mode`). The own label is in it if there are more than 48
+ * pipelines, as kira expects. Returns 0, or 1 if the list is longer than `maxlength`; `*nblen` is
+ * then `maxlength`.
  */
 int g6_get_neighbour_list(int cluster_id, int ipipe, int maxlength, int *nblen, int *nbl);
 
@@ -215,11 +216,6 @@ int g6_reset(int cluster_id);
  * Accepted without effect: there is no hardware to reset.
  */
 int g6_reset_fofpga(int cluster_id);
-
-/**
- * The same as `g6_read_neighbour_list`, under the name for an older bus.
- */
-int g6_read_neighbour_list_old(int cluster_id);
 
 /**
  * Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
@@ -267,11 +263,6 @@ int g6_get_neighbour_list_sort_mode(void);
  * Accepted without effect: floating-point sums do not overflow that way.
  */
 int g6_set_overflow_flag_test_mode(int aflag, int jflag, int pflag);
-
-/**
- * The same as `g6_npipes`.
- */
-int g6_get_number_of_pipelines(void);
 
 /**
  * Prints the state of the chips, on the hardware.
@@ -335,55 +326,6 @@ int g6calc_lasthalf2p(int cluster_id,
                       double *pot,
                       int *nnbindex,
                       float *rnnb);
-
-/**
- * The same as `g6calc_lasthalf`. In Phantom-GRAPE only this form makes neighbour lists; here they
- * are always to be had.
- */
-int g6calc_lasthalfn(int cluster_id,
-                     int nj,
-                     int ni,
-                     const int *index,
-                     double (*xi)[3],
-                     double (*vi)[3],
-                     double eps2,
-                     const double *h2,
-                     double (*acc)[3],
-                     double (*jerk)[3],
-                     double *pot);
-
-/**
- * The same as `g6calc_lasthalf2`; see `g6calc_lasthalfn`.
- */
-int g6calc_lasthalf2n(int cluster_id,
-                      int nj,
-                      int ni,
-                      const int *index,
-                      double (*xi)[3],
-                      double (*vi)[3],
-                      double eps2,
-                      const double *h2,
-                      double (*acc)[3],
-                      double (*jerk)[3],
-                      double *pot,
-                      int *nnbindex);
-
-/**
- * The same as `g6calc_lasthalf2p`; see `g6calc_lasthalfn`.
- */
-int g6calc_lasthalf2np(int cluster_id,
-                       int nj,
-                       int ni,
-                       const int *index,
-                       double (*xi)[3],
-                       double (*vi)[3],
-                       double eps2,
-                       const double *h2,
-                       double (*acc)[3],
-                       double (*jerk)[3],
-                       double *pot,
-                       int *nnbindex,
-                       float *rnnb);
 
 /**
  * A hook for debugging Phantom-GRAPE.
@@ -535,11 +477,6 @@ int g6_reset_(const int *cluster_id);
 int g6_reset_fofpga_(const int *cluster_id);
 
 /**
- * `g6_read_neighbour_list_old` with scalars by reference.
- */
-int g6_read_neighbour_list_old_(const int *cluster_id);
-
-/**
  * `g6_setup_njdata` with scalars by reference.
  */
 int g6_setup_njdata_(const int *cluster_id, const int *nj);
@@ -563,11 +500,6 @@ int g6_get_neighbour_list_sort_mode_(void);
  * `g6_set_overflow_flag_test_mode` with scalars by reference.
  */
 int g6_set_overflow_flag_test_mode_(const void *aflag, const void *jflag, const void *pflag);
-
-/**
- * `g6_get_number_of_pipelines` with scalars by reference.
- */
-int g6_get_number_of_pipelines_(void);
 
 /**
  * `g6_print_chip_status` with scalars by reference.
@@ -607,54 +539,6 @@ int g6calc_lasthalf2p_(const int *cluster_id,
                        float *rnnb);
 
 /**
- * `g6calc_lasthalfn` with scalars by reference.
- */
-int g6calc_lasthalfn_(const int *cluster_id,
-                      const int *nj,
-                      const int *ni,
-                      const int *index,
-                      double (*xi)[3],
-                      double (*vi)[3],
-                      const double *eps2,
-                      const double *h2,
-                      double (*acc)[3],
-                      double (*jerk)[3],
-                      double *pot);
-
-/**
- * `g6calc_lasthalf2n` with scalars by reference.
- */
-int g6calc_lasthalf2n_(const int *cluster_id,
-                       const int *nj,
-                       const int *ni,
-                       const int *index,
-                       double (*xi)[3],
-                       double (*vi)[3],
-                       const double *eps2,
-                       const double *h2,
-                       double (*acc)[3],
-                       double (*jerk)[3],
-                       double *pot,
-                       int *nnbindex);
-
-/**
- * `g6calc_lasthalf2np` with scalars by reference.
- */
-int g6calc_lasthalf2np_(const int *cluster_id,
-                        const int *nj,
-                        const int *ni,
-                        const int *index,
-                        double (*xi)[3],
-                        double (*vi)[3],
-                        const double *eps2,
-                        const double *h2,
-                        double (*acc)[3],
-                        double (*jerk)[3],
-                        double *pot,
-                        int *nnbindex,
-                        float *rnnb);
-
-/**
  * `g6_debugfunc` with scalars by reference.
  */
 int g6_debugfunc_(const int *value);
@@ -670,90 +554,12 @@ int g6_debugfunc_double_(const double *value);
 int g6_dump_(const double *t, const int *n, const double *mass, double (*x)[3], double (*v)[3]);
 
 #ifndef KIRIN_FORTRAN_NAMES_ONLY
-/* Calls for all boards at once, and the low-level calls */
-
-/**
- * `g6_open` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_open_all(void);
-
-/**
- * `g6_close` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_close_all(void);
-
-/**
- * `g6_set_ti` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_set_ti_all(double ti);
-
-/**
- * `g6_set_j_particle` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_set_j_particle_all(int address,
-                          int index,
-                          double tj,
-                          double dtj,
-                          double mass,
-                          const double *a2by18,
-                          const double *a1by6,
-                          const double *aby2,
-                          const double *v,
-                          const double *x);
+/* The low-level calls */
 
 /**
  * Stores mass and position only, at time 0 and at rest: the load of treecodes.
  */
 int g6_set_j_particle_mxonly(int cluster_id, int address, int index, double mass, const double *x);
-
-/**
- * `g6_set_j_particle_mxonly` for all boards at once, which is what a cluster of kirin is: cluster
- * 0.
- */
-int g6_set_j_particle_mxonly_all(int address, int index, double mass, const double *x);
-
-/**
- * `g6calc_firsthalf` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6calc_firsthalf_all(int nj,
-                         int ni,
-                         const int *index,
-                         double (*xi)[3],
-                         double (*vi)[3],
-                         double (*aold)[3],
-                         double (*jold)[3],
-                         const double *phiold,
-                         double eps2,
-                         const double *h2);
-
-/**
- * `g6calc_lasthalf` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6calc_lasthalf_all(int nj,
-                        int ni,
-                        const int *index,
-                        double (*xi)[3],
-                        double (*vi)[3],
-                        double eps2,
-                        const double *h2,
-                        double (*acc)[3],
-                        double (*jerk)[3],
-                        double *pot);
-
-/**
- * `g6calc_lasthalf2` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6calc_lasthalf2_all(int nj,
-                         int ni,
-                         const int *index,
-                         double (*xi)[3],
-                         double (*vi)[3],
-                         double eps2,
-                         const double *h2,
-                         double (*acc)[3],
-                         double (*jerk)[3],
-                         double *pot,
-                         int *nnbindex);
 
 /**
  * As `g6calc_firsthalf` with `eps2` by reference in C too: one number if `mode` is odd, and
@@ -774,21 +580,6 @@ int g6calc_firsthalf0(int cluster_id,
                       int mode);
 
 /**
- * `g6calc_firsthalf0` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6calc_firsthalf0_all(int nj,
-                          int ni,
-                          const int *index,
-                          double (*xi)[3],
-                          double (*vi)[3],
-                          double (*aold)[3],
-                          double (*jold)[3],
-                          const double *phiold,
-                          const double *eps2,
-                          const double *h2,
-                          int mode);
-
-/**
  * As `g6calc_lasthalf` with `eps2` by reference in C too; see `g6calc_firsthalf0`.
  */
 int g6calc_lasthalf0(int cluster_id,
@@ -805,49 +596,14 @@ int g6calc_lasthalf0(int cluster_id,
                      int mode);
 
 /**
- * `g6calc_lasthalf0` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6calc_lasthalf0_all(int nj,
-                         int ni,
-                         const int *index,
-                         double (*xi)[3],
-                         double (*vi)[3],
-                         const double *eps2,
-                         const double *h2,
-                         double (*acc)[3],
-                         double (*jerk)[3],
-                         double *pot,
-                         int mode);
-
-/**
- * `g6_read_neighbour_list` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_read_neighbour_list_all(void);
-
-/**
- * `g6_get_neighbour_list` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_get_neighbour_list_all(int ipipe, int maxlength, int *nblen, int *nbl);
-
-/**
  * Sets the number of i-particles for `g6_get_force`.
  */
 int g6_set_nip(int cluster_id, int nip);
 
 /**
- * `g6_set_nip` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_set_nip_all(int nip);
-
-/**
  * Sets the number of j-particles (addresses `0..njp`) for `g6_get_force`.
  */
 int g6_set_njp(int cluster_id, int njp);
-
-/**
- * `g6_set_njp` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_set_njp_all(int njp);
 
 /**
  * Sets the fixed-point scales of one pipeline from the expected acceleration, jerk and potential.
@@ -863,19 +619,6 @@ int g6_set_i_particle_scales_from_real_value(int cluster_id,
                                              double ffactor);
 
 /**
- * `g6_set_i_particle_scales_from_real_value` for all boards at once, which is what a cluster of
- * kirin is: cluster 0.
- *
- * Accepted without effect: floating-point sums need no scale.
- */
-int g6_set_i_particle_scales_from_real_value_all(int address,
-                                                 const double *acc,
-                                                 const double *jerk,
-                                                 double phi,
-                                                 double jfactor,
-                                                 double ffactor);
-
-/**
  * Loads i-particle register `address` (from 0) with label, position, velocity, squared softening
  * length and squared neighbour radius.
  */
@@ -888,25 +631,10 @@ int g6_set_i_particle(int cluster_id,
                       double h2);
 
 /**
- * `g6_set_i_particle` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_set_i_particle_all(int address,
-                          int index,
-                          const double *x,
-                          const double *v,
-                          double eps2,
-                          double h2);
-
-/**
  * Computes the forces on the i-particle registers `0..nip` and writes `acc[nip][3]`,
  * `jerk[nip][3]`, `phi[nip]`, and zeros to `flag[nip]`.
  */
 int g6_get_force(int cluster_id, double (*acc)[3], double (*jerk)[3], double *phi, int *flag);
-
-/**
- * `g6_get_force` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_get_force_all(double (*acc)[3], double (*jerk)[3], double *phi, int *flag);
 
 /**
  * As `g6_get_force`, and writes the labels of the nearest neighbours to `nnbindex[nip]`.
@@ -919,68 +647,19 @@ int g6_get_force_etc(int cluster_id,
                      int *flag);
 
 /**
- * `g6_get_force_etc` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_get_force_etc_all(double (*acc)[3],
-                         double (*jerk)[3],
-                         double *phi,
-                         int *nnbindex,
-                         int *flag);
-
-/**
  * Writes the predicted positions and velocities of the j-particles at addresses `0..nj`; zeros
  * where there is none.
  */
 int g6_get_predicted_j_particles(int cluster_id, int nj, double (*x)[3], double (*v)[3]);
 
 /**
- * `g6_get_predicted_j_particles` for all boards at once, which is what a cluster of kirin is:
- * cluster 0.
- */
-int g6_get_predicted_j_particles_all(int nj, double (*x)[3], double (*v)[3]);
-
-/**
  * Returns a number of j-particles for which there is always room (memory permitting there is room
  * for any address).
  */
 int g6_getnjmax(int cluster_id);
-
-/**
- * `g6_getnjmax` for all boards at once, which is what a cluster of kirin is: cluster 0.
- */
-int g6_getnjmax_all(void);
 #endif /* KIRIN_FORTRAN_NAMES_ONLY */
 
-/* Calls for all boards at once, and the low-level calls: Fortran spellings */
-
-/**
- * `g6_open_all` with scalars by reference.
- */
-int g6_open_all_(void);
-
-/**
- * `g6_close_all` with scalars by reference.
- */
-int g6_close_all_(void);
-
-/**
- * `g6_set_ti_all` with scalars by reference.
- */
-int g6_set_ti_all_(const double *ti);
-
-/**
- * `g6_set_j_particle_all` with scalars by reference.
- */
-int g6_set_j_particle_all_(const int *address,
-                           const int *index,
-                           const double *tj,
-                           const double *dtj,
-                           const double *mass,
-                           const double *a2by18,
-                           const double *a1by6,
-                           const double *aby2,
-                           const double *v,
-                           const double *x);
+/* The low-level calls: Fortran spellings */
 
 /**
  * `g6_set_j_particle_mxonly` with scalars by reference.
@@ -990,57 +669,6 @@ int g6_set_j_particle_mxonly_(const int *cluster_id,
                               const int *index,
                               const double *mass,
                               const double *x);
-
-/**
- * `g6_set_j_particle_mxonly_all` with scalars by reference.
- */
-int g6_set_j_particle_mxonly_all_(const int *address,
-                                  const int *index,
-                                  const double *mass,
-                                  const double *x);
-
-/**
- * `g6calc_firsthalf_all` with scalars by reference.
- */
-int g6calc_firsthalf_all_(const int *nj,
-                          const int *ni,
-                          const int *index,
-                          double (*xi)[3],
-                          double (*vi)[3],
-                          double (*aold)[3],
-                          double (*jold)[3],
-                          const double *phiold,
-                          const double *eps2,
-                          const double *h2);
-
-/**
- * `g6calc_lasthalf_all` with scalars by reference.
- */
-int g6calc_lasthalf_all_(const int *nj,
-                         const int *ni,
-                         const int *index,
-                         double (*xi)[3],
-                         double (*vi)[3],
-                         const double *eps2,
-                         const double *h2,
-                         double (*acc)[3],
-                         double (*jerk)[3],
-                         double *pot);
-
-/**
- * `g6calc_lasthalf2_all` with scalars by reference.
- */
-int g6calc_lasthalf2_all_(const int *nj,
-                          const int *ni,
-                          const int *index,
-                          double (*xi)[3],
-                          double (*vi)[3],
-                          const double *eps2,
-                          const double *h2,
-                          double (*acc)[3],
-                          double (*jerk)[3],
-                          double *pot,
-                          int *nnbindex);
 
 /**
  * `g6calc_firsthalf0` with scalars by reference.
@@ -1059,21 +687,6 @@ int g6calc_firsthalf0_(const int *cluster_id,
                        const int *mode);
 
 /**
- * `g6calc_firsthalf0_all` with scalars by reference.
- */
-int g6calc_firsthalf0_all_(const int *nj,
-                           const int *ni,
-                           const int *index,
-                           double (*xi)[3],
-                           double (*vi)[3],
-                           double (*aold)[3],
-                           double (*jold)[3],
-                           const double *phiold,
-                           const double *eps2,
-                           const double *h2,
-                           const int *mode);
-
-/**
  * `g6calc_lasthalf0` with scalars by reference.
  */
 int g6calc_lasthalf0_(const int *cluster_id,
@@ -1090,49 +703,14 @@ int g6calc_lasthalf0_(const int *cluster_id,
                       const int *mode);
 
 /**
- * `g6calc_lasthalf0_all` with scalars by reference.
- */
-int g6calc_lasthalf0_all_(const int *nj,
-                          const int *ni,
-                          const int *index,
-                          double (*xi)[3],
-                          double (*vi)[3],
-                          const double *eps2,
-                          const double *h2,
-                          double (*acc)[3],
-                          double (*jerk)[3],
-                          double *pot,
-                          const int *mode);
-
-/**
- * `g6_read_neighbour_list_all` with scalars by reference.
- */
-int g6_read_neighbour_list_all_(void);
-
-/**
- * `g6_get_neighbour_list_all` with scalars by reference.
- */
-int g6_get_neighbour_list_all_(const int *ipipe, const int *maxlength, int *nblen, int *nbl);
-
-/**
  * `g6_set_nip` with scalars by reference.
  */
 int g6_set_nip_(const int *cluster_id, const int *nip);
 
 /**
- * `g6_set_nip_all` with scalars by reference.
- */
-int g6_set_nip_all_(const int *nip);
-
-/**
  * `g6_set_njp` with scalars by reference.
  */
 int g6_set_njp_(const int *cluster_id, const int *njp);
-
-/**
- * `g6_set_njp_all` with scalars by reference.
- */
-int g6_set_njp_all_(const int *njp);
 
 /**
  * `g6_set_i_particle_scales_from_real_value` with scalars by reference.
@@ -1146,16 +724,6 @@ int g6_set_i_particle_scales_from_real_value_(const int *cluster_id,
                                               const double *ffactor);
 
 /**
- * `g6_set_i_particle_scales_from_real_value_all` with scalars by reference.
- */
-int g6_set_i_particle_scales_from_real_value_all_(const int *address,
-                                                  const double *acc,
-                                                  const double *jerk,
-                                                  const double *phi,
-                                                  const double *jfactor,
-                                                  const double *ffactor);
-
-/**
  * `g6_set_i_particle` with scalars by reference.
  */
 int g6_set_i_particle_(const int *cluster_id,
@@ -1167,16 +735,6 @@ int g6_set_i_particle_(const int *cluster_id,
                        const double *h2);
 
 /**
- * `g6_set_i_particle_all` with scalars by reference.
- */
-int g6_set_i_particle_all_(const int *address,
-                           const int *index,
-                           const double *x,
-                           const double *v,
-                           const double *eps2,
-                           const double *h2);
-
-/**
  * `g6_get_force` with scalars by reference.
  */
 int g6_get_force_(const int *cluster_id,
@@ -1184,11 +742,6 @@ int g6_get_force_(const int *cluster_id,
                   double (*jerk)[3],
                   double *phi,
                   int *flag);
-
-/**
- * `g6_get_force_all` with scalars by reference.
- */
-int g6_get_force_all_(double (*acc)[3], double (*jerk)[3], double *phi, int *flag);
 
 /**
  * `g6_get_force_etc` with scalars by reference.
@@ -1201,15 +754,6 @@ int g6_get_force_etc_(const int *cluster_id,
                       int *flag);
 
 /**
- * `g6_get_force_etc_all` with scalars by reference.
- */
-int g6_get_force_etc_all_(double (*acc)[3],
-                          double (*jerk)[3],
-                          double *phi,
-                          int *nnbindex,
-                          int *flag);
-
-/**
  * `g6_get_predicted_j_particles` with scalars by reference.
  */
 int g6_get_predicted_j_particles_(const int *cluster_id,
@@ -1218,19 +762,9 @@ int g6_get_predicted_j_particles_(const int *cluster_id,
                                   double (*v)[3]);
 
 /**
- * `g6_get_predicted_j_particles_all` with scalars by reference.
- */
-int g6_get_predicted_j_particles_all_(const int *nj, double (*x)[3], double (*v)[3]);
-
-/**
  * `g6_getnjmax` with scalars by reference.
  */
 int g6_getnjmax_(const int *cluster_id);
-
-/**
- * `g6_getnjmax_all` with scalars by reference.
- */
-int g6_getnjmax_all_(void);
 
 #ifndef KIRIN_FORTRAN_NAMES_ONLY
 /* More of the original library's names */
@@ -1334,16 +868,6 @@ int g6_set_j_particle_multisend_(const int *cluster_id,
                                  const double *x);
 
 /**
- * The same as `g6_set_j_particle_multisend_mxfast`.
- */
-int g6_set_j_particle_multisend_mxf_(const int *cluster_id,
-                                     const int *nclusters,
-                                     const int *address,
-                                     const int *index,
-                                     const double *mass,
-                                     const double *x);
-
-/**
  * Loads the i-particle registers `address` to `address + nip - 1`: as `g6_set_i_particle` with
  * arrays, each particle with its own softening.
  */
@@ -1355,11 +879,6 @@ int g6_set_i_particle_vector_(const int *cluster_id,
                               double (*v)[3],
                               const double *eps2,
                               const double *h2);
-
-/**
- * The same as `g6_set_njp`.
- */
-int g6_set_njp_real_(const int *cluster_id, const int *njp);
 
 /**
  * As `g6calc_lasthalf0`, and writes the labels of the nearest neighbours to `nnbindex[ni]`.
@@ -1484,7 +1003,360 @@ int g6_setmccount_(const int *mccount);
 int g6_mccount_(void);
 
 #ifndef KIRIN_FORTRAN_NAMES_ONLY
-/* Names of the 2007 kirin */
+/* Calls for all boards at once */
+
+/**
+ * `g6_open` for all boards at once, that is for cluster 0.
+ */
+int g6_open_all(void);
+
+/**
+ * `g6_close` for all boards at once, that is for cluster 0.
+ */
+int g6_close_all(void);
+
+/**
+ * `g6_set_ti` for all boards at once, that is for cluster 0.
+ */
+int g6_set_ti_all(double ti);
+
+/**
+ * `g6_set_j_particle` for all boards at once, that is for cluster 0.
+ */
+int g6_set_j_particle_all(int address,
+                          int index,
+                          double tj,
+                          double dtj,
+                          double mass,
+                          const double *a2by18,
+                          const double *a1by6,
+                          const double *aby2,
+                          const double *v,
+                          const double *x);
+
+/**
+ * `g6calc_firsthalf` for all boards at once, that is for cluster 0.
+ */
+int g6calc_firsthalf_all(int nj,
+                         int ni,
+                         const int *index,
+                         double (*xi)[3],
+                         double (*vi)[3],
+                         double (*aold)[3],
+                         double (*jold)[3],
+                         const double *phiold,
+                         double eps2,
+                         const double *h2);
+
+/**
+ * `g6calc_lasthalf` for all boards at once, that is for cluster 0.
+ */
+int g6calc_lasthalf_all(int nj,
+                        int ni,
+                        const int *index,
+                        double (*xi)[3],
+                        double (*vi)[3],
+                        double eps2,
+                        const double *h2,
+                        double (*acc)[3],
+                        double (*jerk)[3],
+                        double *pot);
+
+/**
+ * `g6calc_lasthalf2` for all boards at once, that is for cluster 0.
+ */
+int g6calc_lasthalf2_all(int nj,
+                         int ni,
+                         const int *index,
+                         double (*xi)[3],
+                         double (*vi)[3],
+                         double eps2,
+                         const double *h2,
+                         double (*acc)[3],
+                         double (*jerk)[3],
+                         double *pot,
+                         int *nnbindex);
+
+/**
+ * `g6_read_neighbour_list` for all boards at once, that is for cluster 0.
+ */
+int g6_read_neighbour_list_all(void);
+
+/**
+ * `g6_get_neighbour_list` for all boards at once, that is for cluster 0.
+ */
+int g6_get_neighbour_list_all(int ipipe, int maxlength, int *nblen, int *nbl);
+
+/**
+ * `g6_set_j_particle_mxonly` for all boards at once, that is for cluster 0.
+ */
+int g6_set_j_particle_mxonly_all(int address, int index, double mass, const double *x);
+
+/**
+ * `g6calc_firsthalf0` for all boards at once, that is for cluster 0.
+ */
+int g6calc_firsthalf0_all(int nj,
+                          int ni,
+                          const int *index,
+                          double (*xi)[3],
+                          double (*vi)[3],
+                          double (*aold)[3],
+                          double (*jold)[3],
+                          const double *phiold,
+                          const double *eps2,
+                          const double *h2,
+                          int mode);
+
+/**
+ * `g6calc_lasthalf0` for all boards at once, that is for cluster 0.
+ */
+int g6calc_lasthalf0_all(int nj,
+                         int ni,
+                         const int *index,
+                         double (*xi)[3],
+                         double (*vi)[3],
+                         const double *eps2,
+                         const double *h2,
+                         double (*acc)[3],
+                         double (*jerk)[3],
+                         double *pot,
+                         int mode);
+
+/**
+ * `g6_set_nip` for all boards at once, that is for cluster 0.
+ */
+int g6_set_nip_all(int nip);
+
+/**
+ * `g6_set_njp` for all boards at once, that is for cluster 0.
+ */
+int g6_set_njp_all(int njp);
+
+/**
+ * `g6_set_i_particle_scales_from_real_value` for all boards at once, that is for cluster 0.
+ *
+ * Accepted without effect: floating-point sums need no scale.
+ */
+int g6_set_i_particle_scales_from_real_value_all(int address,
+                                                 const double *acc,
+                                                 const double *jerk,
+                                                 double phi,
+                                                 double jfactor,
+                                                 double ffactor);
+
+/**
+ * `g6_set_i_particle` for all boards at once, that is for cluster 0.
+ */
+int g6_set_i_particle_all(int address,
+                          int index,
+                          const double *x,
+                          const double *v,
+                          double eps2,
+                          double h2);
+
+/**
+ * `g6_get_force` for all boards at once, that is for cluster 0.
+ */
+int g6_get_force_all(double (*acc)[3], double (*jerk)[3], double *phi, int *flag);
+
+/**
+ * `g6_get_force_etc` for all boards at once, that is for cluster 0.
+ */
+int g6_get_force_etc_all(double (*acc)[3],
+                         double (*jerk)[3],
+                         double *phi,
+                         int *nnbindex,
+                         int *flag);
+
+/**
+ * `g6_get_predicted_j_particles` for all boards at once, that is for cluster 0.
+ */
+int g6_get_predicted_j_particles_all(int nj, double (*x)[3], double (*v)[3]);
+
+/**
+ * `g6_getnjmax` for all boards at once, that is for cluster 0.
+ */
+int g6_getnjmax_all(void);
+#endif /* KIRIN_FORTRAN_NAMES_ONLY */
+
+/* Calls for all boards at once: Fortran spellings */
+
+/**
+ * `g6_open_all` with scalars by reference.
+ */
+int g6_open_all_(void);
+
+/**
+ * `g6_close_all` with scalars by reference.
+ */
+int g6_close_all_(void);
+
+/**
+ * `g6_set_ti_all` with scalars by reference.
+ */
+int g6_set_ti_all_(const double *ti);
+
+/**
+ * `g6_set_j_particle_all` with scalars by reference.
+ */
+int g6_set_j_particle_all_(const int *address,
+                           const int *index,
+                           const double *tj,
+                           const double *dtj,
+                           const double *mass,
+                           const double *a2by18,
+                           const double *a1by6,
+                           const double *aby2,
+                           const double *v,
+                           const double *x);
+
+/**
+ * `g6calc_firsthalf_all` with scalars by reference.
+ */
+int g6calc_firsthalf_all_(const int *nj,
+                          const int *ni,
+                          const int *index,
+                          double (*xi)[3],
+                          double (*vi)[3],
+                          double (*aold)[3],
+                          double (*jold)[3],
+                          const double *phiold,
+                          const double *eps2,
+                          const double *h2);
+
+/**
+ * `g6calc_lasthalf_all` with scalars by reference.
+ */
+int g6calc_lasthalf_all_(const int *nj,
+                         const int *ni,
+                         const int *index,
+                         double (*xi)[3],
+                         double (*vi)[3],
+                         const double *eps2,
+                         const double *h2,
+                         double (*acc)[3],
+                         double (*jerk)[3],
+                         double *pot);
+
+/**
+ * `g6calc_lasthalf2_all` with scalars by reference.
+ */
+int g6calc_lasthalf2_all_(const int *nj,
+                          const int *ni,
+                          const int *index,
+                          double (*xi)[3],
+                          double (*vi)[3],
+                          const double *eps2,
+                          const double *h2,
+                          double (*acc)[3],
+                          double (*jerk)[3],
+                          double *pot,
+                          int *nnbindex);
+
+/**
+ * `g6_read_neighbour_list_all` with scalars by reference.
+ */
+int g6_read_neighbour_list_all_(void);
+
+/**
+ * `g6_get_neighbour_list_all` with scalars by reference.
+ */
+int g6_get_neighbour_list_all_(const int *ipipe, const int *maxlength, int *nblen, int *nbl);
+
+/**
+ * `g6_set_j_particle_mxonly_all` with scalars by reference.
+ */
+int g6_set_j_particle_mxonly_all_(const int *address,
+                                  const int *index,
+                                  const double *mass,
+                                  const double *x);
+
+/**
+ * `g6calc_firsthalf0_all` with scalars by reference.
+ */
+int g6calc_firsthalf0_all_(const int *nj,
+                           const int *ni,
+                           const int *index,
+                           double (*xi)[3],
+                           double (*vi)[3],
+                           double (*aold)[3],
+                           double (*jold)[3],
+                           const double *phiold,
+                           const double *eps2,
+                           const double *h2,
+                           const int *mode);
+
+/**
+ * `g6calc_lasthalf0_all` with scalars by reference.
+ */
+int g6calc_lasthalf0_all_(const int *nj,
+                          const int *ni,
+                          const int *index,
+                          double (*xi)[3],
+                          double (*vi)[3],
+                          const double *eps2,
+                          const double *h2,
+                          double (*acc)[3],
+                          double (*jerk)[3],
+                          double *pot,
+                          const int *mode);
+
+/**
+ * `g6_set_nip_all` with scalars by reference.
+ */
+int g6_set_nip_all_(const int *nip);
+
+/**
+ * `g6_set_njp_all` with scalars by reference.
+ */
+int g6_set_njp_all_(const int *njp);
+
+/**
+ * `g6_set_i_particle_scales_from_real_value_all` with scalars by reference.
+ */
+int g6_set_i_particle_scales_from_real_value_all_(const int *address,
+                                                  const double *acc,
+                                                  const double *jerk,
+                                                  const double *phi,
+                                                  const double *jfactor,
+                                                  const double *ffactor);
+
+/**
+ * `g6_set_i_particle_all` with scalars by reference.
+ */
+int g6_set_i_particle_all_(const int *address,
+                           const int *index,
+                           const double *x,
+                           const double *v,
+                           const double *eps2,
+                           const double *h2);
+
+/**
+ * `g6_get_force_all` with scalars by reference.
+ */
+int g6_get_force_all_(double (*acc)[3], double (*jerk)[3], double *phi, int *flag);
+
+/**
+ * `g6_get_force_etc_all` with scalars by reference.
+ */
+int g6_get_force_etc_all_(double (*acc)[3],
+                          double (*jerk)[3],
+                          double *phi,
+                          int *nnbindex,
+                          int *flag);
+
+/**
+ * `g6_get_predicted_j_particles_all` with scalars by reference.
+ */
+int g6_get_predicted_j_particles_all_(const int *nj, double (*x)[3], double (*v)[3]);
+
+/**
+ * `g6_getnjmax_all` with scalars by reference.
+ */
+int g6_getnjmax_all_(void);
+
+#ifndef KIRIN_FORTRAN_NAMES_ONLY
+/* Other names of these calls: those of the 2007 kirin, and of other libraries */
 
 /**
  * The same as `g6_open`.
@@ -1499,7 +1371,26 @@ int GPU_g6_close(int cluster_id);
 /**
  * The same as `g6_npipes`.
  */
+int g6_get_number_of_pipelines(void);
+
+/**
+ * The same as `g6_npipes`.
+ */
 int GPU_g6_npipes(void);
+
+/**
+ * The same as `g6_set_tunit`.
+ *
+ * Accepted without effect: kirin computes in floating point.
+ */
+int GPU_g6_set_tunit(int newtunit);
+
+/**
+ * The same as `g6_set_xunit`.
+ *
+ * Accepted without effect: kirin computes in floating point.
+ */
+int GPU_g6_set_xunit(int newxunit);
 
 /**
  * The same as `g6_set_ti`.
@@ -1539,6 +1430,21 @@ int GPU_g6calc_firsthalf(int cluster_id,
 /**
  * The same as `g6calc_lasthalf`.
  */
+int g6calc_lasthalfn(int cluster_id,
+                     int nj,
+                     int ni,
+                     const int *index,
+                     double (*xi)[3],
+                     double (*vi)[3],
+                     double eps2,
+                     const double *h2,
+                     double (*acc)[3],
+                     double (*jerk)[3],
+                     double *pot);
+
+/**
+ * The same as `g6calc_lasthalf`.
+ */
 int GPU_g6calc_lasthalf(int cluster_id,
                         int nj,
                         int ni,
@@ -1552,82 +1458,106 @@ int GPU_g6calc_lasthalf(int cluster_id,
                         double *pot);
 
 /**
- * The same as `g6_set_neighbour_list_sort_mode`.
+ * The same as `g6calc_lasthalf2`.
  */
-int GPU_g6_set_neighbour_list_sort_mode(int mode);
+int g6calc_lasthalf2n(int cluster_id,
+                      int nj,
+                      int ni,
+                      const int *index,
+                      double (*xi)[3],
+                      double (*vi)[3],
+                      double eps2,
+                      const double *h2,
+                      double (*acc)[3],
+                      double (*jerk)[3],
+                      double *pot,
+                      int *nnbindex);
 
 /**
- * The same as `g6_set_tunit`.
- *
- * Accepted without effect: like the call without the prefix.
+ * The same as `g6_read_neighbour_list`.
  */
-int GPU_g6_set_tunit(int newtunit);
-
-/**
- * The same as `g6_set_xunit`.
- *
- * Accepted without effect: like the call without the prefix.
- */
-int GPU_g6_set_xunit(int newxunit);
+int g6_read_neighbour_list_old(int cluster_id);
 
 /**
  * The same as `g6_initialize_jp_buffer`.
  *
- * Accepted without effect: like the call without the prefix.
+ * Accepted without effect: writes are always staged.
  */
 int GPU_g6_initialize_jp_buffer(int cluster_id, int size);
 
 /**
  * The same as `g6_flush_jp_buffer`.
  *
- * Accepted without effect: like the call without the prefix.
+ * Accepted without effect: every write takes effect at the next block by itself.
  */
 int GPU_g6_flush_jp_buffer(int cluster_id);
 
 /**
- * The same as `g6_flush_jp_buffer_and_multisend`.
- *
- * Accepted without effect: like the call without the prefix.
- */
-int GPU_g6_flush_jp_buffer_and_multisend(int cluster_id, int nclusters);
-
-/**
  * The same as `g6_reset`.
  *
- * Accepted without effect: like the call without the prefix.
+ * Accepted without effect: there is no hardware to reset.
  */
 int GPU_g6_reset(int cluster_id);
 
 /**
  * The same as `g6_reset_fofpga`.
  *
- * Accepted without effect: like the call without the prefix.
+ * Accepted without effect: there is no hardware to reset.
  */
 int GPU_g6_reset_fofpga(int cluster_id);
 
 /**
- * The same as `g6_print_chip_status`.
- *
- * Accepted without effect: like the call without the prefix.
- */
-int GPU_g6_print_chip_status(int cluster_id);
-
-/**
  * The same as `g6_reinitialize`.
  *
- * Accepted without effect: like the call without the prefix.
+ * Accepted without effect: there is no hardware to bring back.
  */
 int GPU_g6_reinitialize(int cluster_id);
 
 /**
+ * The same as `g6_set_neighbour_list_sort_mode`.
+ */
+int GPU_g6_set_neighbour_list_sort_mode(int mode);
+
+/**
  * The same as `g6_set_overflow_flag_test_mode`.
  *
- * Accepted without effect: like the call without the prefix.
+ * Accepted without effect: floating-point sums do not overflow that way.
  */
 int GPU_g6_set_overflow_flag_test_mode(int aflag, int jflag, int pflag);
+
+/**
+ * The same as `g6_print_chip_status`.
+ *
+ * Accepted without effect: there are no chips.
+ */
+int GPU_g6_print_chip_status(int cluster_id);
+
+/**
+ * The same as `g6_flush_jp_buffer_and_multisend`.
+ *
+ * Accepted without effect: every write takes effect at the next block by itself.
+ */
+int GPU_g6_flush_jp_buffer_and_multisend(int cluster_id, int nclusters);
+
+/**
+ * The same as `g6calc_lasthalf2p`.
+ */
+int g6calc_lasthalf2np(int cluster_id,
+                       int nj,
+                       int ni,
+                       const int *index,
+                       double (*xi)[3],
+                       double (*vi)[3],
+                       double eps2,
+                       const double *h2,
+                       double (*acc)[3],
+                       double (*jerk)[3],
+                       double *pot,
+                       int *nnbindex,
+                       float *rnnb);
 #endif /* KIRIN_FORTRAN_NAMES_ONLY */
 
-/* Names of the 2007 kirin: Fortran spellings */
+/* Other names of these calls: those of the 2007 kirin, and of other libraries: Fortran spellings */
 
 /**
  * `GPU_g6_open` with scalars by reference.
@@ -1640,9 +1570,24 @@ int GPU_g6_open_(const int *cluster_id);
 int GPU_g6_close_(const int *cluster_id);
 
 /**
+ * `g6_get_number_of_pipelines` with scalars by reference.
+ */
+int g6_get_number_of_pipelines_(void);
+
+/**
  * `GPU_g6_npipes` with scalars by reference.
  */
 int GPU_g6_npipes_(void);
+
+/**
+ * `GPU_g6_set_tunit` with scalars by reference.
+ */
+int GPU_g6_set_tunit_(const void *newtunit);
+
+/**
+ * `GPU_g6_set_xunit` with scalars by reference.
+ */
+int GPU_g6_set_xunit_(const void *newxunit);
 
 /**
  * `GPU_g6_set_ti` with scalars by reference.
@@ -1665,16 +1610,6 @@ int GPU_g6_set_j_particle_(const int *cluster_id,
                            const double *x);
 
 /**
- * The same as `g6_set_j_particle_multisend_mxfast`.
- */
-int GPU_g6_set_j_particle_multisend_mxfast_(const int *cluster_id,
-                                            const int *nclusters,
-                                            const int *address,
-                                            const int *index,
-                                            const double *mass,
-                                            const double *x);
-
-/**
  * `GPU_g6calc_firsthalf` with scalars by reference.
  */
 int GPU_g6calc_firsthalf_(const int *cluster_id,
@@ -1688,21 +1623,6 @@ int GPU_g6calc_firsthalf_(const int *cluster_id,
                           const double *phiold,
                           const double *eps2,
                           const double *h2);
-
-/**
- * `GPU_g6calc_lasthalf` with scalars by reference.
- */
-int GPU_g6calc_lasthalf_(const int *cluster_id,
-                         const int *nj,
-                         const int *ni,
-                         const int *index,
-                         double (*xi)[3],
-                         double (*vi)[3],
-                         const double *eps2,
-                         const double *h2,
-                         double (*acc)[3],
-                         double (*jerk)[3],
-                         double *pot);
 
 /**
  * The same as `g6calc_firsthalf`.
@@ -1720,6 +1640,36 @@ int GPU2_g6calc_firsthalf_(const int *cluster_id,
                            const double *h2);
 
 /**
+ * `g6calc_lasthalfn` with scalars by reference.
+ */
+int g6calc_lasthalfn_(const int *cluster_id,
+                      const int *nj,
+                      const int *ni,
+                      const int *index,
+                      double (*xi)[3],
+                      double (*vi)[3],
+                      const double *eps2,
+                      const double *h2,
+                      double (*acc)[3],
+                      double (*jerk)[3],
+                      double *pot);
+
+/**
+ * `GPU_g6calc_lasthalf` with scalars by reference.
+ */
+int GPU_g6calc_lasthalf_(const int *cluster_id,
+                         const int *nj,
+                         const int *ni,
+                         const int *index,
+                         double (*xi)[3],
+                         double (*vi)[3],
+                         const double *eps2,
+                         const double *h2,
+                         double (*acc)[3],
+                         double (*jerk)[3],
+                         double *pot);
+
+/**
  * The same as `g6calc_lasthalf`.
  */
 int GPU2_g6calc_lasthalf_(const int *cluster_id,
@@ -1733,6 +1683,22 @@ int GPU2_g6calc_lasthalf_(const int *cluster_id,
                           double (*acc)[3],
                           double (*jerk)[3],
                           double *pot);
+
+/**
+ * `g6calc_lasthalf2n` with scalars by reference.
+ */
+int g6calc_lasthalf2n_(const int *cluster_id,
+                       const int *nj,
+                       const int *ni,
+                       const int *index,
+                       double (*xi)[3],
+                       double (*vi)[3],
+                       const double *eps2,
+                       const double *h2,
+                       double (*acc)[3],
+                       double (*jerk)[3],
+                       double *pot,
+                       int *nnbindex);
 
 /**
  * The same as `g6calc_lasthalf2`.
@@ -1751,6 +1717,11 @@ int GPU2_g6calc_lasthalf2_(const int *cluster_id,
                            int *nnbindex);
 
 /**
+ * `g6_read_neighbour_list_old` with scalars by reference.
+ */
+int g6_read_neighbour_list_old_(const int *cluster_id);
+
+/**
  * The same as `g6_read_neighbour_list`.
  */
 int GPU_g6_read_neighbour_list_(const int *cluster_id);
@@ -1763,16 +1734,6 @@ int GPU_g6_get_neighbour_list_(const int *cluster_id,
                                const int *maxlength,
                                int *nblen,
                                int *nbl);
-
-/**
- * `GPU_g6_set_tunit` with scalars by reference.
- */
-int GPU_g6_set_tunit_(const void *newtunit);
-
-/**
- * `GPU_g6_set_xunit` with scalars by reference.
- */
-int GPU_g6_set_xunit_(const void *newxunit);
 
 /**
  * `GPU_g6_initialize_jp_buffer` with scalars by reference.
@@ -1793,6 +1754,48 @@ int GPU_g6_reset_(const int *cluster_id);
  * `GPU_g6_reset_fofpga` with scalars by reference.
  */
 int GPU_g6_reset_fofpga_(const int *cluster_id);
+
+/**
+ * The same as `g6_set_j_particle_multisend_mxfast`.
+ */
+int g6_set_j_particle_multisend_mxf_(const int *cluster_id,
+                                     const int *nclusters,
+                                     const int *address,
+                                     const int *index,
+                                     const double *mass,
+                                     const double *x);
+
+/**
+ * The same as `g6_set_j_particle_multisend_mxfast`.
+ */
+int GPU_g6_set_j_particle_multisend_mxfast_(const int *cluster_id,
+                                            const int *nclusters,
+                                            const int *address,
+                                            const int *index,
+                                            const double *mass,
+                                            const double *x);
+
+/**
+ * `g6calc_lasthalf2np` with scalars by reference.
+ */
+int g6calc_lasthalf2np_(const int *cluster_id,
+                        const int *nj,
+                        const int *ni,
+                        const int *index,
+                        double (*xi)[3],
+                        double (*vi)[3],
+                        const double *eps2,
+                        const double *h2,
+                        double (*acc)[3],
+                        double (*jerk)[3],
+                        double *pot,
+                        int *nnbindex,
+                        float *rnnb);
+
+/**
+ * The same as `g6_set_njp`.
+ */
+int g6_set_njp_real_(const int *cluster_id, const int *njp);
 
 /* kirin's own */
 

@@ -38,26 +38,26 @@ pub enum Error {
         /// The other call.
         by: &'static str,
     },
-    /// The memory for something cannot be had.
+    /// There is no memory.
     OutOfMemory {
         /// What the memory was for.
         purpose: &'static str,
     },
-    /// The neighbour lists of a block have more entries than they may have together.
+    /// The neighbour lists of a block have too many entries together.
     ListsTooLong {
-        /// How many they may have.
+        /// The most that they may have.
         at_most: usize,
     },
-    /// The call exists for the linker only.
+    /// The call exists only so that clients link.
     Unsupported {
         /// Why, in words.
         reason: &'static str,
     },
-    /// A signal handler has forked, and the threads at work on the call are the parent's.
+    /// A signal handler forked during the call, and the threads at work on it stayed with the parent.
     ThreadsLost,
-    /// A call from a signal handler that interrupted another call of the same thread.
+    /// A signal handler called while its thread was inside another call.
     InsideAnother,
-    /// A defect of kirin itself, caught at the boundary.
+    /// A defect of kirin itself: a panic, caught before it reached the client.
     Internal {
         /// The message of the panic.
         message: String,

@@ -7,7 +7,7 @@ use std::process::Command;
 use ffi_tests::{compiler, generate, library};
 use kirin::abi::{Call, INTERFACES, table};
 
-fn calls() -> impl Iterator<Item = &'static Call> {
+fn calls() -> impl Iterator<Item = Call> {
     table().into_iter().flat_map(|group| group.calls)
 }
 

@@ -3,42 +3,36 @@
 
 use std::ffi::c_int;
 
+use super::boundary::guard;
 use super::calls::*;
+use super::pointers;
 use super::table::{Argument, Call, Kind, Returns, Support};
-use super::{guard, pointers};
 
 calls! {
-    /// Returns the last i-particle whose fixed-point scale was changed during `g6calc_lasthalf`, or -1 for none,
-    /// which is always the answer here.
+    /// Returns the last i-particle whose fixed-point scale was changed during `g6calc_lasthalf`, or -1 for
+    /// none, which is always the answer here.
     ///
     /// NBODY4 passes an argument, which the original does not read either.
     implemented count [g6_changed_index g6_changed_index_]
     (cluster_id: unit) = Ok(-1);
 
-    /// As `g6_set_j_particle`, to the clusters `cluster_id` to `cluster_id + nclusters - 1`, as far as they are open, and to `cluster_id` in any case.
+    /// As `g6_set_j_particle`, to the clusters `cluster_id` to `cluster_id + nclusters - 1`, as far as they
+    /// are open, and to `cluster_id` in any case.
     implemented status [g6_set_j_particle_multisend g6_set_j_particle_multisend_]
     (
-        cluster_id: id, nclusters: int, address: int, index: int, tj: double, dtj: double, mass: double,
-        a2by18: vector, a1by6: vector, aby2: vector, v: vector, x: vector
-    ) = to_clusters(cluster_id, nclusters, |id| {
-        set_j_particle(id, address, index, [tj, dtj], mass, JVectors { a2by18, a1by6, aby2, v, x })
-    });
+        cluster_id: id, nclusters: int, address: int, index: int, tj: double, dtj: double,
+        mass: double, a2by18: vector, a1by6: vector, aby2: vector, v: vector, x: vector
+    )
+        = to_clusters(cluster_id, nclusters, |id| { set_j_particle(id, address, index, [tj, dtj], mass, JVectors { a2by18, a1by6, aby2, v, x }) });
 
-    /// The same as `g6_set_j_particle_multisend_mxfast`.
-    implemented status [- g6_set_j_particle_multisend_mxf_]
-    (cluster_id: id, nclusters: int, address: int, index: int, mass: double, x: vector)
-        = to_clusters(cluster_id, nclusters, |id| set_mass_position(id, address, index, mass, x));
-
-    /// Loads the i-particle registers `address` to `address + nip - 1`: as `g6_set_i_particle` with arrays, each particle with its own softening.
+    /// Loads the i-particle registers `address` to `address + nip - 1`: as `g6_set_i_particle` with arrays,
+    /// each particle with its own softening.
     implemented status [- g6_set_i_particle_vector_]
     (
-        cluster_id: id, address: int, nip: int, index: ints, x: vectors, v: vectors,
-        eps2: doubles, h2: doubles
-    ) = set_i_particles(cluster_id, address, nip, arrays(index, x, v, h2), eps2);
-
-    /// The same as `g6_set_njp`.
-    implemented nothing [- g6_set_njp_real_]
-    (cluster_id: id, njp: int) = set_njp(cluster_id, njp);
+        cluster_id: id, address: int, nip: int, index: ints, x: vectors, v: vectors, eps2: doubles,
+        h2: doubles
+    )
+        = set_i_particles(cluster_id, address, nip, arrays(index, x, v, h2), eps2);
 
     /// As `g6calc_lasthalf0`, and writes the labels of the nearest neighbours to `nnbindex[ni]`.
     implemented status [- g6calc_lasthalf0a_]
@@ -46,10 +40,8 @@ calls! {
         cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, eps2: double_ref,
         h2: doubles, acc: out_vectors, jerk: out_vectors, pot: out_doubles, nnbindex: out_ints,
         mode: int
-    ) = lasthalf2(
-        cluster_id, nj, ni, arrays(index, xi, vi, h2), by_mode(eps2, mode)?,
-        forces_to(acc, jerk, pot).nearest_to(nnbindex)
-    );
+    )
+        = lasthalf2( cluster_id, nj, ni, arrays(index, xi, vi, h2), by_mode(eps2, mode)?, forces_to(acc, jerk, pot).nearest_to(nnbindex) );
 
     /// Returns which overflow a flag of `g6_get_force` tells of, 0 for none.
     accepted("the flags of kirin's forces are zero") status [- g6_test_flag_]
@@ -60,7 +52,8 @@ calls! {
     (
         cluster_id: id, address: int, acc: vector, jerk: vector, phi: double, jfactor: double,
         ffactor: double
-    ) = nothing();
+    )
+        = nothing();
 
     /// Changes the scales of i-particle `address` after the overflow that `flag` tells of.
     accepted("floating-point sums need no scale") status [- g6_adjust_ip_scales_]
@@ -70,22 +63,25 @@ calls! {
     accepted("floating-point sums need no scale") status [- g6_copy_i_particle_scales_]
     (cluster_id: id, address: int, ascale: ints, jscale: ints, pscale: ints) = nothing();
 
-    /// Writes the scales of i-particle `address` to the entries of that number in three arrays. They stay as they are.
+    /// Writes the scales of i-particle `address` to the entries of that number in three arrays. They stay
+    /// as they are.
     accepted("floating-point sums need no scale") status [- g6_calc_i_particle_scales_from_real_value_]
     (
         cluster_id: id, address: int, acc: vector, jerk: vector, phi: double, jfactor: double,
         ffactor: double, ascale: out_ints, jscale: out_ints, pscale: out_ints
-    ) = nothing();
+    )
+        = nothing();
 
     /// Sets the scales that i-particle `address` has in later blocks.
     ///
-    /// In the original the C spelling ends with `phi`, which is a pointer in it too. No argument is looked at.
-    accepted("floating-point sums need no scale") status
-    [g6_preset_i_particle_scales_from_real_value g6_preset_i_particle_scales_from_real_value_]
+    /// In the original the C spelling ends with `phi`, which is a pointer in it too. No argument is looked
+    /// at.
+    accepted("floating-point sums need no scale") status [g6_preset_i_particle_scales_from_real_value g6_preset_i_particle_scales_from_real_value_]
     (
         cluster_id: id, address: int, acc: vector, jerk: vector, phi: double_ref, jfactor: unit,
         ffactor: unit
-    ) = nothing();
+    )
+        = nothing();
 
     /// Sets whether a simulator takes the place of the hardware.
     accepted("there is neither") status [g6_set_simulator_use g6_set_simulator_use_]

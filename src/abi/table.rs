@@ -1,5 +1,5 @@
-//! The table of all calls, from which the C header, the Fortran module and the
-//! README's list are made, and against which the library's symbols are checked.
+//! What the table of calls says of each. The C headers, the Fortran modules and the list of calls are
+//! made from it, and the library's symbols are checked against it.
 
 /// How far a call is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub struct Call {
 
 impl Call {
     /// The exported symbols.
-    pub fn symbols(&self) -> impl Iterator<Item = &'static str> {
+    pub fn symbols(self) -> impl Iterator<Item = &'static str> {
         self.c.into_iter().chain(self.fortran)
     }
 }
@@ -124,58 +124,12 @@ impl Interface {
 }
 
 /// Calls of one origin.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Group {
     /// Whose library has them.
     pub interface: Interface,
     /// Where the calls come from.
     pub title: &'static str,
     /// The calls.
-    pub calls: &'static [Call],
-}
-
-/// Every exported call.
-pub fn table() -> [Group; 8] {
-    [
-        Group {
-            interface: Interface::Grape6,
-            title: "The GRAPE-6 interface",
-            calls: super::interface::CALLS,
-        },
-        Group {
-            interface: Interface::Grape6,
-            title: "Calls for all boards at once, and the low-level calls",
-            calls: super::board::CALLS,
-        },
-        Group {
-            interface: Interface::Grape6,
-            title: "More of the original library's names",
-            calls: super::original::CALLS,
-        },
-        Group {
-            interface: Interface::Grape6,
-            title: "Names of the 2007 kirin",
-            calls: super::thesis::CALLS,
-        },
-        Group {
-            interface: Interface::Grape6,
-            title: "kirin's own",
-            calls: super::own::CALLS,
-        },
-        Group {
-            interface: Interface::Grape5,
-            title: "The GRAPE-5 interface",
-            calls: super::grape5::CALLS,
-        },
-        Group {
-            interface: Interface::Nbody6,
-            title: "The library of NBODY6++ and NBODY6",
-            calls: super::nbody6::CALLS,
-        },
-        Group {
-            interface: Interface::Nbody6,
-            title: "Irregular forces of NBODY6 and NBODY7, and their helpers",
-            calls: super::nbody6_irregular::CALLS,
-        },
-    ]
+    pub calls: Vec<Call>,
 }

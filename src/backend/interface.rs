@@ -1,4 +1,4 @@
-//! What every backend does: the trait, the block that it is given and the results it leaves.
+//! The interface of every backend: the trait, the force request and the results.
 
 use crate::error::Result;
 use crate::grape::jmemory::JMemory;
@@ -30,8 +30,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Makes them those of `ni` i-particles on which nothing acts, with nearest neighbours if they are
-    /// wanted.
+    /// Sets the results of `ni` i-particles to zero forces, and to no nearest neighbours if `nearest` is set.
     ///
     /// # Errors
     ///
@@ -50,19 +49,19 @@ impl Results {
 ///
 /// Between `start` and `finish` (or `cancel`) neither the memory nor the block changes.
 pub trait Backend: Send {
-    /// What it is, in a few words without line breaks.
+    /// The backend's name, in a few words on one line.
     fn name(&self) -> String;
 
-    /// Its arithmetic.
+    /// Its precision.
     fn precision(&self) -> Precision;
 
-    /// Whether a GPU computes, for which each call is a launch and a way there and back.
+    /// Whether a GPU computes, so that every call costs a launch and two transfers.
     fn on_gpu(&self) -> bool {
         false
     }
 
-    /// Begins with a block; the work may go on after the return. The only call at which a backend
-    /// may take note of what has changed in the memory.
+    /// Begins a block; the work may go on after the return. Only here may a backend note what has changed in
+    /// the memory.
     ///
     /// # Errors
     ///
@@ -79,8 +78,8 @@ pub trait Backend: Send {
     ///
     /// # Errors
     ///
-    /// The block cannot be computed here; `results` is then meaningless, and what the backend keeps from
-    /// block to block was given back where there was no memory.
+    /// The block cannot be computed here, and `results` is meaningless. If memory was lacking, the backend has
+    /// freed what it keeps from block to block.
     fn finish(
         &mut self,
         memory: &JMemory,
@@ -89,15 +88,15 @@ pub trait Backend: Send {
         results: &mut Results,
     ) -> Result<()>;
 
-    /// Has the next block timed, from `start` to `finish`.
+    /// Times the next block, from `start` to `finish`.
     fn measure(&mut self) {}
 
-    /// Parts of the time of the block that was timed last.
+    /// The parts of the time of the last timed block.
     fn phases(&self) -> Phases {
         Phases::default()
     }
 
-    /// How often a device failed and its work was done elsewhere.
+    /// How often another device or the CPU took over from a device that failed.
     fn recoveries(&self) -> u64 {
         0
     }
@@ -111,7 +110,7 @@ pub trait Backend: Send {
     ///
     /// # Errors
     ///
-    /// The lists do not fit into memory.
+    /// The lists have too many labels, or there is no memory for them.
     fn neighbour_lists(
         &mut self,
         memory: &JMemory,

@@ -1,5 +1,5 @@
-//! What computes forces. A backend sees the j-particle memory and one block of
-//! i-particles; it knows nothing of clusters, clients or call order.
+//! What computes forces. A backend sees the j-particle memory and one block of i-particles. It
+//! knows nothing of clusters, clients or the order of calls.
 
 pub mod cpu;
 pub mod cuda;

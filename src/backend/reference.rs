@@ -1,5 +1,5 @@
-//! The formulas as they stand in the literature, in plain double-precision
-//! loops: what every other backend is measured against.
+//! The formulas of the literature in plain double-precision loops: the oracle for every other
+//! backend.
 //!
 //! ```text
 //! a   =  sum m r / (r^2 + eps^2)^(3/2)
@@ -42,7 +42,7 @@ impl Backend for Reference {
     }
 }
 
-/// The results for a block; also for backends whose own arithmetic does not reach.
+/// The results for a block; also used where a backend's own arithmetic does not suffice.
 ///
 /// # Errors
 ///

@@ -1,30 +1,28 @@
 //! The units of single-precision numbers: powers of two that bring lengths and velocities of any
 //! system of units into the range of the kernels, and a mass that makes equal masses exact.
 
-/// Coordinates are left as they are while the largest of those that share units lies in this range.
-/// Outside it single precision could overflow in r^-3 or lose small terms.
+/// Coordinates are not scaled while the largest of those that share units lies in this range. Outside it single
+/// precision could overflow in r^-3 or lose small terms.
 pub const LENGTHS: (f64, f64) = (1e-10, 16_777_216.0);
 /// The same for velocities, which enter linearly.
 pub const VELOCITIES: (f64, f64) = (1.0 / 16_777_216.0, 16_777_216.0);
-/// Nine in ten coordinates must be in this range after scaling: particles
-/// of two scales that are farther apart are left to double precision.
+/// Nine in ten coordinates must be in this range after scaling. Otherwise double precision takes over.
 pub const NEIGHBOURHOOD: (f64, f64) = (1e-8, 1e8);
-/// Beyond this distance from the origin terms might vanish in products.
+/// Beyond this distance from the origin products may underflow.
 pub const FAR: f64 = 1e10;
-/// Masses below this multiple of the unit might, too.
+/// So they may for masses below this multiple of the unit.
 pub const LEAST_MASS: f64 = 1e-20;
 
-/// Coordinates of i-particles and squares of the softening length up to this are safe from overflow and
-/// underflow.
+/// Up to this, coordinates of i-particles and squared softening lengths cause neither overflow nor underflow.
 pub const FARTHEST: f64 = 1e8;
 
-/// Pairs closer than this part of the i-particle's distance from the origin need more digits than split
+/// Pairs closer than this fraction of the i-particle's distance from the origin need more digits than split
 /// positions have: see [`cpu`](super::cpu)'s `reach.rs`.
 pub const CLOSE: f64 = 1.0 / 16_777_216.0;
-/// Pairs closer than this may overflow single precision in r^-3, or r^2 underflow.
+/// For pairs closer than this r^-3 may overflow single precision, or r^2 underflow.
 pub const CLOSEST: f64 = 1e-12;
 
-/// The powers of two by which the numbers of a tile are multiplied.
+/// The powers of two by which lengths and velocities are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Units {
     /// For positions.
@@ -47,21 +45,21 @@ impl Units {
     }
 }
 
-/// The unit of some masses, and whether single precision has the range for all of them: the first
-/// that can be divided by, so that equal masses are exact.
+/// The unit for some masses, and whether single precision has the range for all of them. The unit is the first mass
+/// by which one can divide, so that equal masses are exact.
 pub fn of_masses(masses: &[f64]) -> (f64, bool) {
     let usable = |m: &&f64| m.is_normal() && (1.0 / **m).is_normal();
     let unit = masses.iter().find(usable).copied().unwrap_or(1.0);
     let inverse = 1.0 / unit;
-    // What overflows shows in the sums; what vanishes does not.
+    // An overflow shows in the sums; an underflow does not.
     let fits = |&m: &f64| (m == 0.0) | (f64::from((m * inverse) as f32).abs() >= LEAST_MASS);
-    // Without short cuts, which would keep the compiler from using vectors.
+    // No short-circuit, which would keep the compiler from using vectors.
     (unit, masses.iter().fold(true, |all, m| all & fits(m)))
 }
 
-/// The smallest magnitude of some masses that are not zero, infinite if all are; -1 if they have both signs.
+/// The smallest magnitude among the masses that are not zero; infinite if all are zero, -1 if there are both signs.
 pub fn least_mass(masses: &[f64]) -> f64 {
-    // So many at a time, and written so that the compiler uses vectors.
+    // In groups of this many, so that the compiler uses vectors.
     const LANES: usize = 8;
     let mut least = [[f64::INFINITY; LANES]; 2];
     for some in masses.chunks(LANES) {
@@ -80,9 +78,8 @@ pub fn least_mass(masses: &[f64]) -> f64 {
     }
 }
 
-/// Units in which the typical one of some predicted particles has numbers of order one, and whether
-/// single precision has the range for the others beside it. Infinite and undefined components have no
-/// part in it: their pairs show in the sums.
+/// Power-of-two units that bring the median of some predicted particles to order 1, and whether single precision
+/// still covers the others. Infinite and NaN components are ignored: their pairs show in the sums.
 pub fn suitable(particles: impl Iterator<Item = ([f64; 3], [f64; 3])>) -> (Units, bool) {
     let mut norms = [Vec::new(), Vec::new()];
     for (x, v) in particles {
@@ -90,7 +87,7 @@ pub fn suitable(particles: impl Iterator<Item = ([f64; 3], [f64; 3])>) -> (Units
             norms.push(greatest_component(&vector));
         }
     }
-    // The median: one escaper must not squeeze the others into rounding errors.
+    // The median and not the largest: one escaper must not cost the others their digits.
     let units = [0, 1].map(|k: usize| {
         if norms[k].is_empty() {
             return 1.0;

@@ -21,24 +21,24 @@ use std::time::Duration;
 
 use crate::process::lock::{self, Lock};
 
-/// Times in a row that make a favourite.
+/// After this many acquisitions in a row a thread owns the lock.
 const OFTEN: u32 = 64;
 
-/// In place of a thread: there is no favourite yet.
+/// In place of an owner: nobody owns the lock yet.
 const NOBODY: usize = 0;
-/// In place of a thread: there will be none any more.
+/// In place of an owner: nobody will own it any more.
 const NEVER: usize = 1;
 
-/// A value for one thread at a time.
+/// A value that one thread at a time can use.
 pub struct Turn<T> {
-    /// The favourite thread, [`NOBODY`] or [`NEVER`]. Changes only under `queue`.
-    favourite: AtomicUsize,
-    /// Whether the favourite is inside.
+    /// The thread that owns the lock, [`NOBODY`] or [`NEVER`]. Changes only under `queue`.
+    owner: AtomicUsize,
+    /// Whether the owner is inside.
     inside: AtomicBool,
-    /// The lock of all others, with the thread that had it last and how often in a row.
+    /// The mutex of all others. Holds the last thread that took it, and how often in a row.
     queue: Lock<(usize, u32)>,
-    /// The lock on `queue` during the turn of any other thread. (Not in the guard: to move a larger
-    /// one costs as much as an exchange.)
+    /// The guard of `queue` while a thread that is not the owner is inside. (Not in [`Guard`]: moving a
+    /// larger guard costs as much as an atomic exchange.)
     held: UnsafeCell<Option<lock::Guard<'static, (usize, u32)>>>,
     value: UnsafeCell<T>,
 }
@@ -59,7 +59,7 @@ impl<T> Turn<T> {
     /// A free lock.
     pub const fn new(value: T) -> Self {
         Self {
-            favourite: AtomicUsize::new(NOBODY),
+            owner: AtomicUsize::new(NOBODY),
             inside: AtomicBool::new(false),
             queue: Lock::new((NOBODY, 0)),
             held: UnsafeCell::new(None),
@@ -67,32 +67,32 @@ impl<T> Turn<T> {
         }
     }
 
-    /// Waits for the turn of this thread.
+    /// Waits until this thread is the only one inside.
     #[inline(always)]
     pub fn lock(&self) -> Guard<'_, T> {
         let me = this_thread();
-        if self.favourite.load(Ordering::Relaxed) == me && self.enter(me) {
+        if self.owner.load(Ordering::Relaxed) == me && self.enter(me) {
             return Guard { turn: self };
         }
         self.wait(me);
         Guard { turn: self }
     }
 
-    /// The turn of this thread, if nobody else's is on.
+    /// Enters if nobody is inside.
     #[cold]
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         let me = this_thread();
-        if self.favourite.load(Ordering::Relaxed) == me && !self.inside.load(Ordering::Relaxed) {
+        if self.owner.load(Ordering::Relaxed) == me && !self.inside.load(Ordering::Relaxed) {
             return Some(self.lock());
         }
         let queue = self.queue.try_lock()?;
-        let favourite = self.favourite.load(Ordering::Relaxed);
-        if ![NOBODY, NEVER].contains(&favourite) {
-            self.favourite.store(NEVER, Ordering::Relaxed);
+        let owner = self.owner.load(Ordering::Relaxed);
+        if ![NOBODY, NEVER].contains(&owner) {
+            self.owner.store(NEVER, Ordering::Relaxed);
             barrier::on_all_processors();
             if self.inside.load(Ordering::Acquire) {
-                // Who ends a favourite waits until it is out. So this one does not end.
-                self.favourite.store(favourite, Ordering::Relaxed);
+                // To end the ownership means to wait for the owner. So it goes on.
+                self.owner.store(owner, Ordering::Relaxed);
                 return None;
             }
         }
@@ -100,14 +100,14 @@ impl<T> Turn<T> {
         Some(Guard { turn: self })
     }
 
-    /// Ends the turn of whichever thread it is, and hands over the value as that thread left it.
+    /// Frees the lock, whoever holds it, and returns the value as that thread left it.
     ///
     /// # Safety
     ///
-    /// This is the only thread, in a child of a fork, and it is not its turn.
+    /// This is the only thread, in the child of a fork, and it does not hold the lock.
     #[allow(clippy::mut_from_ref, reason = "nobody else can reach the value")]
     pub unsafe fn take_from_the_dead(&self) -> &mut T {
-        self.favourite.store(NOBODY, Ordering::Relaxed);
+        self.owner.store(NOBODY, Ordering::Relaxed);
         self.inside.store(false, Ordering::Relaxed);
         // SAFETY: nobody else can reach either.
         unsafe {
@@ -117,13 +117,13 @@ impl<T> Turn<T> {
         }
     }
 
-    /// Lets the favourite in, unless it is no longer that.
+    /// Lets the owner in, unless its ownership has ended.
     #[inline(always)]
     fn enter(&self, me: usize) -> bool {
         self.inside.store(true, Ordering::Relaxed);
-        // The processor may still load before it stores: the barrier of the other side prevents that.
+        // The processor may still load before it stores: the barrier on the other side prevents that.
         compiler_fence(Ordering::SeqCst);
-        let still = self.favourite.load(Ordering::Relaxed) == me;
+        let still = self.owner.load(Ordering::Relaxed) == me;
         if !still {
             self.inside.store(false, Ordering::Release);
         }
@@ -133,21 +133,21 @@ impl<T> Turn<T> {
     #[cold]
     fn wait(&self, me: usize) {
         let mut queue = self.queue.lock();
-        match self.favourite.load(Ordering::Relaxed) {
+        match self.owner.load(Ordering::Relaxed) {
             NEVER => {}
             NOBODY => {
                 *queue = (me, if queue.0 == me { queue.1 + 1 } else { 1 });
                 if queue.1 == OFTEN {
-                    let favourite = if barrier::is_to_be_had() { me } else { NEVER };
-                    self.favourite.store(favourite, Ordering::Relaxed);
+                    let owner = if barrier::is_to_be_had() { me } else { NEVER };
+                    self.owner.store(owner, Ordering::Relaxed);
                 }
             }
             _ => {
-                self.favourite.store(NEVER, Ordering::Relaxed);
-                // After this either the favourite's store is seen here, or the one above there.
+                self.owner.store(NEVER, Ordering::Relaxed);
+                // After this either the owner's store is seen here, or the one above there.
                 barrier::on_all_processors();
                 let mut tries = 0;
-                // The other side of the favourite's release: its writes are seen from here on.
+                // Pairs with the owner's release: its writes are seen from here on.
                 while self.inside.load(Ordering::Acquire) {
                     tries += 1;
                     if tries < 100 {
@@ -162,8 +162,8 @@ impl<T> Turn<T> {
     }
 
     fn keep<'a>(&'a self, queue: lock::Guard<'a, (usize, u32)>) {
-        // SAFETY: the guard goes before the borrow of `self` ends, when that of the turn is dropped or
-        // the process is another one; and it is this thread's turn.
+        // SAFETY: this thread is inside, so nobody else reaches `held`. The guard is dropped when this
+        // thread leaves, or forgotten in the child of a fork: in both cases before `self` ends.
         unsafe {
             let queue = std::mem::transmute::<lock::Guard<'a, _>, lock::Guard<'static, _>>(queue);
             *self.held.get() = Some(queue);
@@ -171,7 +171,7 @@ impl<T> Turn<T> {
     }
 }
 
-/// The turn of one thread; ends when dropped.
+/// The right to be inside; ends when dropped.
 pub struct Guard<'a, T> {
     turn: &'a Turn<T>,
 }
@@ -182,7 +182,7 @@ impl<T> Drop for Guard<'_, T> {
         if self.turn.inside.load(Ordering::Relaxed) {
             self.turn.inside.store(false, Ordering::Release);
         } else {
-            // SAFETY: it is this thread's turn, and not the favourite's, so its lock is kept there.
+            // SAFETY: this thread is inside and is not the owner, so its guard is kept there.
             drop(unsafe { (*self.turn.held.get()).take() });
         }
     }
@@ -192,7 +192,7 @@ impl<T> Deref for Guard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: a guard exists for one thread at a time.
+        // SAFETY: one thread at a time has a guard.
         unsafe { &*self.turn.value.get() }
     }
 }
@@ -205,8 +205,8 @@ impl<T> DerefMut for Guard<'_, T> {
     }
 }
 
-/// A number that no other living thread has; the same after a fork. A dead thread's number may
-/// come again, and then its place as favourite with it.
+/// A number that no other living thread has; the same after a fork. A new thread may get the number of
+/// a dead one, and with it the ownership.
 #[inline]
 fn this_thread() -> usize {
     // SAFETY: the call takes nothing and cannot fail.
@@ -226,20 +226,20 @@ mod barrier {
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 
-    /// Whether the system has it. Asks for it, which a fork may undo.
+    /// Whether the system has the barrier. Registers the process for it, which a fork may undo.
     pub(super) fn is_to_be_had() -> bool {
         membarrier(REGISTER_PRIVATE_EXPEDITED) && membarrier(PRIVATE_EXPEDITED)
     }
 
     pub(super) fn on_all_processors() {
         if !membarrier(PRIVATE_EXPEDITED) && !is_to_be_had() {
-            // It was to be had once, so a filter came between. No store stays back this long.
+            // It worked before, so a system-call filter came between. No store is delayed this long.
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 }
 
-/// Without the barrier there are no favourites, and nobody asks for it.
+/// Without the barrier nobody owns the lock, and nobody calls this.
 #[cfg(not(target_os = "linux"))]
 mod barrier {
     pub(super) fn is_to_be_had() -> bool {
@@ -254,19 +254,19 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    fn become_favourite(turn: &Turn<u64>) {
+    fn become_owner(turn: &Turn<u64>) {
         (0..OFTEN).for_each(|_| *turn.lock() += 1);
         if cfg!(target_os = "linux") {
-            assert_eq!(turn.favourite.load(Ordering::Relaxed), this_thread());
+            assert_eq!(turn.owner.load(Ordering::Relaxed), this_thread());
         }
     }
 
     #[test]
     fn nothing_is_lost_between_threads() {
-        for favourites in [0, 1, 3] {
+        for owners in [0, 1, 3] {
             let turn = Arc::new(Turn::new(0_u64));
-            if favourites > 0 {
-                become_favourite(&turn);
+            if owners > 0 {
+                become_owner(&turn);
             }
             *turn.lock() = 0;
             let threads: Vec<_> = (0..3)
@@ -275,18 +275,18 @@ mod tests {
                     std::thread::spawn(move || (0..20_000).for_each(|_| *turn.lock() += 1))
                 })
                 .collect();
-            (0..20_000 * favourites).for_each(|_| *turn.lock() += 1);
+            (0..20_000 * owners).for_each(|_| *turn.lock() += 1);
             threads.into_iter().for_each(|t| t.join().unwrap());
-            assert_eq!(*turn.lock(), 20_000 * (3 + favourites));
+            assert_eq!(*turn.lock(), 20_000 * (3 + owners));
         }
     }
 
-    /// The moment that matters: a second thread comes while the favourite goes in and out.
+    /// The moment that matters: a second thread comes while the owner goes in and out.
     #[test]
-    fn the_favourite_gives_way_once() {
+    fn the_owner_gives_way_once() {
         for round in 0..200 {
             let turn = Turn::new(0_u64);
-            become_favourite(&turn);
+            become_owner(&turn);
             std::thread::scope(|s| {
                 let other = s.spawn(|| {
                     (0..round * 10).for_each(|_| std::hint::spin_loop());
@@ -304,14 +304,14 @@ mod tests {
                 other.join().unwrap();
             });
             assert_eq!(*turn.lock(), u64::from(OFTEN) + 2100);
-            assert_eq!(turn.favourite.load(Ordering::Relaxed), NEVER);
+            assert_eq!(turn.owner.load(Ordering::Relaxed), NEVER);
         }
     }
 
     #[test]
-    fn a_second_thread_waits_for_the_favourite() {
+    fn a_second_thread_waits_for_the_owner() {
         let turn = Turn::new(0_u64);
-        become_favourite(&turn);
+        become_owner(&turn);
         let mut mine = turn.lock();
         std::thread::scope(|s| {
             let other = s.spawn(|| *turn.lock());
@@ -324,10 +324,10 @@ mod tests {
 
     #[test]
     fn trying_waits_for_nobody() {
-        for favourites in [false, true] {
+        for owners in [false, true] {
             let turn = Turn::new(0_u64);
-            if favourites {
-                become_favourite(&turn);
+            if owners {
+                become_owner(&turn);
             }
             assert!(turn.try_lock().is_some());
             let mine = turn.lock();
@@ -345,22 +345,22 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_take_turns_have_no_favourite() {
+    fn threads_that_take_turns_own_nothing() {
         let turn = Turn::new(0_u64);
         for _ in 0..OFTEN {
             *turn.lock() += 1;
             std::thread::scope(|s| s.spawn(|| *turn.lock() += 1).join().unwrap());
         }
-        assert_ne!(turn.favourite.load(Ordering::Relaxed), this_thread());
+        assert_ne!(turn.owner.load(Ordering::Relaxed), this_thread());
         assert_eq!(*turn.lock(), 2 * u64::from(OFTEN));
     }
 
     #[test]
     fn the_dead_give_it_back() {
-        for favourites in [false, true] {
+        for owners in [false, true] {
             let turn = Turn::new(0_u64);
-            if favourites {
-                become_favourite(&turn);
+            if owners {
+                become_owner(&turn);
             }
             *turn.lock() = 5;
             std::mem::forget(turn.lock());

@@ -1,5 +1,5 @@
-//! What a GRAPE is, independent of what computes its forces: clusters by id, the
-//! j-particle memory, the predictor, neighbour lists and the tree of sums.
+//! What a GRAPE is, whatever computes its forces: clusters by id, the j-particle memory,
+//! the predictor, neighbour lists and the tree of sums.
 
 pub mod cluster;
 pub mod grape5;

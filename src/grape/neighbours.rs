@@ -1,7 +1,7 @@
 //! Nearest neighbours and neighbour lists, decided in double precision.
 //!
-//! Both come from the predicted double-precision positions, whatever the
-//! precision of the forces, so they do not depend on the backend.
+//! Both use the predicted positions in double precision, whatever the precision of the
+//! forces. So they do not depend on the backend.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -13,7 +13,7 @@ use crate::process::allocation;
 
 /// Square of the distance between a position and slot `slot` of predicted positions.
 ///
-/// There is one distance in kirin: this order, no fused operation.
+/// Every backend computes the distance so: in this order, with no fused operation.
 #[inline(always)]
 pub fn distance2<const N: usize>(x: &[f64; 3], xj: &[[f64; N]; 3], slot: usize) -> f64 {
     let dx = xj[0][slot] - x[0];
@@ -22,14 +22,14 @@ pub fn distance2<const N: usize>(x: &[f64; 3], xj: &[[f64; N]; 3], slot: usize) 
     dx * dx + dy * dy + dz * dz
 }
 
-/// Most labels that the lists of one block may have: 1 GiB. A client that asks for more is told that
-/// they overflow, as the boards' own list memories did, and shrinks its radii.
+/// The most labels that the lists of one block may hold together: 1 GiB. Beyond it the client is told
+/// that its lists overflow, as the list memory of a GRAPE-6 board did, and shrinks its radii.
 pub const LABELS_AT_MOST: usize = 1 << 28;
 
-/// What their memory is for, in messages.
+/// What the memory is for, in messages.
 pub const PURPOSE: &str = "neighbour lists";
 
-/// The lists of a run of i-particles, one behind the other.
+/// The lists of consecutive i-particles, in one array.
 #[derive(Clone, Debug, Default)]
 pub struct Lists {
     ends: Vec<usize>,
@@ -37,7 +37,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// None yet, with room for the ends of `count` lists.
+    /// No lists yet, but room for the ends of `count`.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Lists {
         Ok(lists)
     }
 
-    /// Adds `count` labels to the last list, for the caller to fill in.
+    /// Adds `count` labels to the open list, for the caller to fill in.
     ///
     /// # Errors
     ///
@@ -60,20 +60,20 @@ impl Lists {
         Ok(&mut self.labels[begin..])
     }
 
-    /// Ends lists, the later ones empty, until there are `count` whole ones.
+    /// Closes the open list, and adds empty ones until there are `count` closed lists.
     pub fn close_before(&mut self, count: usize) {
         let missing = count.saturating_sub(self.ends.len());
         self.ends
             .extend(std::iter::repeat_n(self.labels.len(), missing));
     }
 
-    /// The list that has not ended.
+    /// The open list: the one to which labels are added.
     pub fn last(&mut self) -> &mut [i32] {
         let begin = self.ends.last().copied().unwrap_or(0);
         &mut self.labels[begin..]
     }
 
-    /// Leaves a label out of the list that has not ended.
+    /// Removes every occurrence of a label from the open list.
     pub fn leave_out(&mut self, label: i32) {
         let last = self.last();
         let Some(first) = last.iter().position(|&l| l == label) else {
@@ -98,12 +98,12 @@ impl Lists {
 /// j-particles with r^2 < h^2, without softening.
 #[derive(Clone, Debug, Default)]
 pub struct NeighbourLists {
-    /// Runs of i-particles, each where its thread wrote it, behind the number of the first.
+    /// The lists as each thread wrote them, with the number of their first i-particle.
     runs: Vec<(usize, Lists)>,
 }
 
 impl NeighbourLists {
-    /// The lists of a block, from those of consecutive runs of its i-particles.
+    /// The lists of a block, put together from those of consecutive runs of i-particles.
     pub fn from_runs(lists: impl IntoIterator<Item = Lists>) -> Self {
         let mut first = 0;
         let place = |lists: Lists| {
@@ -135,7 +135,7 @@ impl NeighbourLists {
         Ok(Self::from_runs([all]))
     }
 
-    /// The list of the block's i-particle number `i`; empty beyond the block.
+    /// The list of i-particle `i` of the block; empty beyond the block.
     pub fn list(&self, i: usize) -> &[i32] {
         let after = self.runs.partition_point(|(first, _)| *first <= i);
         match self.runs[..after].last() {
@@ -145,15 +145,15 @@ impl NeighbourLists {
     }
 }
 
-/// The sort mode, which the interface keeps for the process and not for a cluster.
+/// The sort mode. The interface has one for the process, not one for each cluster.
 static SORT_MODE: AtomicI32 = AtomicI32::new(1);
 
-/// Sets whether the labels in lists ascend (any mode but 0).
+/// Sets the sort mode: 0 leaves labels in address order, any other sorts them.
 pub fn set_sort_mode(mode: i32) {
     SORT_MODE.store(mode, Ordering::Relaxed);
 }
 
-/// The mode that was set; 1 before that.
+/// The sort mode; 1 unless it was set.
 pub fn sort_mode() -> i32 {
     SORT_MODE.load(Ordering::Relaxed)
 }
@@ -165,16 +165,16 @@ pub struct ListRules {
     pub include_self: bool,
     /// Whether labels ascend; otherwise they stand in address order.
     pub sorted: bool,
-    /// Most labels in all lists of a block.
+    /// The most labels in all lists of a block together.
     pub at_most: usize,
 }
 
 impl ListRules {
-    /// Whether a block may have so many labels.
+    /// Checks the number of labels of a block.
     ///
     /// # Errors
     ///
-    /// They are too many.
+    /// There are more than [`ListRules::at_most`].
     pub fn allow(&self, labels: usize) -> Result<()> {
         match labels <= self.at_most {
             true => Ok(()),
@@ -185,8 +185,8 @@ impl ListRules {
     }
 }
 
-/// The lists of all `particles`, from the addresses below `nj` predicted to `ti`: a double loop, what
-/// every other way to make them is measured against.
+/// The lists of all `particles`, from the addresses below `nj` predicted to `ti`: a plain double loop,
+/// with which the tests compare the lists of every backend.
 ///
 /// # Errors
 ///
@@ -231,9 +231,9 @@ pub fn lists(
     Ok(NeighbourLists::from_runs([lists]))
 }
 
-/// The nearest neighbours of all `particles`: the smallest r^2 over the addresses
-/// below `nj` predicted to `ti`, own label excluded, ties to the lower address. `nearest` has an empty
-/// entry for each.
+/// The nearest neighbours of all `particles`: the smallest r^2 over the addresses below `nj` predicted
+/// to `ti`. The own label is excluded; of equal distances the lower address wins. `nearest` must hold
+/// `None` for each particle.
 pub fn nearest(
     memory: &JMemory,
     nj: usize,

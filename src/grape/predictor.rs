@@ -8,10 +8,9 @@
 //!     = v + 2s ((a/2) + 1.5s ((j/6) + s (k/18)))
 //! ```
 //!
-//! There is one predictor in kirin: these multiplications and additions in this
-//! order, none of them fused, in every backend and instruction set, so that all
-//! of them see the same numbers. s = 0 returns the stored values untouched, also
-//! where higher derivatives are not finite.
+//! Every backend and instruction set does these multiplications and additions in this
+//! order, none of them fused, so that all see the same numbers. s = 0 returns the stored
+//! values untouched, even where higher derivatives are not finite.
 
 /// Double-precision arithmetic on one number or on a vector of them.
 pub trait Arithmetic: Copy {
@@ -96,7 +95,7 @@ impl<N: Copy> Coordinate<N> {
     /// The predicted velocity.
     #[inline(always)]
     pub fn velocity<A: Arithmetic<N = N>>(&self, a: A, s: N) -> N {
-        // The multiples of s serve all coordinates.
+        // The multiples of s are the same for all coordinates: the compiler computes them once.
         let mut p = self.a1by6;
         if let Some(a2by18) = self.a2by18 {
             p = a.sum(p, a.product(s, a2by18));

@@ -1,20 +1,20 @@
-//! Partial sums joined in one fixed order.
+//! Partial sums, joined in one fixed order.
 //!
-//! The sum over the j-particles is a binary tree whose leaves are runs of
-//! consecutive addresses. The tree is aligned at address 0 and depends on
-//! nothing but the leaf numbers, so any division of the leaves into parts
-//! (threads, thread blocks, devices) gives the same bits, provided each part is
-//! a run of whole leaves. Leaves that do not exist are left out.
+//! The sum over the j-particles is a binary tree. A leaf is a run of consecutive
+//! addresses; leaf 0 begins at address 0. The order of additions depends on the
+//! leaf numbers alone. The leaves may therefore be divided among threads, thread
+//! blocks or devices in any way: the result has the same bits, as long as each
+//! part is a run of whole leaves. Leaves without particles are skipped.
 
 use std::ops::Range;
 
 use crate::error::Result;
 use crate::process::allocation;
 
-/// Sums that wait to be joined at most: two for each level of the tree, and the newest two.
+/// The most sums that can wait to be joined: two for each level of the tree, and the newest two.
 const OPEN_AT_MOST: usize = 2 * u32::BITS as usize + 2;
 
-/// What memory is for, in messages.
+/// What the memory is for, in messages.
 const PURPOSE: &str = "the sums of a block";
 
 /// What is summed.
@@ -33,15 +33,15 @@ impl<const N: usize> Partial for [f64; N] {
     }
 }
 
-/// Joins the leaves of one part, which covers the leaf numbers of a run.
+/// Joins the leaves of one part: a run of leaf numbers.
 ///
-/// A subtree is summed as soon as it is complete and lies within the run; what
-/// is left at the end are the sums of the maximal aligned subtrees, at most
-/// two per level of the tree.
+/// A subtree that lies within the run is summed as soon as it is complete. What is
+/// left at the end are the sums of the largest subtrees within the run, at most two
+/// per level of the tree.
 #[derive(Clone, Debug)]
 pub struct Joiner<T> {
     first: u32,
-    /// Sums with the number of the first leaf in each.
+    /// The sums so far, each with the number of its first leaf.
     open: Vec<(u32, T)>,
 }
 
@@ -54,7 +54,7 @@ impl<T: Partial> Joiner<T> {
         }
     }
 
-    /// Makes room for all that can be open.
+    /// Makes room for as many sums as can wait.
     ///
     /// # Errors
     ///
@@ -86,13 +86,13 @@ impl<T: Partial> Joiner<T> {
         self.open.push((leaf, sum));
     }
 
-    /// The sums of the maximal aligned subtrees of the run, in address order,
-    /// for the joiner of a longer run.
+    /// The sums of the largest subtrees within the run, in address order, for the
+    /// joiner of a longer run.
     pub fn parts(&self) -> &[(u32, T)] {
         &self.open
     }
 
-    /// The sum of everything; only for the joiner of the run that begins at leaf 0.
+    /// The sum of everything. The run must begin at leaf 0.
     pub fn total(&mut self) -> Option<T> {
         debug_assert_eq!(self.first, 0, "a part is not a total");
         while self.open.len() >= 2 {
@@ -117,16 +117,15 @@ impl<T: Partial> Joiner<T> {
     }
 }
 
-/// When the sums of one run of leaves are joined, for whoever has many sums over the same leaves:
-/// each on a stack, joined as soon as a subtree is complete.
+/// The order in which the sums of one run of leaves are joined: computed once, replayed for every
+/// i-particle. Each i-particle has a stack of sums; a subtree is joined as soon as it is complete.
 #[derive(Clone, Debug)]
 pub struct Steps {
-    /// For each leaf: with how many sums from the top of the stack its own is joined before it
-    /// takes their place.
+    /// For each leaf: how many sums to pop and add to the leaf's own before that is pushed.
     pub joins: Vec<u8>,
-    /// Sums on the stack at most.
+    /// The greatest height of the stack.
     pub depth: usize,
-    /// The first leaf of each sum that is left on the stack: the maximal aligned subtrees.
+    /// The first leaf of each sum that is left on the stack at the end.
     pub left: Vec<u32>,
     joiner: Joiner<Nothing>,
 }
@@ -143,7 +142,7 @@ impl Default for Steps {
 }
 
 impl Steps {
-    /// Begins anew, with room for the steps of so many leaves.
+    /// Begins anew, with room for this many leaves.
     ///
     /// # Errors
     ///
@@ -156,9 +155,8 @@ impl Steps {
         self.joiner.reserve()
     }
 
-    /// Begins anew, keeping the memory, with the steps of the run that begins at `first` and has the
-    /// given leaves (ascending), where `after` is the leaf at which the following run begins, or the
-    /// greatest number if there is none.
+    /// Begins anew, keeping the memory: the steps for a run that begins at leaf `first` and has the
+    /// leaves `leaves`, ascending. `after` is the first leaf of the next run, `u32::MAX` if there is none.
     pub fn restart(&mut self, leaves: impl Iterator<Item = u32>, first: u32, after: u32) {
         self.joiner.restart(first);
         self.joins.clear();
@@ -172,14 +170,15 @@ impl Steps {
         self.left.extend(left.filter(|&leaf| leaf != after));
     }
 
-    /// Hands over what is left on stack number `k` of `stacks`, each with room for [`Steps::depth`].
+    /// Gives `joiner` the sums left on stack number `k` of `stacks`, where each stack has
+    /// [`Steps::depth`] places.
     pub fn leave<T: Partial>(&self, stacks: &[T], k: usize, joiner: &mut Joiner<T>) {
         for (&leaf, &sum) in self.left.iter().zip(&stacks[k * self.depth..]) {
             joiner.push(leaf, sum);
         }
     }
 
-    /// A subtree is known to be complete when the next leaf is seen.
+    // Only the next leaf tells that a subtree is complete.
     fn push(&mut self, leaf: u32) {
         let waiting = self.joiner.parts().len();
         self.depth = self.depth.max(waiting);
@@ -191,7 +190,7 @@ impl Steps {
     }
 }
 
-/// A sum of which only the existence matters.
+/// Stands for a sum where only its place on the stack matters.
 #[derive(Clone, Copy, Debug)]
 struct Nothing;
 

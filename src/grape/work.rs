@@ -1,38 +1,39 @@
-//! Long work on a cluster that changes nothing but its own results, and that a fork can hold up for
-//! the moment in which the child is made.
+//! Marks long work on a cluster: forces and lists, which change nothing but their own results.
+//!
+//! A fork need not wait for such work. It only keeps the work from ending while the child is made.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-/// None, or what changes the cluster.
+/// No work, or work that changes the cluster.
 const NONE: u8 = 0;
-/// Work that leaves the j-particles and the block alone.
+/// Work that leaves the j-particles and the block as they are.
 const GOES_ON: u8 = 1;
-/// The same, and it does not end before the fork is made.
+/// The same, and a fork keeps it from ending.
 const HELD_UP: u8 = 2;
 
-/// Whether such work goes on.
+/// Whether long work is under way.
 #[derive(Debug, Default)]
 pub struct Work(AtomicU8);
 
 impl Work {
-    /// Work goes on as long as the result lives.
+    /// Long work is under way until the result is dropped.
     pub fn begin(&self) -> Going<'_> {
         self.0.store(GOES_ON, Ordering::Release);
         Going(self)
     }
 
-    /// Has the work not end before [`Work::let_go`]; false if none goes on.
+    /// Keeps the work from ending until [`Work::let_go`]. False if none is under way.
     pub fn hold_up(&self) -> bool {
         self.change(GOES_ON, HELD_UP)
     }
 
-    /// Lets the work end that was held up.
+    /// Lets the work end again.
     pub fn let_go(&self) {
         self.change(HELD_UP, GOES_ON);
     }
 
-    /// Forgets the work; returns whether it was held up.
+    /// Forgets the work. Returns whether it was held up.
     pub fn forget(&self) -> bool {
         self.0.swap(NONE, Ordering::AcqRel) == HELD_UP
     }
@@ -45,7 +46,7 @@ impl Work {
     }
 }
 
-/// Work that goes on; it ends when dropped.
+/// Work under way; it ends when this is dropped.
 pub struct Going<'a>(&'a Work);
 
 impl Drop for Going<'_> {

@@ -1,9 +1,9 @@
 //! Recomputes a sample of the results in double precision on the host (`KIRIN_CHECK`), for
 //! those who suspect their hardware.
 //!
-//! Of the first block one i-particle is checked, of later ones up to eight, taken at random,
-//! as many as the checks can do in a tenth of the time since the first block. What is further from the
-//! recomputed result than the precision can explain is reported, the first time in full.
+//! One i-particle of the first block is checked, and up to eight random ones of each later block, as long
+//! as the checks take no more than a tenth of the time since the first block. A result further from the
+//! recomputed one than its precision can explain is reported, the first such in full.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -15,22 +15,23 @@ use crate::grape::neighbours::{distance2, update_nearest};
 use crate::grape::particle::{Force, IParticle, Nearest};
 use crate::process::settings::Precision;
 
-/// Part of the time that checks may take: one in so many.
+/// Checks may take one part in this many of the time.
 const ONE_IN: u32 = 10;
 
-/// Most i-particles of one block.
+/// The most i-particles of one block that are checked.
 const AT_MOST: f64 = 8.0;
 
-/// What a precision may get wrong: an order of magnitude beyond what its arithmetic does.
+/// The errors that are allowed to a precision: ten times those of its arithmetic.
 struct Bounds {
-    /// Of the magnitude of a term.
+    /// Relative to the magnitude of a term.
     term: f64,
-    /// Of a coordinate. Nothing in double precision: positions are predicted by the same operations
-    /// everywhere, and the difference of two is rounded like any term.
+    /// Relative to a coordinate. 0 in double precision: every backend predicts positions by the same
+    /// operations, and the difference of two is rounded like any term.
     position: f64,
-    /// Of a component of a velocity.
+    /// Relative to a component of a velocity.
     velocity: f64,
-    /// Pairs closer than this part of the i-particle's distance from the origin are summed in double precision.
+    /// Pairs closer than this part of the i-particle's distance from the origin are summed in double
+    /// precision, without an error of the coordinates.
     close: f64,
 }
 
@@ -51,7 +52,7 @@ impl Bounds {
     }
 }
 
-/// Lengths of the differences that are allowed, or found.
+/// Errors, allowed or found: lengths of the differences of vectors.
 #[derive(Clone, Copy, Debug, Default)]
 struct Differences {
     acc: f64,
@@ -66,7 +67,7 @@ struct Exact {
     nearest: Option<Nearest>,
 }
 
-/// Which results are looked at.
+/// A computed block.
 #[derive(Clone, Copy)]
 pub struct Computed<'a> {
     /// The j-particles.
@@ -75,9 +76,9 @@ pub struct Computed<'a> {
     pub block: &'a ForceRequest,
     /// Its results.
     pub results: &'a Results,
-    /// Whether they hold nearest neighbours.
+    /// Whether the results include nearest neighbours.
     pub nearest: bool,
-    /// The arithmetic that they were made with.
+    /// The precision of the results.
     pub precision: Precision,
 }
 
@@ -95,7 +96,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Looks at a block that was computed. The first discrepancy comes back in words.
+    /// Checks a computed block. Returns the first discrepancy, in words.
     pub fn inspect(&mut self, what: Computed<'_>) -> Option<String> {
         self.blocks += 1;
         let (ni, nj) = (what.block.particles.len(), what.block.nj);
@@ -131,7 +132,7 @@ impl Audit {
         found
     }
 
-    /// i-particles that were checked, and how many of their results were wrong.
+    /// How many i-particles were checked, and how many of them were wrong.
     pub fn counts(&self) -> (u64, u64) {
         (self.checked, self.wrong)
     }
@@ -145,7 +146,7 @@ impl Audit {
     }
 }
 
-/// What is wrong with the results of i-particle `i`, in words.
+/// What is wrong with the results of i-particle `i`, in words; `None` if they are right.
 fn compare(what: Computed<'_>, i: usize) -> Option<String> {
     let ForceRequest { nj, ti, particles } = what.block;
     let (particle, found) = (&particles[i], &what.results.forces[i]);
@@ -164,7 +165,7 @@ fn compare(what: Computed<'_>, i: usize) -> Option<String> {
         true => [label(&what.results.nearest[i]), label(&exact.nearest)],
         false => [None; 2],
     };
-    // What is not a number is not within.
+    // A NaN is not within any limit.
     let within = differences.acc <= allowed.acc
         && differences.jerk <= allowed.jerk
         && differences.pot <= allowed.pot;
@@ -241,7 +242,7 @@ fn greatest(a: &[f64; 3], b: &[f64; 3]) -> f64 {
     a.iter().chain(b).fold(0.0, |most, c| c.abs().max(most))
 }
 
-/// The force on one i-particle, its nearest neighbour, and what the arithmetic may have done to them.
+/// The force on one i-particle, its nearest neighbour, and the errors allowed to them.
 fn recompute(what: Computed<'_>, i: &IParticle) -> Exact {
     let ForceRequest { nj, ti, .. } = *what.block;
     let bounds = Bounds::of(what.precision);
@@ -274,8 +275,8 @@ fn recompute(what: Computed<'_>, i: &IParticle) -> Exact {
 }
 
 impl Differences {
-    /// Adds what one pair may contribute: errors of its position and velocity, to first
-    /// order, and the rounding of its terms.
+    /// Adds the errors allowed to one pair: those of its position and velocity, to first order, and
+    /// the rounding of its terms.
     fn add(&mut self, bounds: &Bounds, i: &IParticle, m: f64, xj: &[f64; 3], vj: &[f64; 3]) {
         let (r, v) = (distance(xj, &i.x), distance(vj, &i.v));
         let s = (r * r + i.eps2).sqrt();
@@ -288,7 +289,7 @@ impl Differences {
         };
         let dv = 2.0 * bounds.velocity * greatest(vj, &i.v);
         if 4.0 * dr >= s {
-            // The precision does not tell where the particle is.
+            // This precision cannot resolve where the particle is.
             *self = Self {
                 acc: f64::INFINITY,
                 jerk: f64::INFINITY,

@@ -1,53 +1,53 @@
-//! What it costs a client that it divides its blocks among few pipelines.
+//! What too few pipelines cost: the time lost because a client divides its blocks into calls.
 //!
-//! A client that moves more particles at a time than `g6_npipes` announces brings them in several
-//! calls: full ones and a last one, at the same time and with the same j-particles. With more pipelines
-//! they would be one call, and all but the first of them would save what a call takes whatever its
-//! size. That is measured: where the straight line through the times of such calls, over their numbers of
-//! pairs, meets no pairs. It is too little where larger blocks would be faster for each pair, too.
+//! A client that moves more particles at a time than `g6_npipes` allows brings them in several calls: full
+//! ones and a last one, at one time and with the same j-particles. With more pipelines they would be one
+//! call, and every call but the first would save the fixed cost of a call. The fixed cost is measured:
+//! a straight line is fitted to the times of such calls over their numbers of pairs, and its value at no
+//! pairs is taken. This underestimates the loss where larger blocks are also faster for each pair.
 
-/// Calls from which on the line may be trusted.
+/// The line is trusted from this many calls on.
 const LEAST: u64 = 32;
 
-/// What calls have in common that belong to one block of the client.
+/// What the calls of one block of the client have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     /// Bits of the time to which the j-particles are predicted.
     pub ti: u64,
     /// Number of leading addresses.
     pub nj: usize,
-    /// How many j-particles were written until then.
+    /// How many j-particles had been written.
     pub written: u64,
 }
 
-/// Calls that more pipelines would have spared.
+/// The calls that more pipelines would have saved.
 #[derive(Default)]
 pub struct Pipelines {
     /// The state of the last call, if it was full.
     full: Option<State>,
     /// Whether the last call followed a full one of the same block.
     follows: bool,
-    /// Calls that followed.
+    /// The number of such calls.
     spared: u64,
-    /// Blocks of the client that took several calls, and their calls' i-particles.
+    /// Blocks of the client that took several calls, and the i-particles of these calls.
     divided: u64,
     particles: u64,
     line: Line,
 }
 
-/// What the calls that followed a full one cost.
+/// What the calls after the first of each block cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// Their number.
     pub calls: u64,
-    /// Seconds that one call of all their i-particles would have saved, as far as the times tell.
+    /// The seconds that undivided blocks would have saved, as far as the times tell.
     pub seconds: Option<f64>,
-    /// A number of pipelines with which most of the blocks would have been one call.
+    /// A number of pipelines with which most blocks would have been one call.
     pub enough: usize,
 }
 
 impl Pipelines {
-    /// A call with `ni` i-particles begins.
+    /// Notes that a call with `ni` i-particles begins.
     #[inline]
     pub fn begin(&mut self, ni: usize, npipes: usize, state: impl FnOnce() -> State) {
         let first = !self.follows;
@@ -62,14 +62,14 @@ impl Pipelines {
         self.full = state.filter(|_| is_full);
     }
 
-    /// The call was timed.
+    /// Notes the time of the call.
     pub fn timed(&mut self, pairs: u64, seconds: f64) {
         if self.follows {
             self.line.add(pairs as f64, seconds);
         }
     }
 
-    /// What the division cost; nothing where no block was divided.
+    /// What the division cost; `None` if no block was divided.
     pub fn cost(&self) -> Option<Cost> {
         let mean = self.particles.checked_div(self.divided)?;
         Some(Cost {
@@ -80,7 +80,7 @@ impl Pipelines {
     }
 }
 
-/// A straight line through points, by least squares.
+/// A straight line fitted to points by least squares.
 #[derive(Default)]
 struct Line {
     n: u64,
@@ -102,8 +102,7 @@ impl Line {
         self.yy += dy * (y - self.mean[1]);
     }
 
-    /// Where it meets the axis; nothing where the points do not tell it from zero, by twice its
-    /// standard error.
+    /// The value at 0; `None` if it is not above zero by twice its standard error.
     fn intercept(&self) -> Option<f64> {
         if self.n < LEAST || self.xx <= 0.0 {
             return None;

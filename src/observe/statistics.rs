@@ -1,9 +1,9 @@
 //! What a cluster did and where its time went (`KIRIN_STATS`).
 //!
-//! Counts are exact. The clock is read four times in a block of many pairs and in each of the
-//! first small ones; after those in one of about 64, whose times then stand for the others: a block
-//! of one i-particle may take less than a microsecond, of which this may cost a hundredth. The
-//! writing of j-particles is the client's time; no clock is read there.
+//! Counts are exact. Times are read from the clock, four times in a block: in every large block and in the
+//! first 64 small ones. Of later small blocks about one in 64 is timed and stands for the others, because
+//! a block of one i-particle may take less than a microsecond, and the clock should cost no more than
+//! a hundredth. Writing j-particles counts as the client's time; no clock is read there.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -22,34 +22,34 @@ pub const FLOPS_PER_PAIR: f64 = 60.0;
 /// Blocks with fewer pairs are small.
 const SMALL: u64 = 1 << 17;
 
-/// One of about so many small blocks is timed, and so many at the beginning all.
+/// The first so many small blocks are timed, and later one in so many.
 const SAMPLED: u32 = 64;
 
-/// Share of the time in the library from which on too few pipelines are worth a hint, and on a GPU
-/// a line that nobody asked for.
+/// The share of the time in the library that few pipelines must cost to be worth a hint in the report,
+/// and on a GPU a line on stderr.
 const COSTLY: f64 = 0.1;
 const VERY_COSTLY: f64 = 0.3;
 
-/// Kinds of blocks: the first small ones, later small ones, large ones.
+// Kinds of blocks: the first small ones, later small ones, large ones.
 const EARLY: usize = 0;
 const LATER: usize = 1;
 const LARGE: usize = 2;
 
-/// Parts of a block's time that a backend can tell apart; the rest of it is the force.
+/// The parts of a block's time that a backend measures. The rest is the force.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
-    /// Between the host and a device.
+    /// Copies between the host and a device.
     pub transfer: Duration,
-    /// Of the j-particles, where it is not part of the force calculation.
+    /// Prediction of the j-particles, where it is not part of the force calculation.
     pub prediction: Duration,
-    /// Of partial sums, and what follows them.
+    /// Joining of partial sums, and what follows it.
     pub joining: Duration,
-    /// Of leaves that were summed again in double precision, of all threads (thread blocks of a GPU) together. It
-    /// is part of the force.
+    /// Leaves that were summed again in double precision, all threads (thread blocks of a GPU) together.
+    /// Part of the force.
     pub again: Duration,
 }
 
-/// Blocks of one kind, and the time of those that were timed.
+/// The blocks of one kind, and the times of those that were timed.
 #[derive(Clone, Copy, Default)]
 struct Timed {
     blocks: u64,
@@ -59,7 +59,7 @@ struct Timed {
 }
 
 impl Timed {
-    /// A time of all blocks from that of the timed ones, in seconds.
+    /// Extrapolates a time from the timed blocks to all blocks, in seconds.
     fn all(&self, time: Duration) -> f64 {
         match self.timed {
             0 => 0.0,
@@ -76,40 +76,40 @@ pub struct Stats {
     with_nearest: u64,
     particles: u64,
     pairs: u64,
-    /// Blocks of 0, 1, 2 to 3, 4 to 7, ... i-particles.
+    /// The numbers of blocks with 0, 1, 2 to 3, 4 to 7, ... i-particles.
     sizes: [u64; 34],
     kinds: [Timed; 3],
     lists: Duration,
     pipelines: Pipelines,
-    /// Whether a block is being computed; and if so, its kind, its pairs, when the library was entered
-    /// last if it is timed, and the time in it before.
+    /// The block being computed: its kind, its pairs, and if it is timed, when the library was last
+    /// entered and the time spent in it before.
     pending: bool,
     kind: usize,
     block_pairs: u64,
     entered: Option<Instant>,
     spent: Duration,
-    /// Small blocks until the next timed one.
+    /// How many small blocks are left until the next timed one.
     until_timed: u32,
     random: u32,
 }
 
-/// What the report says beside the counts.
+/// What the report says besides the counts.
 pub struct Facts {
     /// What messages call the cluster.
     pub name: String,
     /// What computed the forces, and its precision.
     pub backend: String,
-    /// Number of pipelines that clients are told of.
+    /// The number of pipelines that `g6_npipes` reports.
     pub npipes: i32,
     /// j-particles in the memory.
     pub present: u64,
     /// j-particles written.
     pub written: u64,
-    /// How often the work of a failed device was done elsewhere.
+    /// How often another device or the CPU took over from a device that failed.
     pub recoveries: u64,
     /// Leaves of the sum tree that were summed again in double precision.
     pub leaves_again: u64,
-    /// i-particles that were checked and those that were wrong, if there are checks.
+    /// The numbers of i-particles checked and found wrong, if results are checked.
     pub checked: Option<(u64, u64)>,
 }
 
@@ -138,7 +138,7 @@ impl Default for Stats {
 }
 
 impl Stats {
-    /// A block begins. Returns whether it is timed.
+    /// Notes that a block begins. Returns whether it is timed.
     #[inline]
     pub fn begin(&mut self, ni: usize, nj: usize) -> bool {
         if self.generation != process::known_generation() {
@@ -164,15 +164,14 @@ impl Stats {
         true
     }
 
-    /// The same block, after `begin`: whether it goes on with the client's last one. `state` is looked
-    /// at if it may, or if the next one may.
+    /// Notes, after `begin`, whether the block continues the client's last one. Calls `state` only if
+    /// this block may do so, or the next one may.
     #[inline]
     pub fn divided(&mut self, ni: usize, npipes: i32, state: impl FnOnce() -> State) {
         self.pipelines.begin(ni, npipes as usize, state);
     }
 
-    /// What too few pipelines cost, from the share of the time in the library on which a line on
-    /// stderr is due. Asked for now and then.
+    /// What too few pipelines cost, if it is enough for a line on stderr. Looks at it only now and then.
     pub fn very_costly_pipelines(&self) -> Option<(Cost, f64)> {
         let cost = self.pipelines.cost()?;
         let due = cost.calls >= 1024 && cost.calls.is_power_of_two();
@@ -180,15 +179,15 @@ impl Stats {
         (share > VERY_COSTLY).then_some((cost, share))
     }
 
-    /// The part of the time in the library that few pipelines cost.
+    /// The share of the time in the library that too few pipelines cost.
     fn share(&self, cost: Cost) -> Option<f64> {
         let blocks: f64 = self.kinds.iter().map(|k| k.all(k.total)).sum();
-        // The line may promise more than there is.
+        // The fitted line may promise more time than was spent.
         cost.seconds
             .map(|s| (s / blocks.max(f64::MIN_POSITIVE)).min(1.0))
     }
 
-    /// A small block is timed; which one is next? At random, since clients repeat themselves.
+    /// Chooses the next small block to be timed: at random, since clients repeat themselves.
     fn choose_next(&mut self) {
         self.kind = EARLY;
         if self.kinds[EARLY].blocks >= SAMPLED.into() {
@@ -201,7 +200,7 @@ impl Stats {
         }
     }
 
-    /// The client goes on, while its block is computed or waits.
+    /// Notes that the library returns to the client, with the block not finished.
     #[inline]
     pub fn leave(&mut self) {
         if let Some(entered) = self.entered {
@@ -209,7 +208,7 @@ impl Stats {
         }
     }
 
-    /// The client wants the results.
+    /// Notes that the client asks for the results.
     #[inline]
     pub fn enter(&mut self) {
         if self.entered.is_some() {
@@ -217,7 +216,7 @@ impl Stats {
         }
     }
 
-    /// The results are there. `phases` are looked at if the block was timed.
+    /// Notes that the results are there. Calls `phases` only if the block was timed.
     #[inline]
     pub fn finish(&mut self, nearest: bool, phases: impl FnOnce() -> Phases) {
         self.leave();
@@ -241,12 +240,12 @@ impl Stats {
         kind.phases.again += phases.again;
     }
 
-    /// Neighbour lists took so long.
+    /// Adds the time of neighbour lists.
     pub fn add_lists(&mut self, time: Duration) {
         self.lists += time;
     }
 
-    /// The report; nothing if nothing was done in this process.
+    /// The report; `None` if this process did nothing.
     pub fn text(&self, facts: &Facts) -> Option<String> {
         let begun: u64 = self.sizes.iter().sum();
         if self.generation != process::known_generation() || begun + facts.written == 0 {
@@ -336,7 +335,7 @@ impl Stats {
         ))
     }
 
-    /// What few pipelines cost, in words.
+    /// What too few pipelines cost, in words.
     fn division(&self, cost: Cost, npipes: i32) -> String {
         let calls = cost.calls;
         let mut text = format!("{npipes}; {calls} blocks go on with the full one before them");
@@ -378,7 +377,7 @@ impl Stats {
     }
 }
 
-/// What to try against the cost of few pipelines.
+/// What to try against too few pipelines.
 pub fn advice(cost: Cost) -> String {
     format!(
         "KIRIN_NPIPES={} saves it, if the program takes any number of pipelines",
@@ -386,7 +385,7 @@ pub fn advice(cost: Cost) -> String {
     )
 }
 
-/// Writes a report where it belongs, whole: several processes may share the place.
+/// Writes a report to its destination, in one piece: several processes may share a file.
 pub fn write(destination: &Destination, text: &str) {
     match destination {
         Destination::Off => {}

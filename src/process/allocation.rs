@@ -1,15 +1,15 @@
-//! Memory that may not be there. Where its size depends on the client, its absence is an error of the
-//! call and not the end of the process.
+//! Allocations that may fail. If the client decides how much memory is needed, a lack of it is an
+//! error of the call and does not end the process.
 
 use std::alloc::{Layout, alloc};
 
 use crate::error::{Error, Result};
 
-/// Bytes that are left to the client, and to small allocations of which the standard library knows no form
-/// that can fail.
+/// The reserve, in bytes: for the client, and for the small allocations that the standard library does not
+/// let fail.
 const SPARE: usize = 4 << 20;
 
-/// Makes room for `more` values.
+/// Makes room for `more` further values.
 ///
 /// # Errors
 ///
@@ -17,12 +17,12 @@ const SPARE: usize = 4 << 20;
 pub fn reserve<T>(values: &mut Vec<T>, more: usize, purpose: &'static str) -> Result<()> {
     values
         .try_reserve(more)
-        // There may be memory for so many and not for the usual ones beyond.
+        // There may be enough memory for exactly this many, but not for the usual growth.
         .or_else(|_| values.try_reserve_exact(more))
         .map_err(|_| Error::OutOfMemory { purpose })
 }
 
-/// Adds a value.
+/// Appends a value.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub fn push<T>(values: &mut Vec<T>, value: T, purpose: &'static str) -> Result<(
     Ok(())
 }
 
-/// Makes `values` longer, if need be, until there are `count`.
+/// Makes `values` at least `count` long.
 ///
 /// # Errors
 ///
@@ -50,7 +50,7 @@ pub fn lengthen<T>(
     Ok(())
 }
 
-/// The values of an iterator.
+/// Collects the values of an iterator.
 ///
 /// # Errors
 ///
@@ -84,7 +84,7 @@ pub fn boxed<T>(value: T, purpose: &'static str) -> Result<Box<T>> {
     }
 }
 
-/// What is in `place`, made if nothing is.
+/// The value in `place`; makes it if there is none.
 ///
 /// # Errors
 ///
@@ -101,17 +101,16 @@ pub fn fill<'a, T>(
     })
 }
 
-/// Whether more is left to the process than `bytes`: enough for the small allocations of whoever goes
-/// on, in whichever thread.
+/// Checks that `bytes` and the reserve for small allocations, in any thread, are still to be had.
 ///
 /// # Errors
 ///
-/// It is not.
+/// They are not.
 pub fn spare(bytes: usize, purpose: &'static str) -> Result<()> {
     let bytes = SPARE.saturating_add(bytes);
-    // Not from the allocator: what that keeps for one thread is of no use to another, and a large block
-    // that comes and goes changes how it serves the client.
-    // SAFETY: a new mapping, at no address that is in use, and nobody else learns of it.
+    // Asks the system and not the allocator: what that keeps for one thread is of no use to another, and a
+    // large block that comes and goes changes how it serves the client.
+    // SAFETY: the mapping is new and overlaps no other; nobody else learns of it.
     unsafe {
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE);
         let nowhere = std::ptr::null_mut();

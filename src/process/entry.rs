@@ -1,19 +1,18 @@
-//! A thread is inside the library once at a time. A signal handler that interrupts a call and makes
-//! another would wait for locks of its own thread, or find data half-changed: it is refused.
+//! Refuses a second call in a thread that is inside one. A signal handler that interrupts a call and
+//! makes another would wait for its own thread's locks, or find data half-changed.
 //!
-//! The check is one look-up of a thread-local variable, which in a shared library is a call into the
-//! loader. With an offset that the loader knows beforehand it would take 0.5 to 1 ns less of 38 ns for
-//! `g6_set_j_particle` and of 15 ns for the call with mass and position (least of 4000 samples in
-//! turns; the offset was patched into the library). No stable compiler makes such a look-up, and a
-//! library that has one may find no room for it when it is opened by `dlopen`. A check on the contended
-//! path of the cluster's lock alone would cost nothing, but calls allocate, and so must not be interrupted by one.
+//! The check reads one thread-local variable, which in a shared library is a call into the loader. The
+//! initial-exec model, which reads it directly, would save 0.5 to 1 ns of the 38 ns of `g6_set_j_particle`
+//! (measured with a patched library). But stable Rust cannot ask for it, and `dlopen` may have no room for
+//! such a library. To check only where a lock is contended would cost nothing, but would let a
+//! handler interrupt an allocation.
 
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 thread_local! {
-    // Without a destructor, so that a signal handler finds it at any moment of a thread's life.
+    // No destructor, so that a signal handler can read it at any moment of a thread's life.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -21,13 +20,13 @@ thread_local! {
 #[inline(always)]
 pub fn once<R>(call: impl FnOnce() -> R) -> Option<R> {
     let inside = INSIDE.with(ptr::from_ref);
-    // SAFETY: it belongs to this thread, has no destructor, and is not handed to another thread. (A
-    // closure around the call would keep the compiler from merging that with its surroundings.)
+    // SAFETY: the variable belongs to this thread, has no destructor, and is not handed to another thread.
+    // (The call is not made in the closure of `with`, where the compiler would not inline it.)
     let inside = unsafe { &*inside };
     if inside.replace(true) {
         return None;
     }
-    // A handler runs in this thread: what it must not see in another order is the compiler's.
+    // A handler runs in this thread, so only the compiler could reorder what it sees.
     compiler_fence(Ordering::SeqCst);
     let result = call();
     compiler_fence(Ordering::SeqCst);

@@ -1,11 +1,11 @@
 //! The floating-point environment that kirin computes in: round to nearest, no traps, no flushing
 //! of subnormal numbers.
 //!
-//! The client's may be another (`-ffpe-trap`, `fesetround`, `-ffast-math`), and results would then depend on
-//! which thread computes them. Its flags too are its own: Fortran's STOP reports them.
-//! Only the vector unit's state is meant; the x87 unit is never used.
+//! The client's environment may differ (`-ffpe-trap`, `fesetround`, `-ffast-math`): results would then depend
+//! on the thread that computes them. Its exception flags stay as they are, since Fortran's STOP reports them.
+//! On x86-64 this is the state of the vector unit (MXCSR); kirin does not use the x87 unit.
 
-/// Computes in the standard environment, and leaves the client's as it was, flags included.
+/// Runs `compute` in the standard environment, then restores the client's, flags included.
 #[inline]
 pub fn standard<R>(compute: impl FnOnce() -> R) -> R {
     struct Restore(unit::State);
@@ -19,12 +19,12 @@ pub fn standard<R>(compute: impl FnOnce() -> R) -> R {
     apart(compute)
 }
 
-/// Has this thread compute in the standard environment from here on.
+/// Sets the standard environment in this thread for good. For the library's own threads.
 pub fn adopt() {
     unit::change(unit::STANDARD);
 }
 
-/// A function of its own, out of which the compiler moves no arithmetic.
+/// Never inlined, so that the compiler cannot move arithmetic out of it.
 #[inline(never)]
 fn apart<R>(compute: impl FnOnce() -> R) -> R {
     compute()
@@ -93,7 +93,7 @@ mod unit {
     }
 }
 
-/// Elsewhere the client's environment is taken for the standard one.
+/// On other processors the client's environment is assumed to be the standard one.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod unit {
     pub type State = ();

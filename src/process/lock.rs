@@ -1,13 +1,13 @@
-//! A lock that a child of a fork can free from a thread that it does not have.
+//! A mutex that the child of a fork can free when a thread of the parent held it.
 //!
-//! It is the standard library's: parking_lot keeps waiting threads in a table of the whole process,
-//! which is wrong after a fork.
+//! It wraps the standard library's mutex. parking_lot's would not do: it keeps the waiting threads in one
+//! table for the process, which still names the parent's threads after a fork.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// A value for one thread at a time.
+/// A value that one thread at a time can use.
 #[derive(Default)]
 pub struct Lock<T> {
     queue: UnsafeCell<Mutex<()>>,
@@ -29,7 +29,7 @@ impl<T> Lock<T> {
     /// Waits for the value.
     #[inline(always)]
     pub fn lock(&self) -> Guard<'_, T> {
-        // A panic is reported at the boundary, and the value is as good as the call left it.
+        // A poisoned lock is used on: the panic was reported, and the value is what the call left.
         let held = self.queue().lock().unwrap_or_else(PoisonError::into_inner);
         Guard {
             value: &self.value,
@@ -37,7 +37,7 @@ impl<T> Lock<T> {
         }
     }
 
-    /// The value, if no thread has it.
+    /// The value, unless a thread holds it.
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         let held = match self.queue().try_lock() {
             Ok(held) => held,
@@ -50,7 +50,7 @@ impl<T> Lock<T> {
         })
     }
 
-    /// The value, which nobody else can reach.
+    /// The value; `&mut self` shows that no thread holds it.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -61,11 +61,11 @@ impl<T> Lock<T> {
         unsafe { &*self.queue.get() }
     }
 
-    /// Frees the lock from whichever thread has it, and hands over the value as that thread left it.
+    /// Frees the lock, whoever holds it, and returns the value as that thread left it.
     ///
     /// # Safety
     ///
-    /// This is the only thread, in a child of a fork, and it does not have the lock.
+    /// This is the only thread, in the child of a fork, and it does not hold the lock.
     #[allow(clippy::mut_from_ref, reason = "nobody else can reach the value")]
     pub unsafe fn take_from_the_dead(&self) -> &mut T {
         // SAFETY: nobody else can reach either.
@@ -76,7 +76,7 @@ impl<T> Lock<T> {
     }
 }
 
-/// The value, for one thread; given back when dropped.
+/// The right to use the value; ends when dropped.
 pub struct Guard<'a, T> {
     value: &'a UnsafeCell<T>,
     _held: MutexGuard<'a, ()>,

@@ -1,25 +1,25 @@
-//! One-line messages on stderr. Nothing else in the library writes there, and stdout is never
-//! touched: kira writes its snapshots there.
+//! One-line messages on stderr. Every message of the library goes through here. Nothing is ever written
+//! to stdout, where kira writes its snapshots.
 //!
-//! Nothing here allocates or waits: messages come from signal handlers, from children of a fork,
-//! and where there is no memory left.
+//! Nothing here allocates or waits, because messages also come from signal handlers, from children
+//! of a fork, and when there is no memory left.
 
 use std::fmt::{self, Display, Write};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::process::output;
 
-/// How many messages of one origin are shown before the rest are suppressed:
-/// a client that ignores an error may repeat it for a month.
+/// How many messages of one origin are shown. The rest are suppressed: a client that ignores an error may
+/// cause it for a month.
 const SHOWN_PER_ORIGIN: u32 = 10;
 
-/// Messages of one origin, which is known by a hash of its name.
+/// The number of messages of one origin, which is identified by a hash of its name.
 struct Count {
     origin: AtomicU64,
     messages: AtomicU32,
 }
 
-/// More than there are calls and other origins.
+/// One for each origin. There are fewer calls than places.
 static COUNTS: [Count; 1024] = [const {
     Count {
         origin: AtomicU64::new(0),
@@ -27,9 +27,9 @@ static COUNTS: [Count; 1024] = [const {
     }
 }; 1024];
 
-/// The messages of `origin`.
+/// The count of `origin`.
 fn messages(origin: &str) -> &'static AtomicU32 {
-    // FNV-1a; 0 stands for a free place.
+    // FNV-1a. 0 marks a free place.
     let hash = origin.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     }) | 1;
@@ -57,7 +57,7 @@ pub fn once(kind: &'static str, origin: &'static str, message: impl Display) {
 
 fn show(kind: &'static str, at_most: u32, origin: &'static str, message: impl Display) {
     let messages = messages(kind);
-    // It does not come round to 0 again.
+    // Stays at its maximum: it must not wrap to 0.
     if messages.load(Ordering::Relaxed) >= at_most {
         return;
     }
@@ -71,20 +71,20 @@ fn show(kind: &'static str, at_most: u32, origin: &'static str, message: impl Di
     }
 }
 
-/// Writes one line in a single call (unless it is very long), so that lines of several processes do
-/// not mix.
+/// Writes one line. Does so in a single system call, unless the line is very long, so that lines of
+/// several processes do not mix.
 pub fn line(message: impl Display) {
     let mut line = Line {
         bytes: [0; 4096],
         length: 0,
     };
-    // Writing to it does not fail; a message that fails to show itself ends where it does.
+    // Writing to the buffer cannot fail. If the message's own formatting fails, what it wrote is shown.
     let _ = write!(line, "kirin: {message}");
     let _ = line.write_str("\n");
     line.flush();
 }
 
-/// What is to be written.
+/// Collects a line to be written.
 struct Line {
     bytes: [u8; 4096],
     length: usize,

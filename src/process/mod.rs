@@ -1,4 +1,4 @@
-//! What the library must know of its process: its forks, its end, the names of its files.
+//! What there is once per process: forks, the exit, names of files, settings, messages.
 
 pub mod allocation;
 pub mod entry;
@@ -22,41 +22,41 @@ extern "C" fn count_fork() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts the forks between the first call of this function and the present process. Who
-/// remembers the number can tell whether what it holds is its own or the parent's.
+/// Counts the forks since the first call of this function. Whoever stores the number with a resource
+/// can tell later whether the resource is its own or its parent's.
 pub fn generation() -> u32 {
     static WATCH: Once = Once::new();
     // SAFETY: the handler is a function of this library, which is never unloaded.
     WATCH.call_once(|| unsafe {
-        // Fails for want of memory only; forks are then not seen.
+        // Fails only if there is no memory; forks are then not noticed.
         libc::pthread_atfork(None, None, Some(count_fork));
     });
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// The number that [`generation`] returned last in this process, if it was called.
+/// What [`generation`] would return, 0 if it was never called. Does not call into the system.
 #[inline]
 pub fn known_generation() -> u32 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// Has `hook` called when the process ends by `exit` or by a return from `main`.
+/// Calls `hook` when the process ends by `exit` or by a return from `main`.
 pub fn at_exit(hook: extern "C" fn()) {
     // SAFETY: the hook is a function of this library, which is never unloaded.
     unsafe {
-        // Fails for want of memory only; the hook is then not called.
+        // Fails only if there is no memory; the hook is then not called.
         libc::atexit(hook);
     }
 }
 
-/// Runs what an exit hook has to do, in the standard floating-point environment. No panic leaves it.
+/// Runs the body of an exit hook in the standard floating-point environment. Stops a panic.
 pub fn last_words(act: impl FnOnce() + std::panic::UnwindSafe) {
-    // A panic has been reported on stderr, and there is nobody left to tell.
+    // The panic was reported on stderr already, and nobody is left to receive an error.
     let _ = floating::standard(|| catch_unwind(act));
 }
 
-/// The name of a file of this process: `%p` in `pattern` is the process id, `%r` the rank (0
-/// where there are none). A pattern with neither gets the rank at its end, if there are several.
+/// The name of a file of this process. In `pattern` `%p` stands for the process id and `%r` for the rank
+/// (0 without MPI). If it has neither and there are several ranks, the rank is appended.
 pub fn file_name(pattern: &OsStr) -> OsString {
     expand(pattern, std::process::id(), ranks::rank())
 }
@@ -84,7 +84,7 @@ fn expand(pattern: &OsStr, process: u32, rank: Option<u32>) -> OsString {
     OsString::from_vec(name)
 }
 
-/// File name of the program, for people.
+/// The file name of the program, for messages.
 pub fn program() -> String {
     std::env::current_exe()
         .ok()
@@ -92,7 +92,7 @@ pub fn program() -> String {
         .unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// The name of this machine in its network.
+/// The network name of this machine.
 pub fn host() -> String {
     let mut name = [0_u8; 256];
     // SAFETY: the function writes at most as many bytes as the array has.

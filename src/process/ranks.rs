@@ -1,16 +1,15 @@
-//! What MPI launchers tell a process about its place among the ranks. No MPI library
-//! is asked: the launcher's environment says it before MPI is initialised.
+//! The rank of this process, from the environment variables of MPI launchers. They are there
+//! before MPI is initialised, and no MPI library is needed.
 
-/// Variables in which launchers tell a process its rank and the number of ranks: Open MPI,
-/// MPICH, Slurm.
+/// Variables with the rank and the number of ranks: of Open MPI, MPICH, Slurm.
 const RANKS: [(&str, &str); 3] = [
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
     ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
 ];
 
-/// The same among the ranks of one machine: Open MPI, MPICH and Intel MPI, MVAPICH, Cray PALS,
-/// Slurm.
+/// Variables with the rank and the number of ranks on this machine: of Open MPI, MPICH and Intel MPI,
+/// MVAPICH, Cray PALS, Slurm.
 const LOCAL_RANKS: [(&str, &str); 5] = [
     ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     ("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
@@ -19,7 +18,7 @@ const LOCAL_RANKS: [(&str, &str); 5] = [
     ("SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"),
 ];
 
-/// The rank of this process, if a launcher started several.
+/// The rank of this process; `None` unless a launcher started several.
 pub fn rank() -> Option<u32> {
     rank_of(|name| std::env::var(name).ok())
 }
@@ -32,13 +31,13 @@ fn rank_of(variable: impl Fn(&str) -> Option<String>) -> Option<u32> {
         .and_then(|(rank, size)| (size > 1).then_some(rank))
 }
 
-/// Rank of this process among those of its machine, from 0, and how many they are; `None`
-/// where no launcher says so.
+/// The rank of this process among those on its machine, from 0, and their number; `None` without a
+/// launcher.
 pub fn local_rank() -> Option<(usize, usize)> {
     local_rank_in(|name| std::env::var(name).ok())
 }
 
-/// As [`local_rank`], with an environment of the caller's.
+/// The same, from a given environment.
 pub fn local_rank_in(variable: impl Fn(&str) -> Option<String>) -> Option<(usize, usize)> {
     LOCAL_RANKS.iter().find_map(|(rank, size)| {
         let rank = variable(rank)?.trim().parse().ok()?;
@@ -49,8 +48,8 @@ pub fn local_rank_in(variable: impl Fn(&str) -> Option<String>) -> Option<(usize
     })
 }
 
-/// The number for one node: Slurm writes "2(x3),1" for three nodes of two tasks and one of one,
-/// the others a single number.
+/// The number of tasks on a node. Slurm writes "2(x3),1" for three nodes with two tasks and one node with
+/// one; other launchers write a single number.
 fn tasks_on(text: &str, node: usize) -> Option<usize> {
     let mut nodes = 0;
     let mut last = None;

@@ -14,7 +14,7 @@ pub fn calls() -> String {
             group.title,
             group.interface.name()
         );
-        for call in group.calls {
+        for call in &group.calls {
             let name = |n: Option<&str>| n.map_or("-".to_owned(), |n| format!("`{n}`"));
             let support = match call.support {
                 Support::Implemented => "yes".to_owned(),

@@ -71,7 +71,7 @@ pub fn module(interface: Interface) -> String {
     let mut out = String::from(opening);
     for group in groups(interface) {
         out += &format!("\n    ! ---- {}\n", group.title);
-        for call in group.calls {
+        for call in &group.calls {
             out.push('\n');
             out += &self::interface(call);
         }

@@ -113,8 +113,8 @@ pub fn header(interface: Interface) -> String {
     };
     let mut out = String::from(opening);
     for group in groups(interface) {
-        let c = declarations(group.calls, Spelling::C);
-        let fortran = declarations(group.calls, Spelling::Fortran);
+        let c = declarations(&group.calls, Spelling::C);
+        let fortran = declarations(&group.calls, Spelling::Fortran);
         let title = group.title;
         if group.calls.iter().all(is_own) {
             out += &format!("\n/* {title} */\n\n{}", by_cbindgen(&c));

@@ -5,9 +5,10 @@
 use std::ffi::c_int;
 
 use self::calls::*;
+use super::boundary::guard;
 use super::calls::nothing;
+use super::pointers;
 use super::table::{Argument, Call, Kind, Returns, Support};
-use super::{guard, pointers};
 
 mod calls;
 

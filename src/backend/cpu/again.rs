@@ -14,23 +14,23 @@ use crate::grape::jmemory::{Page, PageArray};
 use crate::grape::particle::IParticle;
 use crate::process::allocation;
 
-/// What it takes to sum leaves again, and what it took.
+/// The memory for summing leaves again, and the counts for the statistics.
 #[derive(Default)]
 pub struct Again {
     buffers: Option<Box<Buffers>>,
-    /// Leaves since [`Again::take_counts`].
+    /// Leaves summed again since the last [`Again::take_counts`].
     leaves: u64,
     time: Duration,
 }
 
 #[derive(Default)]
 struct Buffers {
-    /// The page of the last leaf: usually that of the next, too.
+    /// The page of the last leaf, which is usually also that of the next.
     tile: Tile<f64>,
     distances: PageArray<f64>,
 }
 
-/// One leaf of a block's i-particle.
+/// One leaf, for one i-particle of a block.
 pub struct Leaf<'a> {
     /// The page.
     pub page: &'a Page,
@@ -42,12 +42,12 @@ pub struct Leaf<'a> {
     pub ti: f64,
     /// The i-particle.
     pub i: &'a IParticle,
-    /// Where the nearest neighbours are noted, if they are wanted.
+    /// Where candidates for the nearest neighbour are collected, if it is wanted.
     pub candidates: Option<&'a mut Candidates>,
 }
 
 impl Again {
-    /// The sums over a leaf in the client's units, with the vectors of `s`; with `timed` the time is taken.
+    /// The sums over a leaf in double precision, in the client's units. Measures the time if `timed`.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl Again {
         Ok(sums)
     }
 
-    /// Leaves since this was last asked, and the time of those that were timed.
+    /// The number of leaves since the last call, and the time of those that were timed.
     pub fn take_counts(&mut self) -> (u64, Duration) {
         (
             std::mem::take(&mut self.leaves),
@@ -133,7 +133,7 @@ pub fn note<S: Simd>(
     let Some(bound) = candidates.bound_with(least.to_f64() / area) else {
         return;
     };
-    // A little more, for the rounding of the bound itself.
+    // A little more, to allow for rounding in the bound itself.
     let bound = S::T::from_f64(bound * area * (1.0 + 1e-6));
     kernel::slots_within(s, distances, bound, range, |slot| {
         candidates.push(Candidate {

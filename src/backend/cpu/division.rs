@@ -1,27 +1,27 @@
-//! How a block is divided into tasks: large blocks over the i-particles, small
-//! ones over the j-particles, and tiny ones not at all.
+//! How a block is divided into tasks: large blocks by i-particles, small ones by
+//! j-particles, tiny ones not at all.
 
 use std::ops::Range;
 
 use crate::grape::jmemory::PAGE;
 use crate::grape::sum_tree::share;
 
-/// i-particles that go through a page together.
+/// How many i-particles go through a page together.
 const CHUNK: usize = 128;
 
 /// Rough costs in nanoseconds on one core, for deciding whether threads are worth waking.
 const PAIR: f64 = 0.5;
 const PREDICTION: f64 = 2.0;
 
-/// Work that is not worth a second thread, in nanoseconds: waking one takes a good
-/// part of this, on a busy machine more.
+/// Less work than this, in nanoseconds, is not worth a second thread: waking one takes a good part of
+/// it, on a busy machine more.
 const WORTH_WAKING: f64 = 100_000.0;
 
-/// Tasks for each thread, so that one which is held up does not hold up the rest.
+/// Tasks for each thread. Several, so that a delayed thread leaves its share to the others.
 const TASKS_PER_THREAD: usize = 8;
 
-/// i-particles that make the way through all tiles worth while for one task: few where the tiles
-/// of up to [`NEAR_PAGES`] pages lie in a cache of the core, more where they come from farther.
+/// The fewest i-particles for which a task should go through all tiles: the first number for up to
+/// [`NEAR_PAGES`] pages, whose tiles fit into a core's cache, the second for more.
 const LEAST_SHARE: (usize, usize) = (8, 64);
 const NEAR_PAGES: usize = 48;
 
@@ -46,8 +46,8 @@ pub struct Division {
 }
 
 impl Division {
-    /// The division for `ni` i-particles and `pages` pages, of which `stale` must be predicted,
-    /// on at most `threads` threads, which may divide the pages only with `split`.
+    /// The division for `ni` i-particles and `pages` pages, `stale` of which must be predicted, among at most
+    /// `threads` threads. Pages are divided only if `split` is set.
     pub fn new(ni: usize, pages: usize, stale: usize, threads: usize, split: bool) -> Self {
         let work = (ni * pages * PAGE) as f64 * PAIR + (stale * PAGE) as f64 * PREDICTION;
         let threads = if work < WORTH_WAKING { 1 } else { threads };
@@ -75,7 +75,7 @@ impl Division {
                 ni,
                 pages,
                 threads,
-                // The parts of many i-particles take time to join.
+                // Joining the parts of many i-particles takes time.
                 tasks: pages.min(
                     threads
                         * if ni > LEAST_SHARE.1 {
@@ -92,7 +92,7 @@ impl Division {
         }
     }
 
-    /// Number of tasks; at least one if there is any i-particle.
+    /// The number of tasks, at least one if there is any i-particle.
     pub fn tasks(&self) -> usize {
         self.tasks
     }
@@ -102,7 +102,7 @@ impl Division {
         self.threads
     }
 
-    /// Whether each task sees all pages, so that its sums are the results.
+    /// Whether each task sums over all pages, so that its sums are the results.
     pub fn tasks_are_whole(&self) -> bool {
         !self.over_pages
     }
@@ -112,7 +112,7 @@ impl Division {
         self.predicts_first
     }
 
-    /// The task number `t`.
+    /// Task number `t`.
     pub fn task(&self, t: usize) -> Task {
         if self.over_pages {
             Task {

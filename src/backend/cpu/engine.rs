@@ -21,11 +21,10 @@ use crate::process::lock::{Guard, Lock};
 use crate::process::settings::{InstructionSet, Precision};
 use crate::process::{self, allocation, log};
 
-/// Blocks up to this size do not keep the tiles of a time that is seen for the first time.
+/// For blocks this small, tiles predicted to a new time are used once and not cached.
 ///
-/// Kept tiles take as much room in the caches as the particles they are made of, and usually nobody
-/// asks for the same time again: only clients do that whose block did not fit into the pipelines, of
-/// which the GRAPE-6 had 48.
+/// Cached tiles take as much room in the caches as the particles themselves, and a second block at the same
+/// time is rare: only a client whose block exceeds the pipelines (48 on a GRAPE-6) sends one.
 const TRANSIENT: usize = 47;
 
 /// The backend for one instruction set and precision. With `SPLIT`, positions have a low part.
@@ -36,26 +35,26 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     threads: usize,
     /// Whether threads may divide the j-particles.
     split: bool,
-    /// What the kernel's reciprocal root is, times the root.
+    /// The mean of the kernel's reciprocal root, times the root.
     root: f64,
     /// By what sums of particles at rest are multiplied.
     correction: f64,
     /// One for each page of the memory, at the page's position.
     prepared: Vec<RwLock<Prepared<S::T>>>,
-    /// One for each thread, or for each task where the sums of several are joined.
+    /// One for each thread; one for each task if their sums are joined.
     workspaces: Vec<Lock<Workspace<S::T>>>,
     /// Positions of the block's pages, in address order.
     pages: Vec<usize>,
-    /// Memory of [`lists::lists`].
+    /// Memory kept for [`lists::lists`].
     positions: Vec<lists::Positions>,
-    /// Time of the block before.
+    /// The time of the last block.
     last_ti: Option<u64>,
     /// Whether the next block is timed.
     measured: bool,
     phases: Phases,
-    /// Leaves that were summed again.
+    /// How many leaves were summed again.
     leaves_again: u64,
-    /// Whether there is no memory to keep tiles: each task then predicts its own.
+    /// Whether memory for tiles was lacking. Each task then predicts its own.
     scarce: bool,
 }
 
@@ -158,12 +157,12 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
 }
 
 impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
-    /// Gives back what is kept from block to block: there is no memory for something.
+    /// Frees what is kept from block to block, because memory is lacking.
     fn give_back(&mut self) {
         (self.prepared, self.workspaces, self.positions) = Default::default();
     }
 
-    /// [`Backend::finish`], which keeps what it has when it fails.
+    /// [`Backend::finish`], but keeps its memory when it fails.
     fn compute(
         &mut self,
         memory: &JMemory,
@@ -279,14 +278,14 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
     }
 }
 
-/// Takes note that a task failed.
+/// Records the failure of a task.
 fn note(outcome: &Lock<Result<()>>, result: Result<()>) {
     if result.is_err() {
         *outcome.lock() = result;
     }
 }
 
-/// A workspace that nobody has. There are as many as threads.
+/// A free workspace. There are as many as threads.
 pub fn any<T>(workspaces: &[Lock<T>]) -> Guard<'_, T> {
     loop {
         if let Some(free) = workspaces.iter().find_map(Lock::try_lock) {

@@ -1,7 +1,7 @@
 //! The pair loop: one body for every instruction set, precision and variant.
 //!
-//! No closure calls a vector operation here: a closure would be compiled without
-//! the instruction set of its surroundings, and its operations would become calls.
+//! No vector operation is called from a closure here: a closure is compiled without the
+//! instruction set of the function around it, so each operation would become a call.
 
 use std::ops::Range;
 
@@ -26,13 +26,13 @@ pub struct ScaledParticle<T> {
     pub label: i32,
     /// Whether it has a velocity.
     pub moves: bool,
-    /// Which pairs `T` can tell.
+    /// Which pairs `T` can resolve.
     pub reach: Reach,
 }
 
 impl<T: Real> ScaledParticle<T> {
-    /// The i-particle in the given units, with `SPLIT` in two parts as those of a tile: coincident
-    /// particles have no distance.
+    /// The i-particle in the given units. With `SPLIT` its position is split like those of a tile, so that
+    /// coincident particles are at distance zero.
     #[inline(always)]
     pub fn new<const SPLIT: bool>(i: &IParticle, units: &Units) -> Self {
         let scaled = i.x.map(|x| x * units.length);
@@ -62,17 +62,16 @@ pub struct JPage<'a, S: Simd> {
     pub tile: &'a Tile<S::T>,
     /// Masses.
     pub masses: &'a [S::T; PAGE],
-    /// Labels, and which slots hold a particle.
+    /// The labels, and which slots hold a particle.
     pub page: &'a Page,
-    /// -3 / r^2 in terms of the square of what [`Simd::refine`] returns.
+    /// The factor that turns the square of [`Simd::refine`]'s result into -3 / r^2.
     pub minus_three: S::T,
 }
 
-/// What [`Simd::refine`] returns times the root, on average.
+/// The mean of [`Simd::refine`]'s result times the root; 1 if it were exact.
 ///
-/// The Newton step from an estimate of 12 bits is too small by half an ulp on average;
-/// in the sums of r^-3 of all particles that does not cancel. The processors differ in
-/// their estimates, so the mean is measured.
+/// A Newton step from a 12-bit estimate is too small by half an ulp on average, an error that does not
+/// cancel in sums over r^-3. Processors differ in their estimates, so the mean is measured.
 pub struct MeanRoot<S>(pub S);
 
 impl<S: Simd> Work for MeanRoot<S> {
@@ -85,7 +84,7 @@ impl<S: Simd> Work for MeanRoot<S> {
         let mut sum = 0.0;
         for first in (0..SAMPLES).step_by(PAGE) {
             for (l, x) in x.iter_mut().enumerate() {
-                // 1 to 4: the estimates repeat from there.
+                // From 1 to 4, where the estimates begin to repeat.
                 let at = (first + l) as f64 + 0.5;
                 *x = S::T::from_f64(4.0_f64.powf(at / SAMPLES as f64));
             }
@@ -103,7 +102,7 @@ impl<S: Simd> Work for MeanRoot<S> {
                 sum += y.to_f64() * x.to_f64().sqrt();
             }
         }
-        // Double precision is right on average: no rounding error of this mean in its place.
+        // Double precision has no such bias; the measured mean would only add its rounding error.
         const DIGITS: f64 = (1u64 << 40) as f64;
         (sum / SAMPLES as f64 * DIGITS).round() / DIGITS
     }
@@ -112,21 +111,21 @@ impl<S: Simd> Work for MeanRoot<S> {
 /// Which terms a pass over a leaf needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// Velocities are not all zero.
+    /// Whether any velocity is not zero.
     pub jerk: bool,
-    /// Some slots do not count.
+    /// Whether some slots are to be left out.
     pub mask: bool,
-    /// The smallest distance is wanted.
+    /// Whether the smallest distance is wanted.
     pub nearest: bool,
 }
 
-/// Sums over the slots of `range` within one leaf, in the tile's units, and the
-/// smallest softened r^2 if it is wanted; then all of them are left in `distances`, slot by slot, with
-/// the greatest number for those that do not count.
+/// The sums over the slots of `range`, which lie in one leaf, in the tile's units; and the smallest softened
+/// r^2 if it is wanted. In that case `distances` receives the softened r^2 of every slot, and the greatest
+/// number for slots that are left out.
 ///
 /// `range` is not empty and begins at a multiple of the lanes; without a mask it ends at one, too. A pair at no
-/// distance without softening makes the sums infinite or not a number: whether the particles do
-/// coincide is not for this precision to say.
+/// distance without softening makes the sums infinite or NaN: whether the particles coincide is decided in
+/// double precision.
 #[inline(always)]
 pub fn leaf<S: Simd, const SPLIT: bool>(
     s: S,
@@ -150,8 +149,8 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     )
 }
 
-/// As [`leaf`], with all terms and for any numbers: particles at no distance without softening exert no
-/// force, and those beyond the square root of the greatest number none that can be told from zero.
+/// As [`leaf`], with all terms, for any numbers. Particles at no distance without softening exert no force; nor
+/// do those so far away that r^2 overflows.
 #[inline(always)]
 pub fn careful_leaf<S: Simd>(
     s: S,
@@ -223,7 +222,7 @@ fn pairs<
     assert!(!range.is_empty() && range.end <= PAGE);
     let mut at = range.start;
     if S::MANY_REGISTERS || !(JERK || NEAREST) {
-        // The roots of the next vector are on their way while this one's terms are summed.
+        // The roots of the next vector are computed while this one's terms are summed.
         // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
         let mut pair = unsafe { target.pair::<CAREFUL>(s, j.tile, at) };
         while at + S::LANES < range.end {
@@ -237,7 +236,7 @@ fn pairs<
         // SAFETY: as above.
         unsafe { pass.add(&target, pair, at, distances) };
     } else {
-        // Sums and one vector's terms take all registers; the i-particle comes from memory.
+        // The sums and one vector's terms take all registers, so the i-particle is read from memory.
         while at < range.end {
             let target = reread(&target);
             // SAFETY: as above.
@@ -258,7 +257,7 @@ fn pairs<
     (sums, least)
 }
 
-/// One i-particle's way through a leaf.
+/// One i-particle and its sums over a leaf.
 struct Pass<
     'a,
     S: Simd,
@@ -317,7 +316,7 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
         // SAFETY: passed on.
         let mut m = unsafe { s.load(self.j.masses, at) };
         if CAREFUL {
-            // Zero times what is no finite number is none.
+            // Zero times an infinity would be NaN.
             for quantity in r.iter_mut().chain([&mut y, &mut m]) {
                 *quantity = s.select(felt, *quantity, zero);
             }
@@ -348,7 +347,7 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
     }
 }
 
-/// Calls `found` for each slot of `range` at which [`leaf`] left a distance of at most `bound`, in
+/// Calls `found` for each slot of `range` whose r^2 in `distances`, as [`leaf`] left it, is at most `bound`; in
 /// address order.
 #[inline(always)]
 pub fn slots_within<S: Simd>(
@@ -371,14 +370,13 @@ pub fn slots_within<S: Simd>(
     }
 }
 
-/// The same place, of which the compiler does not know that: it takes no register for what it has read
-/// there before.
+/// Launders a reference, so that the compiler reads the memory again instead of keeping values in registers.
 #[inline(always)]
 pub fn reread<T>(place: &T) -> &T {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     {
         let mut address: *const T = place;
-        // SAFETY: nothing is executed; the address stays that of `place`.
+        // SAFETY: the assembly is empty; the address stays that of `place`.
         unsafe {
             std::arch::asm!("/* {0} */", inout(reg) address, options(readonly, nostack, preserves_flags));
             &*address
@@ -394,7 +392,7 @@ pub fn splat3<S: Simd>(s: S, x: &[S::T; 3]) -> [S::V; 3] {
     [s.splat(x[0]), s.splat(x[1]), s.splat(x[2])]
 }
 
-/// An i-particle, in every lane.
+/// An i-particle, copied to every lane.
 struct Spread<S: Simd, const SPLIT: bool> {
     x: [S::V; 3],
     x_low: [S::V; 3],
@@ -410,7 +408,7 @@ struct Pair<S: Simd> {
     r: [S::V; 3],
     /// r^2 + eps^2
     r2: S::V,
-    /// [`Simd::estimate`] of its root.
+    /// [`Simd::estimate`] of its reciprocal root.
     estimate: S::V,
 }
 
@@ -452,7 +450,7 @@ impl<S: Simd, const SPLIT: bool> Spread<S, SPLIT> {
         let r2 = s.fma(r[1], r[1], r2);
         let mut r2 = s.fma(r[2], r[2], r2);
         if CAREFUL {
-            // The Newton step makes of infinity what is not a number.
+            // The Newton step would turn infinity into NaN.
             r2 = s.min(s.splat(S::T::MAX), r2);
         }
         let estimate = s.estimate(r2);
@@ -460,7 +458,7 @@ impl<S: Simd, const SPLIT: bool> Spread<S, SPLIT> {
     }
 }
 
-/// Lanes whose slot holds a particle below the address limit `end` (a slot) with another label.
+/// The lanes whose slot holds a particle with another label and lies below slot `end`.
 ///
 /// # Safety
 ///

@@ -1,9 +1,8 @@
-//! Neighbour lists: squared distances in double precision, a vector of j-particles at a time, and
-//! the labels of those that are near.
+//! Neighbour lists: squared distances in double precision, with vector instructions.
 //!
-//! The positions of the block's pages are predicted once, then threads divide the i-particles. For a
-//! few of them at a time the comparisons with all j-particles leave one bit each, so that a list's
-//! length is known before its memory is asked for, and its labels are written once, where they stay.
+//! The positions of the block's pages are predicted once; then threads divide the i-particles. Every
+//! comparison leaves one bit, for a few i-particles at a time. So the length of a list is known before its
+//! memory is allocated, and its labels are written only once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,22 +21,21 @@ use crate::grape::predictor::Coordinate;
 use crate::grape::sum_tree::share;
 use crate::process::allocation;
 
-/// i-particles whose distances are found together: a vector of positions is loaded once for them.
+/// How many i-particles share one load of a vector of positions.
 const TOGETHER: usize = 4;
 
-/// Bits of comparisons in one word, and words of a page.
+/// The comparisons in one word, and the words of a page.
 const WORD: usize = 64;
 const WORDS: usize = PAGE / WORD;
 
-/// Pairs that are not worth a second thread, in this many tasks for each thread otherwise.
+/// Fewer pairs than this are not worth a second thread.
 const WORTH_WAKING: usize = 1 << 18;
 const TASKS_PER_THREAD: usize = 4;
 
 /// Predicted positions of one page, a column for each coordinate.
 pub type Positions = [[f64; PAGE]; 3];
 
-/// The lists of a block.
-/// `positions` is memory that is kept from block to block.
+/// The lists of a block. `positions` is memory kept from block to block.
 ///
 /// # Errors
 ///
@@ -158,10 +156,10 @@ struct Search<'a, S> {
     s: S,
     pages: &'a [&'a Page],
     positions: &'a [Positions],
-    /// Slots that hold a particle below nj, a bit each.
+    /// A bit for each slot: whether it holds a particle below nj.
     present: &'a [u64],
     rules: ListRules,
-    /// Labels of all lists that were begun.
+    /// The number of labels in all lists so far.
     listed: AtomicUsize,
 }
 
@@ -185,7 +183,7 @@ impl<S: Simd<T = f64>> Work for Task<'_, S> {
         loop {
             let group: [_; TOGETHER] = std::array::from_fn(|_| active.next());
             let Some(first) = group[0] else { break };
-            // A group that is not full repeats its first.
+            // A group that is not full repeats its first i-particle.
             search.compare(group.map(|g| g.unwrap_or(first).1), &mut near);
             for (member, near) in group.iter().zip(near.chunks_exact(words)) {
                 if let &Some((i, particle)) = member {
@@ -200,7 +198,8 @@ impl<S: Simd<T = f64>> Work for Task<'_, S> {
 }
 
 impl<S: Simd<T = f64>> Search<'_, S> {
-    /// Finds which j-particles are near each of some i-particles: a bit each, in as many runs of words.
+    /// Compares each of some i-particles with all j-particles. Each i-particle gets a run of words with a bit for
+    /// each j-particle.
     #[inline(always)]
     fn compare(&self, particles: [&IParticle; TOGETHER], near: &mut [u64]) {
         let s = self.s;
@@ -215,7 +214,7 @@ impl<S: Simd<T = f64>> Search<'_, S> {
                 s.splat(particle.x[1]),
                 s.splat(particle.x[2]),
             ];
-            // r^2 < h^2, with the comparison that vectors have.
+            // r^2 < h^2, written with the comparison that vectors offer.
             bound[i] = s.splat(particle.h2.next_down());
         }
         for (p, positions) in self.positions.iter().enumerate() {
@@ -236,7 +235,7 @@ impl<S: Simd<T = f64>> Search<'_, S> {
                         let dx = s.sub(xj, x[i][0]);
                         let dy = s.sub(yj, x[i][1]);
                         let dz = s.sub(zj, x[i][2]);
-                        // The one order of kirin, without fused operations.
+                        // The order of `distance2`, without fused operations.
                         let r2 = s.add(s.add(s.mul(dx, dx), s.mul(dy, dy)), s.mul(dz, dz));
                         bits[i] |= u64::from(s.le_bits(r2, bound[i])) << lane;
                     }
@@ -260,7 +259,7 @@ impl<S: Simd<T = f64>> Search<'_, S> {
         scratch: &mut Vec<i32>,
     ) -> Result<()> {
         let count = near.iter().map(|w| w.count_ones() as usize).sum();
-        // The order of threads decides who is refused, not whether anybody is.
+        // The threads' timing decides which list is refused, not whether one is.
         let before = self.listed.fetch_add(count, Ordering::Relaxed);
         self.rules.allow(before + count)?;
         let labels = lists.grow(count)?;

@@ -1,16 +1,16 @@
-//! Nearest neighbours beside the force loop.
+//! Nearest neighbours, found by the force loop.
 //!
-//! The loop keeps no labels: for each leaf it leaves r^2 of all pairs behind, in the precision of the
-//! forces, and the smallest of them. Where that can be the nearest of all, the particles near it are
-//! noted; the few that remain at the end are compared in double precision, so the answer does not
-//! depend on the precision.
+//! The loop keeps no labels. For each leaf it stores r^2 of all pairs, in the precision of the forces, and the
+//! smallest of them. If that may be the smallest of all, the particles near it become candidates. The few
+//! candidates left at the end are compared in double precision, so the answer does not depend on the
+//! precision of the forces.
 
 use crate::grape::jmemory::Page;
 use crate::grape::neighbours;
 use crate::grape::particle::{IParticle, Nearest};
 use crate::process::allocation;
 
-/// Relative error of r^2 + eps^2 in the loop, generously.
+/// An upper bound of the relative error of r^2 + eps^2 in the loop.
 const RELATIVE: f64 = 1.0 / 16384.0;
 
 /// A particle that may be the nearest neighbour.
@@ -45,15 +45,15 @@ impl Default for Candidates {
 }
 
 impl Candidates {
-    /// Forgets everything and keeps the memory; from now on r^2 has an absolute error of `slack`.
+    /// Begins anew, keeping the memory, for an absolute error `slack` of r^2.
     pub fn restart(&mut self, slack: f64) {
         self.bound = f64::INFINITY;
         self.slack = slack;
         self.found.clear();
     }
 
-    /// Whether a leaf whose smallest r^2 + eps^2 is `least` can hold the nearest particle, and if
-    /// so, up to which softened r^2 its particles may be that.
+    /// If a leaf whose smallest r^2 + eps^2 is `least` can hold the nearest particle: the softened r^2 up to which its
+    /// particles are candidates.
     #[inline(always)]
     pub fn bound_with(&mut self, least: f64) -> Option<f64> {
         (least <= self.bound).then(|| {
@@ -69,7 +69,7 @@ impl Candidates {
         }
     }
 
-    /// Adds the candidates of a run of higher leaves.
+    /// Adds the candidates of a later run of leaves.
     pub fn append(&mut self, other: &Self) {
         if self.has_room_for(other.found.len()) {
             self.found.extend_from_slice(&other.found);
@@ -77,7 +77,7 @@ impl Candidates {
         self.bound = self.bound.min(other.bound);
     }
 
-    /// Where there is no memory for some, none remains: all particles are then compared.
+    /// Without memory for a candidate, all are dropped, and all particles will be compared.
     fn has_room_for(&mut self, more: usize) -> bool {
         let room = allocation::reserve(&mut self.found, more, "nearest neighbours");
         if room.is_err() {
@@ -86,14 +86,14 @@ impl Candidates {
         room.is_ok()
     }
 
-    /// The candidates that remain.
+    /// The candidates that are left.
     pub fn remaining(&self) -> impl Iterator<Item = &Candidate> {
         self.found.iter().filter(|found| found.r2 <= self.bound)
     }
 }
 
-/// Absolute error of r^2 for an i-particle at `x`, from the rounding of positions to `bits` bits
-/// where the distance is so small that [`RELATIVE`] does not cover it.
+/// The absolute error of r^2 for an i-particle at `x` whose position is rounded to `bits` bits. It counts for
+/// distances so small that [`RELATIVE`] does not cover it.
 pub fn slack(x: &[f64; 3], bits: i32) -> f64 {
     // With an error e of a coordinate, r^2 errs by 2 r e; RELATIVE covers that for r > 2^16 e.
     let unit = 2.0_f64.powi(1 - bits);

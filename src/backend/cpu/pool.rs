@@ -1,13 +1,12 @@
 //! Worker threads that sleep until there is work worth waking them for.
 //!
-//! A job is a number of tasks that are claimed one by one, by the calling thread
-//! too. The caller never waits for a worker that has not begun: on a busy machine
-//! it does the work itself. (rayon's scopes wait for every spawned task to start.)
-//! A worker looks for the next job, and the caller for the end of the last tasks, for a moment
-//! before they sleep; nobody spins longer than that.
+//! A job is a number of tasks, which the workers and the calling thread claim one by one. The
+//! caller never waits for a worker that has not begun: on a busy machine it does the work
+//! itself. (rayon's scopes wait for every spawned task to start.) Before it sleeps, a worker spins for
+//! a moment in case a job comes, and the caller in case the last tasks end; nobody spins longer.
 //!
-//! Threads do not survive a fork: a child makes its own pool. If a signal handler forks in the middle of a
-//! job, the child's job fails and has to be begun anew.
+//! Threads do not survive a fork, so a child makes its own pool. If a signal handler forks in the middle of a
+//! job, that job fails in the child and must be begun anew.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -17,7 +16,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::process::{self, allocation, floating};
 
-/// A job as its workers see it: valid while it is posted or somebody is at work on it.
+/// A job as its workers see it: valid while it is posted or a worker is at work on it.
 struct Job<'a> {
     task: &'a (dyn Fn(usize) + Sync),
     tasks: usize,
@@ -44,9 +43,9 @@ impl Job<'_> {
 struct State {
     /// The posted job, and how many workers may still join it.
     posted: Option<(Posted, usize)>,
-    /// Workers that exist.
+    /// The number of workers.
     workers: usize,
-    /// Those of them that have begun.
+    /// How many of them have begun to run.
     begun: usize,
 }
 
@@ -62,9 +61,9 @@ struct Shared {
     state: Mutex<State>,
     wake: Condvar,
     idle: Condvar,
-    /// Number of jobs ever posted.
+    /// The number of jobs ever posted.
     posts: AtomicUsize,
-    /// Workers at work on the job; changes under the lock of the state.
+    /// The number of workers at work on the job. Changes under the lock of the state.
     active: AtomicUsize,
 }
 
@@ -77,11 +76,11 @@ impl Shared {
 /// Bytes of a worker's stack.
 const STACK: usize = 2 << 20;
 
-/// How long somebody looks before he sleeps: the blocks of a large step follow each other, and its
-/// tasks end, within microseconds, and to be woken takes longer than that.
+/// How long a thread spins before it sleeps. The next block of a step comes, and the last tasks end, within
+/// microseconds; waking up takes longer.
 const LOOKOUT: Duration = Duration::from_micros(50);
 
-/// Looks for a moment whether something is going on still.
+/// Spins while `goes_on` holds, but no longer than [`LOOKOUT`].
 fn look_while(goes_on: impl Fn() -> bool) {
     let begin = Instant::now();
     while goes_on() && begin.elapsed() < LOOKOUT {
@@ -92,7 +91,7 @@ fn look_while(goes_on: impl Fn() -> bool) {
 /// The workers of this process. Made at the first job that wants them.
 pub struct Pool {
     shared: Arc<Shared>,
-    /// The generation of the process whose threads they are.
+    /// The generation of the process that has the workers.
     process: u32,
 }
 
@@ -134,8 +133,8 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// This is the child of a fork that a signal handler made: what the workers had begun is not done, and what
-    /// they had locked stays so.
+    /// This is the child of a fork that a signal handler made during the job: tasks that the workers had begun are
+    /// not done, and what they had locked stays locked.
     pub fn run(&self, tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) -> Result<()> {
         let job = Job {
             task,
@@ -168,14 +167,14 @@ impl Pool {
             }
             state.workers += 1;
         }
-        // A thread takes some memory as it begins, and ends the process where there is none.
+        // A new thread needs some memory, and ends the process if there is none.
         while state.begun < state.workers {
             state = wait(&self.shared.idle, state);
         }
         if state.workers == 0 {
             return false;
         }
-        // The lifetime ends here; `withdraw` keeps the promise that goes with it.
+        // The lifetime is erased here; `withdraw` makes sure that nobody uses the job after it.
         let job: *const Job<'_> = job;
         state.posted = Some((Posted(job.cast()), helpers));
         self.shared.posts.fetch_add(1, Ordering::Release);
@@ -188,7 +187,7 @@ impl Pool {
 
     /// Takes the job back and waits for the workers that joined it.
     fn withdraw(&self) -> Result<()> {
-        // A worker that the fork left behind may have had the lock.
+        // A worker that the fork left behind may hold the lock.
         let state = || unless_forked(self.process, || self.shared.state.try_lock());
         state()?.posted = None;
         look_while(|| self.shared.is_active());
@@ -202,7 +201,7 @@ impl Pool {
     }
 
     fn spawn(&self) -> bool {
-        // Beside its stack a thread takes small things that are not asked for but simply taken.
+        // Besides its stack a thread makes small allocations that cannot report failure.
         if allocation::spare(STACK, "a thread").is_err() {
             return false;
         }
@@ -217,7 +216,7 @@ impl Pool {
     }
 }
 
-/// How long somebody sleeps before he looks whether those are still there who are to wake him.
+/// How long a thread sleeps before it checks whether the threads that should wake it still exist.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// Fails if the process is no longer that of this generation.
@@ -228,7 +227,7 @@ fn in_process(generation: u32) -> Result<()> {
     }
 }
 
-/// Waits for a lock that another thread may have, in a process of this generation.
+/// Waits for a lock that another thread may hold, in a process of this generation.
 ///
 /// # Errors
 ///
@@ -247,7 +246,7 @@ pub fn unless_forked<G>(
     }
 }
 
-/// Nothing that holds these locks can panic half-way.
+/// Ignores poison: nothing panics while it holds these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -259,7 +258,7 @@ fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, 
 }
 
 fn worker(shared: &Shared) {
-    // The thread would keep what its maker had, and its results depend on that.
+    // A thread inherits its creator's floating-point environment, and results would depend on it.
     floating::adopt();
     let mut state = lock(&shared.state);
     state.begun += 1;

@@ -1,4 +1,4 @@
-//! Which pairs the kernels can tell, and how the sums of a leaf show that there is another.
+//! Which pairs the kernels can resolve, and how the sums of a leaf show that they could not.
 //!
 //! A position is split into a leading part of 24 bits and a rest that is rounded to 24. With |x| for the
 //! distance of the farther particle from the origin, the difference of two leading parts is exact or as good as single
@@ -7,40 +7,39 @@
 //! 4.5 times. At s = 2^-24 |x| ([`CLOSE`]) that is 3.6e-7 and 8e-7, no more than single precision
 //! loses in the products. A closer pair is summed in double precision, with its leaf.
 //!
-//! |x| may be that of the i-particle: a pair that is close has both particles there, but for a part of 2^-24,
-//! and of any other pair the distance is at least the difference of both |x|.
+//! For |x| the i-particle's distance will do: in a close pair both particles are equally far from the origin, to
+//! 2^-24, and the separation of any other pair is at least the difference of the two |x|.
 //!
-//! Nothing is added to the pair loop to find such a pair. Where the masses of a page have one sign, each pair adds m / s
+//! Finding a close pair adds nothing to the pair loop. Where the masses of a page have one sign, each pair adds m / s
 //! to the potential S of its leaf, and nothing subtracts. So S is at least m_min / s for the closest s, with the smallest
 //! mass that is not zero, and a leaf with |S| < m_min / (2^-24 |x|) has no close pair. (What massless particles add is
-//! zero at any distance, until 1 / r^2 overflows; then the sums are no numbers.) Other leaves are few among
-//! stars of similar mass and many far from the origin or among masses of 1 and 1e-9. They are looked at again, without the terms, for
-//! their smallest s; so they are where masses have both signs. What is summed in double precision is then decided by s alone:
-//! it does not depend on the bound, nor on the masses of others.
+//! zero at any distance, until 1 / r^2 overflows; then the sums are NaN.) Where the bound is not kept, a second pass
+//! over the leaf, without the force terms, finds its smallest s; so it does where masses have both signs. Among stars
+//! of similar mass such leaves are few; far from the origin, or among masses of 1 and 1e-9, they are many. Only s then
+//! decides whether the leaf is summed in double precision, so the decision does not depend on the other masses.
 //!
 //! The same bound keeps s above [`CLOSEST`]: r^2 is no subnormal number, and m / s^3 does not overflow for masses
-//! up to 100 times the unit. Beyond, sums that are not finite show it.
+//! up to 100 times the unit. Larger masses may overflow, which shows as sums that are not finite.
 
 use super::simd::{Real, Sums};
 use super::tile::{Masses, Tile};
 use crate::backend::scaling::{CLOSE, CLOSEST, FARTHEST};
 
-/// A potential, in the units of a tile, beside which the terms that single precision loses are
-/// nothing.
+/// A potential, in the units of a tile, that is large enough to make the terms lost to underflow negligible.
 const LEAST_POTENTIAL: f64 = 1e-9;
 
-/// Which pairs with one i-particle can be told, in the units of a tile.
+/// Which pairs with one i-particle single precision can resolve, in the units of a tile.
 #[derive(Clone, Copy, Debug)]
 pub struct Reach {
-    /// Square of the softened distance of the closest.
+    /// The square of the smallest softened distance that can be resolved.
     closest2: f64,
-    /// A potential of less than this for each smallest mass has no closer one. Negative if no leaf can be
-    /// summed for this i-particle.
+    /// A leaf whose potential is below this times its smallest mass has no closer pair. Negative if no leaf can
+    /// be summed in single precision for this i-particle.
     most: f64,
 }
 
 impl Reach {
-    /// Of an i-particle at `x` with the square `eps2` of its softening length.
+    /// For an i-particle at `x` with squared softening length `eps2`.
     #[inline(always)]
     pub fn of<T: Real, const SPLIT: bool>(x: &[f64; 3], eps2: f64) -> Self {
         if T::IS_DOUBLE {
@@ -51,11 +50,11 @@ impl Reach {
         }
         let norm2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
         let closest2 = if SPLIT { CLOSE * CLOSE * norm2 } else { 0.0 }.max(CLOSEST * CLOSEST);
-        // Also of what is no number it is not true.
+        // False for NaN, too.
         let within = norm2 <= FARTHEST * FARTHEST && eps2 <= FARTHEST;
         Self {
             closest2,
-            // A little less, for the rounding of the sums.
+            // A little less, to allow for rounding in the sums.
             most: if within {
                 (1.0 - 1.0 / 1024.0) / closest2.sqrt()
             } else {
@@ -64,12 +63,12 @@ impl Reach {
         }
     }
 
-    /// Whether every pair can be told, with the smallest square of the softened distances.
+    /// Whether every pair can be resolved. `least` finds the smallest squared softened distance.
     pub fn can_hold(&self, least: impl FnOnce() -> f64) -> bool {
         self.most > 0.0 && least() >= self.closest2
     }
 
-    /// Whether the sums of a leaf show that every pair was told, and none overflowed or vanished.
+    /// Whether the sums of a leaf prove that every pair was resolved and no term overflowed or vanished.
     #[inline(always)]
     pub fn vouches_for(&self, sums: &Sums, page: Bounds) -> bool {
         let potential = sums[3].abs();
@@ -79,13 +78,13 @@ impl Reach {
     }
 }
 
-/// Between which bounds the potentials of a page's leaves lie, where single precision can sum them.
+/// The bounds within which the potential of a page's leaf proves that single precision was enough.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     representable: bool,
-    /// The smallest mass that is not zero; negative if the potential tells nothing of distances.
+    /// The smallest mass that is not zero; negative if the potential says nothing about distances.
     least_mass: f64,
-    /// What outweighs all terms that may have vanished.
+    /// The potential that a leaf must have to outweigh the terms that may have vanished.
     least_potential: f64,
 }
 
@@ -95,7 +94,7 @@ impl Bounds {
         self.representable && sums[3].abs() >= self.least_potential && are_finite(sums)
     }
 
-    /// Of a tile and its masses.
+    /// For a tile and its masses.
     pub fn of<T: Real>(tile: &Tile<T>, masses: &Masses<T>) -> Self {
         let doubtful = tile.far || !masses.representable;
         Self {

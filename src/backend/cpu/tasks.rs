@@ -1,4 +1,4 @@
-//! What the tasks of one block do: pages are predicted, leaves summed, and the sums become results.
+//! The tasks of one block: they predict pages, sum over leaves, and turn sums into results.
 
 use std::ops::Range;
 use std::sync::{RwLock, RwLockReadGuard};
@@ -21,7 +21,7 @@ use crate::grape::particle::{Force, IParticle};
 use crate::grape::sum_tree::{Partial, Steps};
 use crate::process::allocation;
 
-/// Vectors of one leaf.
+/// The number of vectors in a leaf.
 const LEAF_VECTORS: usize = 32;
 
 /// What is kept of a page from block to block.
@@ -32,7 +32,7 @@ pub struct Prepared<T> {
 }
 
 impl<T: Real> Prepared<T> {
-    /// Of no page yet.
+    /// Nothing yet.
     ///
     /// # Errors
     ///
@@ -45,7 +45,7 @@ impl<T: Real> Prepared<T> {
         })
     }
 
-    /// The tile, if it is kept and predicted to this time.
+    /// The tile, if it is cached and predicted to this time.
     #[inline(always)]
     pub fn fresh_tile(&self, page: &Page, ti: f64) -> Option<&Tile<T>> {
         self.tile.as_deref().filter(|tile| tile.is_fresh(page, ti))
@@ -70,11 +70,11 @@ pub struct Shared<'a, S: Simd, const SPLIT: bool> {
     pub pages: &'a [usize],
     /// Whether nearest neighbours are wanted.
     pub nearest: bool,
-    /// Tiles that are not kept already are used once.
+    /// Whether tiles that are not cached yet are used once and dropped.
     pub transient: bool,
-    /// The generation of the process that began with the block.
+    /// The generation of the process that began the block.
     pub process: u32,
-    /// Whether the time of what is done beside the sums is taken.
+    /// Whether prediction and leaves summed again are timed.
     pub measured: bool,
 }
 
@@ -94,13 +94,13 @@ impl<S: Simd, const SPLIT: bool> Work for Predict<'_, S, SPLIT> {
     }
 }
 
-/// Computes the sums of one task, and its results if it sees all pages.
+/// Computes the sums of one task, and the results too if the task sums over all pages.
 pub struct Compute<'a, S: Simd, const SPLIT: bool> {
     /// What all tasks share.
     pub shared: &'a Shared<'a, S, SPLIT>,
     /// The task.
     pub task: &'a Task,
-    /// Whether it sees all pages.
+    /// Whether it sums over all pages.
     pub whole: bool,
     /// Its memory.
     pub workspace: &'a mut Workspace<S::T>,
@@ -124,7 +124,7 @@ pub struct Finish<'a, S: Simd, const SPLIT: bool> {
     pub shared: &'a Shared<'a, S, SPLIT>,
     /// The i-particles, and all pages.
     pub task: &'a Task,
-    /// Where the sums of all tasks were joined.
+    /// The workspace in which the sums of all tasks were joined.
     pub workspace: &'a mut Workspace<S::T>,
 }
 
@@ -156,7 +156,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
     const LEAF: usize = S::LANES * LEAF_VECTORS;
     const LEAVES: usize = PAGE / Self::LEAF;
 
-    /// A page with its masses and labels up to date, and its tile too unless that is transient.
+    /// A page with its masses and labels up to date; its tile too, unless that is used only once.
     #[inline(always)]
     fn prepare(&self, position: usize) -> Result<RwLockReadGuard<'_, Prepared<S::T>>> {
         let page = self.memory.page(position);
@@ -184,11 +184,11 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             tile.predict::<S, SPLIT>(self.s, page, ti);
         }
         drop(prepared);
-        // It stays as it is: all tasks of a block want the same page at the same time.
+        // Nobody changes it meanwhile: all tasks of a block use the page at the same time `ti`.
         pool::unless_forked(self.process, || lock.try_read())
     }
 
-    /// The page's tile: the one that is kept, or `scratch` predicted.
+    /// The page's tile: the cached one, or `scratch`, predicted here.
     #[inline(always)]
     fn tile<'t>(
         &self,
@@ -207,7 +207,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         Ok(tile)
     }
 
-    /// Slots of a page below the block's `nj`.
+    /// The slots of a page below the block's `nj`.
     #[inline(always)]
     fn slots(&self, page: &Page) -> usize {
         (self.block.nj - page.first_address()).min(PAGE)
@@ -329,7 +329,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         (sums, S::T::MAX)
     }
 
-    /// The steps that join the leaves of a run of the block's pages.
+    /// The join schedule of the leaves in a run of the block's pages.
     fn restart_steps(&self, run: &Range<usize>, steps: &mut Steps) {
         let page = |at: usize| self.memory.page(self.pages[at]);
         let first_leaf = |at: usize| page(at).number() * Self::LEAVES as u32;
@@ -337,7 +337,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             let leaves = self.slots(page(at)).div_ceil(Self::LEAF);
             (first_leaf(at)..).take(leaves)
         });
-        // Absent pages between two runs belong to neither.
+        // Pages that do not exist, between two runs, belong to neither.
         let first = match run.start {
             0 => 0,
             start => first_leaf(start),
@@ -349,7 +349,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         steps.restart(leaves, first, after);
     }
 
-    /// Whether the sums of a leaf are right although they do not show it: see `reach.rs`.
+    /// Whether the sums of a leaf are right although their potential does not prove it: see `reach.rs`.
     #[cold]
     #[inline(never)]
     fn are_sound(
@@ -369,7 +369,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
         bounds.can_hold(sums) && target.reach.can_hold(|| self.s.vectorize(closest))
     }
 
-    /// Absolute error of a squared distance in this precision.
+    /// The absolute error of a squared distance in this precision.
     fn slack(i: &IParticle) -> f64 {
         let bits = match (S::T::IS_DOUBLE, SPLIT) {
             (true, _) => 52,
@@ -408,8 +408,8 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                     nearest::consider(&mut found, i, page, candidate.slot, block.ti);
                 }
             }
-            // A softening that is no length, or hides all others, spoils the distances of the loop;
-            // the nearest neighbour's has none.
+            // A softening that is NaN, or far larger than all distances, spoils the loop's softened r^2. The
+            // nearest neighbour is defined without softening.
             if self.nearest && found.is_none() && i.x.iter().all(|x| x.is_finite()) {
                 found = neighbours::nearest_of(self.memory, block.nj, block.ti, i);
             }

@@ -2,8 +2,8 @@
 
 use crate::process::ranks;
 
-/// Threads for one process: what is set, or the cores allowed to it, divided by the MPI ranks
-/// that share the machine.
+/// The number of threads of this process: `KIRIN_THREADS`, or the cores allowed to it divided by the MPI
+/// ranks on the machine.
 pub fn threads(set: usize) -> usize {
     if set > 0 {
         return set;

@@ -1,13 +1,13 @@
-//! The particles of one page as the kernels read them: predicted, scaled, and
-//! split into a high and a low part where the elements are single precision.
+//! The particles of one page as the kernels read them: predicted, scaled and, in mixed precision,
+//! split into a high and a low part.
 
 use super::simd::{Real, Simd, Sums};
 use crate::backend::scaling::{self, FAR, FARTHEST, LENGTHS, Units, VELOCITIES, outside};
 use crate::grape::jmemory::{PAGE, Page, PageArray};
 use crate::grape::predictor::{Arithmetic, Coordinate};
 
-/// What turns the sums of a leaf into acceleration, potential and jerk, where the
-/// kernel computed `scale` / r instead of 1 / r and took `mass` for the unit of mass.
+/// The factors that turn the sums of a leaf into acceleration, potential and jerk, for a kernel that
+/// computes `scale` / r instead of 1 / r, with masses in units of `mass`.
 #[inline(always)]
 pub fn factors(units: &Units, mass: f64, scale: f64) -> Sums {
     let l = units.length / scale;
@@ -19,18 +19,18 @@ pub fn factors(units: &Units, mass: f64, scale: f64) -> Sums {
 
 /// The masses of one page, divided by the first of them, so that equal masses are exact.
 ///
-/// (A power of two for a unit would leave the rounding error of 1/N in every term of
-/// the sum, with one sign.) The first mass in address order is below `nj` whenever any is, so
-/// stale particles beyond `nj` do not change the rounding.
+/// (With a power of two as the unit, every term of the sum would have the rounding error of 1/N, always with
+/// the same sign.) The first mass in address order is below `nj` if any is, so particles
+/// beyond `nj` do not change the rounding.
 pub struct Masses<T> {
-    /// Masses.
+    /// The masses, divided by the unit.
     pub m: PageArray<T>,
-    /// What they were divided by.
+    /// The unit.
     pub unit: f64,
     /// Whether `T` has the range for all of them.
     pub representable: bool,
-    /// The smallest magnitude that is not zero. Negative where masses have both signs, or some may have
-    /// vanished: a potential does not tell then how close particles are.
+    /// The smallest magnitude that is not zero. Negative if masses have both signs or some may have underflowed:
+    /// a potential then says nothing about how close particles are.
     pub least: f64,
     version: Option<u64>,
 }
@@ -54,7 +54,7 @@ impl<T: Real> Masses<T> {
         self.version == Some(page.mass_version())
     }
 
-    /// Takes over the masses of `page`.
+    /// Copies the masses of `page`.
     pub fn load(&mut self, page: &Page) {
         (self.unit, self.representable) = match T::IS_DOUBLE {
             true => (1.0, true),
@@ -88,7 +88,7 @@ impl Labels {
         self.version == Some(page.index_version())
     }
 
-    /// Takes over the labels of `page`.
+    /// Copies the range of the labels of `page`.
     #[inline(always)]
     pub fn load(&mut self, page: &Page) {
         (self.least, self.greatest) = page.index_range();
@@ -102,7 +102,7 @@ impl Labels {
     }
 }
 
-/// What a tile was predicted from.
+/// What a tile was predicted from, and to which time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     page: u32,
@@ -122,19 +122,19 @@ impl Stamp {
 
 /// Positions and velocities of one page, ready for the kernels.
 pub struct Tile<T> {
-    /// Positions: their leading digits, or rounded to `T` where there is no low part.
+    /// Positions: their leading digits, or, without a low part, rounded to `T`.
     pub x: [PageArray<T>; 3],
-    /// What the leading digits left of the positions.
+    /// The rest of the positions below the leading digits.
     pub x_low: [PageArray<T>; 3],
     /// Velocities.
     pub v: [PageArray<T>; 3],
     /// Squares of the particles' own softening lengths; zero where they have none.
     pub eps2: PageArray<T>,
-    /// What the numbers above were scaled by.
+    /// The factors by which the numbers above were scaled.
     pub units: Units,
     /// Whether `T` has the range for the particles.
     pub representable: bool,
-    /// Whether some particle is so far away that its terms may vanish.
+    /// Whether some particle is so far away that its terms may underflow.
     pub far: bool,
     /// The page and its version for which the units were chosen.
     chosen_for: Option<(u32, u64)>,
@@ -165,10 +165,10 @@ impl<T: Real> Tile<T> {
         self.stamp == Some(Stamp::new(page, ti))
     }
 
-    /// Predicts `page` to `ti`, with `SPLIT` in two parts. Runs inside [`Simd::vectorize`].
+    /// Predicts `page` to `ti`. `SPLIT` makes the low parts. Runs inside [`Simd::vectorize`].
     #[inline(always)]
     pub fn predict<S: Simd<T = T>, const SPLIT: bool>(&mut self, s: S, page: &Page, ti: f64) {
-        // The units of the last time usually suit this time. They change no bit of a result.
+        // The units of the last prediction usually suit this one. They change no bit of a result.
         let mut greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
         let suits =
             |(x, v): (T, T)| !outside(x.to_f64(), LENGTHS) && !outside(v.to_f64(), VELOCITIES);
@@ -223,9 +223,8 @@ impl<T: Real> Tile<T> {
         }
     }
 
-    /// Predicts with the present units; returns the largest coordinate and velocity component.
-    /// `AT_REST` leaves out the polynomials of particles that do not move; without `SNAP` that
-    /// derivative is zero.
+    /// Predicts with the present units. Returns the largest coordinate and the largest velocity component.
+    /// `AT_REST` is for pages whose particles do not move, `SNAP` for those that have that derivative.
     #[inline(always)]
     fn predict_scaled<
         S: Simd<T = T>,
@@ -297,7 +296,7 @@ impl<T: Real> Tile<T> {
                 if SPLIT {
                     let mut low = x;
                     for part in 0..S::PARTS {
-                        // The rest is exact, and no conversion back is needed for it.
+                        // The difference is exact; it needs no conversion back to double precision.
                         x[part] = s.leading(x[part]);
                         low[part] = d.sub(low[part], x[part]);
                     }
@@ -397,7 +396,7 @@ mod tests {
         }
     }
 
-    /// The short way must give the bits of the long one, at any time.
+    /// A page at rest must get the bits of the full prediction, at any time.
     #[test]
     fn particles_at_rest_are_predicted_where_they_are() {
         let s = Portable::<f32, 4>::default();

@@ -1,4 +1,4 @@
-//! What a task knows of its i-particles while their sums grow, and the memory it works in.
+//! The memory of a task: its i-particles, their unfinished sums, and scratch space.
 
 use super::again::Again;
 use super::kernel::ScaledParticle;
@@ -15,28 +15,28 @@ use crate::process::lock::Lock;
 /// What the memory is for, in messages.
 pub const PURPOSE: &str = "the sums of a block";
 
-/// What is known of one i-particle.
+/// One i-particle of a task.
 pub struct Progress<T> {
     /// The i-particle in the client's units.
     pub plain: ScaledParticle<T>,
-    /// Particles that may be its nearest neighbour.
+    /// The candidates for its nearest neighbour.
     pub candidates: Candidates,
 }
 
 /// The i-particles of a task and their sums over a run of leaves.
 pub struct Totals<T> {
-    /// One for each i-particle, and unused ones.
+    /// One for each i-particle, and unused ones behind them.
     progress: Vec<Progress<T>>,
-    /// How the sums over the leaves are joined.
+    /// The join schedule of the leaves.
     pub steps: Steps,
-    /// For each i-particle a stack of as many sums as the steps need.
+    /// For each i-particle a stack of sums, as high as the schedule needs.
     sums: Vec<Sums>,
     joiner: Joiner<Sums>,
 }
 
 impl<T: Real> Totals<T> {
-    /// Begins with `particles`, with `SPLIT` in two parts, and the steps as they are now. Their squared
-    /// distances have an absolute error of `slack`.
+    /// Begins with `particles` and the present schedule. `slack` gives the absolute error of an i-particle's
+    /// squared distances.
     ///
     /// # Errors
     ///
@@ -54,21 +54,21 @@ impl<T: Real> Totals<T> {
             progress.plain = ScaledParticle::new::<SPLIT>(i, &Units::PLAIN);
             progress.candidates.restart(slack(i));
         }
-        // What is there from before is never read: each place is written to first.
+        // Old contents are never read: each place is written before it is read.
         self.joiner.reserve()?;
         let count = particles.len() * self.steps.depth;
         allocation::lengthen(&mut self.sums, count, PURPOSE, Sums::default)
     }
 
-    /// What is known of each i-particle, and its stack.
+    /// Each i-particle and its stack.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Progress<T>, &mut [Sums])> {
         let stacks = self.sums.chunks_exact_mut(self.steps.depth);
         self.progress.iter_mut().zip(stacks)
     }
 
-    /// Takes over what tasks on the following runs of pages found for the same `ni` i-particles. The
-    /// sum of everything is then at the bottom of each stack.
+    /// Joins the sums of the tasks on the following runs of pages, for the same `ni` i-particles. The total is then
+    /// at the bottom of each stack.
     pub fn join(&mut self, others: &mut [Lock<Workspace<T>>], ni: usize) {
         for k in 0..ni {
             self.joiner.restart(0);
@@ -84,17 +84,17 @@ impl<T: Real> Totals<T> {
     }
 }
 
-/// The memory in which a task works, kept for the next one.
+/// The memory of a task, kept for the next task.
 pub struct Workspace<T> {
     /// The sums.
     pub totals: Totals<T>,
-    /// Results, where the task sees all pages.
+    /// The results, if the task sums over all pages.
     pub forces: Vec<Force>,
-    /// Nearest neighbours, where the task sees all pages and they are wanted.
+    /// The nearest neighbours, if the task sums over all pages and they are wanted.
     pub nearest: Vec<Option<Nearest>>,
     /// A tile that is used once.
     pub scratch: Option<Box<Tile<T>>>,
-    /// For leaves that are summed again.
+    /// Memory for leaves that are summed again.
     pub again: Again,
 }
 

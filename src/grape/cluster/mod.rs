@@ -1,45 +1,40 @@
-//! One GRAPE cluster: the rules of call order, the pending block and what is
-//! staged behind it.
+//! One GRAPE cluster: the order of calls, and the pending block.
 //!
-//! `firsthalf` freezes the j-particle memory and the time. From then on writes
-//! and times are staged, until the next `firsthalf` (or a `lasthalf` without
-//! one) lets them take effect: a pending block and the questions that follow it
-//! (forces, nearest neighbours, lists) all see one state.
+//! `firsthalf` freezes the j-particle memory and the time. Writes and times that come
+//! after it take effect at the next `firsthalf`, or at a `lasthalf` without one. So
+//! everything that a client asks about a block (forces, nearest neighbours, lists) belongs
+//! to one state of the j-particles.
 
-use std::collections::HashMap;
+mod lists;
+mod registers;
+mod writes;
+
 use std::sync::Once;
-use std::time::Instant;
 
+use self::registers::Registers;
 use crate::backend::{self, Backend, ForceRequest, Results};
 use crate::error::{Error, Result};
 use crate::grape::grape5::Board;
-use crate::grape::jmemory::{self, AtRest, JMemory, Sources};
-use crate::grape::neighbours::{self, ListRules, NeighbourLists};
+use crate::grape::jmemory::{JMemory, Sources};
+use crate::grape::neighbours::NeighbourLists;
 use crate::grape::particle::{Force, IParticle, JParticle, Nearest};
 use crate::grape::work::Work;
 use crate::observe::audit::{Audit, Computed};
 use crate::observe::pipelines::{Cost, State};
 use crate::observe::statistics::{self, Facts, Stats};
 use crate::process::settings::{BackendChoice, Destination, Devices, Precision, Settings};
-use crate::process::{allocation, floating, log};
+use crate::process::{allocation, log};
 
-/// Writes that may wait for the next block before the present one is settled
-/// to make way for them.
-const STAGED_AT_MOST: usize = 8192;
-
-/// What memory is for, in messages.
+/// What the memory is for, in messages.
 const I_PARTICLES: &str = "i-particles";
-
-/// Bound on the registers of the low-level interface, of which GRAPE-6 had 48.
-const REGISTERS_AT_MOST: usize = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing depends on the memory as it is.
+    /// No block needs the memory as it is.
     Free,
-    /// `firsthalf` brought a block whose forces are not known yet.
+    /// `firsthalf` brought a block; its forces are not known yet.
     Pending,
-    /// The forces of the block are known; nearest neighbours and lists may still be asked for.
+    /// The forces of the block are known; its lists may still be asked for.
     Computed,
 }
 
@@ -56,15 +51,7 @@ pub struct Answer<'a> {
     pub nearest: &'a [Option<Nearest>],
 }
 
-/// Registers of the low-level calls (`g6_set_nip` and so on).
-#[derive(Default)]
-struct LowLevel {
-    nip: usize,
-    njp: usize,
-    particles: Vec<IParticle>,
-}
-
-/// The backend, chosen at the first need of one.
+/// The backend, chosen when it is first needed.
 fn ready<'a>(
     backend: &'a mut Option<Box<dyn Backend>>,
     settings: &Settings,
@@ -72,7 +59,7 @@ fn ready<'a>(
     &mut **backend.get_or_insert_with(|| backend::choose(settings))
 }
 
-/// Says once that a GPU waits for calls that more pipelines would spare.
+/// Says once that the GPU would wait less if blocks came in fewer, larger calls.
 fn report_few_pipelines(npipes: i32, cost: Cost, share: f64) {
     static REPORTED: Once = Once::new();
     REPORTED.call_once(|| {
@@ -92,22 +79,22 @@ pub struct Cluster {
     ti: f64,
     staged: Vec<(i32, JParticle)>,
     phase: Phase,
-    /// Whether the block's results still wait for their `lasthalf`.
+    /// Whether the block still waits for its `lasthalf`.
     owed: bool,
     block: ForceRequest,
-    /// Why the block was given up, if it was.
+    /// Whether the block could be computed, and why not.
     outcome: Result<()>,
     results: Results,
     /// Whether `results` hold the nearest neighbours of the block.
     has_nearest: bool,
-    /// The lists of the block, or why there are none.
+    /// The lists of the block, once they were built, or why there are none.
     lists: Option<Result<NeighbourLists>>,
-    low_level: LowLevel,
+    registers: Registers,
     /// What GRAPE-5 keeps beside the memory.
     pub board: Board,
     stats: Option<Box<Stats>>,
     check: Option<Box<Audit>>,
-    /// What a fork is told of the work on it.
+    /// Where long work on this cluster is marked, for forks.
     work: Option<&'static Work>,
 }
 
@@ -139,14 +126,13 @@ impl Cluster {
             results: Results::default(),
             has_nearest: false,
             lists: None,
-            low_level: LowLevel::default(),
+            registers: Registers::default(),
             board: Board::default(),
             work: None,
         }
     }
 
-    /// Has `work` tell forks when the cluster is at work that changes neither its j-particles nor
-    /// its block.
+    /// The same cluster, with long work marked in `work`.
     pub fn watched(self, work: &'static Work) -> Self {
         Self {
             work: Some(work),
@@ -154,9 +140,9 @@ impl Cluster {
         }
     }
 
-    /// In a child of a fork: the cluster as it was while a thread of the parent was at such work.
+    /// Makes the cluster usable in the child of a fork, where a thread of the parent was computing on it.
     pub fn inherit(&mut self) {
-        // Half-changed, so that they cannot even be dropped.
+        // That thread left them half-changed: they cannot even be dropped.
         std::mem::forget(self.backend.take());
         std::mem::forget(std::mem::take(&mut self.results));
         if self.phase == Phase::Computed {
@@ -181,13 +167,13 @@ impl Cluster {
         self.backend().precision()
     }
 
-    /// Puts a backend in the place of the one that the settings ask for.
+    /// Uses `backend`, whatever the settings ask for.
     #[cfg(test)]
     pub fn set_backend(&mut self, backend: Box<dyn Backend>) {
         self.backend = Some(backend);
     }
 
-    /// i-particles that were checked, and how many were wrong.
+    /// How many i-particles were checked, and how many of them were wrong.
     #[cfg(test)]
     pub fn check_counts(&self) -> Option<(u64, u64)> {
         self.check.as_ref().map(|c| c.counts())
@@ -197,94 +183,7 @@ impl Cluster {
         ready(&mut self.backend, &self.settings)
     }
 
-    /// Sets the time to which the j-particles are predicted from the next block on.
-    pub fn set_ti(&mut self, ti: f64) {
-        self.ti = ti;
-    }
-
-    /// Stores a j-particle for the next block.
-    ///
-    /// # Errors
-    ///
-    /// A negative address, or no memory. Nothing changes then.
-    #[inline]
-    pub fn set_j_particle(&mut self, address: i32, particle: &JParticle) -> Result<()> {
-        let without;
-        let particle = if self.settings.snap {
-            particle
-        } else {
-            without = JParticle {
-                a2by18: [0.0; 3],
-                ..*particle
-            };
-            &without
-        };
-        if self.phase == Phase::Free {
-            self.memory.write(address, particle)
-        } else {
-            self.stage(address, particle)
-        }
-    }
-
-    /// Stores a j-particle of this mass at this position, at rest, for the next block.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Cluster::set_j_particle`].
-    #[inline(always)]
-    pub fn set_mass_position(
-        &mut self,
-        address: i32,
-        index: i32,
-        mass: f64,
-        x: &[f64; 3],
-    ) -> Result<()> {
-        if self.phase == Phase::Free {
-            return self.memory.write_at_rest(address, index, mass, x);
-        }
-        self.stage_at_rest(address, index, mass, x)
-    }
-
-    /// [`JMemory::fill`], between blocks.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`JMemory::fill`].
-    #[inline]
-    pub fn fill(
-        &mut self,
-        address: i32,
-        count: usize,
-        make: impl FnMut(usize, AtRest) -> AtRest,
-    ) -> Result<()> {
-        debug_assert!(self.phase == Phase::Free, "GRAPE-5 leaves no block behind");
-        self.memory.fill(address, count, make)
-    }
-
-    #[cold]
-    fn stage_at_rest(&mut self, address: i32, index: i32, mass: f64, x: &[f64; 3]) -> Result<()> {
-        let particle = JParticle {
-            index,
-            mass,
-            x: *x,
-            ..JParticle::default()
-        };
-        self.stage(address, &particle)
-    }
-
-    /// Keeps a write for the next block.
-    #[inline(never)]
-    fn stage(&mut self, address: i32, particle: &JParticle) -> Result<()> {
-        // A page that cannot be had is refused now, not at the next block.
-        self.memory.reserve(address)?;
-        if self.staged.len() == STAGED_AT_MOST {
-            floating::standard(|| self.settle());
-            return self.memory.write(address, particle);
-        }
-        allocation::push(&mut self.staged, (address, *particle), jmemory::PURPOSE)
-    }
-
-    /// Finishes everything that depends on the frozen memory, then lets the staged writes in.
+    /// Computes everything that may still be asked about the block, then lets the staged writes in.
     fn settle(&mut self) {
         if self.phase == Phase::Pending {
             self.compute(true);
@@ -295,7 +194,7 @@ impl Cluster {
         self.release();
     }
 
-    /// Gives up a block that cannot be computed, and its memory with it.
+    /// Gives up a block that cannot be computed, and frees its memory.
     #[cold]
     fn give_up(&mut self, error: &Error) {
         self.block.particles = Vec::new();
@@ -305,18 +204,8 @@ impl Cluster {
         self.release();
     }
 
-    /// Lets the staged writes into the memory.
-    fn release(&mut self) {
-        self.phase = Phase::Free;
-        for (address, particle) in self.staged.drain(..) {
-            // The page was reserved when the write was staged.
-            let written = self.memory.write(address, &particle);
-            debug_assert!(written.is_ok());
-        }
-    }
-
-    /// Begins a block on the addresses `0..nj`. A block whose results were
-    /// never fetched is given up.
+    /// Begins a block: the forces of the addresses `0..nj` on `particles`. A block whose results
+    /// were never fetched is dropped.
     ///
     /// # Errors
     ///
@@ -357,7 +246,7 @@ impl Cluster {
 
         let backend = ready(&mut self.backend, &self.settings);
         if self.stats.is_none() && backend.on_gpu() {
-            // They tell of too few pipelines.
+            // Needed to notice that there are too few pipelines.
             self.stats = Some(Box::default());
         }
         if let Some(stats) = &mut self.stats {
@@ -434,8 +323,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// The forces on the first `ni` i-particles of the block that `firsthalf`
-    /// began, with nearest neighbours if `nearest` is set.
+    /// The forces on the first `ni` i-particles of the block that `firsthalf` began, and their
+    /// nearest neighbours if `nearest` is set.
     ///
     /// # Errors
     ///
@@ -451,7 +340,7 @@ impl Cluster {
         self.owed = false;
         self.outcome.clone()?;
         if self.phase == Phase::Computed && self.lists_are_empty() {
-            // Nothing is left to ask that depends on the memory as it is.
+            // Nothing more can be asked about this block.
             self.settle();
         }
         debug_assert!(self.has_nearest || !nearest);
@@ -467,57 +356,22 @@ impl Cluster {
         })
     }
 
-    fn lists_are_empty(&self) -> bool {
-        !self.block.particles.iter().any(|i| i.h2 > 0.0)
-    }
-
-    fn build_lists(&mut self) {
-        if self.lists_are_empty() {
-            self.lists = Some(Ok(NeighbourLists::default()));
-            return;
-        }
-        let rules = ListRules {
-            include_self: self.settings.lists_include_self(),
-            sorted: neighbours::sort_mode() != 0,
-            at_most: neighbours::LABELS_AT_MOST,
-        };
-        let backend = ready(&mut self.backend, &self.settings);
-        let begin = self.stats.is_some().then(Instant::now);
-        let work = self.work.map(Work::begin);
-        let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
-        drop(work);
-        if let Err(Error::ThreadsLost) = lists {
-            std::mem::forget(self.backend.take());
-            return self.build_lists();
-        }
-        if let (Some(stats), Some(begin)) = (&mut self.stats, begin) {
-            stats.add_lists(begin.elapsed());
-        }
-        if let Err(error) = &lists {
-            log::error("g6_read_neighbour_list", error);
-        }
-        self.lists = Some(lists);
-    }
-
-    /// The neighbour lists of the last block; built here if nobody asked before.
+    /// The forces of the j-particles at the addresses `0..nj` on a block, at once.
     ///
     /// # Errors
     ///
-    /// They are too long, or do not fit into memory.
-    pub fn neighbour_lists(&mut self) -> Result<&NeighbourLists> {
-        if self.lists.is_none() {
-            self.build_lists();
-        }
-        match &self.lists {
-            Some(Ok(lists)) => Ok(lists),
-            Some(Err(error)) => Err(error.clone()),
-            None => Err(Error::OutOfMemory {
-                purpose: "neighbour lists",
-            }),
-        }
+    /// The backend cannot compute them.
+    pub fn forces_on(
+        &mut self,
+        nj: usize,
+        particles: impl ExactSizeIterator<Item = IParticle>,
+    ) -> Result<Answer<'_>> {
+        let ni = particles.len();
+        self.firsthalf(nj, particles)?;
+        self.lasthalf(ni, false)
     }
 
-    /// Writes the statistics of this cluster, if they are wanted, under this name, and forgets them.
+    /// Writes the statistics of this cluster under this name, if the user wants them, and begins new ones.
     pub fn report(&mut self, name: &str) {
         let Some(stats) = self.stats.take() else {
             return;
@@ -546,105 +400,6 @@ impl Cluster {
         if let Some(text) = text {
             statistics::write(&self.settings.stats, &text);
         }
-    }
-
-    /// Predicted positions and velocities at the addresses `0..nj`, as the next
-    /// block will see them; `None` where no particle was ever stored.
-    ///
-    /// # Errors
-    ///
-    /// There is no memory.
-    pub fn predicted(
-        &self,
-        nj: usize,
-    ) -> Result<impl ExactSizeIterator<Item = Option<([f64; 3], [f64; 3])>>> {
-        let mut staged = HashMap::new();
-        let room = staged.try_reserve(self.staged.len());
-        room.map_err(|_| Error::OutOfMemory {
-            purpose: jmemory::PURPOSE,
-        })?;
-        staged.extend(self.staged.iter().map(|(a, p)| (*a, p)));
-        Ok(
-            (0..i32::try_from(nj).unwrap_or(i32::MAX)).map(move |address| {
-                let p = match staged.get(&address) {
-                    Some(&p) => *p,
-                    None => self.memory.read(address)?,
-                };
-                Some(p.predicted(self.ti))
-            }),
-        )
-    }
-
-    /// The forces of the j-particles at the addresses `0..nj` on a block, at once.
-    ///
-    /// # Errors
-    ///
-    /// The backend cannot compute them.
-    pub fn forces_on(
-        &mut self,
-        nj: usize,
-        particles: impl ExactSizeIterator<Item = IParticle>,
-    ) -> Result<Answer<'_>> {
-        let ni = particles.len();
-        self.firsthalf(nj, particles)?;
-        self.lasthalf(ni, false)
-    }
-
-    /// Number of i-particles for the low-level force call.
-    pub fn set_nip(&mut self, nip: usize) {
-        self.low_level.nip = nip;
-    }
-
-    /// Number of leading addresses for the low-level force call.
-    pub fn set_njp(&mut self, njp: usize) {
-        self.low_level.njp = njp;
-    }
-
-    /// Loads one i-particle register of the low-level interface.
-    ///
-    /// # Errors
-    ///
-    /// A negative address, or no memory.
-    pub fn set_i_particle(&mut self, address: i32, particle: IParticle) -> Result<()> {
-        let address = jmemory::check_address(address)?;
-        if address >= REGISTERS_AT_MOST {
-            return Err(Error::OutOfRange {
-                argument: "address",
-                value: address as i64,
-                legal: "there are 1048576 i-particle registers",
-            });
-        }
-        let registers = &mut self.low_level.particles;
-        if registers.len() <= address {
-            allocation::lengthen(registers, address + 1, I_PARTICLES, IParticle::default)?;
-        }
-        registers[address] = particle;
-        Ok(())
-    }
-
-    /// The forces on the i-particle registers `0..nip`.
-    ///
-    /// # Errors
-    ///
-    /// The backend failed, or fewer registers were loaded than `nip`.
-    pub fn low_level_forces(&mut self, nearest: bool) -> Result<Answer<'_>> {
-        let LowLevel {
-            nip,
-            njp,
-            particles,
-        } = &mut self.low_level;
-        let (nip, njp) = (*nip, *njp);
-        if nip > particles.len() {
-            return Err(Error::BlockTooSmall {
-                asked: nip,
-                present: particles.len(),
-            });
-        }
-        let registers = std::mem::take(particles);
-        let begun = self.firsthalf(njp, registers[..nip].iter().copied());
-        self.low_level.particles = registers;
-        begun?;
-        self.lasthalf(nip, nearest)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Blocks for which there is no memory.
 
+use super::writes::STAGED_AT_MOST;
 use super::*;
 
 /// A backend without memory for blocks of several i-particles.

@@ -1,8 +1,8 @@
 //! The j-particle memory: double-precision host copies, by address.
 //!
-//! Addresses are grouped into pages of [`PAGE`] particles, made at the first
-//! write to any of them, so an address near 2^31 costs one page and absent pages
-//! cost nothing in a loop. Inside a page every field is an array of its own.
+//! A page holds the particles at [`PAGE`] consecutive addresses and is made at the first
+//! write to one of them. So an address near 2^31 costs one page, and loops skip what was never
+//! written. Inside a page every field is an array of its own.
 
 mod page;
 
@@ -12,13 +12,13 @@ use crate::process::allocation;
 
 pub use page::{AtRest, PAGE, Page, PageArray};
 
-/// Pages named by one entry of the upper directory.
+/// How many pages one entry of the directory covers.
 const SHELF: usize = 2048;
 
 /// What the memory is for, in messages.
 pub const PURPOSE: &str = "j-particles";
 
-/// Bytes that backends cannot do without beside a page: its masses, and where it is.
+/// The bytes that a backend needs beside each page: masses in its own precision, and where the page is.
 pub const BESIDE_A_PAGE: usize = 6 << 10;
 
 /// What the particles of a memory are to those who ask for forces.
@@ -37,11 +37,11 @@ pub enum Sources {
 #[derive(Default)]
 pub struct JMemory {
     sources: Sources,
-    /// Page number to position in `pages`, plus one; 0 where there is no page.
+    /// From page number to position in `pages` plus one; 0 where there is no page.
     directory: Vec<Option<Box<[u32; SHELF]>>>,
-    /// In the order in which they were made.
+    /// The pages, in the order in which they were made.
     pages: Vec<Page>,
-    /// Positions in `pages`, by page number.
+    /// Positions in `pages`, sorted by page number.
     by_number: Vec<u32>,
 }
 
@@ -114,7 +114,7 @@ impl JMemory {
         Ok(())
     }
 
-    /// Stores a particle at rest at time 0, as [`JMemory::write`] would, faster.
+    /// Stores a particle at rest at time 0: the same as [`JMemory::write`], but faster.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl JMemory {
         Ok(())
     }
 
-    /// Makes sure that a write to `address` finds its page, and returns the page's position.
+    /// Makes the page of `address` if it is missing. Returns the page's position.
     ///
     /// # Errors
     ///
@@ -159,8 +159,8 @@ impl JMemory {
         self.positions(nj).map(|p| &self.pages[p])
     }
 
-    /// Positions (in order of creation) of the pages with addresses below `nj`, in
-    /// address order. A position names a page for the life of the memory.
+    /// The positions of the pages with addresses below `nj`, in address order. A position
+    /// (the order of creation) names a page as long as the memory lives.
     pub fn positions(&self, nj: usize) -> impl Iterator<Item = usize> {
         let end = nj.div_ceil(PAGE);
         self.by_number
@@ -174,7 +174,7 @@ impl JMemory {
         &self.pages[position]
     }
 
-    /// Takes note that a backend has seen all writes to the page at a position.
+    /// Notes that the backend has seen all writes to the page at a position.
     pub fn forget_changes(&mut self, position: usize) {
         self.pages[position].forget_changes();
     }
@@ -209,7 +209,7 @@ impl JMemory {
         allocation::reserve(&mut self.by_number, 1, PURPOSE)?;
         // Addresses are 31 bits: page numbers and counts fit u32.
         let page = Page::new(number as u32)?;
-        // Particles on which nothing could be computed are better refused.
+        // Better to refuse a particle than to store one with which no backend has the memory to compute.
         allocation::spare(self.pages.len() * BESIDE_A_PAGE, PURPOSE)?;
         let position = self.pages.len();
         let rank = self

@@ -1,4 +1,4 @@
-//! The particles at consecutive addresses: every field is an array of its own.
+//! A page: the particles at consecutive addresses, every field an array of its own.
 
 use std::ops::{Deref, DerefMut, Range};
 
@@ -68,9 +68,8 @@ const A1BY6: usize = 11;
 const A2BY18: usize = 14;
 const COLUMNS: usize = 17;
 
-/// Whether any number is not zero, found without arithmetic: writes are calls in the client's
-/// floating-point environment. (Not to take -0 for zero costs time at most; of a shift that loses the
-/// sign the compiler would make a floating-point comparison.)
+/// Whether any number differs from zero. Compares bits: this runs in the client's floating-point
+/// environment, where arithmetic might trap. -0 counts as different, which costs time at most.
 #[inline(always)]
 fn is_some(numbers: &[f64]) -> bool {
     numbers.iter().fold(0, |bits, n| bits | n.to_bits()) != 0
@@ -165,17 +164,17 @@ impl Page {
         }
     }
 
-    /// Writes what treecodes send: a particle at rest, at time 0.
+    /// Writes a particle at rest at time 0, which is what treecodes send.
     #[inline(always)]
     pub(super) fn write_at_rest(&mut self, slot: usize, index: i32, mass: f64, x: &[f64; 3]) {
-        // Where everything is at rest all else is zero already.
+        // In a page at rest all other columns are zero already.
         if !self.is_at_rest() {
             self.stop(slot);
         }
         self.place(slot, index, mass, x);
     }
 
-    /// Makes everything zero that moves a particle.
+    /// Sets the time and all derivatives of the position to zero.
     #[cold]
     fn stop(&mut self, slot: usize) {
         self.columns[TIME][slot] = 0.0;
@@ -203,7 +202,7 @@ impl Page {
     /// Writes label, mass and position.
     #[inline(always)]
     fn place(&mut self, slot: usize, index: i32, mass: f64, x: &[f64; 3]) {
-        // No branch: a treecode's masses are new or not without a pattern.
+        // No branch: whether a treecode's masses change follows no pattern that could be predicted.
         let c = &mut self.columns;
         let before = std::mem::replace(&mut c[MASS][slot], mass);
         self.mass_version += u64::from(before.to_bits() != mass.to_bits());

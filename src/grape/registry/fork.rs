@@ -1,8 +1,9 @@
-//! A fork while other threads are at work: the child has none of them, but all their clusters.
+//! What happens when the process forks while other threads are in calls: the child has all
+//! clusters, but none of those threads.
 //!
-//! Before the fork every cluster is waited for that is in a short call. Long work (forces, lists)
-//! changes nothing but its own results: its cluster is taken as it is, and the child begins the
-//! work anew when it wants the results.
+//! The fork waits for every cluster that is in a short call. It does not wait for long work
+//! (forces, lists), which changes nothing but its own results: the child begins that work anew
+//! when it wants the results.
 
 use std::cell::Cell;
 use std::ptr;
@@ -16,7 +17,7 @@ use crate::observe::trace;
 use crate::process::lock;
 use crate::process::{self, allocation, entry, log};
 
-/// How long a fork waits for calls that are short unless something holds them up, such as a disk.
+/// How long a fork waits for short calls. Something may hold them up, such as a disk.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What the forking thread holds while it forks.
@@ -26,9 +27,9 @@ struct Held {
     /// Whose ids another thread has.
     open_elsewhere: Vec<&'static Registry>,
     clusters: Vec<turn::Guard<'static, Option<Box<Cluster>>>>,
-    /// Those on which work of other threads is held up.
+    /// Clusters on which other threads are at long work, which cannot end until the fork is made.
     at_work: Vec<(&'static Registry, &'static Entry)>,
-    /// Others that other threads have.
+    /// Clusters that other threads did not release in time.
     lost: Vec<(&'static Registry, &'static Entry)>,
 }
 
@@ -36,25 +37,25 @@ thread_local! {
     static HELD: Cell<*mut Held> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Has forks prepared from here on.
+/// From here on forks are prepared.
 pub fn watch() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Ordering::Relaxed) {
         process::generation();
         // SAFETY: the handlers are functions of this library, which is never unloaded.
         unsafe {
-            // Fails for want of memory only; forks are then as they would be without this file.
+            // Fails only if there is no memory; forks are then not prepared.
             libc::pthread_atfork(Some(prepare), Some(go_on), Some(begin));
         }
     }
 }
 
 extern "C" fn prepare() {
-    // A signal handler forks: this thread may have any of the locks, and has them after the fork too.
+    // A signal handler forks. This thread may hold any of the locks, and still holds them in the child.
     if entry::is_inside() {
         return;
     }
-    // Where there is no memory, the fork is not prepared.
+    // Without memory for the list of clusters the fork is not prepared.
     let entries = || super::all().map(|r| r.entries().map(move |e| (r, e)));
     let count: usize = entries().map(Iterator::count).iter().sum();
     if allocation::spare(count * size_of::<usize>() * 8, "a fork").is_err() {
@@ -119,7 +120,7 @@ extern "C" fn begin() {
     // SAFETY: this is the child's only thread.
     unsafe { trace::leave_to_parent() };
     for registry in &held.open_elsewhere {
-        // SAFETY: as above; another thread had it, waiting for memory or the processor.
+        // SAFETY: as above. A thread of the parent held it.
         let _ = unsafe { registry.open.take_from_the_dead() };
     }
     for (registry, entry) in held.at_work.iter().chain(&held.lost) {

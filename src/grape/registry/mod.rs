@@ -1,9 +1,8 @@
 //! Cluster ids and the clusters behind them.
 //!
-//! An id is any integer a client comes up with; ph4 opens an uninitialised one
-//! and then uses its MPI rank. So an id that was never opened stands for the sole
-//! open cluster, if there is exactly one, and for a cluster of its own otherwise.
-//! Finding the cluster of a known id takes no lock.
+//! Clients use any integer as an id. ph4 opens an uninitialised one and then uses its MPI
+//! rank: so if exactly one cluster is open, an id that was never opened stands for that one.
+//! Otherwise it gets a cluster of its own. Finding the cluster of a known id takes no lock.
 
 mod fork;
 
@@ -23,30 +22,30 @@ use crate::process::lock::Lock;
 use crate::process::settings::{self, Destination};
 use crate::process::{self, allocation, floating, log};
 
-/// Number of lists into which ids are hashed. Those that nobody uses cost no memory.
+/// The number of lists into which ids are hashed. Unused ones cost no memory.
 const BUCKETS: usize = 1 << 16;
 
-/// What memory is for, in messages.
+/// What the memory is for, in messages.
 const PURPOSE: &str = "a cluster";
 
-/// An id and its cluster. Entries are never freed, so they can be read without a lock.
+/// An id and its cluster. Entries are never freed, so that they can be read without a lock.
 struct Entry {
     id: i32,
     next: AtomicPtr<Entry>,
-    /// The entry with the cluster that the id stands for: this one, another, or none.
+    /// The entry whose cluster the id stands for: this one, another, or none.
     stands_for: AtomicPtr<Entry>,
     /// The cluster of this id, while it is open.
     cluster: Turn<Option<Box<Cluster>>>,
-    /// Long work on the cluster.
+    /// Where long work on the cluster is marked.
     work: Work,
 }
 
-/// Which ids are in use.
+/// The ids in use.
 #[derive(Default)]
 struct Open {
-    /// Ids whose own clusters are open.
+    /// The ids whose own clusters are open.
     ids: BTreeSet<i32>,
-    /// Other ids that stand, or stood, for the cluster of an id.
+    /// For such an id: the other ids that stand, or stood, for its cluster.
     aliases: BTreeMap<i32, Vec<i32>>,
 }
 
@@ -63,7 +62,7 @@ enum Interface {
 pub struct Registry {
     interface: Interface,
     buckets: [AtomicPtr<Entry>; BUCKETS],
-    /// Also orders every change of the registry. Nobody waits for a cluster while he has it.
+    /// Held for every change of the registry. A thread that holds it never waits for a cluster.
     open: Lock<Open>,
 }
 
@@ -95,7 +94,7 @@ impl Registry {
         }
     }
 
-    /// Opens the cluster of `id`. One that is open already stays as it is.
+    /// Opens the cluster of `id`. If it is open already, nothing changes.
     ///
     /// # Errors
     ///
@@ -120,7 +119,7 @@ impl Registry {
         })
     }
 
-    /// Closes the cluster of `id` and forgets its memory. Nothing happens where none is open.
+    /// Closes the cluster of `id` and frees its memory. If none is open, nothing happens.
     pub fn close(&self, id: i32) {
         floating::standard(|| {
             let mut open = self.open.lock();
@@ -136,7 +135,7 @@ impl Registry {
             }
             drop(open);
             let mut cluster = owner.cluster.lock();
-            // Under the lock: a write that comes later belongs to the next cluster of this name.
+            // Recorded under the lock: a later write belongs to the next cluster with this id.
             self.record(id, |id| Event::Close { id });
             let closed = cluster.take();
             drop(cluster);
@@ -155,7 +154,7 @@ impl Registry {
                         cluster.report(&self.name(entry.id));
                     }
                 }
-                // Another thread may be in a call that never returns: nobody waits for it here.
+                // No waiting: another thread may be in a call that never returns.
                 None => log::line(format_args!(
                     "{} is at work at the end of the process: it has no statistics",
                     self.name(entry.id)
@@ -164,8 +163,8 @@ impl Registry {
         }
     }
 
-    /// Runs `call` on the cluster of `id`, which is opened if need be, in the standard floating-point
-    /// environment.
+    /// Runs `call` on the cluster of `id`, in the standard floating-point environment. Opens the
+    /// cluster if it is not open.
     ///
     /// # Errors
     ///
@@ -174,8 +173,7 @@ impl Registry {
         floating::standard(|| call(&mut *self.lock(id)?))
     }
 
-    /// The cluster of `id`, opened if need be, for the calling thread alone; for calls that
-    /// compute nothing.
+    /// Locks the cluster of `id`, for calls that compute nothing. Opens it if it is not open.
     ///
     /// # Errors
     ///
@@ -209,7 +207,7 @@ impl Registry {
         }
     }
 
-    /// The ids above `id` and below `id + count` whose own clusters are open.
+    /// The ids between `id` and `id + count`, both left out, whose own clusters are open.
     pub fn open_after(&self, id: i32, count: usize) -> Vec<i32> {
         let end = i64::from(id).saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
         let open = self.open.lock();
@@ -220,7 +218,7 @@ impl Registry {
             .collect()
     }
 
-    /// The entry with the cluster that an id stands for at present, if it stands for any.
+    /// The entry whose cluster an id stands for at present, if any.
     #[inline(always)]
     fn owner(&self, id: i32) -> Option<&'static Entry> {
         let owner = self.find(id)?.stands_for.load(Ordering::Acquire);
@@ -228,7 +226,7 @@ impl Registry {
         unsafe { owner.as_ref() }
     }
 
-    /// Finds a cluster for an id that has none: the sole open one, or a new one.
+    /// Finds a cluster for an id that stands for none: the sole open one, or a new one.
     #[cold]
     fn attach(&self, id: i32) -> Result<&'static Entry> {
         let mut open = self.open.lock();
@@ -333,12 +331,12 @@ impl Registry {
         }
     }
 
-    /// The entry of `id`, made if there is none. The caller holds the lock on `open`.
+    /// The entry of `id`; makes it if there is none. The caller holds the lock on `open`.
     fn entry(&self, id: i32, _held: &mut Open) -> Result<&'static Entry> {
         if let Some(entry) = self.find(id) {
             return Ok(entry);
         }
-        // All that is made for a cluster is small.
+        // A cluster begins as a few small allocations: 0 bytes beyond the reserve.
         allocation::spare(0, PURPOSE)?;
         fork::watch();
         let bucket = self.bucket(id);
@@ -371,7 +369,7 @@ impl Default for Registry {
     }
 }
 
-/// An open cluster, as long as its lock is held.
+/// An open cluster, locked.
 pub struct Locked<'a>(lock::Guard<'a, Option<Box<Cluster>>>);
 
 impl Deref for Locked<'_> {

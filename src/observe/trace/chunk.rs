@@ -1,4 +1,4 @@
-//! A chunk: the three streams of some events as they stand in the file.
+//! A chunk: the three streams of some events, as they are stored in the file.
 
 use std::io::{self, Read};
 
@@ -11,7 +11,7 @@ use crate::process::allocation;
 /// Lengths and checksum.
 const HEAD: usize = 16 + 8;
 
-/// Longest column that is believed.
+/// The longest column that a reader accepts.
 const LONGEST: usize = 1 << 30;
 
 /// Writes the streams to `chunk`.
@@ -39,7 +39,7 @@ pub fn pack(streams: &mut Streams, chunk: &mut Vec<u8>) -> io::Result<()> {
     chunk.clear();
     reserve(chunk, HEAD + most + streams.bytes.len())?;
     chunk.resize(HEAD + most, 0);
-    // There is room for the longest output: this cannot fail.
+    // There is room for the longest output, so this cannot fail.
     let packed = lz4_flex::block::compress_into(&streams.control, &mut chunk[HEAD..])
         .map_err(|_| too_long())?;
     chunk.truncate(HEAD + packed);
@@ -64,14 +64,14 @@ fn checksum(chunk: &[u8]) -> u64 {
     hash.finish()
 }
 
-/// Why there is no chunk.
+/// Why a chunk cannot be read.
 #[derive(Debug)]
 pub enum NoChunk {
     /// The file cannot be read.
     Io(io::Error),
-    /// It ends here or within the chunk.
+    /// The file ends here or within the chunk.
     Cut,
-    /// It is not what was written.
+    /// The checksum is wrong.
     Damaged,
 }
 
@@ -94,7 +94,7 @@ pub fn unpack(file: &mut impl Read, streams: &mut Streams) -> Result<(), NoChunk
         u32::from_le_bytes(bytes) as usize
     };
     let (packed, control, shapes, bytes) = (number(0), number(4), number(8), number(12));
-    // One byte of an LZ4 block is at most 255 bytes of its contents.
+    // One byte of an LZ4 block unpacks to at most 255 bytes.
     if [packed, control, shapes, bytes]
         .iter()
         .any(|&n| n > LONGEST)

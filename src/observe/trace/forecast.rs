@@ -1,16 +1,16 @@
-//! What the numbers of the next call probably are: writer and reader foretell the same
-//! from the calls before, so that only what was not to be foretold is stored.
+//! A forecast of the numbers of the next call. Writer and reader make the same one from the calls before, so
+//! that only the difference has to be stored.
 //!
-//! A client predicts its i-particles from what it sent last, stores what it was told, and
-//! hints at results that it got before. The forecast remembers so much of each label, in a table
-//! of bounded size; two labels that share an entry cost space in the file and nothing else.
+//! A client predicts its i-particles from what it sent last, stores results that it received, and passes on
+//! earlier results as hints. The forecast keeps these for each label, in a table of bounded size. Labels that
+//! share an entry only make the file longer.
 
 use super::PURPOSE;
 use super::code::{Coder, Malformed, label};
 use crate::grape::particle::{Force, IParticle, JParticle};
 use crate::process::allocation;
 
-/// Most entries of the table: of 264 bytes each, 66 MiB in all.
+/// The most entries of the table: 264 bytes each, 66 MiB in all.
 const ENTRIES_AT_MOST: usize = 1 << 18;
 
 /// What is known of one label.
@@ -35,7 +35,7 @@ struct Cluster {
     block: LastBlock,
 }
 
-/// The last block: the entry of each i-particle, and its foretold results.
+/// The last block: the entry of each i-particle, and the forecast of its results.
 #[derive(Default)]
 pub struct LastBlock(Vec<(usize, Force)>);
 
@@ -53,7 +53,7 @@ impl LastBlock {
     }
 }
 
-/// What a written particle probably is.
+/// The forecast of a written particle.
 pub struct NearWrite {
     particle: JParticle,
     stored: bool,
@@ -75,7 +75,7 @@ impl NearWrite {
     }
 }
 
-/// What an i-particle and its results probably are.
+/// The forecast of an i-particle and its results.
 pub struct NearParticle {
     pub slot: usize,
     pub x: [f64; 3],
@@ -86,7 +86,7 @@ pub struct NearParticle {
     pub force: Force,
 }
 
-/// The memory of a writer or a reader.
+/// What a writer or a reader remembers.
 #[derive(Default)]
 pub struct Forecast {
     table: Vec<Known>,
@@ -110,12 +110,12 @@ impl Forecast {
         &mut self.clusters[at]
     }
 
-    /// The time that was set last.
+    /// The time that was last set.
     pub fn ti(&mut self, id: i32) -> f64 {
         self.cluster(id).ti
     }
 
-    /// A time was set.
+    /// Notes a time.
     pub fn set_ti(&mut self, id: i32, ti: f64) {
         self.cluster(id).ti = ti;
     }
@@ -124,7 +124,7 @@ impl Forecast {
     ///
     /// # Errors
     ///
-    /// They are not there to be read.
+    /// There is nothing to read.
     pub fn code_address<C: Coder>(
         &mut self,
         c: &mut C,
@@ -144,7 +144,7 @@ impl Forecast {
         (index as u32).wrapping_add(begin) as usize % ENTRIES_AT_MOST
     }
 
-    /// What a particle that is written probably is.
+    /// The forecast of a written particle.
     pub fn near_write(&mut self, id: i32, index: i32) -> NearWrite {
         let known = self.table.get(Self::slot(id, index)).copied();
         let known = known.unwrap_or_default();
@@ -161,7 +161,7 @@ impl Forecast {
         }
     }
 
-    /// A particle was written.
+    /// Notes a written particle.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl Forecast {
         Ok(())
     }
 
-    /// What an i-particle and its results probably are.
+    /// The forecast of an i-particle and its results.
     pub fn near_particle(&mut self, id: i32, index: i32) -> NearParticle {
         let ti = self.ti(id);
         let slot = Self::slot(id, index);
@@ -214,14 +214,14 @@ impl Forecast {
         near
     }
 
-    /// An i-particle was seen.
+    /// Notes an i-particle.
     pub fn learn_particle(&mut self, slot: usize, p: &IParticle) {
         if let Some(known) = self.table.get_mut(slot) {
             (known.x, known.v) = (p.x, p.v);
         }
     }
 
-    /// A result was seen.
+    /// Notes a result.
     pub fn learn_force(&mut self, slot: usize, force: &Force) {
         if let Some(known) = self.table.get_mut(slot) {
             known.force = *force;

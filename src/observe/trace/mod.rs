@@ -2,19 +2,19 @@
 //!
 //! # What is recorded
 //!
-//! The calls in the order in which they took effect, whatever their spelling: `g6_open_all` is an
-//! open of cluster 0, a force call of the low-level interface is the block that it amounts to, and
-//! a `lasthalf` without a `firsthalf` before it is both. Not recorded are
+//! The calls, in the order in which they took effect. Spellings are not told apart: `g6_open_all` is
+//! recorded as an open of cluster 0, a force call of the low-level interface as a block, a
+//! `lasthalf` without a `firsthalf` as both. Not recorded are
 //!
-//! * calls that are accepted without effect, and calls that are refused: they change nothing;
-//! * labels, positions, velocities, softening and radii given to a `lasthalf` whose block
-//!   waits: they repeat those of the `firsthalf`, and kirin does not look at them;
+//! * calls without effect and calls that are refused, which change nothing;
+//! * the labels, positions, velocities, softening and radii of a `lasthalf` after a `firsthalf`, whose
+//!   arguments they repeat: kirin does not read them;
 //! * the distances of `g6calc_lasthalf2p`.
 //!
 //! # The file
 //!
-//! Text lines `kirin trace 1` (the version of this format), then a name, a space and a value
-//! in each, then an empty line. The rest are chunks:
+//! The head is text. Its first line is `kirin trace 1`, with the version of this format. Each further
+//! line has a name, a space and a value; an empty line ends the head. The rest are chunks:
 //!
 //! ```text
 //! u32 p, u32 a, u32 b, u32 c   lengths, little endian as everything here
@@ -25,20 +25,19 @@
 //! c bytes                      bytes of numbers, which are noise to a compressor
 //! ```
 //!
-//! A chunk holds whole events. An event is its kind (one integer, `Event::kind`) and what
-//! `Event::code` writes, in that order. In the control column
+//! A chunk holds whole events. An event is written as its kind (one integer, `Event::kind`), followed by
+//! what `Event::code` writes. In the control column
 //!
-//! * an integer without sign is seven bits a byte, the lowest first, the highest bit set in all
-//!   but the last byte; one with a sign is folded first: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...;
-//! * a text is its length and its bytes; a list is its length and its items; a truth is 0 or 1.
+//! * an unsigned integer takes seven bits a byte, the lowest first; the highest bit is set in all bytes but
+//!   the last. A signed one is folded first: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...;
+//! * a text is its length and its bytes, a list its length and its items, a Boolean 0 or 1.
 //!
-//! A number is the folded difference, as 64-bit integers, between its bits and those of a
-//! number foretold from the events before (`Forecast`; where that is no number, from 0). Its shape n
-//! is 0 to 8 if the n lowest bytes of the difference are stored, lowest first, and the others are zero; 9 if
-//! the two highest are stored and the others are zero.
+//! Of a number the difference to a forecast from earlier events is stored (`Forecast`; 0 where the forecast
+//! is NaN): the bits of both are subtracted as 64-bit integers, and the result is folded. The shape tells which
+//! bytes of it follow, all others being zero: n = 0 to 8 the n lowest bytes, lowest first; 9 the two highest.
 //!
-//! The last event is `End`. A file without it was cut, or its program was killed; all
-//! chunks before the cut can be read.
+//! The last event is `End`. A file without it is incomplete, for instance because the program was killed;
+//! all of its whole chunks can be read.
 
 mod block;
 mod chunk;
@@ -58,14 +57,14 @@ pub use recorder::{active, clock, describe, leave_to_parent, record, try_record}
 /// Version of the format.
 pub const VERSION: u32 = 1;
 
-/// What its memory is for, in messages.
+/// What the memory is for, in messages.
 pub const PURPOSE: &str = "the recording";
 
-/// The name in the head under which the number of pipelines stands.
+/// The name of the number of pipelines in the head.
 pub const PIPELINES: &str = "pipelines";
 
-/// The name in the head under which the machine's name stands.
+/// The name of the machine's name in the head.
 pub const HOST: &str = "host";
 
-/// How every trace begins, before the version.
+/// The beginning of every trace, before the version.
 pub const MAGIC: &str = "kirin trace ";

@@ -1,4 +1,4 @@
-//! Reads a trace, as far as it goes.
+//! Reads a trace, as far as it is whole.
 
 use std::fmt;
 use std::fs::File;
@@ -11,19 +11,19 @@ use super::event::Event;
 use super::forecast::Forecast;
 use super::{MAGIC, VERSION};
 
-/// Longest line and most lines of the head.
+/// The longest line and the most lines of the head.
 const HEAD: (u64, usize) = (4096, 64);
 
-/// Why a trace cannot be read, or not to its end.
+/// Why a trace, or the rest of one, cannot be read.
 #[derive(Debug)]
 pub enum TraceError {
     /// The file cannot be read.
     Io(io::Error),
-    /// It is no trace.
+    /// It is not a trace.
     Foreign,
     /// It is a trace of another version of the format.
     Version(String),
-    /// It ends before its end.
+    /// It has no end.
     Cut,
     /// Its contents are not what was written.
     Damaged(String),
@@ -45,7 +45,7 @@ impl fmt::Display for TraceError {
 
 impl std::error::Error for TraceError {}
 
-/// A trace that is being read.
+/// A trace, open for reading.
 pub struct Trace {
     file: BufReader<File>,
     head: Vec<(String, String)>,
@@ -60,7 +60,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is no trace of this version.
+    /// It cannot be read, or is not a trace of this version.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let file = File::open(path).map_err(TraceError::Io)?;
         let mut file = BufReader::new(file);
@@ -91,7 +91,7 @@ impl Trace {
         })
     }
 
-    /// Names and values of the head.
+    /// The names and values of the head.
     pub fn head(&self) -> &[(String, String)] {
         &self.head
     }
@@ -100,7 +100,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// The trace is damaged or cut off: there is no further event.
+    /// The trace is damaged or incomplete. No further event can be read.
     pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
         if self.ended {
             return Ok(None);
@@ -143,7 +143,7 @@ impl Trace {
     }
 }
 
-/// A line of the head; `None` if it does not end.
+/// A line of the head; `None` if it is too long.
 fn line(file: &mut impl BufRead) -> Result<Option<String>, TraceError> {
     let mut bytes = Vec::new();
     io::Read::take(file, HEAD.0)

@@ -1,5 +1,5 @@
-//! The recording of this process: opened at the first call, ended at exit, by a write
-//! error or by a fork (for the child: the file is the parent's).
+//! The recording of this process. It begins at the first call and ends at exit or at a write error. The
+//! child of a fork does not record: the file is its parent's.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
@@ -17,7 +17,7 @@ use crate::process::lock::Lock;
 use crate::process::output::File;
 use crate::process::{self, floating, log, settings};
 
-/// A chunk is written when it is as long as this; a program that is killed loses so much.
+/// The length at which a chunk is written, in bytes. A program that is killed loses at most this much.
 const CHUNK: usize = 60 << 10;
 
 const UNKNOWN: u8 = 0;
@@ -25,19 +25,19 @@ const OFF: u8 = 1;
 const ON: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
-/// The process that records, by its generation.
+/// The generation of the process that records.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 static RECORDER: Lock<Option<Recorder>> = Lock::new(None);
 
 /// A recording.
 pub(super) struct Recorder {
-    /// As messages show it.
+    /// The file's name, for messages.
     name: String,
     file: File,
     chunk: Vec<u8>,
     forecast: Forecast,
     streams: Streams,
-    /// Clusters whose backends are described.
+    /// The clusters whose backends have been described.
     described: Vec<i32>,
 }
 
@@ -57,17 +57,17 @@ pub fn clock() -> Option<Instant> {
     active().then(Instant::now)
 }
 
-/// Records what `event` makes. Called while the cluster is locked, so that its events stand
-/// in the order in which they took effect.
+/// Records an event, which `event` makes if calls are recorded. Called while the cluster is locked, so that
+/// events are in the order in which they took effect.
 #[inline]
 pub fn record(event: impl FnOnce() -> Event) {
     try_record(|| Ok(event()));
 }
 
-/// As [`record`], of an event for which there may be no memory: the recording ends then.
+/// As [`record`], for an event whose memory may not be had; the recording then ends.
 #[inline]
 pub fn try_record(event: impl FnOnce() -> error::Result<Event>) {
-    /// Out of the way of those that do not record.
+    /// Not inlined: most processes do not record.
     #[cold]
     #[inline(never)]
     fn make(event: impl FnOnce() -> error::Result<Event>) {
@@ -97,14 +97,14 @@ pub fn describe(id: i32, texts: impl FnOnce() -> (String, String)) {
     }
 }
 
-/// In a child of a fork: the recording is the parent's.
+/// Ends recording in the child of a fork.
 ///
 /// # Safety
 ///
 /// This is the only thread.
 pub unsafe fn leave_to_parent() {
     if STATE.load(Ordering::Relaxed) == UNKNOWN {
-        // SAFETY: passed on; another thread of the parent may have been about to begin.
+        // SAFETY: the caller's promise. Another thread of the parent may have been about to begin.
         std::mem::forget(unsafe { RECORDER.take_from_the_dead() }.take());
     }
 }
@@ -133,7 +133,7 @@ fn keep(mut event: Event) {
     write(|recorder| recorder.keep(&mut event));
 }
 
-/// Writes to the recording, which ends where that fails.
+/// Writes to the recording; ends it if that fails.
 fn write(act: impl FnOnce(&mut Recorder) -> io::Result<()>) {
     let mut recorder = RECORDER.lock();
     let Some(r) = &mut *recorder else { return };
@@ -146,7 +146,7 @@ fn write(act: impl FnOnce(&mut Recorder) -> io::Result<()>) {
 
 extern "C" fn end() {
     process::last_words(|| {
-        // In a child the file is the parent's; and nobody waits here for a thread that records.
+        // In a child the file is the parent's. Does not wait for a thread that is recording.
         if !active() {
             return;
         }
@@ -219,8 +219,8 @@ impl Recorder {
     }
 }
 
-/// A file that nobody's recording is lost to, with its name for messages: another name is taken where
-/// one is there. What is no ordinary file, such as a pipe, is written to as it is.
+/// Creates the file, and returns it with its name for messages. Never overwrites: if the file exists, another
+/// name is taken. Something else than an ordinary file, such as a pipe, is opened as it is.
 fn create(name: OsString) -> Result<(String, File), String> {
     let fresh = |name: &OsStr| File::open(OpenOptions::new().write(true).create_new(true), name);
     let opened = |name: &OsStr, file: io::Result<File>| {

@@ -106,7 +106,7 @@ impl Simd for Avx512<f32> {
     }
     #[inline(always)]
     fn greater_magnitude(self, a: __m512, b: __m512) -> __m512 {
-        // The larger magnitude of both; of a number and none, the number.
+        // The larger magnitude of both; if one is NaN, the other.
         simd!(_mm512_range_ps::<0b1011>(a, b))
     }
     #[inline(always)]

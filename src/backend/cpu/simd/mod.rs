@@ -58,10 +58,10 @@ impl Real for f64 {
     }
 }
 
-/// Something to be compiled once for each instruction set. (A closure would not do: it
-/// cannot be forced into the function that has the instructions.)
+/// A piece of work that is compiled once for each instruction set. (Not a closure, which cannot be forced to be
+/// inlined into the function that has the instructions.)
 pub trait Work {
-    /// What comes out.
+    /// The result.
     type Output;
     /// The work itself; implementations are `#[inline(always)]`.
     fn run(self) -> Self::Output;
@@ -112,7 +112,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn double(self) -> Self::Double;
     /// Rounds double precision: all [`Simd::PARTS`] vectors, low lanes first.
     fn narrow(self, parts: [Wide<Self>; 2]) -> Self::V;
-    /// As many leading bits of double precision as an element holds.
+    /// The leading bits of double precision, as many as an element holds.
     fn leading(self, a: Wide<Self>) -> Wide<Self>;
     /// a + b
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
@@ -124,13 +124,13 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// c - a b, fused where the instruction set can.
     fn fnma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// The smaller of two numbers in each lane; b where a is not a number.
+    /// The smaller of a and b in each lane; b where a is NaN.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
-    /// The larger of |a| and b, which is not negative, in each lane; b where a is not a number.
+    /// The larger of |a| and b in each lane, for b >= 0; b where a is NaN.
     fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V;
     /// A rough 1 / sqrt(x).
     fn estimate(self, x: Self::V) -> Self::V;
-    /// A Newton step of 1 / sqrt(x), which doubles the digits of y. (y (3 - x y^2) would be an operation
+    /// A Newton step for 1 / sqrt(x), which doubles the correct digits of y. (y (3 - x y^2) / 2 would take one operation
     /// less, but round more often.)
     // aarch64 has an instruction for it.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
@@ -170,7 +170,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     ///
     /// `at + LANES <= PAGE`.
     unsafe fn label_differs(self, labels: &[i32; PAGE], at: usize, label: i32) -> Self::M;
-    /// Both.
+    /// The lanes of both masks.
     fn and(self, a: Self::M, b: Self::M) -> Self::M;
     /// `a` in the lanes of the mask, `b` in the others.
     fn select(self, m: Self::M, a: Self::V, b: Self::V) -> Self::V;

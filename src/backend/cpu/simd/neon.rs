@@ -94,7 +94,7 @@ impl Simd for Neon<f32> {
     }
     #[inline(always)]
     fn min(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
-        // Of a number and none, unlike vminq, the number.
+        // vminnmq, unlike vminq, returns the number if the other operand is NaN.
         simd!(vminnmq_f32(a, b))
     }
     #[inline(always)]
@@ -108,8 +108,8 @@ impl Simd for Neon<f32> {
     }
     #[inline(always)]
     fn refine(self, x: float32x4_t, mut y: float32x4_t) -> float32x4_t {
-        // Two Newton steps from 8 bits: the step instruction needs no constant in a register that it
-        // would overwrite, which makes them cheaper than one step of higher order.
+        // Two Newton steps from 8 bits. The step instruction needs no constant in a register, which makes two steps
+        // cheaper than one of higher order.
         for _ in 0..2 {
             y = self.mul(y, simd!(vrsqrtsq_f32(self.mul(x, y), y)));
         }

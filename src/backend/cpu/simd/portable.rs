@@ -1,10 +1,10 @@
-//! Arrays for vectors: runs on every processor, as fast as the compiler can make
-//! it, and stands in for wider or missing instruction sets in tests.
+//! Vectors as arrays: runs on every processor, as fast as the compiler makes it. In tests it also stands
+//! in for instruction sets that the processor lacks.
 
 use super::{Real, Rows, Simd, Sums, Work, leading, pairwise};
 use crate::grape::jmemory::PAGE;
 
-/// `N` lanes of `T`. Not a proof of anything: every processor has it.
+/// `N` lanes of `T`. A token that every processor has.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Portable<T, const N: usize>(std::marker::PhantomData<T>);
 
@@ -148,8 +148,8 @@ macro_rules! portable {
 portable!(always single 4 2);
 portable!(always double 2);
 
-/// The widths of other instruction sets. Their operations are not inlined: unrolled lane by lane
-/// into every kernel they would take minutes to compile.
+/// The widths of the other instruction sets. Not inlined: unrolled lane by lane into every kernel they would
+/// take minutes to compile.
 #[cfg(test)]
 mod wider {
     use super::*;
