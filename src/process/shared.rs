@@ -4,7 +4,7 @@
 //! its value is a new one there. (Clusters have their own way, in `grape::registry`, which keeps their particles.)
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::lock::{Guard, Lock};
@@ -12,6 +12,12 @@ use super::{allocation, entry, log};
 
 /// How long a fork waits for the calls of other threads.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long one sleeps before one looks again.
+const GLANCE: Duration = Duration::from_micros(50);
+
+/// Forks that wait for values. Who uses one call after the other would leave them no moment.
+static WAITING: AtomicU32 = AtomicU32::new(0);
 
 /// A value for one call at a time.
 pub struct Shared<T> {
@@ -34,6 +40,9 @@ impl<T: Default + Send> Shared<T> {
     pub fn lock(&'static self) -> Guard<'static, T> {
         if !self.known.swap(true, Ordering::Relaxed) {
             remember(self);
+        }
+        while WAITING.load(Ordering::Acquire) > 0 {
+            std::thread::sleep(GLANCE);
         }
         self.lock.lock()
     }
@@ -126,6 +135,7 @@ extern "C" fn prepare() {
     if allocation::spare(0, "a fork").is_err() {
         return;
     }
+    WAITING.fetch_add(1, Ordering::AcqRel);
     let begin = Instant::now();
     let taken = entries().map(|entry| {
         loop {
@@ -133,7 +143,7 @@ extern "C" fn prepare() {
             if held.is_some() || begin.elapsed() > PATIENCE {
                 return (entry, held);
             }
-            std::thread::sleep(Duration::from_micros(50));
+            std::thread::sleep(GLANCE);
         }
     });
     TAKEN.set(Box::into_raw(Box::new(taken.collect())));
@@ -147,11 +157,15 @@ fn taken() -> Option<Box<Taken>> {
 
 /// In the parent.
 extern "C" fn go_on() {
-    drop(taken());
+    if let Some(taken) = taken() {
+        WAITING.fetch_sub(1, Ordering::AcqRel);
+        drop(taken);
+    }
 }
 
 /// In the child.
 extern "C" fn begin() {
+    WAITING.store(0, Ordering::Release);
     for (entry, held) in taken().into_iter().flat_map(|taken| *taken) {
         if held.is_none() {
             // SAFETY: this is the child's only thread, and another one had the value.
