@@ -536,8 +536,8 @@ fn unknown(name: &str) -> String {
         .min()
         .filter(|&(distance, _)| distance <= 4);
     match nearest {
-        Some((_, candidate)) => format!("{name} is no setting of kirin; is {candidate} meant?"),
-        None => format!("{name} is no setting of kirin"),
+        Some((_, candidate)) => format!("unknown setting {name}; did you mean {candidate}?"),
+        None => format!("unknown setting {name}"),
     }
 }
 
