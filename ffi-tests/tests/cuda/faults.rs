@@ -1,5 +1,6 @@
 //! A driver that is absent, refuses or fails at any call: right numbers, and one line on stderr.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -97,7 +98,11 @@ fn a_machine_without_a_driver() {
     }
 }
 
-/// Every call of a run fails once, or loses the device, or all of them.
+/// How a call fails: once, with the loss of the device, of all devices, or for want of memory.
+const FAILURES: [&str; 4] = ["719:once", "700:device", "999:all", "2:once"];
+
+/// Every call of a run fails: the first of each function of the driver in every way, later ones in one of
+/// them, in turn.
 fn every_call(settings: &[(&str, &str)]) {
     let Some(driver) = driver() else {
         return;
@@ -109,10 +114,20 @@ fn every_call(settings: &[(&str, &str)]) {
         settings,
     ]
     .concat();
-    let whole = try_forces(driver, &input, &common).expect("the compiler was here");
+    let traced = [&common[..], &[("FAKE_CUDA_TRACE", "1")]].concat();
+    let whole = try_forces(driver, &input, &traced).expect("the compiler was here");
     assert_eq!(whole.err, "");
+    let mut seen = HashSet::new();
     for number in 1..=whole.log.total {
-        for code in ["719:once", "700:device", "999:all", "2:once"] {
+        let begin = format!("call {number} ");
+        let mut calls = whole.log.text.lines();
+        let call = calls.find_map(|l| l.strip_prefix(&begin)).unwrap_or("");
+        let function = call.split_whitespace().next();
+        let failures = match seen.insert(function) {
+            true => &FAILURES[..],
+            false => &FAILURES[number as usize % FAILURES.len()..][..1],
+        };
+        for code in failures {
             let fail = format!("{number}:{code}");
             let all = [
                 &common[..],
@@ -120,7 +135,6 @@ fn every_call(settings: &[(&str, &str)]) {
             ]
             .concat();
             let run = try_forces(driver, &input, &all).expect("the compiler was here");
-            let begin = format!("call {number} ");
             let call = run
                 .log
                 .text
