@@ -126,7 +126,7 @@ impl Star {
     }
 }
 
-/// Finds pericentre and apocentre of bound stars, at most [`STARS_TOGETHER`](crate::bisection::STARS_TOGETHER): the intervals by bisection over the stars inside and
+/// Finds pericentre and apocentre of bound stars, at most [`STARS_TOGETHER`]: the intervals by bisection over the stars inside and
 /// outside, then the radii.
 pub fn find_apsides(potential: &Potential, orbits: &mut [Orbit]) {
     let (nodes, coarse) = (&potential.nodes[..], &potential.coarse[..]);
