@@ -151,8 +151,10 @@ pub trait Simd: Copy + Send + Sync + 'static {
         let y = self.refine(r2, y);
         self.mul(self.mul(m, y), self.mul(y, y))
     }
+
     /// [`Simd::attraction`] times 2/3 from an estimate y = (1 + d) / r, in one step: (5/3 - r^2 y^2) m y^3. Its error is
-    /// 7.5 d^2, beside roundings.
+    /// 7.5 d^2, beside roundings. (The estimates of other processors are not exact enough for it.)
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn attraction_in_one(self, m: Self::V, r2: Self::V, y: Self::V) -> Self::V {
         let y2 = self.mul(y, y);
