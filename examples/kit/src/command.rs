@@ -1,6 +1,7 @@
 //! What the commands share: options for models and files, numbers on the command line, and how a
 //! run ends.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -238,13 +239,20 @@ impl Ended {
     }
 }
 
+/// Writes a line to stderr in one piece. (`eprintln!` writes it in parts, between which a launcher of ranks puts
+/// lines of its own.)
+pub fn tell(line: &str) {
+    // A closed stderr is no reason to fail.
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+}
+
 /// What the command called `name` returns to the shell; an error goes to stderr.
 pub fn exit_code(name: &str, result: Result<Ended, Box<dyn std::error::Error>>) -> ExitCode {
     match result {
         Ok(Ended::Complete) => ExitCode::SUCCESS,
         Ok(Ended::Interrupted) => ExitCode::from(interrupt::EXIT_STATUS),
         Err(e) => {
-            eprintln!("{name}: {e}");
+            tell(&format!("{name}: {e}"));
             ExitCode::FAILURE
         }
     }

@@ -93,6 +93,7 @@ fn among_threads(ranks: usize, job: &impl Job) -> Outcome {
 #[cfg(feature = "mpi")]
 fn under_mpi(name: &str, _: u32, job: &impl Job) -> Outcome {
     use super::mpi::Mpi;
+    use crate::command::tell;
 
     let universe = mpi::initialize().ok_or_else(|| Some("MPI does not start".to_owned()))?;
     let world = Mpi::world(&universe);
@@ -103,7 +104,7 @@ fn under_mpi(name: &str, _: u32, job: &impl Job) -> Outcome {
         Ok(Ok(ended)) => Ok(ended),
         Ok(Err(failure)) if failure.common => Err((rank == 0).then_some(failure.message)),
         Ok(Err(failure)) => {
-            eprintln!("{name}: rank {rank}: {}", failure.message);
+            tell(&format!("{name}: rank {rank}: {}", failure.message));
             world.abort(1)
         }
         Err(_) => world.abort(101),
