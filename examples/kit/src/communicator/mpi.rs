@@ -68,7 +68,10 @@ impl Communicator for Mpi {
 
     fn broadcast<T: Datum>(&self, root: usize, data: &mut [T]) -> Result<()> {
         count(data.len())?;
-        self.0.process_at_rank(rank(root)).broadcast_into(data);
+        // An empty slice of bytes lies at address 1, which is Open MPI's MPI_IN_PLACE.
+        if !data.is_empty() {
+            self.0.process_at_rank(rank(root)).broadcast_into(data);
+        }
         Ok(())
     }
 
