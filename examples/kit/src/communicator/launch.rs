@@ -102,7 +102,14 @@ fn under_mpi(name: &str, _: u32, job: &impl Job) -> Outcome {
     let work = std::panic::AssertUnwindSafe(|| job.run(Mpi::world(&universe)));
     match std::panic::catch_unwind(work) {
         Ok(Ok(ended)) => Ok(ended),
-        Ok(Err(failure)) if failure.common => Err((rank == 0).then_some(failure.message)),
+        Ok(Err(failure)) if failure.common => {
+            // Said before any rank ends: the launcher ends all when the first one fails.
+            if rank == 0 {
+                tell(&format!("{name}: {}", failure.message));
+            }
+            let _ = world.barrier();
+            Err(None)
+        }
         Ok(Err(failure)) => {
             tell(&format!("{name}: rank {rank}: {}", failure.message));
             world.abort(1)
