@@ -1,7 +1,7 @@
-//! Values of the whole process, each for one call at a time, that forks leave usable.
+//! Values that the process has once, one call uses at a time, and a fork leaves usable.
 //!
-//! A fork waits for the calls that other threads are in. Of one that takes too long the child gets nothing:
-//! its value is a new one there. (Clusters have their own way, in `grape::registry`, which keeps their particles.)
+//! A fork waits for the calls that other threads are in. If a call takes too long, the child begins with a new
+//! value in its place. (Clusters keep their particles in that case: see `grape::registry`.)
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -13,10 +13,11 @@ use super::{allocation, entry, log};
 /// How long a fork waits for the calls of other threads.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long one sleeps before one looks again.
+/// How long a thread sleeps before it looks again.
 const GLANCE: Duration = Duration::from_micros(50);
 
-/// Forks that wait for values. Who uses one call after the other would leave them no moment.
+/// The number of forks that wait for values. Calls wait while there are any: a thread that makes call after call
+/// would otherwise leave a fork no moment.
 static WAITING: AtomicU32 = AtomicU32::new(0);
 
 /// A value for one call at a time.
@@ -102,7 +103,7 @@ fn remember(value: &'static dyn Forked) {
         super::generation();
         // SAFETY: the handlers are functions of this library, which is never unloaded.
         unsafe {
-            // Fails for want of memory only; forks are then as they would be without this file.
+            // Fails only if there is no memory; forks are then not prepared.
             libc::pthread_atfork(Some(prepare), Some(go_on), Some(begin));
         }
     }

@@ -7,15 +7,15 @@
 
 use std::ops::Range;
 
-use super::kernel::{JPage, ScaledParticle, splat3};
+use super::kernel::{JPage, SAMPLES, ScaledParticle, samples, splat3};
 use super::simd::{Real, Simd, Sums, Work};
 use crate::grape::jmemory::PAGE;
 
-/// Sums over the slots of `range` within one leaf, in the tile's units. With `SOFT` the j-particles have
-/// softening lengths of their own. `correction` is [`Correction`]'s.
+/// The sums over the slots of `range`, which lie in one leaf, in the tile's units. With `SOFT` each j-particle has
+/// a softening length of its own. `correction` is what [`Correction`] returns.
 ///
 /// `range` is not empty and begins at a multiple of the lanes. A pair at no distance without softening makes the
-/// sums infinite or not a number.
+/// sums infinite or NaN.
 #[inline(always)]
 pub fn leaf<S: Simd, const SPLIT: bool, const SOFT: bool>(
     s: S,
@@ -67,7 +67,7 @@ pub fn leaf<S: Simd, const SPLIT: bool, const SOFT: bool>(
     ]
 }
 
-/// One i-particle's way through a leaf.
+/// One i-particle and its sums over a leaf.
 struct Pass<'a, S: Simd, const SPLIT: bool, const SOFT: bool> {
     s: S,
     j: JPage<'a, S>,
@@ -120,26 +120,20 @@ impl<S: Simd, const SPLIT: bool, const SOFT: bool> Pass<'_, S, SPLIT, SOFT> {
     }
 }
 
-/// By what the sums of [`leaf`] are multiplied: the inverse of [`Simd::attraction`]'s mean.
+/// The factor by which the sums of [`leaf`] are multiplied: the inverse of the mean of [`Simd::attraction`] r^3 / m.
 ///
-/// It has a constant factor, and its error beside that does not cancel in the sums over all particles. As with
-/// [`MeanRoot`](super::kernel::MeanRoot), the processors differ, so the mean is measured.
+/// [`Simd::attraction`] leaves a constant factor out, and its mean error does not cancel in the sums. Processors
+/// differ in their estimates, so the mean is measured, as for [`MeanRoot`](super::kernel::MeanRoot).
 pub struct Correction<S, const SPLIT: bool>(pub S);
 
 impl<S: Simd, const SPLIT: bool> Work for Correction<S, SPLIT> {
     type Output = f64;
     #[inline(always)]
     fn run(self) -> f64 {
-        const SAMPLES: usize = 8 * PAGE;
         let s = self.0;
-        let mut x = [S::T::default(); PAGE];
         let mut sum = 0.0;
         for first in (0..SAMPLES).step_by(PAGE) {
-            for (l, x) in x.iter_mut().enumerate() {
-                // 1 to 4: the estimates repeat from there.
-                let at = (first + l) as f64 + 0.5;
-                *x = S::T::from_f64(4.0_f64.powf(at / SAMPLES as f64));
-            }
+            let x = samples::<S::T>(first);
             let mut y = x;
             let mut at = 0;
             while at < PAGE {

@@ -68,6 +68,17 @@ pub struct JPage<'a, S: Simd> {
     pub minus_three: S::T,
 }
 
+/// How many numbers the error of an estimate is measured with.
+pub const SAMPLES: usize = 8 * PAGE;
+
+/// The numbers from `first` on: from 1 to 4 in all, where the estimates begin to repeat.
+pub fn samples<T: Real>(first: usize) -> [T; PAGE] {
+    std::array::from_fn(|l| {
+        let at = (first + l) as f64 + 0.5;
+        T::from_f64(4.0_f64.powf(at / SAMPLES as f64))
+    })
+}
+
 /// The mean of [`Simd::refine`]'s result times the root; 1 if it were exact.
 ///
 /// A Newton step from a 12-bit estimate is too small by half an ulp on average, an error that does not
@@ -78,16 +89,10 @@ impl<S: Simd> Work for MeanRoot<S> {
     type Output = f64;
     #[inline(always)]
     fn run(self) -> f64 {
-        const SAMPLES: usize = 8 * PAGE;
         let s = self.0;
-        let mut x = [S::T::default(); PAGE];
         let mut sum = 0.0;
         for first in (0..SAMPLES).step_by(PAGE) {
-            for (l, x) in x.iter_mut().enumerate() {
-                // From 1 to 4, where the estimates begin to repeat.
-                let at = (first + l) as f64 + 0.5;
-                *x = S::T::from_f64(4.0_f64.powf(at / SAMPLES as f64));
-            }
+            let x = samples::<S::T>(first);
             let mut y = x;
             let mut at = 0;
             while at < PAGE {

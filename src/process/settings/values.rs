@@ -1,0 +1,184 @@
+//! What settings can be: enumerations with the names that users write.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::str::FromStr;
+
+use super::echo;
+
+/// Which implementation computes forces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BackendChoice {
+    /// The best one that this machine has.
+    #[default]
+    Auto,
+    /// Vector units of the processor.
+    Cpu,
+    /// NVIDIA GPUs.
+    Cuda,
+    /// Plain double-precision loops.
+    Reference,
+}
+
+/// Arithmetic of the forces. Neighbours and prediction are double precision always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// Position differences of 48 bits, pair arithmetic in single, sums in double precision.
+    #[default]
+    Mixed,
+    /// Everything in double precision.
+    Double,
+    /// The arithmetic of 2007: positions rounded to single precision first.
+    Single,
+}
+
+/// What `lasthalf2` writes for an i-particle without a nearest neighbour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NoNeighbour {
+    /// Leaves a -1 that the client put there, writes 0 over anything else:
+    /// ph4 prefills -1 and tests for it, kira takes a negative index for a hardware error.
+    #[default]
+    Auto,
+    /// Always 0.
+    Zero,
+    /// Always -1.
+    MinusOne,
+}
+
+/// Which GPUs a process uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Devices {
+    /// One: the first, or under MPI the one whose turn it is by the local rank.
+    #[default]
+    Auto,
+    /// Every one.
+    All,
+    /// Those with these numbers.
+    These(Vec<usize>),
+}
+
+/// Where something is done that the host or the GPU can do, with the same bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Wherever it is faster.
+    #[default]
+    Auto,
+    /// On the host, as in the thesis.
+    Host,
+    /// On the device.
+    Device,
+}
+
+/// Which program calls the functions that have other arguments in each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nbody6 {
+    /// NBODY6++.
+    #[default]
+    PlusPlus,
+    /// AMUSE's nbody6xx.
+    Amuse,
+    /// NBODY6 and NBODY7.
+    Six,
+}
+
+/// An instruction set of the CPU backend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InstructionSet {
+    /// The widest that the processor has.
+    #[default]
+    Auto,
+    /// No intrinsics; what the compiler makes of four lanes.
+    Portable,
+    /// AVX2 with fused multiply-add, x86-64.
+    Avx2,
+    /// AVX-512 foundation, x86-64.
+    Avx512,
+    /// Advanced SIMD, aarch64.
+    Neon,
+}
+
+/// Where a report goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Destination {
+    /// Nowhere: it is not made.
+    #[default]
+    Off,
+    /// To stderr.
+    Stderr,
+    /// To the end of a file, whose name [`crate::process::file_name`] makes.
+    File(OsString),
+}
+
+/// Gives an enumeration the names that users write.
+macro_rules! names {
+    ($type:ty { $($variant:ident = $name:literal),+ $(,)? }) => {
+        impl FromStr for $type {
+            type Err = ();
+            fn from_str(s: &str) -> Result<Self, ()> {
+                match s.to_ascii_lowercase().as_str() {
+                    $($name => Ok(Self::$variant),)+
+                    _ => Err(()),
+                }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$variant => $name,)+ })
+            }
+        }
+    };
+}
+
+names!(BackendChoice { Auto = "auto", Cuda = "cuda", Cpu = "cpu", Reference = "reference" });
+names!(Place { Auto = "auto", Host = "host", Device = "device" });
+names!(Precision { Mixed = "mixed", Double = "double", Single = "single" });
+names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
+names!(Nbody6 { PlusPlus = "6++", Amuse = "amuse", Six = "6" });
+names!(InstructionSet {
+    Auto = "auto",
+    Portable = "portable",
+    Avx2 = "avx2",
+    Avx512 = "avx512",
+    Neon = "neon",
+});
+
+impl FromStr for Devices {
+    type Err = ();
+    fn from_str(s: &str) -> Result<Self, ()> {
+        match s {
+            "auto" => Ok(Self::Auto),
+            "all" => Ok(Self::All),
+            list => {
+                let numbers = list.split(',').map(|n| n.trim().parse().map_err(|_| ()));
+                let mut numbers = numbers.collect::<Result<Vec<usize>, ()>>()?;
+                numbers.sort_unstable();
+                numbers.dedup();
+                Ok(Self::These(numbers))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Devices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::All => f.write_str("all"),
+            Self::These(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+                f.write_str(&numbers.join(","))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("0"),
+            Self::Stderr => f.write_str("1"),
+            Self::File(name) => f.write_str(&echo(name)),
+        }
+    }
+}
