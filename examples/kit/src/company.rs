@@ -53,12 +53,13 @@ impl Company {
         })
     }
 
-    /// Whether figures that were measured in this company are not to be believed.
-    pub fn is_too_much(&self) -> bool {
+    /// Whether times that were measured in this company are not to be believed.
+    fn is_too_much(&self) -> bool {
         self.others + self.stolen > TOO_MUCH
     }
 }
 
+/// Both parts in percent, and a warning where they are too much.
 impl fmt::Display for Company {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = |part: f64| 100.0 * part;
@@ -67,7 +68,11 @@ impl fmt::Display for Company {
             "of all cores' time other programs had {:.1} %, other guests of the host {:.1} %",
             percent(self.others),
             percent(self.stolen)
-        )
+        )?;
+        if self.is_too_much() {
+            f.write_str(". The machine was too busy: do not believe the times; ratios suffer less")?;
+        }
+        Ok(())
     }
 }
 
@@ -134,9 +139,16 @@ mod tests {
         let after = Ticks::parse("cpu  180 10 70 880 20 1 4 35 0 0").unwrap();
         let company = Company::between(before, after, 60.0).unwrap();
         assert_eq!((company.others, company.stolen), (0.2, 0.1));
-        assert!(company.is_too_much());
+        assert!(company.to_string().ends_with(
+            "had 20.0 %, other guests of the host 10.0 %. The machine was too busy: do not believe the times; ratios suffer less"
+        ));
         let alone = Company::between(before, after, 100.0).unwrap();
         assert_eq!(alone.others, 0.0);
+        let quiet = Company {
+            others: 0.02,
+            stolen: 0.03,
+        };
+        assert!(quiet.to_string().ends_with("had 2.0 %, other guests of the host 3.0 %"));
         assert!(Company::between(before, before, 0.0).is_none());
         assert!(Ticks::parse("intr 1 2 3").is_none());
     }

@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime};
 use serde_json::{Map, Value, json};
 
 use crate::command::{Files, named};
+use crate::company::Watch;
 use crate::machine::{Machine, command_line};
 use crate::number::{bodies, number};
 use crate::plot::Figure;
@@ -99,6 +100,8 @@ pub struct Circumstances {
     pub library: String,
     /// Version of the program.
     pub version: &'static str,
+    /// Who else uses the machine while the report is made.
+    pub watch: Watch,
 }
 
 impl Circumstances {
@@ -115,6 +118,7 @@ impl Circumstances {
             precision: String::new(),
             library: String::new(),
             version,
+            watch: Watch::start(),
         }
     }
 
@@ -129,7 +133,7 @@ impl Circumstances {
         humantime::format_rfc3339_seconds(self.began).to_string()
     }
 
-    /// The list at the head of a report.
+    /// The list at the head of a report that ends now.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         let mut row = |name: &str, value: &str| {
@@ -147,6 +151,9 @@ impl Circumstances {
         );
         row("forces", &self.forces());
         row("program version", self.version);
+        if let Some(company) = self.watch.company() {
+            row("company", &company.to_string());
+        }
         text
     }
 
@@ -162,6 +169,7 @@ impl Circumstances {
             "precision": self.precision,
             "library": self.library,
             "version": self.version,
+            "company": self.watch.company(),
         })
     }
 }
@@ -212,6 +220,7 @@ mod tests {
             precision: "mixed".to_owned(),
             library: "kirin (linked)".to_owned(),
             version: "1.2.3",
+            watch: Watch::start(),
         }
     }
 

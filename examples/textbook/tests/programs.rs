@@ -75,8 +75,9 @@ fn all_print_the_same_whatever_divides_what() {
 
 #[test]
 fn wrong_numbers_of_arguments_are_refused() {
-    for program in NBODY {
-        let complete = [program, &["4", "1", "1"]].concat();
+    let problems = NBODY.map(|program| [program, &["4", "1", "1"]].concat());
+    let lists = SORTS.map(|program| [program, &["4"]].concat());
+    for complete in problems.into_iter().chain(lists) {
         for short in 1..complete.len() {
             let why = PROGRAM.fail(&complete[..short]);
             assert!(
@@ -87,6 +88,11 @@ fn wrong_numbers_of_arguments_are_refused() {
         let why = PROGRAM.fail(&[&complete[..], &["1"]].concat());
         assert!(why.contains("unexpected argument '1'"), "{why}");
     }
+    assert!(
+        PROGRAM
+            .fail(&["tables", "1"])
+            .contains("unexpected argument '1'")
+    );
     assert!(PROGRAM.fail(&[]).contains("Usage"));
     assert!(
         PROGRAM
@@ -174,4 +180,23 @@ fn sorts_print_their_keys_in_order() {
     std::fs::write(&path, "1 2147483648\n").expect("a temporary file");
     let why = PROGRAM.fail(&["sort", "2", "2", "--input", &path]);
     assert!(why.contains("`2147483648`: number too large"), "{why}");
+}
+
+/// A program is what one reads in one go: solvers, sorts and the kernels of each.
+#[test]
+fn every_program_is_at_most_150_lines() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut programs = 0;
+    for folder in ["src/nbody", "src/sort", "kernels"] {
+        for entry in std::fs::read_dir(root.join(folder)).expect("a folder of the member") {
+            let path = entry.expect("an entry").path();
+            if path.is_file() {
+                let text = std::fs::read_to_string(&path).expect("a source");
+                let lines = text.lines().count();
+                assert!(lines <= 150, "{}: {lines} lines", path.display());
+                programs += 1;
+            }
+        }
+    }
+    assert!(programs >= 20, "{programs} files");
 }

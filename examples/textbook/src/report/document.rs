@@ -178,7 +178,7 @@ impl Document {
             )
             .expect("a string takes everything");
         }
-        text += "\nEvery cell is the median of one to three runs of one of the programs, in turns with those beside it. A cell without a \
+        text += "\nEvery cell is the median of one to nine runs of one of the programs, in turns with those beside it. A cell without a \
                  number says why it was not run: how many cores there are, about how long it would have taken, what is missing.\n";
         text.extend(self.tables.iter().map(Table::markdown));
         text

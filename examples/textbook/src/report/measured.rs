@@ -8,11 +8,11 @@ use kirin_kit::repeat::{Patience, Spread};
 /// A time in seconds, or why there is none.
 pub type Cell = Result<Spread, String>;
 
-/// Three times where it takes seconds, once where it takes minutes.
+/// Nine rounds of a row that takes seconds, one of a row that takes minutes.
 const PATIENCE: Patience = Patience {
     least: 1,
-    most: 3,
-    seconds: 10.0,
+    most: 9,
+    seconds: 30.0,
 };
 
 /// Time step of all runs, in s.

@@ -38,11 +38,6 @@ pub fn text(document: &Document) -> String {
     limit(document, &mut text);
     if let Some(company) = &document.company {
         text.push_str(&format!("Company: {company}.\n"));
-        if company.is_too_much() {
-            text.push_str(
-                "The machine was too busy: the times are not to be believed; ratios suffer less.\n",
-            );
-        }
     }
     text
 }
