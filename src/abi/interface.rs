@@ -56,11 +56,12 @@ calls! {
     /// Stores a j-particle at `address`, for the next `g6calc_firsthalf`.
     ///
     /// Addresses begin at 0 and may come in any order; the last write wins. `index` is the particle's label:
-    /// any integer. It names neighbours, and a particle exerts no force on an i-particle with its own label. `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a sixth of the jerk)
-    /// and `a2by18[3]` (an eighteenth of the second derivative of the acceleration) hold at the time `tj`,
-    /// in any units with G = 1; `mass` may be 0. `dtj`, the particle's step, scaled the fixed-point time of
-    /// GRAPE-6 and is not used. Returns a negative code, and stores nothing, if the address is negative or
-    /// there is no memory for it.
+    /// any integer. It names neighbours, and a particle exerts no force on an i-particle with its own label.
+    /// `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a sixth of the jerk) and `a2by18[3]` (an
+    /// eighteenth of the second derivative of the acceleration) hold at the time `tj`, in any units with
+    /// G = 1; `mass` may be 0. `dtj`, the particle's step, scaled the fixed-point time of GRAPE-6 and is not
+    /// used. Returns a negative code, and stores nothing, if the address is negative or there is no memory
+    /// for it.
     implemented status [g6_set_j_particle g6_set_j_particle_]
     all [g6_set_j_particle_all g6_set_j_particle_all_]
     also [GPU_g6_set_j_particle GPU_g6_set_j_particle_]

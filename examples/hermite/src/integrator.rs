@@ -18,7 +18,7 @@ use crate::settings::Settings;
 /// The cluster of the library that is used: GRAPE-6 clients call their first one 0.
 const ID: i32 = 0;
 
-/// A cluster on its way.
+/// The integration of a cluster.
 ///
 /// Opens cluster 0 of the library and closes it when dropped: one integrator
 /// at a time for each library.
@@ -161,7 +161,7 @@ impl<'g> Integrator<'g> {
         moved
     }
 
-    /// The particles that are due at `t` as they are then.
+    /// The particles that are due at `t`, as they will be at the ends of their steps.
     ///
     /// Nobody is moved yet: the whole block is to see predicted neighbours, however many calls it
     /// takes, and an error is to leave no block half done.
@@ -183,8 +183,8 @@ impl<'g> Integrator<'g> {
 
     /// Everybody at `t`, a time from [`time`](Self::time) to [`next_time`](Self::next_time).
     ///
-    /// Those who are elsewhere take a step to `t` in a copy: the integration
-    /// goes on as if nobody had asked.
+    /// A particle whose own time is another takes a step to `t` in a copy: the integration itself is not
+    /// changed.
     ///
     /// # Errors
     ///
@@ -198,8 +198,8 @@ impl<'g> Integrator<'g> {
         Ok(copy)
     }
 
-    /// Asks for the force at `t` on the particles in `list`, as many at a time as the library
-    /// likes, and tells it to `use_force`.
+    /// Finds the forces at `t` on the particles in `list`, as many at a time as the library takes, and
+    /// passes each to `use_force`.
     fn forces(
         &mut self,
         t: f64,

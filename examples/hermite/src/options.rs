@@ -13,9 +13,9 @@ use kirin_kit::number::number;
 use crate::error::Error;
 use crate::settings::Settings;
 
-/// End of the run where no option says otherwise.
+/// Default end of the run.
 pub const DEFAULT_T_END: f64 = 1.0;
-/// The first step's accuracy parameter is this part of the others'.
+/// Default accuracy parameter of the first step, as a part of that of the others.
 pub const ETA_START: f64 = 0.25;
 
 const METHOD: &str = "\
@@ -62,7 +62,7 @@ pub struct Options {
     pub worker: bool,
 }
 
-/// What a run depends on, whoever integrates: the options that `parallel` has too.
+/// The options of a run that `parallel` has too.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct RunOptions {
     /// Where to start.
@@ -108,9 +108,9 @@ impl RunOptions {
         self.t_end.unwrap_or(DEFAULT_T_END)
     }
 
-    /// The settings of a new run, or those of the `saved` one. Options may change its limits of
-    /// accuracy, `--eta` and `--dt-min`; what the saved steps and the energy depend on they may
-    /// repeat but not contradict.
+    /// The settings of a new run, or those of the `saved` one. Options may change its limits of accuracy,
+    /// `--eta` and `--dt-min`. The saved steps and the energy depend on the others, which may repeat what
+    /// was saved but not contradict it.
     ///
     /// # Errors
     ///

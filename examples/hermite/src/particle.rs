@@ -96,8 +96,8 @@ pub fn point(body: &Body, state: &State) -> Point {
     }
 }
 
-/// Acceleration and jerk by the pairs, with those by the galaxy added for a particle that is predicted to be
-/// at `x` with the velocity `v`.
+/// Adds the galaxy's acceleration and jerk, for a particle predicted to be at `x` with the velocity `v`, to
+/// those by the pairs.
 fn with_galaxy(settings: &Settings, (x, v): (Vec3, Vec3), acc: Vec3, jerk: Vec3) -> (Vec3, Vec3) {
     let (galaxy, mut acc, mut jerk) = (&settings.galaxy, acc, jerk);
     if !galaxy.is_none() {
@@ -192,7 +192,7 @@ pub fn j_particle(body: &Body, state: &State) -> JParticle {
         v: body.v,
         aby2: state.acc.map(|c| c / 2.0),
         a1by6: state.jerk.map(|c| c / 6.0),
-        // The snap would need a term in the host's prediction too; some libraries ignore it.
+        // No snap: the host's prediction would need that term too, and some libraries ignore it.
         a2by18: [0.0; 3],
     }
 }
@@ -205,9 +205,8 @@ fn check_force(body: &Body, t: f64, acc: &Vec3, jerk: &Vec3) -> Result<(), Error
     Err(Error::NotFinite { index, t })
 }
 
-/// Refuses a step that is below the limit by the settings, or that the digits of the time cannot
-/// hold: of the particle's, or of the end of the first of the largest steps, as times near 0 could
-/// hold any.
+/// Refuses a step that is below the limit of the settings, or too small to change the particle's time in
+/// double precision. Times near 0 could hold any step: there the time counts as one largest step.
 fn check_step(settings: &Settings, body: &Body, state: &State) -> Result<(), Error> {
     let (index, t) = (body.index, state.t);
     let digits = step::resolution(t.abs().max(settings.dt_max));

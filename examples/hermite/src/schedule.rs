@@ -44,7 +44,7 @@ impl Schedule {
     pub fn take_due(&mut self, t: f64, block: &mut Vec<usize>) {
         block.clear();
         for level in (0..self.levels.len()).rev() {
-            // What does not divide t has no larger multiple that does.
+            // If a step does not divide t, no larger one does.
             if !is_multiple(t, self.step(level)) {
                 break;
             }

@@ -14,12 +14,12 @@ use crate::number::{bodies, count, number};
 use crate::plot::{self, Figure};
 use crate::run::{Checkpoints, Frames, Interval, Log, Plan, Snapshots, simulated};
 
-/// Number of bodies where no option says otherwise.
+/// Default number of bodies.
 pub const DEFAULT_N: u64 = 1024;
-/// Seed of the random numbers where no option says otherwise.
+/// Default seed of the random numbers.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// Frames of a film where no option says otherwise: ten seconds.
+/// Default number of frames of a film: ten seconds of 25.
 const FRAMES: f64 = 250.0;
 
 /// The initial model.
@@ -123,7 +123,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Finds out before a long run what would go wrong after it.
+    /// Checks before a long run that its files can be written after it.
     ///
     /// # Errors
     ///

@@ -82,7 +82,7 @@ impl Budget {
     }
 }
 
-/// What a report's figures depend on and do not say themselves.
+/// What one must know to judge a report's figures: machine, library, settings, load.
 pub struct Circumstances {
     /// When the report began.
     pub began: SystemTime,

@@ -13,7 +13,7 @@ use crate::diagnostics::{Energy, lagrangian_radii};
 use crate::models::light_and_heavy;
 use crate::plot::{Curve, Panel, Scale};
 
-/// Floating-point operations that a pair is said to cost, by Makino and Nitadori's convention.
+/// Floating-point operations that are counted for a pair, by Makino and Nitadori's convention.
 pub const FLOPS_PER_PAIR: f64 = 60.0;
 
 /// Fractions of the mass whose Lagrangian radii are recorded.

@@ -12,8 +12,8 @@ const TOGETHER: Duration = Duration::from_secs(1);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// From now on the first signal is for [`interrupted`] to see; one that comes more than a second
-/// later ends the program. To ask again changes nothing; under `nohup` a SIGHUP remains none.
+/// Catches the signals. [`interrupted`] tells of the first; one that comes more than a second later ends
+/// the program. A second call changes nothing, and under `nohup` SIGHUP stays ignored.
 ///
 /// # Errors
 ///
@@ -28,7 +28,7 @@ pub fn catch() -> Result<(), ctrlc::Error> {
         STOP.store(true, Ordering::Relaxed);
     };
     match ctrlc::set_handler(handler) {
-        // Ranks that are threads of one process all ask.
+        // Ranks that are threads of one process all call this.
         Ok(()) | Err(ctrlc::Error::MultipleHandlers) => {}
         Err(error) => return Err(error),
     }

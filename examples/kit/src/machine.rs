@@ -1,5 +1,4 @@
-//! What results depend on and do not say themselves, for the command and for reports: the machine
-//! and the command line.
+//! The machine and the command line of a run, on which its results depend: for reports and the command.
 
 use std::fmt;
 

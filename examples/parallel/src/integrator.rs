@@ -19,7 +19,7 @@ use crate::machine::{Algorithm, Machine, Plan};
 use crate::ring;
 use crate::two_d::{self, Agreed, Scratch};
 
-/// The ranks talk after so many blocks of whether to stop: seldom enough to cost nothing.
+/// The ranks agree whether to stop once in so many blocks: seldom enough to cost nothing.
 const OCCASIONS: u64 = 16;
 
 /// All particles and their states.
@@ -35,9 +35,9 @@ pub struct Integrator<'g, C> {
     counts: Counts,
     /// What the ranks know of the next block.
     agreed: Agreed,
-    /// What this rank would like to do, since the ranks last talked of it.
+    /// What this rank wants to do, on which the ranks have not agreed yet.
     wanted: Decision,
-    /// How often they could have talked of it.
+    /// Number of blocks after which they could have agreed.
     occasions: u64,
     /// What this rank received for the blocks, without diagnostics.
     tally: Tally,
@@ -261,8 +261,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     /// On rank 0 everybody at `t`, a time from [`time`](Self::time) to the end of the next block; nobody
     /// elsewhere.
     ///
-    /// Those who are elsewhere take a step to `t` in a copy: the integration goes on as if nobody had
-    /// asked.
+    /// A particle whose own time is another takes a step to `t` in a copy: the integration itself is not
+    /// changed.
     ///
     /// # Errors
     ///
@@ -382,8 +382,8 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         self.settings.eps
     }
 
-    /// The same as hermite's, on rank 0: one file, which any grid and `hermite` can read, and which is whole
-    /// or not there. A million particles take 400 MB of it and some seconds.
+    /// The same as hermite's, on rank 0: one file, which any grid and `hermite` can read. It is there as a
+    /// whole or not at all. A million particles take 400 MB of memory and some seconds.
     fn state(&self) -> Result<Snapshot, Error> {
         let (bodies, states) = self.gather()?.unwrap_or_default();
         Ok(Snapshot {

@@ -80,7 +80,7 @@ fn median<C: Communicator>(
         world.barrier()?;
         Ok(began.elapsed().as_secs_f64())
     };
-    // The first call makes what the others find made.
+    // The first call fills caches and memory for the others.
     trial(1)?;
     let mut longest = [trial(1)?];
     world.all_reduce(Operation::Max, &mut longest)?;

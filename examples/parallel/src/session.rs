@@ -25,7 +25,7 @@ struct Start {
     settings: Settings,
     time: f64,
     bodies: Vec<Body>,
-    /// What has been done, and the states that it left, where the run goes on.
+    /// For a run that goes on: what has been done, and the states that it left.
     past: Option<(Vec<State>, Counts)>,
     log: Log,
 }
@@ -83,7 +83,7 @@ pub fn run<C: Communicator>(
     Ok(summary.ended)
 }
 
-/// What every rank finds wrong with the settings or bodies, as all of them look at the same.
+/// An error in settings or bodies. Every rank finds it by itself, as all look at the same.
 fn common(error: Error, input: Option<&std::path::Path>) -> Error {
     match (error, input) {
         (Error::Integration(hermite::error::Error::Refused(why)), Some(path)) => {
@@ -94,7 +94,7 @@ fn common(error: Error, input: Option<&std::path::Path>) -> Error {
     }
 }
 
-/// How the ranks are to work together: as the options say, or as the cost model likes it best.
+/// How the ranks are to work together: as the options say, or as the cost model expects to be fastest.
 fn plan<C: Communicator>(
     world: &Counted<C>,
     grape: &Grape,

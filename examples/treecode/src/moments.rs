@@ -15,7 +15,8 @@ pub type Moments = Matrix;
 /// Three points of equal mass with the mass, centre and quadrupole of a cell.
 pub type Pseudo = [[f64; 4]; 3];
 
-/// The error that names a particle whose position is not finite or not to be had in one cube.
+/// The error for a particle whose position is not finite, or for particles that no cube of finite size
+/// holds.
 pub fn not_finite(particles: &[Particle]) -> Error {
     let bad = |p: &&Particle| !p.x.iter().all(|c| c.is_finite());
     match particles.iter().find(bad) {

@@ -7,7 +7,7 @@ use crate::error::Error;
 pub struct Settings {
     /// Softening length.
     pub eps: f64,
-    /// Opening angle: a cell of edge l at the distance d counts as one where l / d < theta.
+    /// Opening angle: a cell of edge l at the distance d is accepted as a whole where l / d < theta.
     pub theta: f64,
     /// Step of everybody.
     pub dt: f64,
@@ -40,7 +40,7 @@ impl Settings {
         if !(self.eps >= 0.0 && self.eps.is_finite()) {
             return refuse("the softening must be a number from 0 on");
         }
-        // From here on a cell could count as one for a particle inside it.
+        // From this angle on a cell could be accepted for a particle that is inside it.
         if !(0.0..=1.5).contains(&self.theta) {
             return refuse("the opening angle must be a number from 0 to 1.5");
         }

@@ -48,7 +48,7 @@ const RUNS: Patience = Patience {
     seconds: 2.0,
 };
 
-/// By how much more a row of twice the particles takes, at most.
+/// Largest factor by which the time of a row grows from one to the next.
 const GROWTH: f64 = 2.6;
 
 /// What the published columns were measured on.

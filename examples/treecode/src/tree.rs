@@ -24,13 +24,13 @@ pub struct Cell {
     pub x: [f64; 3],
     /// Mass.
     pub mass: f64,
-    /// Square of the distance from the centre of mass beyond which the cell counts as one.
+    /// Square of the distance from the centre of mass beyond which the cell is accepted as a whole.
     pub open2: f64,
     /// Its first particle.
     pub first: u32,
     /// Number of its particles.
     pub count: u32,
-    /// Its first child, or that of the cells that follow it.
+    /// Its first child; of a leaf, where the children of the next cell begin.
     pub child: u32,
     /// Number of its children; none where it is a leaf.
     pub children: u8,

@@ -34,10 +34,10 @@ pub struct Common {
     /// Writes the figures to a file, too
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Names the random cluster
+    /// Seed of the random cluster
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Gives a library up that does not answer one request within this many seconds
+    /// Gives up a library that does not answer a request within this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive)]
     timeout: f64,
 }

@@ -152,7 +152,7 @@ fn cells(spread: Option<&Spread>, pairs: f64) -> [String; 3] {
     ]
 }
 
-/// How often the second is contained in the first.
+/// The quotient of both, with two decimals.
 fn factor(above: Option<f64>, below: f64) -> String {
     optional(above, |above| format!("{:.2}", above / below))
 }
@@ -211,7 +211,7 @@ fn figure_table(rows: &[Force]) -> Columns {
     table
 }
 
-/// A sign before what is no measured number.
+/// A sign before the peak, which the thesis gives in the text and not for this row.
 fn about(speed: f64) -> &'static str {
     if speed == PEAK { "~" } else { "" }
 }

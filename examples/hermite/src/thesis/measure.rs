@@ -14,7 +14,7 @@ use super::published::{
 };
 use super::worker::{self, Worker};
 
-/// Parts of the time for each of the three sets of forces, of what those before leave.
+/// For each of the three sets of forces, its part of the time that the sets before it leave.
 const SHARE: f64 = 0.2;
 
 /// Samples of a force.
@@ -31,20 +31,20 @@ const RUNS: Patience = Patience {
     seconds: 2.0,
 };
 
-/// By how much more a run of twice the particles takes, at most: Table 4.2's Xeon has 4.5.
+/// Largest factor by which a run grows with twice the particles: that of Table 4.2's Xeon.
 const GROWTH: f64 = 4.5;
 
 /// Seconds without and with splitting.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// Without; `None` of a library that cannot be told.
+    /// Without; `None` where the library has no such setting.
     pub whole: Option<Spread>,
     /// With.
     pub split: Spread,
 }
 
 impl Times {
-    /// What one of each takes.
+    /// Seconds of one measurement of each.
     fn seconds(&self) -> f64 {
         self.split.median + self.whole.map_or(0.0, |whole| whole.median)
     }
@@ -226,7 +226,7 @@ impl Bench {
         Ok(Run { n, times, figures })
     }
 
-    /// Asks both processes, turn about; `seconds` finds the time in an answer.
+    /// Asks both processes in turn; `seconds` reads the time from an answer.
     fn times(
         &mut self,
         patience: Patience,

@@ -12,12 +12,12 @@ use crate::command::{Ended, exit_code, named};
 pub struct Failure {
     /// What happened; in words.
     pub message: String,
-    /// Whether all ranks have found the same and ended in order.
+    /// Whether every rank found this by itself, so that none waits for another.
     pub common: bool,
 }
 
 impl Failure {
-    /// Of what all ranks have found.
+    /// The failure that every rank finds by itself.
     pub fn common(message: String) -> Self {
         Self {
             message,
@@ -25,7 +25,8 @@ impl Failure {
         }
     }
 
-    /// Of an error of an application, whose own error type `E` tells whether all ranks find the same.
+    /// The failure of an application; `is_common` says of its error type `E` whether every rank finds it by
+    /// itself.
     pub fn of<E: Error + 'static>(error: Box<dyn Error>, is_common: fn(&E) -> bool) -> Self {
         Self {
             common: error.downcast_ref().is_some_and(is_common),
@@ -49,7 +50,7 @@ pub trait Job: Sync {
     ///
     /// # Errors
     ///
-    /// Whatever the rank has to say.
+    /// Why this rank gave up.
     fn run<C: Communicator>(&self, world: C) -> std::result::Result<Ended, Failure>;
 }
 

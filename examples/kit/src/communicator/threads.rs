@@ -68,7 +68,7 @@ where
         let join = |rank: thread::ScopedJoinHandle<'_, _>| rank.join().expect("panics are caught");
         ranks.into_iter().map(join).collect()
     });
-    // What the first lost rank has to say explains the others.
+    // The error of the rank that failed first explains those of the others.
     let first = lost.load(Ordering::Relaxed);
     if first < results.len() {
         results.swap(0, first);
@@ -105,8 +105,9 @@ struct Group {
     arrival: Condvar,
 }
 
-/// What was brought to the present exchange and to the one before. Nobody can be two ahead of a
-/// rank that still takes from the table: the exchange between needs them all.
+/// What the ranks brought to the present exchange and to the one before. Two are enough: no rank can begin
+/// the exchange after the next before all have come to the next, and then all have taken what they need of
+/// this one.
 struct Table {
     brought: [Vec<Option<Brought>>; 2],
     present: [usize; 2],
@@ -153,7 +154,7 @@ impl Threads {
         }
         let taken = table.brought[side].iter().map(|brought| {
             let brought = brought.clone().expect("everybody has come");
-            // Ranks that make different calls at one time have a fault that nothing can mend.
+            // Ranks that make different calls at one time: an error of the program, which nothing can mend.
             brought.downcast().expect("all ranks make the same call")
         });
         Ok(taken.collect())

@@ -13,7 +13,7 @@ pub struct Plummer {
 }
 
 impl Plummer {
-    /// r^2 + b^2, `None` in the midst of a bare point, which exerts no force there.
+    /// r^2 + b^2; `None` at the very place of a bare point, which exerts no force there.
     fn squared(&self, x: &Vec3) -> Option<f64> {
         Some(dot(x, x) + self.b * self.b).filter(|s| *s > 0.0)
     }

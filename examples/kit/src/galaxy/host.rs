@@ -28,7 +28,7 @@ impl Galaxy {
         self.model == MilkyWay::None && self.black_hole == 0.0
     }
 
-    /// kpc in the unit of length, and by how much a potential of the model's is multiplied.
+    /// The unit of length in kpc, and the factor from the model's potentials to the cluster's.
     fn scale(&self) -> (f64, f64) {
         let velocity = self.units.velocity() / 10.0;
         (self.units.length / 1000.0, 1.0 / (velocity * velocity))

@@ -32,7 +32,7 @@ pub trait Field {
     /// Acceleration at `x`: minus the gradient of the potential.
     fn acceleration(&self, x: &Vec3) -> Vec3;
 
-    /// Time derivative of the acceleration of what is at `x` and moves with `v`. Linear in `v`.
+    /// Jerk of a body at `x` with the velocity `v`: the time derivative of its acceleration. Linear in `v`.
     fn jerk(&self, x: &Vec3, v: &Vec3) -> Vec3;
 
     /// Speed of a circular orbit through `x`: sqrt(-x a), 0 where nothing attracts to the centre.
@@ -40,14 +40,14 @@ pub trait Field {
         (-dot(x, &self.acceleration(x))).max(0.0).sqrt()
     }
 
-    /// Speed with which what is at `x` just leaves for ever, where the potential vanishes at infinity.
+    /// Escape speed at `x`, where the potential vanishes at infinity.
     fn escape_speed(&self, x: &Vec3) -> f64 {
         (-2.0 * self.potential(x)).max(0.0).sqrt()
     }
 
-    /// Distance from the centre of a cluster of mass `m`, at `x` with the velocity `v`, at which the
-    /// field's tide is as strong as its attraction: King's (G m / (W^2 - d2 Phi / dr2))^(1/3), W being the
-    /// angular speed. Infinite where the tide compresses.
+    /// Tidal radius of a cluster of mass `m` at `x` with the velocity `v`: the distance from its centre at
+    /// which the field's tide is as strong as its own attraction, King's (G m / (W^2 - d2 Phi /
+    /// dr2))^(1/3), W being the angular speed. Infinite where the tide compresses.
     fn tidal_radius(&self, m: f64, x: &Vec3, v: &Vec3) -> f64 {
         let r2 = dot(x, x);
         if r2 == 0.0 {

@@ -4,10 +4,10 @@ use super::{Galaxy, MilkyWay, Orbit, Units};
 use crate::number::number;
 use crate::vector::Vec3;
 
-/// Distance in kpc at which an orbit begins where no option says otherwise.
+/// Default distance in kpc at which an orbit begins.
 const DEFAULT_DISTANCE: f64 = 8.0;
 
-/// Distance at which a quasi-radial orbit begins where no option says otherwise, in units of length.
+/// Default distance at which a quasi-radial orbit begins, in units of length.
 const DEFAULT_DROP: f64 = 10.0;
 
 /// The galaxy around the cluster, and the cluster's orbit.

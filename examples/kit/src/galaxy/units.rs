@@ -3,7 +3,7 @@
 /// The gravitational constant in pc (km/s)^2 per solar mass (CODATA and IAU 2015).
 const G: f64 = 4.300_917e-3;
 
-/// Myr in a parsec over a km/s.
+/// Time in Myr that a parsec takes at one km/s.
 const MYR: f64 = 0.977_792_22;
 
 /// Units in which G = 1, given by those of mass and length.

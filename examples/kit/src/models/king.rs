@@ -11,7 +11,8 @@ pub const DEFAULT_W0: f64 = 6.0;
 /// Least and greatest central potential: almost a polytrope, almost an isothermal sphere.
 pub const W0_RANGE: (f64, f64) = (0.1, 16.0);
 
-/// Step of the integration in units of 1 + r; of 0.001 the error is below that of a table between its lines.
+/// Step of the integration in units of 1 + r. With 0.001 its error is below that of interpolating in the
+/// table.
 const STEP: f64 = 0.002;
 
 /// A King model in standard units, as a table over the radius.
@@ -103,8 +104,8 @@ fn speed(depth: f64, random: &mut Random) -> f64 {
     }
 }
 
-/// Density over W but for a factor: exp(W) erf(sqrt W) - sqrt(4 W / pi) (1 + 2 W / 3), by the series that is left
-/// of the first term's when the second is taken off: all terms are positive and no digit is lost.
+/// Density as a function of W, but for a factor: exp(W) erf(sqrt W) - sqrt(4 W / pi) (1 + 2 W / 3). The
+/// difference is summed as one power series, whose terms are all positive, so that no digits cancel.
 fn density(w: f64) -> f64 {
     if w <= 0.0 {
         return 0.0;

@@ -53,7 +53,7 @@ impl View {
         if let Some(middle) = self.middle {
             return middle;
         }
-        // Not the median, which lies in one of two clusters.
+        // Not the median: of two clusters that is a point in one of them.
         let middle = |of: fn(&(f64, f64)) -> f64| {
             let at = |part| quantile(self.points.iter().map(of), part);
             0.5 * (at(0.5 * (1.0 - SHOWN)) + at(0.5 * (1.0 + SHOWN)))
@@ -79,7 +79,7 @@ fn sample(points: impl ExactSizeIterator<Item = (f64, f64)>) -> Vec<(f64, f64)> 
     points.step_by(stride).collect()
 }
 
-/// The value below which a part of the finite `values` lies; 0 where there are none.
+/// The value below which this part (0 to 1) of the finite `values` lies; 0 where there are none.
 fn quantile(values: impl Iterator<Item = f64>, part: f64) -> f64 {
     let mut sorted: Vec<f64> = values.filter(|v| v.is_finite()).collect();
     sorted.sort_unstable_by(f64::total_cmp);

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::number::number;
 
-/// Part of an interval by which a time may miss a multiple and still be one: times are sums of steps, and
-/// multiples of 0.1 are rounded.
+/// How far, as a part of the interval, a time may be from a multiple and still count as one: times are sums
+/// of steps, and multiples of 0.1 are rounded.
 const SLACK: f64 = 1e-9;
 
 /// Shortest interval: one by which times up to a million can be told apart.

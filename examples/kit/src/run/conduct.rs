@@ -40,11 +40,11 @@ pub fn conduct<I: Integration>(
         progress.finish();
     }
     let ended = match ended {
-        // The other ranks do not come to a state any more.
+        // To gather the state takes all ranks, and the others have stopped.
         Err(e) if ranks > 1 => return Err(e),
         ended => ended,
     };
-    // Before anything that can fail: the state is what cannot be had again.
+    // Saved first: only the state cannot be had again if something else fails.
     let saved = match &files.output {
         Some(path) => save(run, path),
         None => Ok(()),

@@ -1,6 +1,7 @@
 //! The ends of constant steps, so that rounding errors of their sum do not add up.
 
-/// Part of a step by which a time may miss its end: times of many steps are rounded.
+/// How far, as a part of a step, a time may be from the end of a step and still count as it: times of many
+/// steps are rounded.
 const SLACK: f64 = 1e-9;
 
 /// The grid of times at which constant steps end: multiples of the step, counted from where the run began
@@ -24,7 +25,8 @@ impl Grid {
         self.origin + self.steps as f64 * dt
     }
 
-    /// This grid where it is at `time` with the step `dt`, else a new one: another step has another grid.
+    /// This grid, if its last step with the step `dt` ended at `time`; otherwise a new one that begins
+    /// there.
     pub fn at(self, time: f64, dt: f64) -> Self {
         if self.time(dt) == time {
             self

@@ -48,8 +48,8 @@ pub trait Integration {
     /// while another step has to be taken first.
     fn visible(&self, t: f64) -> Option<f64>;
 
-    /// Everybody at `t`, which [`visible`](Self::visible) gave. The integration goes on as if
-    /// nobody had asked.
+    /// Everybody at `t`, a time that [`visible`](Self::visible) returned. The integration itself is not
+    /// changed.
     ///
     /// # Errors
     ///
@@ -113,8 +113,8 @@ pub trait Integration {
         (0, 1)
     }
 
-    /// What all who integrate together do before the next step, where this process would do `wanted`.
-    /// It may be later than wanted, but is the same for all.
+    /// What all who integrate together do before the next step; `wanted` is the wish of this process. All
+    /// get the same answer, and a wish may be granted some steps later.
     ///
     /// # Errors
     ///
@@ -150,8 +150,9 @@ pub struct Run<I> {
 }
 
 impl<I: Integration> Run<I> {
-    /// A run that goes on after what `log` tells of it, or begins. Energy errors refer to the log's
-    /// energy at the start; where that is missing or belongs to another softening, to the energy now.
+    /// A run that begins, or one that goes on after the past that `log` tells of. Energy errors refer to
+    /// the log's energy at the start; where that is missing or belongs to another softening, to the energy
+    /// now.
     ///
     /// # Errors
     ///

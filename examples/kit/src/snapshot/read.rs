@@ -16,7 +16,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
     if let Some((expected, found)) = sum
         && expected != found
     {
-        // Before anything else is believed: a number may have become another number.
+        // Checked first: a damaged digit may have made another valid number.
         lines.line = text.iter().filter(|&&b| b == b'\n').count();
         return lines.refuse(format!(
             "the file is damaged: its checksum is {found:08x}, and was {expected:08x}"

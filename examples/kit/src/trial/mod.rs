@@ -1,4 +1,4 @@
-//! The programs from outside, for their tests, and what the tests could not do.
+//! Runs the programs for their tests, and tells what could not be tested here.
 
 pub mod mpi;
 

@@ -33,8 +33,9 @@ fn lacking() -> Option<String> {
     (!found).then(|| "there is no libclang".to_owned())
 }
 
-/// Builds the program `package` with MPI, beside the one without at `path`, and what cargo is told `besides`.
-/// The folder in which it then is, or nothing, and a word about it, where it cannot be had.
+/// Builds the program `package` with the feature `mpi`, beside the one without it at `path`; `besides` are
+/// further arguments of cargo. Returns the folder in which the program is, or `None` and a line that says
+/// why where MPI cannot be had.
 ///
 /// # Panics
 ///

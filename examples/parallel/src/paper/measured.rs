@@ -18,7 +18,7 @@ use crate::machine::{Algorithm, Plan};
 use crate::measure;
 use crate::options::Options;
 
-/// Particles where no option says otherwise.
+/// Default number of particles.
 const N: u64 = 16384;
 /// The first blocks after the start make tiles and fill memory.
 const WARM: usize = 16;

@@ -72,7 +72,8 @@ pub fn install(options: &Options) -> Result<ExitCode, String> {
     let mut all: Vec<Entry> = before.iter().filter(|e| is_folder(e)).cloned().collect();
     all.extend(folders);
     all.extend(items.iter().map(|i| i.entry.clone()));
-    // Until the end both lists hold: whatever interrupts this, everything can be removed.
+    // Until the end the list names the old files and the new: after an interruption everything can be
+    // removed.
     let old = before.iter().filter(|e| !is_folder(e));
     let both: Vec<Entry> = all.iter().chain(old).cloned().collect();
     written(manifest::write(&prefix, &both), manifest::PLACE)?;

@@ -69,7 +69,7 @@ pub fn examine(program: &Path, object: &Object, interpreter: &str, soname: &str)
         .collect();
     let contains = !calls && object.definitions().any(|s| TELLING.contains(&s));
     if calls {
-        // An unknown name is taken for it where nothing else can be.
+        // A missing library of an unknown name is replaced only where it is the only one that can be meant.
         let sole = absent.len() == 1 && present.is_empty();
         let absent = absent.into_iter().filter(|name| sole || is_known(name));
         let absent: Vec<String> = absent.map(str::to_owned).collect();
@@ -115,7 +115,8 @@ fn parse(listing: &str) -> BTreeMap<String, Option<PathBuf>> {
         .collect()
 }
 
-/// Whether somebody takes from `library` what neither kirin nor anybody else has.
+/// Whether another part of the program needs a symbol of `library` that neither kirin nor any other library
+/// has.
 fn is_needed_otherwise(
     name: &str,
     library: &Object,
