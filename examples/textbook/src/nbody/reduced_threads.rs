@@ -115,3 +115,21 @@ pub fn second_phase<const D: usize>(
     }
     force
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The columns of Table 7.3 say which of the loops are distributed in blocks.
+    #[test]
+    fn the_schedules_are_those_of_table_7_3() {
+        use Distribution::{Block, Cyclic};
+        for (schedule, distributions) in [
+            (Schedule::Default, (Block, Block)),
+            (Schedule::ForcesCyclic, (Cyclic, Block)),
+            (Schedule::AllCyclic, (Cyclic, Cyclic)),
+        ] {
+            assert_eq!(schedule.distributions(), distributions);
+        }
+    }
+}
