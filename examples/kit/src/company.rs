@@ -70,7 +70,9 @@ impl fmt::Display for Company {
             percent(self.stolen)
         )?;
         if self.is_too_much() {
-            f.write_str(". The machine was too busy: do not believe the times; ratios suffer less")?;
+            f.write_str(
+                ". The machine was too busy: do not believe the times; ratios suffer less",
+            )?;
         }
         Ok(())
     }
@@ -148,7 +150,11 @@ mod tests {
             others: 0.02,
             stolen: 0.03,
         };
-        assert!(quiet.to_string().ends_with("had 2.0 %, other guests of the host 3.0 %"));
+        assert!(
+            quiet
+                .to_string()
+                .ends_with("had 2.0 %, other guests of the host 3.0 %")
+        );
         assert!(Company::between(before, before, 0.0).is_none());
         assert!(Ticks::parse("intr 1 2 3").is_none());
     }
