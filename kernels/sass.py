@@ -24,7 +24,7 @@ import re
 import shlex
 import sys
 
-from tools import control, devices, ptxas, report, slots, wheels
+from tools import cards, control, devices, ptxas, report, slots, wheels
 
 KERNELS = pathlib.Path(__file__).resolve().parent
 UNAVAILABLE = 77
@@ -35,6 +35,7 @@ def arguments():
     parser.add_argument("ptx", nargs="*", type=pathlib.Path, help="PTX files; kernels/prebuilt/*.ptx if none is given")
     parser.add_argument("--arch", nargs="+", default=["sm_80", "sm_90"], help="architectures (sm_80 sm_90)")
     parser.add_argument("--kernels", default=".*", metavar="REGEX", help="only kernels whose whole name fits")
+    parser.add_argument("--run", type=int, default=32, help="j-particles of a run, where a leaf has several (32)")
     parser.add_argument("--leaf", type=int, default=64, help="j-particles of a leaf (64)")
     parser.add_argument("--page", type=int, default=512, help="j-particles of a page (512)")
     parser.add_argument("--tile", type=int, help="i-particles of a thread; else the number that ends the kernel's name")
@@ -47,6 +48,7 @@ def arguments():
     parser.add_argument("--limit-of", choices=["inner", "leaf", "page"], default="leaf", help="what is limited (leaf)")
     parser.add_argument("--ptxas", type=pathlib.Path, help="another ptxas, for newer architectures")
     parser.add_argument("--nvdisasm", type=pathlib.Path, help="another nvdisasm, for older architectures")
+    parser.add_argument("--cards", action="store_true", help="a table of cards with all architectures, too")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help="write the tables there too")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all numbers there too")
     return parser.parse_args()
@@ -61,7 +63,7 @@ def tile(name, given):
 def measure_loop(loop, name, architecture, given):
     """One pair loop, as a row of the report."""
     width = tile(name, given.tile)
-    leaf, page = given.leaf * width, given.page * width
+    turn = slots.Turn(given.run * width, given.leaf * width, given.page * width)
     mix = loop.mix()
     row = {
         "kernel": name,
@@ -70,9 +72,9 @@ def measure_loop(loop, name, architecture, given):
         "instructions": len(loop.instructions),
         "cold": loop.cold,
         "inner": loop.inner(),
-        "leaf": loop.with_leaf(leaf),
-        "page": loop.with_page(leaf, page),
-        "doubles": loop.doubles(leaf, page),
+        "leaf": loop.with_leaf(turn),
+        "page": loop.with_page(turn),
+        "doubles": loop.doubles(turn),
         "alone": control.alone(loop.instructions),
         "levels": [vars(level) for level in loop.around],
         "mix": mix,
@@ -121,6 +123,26 @@ def measure(given, tools):
     return result
 
 
+def measure_cards(given):
+    """The table of cards."""
+    tools = {"ptxas": ptxas.NEWER_PTXAS.program(), "nvdisasm": ptxas.NVDISASM.program()}
+
+    def loops_of(architecture, needs, functions):
+        rows = {}
+        for name, function in functions.items():
+            loops = slots.pair_loops(function, needs[name].threads, needs[name].shared)
+            measured = tell_masks([measure_loop(loop, name, architecture, given) for loop in loops])
+            rows[name] = next(row for row in measured if not row["masked"])
+        return rows
+
+    rows = []
+    for precision in ["mixed", "double"]:
+        kernels = [f"force_{precision}_jerk_{tile}" for tile in (1, 2, 4)]
+        path = KERNELS / "prebuilt" / f"{precision}.ptx"
+        rows += cards.measure(tools, path, kernels, loops_of)
+    return rows, ptxas.version(tools["ptxas"])
+
+
 def complaints(result, given):
     """What is beyond the limits."""
     for at in result["architectures"]:
@@ -151,6 +173,7 @@ def main():
             "nvdisasm": given.nvdisasm or ptxas.NVDISASM.program(),
         }
         result = measure(given, tools)
+        listed = measure_cards(given) if given.cards else None
     except wheels.Unavailable as why:
         print(f"cannot assemble: {why}", file=sys.stderr)
         return UNAVAILABLE
@@ -158,6 +181,9 @@ def main():
         print(why, file=sys.stderr)
         return 1
     text = report.markdown(result)
+    if listed:
+        result["cards"] = listed[0]
+        text += cards.markdown(*listed)
     print(text, end="")
     if given.markdown:
         given.markdown.write_text(text)

@@ -160,9 +160,19 @@ class Slots(unittest.TestCase):
         self.assertEqual((other.address, other.around[0].slots), (0x50, 7))
 
     def test_shares(self):
-        self.assertAlmostEqual(self.plain.with_leaf(64), 3.5 + 11 / 64)
-        self.assertAlmostEqual(self.masked.with_leaf(64), (14 + 63 * 4) / 64)
-        self.assertAlmostEqual(self.plain.with_page(64, 512), 3.5 + 11 / 64 + 18 / 512)
+        turn = slots.Turn(32, 64, 512)
+        self.assertAlmostEqual(self.plain.with_leaf(turn), 3.5 + 11 / 64)
+        self.assertAlmostEqual(self.masked.with_leaf(turn), (14 + 63 * 4) / 64)
+        self.assertAlmostEqual(self.plain.with_page(turn), 3.5 + 11 / 64 + 18 / 512)
+
+    def test_runs_of_a_leaf(self):
+        turn = slots.Turn(32, 64, 512)
+        around = [slots.Around(6, 1, 0), slots.Around(20, 0, 7), slots.Around(100, 0, 16)]
+        loop = slots.PairLoop(0, self.plain.instructions, 0, around)
+        leaf = 3.5 + 2 * (6 - 3.5) / 64 + 20 / 64
+        self.assertAlmostEqual(loop.with_leaf(turn), leaf)
+        self.assertAlmostEqual(loop.with_page(turn), leaf + 100 / 512)
+        self.assertAlmostEqual(loop.doubles(turn), 7 / 64 + 16 / 512)
 
 
 class Limits(unittest.TestCase):

@@ -26,6 +26,8 @@ ARCHITECTURES = {
     "sm_103": Architecture(64, 32, 228 * KIB, KIB, 128, 4, 128, 2, 16),
     "sm_120": Architecture(48, 24, 100 * KIB, KIB, 128, 4, 128, 2, 16),
 }
+# Warp schedulers that issue an instruction a clock: half of what others have.
+HALF = {"sm_60"}
 REGISTERS = 65536
 REGISTER_UNIT = 256
 WARP = 32
@@ -33,6 +35,22 @@ SCHEDULERS = 4
 
 # A device of each architecture for which a rate is computed: name, multiprocessors, clock in GHz.
 EXAMPLES = {"sm_80": ("A100", 108, 1.41), "sm_90": ("H200", 132, 1.98)}
+
+
+# A card of each architecture, for the table of cards: name, multiprocessors, and the clock in GHz that its maker calls
+# boost.
+CARDS = [
+    ("Tesla P100", "sm_60", 56, 1.48),
+    ("GTX 1080", "sm_61", 20, 1.73),
+    ("Tesla V100", "sm_70", 80, 1.53),
+    ("RTX 2080", "sm_75", 46, 1.71),
+    ("A100", "sm_80", 108, 1.41),
+    ("RTX 3090", "sm_86", 82, 1.70),
+    ("RTX 4090", "sm_89", 128, 2.52),
+    ("H100", "sm_90", 132, 1.98),
+    ("B200", "sm_100", 148, 1.96),
+    ("RTX 5090", "sm_120", 170, 2.41),
+]
 
 
 def round_up(value, unit):
@@ -65,6 +83,26 @@ def rate(name, slots, mix, multiprocessors, clock):
         "fp32": (mix["FADD"] + mix["FFMA"] + mix["FMUL"]) * lanes / at.fp32,
         "fp64": (mix["DADD"] + mix["DFMA"] + mix["DMUL"] + mix["DSETP"]) * lanes / at.fp64,
         "special": mix["MUFU"] * lanes / at.special,
+    }
+    limit = max(clocks, key=clocks.get)
+    return multiprocessors * lanes * clock * 1e9 / clocks[limit], limit
+
+
+def loop_rate(name, row, warps, multiprocessors, clock):
+    """Pairs per second of a pair loop with all that is around it and so many resident warps, and what limits them:
+    the units of `rate`, joining in double precision, or waiting where too few warps fill the issue slots."""
+    at = ARCHITECTURES[name]
+    lanes = WARP * SCHEDULERS
+    schedulers = SCHEDULERS // 2 if name in HALF else SCHEDULERS
+    mix = row["mix"]
+    single = mix["FADD"] + mix["FFMA"] + mix["FMUL"]
+    double = mix["DADD"] + mix["DFMA"] + mix["DMUL"] + mix["DSETP"] + row["doubles"]
+    clocks = {
+        "issue": row["page"] * SCHEDULERS / schedulers,
+        "fp32": single * lanes / at.fp32,
+        "fp64": double * lanes / at.fp64,
+        "special": mix["MUFU"] * lanes / at.special,
+        "waits": row["page"] * SCHEDULERS / (row["alone"] * warps),
     }
     limit = max(clocks, key=clocks.get)
     return multiprocessors * lanes * clock * 1e9 / clocks[limit], limit

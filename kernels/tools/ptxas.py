@@ -14,6 +14,13 @@ PTXAS = wheels.Wheel(
     "a0712a05ffd57d9f017580ffcc808b207f7f4ef7a5ca8ac1312318b153739a18",
     "nvidia/cuda_nvcc/bin/ptxas",
 )
+# One that knows every architecture from sm_50 to sm_121. 40 MB.
+NEWER_PTXAS = wheels.Wheel(
+    "nvidia-cuda-nvcc-cu12",
+    "12.9.86",
+    "5d6a0d32fdc7ea39917c20065614ae93add6f577d840233237ff08e9a38f58f0",
+    "nvidia/cuda_nvcc/bin/ptxas",
+)
 # The oldest nvdisasm that the index has; sm_75 and newer. 4 MB.
 NVDISASM = wheels.Wheel(
     "nvidia-cuda-nvdisasm",

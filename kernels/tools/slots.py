@@ -7,6 +7,8 @@ Ways on which a kernel reads the clock are rare and are not counted: leaves that
 (kernels/again.cuh), which take their time for the statistics.
 """
 
+from collections import namedtuple
+
 from . import loops
 
 GROUPS = ["FADD", "FFMA", "FMUL", "DADD", "DFMA", "DMUL", "DSETP", "MUFU", "LDS", "SELECT", "FMNMX"]
@@ -38,6 +40,10 @@ class Around:
         self.doubles = doubles  # instructions in the pipe of double precision
 
 
+# Pairs of a turn of the loops over runs, leaves and pages.
+Turn = namedtuple("Turn", "run leaf page")
+
+
 class PairLoop:
     """One innermost loop over pairs."""
 
@@ -52,28 +58,31 @@ class PairLoop:
         """Issue slots per pair of the loop alone."""
         return len(self.instructions) / self.pairs
 
-    def with_leaf(self, pairs):
-        """The same with its share of the loop around it, which handles `pairs` in a turn."""
-        if not self.around:
-            return self.inner()
-        leaf = self.around[0]
-        return (leaf.slots + self.inner() * max(0, pairs - leaf.pairs)) / pairs
+    def with_leaf(self, turn):
+        """The same with its share of the loops around it, up to that over leaves. `turn` has the pairs that a turn of
+        the loops over runs, leaves and pages handles."""
+        return self.with_levels(turn, max(1, len(self.around) - 1))
 
-    def with_page(self, leaf_pairs, page_pairs):
-        """The same with the outermost loop too. Loops between the two are counted as if they went
-        round once a leaf."""
-        total = self.with_leaf(leaf_pairs)
-        for level, around in enumerate(self.around[1:], 1):
-            total += around.slots / (page_pairs if level == len(self.around) - 1 else leaf_pairs)
+    def with_page(self, turn):
+        """The same with the loop over pages too."""
+        return self.with_levels(turn, len(self.around))
+
+    def with_levels(self, turn, count):
+        total = self.inner()
+        for level, around in enumerate(self.around[:count]):
+            total += (around.slots - self.inner() * around.pairs) / self.pairs_of(turn, level)
         return total
 
-    def doubles(self, leaf_pairs, page_pairs):
+    def pairs_of(self, turn, level):
+        """Pairs of a turn of a loop around the pair loop: the outermost is that over pages; of several others the
+        innermost is that over the runs of a leaf."""
+        if level and level == len(self.around) - 1:
+            return turn.page
+        return turn.run if level == 0 and len(self.around) > 2 else turn.leaf
+
+    def doubles(self, turn):
         """Instructions in the pipe of double precision per pair, of the loops around it alone."""
-        total = 0
-        for level, around in enumerate(self.around):
-            is_page = level and level == len(self.around) - 1
-            total += around.doubles / (page_pairs if is_page else leaf_pairs)
-        return total
+        return sum(around.doubles / self.pairs_of(turn, level) for level, around in enumerate(self.around))
 
     def mix(self):
         """Issue slots per pair by kind of instruction."""
