@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# All that a machine with a GPU can tell, into benches/results/gpu-NAME: tests, sanitizers, errors, speed.
+# All that a machine with a GPU can tell, into benches/results/gpu-NAME: tests, sanitizers, errors, speed; at the end
+# the blocks' times beside those that were predicted, with a verdict for each (benches/verdict.py).
 #
 #   benches/gpu.sh NAME          NAME is the machine's in the names of the files, h200 for example
 #   benches/gpu.sh --quick NAME  the smallest sizes: to try the script, on the fake driver for example (its
@@ -8,10 +9,12 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 to=benches/results check=() bench=(--ni 1,8,32,256,full --seconds 180) sizes=(1024 16384 65536)
+plan=(--nj 1024,4096,16384,65536 --ni 1,8,32,48,256)
 if [ "${1:-}" = --quick ]; then
     shift
     to=${CARGO_TARGET_DIR:-target}/tmp check=(--n 100) sizes=(1024)
     bench=(--n 64 --ni 1,full --rounds 2 --seconds 0.1)
+    plan=(--nj 64,1024 --ni 1,8,32,48,64,256)
     profile=debug
 fi
 name=${1:?benches/gpu.sh [--quick] NAME}
@@ -49,10 +52,10 @@ grep -q '^in use *cuda' <<<"$in_use" || {
     exit 1
 }
 command -v nvidia-smi >/dev/null && step machine nvidia-smi -q
-step plan "$kirin" info --plan
 
 for precision in mixed double single; do
     export KIRIN_PRECISION=$precision
+    step "plan-$precision" "$kirin" info --plan "${plan[@]}"
     step "check-$precision" "$kirin" check "${check[@]}"
     step "bench-$precision" "$kirin" bench --library 'KIRIN_NPIPES=256 kirin' --library kirin "${bench[@]}" \
         --json "$to/bench-$precision.json"
@@ -86,5 +89,11 @@ else
     echo "SKIPPED: no compute-sanitizer"
 fi
 rm -f "$to/steps"
+if command -v python3 >/dev/null; then
+    step verdict benches/verdict.py "$to"
+    cat "$to/verdict.txt"
+else
+    echo "SKIPPED: no python3, no verdict"
+fi
 echo "$to: $failures of the steps above said no"
 [ "$failures" = 0 ]

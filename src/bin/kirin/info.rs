@@ -27,6 +27,19 @@ pub struct Options {
     /// Its clock in GHz, for the predicted times [default: that of the first device, or 1.98]
     #[arg(long, requires = "plan")]
     clock: Option<f64>,
+    /// Numbers of j-particles to plan for
+    #[arg(long, requires = "plan", value_name = "N,...", value_delimiter = ',',
+          default_values_t = [1 << 10, 1 << 14, 1 << 17, 1 << 20], value_parser = positive)]
+    nj: Vec<usize>,
+    /// Numbers of i-particles to plan for
+    #[arg(long, requires = "plan", value_name = "NI,...", value_delimiter = ',',
+          default_values_t = [1, 8, 48, 128, 256, 1024, 4096, 65536], value_parser = positive)]
+    ni: Vec<usize>,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|&n| n > 0);
+    number.ok_or_else(|| "not a positive number".to_owned())
 }
 
 fn capability(text: &str) -> Result<(i32, i32), String> {
@@ -54,14 +67,14 @@ pub fn run(options: &Options) -> ExitCode {
             precision: settings.precision,
             split: settings.split,
         };
-        text.push_str(&plans(&conditions, clock));
+        text.push_str(&plans(&conditions, clock, options));
     }
     report::print(&text);
     ExitCode::SUCCESS
 }
 
 /// The launches of the CUDA backend for blocks of all sizes.
-fn plans(conditions: &Conditions, clock: f64) -> String {
+fn plans(conditions: &Conditions, clock: f64, options: &Options) -> String {
     let mut text = format!(
         "\nlaunches of the force kernel: {} multiprocessors of compute capability {}.{}, precision {}\n",
         conditions.multiprocessors,
@@ -73,18 +86,19 @@ fn plans(conditions: &Conditions, clock: f64) -> String {
         text,
         "  predicted from counted instructions at {clock:.2} GHz, not measured: microseconds of the kernel, and\n  \
          pairs a second as a share of what the issue slots allow\n  \
-         {:>8} {:>8} {:>10} {:>6}  launch",
-        "nj", "ni", "us", "share"
+         {:>8} {:>8} {:>10} {:>6} {:>8}  launch",
+        "nj", "ni", "us", "share", "limit"
     );
-    for nj in [1usize << 10, 1 << 14, 1 << 17, 1 << 20] {
-        for ni in [1, 8, 48, 128, 256, 1024, 4096, 65536] {
+    for &nj in &options.nj {
+        for &ni in &options.ni {
             let pages = nj.div_ceil(PAGE);
             let plan = cuda::LaunchPlan::new(ni, pages, conditions);
             let microseconds = plan.clocks / (clock * 1e3);
             let share = plan.efficiency(ni, pages, conditions);
             let _ = writeln!(
                 text,
-                "  {nj:>8} {ni:>8} {microseconds:>10.1} {share:>6.2}  {plan}"
+                "  {nj:>8} {ni:>8} {microseconds:>10.1} {share:>6.2} {:>8}  {plan}",
+                plan.limit.to_string()
             );
         }
     }

@@ -57,6 +57,35 @@ pub struct LaunchPlan {
     pub clocks: f64,
     /// Those of them in which the sums of the parts are joined.
     pub join: f64,
+    /// What takes most of them.
+    pub limit: Limit,
+}
+
+/// What a planned launch spends its time with: the first assumption to doubt where it takes another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Instructions: the pairs fill the pipes.
+    Pairs,
+    /// Too few warps: each waits for its own results.
+    Waits,
+    /// Double precision: the leaves' sums are joined.
+    Doubles,
+    /// Pages that come to the multiprocessor.
+    Pages,
+    /// Joining what the parts have left.
+    Joins,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pairs => "pairs",
+            Self::Waits => "waits",
+            Self::Doubles => "doubles",
+            Self::Pages => "pages",
+            Self::Joins => "joins",
+        })
+    }
 }
 
 impl LaunchPlan {
@@ -84,6 +113,7 @@ impl LaunchPlan {
                     parts,
                     clocks: 0.0,
                     join: 0.0,
+                    limit: Limit::Pairs,
                 };
                 plan.count_clocks(ni, pages, conditions);
                 if best.is_none_or(|best| plan.clocks < best.clocks) {
@@ -115,7 +145,8 @@ impl LaunchPlan {
             }
         };
         let full = (each / together) as f64 * clocks(together);
-        let force = longest * (full + clocks(each % together) + turns * FETCH);
+        let fetch = turns * FETCH;
+        let force = longest * (full + clocks(each % together) + fetch);
         let parts = self.parts as f64;
         let bytes = 2.0 * 8.0 * 7.0 * parts * ni as f64;
         self.join = parts.log2().ceil() * ROUND
@@ -126,6 +157,20 @@ impl LaunchPlan {
             self.join = 0.0;
         }
         self.clocks = force + self.join;
+        let all = together as f64;
+        let slots = all * (pairs * conditions.slots(self.tile) + page);
+        let joins = all * pairs * conditions.joins(self.tile);
+        self.limit = if self.join > 0.5 * self.clocks {
+            Limit::Joins
+        } else if fetch > 0.5 * (full + fetch) {
+            Limit::Pages
+        } else if slots.max(joins) < clocks(together) {
+            Limit::Waits
+        } else if slots < joins {
+            Limit::Doubles
+        } else {
+            Limit::Pairs
+        };
     }
 
     /// The share of the issue slots of the device that pairs of the fullest tile would need: what the
