@@ -97,21 +97,25 @@ __device__ __forceinline__ bool has_close_pair(const Tile<P>& tile, int leaf, co
 // whether they can stand.
 template <class P, bool JERK>
 __device__ __forceinline__ bool sum_as_before(const Run<P>& run, const Tile<P>& tile, int leaf, const Target<P>& i,
-                                              double* total)
+                                              typename P::Number minus_three, double* total)
 {
     typedef typename P::Number Number;
-    Number sums[1][SUMS];
+    Number first_run[SUMS], sums[1][SUMS];
     Number least[1];
+#pragma unroll 1
+    for (int first = 0; first < LEAF; first += P::RUN) {
+#pragma unroll
+        for (int c = 0; c < SUMS; ++c) {
+            first_run[c] = first > 0 ? sums[0][c] : 0;
+            sums[0][c] = 0;
+        }
+        add_run<P, JERK, false, true, 1, 1>(tile.at[0][leaf] + first, &i, minus_three, sums, least);
+    }
 #pragma unroll
     for (int c = 0; c < SUMS; ++c) {
-        sums[0][c] = 0;
+        total[c] = P::RUN < LEAF ? P::add(first_run[c], sums[0][c]) : sums[0][c];
     }
-    add_leaf<P, JERK, false, true, 1, 1>(tile, leaf, &i, sums, least);
-#pragma unroll
-    for (int c = 0; c < SUMS; ++c) {
-        total[c] = sums[0][c];
-    }
-    return are_finite(total) && (!run.doubtful || P::magnitude(sums[0][3]) >= (Number)LEAST_POTENTIAL);
+    return are_finite(total) && (!run.doubtful || P::magnitude((Number)total[3]) >= (Number)LEAST_POTENTIAL);
 }
 
 // The sums over the slots begin..end of a page in double precision, whatever the numbers.
@@ -172,13 +176,19 @@ __device__ __forceinline__ void sum_exactly(const ForceArgs& a, unsigned place, 
             }
         }
     }
+    // What the approximate roots would have made of them: the factors of the page take that out of all its sums.
+    const double root3 = __dmul_rn(__dmul_rn(a.root, a.root), a.root);
+#pragma unroll 1
+    for (int c = 0; c < SUMS; ++c) {
+        sums[c] = __dmul_rn(sums[c], c == 3 ? a.root : root3);
+    }
 }
 
 // Looks again at a run for one i-particle, whose joined sums show too little: `certainly` if they are of no use. Returns
 // how many leaves were summed in double precision; if any were, `total` is the run's sums.
 template <class P, bool JERK, int R>
 __device__ __forceinline__ unsigned look_again(const ForceArgs& a, const Run<P>& run, const Tile<P>& tile,
-                                               const IRecord& particle, bool certainly, Waiting<R>& waiting,
+                                               const IRecord& particle, bool certainly, Waiting<P, R>& waiting,
                                                double (*total)[SUMS])
 {
     Target<P> i;
@@ -199,13 +209,13 @@ __device__ __forceinline__ unsigned look_again(const ForceArgs& a, const Run<P>&
         }
         if (leaf * LEAF < run.present) {
             const bool stands = reach.any && !has_close_pair(tile, leaf, i, reach)
-                && sum_as_before<P, JERK>(run, tile, leaf, i, total[0]);
+                && sum_as_before<P, JERK>(run, tile, leaf, i, P::minus_three(a), total[0]);
             if (!stands) {
                 sum_exactly<JERK>(a, run.place, leaf * LEAF, min((leaf + 1) * LEAF, run.present), particle, total[0]);
                 ++count;
             }
         }
-        waiting.template join<1>(leaf - run.begin, leaf + 1 == run.end, depth, total);
+        waiting.template join<1, JERK ? SUMS : STILL_SUMS>(leaf - run.begin, leaf + 1 == run.end, depth, total);
     }
     return count;
 }

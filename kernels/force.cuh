@@ -12,8 +12,8 @@
 #include "neighbours.cuh"
 
 #define FORCE_THREADS 128
-// j-particles that are unrolled: enough pairs to overlap, few enough for the instruction cache.
-#define UNROLLED(R) (R < 4 ? 8 : 4)
+// j-particles that are unrolled: enough pairs to overlap, few enough for the instruction cache and the registers.
+#define UNROLLED(R) (R == 1 ? 8 : 4)
 
 // What a thread block shares: a page, and in the same memory later what its rows tell each other.
 template <class P>
@@ -26,14 +26,20 @@ union Shared {
 // The leaves of a run, joined. `greatest` is the greatest potential of one of them.
 template <class P, bool JERK, bool NEAREST, int R>
 __device__ __forceinline__ void
-sum_leaves(const Run<P>& run, const Tile<P>& tile, const Target<P>* i, Waiting<R>& waiting, double (*total)[SUMS],
-           typename P::Number* greatest, typename P::Number (*nearest)[2], unsigned* where)
+sum_leaves(const Run<P>& run, const Tile<P>& tile, const Target<P>* i, typename P::Number minus_three,
+           Waiting<P, R>& waiting, double (*total)[SUMS], typename P::Number* greatest,
+           typename P::Number (*nearest)[2], unsigned* where)
 {
     typedef typename P::Number Number;
+    const int quantities = JERK ? SUMS : STILL_SUMS;
     int depth = 0;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
         greatest[r] = 0;
+#pragma unroll
+        for (int c = quantities; c < SUMS; ++c) {
+            total[r][c] = 0.0;
+        }
     }
     for (int leaf = run.begin; leaf < run.end; ++leaf) {
         Number sums[R][SUMS];
@@ -41,20 +47,41 @@ sum_leaves(const Run<P>& run, const Tile<P>& tile, const Target<P>* i, Waiting<R
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             least[r] = P::infinity();
-#pragma unroll
-            for (int c = 0; c < SUMS; ++c) {
-                sums[r][c] = 0;
-            }
         }
-        if (leaf * LEAF < run.present) {
-            if (run.mask) {
-                add_leaf<P, JERK, NEAREST, true, R, UNROLLED(R)>(tile, leaf, i, sums, least);
-            } else {
-                add_leaf<P, JERK, NEAREST, false, R, UNROLLED(R)>(tile, leaf, i, sums, least);
+#pragma unroll 1
+        for (int first = 0; first < LEAF; first += P::RUN) {
+#pragma unroll
+            for (int r = 0; r < R; ++r) {
+#pragma unroll
+                for (int c = 0; c < SUMS; ++c) {
+                    sums[r][c] = 0;
+                }
+            }
+            if (leaf * LEAF < run.present) {
+                const typename P::Vector* at = tile.at[0][leaf] + first;
+                if (run.mask) {
+                    add_run<P, JERK, NEAREST, true, R, UNROLLED(R)>(at, i, minus_three, sums, least);
+                } else {
+                    add_run<P, JERK, NEAREST, false, R, UNROLLED(R)>(at, i, minus_three, sums, least);
+                }
+            }
+            if (first + P::RUN < LEAF) {
+#pragma unroll
+                for (int r = 0; r < R; ++r) {
+#pragma unroll
+                    for (int c = 0; c < quantities; ++c) {
+                        waiting.first_run[r][c] = sums[r][c];
+                    }
+                }
+                keep_in_memory(waiting.first_run);
             }
         }
 #pragma unroll
         for (int r = 0; r < R; ++r) {
+#pragma unroll
+            for (int c = 0; c < quantities; ++c) {
+                sums[r][c] = P::RUN < LEAF ? P::add(waiting.first_run[r][c], sums[r][c]) : sums[r][c];
+            }
             if (NEAREST) {
                 where[r] = least[r] < nearest[r][0] ? run.position * LEAVES + leaf : where[r];
                 nearest[r][1] = P::least(nearest[r][1], P::greatest(nearest[r][0], least[r]));
@@ -64,11 +91,11 @@ sum_leaves(const Run<P>& run, const Tile<P>& tile, const Target<P>* i, Waiting<R
                 greatest[r] = P::greatest(greatest[r], P::magnitude(sums[r][3]));
             }
 #pragma unroll
-            for (int c = 0; c < SUMS; ++c) {
+            for (int c = 0; c < quantities; ++c) {
                 total[r][c] = sums[r][c];
             }
         }
-        waiting.template join<R>(leaf - run.begin, leaf + 1 == run.end, depth, total);
+        waiting.template join<R, quantities>(leaf - run.begin, leaf + 1 == run.end, depth, total);
     }
 }
 
@@ -93,10 +120,11 @@ struct Factors {
     double pot;
     double jerk;
 
-    __device__ __forceinline__ Factors(double mass_unit, const Sources& j, double time)
+    __device__ __forceinline__ Factors(double mass_unit, const ForceArgs& a, double time)
     {
-        const double m_l = __dmul_rn(mass_unit, j.length);
-        acc = __dmul_rn(m_l, j.length);
+        const double m_l = __dmul_rn(__dmul_rn(mass_unit, a.j.length), a.inverse_root);
+        const double area = __dmul_rn(a.inverse_root, a.inverse_root);
+        acc = __dmul_rn(__dmul_rn(m_l, a.j.length), area);
         pot = -m_l;
         jerk = __dmul_rn(acc, time);
     }
@@ -119,6 +147,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
     __shared__ unsigned slowest; // clocks that the slowest thread took to look at a page again
     __shared__ unsigned long long clocks; // of all pages
 
+    const int quantities = JERK ? SUMS : STILL_SUMS;
     const int columns = blockDim.x, rows = R == 1 ? blockDim.y : 1;
     const int column = threadIdx.x, row = R == 1 ? threadIdx.y : 0;
     const int thread = row * columns + column;
@@ -150,7 +179,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         where[r] = 0;
     }
 
-    Waiting<R> waiting;
+    Waiting<P, R> waiting;
     const double time = a.j.length / a.j.velocity;
     const size_t one_sum = (size_t)SUMS * a.ni;
     unsigned depth = a.first_sum[part];
@@ -187,7 +216,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         run.least_mass = P::round(page.least_mass);
         double total[R][SUMS];
         typename P::Number greatest[R];
-        sum_leaves<P, JERK, NEAREST, R>(run, tile, i, waiting, total, greatest, nearest, where);
+        sum_leaves<P, JERK, NEAREST, R>(run, tile, i, P::minus_three(a), waiting, total, greatest, nearest, where);
         unsigned again = 0;
 #pragma unroll
         for (int r = 0; r < R; ++r) {
@@ -214,7 +243,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
 #pragma unroll
                     for (int other = 0; other < R; ++other) {
 #pragma unroll
-                        for (int c = 0; c < SUMS; ++c) {
+                        for (int c = 0; c < quantities; ++c) {
                             total[other][c] = other == r ? better[0][c] : total[other][c];
                         }
                     }
@@ -228,13 +257,13 @@ __device__ __forceinline__ void force(const ForceArgs& a)
             }
         }
         const unsigned joins = a.joins[n];
-        const Factors factors(page.mass_unit, a.j, time);
+        const Factors factors(page.mass_unit, a, time);
         depth -= joins;
         if (rows == 1) {
 #pragma unroll
             for (int r = 0; r < R; ++r) {
 #pragma unroll
-                for (int c = 0; c < SUMS; ++c) {
+                for (int c = 0; c < quantities; ++c) {
                     total[r][c] = __dmul_rn(total[r][c], factors.of(c));
                 }
             }
@@ -242,7 +271,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
             for (unsigned back = joins; back > 0; --back) {
                 at -= one_sum;
 #pragma unroll
-                for (int c = 0; c < SUMS; ++c) {
+                for (int c = 0; c < quantities; ++c) {
 #pragma unroll
                     for (int r = 0; r < R; ++r) {
                         if (which[r] < a.ni) {
@@ -263,15 +292,19 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         } else {
             __syncthreads(); // everybody is done with the tile
 #pragma unroll
-            for (int c = 0; c < SUMS; ++c) {
+            for (int c = 0; c < quantities; ++c) {
                 left[c][thread] = total[0][c];
             }
             __syncthreads();
             if (which[0] < a.ni) {
                 // A row for each sum, as far as there are rows.
                 for (int c = row; c < SUMS; c += rows) {
-                    double s = __dmul_rn(join_rows(left, c, column, columns, rows), factors.of(c));
                     double* at = a.sums + depth * one_sum + (size_t)c * a.ni + which[0];
+                    if (c >= quantities) {
+                        *at = 0.0;
+                        continue;
+                    }
+                    double s = __dmul_rn(join_rows(left, c, column, columns, rows), factors.of(c));
                     for (unsigned back = joins; back-- > 0;) {
                         s = __dadd_rn(at[back * one_sum], s);
                     }

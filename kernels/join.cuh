@@ -7,14 +7,17 @@
 // i-particles of one thread block of the kernel `join_sums`.
 #define JOIN_COLUMNS 32
 
-// Sums on the way up the tree of a page: those of subtrees that wait for their right neighbour.
-template <int R>
+// Sums on the way up the tree of a page, which wait for their right neighbour: those of subtrees, and those of the
+// first run of a leaf.
+template <class P, int R>
 struct Waiting {
     double sums[3][R][SUMS];
+    typename P::Number first_run[P::RUN < LEAF ? R : 1][SUMS];
 
-    // Joins the sums of the leaf number `leaf` of a run, for SOME i-particles, with those that waited for it. What
-    // comes of it is in `total`, and waits itself unless the leaf is the last one. `depth` is 0 at the first.
-    template <int SOME>
+    // Joins the first QUANTITIES sums of the leaf number `leaf` of some leaves, for SOME i-particles, with those that
+    // waited for it. What comes of it is in `total`, and waits itself unless the leaf is the last one. `depth` is 0 at
+    // the first.
+    template <int SOME, int QUANTITIES>
     __device__ __forceinline__ void join(int leaf, bool is_last, int& depth, double (*total)[SUMS])
     {
         for (int complete = leaf; complete & 1; complete >>= 1) {
@@ -22,7 +25,7 @@ struct Waiting {
 #pragma unroll
             for (int r = 0; r < SOME; ++r) {
 #pragma unroll
-                for (int c = 0; c < SUMS; ++c) {
+                for (int c = 0; c < QUANTITIES; ++c) {
                     total[r][c] = __dadd_rn(sums[depth][r][c], total[r][c]);
                 }
             }
@@ -31,7 +34,7 @@ struct Waiting {
 #pragma unroll
             for (int r = 0; r < SOME; ++r) {
 #pragma unroll
-                for (int c = 0; c < SUMS; ++c) {
+                for (int c = 0; c < QUANTITIES; ++c) {
                     sums[depth][r][c] = total[r][c];
                 }
             }

@@ -11,6 +11,8 @@
 #define LEAVES (PAGE / LEAF)
 // Quantities that are summed: acceleration, potential, jerk.
 #define SUMS 7
+// Those of them that can differ from zero where nothing moves.
+#define STILL_SUMS 4
 // 64-bit words of one j-particle record: 17 numbers, then slot and label.
 #define RECORD 18
 
@@ -129,15 +131,26 @@ struct ForceArgs {
     Joining joining;
     Deciding deciding;
     Redone* redone;
+    double root; // mean of P::rsqrt times the root, which does not cancel in sums over r^-3
+    double inverse_root;
     unsigned* done; // parts that are done, by blockIdx.x, 0 before and after; null if the last makes no results
     unsigned long long nj;
     double ti; // time of the prediction
     unsigned ni;
     unsigned pages; // entries of `order`
     unsigned parts;
+    float minus_three; // what turns the square of P::rsqrt into -3 / r^2
+};
+static_assert(sizeof(ForceArgs) == 256, "layout.rs has the same");
+
+// reciprocal_roots: what the pair loop's approximate root makes of some numbers.
+struct RootArgs {
+    const float* x;
+    float* y;
+    unsigned count;
     unsigned unused;
 };
-static_assert(sizeof(ForceArgs) == 240, "layout.rs has the same");
+static_assert(sizeof(RootArgs) == 24, "layout.rs has the same");
 
 // count_neighbours, fill_neighbours: j-particles within r^2 < h2, in address order.
 struct ListArgs {

@@ -53,18 +53,18 @@ struct Separation {
     }
 };
 
-// Adds the pairs of one leaf. A pair at no distance without softening makes the sums infinite or
-// not a number.
+// Adds the pairs of one run of j-particles, which begins at `at`. A pair at no distance without softening makes the
+// sums infinite or not a number.
 template <class P, bool JERK, bool NEAREST, bool MASK, int R, int UNROLL>
-__device__ __forceinline__ void add_leaf(const Tile<P>& tile, int leaf, const Target<P>* i,
-                                         typename P::Number (*sums)[SUMS], typename P::Number* least)
+__device__ __forceinline__ void add_run(const typename P::Vector* at, const Target<P>* i,
+                                        typename P::Number minus_three, typename P::Number (*sums)[SUMS],
+                                        typename P::Number* least)
 {
     typedef typename P::Number Number;
     typedef typename P::Vector Vector;
     const int each = LEAVES * (LEAF + 1);
-    const Vector* at = tile.at[0][leaf];
 #pragma unroll UNROLL
-    for (int n = 0; n < LEAF; ++n, ++at) {
+    for (int n = 0; n < P::RUN; ++n, ++at) {
         const Vector j = at[0];
         const Vector jv = at[each];
         const Vector jlow = at[(P::SPLIT ? 2 : 1) * each];
@@ -97,7 +97,7 @@ __device__ __forceinline__ void add_leaf(const Tile<P>& tile, int leaf, const Ta
                 rv = P::fma(y, vy, rv);
                 rv = P::fma(z, vz, rv);
                 // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
-                rv = P::mul(P::mul(rv, (Number)-3), inverse2);
+                rv = P::mul(P::mul(rv, minus_three), inverse2);
                 s[4] = P::fma(m_r3, P::fma(rv, x, vx), s[4]);
                 s[5] = P::fma(m_r3, P::fma(rv, y, vy), s[5]);
                 s[6] = P::fma(m_r3, P::fma(rv, z, vz), s[6]);

@@ -197,6 +197,28 @@ fn as_many_leaves_however_the_work_is_divided() {
     }
 }
 
+/// All threads have counted before the first of their thread block adds what they counted: for 1, 2 and 4
+/// i-particles a thread, without a barrier of another page in between.
+#[test]
+fn leaves_of_a_last_page_are_counted() {
+    let moving = binaries(500, 500);
+    for set in [still(moving.clone()), moving] {
+        for (ni, multiprocessors) in [(500, "4"), (500, "1"), (2048, "1")] {
+            let mut set = set.clone();
+            set.probes = set.probes.iter().copied().cycle().take(ni).collect();
+            let settings = [
+                ("KIRIN_NPIPES", "2048"),
+                ("FAKE_CUDA_MULTIPROCESSORS", multiprocessors),
+            ];
+            let Some((out, leaves, _)) = redone(std::slice::from_ref(&set), &settings) else {
+                return;
+            };
+            report::check(&out, &set, Tolerance::MIXED, true);
+            assert!(leaves >= ni as u64, "{leaves} leaves, {settings:?}");
+        }
+    }
+}
+
 /// No mass, no force: whatever the distance, nothing is summed again.
 #[test]
 fn massless_stars_and_the_least_softening_send_no_leaf_there() {

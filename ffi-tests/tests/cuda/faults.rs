@@ -103,14 +103,14 @@ const FAILURES: [&str; 4] = ["719:once", "700:device", "999:all", "2:once"];
 
 /// Every call of a run fails: the first of each function of the driver in every way, later ones in one of
 /// them, in turn.
-fn every_call(settings: &[(&str, &str)]) {
+fn every_call(precision: &str, nj: usize, settings: &[(&str, &str)]) {
     let Some(driver) = driver() else {
         return;
     };
-    let set = set(700, 90, 1e-4);
+    let set = set(nj, 90, 1e-4);
     let input = input(&set);
     let common = [
-        &[("KIRIN_PRECISION", "double"), ("KIRIN_NPIPES", "49")],
+        &[("KIRIN_PRECISION", precision), ("KIRIN_NPIPES", "49")],
         settings,
     ]
     .concat();
@@ -145,7 +145,7 @@ fn every_call(settings: &[(&str, &str)]) {
             // Other digits come from the CPU, which is told. What fails after the last block, or is
             // tried again with success, or leaves other devices, may pass in silence.
             let least = usize::from(run.out != whole.out);
-            right(&run, &set, "double", least..=1, &case);
+            right(&run, &set, precision, least..=1, &case);
             // A lost device takes nothing back, nor does a call that fails to.
             let gives_back = ["Free", "Destroy", "Unload", "Release", "PushCurrent"];
             if code.ends_with(":once") && !gives_back.iter().any(|c| call.contains(c)) {
@@ -157,12 +157,23 @@ fn every_call(settings: &[(&str, &str)]) {
 
 #[test]
 fn any_call_fails_on_one_device() {
-    every_call(&[("KIRIN_PREDICTOR", "host"), ("KIRIN_JOIN", "device")]);
+    every_call(
+        "double",
+        700,
+        &[("KIRIN_PREDICTOR", "host"), ("KIRIN_JOIN", "device")],
+    );
+}
+
+/// The roots of a device are measured when it is opened, but for double precision.
+#[test]
+fn any_call_fails_where_roots_are_measured() {
+    every_call("mixed", 70, &[]);
 }
 
 #[test]
 fn any_call_fails_on_one_of_two_devices() {
-    every_call(&[("FAKE_CUDA_DEVICES", "2"), ("KIRIN_DEVICES", "all")]);
+    let two = [("FAKE_CUDA_DEVICES", "2"), ("KIRIN_DEVICES", "all")];
+    every_call("double", 700, &two);
 }
 
 /// Memory for a first block but not for what follows.

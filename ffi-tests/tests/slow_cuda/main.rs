@@ -1,5 +1,7 @@
 //! The CUDA backend on the fake driver: what is tried many times, with every kernel, or under sanitizers.
 
+#[path = "../cuda/accuracy.rs"]
+mod accuracy;
 #[path = "../cuda/bits.rs"]
 mod bits;
 #[path = "../cuda/close.rs"]

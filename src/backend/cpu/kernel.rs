@@ -79,6 +79,12 @@ pub fn samples<T: Real>(first: usize) -> [T; PAGE] {
     })
 }
 
+/// What approximate reciprocal roots of some numbers, times the exact roots, add up to.
+pub fn products<T: Real>(x: &[T], reciprocal_roots: &[T]) -> f64 {
+    let product = |(x, y): (&T, &T)| y.to_f64() * x.to_f64().sqrt();
+    x.iter().zip(reciprocal_roots).map(product).sum()
+}
+
 /// The mean of [`Simd::refine`]'s result times the root; 1 if it were exact.
 ///
 /// A Newton step from a 12-bit estimate is too small by half an ulp on average, an error that does not
@@ -103,9 +109,7 @@ impl<S: Simd> Work for MeanRoot<S> {
                 }
                 at += S::LANES;
             }
-            for (x, y) in x.iter().zip(&y) {
-                sum += y.to_f64() * x.to_f64().sqrt();
-            }
+            sum += products(&x, &y);
         }
         // Double precision has no such bias; the measured mean would only add its rounding error.
         const DIGITS: f64 = (1u64 << 40) as f64;

@@ -30,6 +30,7 @@ use super::irregular::IrregularForce;
 use super::regular::RegularForce;
 use crate::process::settings::{InstructionSet, Precision, Settings};
 
+pub use self::kernel::{SAMPLES, products, samples};
 pub use self::pool::Pool;
 pub use self::threads::threads;
 

@@ -42,6 +42,8 @@ unsafe impl Plain for u32 {}
 unsafe impl Plain for u64 {}
 // SAFETY: numbers.
 unsafe impl Plain for f64 {}
+// SAFETY: numbers.
+unsafe impl Plain for f32 {}
 // SAFETY: an array of such.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
@@ -132,7 +134,7 @@ plain! {
 }
 plain! {
     /// Arguments of `force_*`, `join_sums` and `nearest_neighbours`.
-    ForceArgs: 240 {
+    ForceArgs: 256 {
         j: Sources,
         particles: Pointer,
         order: Pointer,
@@ -145,12 +147,23 @@ plain! {
         joining: Joining,
         deciding: Deciding,
         redone: Pointer,
+        root: f64,
+        inverse_root: f64,
         done: Pointer,
         nj: u64,
         ti: f64,
         ni: u32,
         pages: u32,
         parts: u32,
+        minus_three: f32,
+    }
+}
+plain! {
+    /// Arguments of `reciprocal_roots`.
+    RootArgs: 24 {
+        x: Pointer,
+        y: Pointer,
+        count: u32,
         unused: u32,
     }
 }

@@ -30,8 +30,8 @@ use crate::process::settings::{BackendChoice, Devices, Precision, Settings};
 use crate::process::{allocation, ranks};
 
 pub use self::driver::{Device, devices};
-pub use self::plan::LaunchPlan;
 pub use self::plan::chip::Conditions;
+pub use self::plan::{LaunchPlan, Limit};
 
 /// What memory of the host is for, in messages.
 const PURPOSE: &str = "the results of a block";

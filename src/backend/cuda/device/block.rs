@@ -147,13 +147,15 @@ impl DeviceQueue {
                 farthest: self.farthest(),
             },
             redone: self.redone.address(),
+            root: self.root,
+            inverse_root: 1.0 / self.root,
             done: if last { self.done.address() } else { 0 },
             nj: job.nj as u64,
             ti: job.ti,
             ni: ni as u32,
             pages: job.pages as u32,
             parts: plan.parts as u32,
-            unused: 0,
+            minus_three: (-3.0 / (self.root * self.root)) as f32,
         };
 
         self.upload.send(&self.stream)?;

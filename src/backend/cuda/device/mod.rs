@@ -3,6 +3,7 @@
 mod block;
 mod lists;
 mod plans;
+mod roots;
 pub mod store;
 pub mod units;
 mod upload;
@@ -67,6 +68,8 @@ pub struct DeviceQueue {
     pub device: &'static Device,
     lease: Lease,
     precision: Precision,
+    /// The mean of the kernels' reciprocal root, times the root.
+    root: f64,
     split: bool,
     stream: Stream,
     store: Store,
@@ -150,6 +153,7 @@ impl DeviceQueue {
             device,
             lease,
             precision,
+            root: 1.0,
             split: settings.split,
             stream,
             store: Store::default(),
@@ -172,7 +176,17 @@ impl DeviceQueue {
         // A driver that takes no kernels is better known now.
         let advance = format!("advance_{precision}");
         queue.kernel(&current, Module::Forces(precision), advance)?;
-        Ok(queue)
+        match queue.measure_root(&current) {
+            Ok(()) => Ok(queue),
+            Err(failure) => {
+                // To give anything back to a device that does not answer may take for ever, and so may opening it again.
+                if failure.is_hang() {
+                    device.give_up();
+                    queue.abandon();
+                }
+                Err(failure)
+            }
+        }
     }
 
     fn kernel(&mut self, current: &Current<'_>, module: Module, name: String) -> Result<Kernel> {

@@ -108,6 +108,8 @@ pub struct Device {
     pub clock: f64,
     /// Whether kernels that take long are ended, the device having a display.
     pub is_watched: bool,
+    /// The mean of its approximate reciprocal root, times the root, once it was measured.
+    pub root: OnceCell<f64>,
     /// Whether it reads and writes memory of the host.
     maps: bool,
     /// Why it did not even tell what it is.
@@ -212,6 +214,7 @@ impl Device {
             clock: f64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?) * 1e-6,
             is_watched: attribute(Attribute::CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT)? != 0,
             maps: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY)? != 0,
+            root: OnceCell::new(),
             broken: None,
             device,
             usage: Lock::default(),
@@ -231,6 +234,7 @@ impl Device {
             clock: 0.0,
             is_watched: false,
             maps: false,
+            root: OnceCell::new(),
             broken: Some(why),
             device: 0,
             usage: Lock::default(),
@@ -275,6 +279,11 @@ impl Device {
     pub fn mark_failed(&self) {
         self.failed.store(true, Ordering::Relaxed);
         self.missed.store(true, Ordering::Relaxed);
+    }
+
+    /// Does not use the device again; unlike after [`Device::mark_failed`] it is still to be told.
+    pub fn give_up(&self) {
+        self.failed.store(true, Ordering::Relaxed);
     }
 
     /// Whether nobody was told yet that others compute without the device.

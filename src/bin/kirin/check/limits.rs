@@ -106,6 +106,8 @@ impl Quantity {
 /// The largest value that a precision may have in a scene of `n` particles.
 pub fn limit(precision: &str, scene: Scene, n: usize, quantity: Quantity) -> Option<f64> {
     let promised = matches!(precision, "mixed" | "double");
+    // The fewer terms, the less do their errors cancel.
+    let few_terms = (4096.0 / n as f64).powf(0.25).max(1.0);
     if quantity.is_count() {
         return promised.then_some(0.0);
     }
@@ -121,10 +123,9 @@ pub fn limit(precision: &str, scene: Scene, n: usize, quantity: Quantity) -> Opt
             _ => None,
         },
         ("mixed", _) => match quantity {
-            // The fewer terms, the less do their errors cancel.
-            AccRms => Some(1e-7 * (4096.0 / n as f64).powf(0.25).max(1.0)),
+            AccRms => Some(1e-7 * few_terms),
             JerkRms => Some(5e-7),
-            PotRms => Some(4e-8),
+            PotRms => Some(4e-8 * few_terms),
             AccMax | JerkOfTerms | PotMax => Some(1e-5),
             _ => None,
         },
