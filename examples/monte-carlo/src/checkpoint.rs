@@ -1,7 +1,7 @@
 //! A run as a snapshot, and back with the same bits on any number of ranks.
 //!
 //! ```text
-//! monte-carlo.settings THETA_MAX GAMMA RADIUS SEED
+//! monte-carlo.settings THETA_MAX GAMMA RADIUS ENCOUNTERS SEED
 //! monte-carlo.past TIME STEPS N0 E0 T_RH0
 //! monte-carlo.ledger ESCAPERS MASS ENERGY COLLIDED SHARED
 //! monte-carlo.model NAME
@@ -70,13 +70,17 @@ impl Checkpoint {
             theta_max,
             gamma,
             radius,
+            encounters,
             seed,
         } = settings;
         let ledger = &past.ledger;
         let mut run = vec![
             (
                 SETTINGS,
-                format!("{} {seed}", exact(&[*theta_max, *gamma, *radius])),
+                format!(
+                    "{} {encounters} {seed}",
+                    exact(&[*theta_max, *gamma, *radius])
+                ),
             ),
             (
                 PAST,
@@ -158,6 +162,7 @@ impl Checkpoint {
             theta_max: line.word()?,
             gamma: line.word()?,
             radius: line.word()?,
+            encounters: line.word()?,
             seed: line.word()?,
         };
         line.end()?;

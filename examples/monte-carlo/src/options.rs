@@ -57,6 +57,10 @@ pub struct Options {
     /// Deflection in the encounters of one step, in radians [default: 1]
     #[arg(long, value_name = "ANGLE", value_parser = number)]
     pub theta_max: Option<f64>,
+    /// Encounters of each star in a step, which share its duration; the paper has one, which falls short where the
+    /// step is long [default: 1]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub encounters: Option<u32>,
     /// Factor of N in the Coulomb logarithm [default: 0.1]
     #[arg(long, value_parser = number)]
     pub gamma: Option<f64>,
@@ -113,6 +117,7 @@ impl Options {
                 theta_max: self.theta_max.unwrap_or(default.theta_max),
                 gamma: self.gamma.unwrap_or(default.gamma),
                 radius: self.stellar_radius.unwrap_or(default.radius),
+                encounters: self.encounters.unwrap_or(default.encounters),
                 seed: self.start.seed(),
             });
         };
@@ -120,6 +125,11 @@ impl Options {
             ("theta-max", self.theta_max, saved.theta_max),
             ("gamma", self.gamma, saved.gamma),
             ("stellar-radius", self.stellar_radius, saved.radius),
+            (
+                "encounters",
+                self.encounters.map(f64::from),
+                f64::from(saved.encounters),
+            ),
         ] {
             if given.is_some_and(|value| value != saved) {
                 let why = format!("--{name} is not the {saved} that the input was made with");

@@ -181,6 +181,7 @@ impl Summary {
             "model": self.model,
             "seed": self.settings.seed,
             "theta_max": self.settings.theta_max,
+            "encounters": self.settings.encounters,
             "gamma": self.settings.gamma,
             "stellar_radius": self.settings.radius,
             "n0": self.start.0,

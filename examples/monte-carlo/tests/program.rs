@@ -36,7 +36,16 @@ fn any_number_of_ranks_and_threads_gives_the_same_file() {
 /// With escapes and collisions, by which bins go from rank to rank.
 #[test]
 fn a_run_goes_on_on_another_number_of_ranks() {
-    let folder = Folder::new("mc-resume");
+    goes_on_on_another_number_of_ranks("1");
+}
+
+#[test]
+fn a_run_with_several_encounters_a_step_goes_on_too() {
+    goes_on_on_another_number_of_ranks("3");
+}
+
+fn goes_on_on_another_number_of_ranks(encounters: &str) {
+    let folder = Folder::new(&format!("mc-resume-{encounters}"));
     let [whole, half, rest] = ["whole.txt", "half.txt", "rest.txt"].map(|f| folder.file(f));
     let start = [
         "--n",
@@ -45,6 +54,8 @@ fn a_run_goes_on_on_another_number_of_ranks() {
         "1e-4",
         "--mass-function",
         "kroupa",
+        "--encounters",
+        encounters,
     ];
     let run = |more: &[&str]| PROGRAM.succeed(&[&start[..], more].concat());
     run(&["--steps", "120", "--output", &whole]);
@@ -123,6 +134,7 @@ fn bad_input_is_refused_with_the_reason() {
         (&["--n", "99"][..], "100 at least"),
         (&["--n", "1000", "--model", "collision"], "equilibrium"),
         (&["--n", "1000", "--theta-max", "0"], "--theta-max"),
+        (&["--n", "1000", "--encounters", "0"], "--encounters"),
         (&["--input", "/no/such/file"], "/no/such/file"),
         (&["--w0", "20", "--model", "king"], "--w0"),
         (&["--t-end", "0", "--n", "200"], "--t-end"),
