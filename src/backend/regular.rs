@@ -354,22 +354,35 @@ impl<'a> Pair<'a> {
     #[inline(always)]
     pub fn new(sources: &Sources, j: usize, target: &'a Target) -> Self {
         let r = difference(&sources.x(j), &target.x);
+        let v = difference(&sources.v(j), &target.v);
+        Self::of(r, v, sources.m(j), target)
+    }
+
+    /// A source of mass `m` at r and v from a target.
+    #[inline(always)]
+    pub fn of(r: [f64; 3], v: [f64; 3], m: f64, target: &'a Target) -> Self {
+        let r2 = square(&r);
         Self {
             r,
-            v: difference(&sources.v(j), &target.v),
-            r2: square(&r),
-            m: sources.m(j),
+            v,
+            r2,
+            m,
             target,
         }
+    }
+
+    /// The square of the distance, or of that a regular step ahead where it is less.
+    #[inline(always)]
+    pub fn least(&self) -> f64 {
+        let dtr = self.target.dtr;
+        let ahead = [0, 1, 2].map(|k| self.r[k] + dtr * self.v[k]);
+        self.r2.min(square(&ahead))
     }
 
     /// Whether it is a neighbour, now or a regular step ahead.
     #[inline(always)]
     pub fn is_near(&self, criterion: Criterion) -> bool {
-        let dtr = self.target.dtr;
-        let ahead = [0, 1, 2].map(|k| self.r[k] + dtr * self.v[k]);
-        let bound = criterion.bound(self.target.h2, self.m);
-        (self.r2 < bound) | (square(&ahead) < bound)
+        self.least() < criterion.bound(self.target.h2, self.m)
     }
 
     /// Adds the force; none at no distance.

@@ -11,18 +11,32 @@ use std::ops::Range;
 use super::super::kernel::{reread, splat3};
 use super::super::simd::{Real, Simd, Sums, leading};
 use super::tile::Tile;
-use crate::backend::regular::{Criterion, Target};
+use crate::backend::regular::{Criterion, Pair, Target};
 use crate::backend::scaling::FARTHEST;
 use crate::grape::jmemory::{PAGE, PageArray};
 
 /// Slots of a tile, a bit each.
 pub type Slots = [u64; PAGE / 64];
 
+/// Slots of a tile, one by one, and room for what is written behind the last.
+pub type Listed = [u16; PAGE + FORESEEN];
+
+/// Slots of a word that are listed without asking how many there are.
+pub const FORESEEN: usize = 2;
+
 /// Neighbours in the loop are those with s below (1 + `DOUBT`) h2 + `ABSOLUTE` e^2, where e is the absolute error of a
 /// distance: sqrt(h2) + e squared is less, by 2 e sqrt(h2) <= t h2 + e^2 / t with t = 1 / 4096 and another
 /// t for what is rounded relative to s.
-const DOUBT: f64 = 1.0 / 2048.0;
+///
+/// Where nothing moves far in dtr, the loop takes |r|^2 + 2 dtr (r.v), which is less than |r + dtr v|^2 and takes two
+/// operations instead of six. Of what it takes for neighbours by that, r is up to sqrt(h2) + 2 w, where w is the
+/// farthest way, and the same argument gives 2 t h2 and `ON_THE_WAY` w^2.
+const DOUBT: f64 = 1.0 / 512.0;
 const ABSOLUTE: f64 = 4200.0;
+const ON_THE_WAY: f64 = 1.0 / 128.0;
+
+/// Nothing moves far if w is below sqrt(h2) times this: then hardly more are looked at again than are neighbours.
+const FAR: f64 = 1.0;
 
 /// What an element type loses.
 struct Errors {
@@ -105,21 +119,54 @@ impl<T: Real> Scaled<T> {
         }
     }
 
-    /// Beyond which s a source of a tile is no neighbour and not close, and below which it is one for certain: each a
-    /// factor of h2 and mass, or 1, and a constant.
+    /// What the sources of a tile are compared with.
     #[inline(always)]
-    fn bounds(&self, tile: &Tile<T>, criterion: Criterion) -> [(f64, f64); 2] {
+    fn bounds(&self, tile: &Tile<T>, criterion: Criterion) -> Bounds {
         let error = self.errors[0] + self.errors[1] * (self.speed + tile.fastest);
         let absolute = ABSOLUTE * error * error;
+        // `fastest` is that of a component.
+        let way = self.dtr.to_f64() * (self.speed + 2.0 * tile.fastest);
         let h2 = match criterion {
             Criterion::Radius => self.h2,
             Criterion::MassAndRadius => self.h2 * tile.unit,
         };
-        [
-            (h2 * (1.0 + DOUBT), absolute + self.closest2),
-            (h2 * (1.0 - DOUBT), -absolute),
-        ]
+        let far = way * way > FAR * FAR * h2;
+        let on_the_way = if far { 0.0 } else { ON_THE_WAY * way * way };
+        let possible = (h2 * (1.0 + DOUBT), absolute + self.closest2);
+        Bounds {
+            far,
+            in_the_loop: (possible.0, possible.1 + on_the_way),
+            possible,
+            certain: (h2 * (1.0 - DOUBT), -absolute),
+        }
     }
+}
+
+impl<T: Real> Scaled<T> {
+    /// A source as the loop sees it.
+    #[inline(always)]
+    pub fn pair<'a>(&self, tile: &Tile<T>, slot: usize, target: &'a Target) -> Pair<'a> {
+        let difference = |column: &PageArray<T>, own: T| column[slot].to_f64() - own.to_f64();
+        let mut r = [0.0; 3];
+        let mut v = [0.0; 3];
+        for k in 0..3 {
+            r[k] = difference(&tile.x[k], self.x[k]) + difference(&tile.x_low[k], self.x_low[k]);
+            v[k] = difference(&tile.v[k], self.v[k]);
+        }
+        Pair::of(r, v, tile.m[slot].to_f64() * tile.unit, target)
+    }
+}
+
+/// What the sources of a tile are compared with: a factor of their mass, or 1, and a constant.
+struct Bounds {
+    /// Whether something may move far.
+    far: bool,
+    /// Beyond which s, or what the loop takes for it, a source is no neighbour, and not close.
+    in_the_loop: (f64, f64),
+    /// The same for s itself.
+    possible: (f64, f64),
+    /// Below which it is a neighbour for certain.
+    certain: (f64, f64),
 }
 
 /// Sums over the sources of one leaf that cannot be neighbours.
@@ -134,9 +181,12 @@ pub struct Leaf {
 pub struct Notes<T> {
     /// Those that were left out. Only the words of the leaf are written.
     pub left_out: Slots,
-    /// The smaller of the squares of their distances, now and a step ahead.
-    least: PageArray<T>,
-    /// What is a neighbour for certain.
+    /// The same one by one, once they are listed.
+    pub slots: Listed,
+    /// The squares of their distances, or the smaller of these now and a step ahead.
+    pub least: PageArray<T>,
+    /// The [`Bounds`] of s.
+    possible: (f64, f64),
     certain: (f64, f64),
 }
 
@@ -144,22 +194,36 @@ impl<T: Copy + Default> Default for Notes<T> {
     fn default() -> Self {
         Self {
             left_out: Slots::default(),
+            slots: [0; PAGE + FORESEEN],
             least: PageArray::default(),
+            possible: (0.0, 0.0),
             certain: (0.0, 0.0),
         }
     }
 }
 
-impl<T: Real> Notes<T> {
-    /// Whether the source in a slot that was left out is a neighbour for certain.
+/// What s says of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is a neighbour.
+    Neighbour,
+    /// It is none, and not close.
+    Other,
+    /// More digits are needed.
+    Unclear,
+}
+
+impl<T> Notes<T> {
+    /// The verdict on a source with this [`Tile::factor`].
     #[inline(always)]
-    pub fn is_certain(&self, tile: &Tile<T>, criterion: Criterion, slot: usize) -> bool {
-        let (h2, constant) = self.certain;
-        let m = match criterion {
-            Criterion::Radius => 1.0,
-            Criterion::MassAndRadius => tile.m[slot].to_f64(),
-        };
-        self.least[slot].to_f64() < m * h2 + constant
+    pub fn verdict(&self, factor: f64, s: f64) -> Verdict {
+        if s < factor * self.certain.0 + self.certain.1 {
+            Verdict::Neighbour
+        } else if s > factor * self.possible.0 + self.possible.1 {
+            Verdict::Other
+        } else {
+            Verdict::Unclear
+        }
     }
 }
 
@@ -174,14 +238,16 @@ pub fn regular<S: Simd, const SPLIT: bool>(
     range: Range<usize>,
     notes: &mut Notes<S::T>,
 ) -> Leaf {
-    let [(h2, constant), certain] = target.bounds(tile, criterion);
-    notes.certain = certain;
+    let bounds = target.bounds(tile, criterion);
+    (notes.possible, notes.certain) = (bounds.possible, bounds.certain);
+    let (h2, constant) = bounds.in_the_loop;
     let zero = s.splat(S::T::default());
     let spread = Spread::<S, SPLIT> {
         x: splat3(s, &target.x),
         x_low: splat3(s, &target.x_low),
         v: splat3(s, &target.v),
         dtr: s.splat(target.dtr),
+        twice_dtr: s.splat(S::T::from_f64(2.0 * target.dtr.to_f64())),
         h2: s.splat(S::T::from_f64(h2)),
         // Rounding must not make the bound less.
         constant: s.splat(S::T::from_f64(match criterion {
@@ -199,9 +265,11 @@ pub fn regular<S: Simd, const SPLIT: bool>(
         jerk: [zero; 3],
         any: 0,
     };
-    match criterion {
-        Criterion::Radius => pass.over::<false>(&spread, range),
-        Criterion::MassAndRadius => pass.over::<true>(&spread, range),
+    match (criterion, bounds.far) {
+        (Criterion::Radius, false) => pass.over::<false, false>(&spread, range),
+        (Criterion::Radius, true) => pass.over::<false, true>(&spread, range),
+        (Criterion::MassAndRadius, false) => pass.over::<true, false>(&spread, range),
+        (Criterion::MassAndRadius, true) => pass.over::<true, true>(&spread, range),
     }
     let [x, y, z] = pass.acc;
     let [jx, jy, jz] = pass.jerk;
@@ -217,6 +285,7 @@ struct Spread<S: Simd, const SPLIT: bool> {
     x_low: [S::V; 3],
     v: [S::V; 3],
     dtr: S::V,
+    twice_dtr: S::V,
     h2: S::V,
     constant: S::V,
     minus_three: S::V,
@@ -262,71 +331,86 @@ struct Pass<'a, S: Simd, const SPLIT: bool> {
 
 impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
     #[inline(always)]
-    fn over<const BY_MASS: bool>(&mut self, target: &Spread<S, SPLIT>, range: Range<usize>) {
+    fn over<const BY_MASS: bool, const FAR: bool>(
+        &mut self,
+        target: &Spread<S, SPLIT>,
+        range: Range<usize>,
+    ) {
         assert!(
             range.end <= PAGE && range.start.is_multiple_of(64) && range.end.is_multiple_of(64)
         );
         for word in range.start / 64..range.end / 64 {
-            let mut left_out = 0;
+            let mut beyond = 0;
             let mut lane = 0;
             while lane < 64 {
                 let at = word * 64 + lane;
-                let target = match S::MANY_REGISTERS {
-                    true => target,
-                    // Sums and terms take all registers; the target comes from memory.
-                    false => reread(target),
-                };
+                // Sums and terms take all registers; the target comes from memory.
+                let target = reread(target);
                 // SAFETY: the lanes divide 64, and the words the tile.
-                let bits = unsafe { self.add::<BY_MASS>(target, at) };
-                left_out |= u64::from(bits) << lane;
+                let bits = unsafe { self.add::<BY_MASS, FAR>(target, at) };
+                beyond |= u64::from(bits) << lane;
                 lane += S::LANES;
             }
-            self.notes.left_out[word] = left_out;
-            self.any |= left_out;
+            self.notes.left_out[word] = !beyond;
+            self.any |= !beyond;
         }
     }
 
-    /// Adds the slots from `at` on, and tells which were left out.
+    /// Adds the slots from `at` on, and tells which were added.
     ///
     /// # Safety
     ///
     /// `at + LANES <= PAGE`.
     #[inline(always)]
-    unsafe fn add<const BY_MASS: bool>(&mut self, target: &Spread<S, SPLIT>, at: usize) -> u32 {
+    unsafe fn add<const BY_MASS: bool, const FAR: bool>(
+        &mut self,
+        target: &Spread<S, SPLIT>,
+        at: usize,
+    ) -> u32 {
         let s = self.s;
         // SAFETY: passed on.
         let (r, r2) = unsafe { target.distance(s, self.tile, at) };
         let estimate = s.estimate(r2);
         let mut v = target.v;
-        let mut ahead = r;
-        for k in 0..3 {
+        for (k, v) in v.iter_mut().enumerate() {
             // SAFETY: passed on.
-            v[k] = s.sub(unsafe { s.load(&self.tile.v[k], at) }, v[k]);
-            ahead[k] = s.fma(target.dtr, v[k], r[k]);
+            *v = s.sub(unsafe { s.load(&self.tile.v[k], at) }, *v);
         }
-        let least = s.min(square(s, &ahead), r2);
+        let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
+        let ahead = match FAR {
+            true => {
+                let mut ahead = r;
+                for (ahead, v) in ahead.iter_mut().zip(v) {
+                    *ahead = s.fma(target.dtr, v, *ahead);
+                }
+                square(s, &ahead)
+            }
+            false => s.fma(target.twice_dtr, rv, r2),
+        };
+        let least = s.min(ahead, r2);
         // SAFETY: passed on.
         let m = unsafe { s.load(&self.tile.m, at) };
         let bound = match BY_MASS {
             true => s.fma(m, target.h2, target.constant),
             false => target.constant,
         };
-        let near = s.le(least, bound);
+        // Not `near`: what is beyond is left by an operation that has a mask at no cost.
+        let beyond = s.le(bound, least);
         // SAFETY: passed on.
-        unsafe { s.store(&mut self.notes.least, at, least) };
-        let y = s.select(near, s.splat(S::T::default()), s.refine(r2, estimate));
+        unsafe { s.store(&mut self.notes.least, at, if FAR { least } else { r2 }) };
+        let zero = s.splat(S::T::default());
+        let y = s.select(beyond, s.refine(r2, estimate), zero);
         let m_r = s.mul(m, y);
         let y2 = s.mul(y, y);
         let m_r3 = s.mul(m_r, y2);
         self.pot = s.add(self.pot, m_r);
-        let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
         // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
         let rv = s.mul(s.mul(rv, target.minus_three), y2);
         for k in 0..3 {
             self.acc[k] = s.fma(m_r3, r[k], self.acc[k]);
             self.jerk[k] = s.fma(m_r3, s.fma(rv, r[k], v[k]), self.jerk[k]);
         }
-        s.bits(near)
+        s.bits(beyond)
     }
 }
 
@@ -340,13 +424,14 @@ pub fn potential<S: Simd, const SPLIT: bool>(
     range: Range<usize>,
     left_out: &mut Slots,
 ) -> Leaf {
-    let [(_, closest2), _] = target.bounds(tile, Criterion::Radius);
+    let (_, closest2) = target.bounds(tile, Criterion::Radius).possible;
     let zero = s.splat(S::T::default());
     let spread = Spread::<S, SPLIT> {
         x: splat3(s, &target.x),
         x_low: splat3(s, &target.x_low),
         v: [zero; 3],
         dtr: zero,
+        twice_dtr: zero,
         h2: zero,
         constant: s.splat(S::T::from_f64(closest2)),
         minus_three: zero,
@@ -361,14 +446,14 @@ pub fn potential<S: Simd, const SPLIT: bool>(
             let at = word * 64 + lane;
             // SAFETY: the lanes divide 64, and the words the tile.
             let ((_, r2), m) = unsafe { (spread.distance(s, tile, at), s.load(&tile.m, at)) };
-            let near = s.le(r2, spread.constant);
-            let y = s.select(near, zero, s.refine(r2, s.estimate(r2)));
+            let beyond = s.le(spread.constant, r2);
+            let y = s.select(beyond, s.refine(r2, s.estimate(r2)), zero);
             pot = s.fma(m, y, pot);
-            bits |= u64::from(s.bits(near)) << lane;
+            bits |= u64::from(s.bits(beyond)) << lane;
             lane += S::LANES;
         }
-        *left_out = bits;
-        any |= bits;
+        *left_out = !bits;
+        any |= !bits;
     }
     Leaf {
         sums: s.sums([zero, zero, zero, pot, zero, zero, zero]),

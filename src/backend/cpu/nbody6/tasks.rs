@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::super::division::Task;
-use super::super::simd::{Simd, Work};
+use super::super::simd::{Real, Simd, Work};
 use super::super::tile::factors;
-use super::kernel::{self, Notes, Scaled, Slots};
+use super::kernel::{self, FORESEEN, Listed, Notes, Scaled, Slots, Verdict};
 use super::tile::Tile;
 use crate::backend::regular::{Block, PURPOSE, Pair, Regular, Sums, Target, potential_of};
 use crate::backend::scaling::Units;
@@ -16,6 +16,9 @@ use crate::process::allocation;
 
 /// Vectors of one leaf.
 const LEAF_VECTORS: usize = 32;
+
+/// Targets that go through the tiles together: few enough for the first cache beside a tile.
+const TOGETHER: usize = 64;
 
 /// What the tasks of a block share.
 pub struct Shared<'a, S: Simd, const SPLIT: bool, const POTENTIAL: bool> {
@@ -88,37 +91,43 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Work for Compute<'_, S, 
             ..
         } = part;
         let minus_three = -3.0 / (shared.root * shared.root);
-        let (mut step, mut waiting) = (0, 0);
-        for page in task.pages.clone() {
-            let tile = &*shared.tiles[page];
-            let slots = (sources.len() - page * PAGE).min(PAGE);
-            let [ax, ay, az, pot, jx, jy, jz, _] = factors(&Units::PLAIN, tile.unit, shared.root);
-            let factors = [ax, ay, az, -pot, jx, jy, jz];
-            for begin in (0..slots).step_by(leaf::<S>()) {
-                let range = begin..slots.min(begin + leaf::<S>());
-                let leaf = Leaf {
-                    shared,
-                    tile,
-                    first: page * PAGE,
-                    range,
-                };
-                let joins = usize::from(steps.joins[step]);
-                let stacks = stacks.chunks_exact_mut(steps.depth);
-                let each = targets.iter().zip(&*scaled).zip(&mut *results).zip(stacks);
-                for (((target, scaled), result), stack) in each {
-                    let mut sums =
-                        leaf.sums(target, scaled, minus_three, &factors, notes, result)?;
-                    for left in stack[waiting - joins..waiting].iter().rev() {
-                        sums = left.join(sums);
+        let groups = targets.chunks(TOGETHER).zip(scaled.chunks(TOGETHER));
+        let answers = results.chunks_mut(TOGETHER);
+        let answers = answers.zip(stacks.chunks_mut(TOGETHER * steps.depth));
+        for ((targets, scaled), (results, stacks)) in groups.zip(answers) {
+            let (mut step, mut waiting) = (0, 0);
+            for page in task.pages.clone() {
+                let tile = &*shared.tiles[page];
+                let slots = (sources.len() - page * PAGE).min(PAGE);
+                let [ax, ay, az, pot, jx, jy, jz, _] =
+                    factors(&Units::PLAIN, tile.unit, shared.root);
+                let factors = [ax, ay, az, -pot, jx, jy, jz];
+                for begin in (0..slots).step_by(leaf::<S>()) {
+                    let range = begin..slots.min(begin + leaf::<S>());
+                    let leaf = Leaf {
+                        shared,
+                        tile,
+                        first: page * PAGE,
+                        range,
+                    };
+                    let joins = usize::from(steps.joins[step]);
+                    let stacks = stacks.chunks_exact_mut(steps.depth);
+                    let each = targets.iter().zip(scaled).zip(&mut *results).zip(stacks);
+                    for (((target, scaled), result), stack) in each {
+                        let mut sums =
+                            leaf.sums(target, scaled, minus_three, &factors, notes, result)?;
+                        for left in stack[waiting - joins..waiting].iter().rev() {
+                            sums = left.join(sums);
+                        }
+                        stack[waiting - joins] = sums;
                     }
-                    stack[waiting - joins] = sums;
+                    waiting = waiting + 1 - joins;
+                    step += 1;
                 }
-                waiting = waiting + 1 - joins;
-                step += 1;
             }
-        }
-        for (result, stack) in results.iter_mut().zip(stacks.chunks_exact(steps.depth)) {
-            result.sums = stack[0];
+            for (result, stack) in results.iter_mut().zip(stacks.chunks_exact(steps.depth)) {
+                result.sums = stack[0];
+            }
         }
         Ok(())
     }
@@ -129,7 +138,7 @@ const fn leaf<S: Simd>() -> usize {
     S::LANES * LEAF_VECTORS
 }
 
-impl<T: super::super::simd::Real> Part<T> {
+impl<T: Real> Part<T> {
     /// Begins with targets, and a run of tiles of so many sources.
     fn restart<S: Simd<T = T>, const SPLIT: bool>(
         &mut self,
@@ -180,7 +189,6 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTEN
         notes: &mut Notes<S::T>,
         result: &mut Regular,
     ) -> Result<Sums> {
-        use super::super::simd::Real;
         let Shared { s, block, .. } = *self.shared;
         if !(self.tile.representable && scaled.representable) {
             return self.plainly(target, result);
@@ -204,31 +212,50 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTEN
             *sum *= factor;
         }
         let [ax, ay, az, pot, jx, jy, jz] = sums;
-        let sums = [ax, ay, az, jx, jy, jz, pot];
-        match leaf.left_out {
-            true => Ok(sums.join(self.look_again(target, notes, result)?)),
-            false => Ok(sums),
+        let mut sums = [ax, ay, az, jx, jy, jz, pot];
+        if leaf.left_out {
+            self.look_again(target, scaled, notes, &mut sums, result)?;
         }
+        Ok(sums)
     }
 
-    /// The sums over those that the loop left out and that are no neighbours.
-    #[inline(never)]
+    /// Adds those that the loop left out and that are no neighbours.
+    #[inline(always)]
     fn look_again(
         &self,
         target: &Target,
-        notes: &Notes<S::T>,
+        scaled: &Scaled<S::T>,
+        notes: &mut Notes<S::T>,
+        sums: &mut Sums,
         result: &mut Regular,
-    ) -> Result<Sums> {
-        let mut sums = Sums::default();
-        let criterion = self.shared.block.criterion;
-        for slot in slots(&notes.left_out, &self.range) {
-            if !POTENTIAL && notes.is_certain(self.tile, criterion, slot) {
-                result.note(self.first + slot, self.shared.block.longest)?;
-            } else {
-                self.add(slot, target, &mut sums, result)?;
+    ) -> Result<()> {
+        let (tile, criterion) = (self.tile, self.shared.block.criterion);
+        let count = slots(&notes.left_out, &self.range, &mut notes.slots);
+        for &slot in &notes.slots[..count] {
+            let slot = slot.into();
+            if POTENTIAL {
+                self.add(slot, target, sums, result)?;
+                continue;
+            }
+            let factor = tile.factor(slot, criterion);
+            let mut verdict = notes.verdict(factor, notes.least[slot].to_f64());
+            if verdict != Verdict::Neighbour {
+                // What is in the tile is at hand, and nearly always enough.
+                let pair = scaled.pair(tile, slot, target);
+                verdict = notes.verdict(factor, pair.least());
+                if verdict == Verdict::Other {
+                    pair.add_to(sums);
+                }
+            }
+            match verdict {
+                Verdict::Neighbour => {
+                    result.note(self.first + slot, self.shared.block.longest)?;
+                }
+                Verdict::Unclear => self.add(slot, target, sums, result)?,
+                Verdict::Other => {}
             }
         }
-        Ok(sums)
+        Ok(())
     }
 
     /// The sums in plain double precision.
@@ -270,19 +297,32 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTEN
     }
 }
 
-/// The slots of a range whose bits are set.
+/// Writes the slots of a range whose bits are set, and returns their number.
 #[inline(always)]
-fn slots(bits: &Slots, range: &Range<usize>) -> impl Iterator<Item = usize> {
-    let words = range.start / 64..range.end.div_ceil(64);
-    let end = range.end;
-    words
-        .flat_map(move |word| {
-            let mut left = bits[word];
-            std::iter::from_fn(move || {
-                let bit = left.trailing_zeros() as usize;
+fn slots(bits: &Slots, range: &Range<usize>, to: &mut Listed) -> usize {
+    let mut count = 0;
+    for word in range.start / 64..range.end.div_ceil(64) {
+        let mut left = bits[word];
+        let found = count + left.count_ones() as usize;
+        // Some are written whether they are there or not: how many are is not to be foreseen, and a branch
+        // that is guessed wrong takes longer.
+        loop {
+            for place in &mut to[count..count + FORESEEN] {
+                *place = (word * 64) as u16 + left.trailing_zeros() as u16;
                 left &= left.wrapping_sub(1);
-                (bit < 64).then_some(word * 64 + bit)
-            })
-        })
-        .take_while(move |&slot| slot < end)
+            }
+            if left == 0 {
+                break;
+            }
+            count += FORESEEN;
+        }
+        count = found;
+    }
+    // What is beyond the end has a place in a tile, and no mass.
+    count
+        - to[..count]
+            .iter()
+            .rev()
+            .take_while(|&&slot| usize::from(slot) >= range.end)
+            .count()
 }

@@ -2,7 +2,7 @@
 //! into a high and a low part where the elements are single precision.
 
 use super::super::simd::{Real, Simd, Wide, Work};
-use crate::backend::regular::{Columns, Incoming};
+use crate::backend::regular::{Columns, Criterion, Incoming};
 use crate::backend::scaling::{self, LENGTHS, VELOCITIES};
 use crate::grape::jmemory::{PAGE, PageArray};
 
@@ -35,6 +35,17 @@ impl<T: Copy + Default> Default for Tile<T> {
             unit: 1.0,
             fastest: 0.0,
             representable: true,
+        }
+    }
+}
+
+impl<T: Real> Tile<T> {
+    /// What h2 is multiplied with for the source in a slot.
+    #[inline(always)]
+    pub fn factor(&self, slot: usize, criterion: Criterion) -> f64 {
+        match criterion {
+            Criterion::Radius => 1.0,
+            Criterion::MassAndRadius => self.m[slot].to_f64(),
         }
     }
 }

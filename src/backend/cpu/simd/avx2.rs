@@ -12,12 +12,15 @@ pub struct Avx2<T>(std::marker::PhantomData<T>);
 impl<T> Avx2<T> {
     /// The token, where the processor has the instructions.
     pub fn detect() -> Option<Self> {
-        (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"))
-            .then_some(Self(std::marker::PhantomData))
+        (is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("popcnt"))
+        .then_some(Self(std::marker::PhantomData))
     }
 }
 
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,bmi1,popcnt")]
 fn with_avx2<W: Work>(work: W) -> W::Output {
     work.run()
 }

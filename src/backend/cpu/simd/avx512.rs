@@ -16,12 +16,14 @@ impl<T> Avx512<T> {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma"))
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("popcnt"))
         .then_some(Self(std::marker::PhantomData))
     }
 }
 
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma,bmi1,popcnt")]
 fn with_avx512<W: Work>(work: W) -> W::Output {
     work.run()
 }
