@@ -1,5 +1,5 @@
-//! A GRAPE-6 library as its clients see it, or one of GRAPE-5 ([`Grape5`]): a handful of symbols,
-//! either of the kirin linked into this program or of any library opened by path.
+//! A GRAPE-6 library as its clients see it, one of GRAPE-5 ([`Grape5`]) or one of NBODY6++ ([`Nbody6`]): a handful of
+//! symbols, either of the kirin linked into this program or of any library opened by path.
 //!
 //! The applications under `examples/` and the `kirin` command use the interface
 //! through this type only, so each of them can be pointed at another library.
@@ -13,10 +13,12 @@ use libloading::Library;
 
 mod block;
 mod grape5;
+mod nbody6;
 
 pub use crate::grape::particle::JParticle;
 pub use block::Block;
 pub use grape5::Grape5;
+pub use nbody6::{IrregularBlock, Nbody6, Orbit, RegularBlock};
 
 type Vec3 = [f64; 3];
 type Scalar = unsafe extern "C" fn(*const c_int) -> c_int;

@@ -18,6 +18,8 @@ pub enum Interface {
     Grape6,
     /// GRAPE-5: accelerations and potentials
     Grape5,
+    /// NBODY6++: regular forces with neighbour lists, potentials, irregular forces
+    Nbody6,
 }
 
 /// Options that `bench` and `check` share.

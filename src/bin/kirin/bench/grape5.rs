@@ -2,11 +2,8 @@
 
 use kirin::client::Grape5;
 
-use super::measure::{Case, Measurement, Sample, Size, Walk, repeat};
+use super::measure::{BLOCKS, Case, Measurement, Sample, Size, Walk, repeat};
 use crate::model::{self, Vec3};
-
-/// Blocks that a sample goes round in.
-const BLOCKS: usize = 8;
 
 /// The cluster that samples are taken from.
 #[derive(Default)]

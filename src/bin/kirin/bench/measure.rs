@@ -29,10 +29,14 @@ pub enum Case {
     Load,
     /// set_j_particle of 32 scattered addresses after a force call, with the firsthalf that takes them in
     Update,
+    /// potentials alone, of NBODY6++
+    Potential,
+    /// irregular forces, of NBODY6++
+    Irregular,
 }
 
 impl Case {
-    /// Every case.
+    /// Every case of GRAPE-6.
     const ALL: &[Self] = &[
         Self::Force,
         Self::Nearest,
@@ -47,6 +51,13 @@ impl Case {
         match interface {
             Interface::Grape6 => Self::ALL,
             Interface::Grape5 => &[Self::Force, Self::Load],
+            Interface::Nbody6 => &[
+                Self::Force,
+                Self::Potential,
+                Self::Irregular,
+                Self::Load,
+                Self::Update,
+            ],
         }
     }
 
@@ -59,7 +70,7 @@ impl Case {
     /// system is not worth a measurement.
     pub fn wants(self, ni: Size) -> bool {
         match self {
-            Self::Force | Self::Nearest => true,
+            Self::Force | Self::Nearest | Self::Potential | Self::Irregular => true,
             Self::Predict | Self::Step => ni != Size::Full,
             Self::Load | Self::Update => false,
         }
@@ -119,9 +130,9 @@ pub struct Sample {
 }
 
 /// Blocks that a sample goes round in.
-const BLOCKS: usize = 8;
+pub(super) const BLOCKS: usize = 8;
 /// Addresses written by one operation of the cases without forces.
-const WRITES: usize = 32;
+pub(super) const WRITES: usize = 32;
 /// From block to block of a sample, time advances by this: little enough for a million blocks.
 const TICK: f64 = 1.0 / (1_u64 << 36) as f64;
 
@@ -166,6 +177,9 @@ impl Bench {
         let n = self.stars.len();
         if n == 0 {
             return Err("no cluster is loaded".to_owned());
+        }
+        if !Case::ALL.contains(&what.case) {
+            return Err("GRAPE-6 has no such call".to_owned());
         }
         let size = match what.ni {
             _ if !what.case.is_force() => 1,

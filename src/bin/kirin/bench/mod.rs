@@ -3,12 +3,14 @@
 mod figure;
 mod grape5;
 mod measure;
+mod nbody6;
 mod peak;
 mod run;
 mod table;
 
 pub use self::grape5::Bench5;
 pub use self::measure::{Bench, Case, Measurement, Sample, Size};
+pub use self::nbody6::BenchNbody6;
 pub use self::peak::{Peak, chosen_set, peak};
 pub use self::run::run;
 
@@ -29,6 +31,9 @@ use crate::candidate::{Common, positive};
 ///
 /// Of GRAPE-5 libraries (`--interface grape5`) forces and the load of all j-particles are measured; `full` is one call
 /// for all of them.
+///
+/// Of libraries of NBODY6++ (`--interface nbody6`) these are measured: regular forces (`force`) with about 100 neighbours each, of `full` 1024
+/// in a call; potentials; irregular forces of 100 neighbours; `load`, the sources of the regular force; `update`, stars of the irregular force.
 #[derive(Args)]
 pub struct Options {
     #[command(flatten)]

@@ -30,6 +30,7 @@ pub fn text(document: &Document) -> String {
     let pair = match document.interface {
         Interface::Grape6 => "acceleration, jerk and potential",
         Interface::Grape5 => "acceleration and potential",
+        Interface::Nbody6 => "acceleration, jerk and potential, or what the call has of these,",
     };
     text.push_str(&format!(
         "+-: half the distance between the quartiles. A pair is {pair} of one particle on another.\n{:.1} s.\n",
@@ -58,6 +59,10 @@ fn row(document: &Document, cell: &Cell) -> Vec<String> {
         Case::Load if document.interface == Interface::Grape5 => {
             "set_xmj of all, a particle".to_owned()
         }
+        Case::Load if document.interface == Interface::Nbody6 => "send, a source".to_owned(),
+        Case::Update if document.interface == Interface::Nbody6 => {
+            "set_jp, 32 scattered".to_owned()
+        }
         Case::Load => "set_j_particle, in order".to_owned(),
         Case::Update => "set_j_particle, 32 scattered".to_owned(),
         case => format!("{} ni = {}", describe(case), cell.ni),
@@ -82,6 +87,8 @@ fn describe(case: Case) -> &'static str {
         Case::Predict => "set_ti, force",
         Case::Step => "set_ti, force, update",
         Case::Load | Case::Update => "set_j_particle",
+        Case::Potential => "potential",
+        Case::Irregular => "irregular force",
     }
 }
 

@@ -30,6 +30,18 @@ impl Predicted {
     }
 }
 
+impl Predicted {
+    /// The same as [`Predicted::distances2`], or the squares a time `dtr` later where they are less.
+    pub fn least_distances2(&self, address: usize, dtr: f64) -> impl Iterator<Item = f64> {
+        let (xi, vi) = (self.x[address], self.v[address]);
+        self.x.iter().zip(&self.v).map(move |(x, v)| {
+            let r = [0, 1, 2].map(|k| x[k] - xi[k]);
+            let ahead = [0, 1, 2].map(|k| r[k] + dtr * (v[k] - vi[k]));
+            dot(&r, &r).min(dot(&ahead, &ahead))
+        })
+    }
+}
+
 /// What the force on one particle is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact {
@@ -49,10 +61,21 @@ pub struct Exact {
 
 /// The force of all other particles on the one at `address`.
 pub fn force(stars: &[JParticle], at: &Predicted, address: usize, eps2: f64) -> Exact {
+    force_of(stars, at, address, eps2, |_| true)
+}
+
+/// The force of those other particles that count.
+pub fn force_of(
+    stars: &[JParticle],
+    at: &Predicted,
+    address: usize,
+    eps2: f64,
+    counts: impl Fn(usize) -> bool,
+) -> Exact {
     let mut sum = Exact::default();
     let (xi, vi) = (at.x[address], at.v[address]);
     for (j, p) in stars.iter().enumerate() {
-        if j == address {
+        if j == address || !counts(j) {
             continue;
         }
         let r = [0, 1, 2].map(|k| at.x[j][k] - xi[k]);

@@ -37,7 +37,7 @@ impl Quantity {
     /// Those that libraries of an interface have.
     pub fn of(interface: Interface) -> &'static [Self] {
         match interface {
-            Interface::Grape6 => &Self::ALL,
+            Interface::Grape6 | Interface::Nbody6 => &Self::ALL,
             Interface::Grape5 => &[AccRms, AccMax, AccOfTerms, PotRms, PotMax, NotFinite],
         }
     }

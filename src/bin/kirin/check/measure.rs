@@ -9,11 +9,11 @@ use crate::model::{self, Vec3};
 use crate::worker::CLUSTER;
 
 /// Relative difference below which two distances count as equal.
-const TIE: f64 = 1e-6;
+pub(super) const TIE: f64 = 1e-6;
 /// Particles whose lists are compared.
-const LISTS: usize = 200;
+pub(super) const LISTS: usize = 200;
 /// Longest list asked for: every library that has lists at all holds as many.
-const LONGEST: usize = 100;
+pub(super) const LONGEST: usize = 100;
 /// Errors beyond are all alike.
 const HOPELESS: f64 = 1e30;
 
@@ -223,7 +223,7 @@ pub fn lists(grape: &Grape, scene: &SceneOf) -> Result<Lists, String> {
 }
 
 /// The square of a radius with `count` neighbours within; 0 for none.
-fn radius2(at: &Predicted, address: usize, count: usize) -> f64 {
+pub(super) fn radius2(at: &Predicted, address: usize, count: usize) -> f64 {
     if count == 0 {
         return 0.0;
     }
@@ -238,7 +238,7 @@ fn radius2(at: &Predicted, address: usize, count: usize) -> f64 {
 
 /// Whether the list holds the neighbours within the radius: those for which it matters on
 /// which side of it they are.
-fn is_list(at: &Predicted, address: usize, h2: f64, list: &[i32]) -> bool {
+pub(super) fn is_list(at: &Predicted, address: usize, h2: f64, list: &[i32]) -> bool {
     let mut listed = vec![false; at.x.len()];
     for &label in list {
         match model::address(label).and_then(|a| listed.get_mut(a)) {

@@ -4,11 +4,13 @@ mod exact;
 mod grape5;
 mod limits;
 mod measure;
+mod nbody6;
 mod run;
 mod scene;
 
 pub use self::grape5::forces as forces_of_grape5;
 pub use self::measure::{Forces, Lists, forces, lists};
+pub use self::nbody6::{forces as forces_of_nbody6, lists as lists_of_nbody6};
 pub use self::run::run;
 pub use self::scene::SceneOf;
 
@@ -26,6 +28,9 @@ use crate::candidate::Common;
 ///
 /// Of GRAPE-5 libraries (`--interface grape5`) accelerations and potentials are compared, the latter without the part
 /// m / eps that a particle has in its own.
+///
+/// Of libraries of NBODY6++ (`--interface nbody6`) regular and irregular forces are compared together, all without softening,
+/// and the lists that come with regular forces.
 #[derive(Args)]
 pub struct Options {
     #[command(flatten)]

@@ -63,7 +63,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     // Lists last: few libraries have them in working order, and a crash ends the candidate.
     let interface = options.common.interface;
     let has_lists: &[bool] = match interface {
-        Interface::Grape6 => &[false, true],
+        Interface::Grape6 | Interface::Nbody6 => &[false, true],
         Interface::Grape5 => &[false],
     };
     for &lists in has_lists {

@@ -84,6 +84,41 @@ const STAND_IN_5: &str = r#"
     }
 "#;
 
+/// A library of NBODY6++ whose forces are zero, and which finds no neighbours.
+const STAND_IN_NBODY6: &str = r#"
+    typedef double vector[3];
+    void gpunb_open_(int *nbmax, int *irank) {}
+    void gpunb_close_(void) {}
+    void gpunb_send_(int *nj, double *m, vector *x, vector *v) {}
+    static void zero(vector *a, int ni)
+    {
+        for (int i = 0; i < ni; i++)
+            a[i][0] = a[i][1] = a[i][2] = 0.0;
+    }
+    void gpunb_regf_(int *ni, double *h2, double *dtr, vector *x, vector *v, vector *acc, vector *jrk, double *pot,
+                     int *lmax, int *nbmax, int *list, int *m_flag)
+    {
+        zero(acc, *ni);
+        zero(jrk, *ni);
+        for (int i = 0; i < *ni; i++) {
+            pot[i] = 0.0;
+            list[i * *lmax] = 0;
+        }
+    }
+    void gpupot_(int *irank, int *istart, int *ni, int *n, double *m, vector *x, double *pot) {}
+    void irr_simd_open_(int *nmax, int *lmax, int *rank) {}
+    void irr_simd_close_(int *rank) {}
+    void irr_simd_set_jp_(int *a, double *x, double *v, double *acc2, double *jrk6, double *m, double *t) {}
+    void irr_simd_set_list_(int *a, int *list) {}
+    void irr_simd_firr_vec_(double *ti, int *ni, int *a, vector *acc, vector *jrk, int *nearest)
+    {
+        zero(acc, *ni);
+        zero(jrk, *ni);
+        for (int i = 0; i < *ni; i++)
+            nearest[i] = 0;
+    }
+"#;
+
 /// Compiles the stand-in; `None` where there is no C compiler.
 fn stand_in(folder: &Path, name: &str, options: &[&str]) -> Option<String> {
     compile(folder, name, STAND_IN, options)
@@ -424,6 +459,45 @@ fn libraries_of_grape5_are_measured_and_checked() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     // Forces at two sizes, and the load.
     assert_eq!(json["cells"].as_array().map(Vec::len), Some(3));
+    for figure in column(&json, "cells", 0) {
+        assert!(!figure["ratio"].is_null(), "{figure}");
+    }
+}
+
+#[test]
+fn libraries_of_nbody6_are_measured_and_checked() {
+    let folder = folder("nbody6");
+    let Some(library) = compile(&folder, "zeros6", STAND_IN_NBODY6, &[]) else {
+        return;
+    };
+    let of_nbody6 = |words: &[&str], kirin: &str| {
+        let mut arguments = words.to_vec();
+        arguments.extend(["--interface", "nbody6", "--library", kirin]);
+        arguments.extend(["--library", &library]);
+        document(&folder, &arguments)
+    };
+    let (output, json) = of_nbody6(&QUICK_CHECK, "KIRIN_PRECISION=double kirin");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    let zero = [("forces", "wrong_neighbours"), ("lists", "wrong")];
+    for (kind, count) in zero {
+        for figure in column(&json, "scenes", 0) {
+            assert_eq!(figure[kind][count], 0, "{count} {figure}");
+        }
+        // Every scene has stars with neighbours.
+        for figure in column(&json, "scenes", 1) {
+            assert_ne!(figure[kind][count], 0, "{count} {figure}");
+        }
+    }
+    for figure in column(&json, "scenes", 1) {
+        let rms = figure["forces"]["acc"]["rms"].as_f64();
+        assert!(rms.is_some_and(|rms| (rms - 1.0).abs() < 1e-12), "{rms:?}");
+    }
+    let (output, _) = of_nbody6(&QUICK_CHECK, "KIRIN_PRECISION=mixed kirin");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    let (output, json) = of_nbody6(&QUICK_BENCH, "kirin");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // Regular forces, potentials and irregular forces at two sizes, sources and stars.
+    assert_eq!(json["cells"].as_array().map(Vec::len), Some(8));
     for figure in column(&json, "cells", 0) {
         assert!(!figure["ratio"].is_null(), "{figure}");
     }

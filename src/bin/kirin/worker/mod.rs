@@ -16,10 +16,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use kirin::backend::cpu;
-use kirin::client::{Grape, Grape5};
+use kirin::client::{Grape, Grape5, Nbody6};
 use kirin::process::settings;
 
-use crate::bench::{self, Bench, Bench5};
+use crate::bench::{self, Bench, Bench5, BenchNbody6};
 use crate::candidate::Interface;
 use crate::check;
 use crate::replay::Player;
@@ -48,6 +48,7 @@ pub fn serve() -> Result<ExitCode, String> {
     match library {
         Some(Library::Grape6 { grape, .. }) => drop(grape.close(CLUSTER)),
         Some(Library::Grape5 { grape, .. }) => grape.close(),
+        Some(Library::Nbody6 { library, .. }) => library.close(),
         None => {}
     }
     Ok(ExitCode::SUCCESS)
@@ -77,6 +78,10 @@ enum Library {
         grape: Grape5,
         bench: Bench5,
     },
+    Nbody6 {
+        library: Nbody6,
+        bench: BenchNbody6,
+    },
 }
 
 fn answer(library: &mut Option<Library>, request: Request) -> Result<Reply, String> {
@@ -100,6 +105,17 @@ fn answer(library: &mut Option<Library>, request: Request) -> Result<Reply, Stri
             Request::Peak { seconds } => Reply::Peak(bench::peak(bench::chosen_set(), seconds)),
             Request::Forces(scene) => Reply::Forces(check::forces_of_grape5(grape, &scene)),
             _ => return Err("GRAPE-5 has no such calls".to_owned()),
+        }),
+        Library::Nbody6 { library, bench } => Ok(match request {
+            Request::Load { n, seed } => {
+                bench.load(library, n, seed);
+                Reply::Loaded
+            }
+            Request::Sample(what) => Reply::Sample(bench.sample(library, &what)?),
+            Request::Peak { seconds } => Reply::Peak(bench::peak(bench::chosen_set(), seconds)),
+            Request::Forces(scene) => Reply::Forces(check::forces_of_nbody6(library, &scene)),
+            Request::Lists(scene) => Reply::Lists(check::lists_of_nbody6(library, &scene)),
+            _ => return Err("NBODY6++ has no such calls".to_owned()),
         }),
     }
 }
@@ -136,6 +152,17 @@ fn open(path: Option<&Path>, interface: Interface) -> Result<(Opened, Library), 
             );
             let bench = Bench5::default();
             (opened, Library::Grape5 { grape, bench })
+        }
+        Interface::Nbody6 => {
+            let library = Nbody6::linked_or(path).map_err(|e| e.to_string())?;
+            let opened = describe(
+                library.backend(),
+                library.precision(),
+                Nbody6::LARGEST_BLOCK,
+                [library.is_kirin(), linked],
+            );
+            let bench = BenchNbody6::default();
+            (opened, Library::Nbody6 { library, bench })
         }
     })
 }

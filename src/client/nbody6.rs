@@ -1,0 +1,413 @@
+//! A library of NBODY6++ as its clients see it: regular forces, potentials, and irregular forces.
+
+use std::ffi::{c_char, c_int};
+use std::path::Path;
+
+use libloading::Library;
+
+use super::{ClientError, Vec3, fail, to_int};
+
+/// Entries behind the last one that older libraries write.
+const BEYOND: usize = 8;
+
+type Rank = unsafe extern "C" fn(*const c_int) -> c_int;
+type SetStar = unsafe extern "C" fn(
+    *const c_int,
+    *const f64,
+    *const f64,
+    *const f64,
+    *const f64,
+    *const f64,
+    *const f64,
+) -> c_int;
+
+/// One library of NBODY6++, ready to be called.
+pub struct Nbody6 {
+    open: unsafe extern "C" fn(*const c_int, *const c_int) -> c_int,
+    close: unsafe extern "C" fn() -> c_int,
+    send: unsafe extern "C" fn(*const c_int, *const f64, *mut Vec3, *mut Vec3) -> c_int,
+    regular: Regular,
+    potential: unsafe extern "C" fn(
+        *const c_int,
+        *const c_int,
+        *const c_int,
+        *const c_int,
+        *const f64,
+        *mut Vec3,
+        *mut f64,
+    ) -> c_int,
+    irregular_open: unsafe extern "C" fn(*const c_int, *const c_int, *const c_int) -> c_int,
+    irregular_close: Rank,
+    set_star: SetStar,
+    set_list: unsafe extern "C" fn(*const c_int, *const c_int) -> c_int,
+    irregular: unsafe extern "C" fn(
+        *const f64,
+        *const c_int,
+        *const c_int,
+        *mut Vec3,
+        *mut Vec3,
+        *mut c_int,
+    ) -> c_int,
+    kirin: Option<[unsafe extern "C" fn(c_int) -> *const c_char; 2]>,
+    name: String,
+    _library: Option<Library>,
+}
+
+type Regular = unsafe extern "C" fn(
+    *const c_int,
+    *const f64,
+    *const f64,
+    *mut Vec3,
+    *mut Vec3,
+    *mut Vec3,
+    *mut Vec3,
+    *mut f64,
+    *const c_int,
+    *const c_int,
+    *mut c_int,
+    *const c_int,
+) -> c_int;
+
+/// The particles of a call for regular forces, and the answers.
+#[derive(Clone, Debug, Default)]
+pub struct RegularBlock {
+    ni: usize,
+    longest: usize,
+    /// Positions.
+    pub x: Vec<Vec3>,
+    /// Velocities.
+    pub v: Vec<Vec3>,
+    /// Squares of the neighbour radii.
+    pub h2: Vec<f64>,
+    /// Regular steps: neighbours are looked for so far ahead.
+    pub dtr: Vec<f64>,
+    /// Accelerations.
+    pub acc: Vec<Vec3>,
+    /// Jerks.
+    pub jerk: Vec<Vec3>,
+    /// Positive potentials.
+    pub pot: Vec<f64>,
+    lists: Vec<c_int>,
+}
+
+impl RegularBlock {
+    /// Room for `ni` particles with lists of at most `longest` neighbours. Arrays are longer than that by what
+    /// older libraries write behind the end.
+    pub fn new(ni: usize, longest: usize) -> Self {
+        let room = ni + BEYOND;
+        Self {
+            ni,
+            longest,
+            x: vec![[0.0; 3]; room],
+            v: vec![[0.0; 3]; room],
+            h2: vec![0.0; room],
+            dtr: vec![0.0; room],
+            acc: vec![[0.0; 3]; room],
+            jerk: vec![[0.0; 3]; room],
+            pot: vec![0.0; room],
+            lists: vec![0; room * (longest + 1)],
+        }
+    }
+
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.ni
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ni == 0
+    }
+
+    /// Addresses, from 0, of the neighbours of a particle; none where they are more than the longest list.
+    pub fn list(&self, particle: usize) -> Option<&[c_int]> {
+        let row = &self.lists[particle * (self.longest + 1)..][..=self.longest];
+        row[1..].get(..usize::try_from(row[0]).ok()?)
+    }
+}
+
+/// The stars of a call for irregular forces, and the answers.
+#[derive(Clone, Debug, Default)]
+pub struct IrregularBlock {
+    /// Addresses from 1.
+    addresses: Vec<c_int>,
+    /// Accelerations.
+    pub acc: Vec<Vec3>,
+    /// Jerks.
+    pub jerk: Vec<Vec3>,
+    nearest: Vec<c_int>,
+}
+
+impl IrregularBlock {
+    /// The stars at some addresses, from 0.
+    pub fn new(addresses: &[usize]) -> Self {
+        let room = addresses.len() + BEYOND;
+        Self {
+            addresses: addresses.iter().map(|&a| to_int(a + 1)).collect(),
+            acc: vec![[0.0; 3]; room],
+            jerk: vec![[0.0; 3]; room],
+            nearest: vec![0; room],
+        }
+    }
+
+    /// Address, from 0, of the nearest neighbour of a star; none where it has no neighbours.
+    pub fn nearest(&self, star: usize) -> Option<usize> {
+        usize::try_from(self.nearest[star]).ok()?.checked_sub(1)
+    }
+}
+
+/// What a star moves by, from its time on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Orbit {
+    /// Position.
+    pub x: Vec3,
+    /// Velocity.
+    pub v: Vec3,
+    /// Half of the acceleration.
+    pub aby2: Vec3,
+    /// A sixth of the jerk.
+    pub a1by6: Vec3,
+    /// Mass.
+    pub mass: f64,
+    /// Time.
+    pub t: f64,
+}
+
+impl Nbody6 {
+    /// NBODY6++ asks for the forces on no more particles in one call.
+    pub const LARGEST_BLOCK: usize = 1024;
+
+    /// The kirin that is linked into this program.
+    pub fn linked() -> Self {
+        use crate::abi::*;
+        Self {
+            open: gpunb_open_,
+            close: gpunb_close_,
+            send: gpunb_send_,
+            regular: gpunb_regf_,
+            potential: gpupot_,
+            irregular_open: irr_simd_open_,
+            irregular_close: irr_simd_close_,
+            set_star: irr_simd_set_jp_,
+            set_list: irr_simd_set_list_,
+            irregular: irr_simd_firr_vec_,
+            kirin: Some([kirin_backend, kirin_precision]),
+            name: "kirin (linked)".to_owned(),
+            _library: None,
+        }
+    }
+
+    /// The library at `path`, or where the system's loader finds it.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be loaded, or lacks one of the symbols.
+    pub fn open_library(path: impl AsRef<Path>) -> Result<Self, ClientError> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        // SAFETY: loading a library runs its initialisers; the user named this one to be run.
+        let library = unsafe { Library::new(path) }.map_err(|e| fail(&name, &e))?;
+        /// Looks a symbol up as a function of the field's type.
+        macro_rules! symbol {
+            ($name:literal) => {
+                // SAFETY: NBODY6++ gives each of these names this signature; its own libraries return
+                // nothing, and nothing is looked at.
+                unsafe { library.get(concat!($name, "\0")) }.map(|s| *s)
+            };
+        }
+        let symbol = |e| fail(&name, &e);
+        Ok(Self {
+            open: symbol!("gpunb_open_").map_err(symbol)?,
+            close: symbol!("gpunb_close_").map_err(symbol)?,
+            send: symbol!("gpunb_send_").map_err(symbol)?,
+            regular: symbol!("gpunb_regf_").map_err(symbol)?,
+            potential: symbol!("gpupot_").map_err(symbol)?,
+            irregular_open: symbol!("irr_simd_open_").map_err(symbol)?,
+            irregular_close: symbol!("irr_simd_close_").map_err(symbol)?,
+            set_star: symbol!("irr_simd_set_jp_").map_err(symbol)?,
+            set_list: symbol!("irr_simd_set_list_").map_err(symbol)?,
+            irregular: symbol!("irr_simd_firr_vec_").map_err(symbol)?,
+            kirin: match (symbol!("kirin_backend"), symbol!("kirin_precision")) {
+                (Ok(backend), Ok(precision)) => Some([backend, precision]),
+                _ => None,
+            },
+            name,
+            _library: Some(library),
+        })
+    }
+
+    /// The linked kirin, or the library at `path` where one is given.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Nbody6::open_library`].
+    pub fn linked_or(path: Option<&Path>) -> Result<Self, ClientError> {
+        path.map_or_else(|| Ok(Self::linked()), Self::open_library)
+    }
+
+    /// Whether it is a kirin, which follows the settings of this process.
+    pub fn is_kirin(&self) -> bool {
+        self.kirin.is_some()
+    }
+
+    /// What computes the forces: kirin's backend, or the name of a foreign library.
+    pub fn backend(&self) -> String {
+        self.text(0, &self.name)
+    }
+
+    /// The precision of regular forces, or "unknown" for a foreign library.
+    pub fn precision(&self) -> String {
+        self.text(1, "unknown")
+    }
+
+    fn text(&self, which: usize, foreign: &str) -> String {
+        // SAFETY: kirin's own function returns a string that lives as long as the library.
+        let text = self.kirin.map(|calls| unsafe { calls[which](0) });
+        super::owned(text).unwrap_or_else(|| foreign.to_owned())
+    }
+
+    /// `gpunb_open_` and `irr_simd_open_`: makes room for `n` stars with up to `longest` neighbours.
+    pub fn open(&self, n: usize, longest: usize) {
+        let (n, longest, rank) = (to_int(n), to_int(longest), 0);
+        // SAFETY: the arguments are live integers.
+        unsafe {
+            (self.open)(&n, &rank);
+            (self.irregular_open)(&n, &longest, &rank);
+        }
+    }
+
+    /// `gpunb_close_` and `irr_simd_close_`
+    pub fn close(&self) {
+        let rank = 0;
+        // SAFETY: the argument is a live integer.
+        unsafe {
+            (self.close)();
+            (self.irregular_close)(&rank);
+        }
+    }
+
+    /// `gpunb_send_`: these are the sources of the regular force, all of them.
+    ///
+    /// # Panics
+    ///
+    /// The arrays have different lengths, or more entries than the interface can count.
+    pub fn send(&self, mass: &[f64], x: &mut [Vec3], v: &mut [Vec3]) {
+        assert!(
+            x.len() == mass.len() && v.len() == mass.len(),
+            "one mass, position and velocity for each source"
+        );
+        let n = to_int(mass.len());
+        // SAFETY: the arrays have `n` entries, which the call copies.
+        unsafe { (self.send)(&n, mass.as_ptr(), x.as_mut_ptr(), v.as_mut_ptr()) };
+    }
+
+    /// `gpunb_regf_`: regular forces and neighbours within the radii.
+    ///
+    /// # Panics
+    ///
+    /// An array of the block is shorter than the block.
+    pub fn regular_forces(&self, block: &mut RegularBlock) {
+        let room = block.ni + BEYOND;
+        let lengths = [
+            block.x.len(),
+            block.v.len(),
+            block.h2.len(),
+            block.dtr.len(),
+            block.acc.len(),
+            block.jerk.len(),
+            block.pot.len(),
+        ];
+        assert!(lengths.iter().all(|&l| l >= room), "arrays of the block");
+        let (ni, longest, lmax) = (
+            to_int(block.ni),
+            to_int(block.longest),
+            to_int(block.longest + 1),
+        );
+        // SAFETY: arrays have `ni` entries and more, and `lists` as many rows of `lmax`.
+        unsafe {
+            (self.regular)(
+                &ni,
+                block.h2.as_ptr(),
+                block.dtr.as_ptr(),
+                block.x.as_mut_ptr(),
+                block.v.as_mut_ptr(),
+                block.acc.as_mut_ptr(),
+                block.jerk.as_mut_ptr(),
+                block.pot.as_mut_ptr(),
+                &lmax,
+                &longest,
+                block.lists.as_mut_ptr(),
+                &0,
+            )
+        };
+    }
+
+    /// `gpupot_`: positive potentials of all stars at the first of them, as many as `pot` has entries.
+    ///
+    /// # Panics
+    ///
+    /// The arrays have different lengths, or `pot` more entries than they.
+    pub fn potentials(&self, mass: &[f64], x: &mut [Vec3], pot: &mut [f64]) {
+        assert!(
+            x.len() == mass.len() && pot.len() <= mass.len(),
+            "a mass and a position for each star"
+        );
+        let (n, ni) = (to_int(mass.len()), to_int(pot.len()));
+        // SAFETY: the arrays have `n` and `ni` entries.
+        unsafe {
+            (self.potential)(
+                &0,
+                &1,
+                &ni,
+                &n,
+                mass.as_ptr(),
+                x.as_mut_ptr(),
+                pot.as_mut_ptr(),
+            )
+        };
+    }
+
+    /// `irr_simd_set_jp_`: stores a star of the irregular force at an address from 0.
+    pub fn set_star(&self, address: usize, orbit: &Orbit) {
+        let address = to_int(address + 1);
+        // SAFETY: numbers and three-vectors are live for the call, which copies them.
+        unsafe {
+            (self.set_star)(
+                &address,
+                orbit.x.as_ptr(),
+                orbit.v.as_ptr(),
+                orbit.aby2.as_ptr(),
+                orbit.a1by6.as_ptr(),
+                &orbit.mass,
+                &orbit.t,
+            )
+        };
+    }
+
+    /// `irr_simd_set_list_`: stores the neighbours of a star, all addresses from 0.
+    pub fn set_list(&self, address: usize, neighbours: &[usize]) {
+        let address = to_int(address + 1);
+        let mut list = vec![to_int(neighbours.len())];
+        list.extend(neighbours.iter().map(|&n| to_int(n + 1)));
+        // Some libraries read on to a whole vector.
+        list.resize(list.len() + BEYOND, 1);
+        // SAFETY: the list is as long as it says.
+        unsafe { (self.set_list)(&address, list.as_ptr()) };
+    }
+
+    /// `irr_simd_firr_vec_`: irregular forces at the time `ti`.
+    pub fn irregular_forces(&self, ti: f64, block: &mut IrregularBlock) {
+        let ni = to_int(block.addresses.len());
+        // SAFETY: the arrays have `ni` entries and more.
+        unsafe {
+            (self.irregular)(
+                &ti,
+                &ni,
+                block.addresses.as_ptr(),
+                block.acc.as_mut_ptr(),
+                block.jerk.as_mut_ptr(),
+                block.nearest.as_mut_ptr(),
+            )
+        };
+    }
+}
