@@ -1,0 +1,9 @@
+//! What the symbols of NBODY6's library do: check, convert, call the core, write results.
+
+mod helpers;
+mod irregular;
+mod regular;
+
+pub use helpers::*;
+pub use irregular::*;
+pub use regular::*;
