@@ -1,11 +1,10 @@
 //! A GRAPE-5 library as its clients see it: the calls that every one of them has, by their C names.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::path::Path;
 
-use libloading::Library;
-
-use super::{ClientError, Vec3, fail, to_int};
+use super::origin::Origin;
+use super::{ClientError, Vec3, to_int};
 
 /// One GRAPE-5 library, ready to be called. Its device is 0.
 pub struct Grape5 {
@@ -16,9 +15,7 @@ pub struct Grape5 {
     set_n: unsafe extern "C" fn(c_int) -> c_int,
     set_xmj: unsafe extern "C" fn(c_int, c_int, *mut Vec3, *const f64) -> c_int,
     calculate_force_on_x: unsafe extern "C" fn(*mut Vec3, *mut Vec3, *mut f64, c_int) -> c_int,
-    kirin: Option<[unsafe extern "C" fn(c_int) -> *const c_char; 2]>,
-    name: String,
-    _library: Option<Library>,
+    origin: Origin,
 }
 
 impl Grape5 {
@@ -33,9 +30,7 @@ impl Grape5 {
             set_n: g5_set_n,
             set_xmj: g5_set_xmj,
             calculate_force_on_x: g5_calculate_force_on_x,
-            kirin: Some([kirin_backend, kirin_precision]),
-            name: "kirin (linked)".to_owned(),
-            _library: None,
+            origin: Origin::linked(),
         }
     }
 
@@ -45,34 +40,21 @@ impl Grape5 {
     ///
     /// The file cannot be loaded, or lacks one of the symbols every client needs.
     pub fn open_library(path: impl AsRef<Path>) -> Result<Self, ClientError> {
-        let path = path.as_ref();
-        let name = path.display().to_string();
-        // SAFETY: loading a library runs its initialisers; the user named this one to be run.
-        let library = unsafe { Library::new(path) }.map_err(|e| fail(&name, &e))?;
-        /// Looks a symbol up as a function of the field's type.
-        macro_rules! symbol {
-            ($name:literal) => {
-                // SAFETY: the GRAPE-5 interface gives each of these names this signature; older
-                // libraries return nothing where nothing is looked at.
-                unsafe { library.get(concat!($name, "\0")) }.map(|s| *s)
-            };
+        let origin = Origin::open(path.as_ref())?;
+        // SAFETY: the GRAPE-5 interface gives each of these names the type of its field; older libraries return
+        // nothing where nothing is looked at.
+        unsafe {
+            Ok(Self {
+                open: origin.symbol("g5_open")?,
+                close: origin.symbol("g5_close")?,
+                npipes: origin.symbol("g5_get_number_of_pipelines")?,
+                set_eps_to_all: origin.symbol("g5_set_eps_to_all")?,
+                set_n: origin.symbol("g5_set_n")?,
+                set_xmj: origin.symbol("g5_set_xmj")?,
+                calculate_force_on_x: origin.symbol("g5_calculate_force_on_x")?,
+                origin,
+            })
         }
-        let symbol = |e| fail(&name, &e);
-        Ok(Self {
-            open: symbol!("g5_open").map_err(symbol)?,
-            close: symbol!("g5_close").map_err(symbol)?,
-            npipes: symbol!("g5_get_number_of_pipelines").map_err(symbol)?,
-            set_eps_to_all: symbol!("g5_set_eps_to_all").map_err(symbol)?,
-            set_n: symbol!("g5_set_n").map_err(symbol)?,
-            set_xmj: symbol!("g5_set_xmj").map_err(symbol)?,
-            calculate_force_on_x: symbol!("g5_calculate_force_on_x").map_err(symbol)?,
-            kirin: match (symbol!("kirin_backend"), symbol!("kirin_precision")) {
-                (Ok(backend), Ok(precision)) => Some([backend, precision]),
-                _ => None,
-            },
-            name,
-            _library: Some(library),
-        })
     }
 
     /// The linked kirin, or the library at `path` where one is given.
@@ -86,23 +68,17 @@ impl Grape5 {
 
     /// Whether it is a kirin, which follows the settings of this process.
     pub fn is_kirin(&self) -> bool {
-        self.kirin.is_some()
+        self.origin.is_kirin()
     }
 
     /// What computes the forces: kirin's backend, or the name of a foreign library.
     pub fn backend(&self) -> String {
-        self.text(0, &self.name)
+        self.origin.backend(0)
     }
 
     /// The precision, or "unknown" for a foreign library.
     pub fn precision(&self) -> String {
-        self.text(1, "unknown")
-    }
-
-    fn text(&self, which: usize, foreign: &str) -> String {
-        // SAFETY: kirin's own function returns a string that lives as long as the library.
-        let text = self.kirin.map(|calls| unsafe { calls[which](0) });
-        super::owned(text).unwrap_or_else(|| foreign.to_owned())
+        self.origin.precision(0)
     }
 
     /// `g5_open`

@@ -6,19 +6,19 @@
 //! The Fortran spellings are called: every GRAPE-6 library has them.
 
 use std::error::Error;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::c_int;
 use std::path::Path;
-
-use libloading::Library;
 
 mod block;
 mod grape5;
 mod nbody6;
+mod origin;
 
 pub use crate::grape::particle::JParticle;
 pub use block::Block;
 pub use grape5::Grape5;
 pub use nbody6::{IrregularBlock, Nbody6, Orbit, RegularBlock};
+use origin::Origin;
 
 type Vec3 = [f64; 3];
 type Scalar = unsafe extern "C" fn(*const c_int) -> c_int;
@@ -88,7 +88,6 @@ type GetList =
     unsafe extern "C" fn(*const c_int, *const c_int, *const c_int, *mut c_int, *mut c_int) -> c_int;
 type SetMode = unsafe extern "C" fn(*const c_int) -> c_int;
 type Predicted = unsafe extern "C" fn(*const c_int, *const c_int, *mut Vec3, *mut Vec3) -> c_int;
-type Describe = unsafe extern "C" fn(c_int) -> *const c_char;
 
 /// One GRAPE-6 library, ready to be called.
 pub struct Grape {
@@ -105,10 +104,7 @@ pub struct Grape {
     get_list: Option<GetList>,
     sort_mode: Option<SetMode>,
     predicted: Option<Predicted>,
-    backend: Option<Describe>,
-    precision: Option<Describe>,
-    name: String,
-    _library: Option<Library>,
+    origin: Origin,
 }
 
 /// Why a library cannot be used.
@@ -141,10 +137,7 @@ impl Grape {
             get_list: Some(g6_get_neighbour_list_),
             sort_mode: Some(g6_set_neighbour_list_sort_mode_),
             predicted: Some(g6_get_predicted_j_particles_),
-            backend: Some(kirin_backend),
-            precision: Some(kirin_precision),
-            name: "kirin (linked)".to_owned(),
-            _library: None,
+            origin: Origin::linked(),
         }
     }
 
@@ -154,38 +147,27 @@ impl Grape {
     ///
     /// The file cannot be loaded, or lacks one of the symbols every client needs.
     pub fn open_library(path: impl AsRef<Path>) -> Result<Self, ClientError> {
-        let path = path.as_ref();
-        let name = path.display().to_string();
-        let fail = |e: libloading::Error| fail(&name, &e);
-        // SAFETY: loading a library runs its initialisers; the user named this one to be run.
-        let library = unsafe { Library::new(path) }.map_err(fail)?;
-        /// Looks a symbol up as a function of the field's type.
-        macro_rules! symbol {
-            ($name:literal) => {
-                // SAFETY: the GRAPE-6 interface gives each of these names this signature
-                // (g6-api.md, section 1); older libraries return nothing where we ignore it.
-                unsafe { library.get(concat!($name, "\0")) }.map(|s| *s)
-            };
+        let origin = Origin::open(path.as_ref())?;
+        // SAFETY: the GRAPE-6 interface gives each of these names the type of its field (g6-api.md, section 1); older
+        // libraries return nothing where we ignore it.
+        unsafe {
+            Ok(Self {
+                open: origin.symbol("g6_open_")?,
+                close: origin.symbol("g6_close_")?,
+                npipes: origin.symbol("g6_npipes_")?,
+                set_ti: origin.symbol("g6_set_ti_")?,
+                set_j_particle: origin.symbol("g6_set_j_particle_")?,
+                mass_position: origin.symbol("g6_set_j_particle_multisend_mxfast_").ok(),
+                firsthalf: origin.symbol("g6calc_firsthalf_")?,
+                lasthalf: origin.symbol("g6calc_lasthalf_")?,
+                lasthalf2: origin.symbol("g6calc_lasthalf2_").ok(),
+                read_list: origin.symbol("g6_read_neighbour_list_").ok(),
+                get_list: origin.symbol("g6_get_neighbour_list_").ok(),
+                sort_mode: origin.symbol("g6_set_neighbour_list_sort_mode_").ok(),
+                predicted: origin.symbol("g6_get_predicted_j_particles_").ok(),
+                origin,
+            })
         }
-        Ok(Self {
-            open: symbol!("g6_open_").map_err(fail)?,
-            close: symbol!("g6_close_").map_err(fail)?,
-            npipes: symbol!("g6_npipes_").map_err(fail)?,
-            set_ti: symbol!("g6_set_ti_").map_err(fail)?,
-            set_j_particle: symbol!("g6_set_j_particle_").map_err(fail)?,
-            mass_position: symbol!("g6_set_j_particle_multisend_mxfast_").ok(),
-            firsthalf: symbol!("g6calc_firsthalf_").map_err(fail)?,
-            lasthalf: symbol!("g6calc_lasthalf_").map_err(fail)?,
-            lasthalf2: symbol!("g6calc_lasthalf2_").ok(),
-            read_list: symbol!("g6_read_neighbour_list_").ok(),
-            get_list: symbol!("g6_get_neighbour_list_").ok(),
-            sort_mode: symbol!("g6_set_neighbour_list_sort_mode_").ok(),
-            predicted: symbol!("g6_get_predicted_j_particles_").ok(),
-            backend: symbol!("kirin_backend").ok(),
-            precision: symbol!("kirin_precision").ok(),
-            name,
-            _library: Some(library),
-        })
     }
 
     /// The linked kirin, or the library at `path` where one is given.
@@ -199,37 +181,28 @@ impl Grape {
 
     /// The library's file, or that it is the linked one.
     pub fn name(&self) -> &str {
-        &self.name
+        self.origin.name()
     }
 
     /// What computes the forces of cluster `id`: kirin's backend, or the name of a foreign library.
     pub fn backend(&self, id: i32) -> String {
-        // SAFETY: kirin's own function returns a string that lives as long as the library.
-        self.text(|| self.backend.map(|f| unsafe { f(id) }))
+        self.origin.backend(id)
     }
 
     /// The precision of cluster `id`, or "unknown" for a foreign library.
     pub fn precision(&self, id: i32) -> String {
-        match self.precision {
-            // SAFETY: as for `backend`.
-            Some(f) => self.text(|| Some(unsafe { f(id) })),
-            None => "unknown".to_owned(),
-        }
+        self.origin.precision(id)
     }
 
     /// Whether it is a kirin, which follows the settings of this process.
     pub fn is_kirin(&self) -> bool {
-        self.backend.is_some()
+        self.origin.is_kirin()
     }
 
     /// The status that a call returned. In other libraries some calls are `void` and leave an
     /// arbitrary number behind: only kirin's own statuses are passed on.
     fn status(&self, returned: c_int) -> i32 {
         if self.is_kirin() { returned } else { 0 }
-    }
-
-    fn text(&self, get: impl Fn() -> Option<*const c_char>) -> String {
-        owned(get()).unwrap_or_else(|| self.name.clone())
     }
 
     /// `g6_open`: connects to cluster `id`.
@@ -402,23 +375,6 @@ impl Grape {
         // SAFETY: both arrays have `nj` entries or more.
         Some(self.status(unsafe { call(&id, &nj, x.as_mut_ptr(), v.as_mut_ptr()) }))
     }
-}
-
-/// What the loader says of a library.
-fn fail(name: &str, error: &libloading::Error) -> ClientError {
-    let cause = error.source().map(|c| format!(": {c}")).unwrap_or_default();
-    ClientError(format!("{name}: {error}{cause}"))
-}
-
-/// A text that kirin returned.
-fn owned(text: Option<*const c_char>) -> Option<String> {
-    let text = text.filter(|p| !p.is_null())?;
-    // SAFETY: a non-null pointer from kirin is a C string of static lifetime.
-    Some(
-        unsafe { CStr::from_ptr(text) }
-            .to_string_lossy()
-            .into_owned(),
-    )
 }
 
 /// The interface counts in C integers; a block or memory beyond that cannot be named in it.

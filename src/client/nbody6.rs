@@ -1,11 +1,10 @@
 //! A library of NBODY6++ as its clients see it: regular forces, potentials, and irregular forces.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::path::Path;
 
-use libloading::Library;
-
-use super::{ClientError, Vec3, fail, to_int};
+use super::origin::Origin;
+use super::{ClientError, Vec3, to_int};
 
 /// Entries behind the last one that older libraries write.
 const BEYOND: usize = 8;
@@ -48,9 +47,7 @@ pub struct Nbody6 {
         *mut Vec3,
         *mut c_int,
     ) -> c_int,
-    kirin: Option<[unsafe extern "C" fn(c_int) -> *const c_char; 2]>,
-    name: String,
-    _library: Option<Library>,
+    origin: Origin,
 }
 
 type Regular = unsafe extern "C" fn(
@@ -191,9 +188,7 @@ impl Nbody6 {
             set_star: irr_simd_set_jp_,
             set_list: irr_simd_set_list_,
             irregular: irr_simd_firr_vec_,
-            kirin: Some([kirin_backend, kirin_precision]),
-            name: "kirin (linked)".to_owned(),
-            _library: None,
+            origin: Origin::linked(),
         }
     }
 
@@ -203,37 +198,24 @@ impl Nbody6 {
     ///
     /// The file cannot be loaded, or lacks one of the symbols.
     pub fn open_library(path: impl AsRef<Path>) -> Result<Self, ClientError> {
-        let path = path.as_ref();
-        let name = path.display().to_string();
-        // SAFETY: loading a library runs its initialisers; the user named this one to be run.
-        let library = unsafe { Library::new(path) }.map_err(|e| fail(&name, &e))?;
-        /// Looks a symbol up as a function of the field's type.
-        macro_rules! symbol {
-            ($name:literal) => {
-                // SAFETY: NBODY6++ gives each of these names this signature; its own libraries return
-                // nothing, and nothing is looked at.
-                unsafe { library.get(concat!($name, "\0")) }.map(|s| *s)
-            };
+        let origin = Origin::open(path.as_ref())?;
+        // SAFETY: the NBODY6++ interface gives each of these names the type of its field; older libraries return
+        // nothing where nothing is looked at.
+        unsafe {
+            Ok(Self {
+                open: origin.symbol("gpunb_open_")?,
+                close: origin.symbol("gpunb_close_")?,
+                send: origin.symbol("gpunb_send_")?,
+                regular: origin.symbol("gpunb_regf_")?,
+                potential: origin.symbol("gpupot_")?,
+                irregular_open: origin.symbol("irr_simd_open_")?,
+                irregular_close: origin.symbol("irr_simd_close_")?,
+                set_star: origin.symbol("irr_simd_set_jp_")?,
+                set_list: origin.symbol("irr_simd_set_list_")?,
+                irregular: origin.symbol("irr_simd_firr_vec_")?,
+                origin,
+            })
         }
-        let symbol = |e| fail(&name, &e);
-        Ok(Self {
-            open: symbol!("gpunb_open_").map_err(symbol)?,
-            close: symbol!("gpunb_close_").map_err(symbol)?,
-            send: symbol!("gpunb_send_").map_err(symbol)?,
-            regular: symbol!("gpunb_regf_").map_err(symbol)?,
-            potential: symbol!("gpupot_").map_err(symbol)?,
-            irregular_open: symbol!("irr_simd_open_").map_err(symbol)?,
-            irregular_close: symbol!("irr_simd_close_").map_err(symbol)?,
-            set_star: symbol!("irr_simd_set_jp_").map_err(symbol)?,
-            set_list: symbol!("irr_simd_set_list_").map_err(symbol)?,
-            irregular: symbol!("irr_simd_firr_vec_").map_err(symbol)?,
-            kirin: match (symbol!("kirin_backend"), symbol!("kirin_precision")) {
-                (Ok(backend), Ok(precision)) => Some([backend, precision]),
-                _ => None,
-            },
-            name,
-            _library: Some(library),
-        })
     }
 
     /// The linked kirin, or the library at `path` where one is given.
@@ -247,23 +229,17 @@ impl Nbody6 {
 
     /// Whether it is a kirin, which follows the settings of this process.
     pub fn is_kirin(&self) -> bool {
-        self.kirin.is_some()
+        self.origin.is_kirin()
     }
 
     /// What computes the forces: kirin's backend, or the name of a foreign library.
     pub fn backend(&self) -> String {
-        self.text(0, &self.name)
+        self.origin.backend(0)
     }
 
     /// The precision of regular forces, or "unknown" for a foreign library.
     pub fn precision(&self) -> String {
-        self.text(1, "unknown")
-    }
-
-    fn text(&self, which: usize, foreign: &str) -> String {
-        // SAFETY: kirin's own function returns a string that lives as long as the library.
-        let text = self.kirin.map(|calls| unsafe { calls[which](0) });
-        super::owned(text).unwrap_or_else(|| foreign.to_owned())
+        self.origin.precision(0)
     }
 
     /// `gpunb_open_` and `irr_simd_open_`: makes room for `n` stars with up to `longest` neighbours.
