@@ -301,8 +301,9 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTEN
 #[inline(always)]
 fn slots(bits: &Slots, range: &Range<usize>, to: &mut Listed) -> usize {
     let mut count = 0;
-    for word in range.start / 64..range.end.div_ceil(64) {
-        let mut left = bits[word];
+    let words = range.start / 64..range.end.div_ceil(64);
+    for (word, &bits) in words.clone().zip(&bits[words]) {
+        let mut left = bits;
         let found = count + left.count_ones() as usize;
         // Some are written whether they are there or not: how many are is not to be foreseen, and a branch
         // that is guessed wrong takes longer.
