@@ -132,7 +132,7 @@ fn link_options(command: &mut Command, link: Link) {
 }
 
 /// How long a client may take before it counts as hung.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A command without the settings and search paths of the surrounding `cargo test`.
 pub fn clean_command(program: impl AsRef<OsStr>, settings: &[(&str, &str)]) -> Command {
@@ -153,7 +153,7 @@ fn clean(mut command: Command, settings: &[(&str, &str)]) -> Command {
     command
 }
 
-/// Runs a program to its end, which must come within a minute.
+/// Runs a program to its end, which must come within two minutes: on a busy machine a sanitizer needs one.
 pub fn run(command: &mut Command) -> Output {
     let folder = library::workspace();
     static COUNT: AtomicU32 = AtomicU32::new(0);

@@ -133,6 +133,35 @@ fn the_sort_is_a_plain_one() {
 }
 
 #[test]
+fn a_bucket_of_different_keys_is_sorted_in_global_memory() {
+    // The sample has 16 keys for each of the five buckets, at equal distances, and here the smallest of all: so the
+    // others lie in one bucket.
+    let (n, sample) = (5000, 80);
+    let mut state = 7_u32;
+    let mut keys: Vec<u32> = (0..n)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 1
+        })
+        .collect();
+    for k in 0..sample {
+        keys[(2 * k + 1) * n / (2 * sample)] = 0;
+    }
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("one-bucket.txt");
+    let text: Vec<String> = keys.iter().map(u32::to_string).collect();
+    std::fs::write(&file, text.join("\n")).expect("the target folder is writable");
+    let list = ["5000", "--input", file.to_str().expect("UTF-8")];
+    let expected = on_cpu(&[&["sort", "3"], &list[..]].concat());
+    for (order, block) in [("forward", "256"), ("reverse", "64"), ("1", "96")] {
+        let arguments = [&["sort-gpu", "--block", block], &list[..]].concat();
+        let Some(found) = out(&arguments, &[("FAKE_CUDA_ORDER", order)]) else {
+            return;
+        };
+        assert!(found == expected, "{arguments:?}, {order}");
+    }
+}
+
+#[test]
 fn what_fails_is_told() {
     for (settings, why) in [
         (
