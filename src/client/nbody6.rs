@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::path::Path;
 
 use super::origin::Origin;
-use super::{ClientError, Vec3, to_int};
+use super::{ClientError, JParticle, Vec3, to_int};
 
 /// Entries behind the last one that older libraries write.
 const BEYOND: usize = 8;
@@ -168,6 +168,29 @@ pub struct Orbit {
     pub mass: f64,
     /// Time.
     pub t: f64,
+}
+
+impl From<&JParticle> for Orbit {
+    /// All but its fourth order.
+    fn from(star: &JParticle) -> Self {
+        let &JParticle {
+            x,
+            v,
+            aby2,
+            a1by6,
+            mass,
+            t,
+            ..
+        } = star;
+        Self {
+            x,
+            v,
+            aby2,
+            a1by6,
+            mass,
+            t,
+        }
+    }
 }
 
 impl Nbody6 {

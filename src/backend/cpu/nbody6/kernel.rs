@@ -28,15 +28,12 @@ pub const FORESEEN: usize = 2;
 /// distance: sqrt(h2) + e squared is less, by 2 e sqrt(h2) <= t h2 + e^2 / t with t = 1 / 4096 and another
 /// t for what is rounded relative to s.
 ///
-/// Where nothing moves far in dtr, the loop takes |r|^2 + 2 dtr (r.v), which is less than |r + dtr v|^2 and takes two
-/// operations instead of six. Of what it takes for neighbours by that, r is up to sqrt(h2) + 2 w, where w is the
+/// Where nothing moves far in dtr, the loop takes |r|^2 + 2 dtr (r.v), which is less than |r + dtr v|^2 and takes one
+/// operation instead of six. Of what it takes for neighbours by that, r is up to sqrt(h2) + 2 w, where w is the
 /// farthest way, and the same argument gives 2 t h2 and `ON_THE_WAY` w^2.
 const DOUBT: f64 = 1.0 / 512.0;
 const ABSOLUTE: f64 = 4200.0;
 const ON_THE_WAY: f64 = 1.0 / 128.0;
-
-/// Nothing moves far if w is below sqrt(h2) times this: then hardly more are looked at again than are neighbours.
-const FAR: f64 = 1.0;
 
 /// What an element type loses.
 struct Errors {
@@ -130,7 +127,8 @@ impl<T: Real> Scaled<T> {
             Criterion::Radius => self.h2,
             Criterion::MassAndRadius => self.h2 * tile.unit,
         };
-        let far = way * way > FAR * FAR * h2;
+        // Up to the neighbour radius hardly more sources are looked at again than are neighbours.
+        let far = way * way > h2;
         let on_the_way = if far { 0.0 } else { ON_THE_WAY * way * way };
         let possible = (h2 * (1.0 + DOUBT), absolute + self.closest2);
         Bounds {

@@ -32,15 +32,11 @@ impl BenchNbody6 {
         model::set_in_motion(&mut stars, false, &mut Random::new(seed));
         (self.x, self.v) = stars.iter().map(|star| (star.x, star.v)).unzip();
         self.mass = stars.iter().map(|star| star.mass).collect();
-        let orbit = |star: &kirin::client::JParticle| Orbit {
-            x: star.x,
-            v: star.v,
-            aby2: star.aby2,
-            a1by6: star.a1by6,
-            mass: star.mass,
+        let at_start = |star| Orbit {
             t: 0.0,
+            ..Orbit::from(star)
         };
-        self.orbits = stars.iter().map(orbit).collect();
+        self.orbits = stars.iter().map(at_start).collect();
         library.close();
         library.open(n, LONGEST);
         library.send(&self.mass, &mut self.x, &mut self.v);

@@ -29,17 +29,7 @@ pub fn forces(library: &Nbody6, scene: &SceneOf) -> Forces {
     let at = Predicted::of(&setup);
     send(library, &setup, &at);
     for (address, star) in setup.stars.iter().enumerate() {
-        library.set_star(
-            address,
-            &Orbit {
-                x: star.x,
-                v: star.v,
-                aby2: star.aby2,
-                a1by6: star.a1by6,
-                mass: star.mass,
-                t: star.t,
-            },
-        );
+        library.set_star(address, &Orbit::from(star));
     }
     let mut found = Forces {
         wrong_neighbours: Some(0),
