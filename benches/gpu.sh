@@ -2,28 +2,40 @@
 # All that a machine with a GPU can tell, into benches/results/gpu-NAME: tests, sanitizers, errors, speed; at the end
 # the blocks' times beside those that were predicted, with a verdict for each (benches/verdict.py).
 #
-#   benches/gpu.sh NAME          NAME is the machine's in the names of the files, h200 for example
+#   benches/gpu.sh [--seconds S] NAME
+#                                NAME is the machine's in the names of the files, h200 for example; S is the time of
+#                                each of three benchmarks, 60 without
 #   benches/gpu.sh --quick NAME  the smallest sizes: to try the script, on the fake driver for example (its
 #                                folder on LD_LIBRARY_PATH), into target/tmp; the figures mean nothing
+#
+# A machine without Rust gets what it needs by benches/carry.sh. No step takes longer than five minutes.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-to=benches/results check=() bench=(--ni 1,8,32,256,full --seconds 180) sizes=(1024 16384 65536)
+to=benches/results seconds=60 check=() bench=(--ni 1,8,32,256,full) sizes=(1024 16384 65536)
 plan=(--nj 1024,4096,16384,65536 --ni 1,8,32,48,256)
 if [ "${1:-}" = --quick ]; then
     shift
     to=${CARGO_TARGET_DIR:-target}/tmp check=(--n 100) sizes=(1024)
-    bench=(--n 64 --ni 1,full --rounds 2 --seconds 0.1)
+    seconds=0.1 bench=(--n 64 --ni 1,full --rounds 2)
     plan=(--nj 64,1024 --ni 1,8,32,48,64,256)
     profile=debug
+elif [ "${1:-}" = --seconds ]; then
+    seconds=$2
+    shift 2
 fi
-name=${1:?benches/gpu.sh [--quick] NAME}
+name=${1:?benches/gpu.sh [--quick | --seconds S] NAME}
 to=$to/gpu-$name
 profile=${profile:-release}
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$to"
 export KIRIN_BACKEND=cuda
 failures=0
+
+# Functions of this script have their own programs to end; everything else gets five minutes.
+limited() {
+    if [ "$(type -t "$1")" = file ]; then timeout 300 "$@"; else "$@"; fi
+}
 
 # step FILE COMMAND...: what a command prints, in a file that says what it was.
 step() {
@@ -32,7 +44,7 @@ step() {
     printf '== %s\n' "$*"
     {
         printf '$ %s\n' "$*"
-        "$@"
+        limited "$@"
     } >"$file" 2>&1 || {
         echo "it says no ($?): see $file"
         failures=$((failures + 1))
@@ -58,7 +70,7 @@ for precision in mixed double single; do
     step "plan-$precision" "$kirin" info --plan "${plan[@]}"
     step "check-$precision" "$kirin" check "${check[@]}"
     step "bench-$precision" "$kirin" bench --library 'KIRIN_NPIPES=256 kirin' --library kirin "${bench[@]}" \
-        --json "$to/bench-$precision.json"
+        --seconds "$seconds" --json "$to/bench-$precision.json"
 done
 export KIRIN_PRECISION=mixed
 

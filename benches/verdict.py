@@ -42,14 +42,13 @@ def plans(text):
     return {(int(nj), int(ni)): (float(us), limit) for nj, ni, us, limit in rows}
 
 
-def block(name, plan, nj, ni, operations, measured, blocks=1):
-    """A line of the report for `blocks` blocks, of `operations` kernels each; none without a plan."""
+def block(name, plan, nj, ni, operations, measured):
+    """A line of the report for a block of `operations` kernels; none without a plan."""
     if (nj, ni) not in plan or not measured:
         return None
     kernel, limit = plan[nj, ni]
     overhead = operations * OPERATION + WAY + (PREDICTION if operations > 1 else 0)
-    predicted = blocks * (kernel + overhead)
-    return Block(name, predicted, measured, OVERHEAD if overhead > kernel else limit)
+    return Block(name, kernel + overhead, measured, OVERHEAD if overhead > kernel else limit)
 
 
 def of_bench(document, plan, precision):
@@ -59,6 +58,7 @@ def of_bench(document, plan, precision):
         if operations is None:
             continue
         for library, figure in zip(document["libraries"], cell["figures"]):
+            # The time of the whole system, too, is that of a call, for as many as the library has pipelines.
             n, whole = cell["n"], cell["ni"] == "full"
             ni = min(n, library["npipes"]) if whole else cell["ni"]["block"]
             if ni > library["npipes"]:
@@ -67,7 +67,7 @@ def of_bench(document, plan, precision):
             size = "full" if whole else ni
             name = f"{precision}, {cell['case']}, nj {n}, ni {size}, {library['npipes']} pipelines"
             measured = seconds and 1e6 * seconds["median"]
-            yield block(name, plan, n, ni, operations, measured, -(-n // ni) if whole else 1)
+            yield block(name, plan, n, ni, operations, measured)
 
 
 def of_small_blocks(text, plan):

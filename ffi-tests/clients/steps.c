@@ -66,7 +66,8 @@ int main(int argc, char **argv)
         begin = now();
         g6calc_firsthalf(0, nj, ni, label, x, v, acc, jerk, pot, 1e-4, h2);
         queued = now();
-        nanosleep(&work, NULL);
+        if (work.tv_nsec) /* the shortest sleep takes 50 microseconds */
+            nanosleep(&work, NULL);
         if (atoi(argv[4]))
             i = g6calc_lasthalf2(0, nj, ni, label, x, v, 1e-4, h2, acc, jerk, pot, nearest);
         else

@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use ffi_tests::compiler::{Link, compile};
 use ffi_tests::fake_cuda::{self, Run};
 
+use crate::inputs::with_pipelines;
+
 /// The folder of the driver that interprets kirin's modules; `None` where there is no compiler.
 pub fn driver() -> Option<&'static Path> {
     fake_cuda::driver()
@@ -33,10 +35,4 @@ pub fn try_forces(driver: &Path, input: &Path, settings: &[(&str, &str)]) -> Opt
     let arguments = [input.as_os_str()];
     let settings = with_pipelines(settings);
     Some(fake_cuda::run(driver, client()?, &arguments, &settings))
-}
-
-/// More pipelines than the 48 of the default, unless a test asks for another number: blocks that
-/// take several thread blocks.
-pub fn with_pipelines<'a>(settings: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    [&[("KIRIN_NPIPES", "256")], settings].concat()
 }

@@ -44,3 +44,9 @@ pub fn still(mut set: Set) -> Set {
     }
     set
 }
+
+/// More pipelines than the 48 of the default, unless a test asks for another number: blocks that
+/// take several thread blocks.
+pub fn with_pipelines<'a>(settings: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    [&[("KIRIN_NPIPES", "256")], settings].concat()
+}

@@ -19,7 +19,7 @@ use ffi_tests::compiler::{self, Link, clean_command, compile, texts};
 use ffi_tests::fake_cuda::{Log, Run};
 use kirin_kit::trial::skipped;
 
-use inputs::{PRECISIONS, input, set};
+use inputs::{PRECISIONS, input, set, with_pipelines};
 
 /// Nothing stands before the driver of this machine, if it has one with a GPU.
 fn driver() -> Option<&'static Path> {
@@ -57,5 +57,6 @@ fn succeed(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Op
 /// What the client prints about a file.
 fn forces(input: &Path, settings: &[(&str, &str)]) -> Option<String> {
     static CLIENT: LazyLock<Option<PathBuf>> = LazyLock::new(|| compile("forces.c", Link::Shared));
-    succeed(CLIENT.as_deref()?, &[input.as_os_str()], settings)
+    let settings = with_pipelines(settings);
+    succeed(CLIENT.as_deref()?, &[input.as_os_str()], &settings)
 }

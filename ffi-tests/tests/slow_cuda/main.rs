@@ -18,5 +18,5 @@ mod modules;
 mod sanitizers;
 mod slow;
 
-use fake::{client, driver, forces, try_forces, with_pipelines};
-use inputs::{PRECISIONS, input, set};
+use fake::{client, driver, forces, try_forces};
+use inputs::{PRECISIONS, input, set, with_pipelines};
