@@ -218,6 +218,38 @@ fn evolve(
     done.unwrap();
 }
 
+/// Deflections follow from the step and the step from them: another Coulomb logarithm makes the same stars after another time. The
+/// half-mass relaxation time of Plummer's sphere is equation 20 with its half-mass radius, 0.7686.
+#[test]
+fn the_coulomb_logarithm_scales_the_time_and_nothing_else() {
+    let n = 2000;
+    let [few, more] = [0.1, 0.4].map(|gamma| {
+        let found = std::sync::Mutex::new((0.0, 0.0, Vec::new()));
+        let settings = Settings {
+            gamma,
+            ..Settings::default()
+        };
+        evolve(n, 1, settings, |cluster| {
+            let past = &cluster.past;
+            *found.lock().unwrap() = (past.time, past.relaxation_time0, cluster.radii.clone());
+        });
+        found.into_inner().unwrap()
+    });
+    let logarithms = [0.1, 0.4].map(|gamma| f64::ln(gamma * n as f64));
+    let ratio = logarithms[0] / logarithms[1];
+    assert!((more.0 / few.0 / ratio - 1.0).abs() < 1e-9);
+    assert!((more.1 / few.1 / ratio - 1.0).abs() < 1e-9);
+    let expected = 0.138 * n as f64 / logarithms[0] * f64::powf(0.7686, 1.5);
+    assert!(
+        (few.1 / expected - 1.0).abs() < 0.04,
+        "{} {expected}",
+        few.1
+    );
+    for (a, b) in few.2.iter().zip(&more.2) {
+        assert!((a / b - 1.0).abs() < 1e-6, "{a} {b}");
+    }
+}
+
 /// The correction is exact; without it the error of these steps is some percent.
 #[test]
 fn energy_is_conserved() {

@@ -123,6 +123,7 @@ fn files_are_written() {
         let path = folder.file(&format!("film/frame.{k:06}.png"));
         assert!(std::fs::metadata(path).unwrap().len() > 1000);
     }
+    assert_eq!(std::fs::read_dir(&film).unwrap().count(), 3);
     // A numbered snapshot knows its galaxy, and begins a new run there.
     let [first, last] = ["run.0000.txt", "run.0002.txt"].map(|name| folder.file(name));
     let tails = folder.file("tails.png");
