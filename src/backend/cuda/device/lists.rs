@@ -1,7 +1,8 @@
 //! Neighbour lists on a device: counted first, then filled.
 
-use super::{DeviceQueue, Job, Module, NEIGHBOUR_THREADS, Result, bytes_of, i_record};
+use super::{DeviceQueue, Job, Module, Result, bytes_of, i_record};
 use crate::backend::cuda::layout::{IRecord, ListArgs};
+use crate::backend::cuda::plan::block::NEIGHBOUR_THREADS;
 use crate::error;
 use crate::grape::neighbours::{ListRules, PURPOSE};
 use crate::process::allocation;

@@ -20,6 +20,7 @@ use crate::backend::cuda::driver::modules::Module;
 use crate::backend::cuda::driver::{Current, Device, Kernel, Lease, Patience, Result, Stream};
 use crate::backend::cuda::layout::{AdvanceArgs, IRecord, PageWork, RECORD, Redone};
 use crate::backend::cuda::plan::LaunchPlan;
+use crate::backend::cuda::plan::block::ResultLayout;
 use crate::backend::scaling::Units;
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::particle::IParticle;
@@ -28,9 +29,8 @@ use crate::process::settings::{Place, Precision, Settings};
 /// Bytes of changes that are sent in one copy.
 const BATCH: usize = 16 << 20;
 
-/// Threads of the kernels, as in the sources.
+/// Threads of the kernel `advance`, as in the sources.
 const ADVANCE_THREADS: u32 = 256;
-const NEIGHBOUR_THREADS: u32 = 128;
 
 /// What a device is to do with its share of the j-particles.
 pub struct Job<'a> {
@@ -106,9 +106,7 @@ struct Queued {
     /// What is left to do on the host: the tree, if the sums come as the thread blocks left them.
     unjoined: Option<usize>,
     kept: Vec<(u32, u32)>,
-    /// Bytes before the nearest neighbours, if there are any.
-    sums: usize,
-    nearest: bool,
+    results: ResultLayout,
 }
 
 /// The results of one device for the i-particles of a job.
@@ -254,22 +252,22 @@ impl DeviceQueue {
         self.wait(&current)?;
         self.busy = false;
         self.known_redone = self.redone.read();
-        let Queued { ni, kept, .. } = queued;
-        let count = queued.sums / 8;
+        let Queued {
+            ni, kept, results, ..
+        } = queued;
         // SAFETY: the device has written so much into the pinned memory, and is done; the buffer is
         // aligned, and any bits are numbers.
         let (sums, r2, labels) = unsafe {
             let start = self.pinned.start();
-            let near = start.add(queued.sums);
-            let many = if queued.nearest { ni } else { 0 };
+            let (r2, labels) = (start.add(results.r2()), start.add(results.labels()));
             (
-                std::slice::from_raw_parts_mut(start.cast::<f64>(), count),
-                std::slice::from_raw_parts(near.cast::<f64>(), many),
-                std::slice::from_raw_parts(near.add(many * 8).cast::<i32>(), many),
+                std::slice::from_raw_parts_mut(start.cast::<f64>(), results.sums),
+                std::slice::from_raw_parts(r2.cast::<f64>(), results.nearest),
+                std::slice::from_raw_parts(labels.cast::<i32>(), results.nearest),
             )
         };
         if let Some(parts) = queued.unjoined {
-            block::join_on_host(&self.trees.by_parts[&parts], sums, ni);
+            self.trees.by_parts[&parts].join_on_host(sums, ni);
         }
         Ok(Some(Share {
             leaves: kept.iter().map(|&(leaf, _)| leaf).collect(),

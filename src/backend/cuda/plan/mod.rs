@@ -12,6 +12,7 @@
 
 use std::fmt;
 
+pub mod block;
 pub mod chip;
 pub mod limit;
 pub mod tree;

@@ -7,6 +7,7 @@
 
 use std::cell::RefCell;
 
+use crate::backend::cuda::layout::SUMS;
 use crate::grape::sum_tree::{Joiner, Partial, Steps, share};
 
 /// Who joins what, for one division of a device's pages.
@@ -100,6 +101,20 @@ impl Tree {
         self.sums += steps.depth as u32;
         steps.left.into_iter().zip(first_sum..).collect()
     }
+
+    /// Does with the partial sums of `ni` i-particles what the kernel `join_sums` does: those kept come first.
+    pub fn join_on_host(&self, sums: &mut [f64], ni: usize) {
+        let width = SUMS * ni;
+        for &[to, from] in &self.steps {
+            let (to, from) = (to as usize * width, from as usize * width);
+            for n in 0..width {
+                sums[to + n] += sums[from + n];
+            }
+        }
+        for (n, &(_, sum)) in self.kept.iter().enumerate() {
+            sums.copy_within(sum as usize * width..(sum as usize + 1) * width, n * width);
+        }
+    }
 }
 
 /// A sum by its number, which writes down what it is joined with and when that can be done.
@@ -122,8 +137,8 @@ impl Partial for Sum<'_> {
 mod tests {
     use super::*;
 
-    /// Does what the kernels and the host do with a tree.
-    fn run(tree: &Tree, values: &[[f64; 1]], parts: usize) -> Vec<(u32, [f64; 1])> {
+    /// What the thread blocks leave of the pages' values.
+    fn sums_of_parts(tree: &Tree, values: &[[f64; 1]], parts: usize) -> Vec<[f64; 1]> {
         let mut sums = vec![[f64::NAN]; tree.sums as usize];
         for part in 0..parts {
             let mut depth = tree.first_sum[part] as usize;
@@ -137,6 +152,12 @@ mod tests {
                 depth += 1;
             }
         }
+        sums
+    }
+
+    /// Does what the kernels do with a tree.
+    fn run(tree: &Tree, values: &[[f64; 1]], parts: usize) -> Vec<(u32, [f64; 1])> {
+        let mut sums = sums_of_parts(tree, values, parts);
         let mut begin = 0;
         for &end in &tree.rounds {
             let steps = &tree.steps[begin..end as usize];
@@ -193,6 +214,29 @@ mod tests {
                         }
                     }
                     assert_eq!(whole.total(), expected, "{devices} devices, {parts} parts");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_host_joins_what_the_kernels_join() {
+        let numbers: Vec<u32> = (0..90).filter(|n| n % 5 != 3).collect();
+        let value = |n: &u32| [1.0 / f64::from(n + 3)];
+        let values: Vec<_> = numbers.iter().map(value).collect();
+        let ni = 3;
+        for (parts, next) in [(1, None), (7, None), (72, None), (30, Some(90))] {
+            let tree = Tree::new(&numbers, parts, 0, next);
+            let mut sums = Vec::new();
+            for [sum] in sums_of_parts(&tree, &values, parts) {
+                // By powers of two, so that each has the same bits but for the exponent.
+                sums.extend((0..SUMS * ni).map(|k| sum * 2.0_f64.powi(k as i32)));
+            }
+            tree.join_on_host(&mut sums, ni);
+            for (n, (_, [sum])) in run(&tree, &values, parts).into_iter().enumerate() {
+                for k in 0..SUMS * ni {
+                    let expected = sum * 2.0_f64.powi(k as i32);
+                    assert_eq!(sums[n * SUMS * ni + k], expected, "{parts} parts");
                 }
             }
         }
