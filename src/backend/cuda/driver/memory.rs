@@ -7,8 +7,9 @@ use std::ptr::NonNull;
 
 use cudarc::driver::sys;
 
-use crate::backend::cuda::driver::functions::driver;
-use crate::backend::cuda::driver::{Current, Result, Stream, ask, check};
+use super::failure::ask;
+use super::functions::driver;
+use super::{Current, Result, Stream};
 use crate::backend::cuda::layout::Plain;
 
 /// Memory of a device that grows when it must; its contents are lost then.

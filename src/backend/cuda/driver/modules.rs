@@ -1,7 +1,10 @@
-//! The compiled kernels, embedded. `kernels/build.py` makes them.
+//! The compiled kernels, embedded, and how the driver loads them. `kernels/build.py` makes them.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
+use cudarc::driver::sys;
+
+use super::failure::{Result, ask};
 use crate::process::settings::Precision;
 
 /// The CUDA version that a driver must know, as `cuDriverGetVersion` counts: that of the NVRTC
@@ -55,6 +58,41 @@ impl Module {
 
 /// What a kernel begins with.
 const ENTRY: &str = "\n.visible .entry ";
+
+/// Has the driver compile PTX.
+pub fn load(text: &CStr) -> Result<sys::CUmodule> {
+    use sys::CUjit_option_enum as Option;
+    let mut log = [0u8; 1024];
+    let mut options = [
+        Option::CU_JIT_ERROR_LOG_BUFFER,
+        Option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    // The size stands in the place of an address; a byte is left for the zero at the end.
+    let mut values = [
+        log.as_mut_ptr().cast(),
+        std::ptr::without_provenance_mut(1023),
+    ];
+    // SAFETY: the text ends in a zero byte, and the options have as many values.
+    let loaded = ask!(cuModuleLoadDataEx(
+        text.as_ptr().cast(),
+        2,
+        options.as_mut_ptr(),
+        values.as_mut_ptr()
+    ));
+    loaded.map_err(|failure| {
+        let said = CStr::from_bytes_until_nul(&log).unwrap_or_default();
+        let said = String::from_utf8_lossy(said.to_bytes());
+        let words: Vec<&str> = said.split_whitespace().collect();
+        failure.with_log(words.join(" "))
+    })
+}
+
+/// A kernel of a loaded module.
+#[derive(Clone, Copy)]
+pub struct Kernel(pub(super) sys::CUfunction);
+
+// SAFETY: functions belong to the context, not to a thread.
+unsafe impl Send for Kernel {}
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,99 @@
+//! Which devices compute, and what is said where none can.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::backend::Cuda;
+use super::device::DeviceQueue;
+use super::driver::{self, Device, devices};
+use crate::backend::Backend;
+use crate::process::settings::{BackendChoice, Devices, Settings};
+use crate::process::{self, ranks};
+
+/// Why no device can be used, in words.
+pub enum Absence {
+    /// For a reason that holds for the whole machine.
+    OnMachine(String),
+    /// For one that may hold for this process only.
+    InProcess(String),
+}
+
+/// The backend on the devices that `settings` name.
+///
+/// # Errors
+///
+/// Why no device can be used.
+pub fn choose(settings: &Settings) -> Result<Box<dyn Backend>, Absence> {
+    let present = devices().map_err(|reason| match reason {
+        driver::OF_THE_PARENT => Absence::InProcess(reason.to_owned()),
+        _ => Absence::OnMachine(reason.to_owned()),
+    })?;
+    let wanted: Vec<&'static Device> = match &settings.devices {
+        Devices::Auto => {
+            let usable: Vec<_> = present.iter().filter(|d| d.objection().is_none()).collect();
+            // One device for each rank, in turns.
+            let turn = ranks::local_rank().map_or(0, |(rank, _)| rank) % usable.len().max(1);
+            usable
+                .get(turn)
+                .copied()
+                .or(present.first())
+                .into_iter()
+                .collect()
+        }
+        Devices::All => present.iter().collect(),
+        Devices::These(numbers) => {
+            if let Some(absent) = numbers.iter().find(|&&n| n >= present.len()) {
+                return Err(Absence::OnMachine(format!(
+                    "device {absent} is asked for, but there are {}",
+                    present.len()
+                )));
+            }
+            numbers.iter().map(|&n| &present[n]).collect()
+        }
+    };
+    let mut queues = Vec::new();
+    let mut lost = Vec::new();
+    for device in wanted {
+        let queue = match device.objection() {
+            Some(objection) => Err(objection),
+            None => DeviceQueue::new(device, settings).map_err(|failure| failure.to_string()),
+        };
+        match queue {
+            Ok(queue) => queues.push(queue),
+            Err(why) => {
+                let what = format!("device {} ({}): {why}", device.ordinal, device.name);
+                lost.push((device, what));
+            }
+        }
+    }
+    let words = |lost: Vec<(_, String)>| lost.into_iter().map(|(_, what)| what).collect::<Vec<_>>();
+    if queues.is_empty() {
+        return Err(Absence::InProcess(words(lost).join("; ")));
+    }
+    // Every cluster that is opened misses it.
+    lost.retain(|(device, _)| device.is_first_missed());
+    let lost = words(lost);
+    Ok(Box::new(Cuda::new(settings, queues, lost)))
+}
+
+/// Says that the CPU computes although a GPU was welcome, and why: once in a process; of what holds for
+/// all ranks of a machine the first one tells; and nothing where no GPU was asked for and no driver
+/// is there, since who has none knows.
+pub fn report_absence(settings: &Settings, absence: &Absence) {
+    /// One more than the generation of the process that has told.
+    static TOLD: AtomicU32 = AtomicU32::new(0);
+    let is_asked_for = settings.backend == BackendChoice::Cuda || settings.devices != Devices::Auto;
+    let (reason, is_mine) = match absence {
+        Absence::OnMachine(reason) => (
+            reason,
+            ranks::local_rank().is_none_or(|(rank, _)| rank == 0),
+        ),
+        Absence::InProcess(reason) => (reason, true),
+    };
+    let me = process::generation() + 1;
+    if is_mine
+        && (is_asked_for || driver::functions::is_there())
+        && TOLD.swap(me, Ordering::Relaxed) != me
+    {
+        process::log::line(format_args!("no GPU is used: {reason}; the CPU computes"));
+    }
+}

@@ -1,0 +1,86 @@
+//! Contexts: a device taken into use, and the proof that its context is current in a thread.
+
+use std::marker::PhantomData;
+
+use cudarc::driver::sys;
+
+use super::failure::check;
+use super::functions::driver;
+use super::{Device, Result};
+
+/// A primary context, and the number that tells it from the one that follows a reset.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Context(sys::CUcontext, u64);
+
+// SAFETY: a context may be made current in any thread.
+unsafe impl Send for Context {}
+
+impl Context {
+    pub fn with_number(handle: sys::CUcontext) -> Result<Self> {
+        let mut number = 0;
+        // SAFETY: retained, or so once; the driver checks it, and writes a number.
+        let code = unsafe { (driver().cuCtxGetId)(handle, &raw mut number) };
+        check("cuCtxGetId", code).map(|()| Self(handle, number))
+    }
+
+    /// Whether it is what it was: the client may reset the device while nobody here uses it.
+    pub fn is_alive(self) -> bool {
+        Self::with_number(self.0).is_ok_and(|now| now == self)
+    }
+}
+
+/// A device in use. The context outlives it.
+pub struct Lease {
+    device: &'static Device,
+    context: Context,
+}
+
+impl Lease {
+    pub(super) fn new(device: &'static Device, context: Context) -> Self {
+        Self { device, context }
+    }
+
+    /// Makes the device's context current in this thread for the life of the result, which is not to
+    /// outlive the lease.
+    ///
+    /// # Errors
+    ///
+    /// The device is lost.
+    pub fn enter(&self) -> Result<Current<'static>> {
+        // SAFETY: the context is retained.
+        check("cuCtxPushCurrent", unsafe {
+            (driver().cuCtxPushCurrent_v2)(self.context.0)
+        })?;
+        Ok(Current {
+            device: self.device,
+            of_this_thread: PhantomData,
+        })
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.device.leave();
+    }
+}
+
+/// Proof that a context is current in this thread.
+pub struct Current<'a> {
+    pub(super) device: &'a Device,
+    of_this_thread: PhantomData<*const ()>,
+}
+
+impl Current<'_> {
+    /// Whether kernels can use memory of the host.
+    pub fn maps(&self) -> bool {
+        self.device.maps
+    }
+}
+
+impl Drop for Current<'_> {
+    fn drop(&mut self) {
+        let mut before = std::ptr::null_mut();
+        // SAFETY: pops what `enter` pushed. A failure leaves nothing to be done.
+        unsafe { (driver().cuCtxPopCurrent_v2)(&raw mut before) };
+    }
+}

@@ -1,0 +1,205 @@
+//! One device: what it is, whether it can be used, and what is held on it.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_int};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use cudarc::driver::sys;
+use once_cell::sync::OnceCell;
+
+use super::context::Context;
+use super::failure::{ask, check};
+use super::functions::driver;
+use super::modules::{self, Module};
+use super::{Current, Failure, Kernel, Lease, Result};
+use crate::process::lock::Lock;
+
+/// One device. Its primary context, which it shares with the client should that use CUDA too, and the
+/// kernels in it stay from the first use to the end of the process: clients open and close often.
+pub struct Device {
+    /// The number by which users name it.
+    pub ordinal: usize,
+    /// What it calls itself.
+    pub name: String,
+    /// Compute capability.
+    pub capability: (i32, i32),
+    /// Streaming multiprocessors.
+    pub multiprocessors: usize,
+    /// Bytes of memory.
+    pub memory: usize,
+    /// Most of its clock, in GHz.
+    pub clock: f64,
+    /// Whether kernels that take long are ended, the device having a display.
+    pub is_watched: bool,
+    /// The mean of its approximate reciprocal root, times the root, once it was measured.
+    pub root: OnceCell<f64>,
+    /// Whether it reads and writes memory of the host.
+    pub(super) maps: bool,
+    /// Why it did not even tell what it is.
+    broken: Option<Failure>,
+    device: sys::CUdevice,
+    usage: Lock<Usage>,
+    failed: AtomicBool,
+    missed: AtomicBool,
+}
+
+/// What is held on a device.
+#[derive(Default)]
+struct Usage {
+    users: usize,
+    context: Option<Context>,
+    kernels: HashMap<String, Kernel>,
+    /// Time that loading them took.
+    loading: Duration,
+}
+
+impl Device {
+    /// What the driver tells of a device.
+    ///
+    /// # Errors
+    ///
+    /// It does not tell.
+    pub(super) fn new(ordinal: c_int) -> Result<Self> {
+        use sys::CUdevice_attribute_enum as Attribute;
+        let device: sys::CUdevice = ask!(cuDeviceGet(ordinal))?;
+        let attribute = |which| -> Result<c_int> { ask!(cuDeviceGetAttribute(which, device)) };
+        let mut name = [0u8; 128];
+        // SAFETY: the array has the length given.
+        let code = unsafe { (driver().cuDeviceGetName)(name.as_mut_ptr().cast(), 128, device) };
+        check("cuDeviceGetName", code)?;
+        let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
+        Ok(Self {
+            ordinal: ordinal as usize,
+            name: String::from_utf8_lossy(&name[..end]).into_owned(),
+            capability: (
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1)
+                as usize,
+            memory: ask!(cuDeviceTotalMem_v2(device))?,
+            clock: f64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?) * 1e-6,
+            is_watched: attribute(Attribute::CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT)? != 0,
+            maps: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY)? != 0,
+            root: OnceCell::new(),
+            broken: None,
+            device,
+            usage: Lock::default(),
+            failed: AtomicBool::new(false),
+            missed: AtomicBool::new(false),
+        })
+    }
+
+    /// A device that keeps its number among the others and can do nothing.
+    pub(super) fn broken(ordinal: c_int, why: Failure) -> Self {
+        Self {
+            ordinal: ordinal as usize,
+            name: "unknown".to_owned(),
+            capability: (0, 0),
+            multiprocessors: 0,
+            memory: 0,
+            clock: 0.0,
+            is_watched: false,
+            maps: false,
+            root: OnceCell::new(),
+            broken: Some(why),
+            device: 0,
+            usage: Lock::default(),
+            failed: AtomicBool::new(true),
+            missed: AtomicBool::new(false),
+        }
+    }
+
+    /// Why the device cannot be used, if it cannot.
+    pub fn objection(&self) -> Option<String> {
+        if let Some(why) = &self.broken {
+            return Some(why.to_string());
+        }
+        if self.capability < modules::LEAST_CAPABILITY {
+            let (major, minor) = self.capability;
+            return Some(format!(
+                "its compute capability {major}.{minor} is below 6.0"
+            ));
+        }
+        self.failed
+            .load(Ordering::Relaxed)
+            .then(|| "it failed before".to_owned())
+    }
+
+    /// Remembers that the device is not to be trusted any more, which the caller tells.
+    pub fn mark_failed(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+        self.missed.store(true, Ordering::Relaxed);
+    }
+
+    /// Does not use the device again; unlike after [`Device::mark_failed`] it is still to be told.
+    pub fn give_up(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether nobody was told yet that others compute without the device.
+    pub fn is_first_missed(&self) -> bool {
+        !self.missed.swap(true, Ordering::Relaxed)
+    }
+
+    /// Takes the device into use.
+    ///
+    /// # Errors
+    ///
+    /// The device does not let us, being in somebody's exclusive use for example.
+    pub fn open(&'static self) -> Result<Lease> {
+        let mut usage = self.usage.lock();
+        if usage.users == 0 && usage.context.is_some_and(|context| !context.is_alive()) {
+            *usage = Usage::default();
+            self.release();
+        }
+        let context = match usage.context {
+            Some(context) => context,
+            None => {
+                let handle = ask!(cuDevicePrimaryCtxRetain(self.device))?;
+                Context::with_number(handle).inspect_err(|_| self.release())?
+            }
+        };
+        usage.context = Some(context);
+        usage.users += 1;
+        Ok(Lease::new(self, context))
+    }
+
+    fn release(&self) {
+        // SAFETY: retained by `open`, which does not use this context any more.
+        unsafe { (driver().cuDevicePrimaryCtxRelease_v2)(self.device) };
+    }
+
+    /// Takes note that a lease has ended.
+    pub(super) fn leave(&self) {
+        self.usage.lock().users -= 1;
+    }
+
+    /// A kernel, loaded at its first use on this device.
+    ///
+    /// # Errors
+    ///
+    /// The driver does not take it.
+    pub fn kernel(&self, _: &Current<'_>, module: Module, name: &str) -> Result<Kernel> {
+        let mut usage = self.usage.lock();
+        if let Some(&kernel) = usage.kernels.get(name) {
+            return Ok(kernel);
+        }
+        let begin = Instant::now();
+        let text = module.kernel(name).unwrap_or_default();
+        let loaded = modules::load(&text)?;
+        let symbol = CString::new(name).unwrap_or_default();
+        // SAFETY: the module stays loaded; the name ends in a zero byte.
+        let kernel = Kernel(ask!(cuModuleGetFunction(loaded, symbol.as_ptr()))?);
+        usage.kernels.insert(name.to_owned(), kernel);
+        usage.loading += begin.elapsed();
+        Ok(kernel)
+    }
+
+    /// How many kernels have been loaded, and how long that took.
+    pub fn loading(&self) -> (usize, Duration) {
+        let usage = self.usage.lock();
+        (usage.kernels.len(), usage.loading)
+    }
+}

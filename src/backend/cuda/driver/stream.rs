@@ -1,0 +1,183 @@
+//! A queue of work on a device, and how the host waits for it.
+
+use std::ffi::c_void;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::sys;
+
+use super::failure::{NOT_READY, ask, check};
+use super::functions::driver;
+use super::{Current, Device, Failure, Kernel, Result};
+use crate::process;
+
+/// How long a wait only asks; after that it sleeps a small part of what it has lasted.
+const SPIN: Duration = Duration::from_millis(10);
+
+/// What a wait may last beyond ten times its plan before somebody is told.
+const SLOW: Duration = Duration::from_secs(5);
+
+/// How long a wait is expected to last, and how much more than ten times as long it may.
+#[derive(Clone, Copy)]
+pub struct Patience {
+    pub planned: Duration,
+    pub timeout: Option<Duration>,
+}
+
+impl Patience {
+    fn limit(self, beyond: Duration) -> Duration {
+        self.planned.saturating_mul(10).saturating_add(beyond)
+    }
+}
+
+/// Says that a device takes long.
+#[cold]
+fn tell_slow(device: &Device, waited: Duration, patience: Patience) {
+    let Patience { planned, timeout } = patience;
+    let advice = match timeout {
+        Some(_) => "",
+        None => "; KIRIN_GPU_TIMEOUT=SECONDS would give it up",
+    };
+    process::log::line(format_args!(
+        "device {} ({}) has been at work for {:.1} s on what was planned to take {:.3} s{advice}",
+        device.ordinal,
+        device.name,
+        waited.as_secs_f64(),
+        planned.as_secs_f64()
+    ));
+}
+
+/// A queue of work.
+pub struct Stream(sys::CUstream);
+
+// SAFETY: a stream may be used from any thread in which its context is current.
+unsafe impl Send for Stream {}
+
+impl Stream {
+    /// An empty queue that does not wait for the client's own work on the device.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn new(_: &Current<'_>) -> Result<Self> {
+        let flags = sys::CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
+        ask!(cuStreamCreate(flags)).map(Self)
+    }
+
+    /// Waits until everything queued has been done. The thread asks again and again, as the driver would
+    /// itself, but gives the processor away in long waits.
+    ///
+    /// # Errors
+    ///
+    /// Some of it failed, or is not done when there is no patience left.
+    pub fn wait(&self, current: &Current<'_>, patience: Patience) -> Result<()> {
+        let begin = Instant::now();
+        let mut is_told = false;
+        loop {
+            // SAFETY: the stream lives.
+            let code = unsafe { (driver().cuStreamQuery)(self.0) };
+            if code != NOT_READY {
+                return check("cuStreamQuery", code);
+            }
+            let waited = begin.elapsed();
+            if patience.timeout.is_some_and(|t| waited > patience.limit(t)) {
+                let log = format!("no answer for {:.1} s", waited.as_secs_f64());
+                return Err(Failure::new("cuStreamQuery", code).with_log(log));
+            }
+            if !is_told && waited > patience.limit(SLOW) {
+                is_told = true;
+                tell_slow(current.device, waited, patience);
+            }
+            match waited < SPIN {
+                true => std::hint::spin_loop(),
+                false => std::thread::sleep((waited / 256).min(SPIN)),
+            }
+        }
+    }
+
+    /// Queues a copy to the device.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` bytes lie within both buffers, and those of the host are not written to until the copy is done.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()> {
+        // SAFETY: passed on.
+        let code = unsafe { (driver().cuMemcpyHtoDAsync_v2)(to, from.cast(), bytes, self.0) };
+        check("cuMemcpyHtoDAsync", code)
+    }
+
+    /// Queues a copy from the device.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Stream::upload`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
+        // SAFETY: passed on.
+        let code = unsafe { (driver().cuMemcpyDtoHAsync_v2)(to.cast(), from, bytes, self.0) };
+        check("cuMemcpyDtoHAsync", code)
+    }
+
+    /// Queues a kernel with thread blocks of `block` threads on a grid of `grid`.
+    ///
+    /// # Safety
+    ///
+    /// `args` is what the kernel takes, and what it points to is there until the kernel is done.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub unsafe fn launch<A>(
+        &self,
+        kernel: Kernel,
+        grid: (u32, u32),
+        block: (u32, u32),
+        args: &A,
+    ) -> Result<()> {
+        let mut parameters = [std::ptr::from_ref(args).cast_mut().cast::<c_void>()];
+        // SAFETY: one parameter, copied by the call; the rest is passed on.
+        let code = unsafe {
+            (driver().cuLaunchKernel)(
+                kernel.0,
+                grid.0,
+                grid.1,
+                1,
+                block.0,
+                block.1,
+                1,
+                0,
+                self.0,
+                parameters.as_mut_ptr(),
+                std::ptr::null_mut(),
+            )
+        };
+        check("cuLaunchKernel", code)
+    }
+
+    /// Queues a fill with zeros.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` bytes lie within the buffer.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub unsafe fn clear(&self, to: u64, bytes: usize) -> Result<()> {
+        // SAFETY: passed on.
+        let code = unsafe { (driver().cuMemsetD8Async)(to, 0, bytes, self.0) };
+        check("cuMemsetD8Async", code)
+    }
+
+    /// Gives the queue back.
+    pub fn free(&mut self, _: &Current<'_>) {
+        // SAFETY: the stream lives and is not used again. A lost device refuses; so be it.
+        unsafe { (driver().cuStreamDestroy_v2)(self.0) };
+    }
+}
