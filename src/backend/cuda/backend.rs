@@ -16,28 +16,28 @@ use crate::process::settings::{Precision, Settings};
 /// What memory of the host is for, in messages.
 const PURPOSE: &str = "the results of a block";
 
-/// Blocks for which nearest neighbours are computed before anybody has asked, once somebody did.
+/// For how many blocks after a request nearest neighbours are computed along with the forces, in advance of a request.
 const HABIT: u32 = 64;
 
 /// The backend.
 pub struct Cuda {
     pub(super) settings: Settings,
-    /// The generation of the process that the devices know.
+    /// The generation of the process that opened the devices.
     pub(super) process: u32,
     pub(super) queues: Vec<DeviceQueue>,
-    /// What computes once no device is left.
+    /// The backend that computes once no device is left.
     pub(super) host: Option<Box<dyn Backend>>,
     pub(super) field: Field,
-    /// What the devices are at: the first i-particle, and whether with nearest neighbours.
+    /// The batch that the devices compute: its first i-particle, and whether nearest neighbours are included.
     pub(super) queued: Option<(usize, bool)>,
-    /// Blocks for which nearest neighbours are still expected to be wanted.
+    /// For how many more blocks nearest neighbours are computed in advance.
     pub(super) wish: u32,
-    /// What happened to devices, as far as it was not told yet.
+    /// Losses of devices that were not reported yet, in words.
     pub(super) lost: Vec<String>,
     /// Devices lost at work.
     pub(super) recoveries: u64,
-    /// Leaves summed again in double precision, and the time that took: by devices that were lost since,
-    /// and by all when a block was last finished.
+    /// Leaves summed again in double precision, and the time that took: on devices lost since, and on all
+    /// devices up to the last finished block.
     pub(super) redone_by_lost: (u64, Duration),
     pub(super) redone: (u64, Duration),
     /// Whether the next block is timed.
@@ -46,7 +46,7 @@ pub struct Cuda {
 }
 
 impl Cuda {
-    /// The backend on these devices, of which there is at least one; `lost` says what is wrong with others.
+    /// The backend on these devices, at least one. `lost` says in words why others are not used.
     pub fn new(settings: &Settings, queues: Vec<DeviceQueue>, lost: Vec<String>) -> Self {
         Self {
             settings: settings.clone(),
@@ -119,7 +119,7 @@ impl Backend for Cuda {
         if !self.queues.is_empty() {
             let pages = memory.page_count();
             if self.field.pages.len() < pages {
-                // What the queues remember of new pages is many small things.
+                // For what the queues remember of each new page.
                 allocation::spare(pages * BESIDE_A_PAGE, PURPOSE)?;
             }
             self.field.look_at(memory, block, self.settings.precision);

@@ -11,7 +11,7 @@ use crate::grape::neighbours::{self, ListRules};
 use crate::grape::particle::IParticle;
 use crate::process::allocation;
 
-/// i-particles that are computed together, at most; more go one batch after the other.
+/// Most i-particles of one batch.
 const BATCH: usize = 65536;
 
 impl Cuda {
@@ -36,8 +36,8 @@ impl Cuda {
         Ok(())
     }
 
-    /// How many of a block's i-particles are computed together, where a launch on each device may have so
-    /// many for its pages.
+    /// How many i-particles of a block make a batch. `on` says how many a launch on a device may have, given a
+    /// number of i-particles and of pages.
     pub(super) fn batch(
         &mut self,
         memory: &JMemory,
@@ -52,7 +52,7 @@ impl Cuda {
         })
     }
 
-    /// Computes the block, a batch after the other.
+    /// Computes the forces of a block, one batch after the other.
     pub(super) fn compute(
         &mut self,
         memory: &JMemory,
@@ -87,7 +87,7 @@ impl Cuda {
         block: &ForceRequest,
         rules: ListRules,
     ) -> Attempt<Result<Vec<Vec<i32>>>> {
-        // A device may have got another's share since.
+        // Brings the memories up to date: a device may have got the pages of one that was lost since.
         self.enqueue(memory, block, 0, &[], false)?;
         self.queued = None;
         let mut lists = Vec::new();

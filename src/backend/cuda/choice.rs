@@ -69,17 +69,16 @@ pub fn choose(settings: &Settings) -> Result<Box<dyn Backend>, Absence> {
     if queues.is_empty() {
         return Err(Absence::InProcess(words(lost).join("; ")));
     }
-    // Every cluster that is opened misses it.
+    // Every cluster that is opened does without them: the first one reports it.
     lost.retain(|(device, _)| device.is_first_missed());
     let lost = words(lost);
     Ok(Box::new(Cuda::new(settings, queues, lost)))
 }
 
-/// Says that the CPU computes although a GPU was welcome, and why: once in a process; of what holds for
-/// all ranks of a machine the first one tells; and nothing where no GPU was asked for and no driver
-/// is there, since who has none knows.
+/// Writes a line on why the CPU computes, once in a process. A reason that holds for the whole machine is reported by
+/// its first rank alone. Nothing is written on a machine without a driver if no GPU was asked for.
 pub fn report_absence(settings: &Settings, absence: &Absence) {
-    /// One more than the generation of the process that has told.
+    /// One more than the generation of the process that wrote the line.
     static TOLD: AtomicU32 = AtomicU32::new(0);
     let is_asked_for = settings.backend == BackendChoice::Cuda || settings.devices != Devices::Auto;
     let (reason, is_mine) = match absence {

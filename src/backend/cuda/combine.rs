@@ -8,13 +8,13 @@ use crate::backend::cuda::layout::SUMS;
 use crate::grape::particle::{Force, Nearest};
 use crate::grape::sum_tree::{Joiner, Partial};
 
-/// i-particles that are joined together: their sums stay in the nearest cache.
+/// i-particles whose sums are joined together, few enough for the first-level cache.
 const CHUNK: usize = 64;
 
 /// The sums of one subtree for some i-particles.
 type Sums = [[f64; CHUNK]; SUMS];
 
-/// A sum by its number, which writes down what it is joined with.
+/// A sum by its number: to join it is to write down the two numbers.
 #[derive(Clone, Copy)]
 struct Numbered<'a> {
     sum: usize,
@@ -28,8 +28,8 @@ impl Partial for Numbered<'_> {
     }
 }
 
-/// Joins what the devices left, in the order of the tree. That is the same for all i-particles, so it is
-/// found once.
+/// Joins the sums of all devices in the order of the tree. The order is the same for all i-particles: it is found once
+/// and replayed for each.
 pub fn forces(shares: &[Share<'_>], forces: &mut [Force]) {
     let ni = forces.len();
     let joins = RefCell::new(Vec::new());
@@ -48,7 +48,7 @@ pub fn forces(shares: &[Share<'_>], forces: &mut [Force]) {
         .iter()
         .flat_map(|s| s.sums.chunks_exact(ni))
         .collect();
-    // Device memory comes back with more columns than are kept where the host has joined them.
+    // If the host joined the sums of a device, those that it kept are followed by others.
     let mut kept = Vec::new();
     let mut before = 0;
     for share in shares {

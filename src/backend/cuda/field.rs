@@ -1,4 +1,4 @@
-//! The j-particles of a block as the devices see them: in which units, and who has which.
+//! The j-particles of a block as the devices hold them: in which units, and which device has which.
 
 use crate::backend::ForceRequest;
 use crate::backend::cuda::device::Job;
@@ -8,7 +8,7 @@ use crate::grape::particle::IParticle;
 use crate::grape::sum_tree::share;
 use crate::process::settings::{Place, Precision, Settings};
 
-/// The j-particles of a block as the devices see them.
+/// The j-particles of a block as the devices hold them.
 pub struct Field {
     predictor: Place,
     join: Place,
@@ -16,14 +16,14 @@ pub struct Field {
     pub scale: DeviceUnits,
     /// Positions of all pages, in address order.
     pub pages: Vec<usize>,
-    /// How many of them, at the front, have addresses below the block's `nj`.
+    /// How many of them, counted from the first, have addresses below the block's `nj`.
     pub below: usize,
-    /// Whether anything moves.
+    /// Whether any particle moves.
     moving: bool,
 }
 
 impl Field {
-    /// Nothing yet.
+    /// A field without particles.
     pub fn new(settings: &Settings) -> Self {
         Self {
             predictor: settings.predictor,
@@ -35,7 +35,7 @@ impl Field {
         }
     }
 
-    /// Takes note of the memory and a block.
+    /// Takes in what a new block finds in the j-memory.
     pub fn look_at(&mut self, memory: &JMemory, block: &ForceRequest, precision: Precision) {
         if precision != Precision::Double {
             self.scale.update(memory, block.ti);
@@ -48,7 +48,7 @@ impl Field {
             || block.particles.iter().any(|i| i.v != [0.0; 3]);
     }
 
-    /// What the device number `queue` of `queues` is to do for some i-particles.
+    /// The work of device `queue` of `queues` for some i-particles.
     pub fn job<'a>(
         &'a self,
         (queue, queues): (usize, usize),

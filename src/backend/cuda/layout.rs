@@ -1,19 +1,19 @@
-//! What goes to the device and comes back: the twin of `kernels/layout.cuh`, which explains the fields.
+//! The structures that go to the device and come back, as in `kernels/layout.cuh`, which explains the fields.
 
-/// Quantities that are summed: acceleration, potential, jerk.
+/// Numbers that are summed for an i-particle: acceleration (3), potential, jerk (3).
 pub const SUMS: usize = 7;
 /// 64-bit words of one j-particle.
 pub const RECORD: usize = 18;
 
 /// Flag of a page: some a2by18 is not zero.
 pub const HAS_SNAP: u32 = 1;
-/// Flag of a page: masses so unequal that terms may vanish in single precision.
+/// Flag of a page: its masses are so unequal that terms of the light particles may underflow in single precision.
 pub const IS_DOUBTFUL: u32 = 2;
 
 /// An address in the memory of the device.
 pub type Pointer = u64;
 
-/// Structures of numbers without padding: they can be copied to the device as they are.
+/// Types that may be copied to the device byte by byte.
 ///
 /// # Safety
 ///

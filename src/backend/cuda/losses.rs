@@ -9,23 +9,23 @@ use super::driver::{self, Device, Failure};
 use crate::backend::{Backend, cpu};
 use crate::process;
 
-/// A device that failed, by its place in the list.
+/// A device that failed: its place among the queues, and how.
 pub struct Lost {
     pub queue: usize,
     pub failure: Failure,
 }
 
-/// What was tried on the devices.
+/// The result of work on the devices.
 pub type Attempt<T> = Result<T, Lost>;
 
 impl Cuda {
-    /// The backend for when no device is left.
+    /// The backend that computes when no device is left.
     pub(super) fn host(&mut self) -> &mut dyn Backend {
         let settings = &self.settings;
         &mut **self.host.get_or_insert_with(|| cpu::choose(settings))
     }
 
-    /// A child of the process that made the queues has no devices.
+    /// Gives up the devices in a child of the process that opened them, and reports that.
     pub(super) fn leave_to_parent(&mut self) {
         if self.abandon() {
             let reason = driver::OF_THE_PARENT.to_owned();
@@ -33,7 +33,7 @@ impl Cuda {
         }
     }
 
-    /// Gives up the queues if they are the parent's; returns whether there were any.
+    /// Gives up the queues if a parent process made them; returns whether there were any.
     pub(super) fn abandon(&mut self) -> bool {
         let theirs = self.process != process::known_generation() && !self.queues.is_empty();
         if theirs {
@@ -42,8 +42,8 @@ impl Cuda {
         theirs
     }
 
-    /// Tries something until no device fails at it; `None` once there is no device. Whatever was lost
-    /// on the way is told in one line.
+    /// Repeats `attempt`, without the devices that fail at it, until it succeeds; `None` if no device is left. One
+    /// line reports what was lost.
     pub(super) fn on_devices<T>(
         &mut self,
         mut attempt: impl FnMut(&mut Self) -> Attempt<T>,
@@ -66,13 +66,13 @@ impl Cuda {
         done
     }
 
-    /// Leaves summed again by all devices that there were, and the time of that.
+    /// Leaves summed again by all devices, lost ones included, and the time that took.
     pub(super) fn redone(&self) -> (u64, Duration) {
         let of_units = self.queues.iter().map(DeviceQueue::redone);
         of_units.fold(self.redone_by_lost, sum)
     }
 
-    /// Goes on without a device.
+    /// Removes a device from the queues.
     #[cold]
     pub(super) fn lose(&mut self, Lost { queue, failure }: Lost) {
         self.queued = None;

@@ -1,10 +1,10 @@
-//! The CUDA backend: the thesis' machine, on every NVIDIA GPU from Pascal on.
+//! The CUDA backend: GRAPE-6 on every NVIDIA GPU from Pascal on.
 //!
-//! The host keeps the double-precision j-particles; each device holds the pages of its share of the
-//! addresses, stores what has changed and predicts it (or is sent what the host predicted). The
-//! kernels in `kernels/` sum leaves of 64 addresses; everything above a leaf is joined in double
-//! precision on one tree, wherever that happens, so a result does not depend on the launch.
-//! A device that fails is left out: its share is sent to the others, or the CPU takes over.
+//! The host keeps the j-particles in double precision. Each device has a run of their pages: it is sent what has
+//! changed, and predicts it (or is sent what the host predicted). The kernels in `kernels/` sum leaves of 64
+//! addresses. All sums above a leaf are added in double precision along one tree, on the device or on the host, so
+//! results do not depend on how the work is divided. If a device fails, its pages are sent to the others; if none is
+//! left, the CPU computes.
 
 mod backend;
 mod batches;
@@ -33,12 +33,11 @@ pub fn driver_name() -> Option<&'static str> {
         .map(|found| found.name.as_str())
 }
 
-/// Loads what a large block needs on a device: how many kernels are there by now, and how long loading
-/// them took.
+/// Loads the kernels of a large block on a device. Returns how many kernels are loaded there, and how long that took.
 ///
 /// # Errors
 ///
-/// In words why the device does not take them.
+/// Why the device cannot load them, in words.
 pub fn load_kernels(
     device: &'static Device,
     precision: Precision,

@@ -101,8 +101,8 @@ impl DeviceQueue {
         self.expect(division.clocks);
         for launch in plan.launches() {
             let kernel = self.kernel(current, launch.module, launch.kernel)?;
-            // SAFETY: what these kernels take. Sources, uploads and buffers have the sizes that the plan
-            // and the tree ask for, and stay until the queue was waited for.
+            // SAFETY: these are the kernels' arguments. Sources, uploads and buffers have the sizes that the plan and
+            // the tree give, and stay until the queue was waited for.
             unsafe {
                 self.stream
                     .launch(kernel, launch.grid, launch.block, &args)?;
@@ -110,7 +110,7 @@ impl DeviceQueue {
         }
         if !is_on_host {
             let (to, bytes) = (self.pinned.start(), plan.results.bytes());
-            // SAFETY: both buffers have the size; the pinned one is not touched before the next wait.
+            // SAFETY: both buffers have this size; the pinned one is not touched before the next wait.
             unsafe { self.stream.download(to, buffers.results, bytes)? };
         }
         self.redone.fetch(&self.stream)?;

@@ -1,4 +1,4 @@
-//! Neighbour lists on a device: counted first, then filled.
+//! Neighbour lists on a device: neighbours are counted first, then listed.
 
 use super::{DeviceQueue, Job, Module, Result, bytes_of, i_record};
 use crate::backend::cuda::layout::{IRecord, ListArgs};
@@ -7,7 +7,7 @@ use crate::error;
 use crate::grape::neighbours::{ListRules, PURPOSE};
 use crate::process::allocation;
 
-/// Labels that are fetched together.
+/// Most labels that are fetched together.
 const LABELS: usize = 1 << 24;
 
 impl DeviceQueue {

@@ -1,4 +1,4 @@
-//! One device at work: its share of the j-particles, the queue, and the launches of one block.
+//! One device at work: its share of the j-particles, its queue, and the work of one block.
 
 mod block;
 mod lists;
@@ -32,19 +32,19 @@ const BATCH: usize = 16 << 20;
 /// Threads of the kernel `advance`, as in the sources.
 const ADVANCE_THREADS: u32 = 256;
 
-/// What a device is to do with its share of the j-particles.
+/// Work for a device on its share of the j-particles.
 pub struct Job<'a> {
     /// The j-particles.
     pub memory: &'a JMemory,
-    /// Positions of the device's pages, in address order.
+    /// Positions of the device's pages in `memory`, in address order.
     pub run: &'a [usize],
-    /// How many of them, at the front, have addresses below `nj`.
+    /// How many of them, counted from the first, have addresses below `nj`.
     pub pages: usize,
-    /// Page at which the run begins, 0 if there is none before.
+    /// Number of the first page of the run; 0 for the first run of all.
     pub first: u32,
-    /// Page at which the next device's begins, if it has any below `nj`.
+    /// Number of the first page of the next device, if that has addresses below `nj`.
     pub next: Option<u32>,
-    /// Some of the i-particles of a block.
+    /// The i-particles of one batch.
     pub particles: &'a [IParticle],
     /// Number of leading addresses.
     pub nj: usize,
@@ -52,7 +52,7 @@ pub struct Job<'a> {
     pub ti: f64,
     /// Units on the device.
     pub units: Units,
-    /// Whether anything moves.
+    /// Whether any particle moves; if none does, jerks are zero and not computed.
     pub jerk: bool,
     /// Whether nearest neighbours are wanted.
     pub nearest: bool,
@@ -68,7 +68,7 @@ pub struct DeviceQueue {
     pub device: &'static Device,
     lease: Lease,
     precision: Precision,
-    /// The mean of the kernels' reciprocal root, times the root.
+    /// Mean of `rsqrt(x) * sqrt(x)` over the device's approximate reciprocal square roots.
     root: f64,
     split: bool,
     stream: Stream,
@@ -76,34 +76,34 @@ pub struct DeviceQueue {
     upload: Upload,
     /// Partial sums.
     sums: DeviceBuffer,
-    /// What is known of nearest neighbours.
+    /// The nearest neighbours that each part found.
     candidates: DeviceBuffer,
-    /// Thread blocks that are done with their i-particles: zero between launches.
+    /// For each group of i-particles, how many thread blocks are done with it; zero between launches.
     done: Counters,
-    /// Leaves that were summed again.
+    /// Leaves summed again in double precision, counted by the kernels.
     redone: Tally<Redone>,
-    /// The same as of the last job that was finished.
+    /// The same up to the last finished job.
     known_redone: Redone,
-    /// Results, on the device and here.
+    /// Results, on the device and on the host.
     answer: DeviceBuffer,
     pinned: PinnedBuffer,
     kernels: HashMap<String, Kernel>,
-    /// By i-particles and pages.
+    /// By numbers of i-particles and of pages.
     plans: HashMap<(usize, usize), LaunchPlan>,
     trees: Trees,
     queued: Option<Queued>,
-    /// Whether the queue may hold work that nobody has waited for.
+    /// Whether there may be work that nobody has waited for.
     busy: bool,
-    /// How long that should take.
+    /// How long that work should take by the plans.
     planned: Duration,
-    /// How much longer than ten times that it may take, if that is limited.
+    /// How far beyond ten times that it may go before the device is given up, if that is limited.
     timeout: Option<Duration>,
 }
 
-/// What has been queued and will be found in the pinned memory.
+/// A block that was queued: how to read its results in the pinned memory after the wait.
 struct Queued {
     ni: usize,
-    /// What is left to do on the host: the tree, if the sums come as the thread blocks left them.
+    /// The number of parts if the host has to join their sums.
     unjoined: Option<usize>,
     kept: Vec<(u32, u32)>,
     results: ResultLayout,
@@ -123,7 +123,7 @@ pub struct Share<'a> {
 ///
 /// # Errors
 ///
-/// The device or its driver does not let us.
+/// The device cannot be opened, or its driver cannot compile the kernels.
 pub fn load(device: &'static Device, precision: Precision) -> Result<()> {
     let lease = device.open()?;
     let current = lease.enter()?;
@@ -137,11 +137,11 @@ pub fn load(device: &'static Device, precision: Precision) -> Result<()> {
 }
 
 impl DeviceQueue {
-    /// A device made ready, with nothing in its memory.
+    /// The device, opened, with no j-particles.
     ///
     /// # Errors
     ///
-    /// The device does not let us.
+    /// The device cannot be opened, or fails at its first kernels.
     pub fn new(device: &'static Device, settings: &Settings) -> Result<Self> {
         let precision = settings.precision;
         let lease = device.open()?;
@@ -171,13 +171,13 @@ impl DeviceQueue {
             planned: Duration::ZERO,
             timeout: settings.gpu_timeout.map(|s| Duration::from_secs(s.into())),
         };
-        // A driver that takes no kernels is better known now.
+        // Loaded here already, so that a driver that cannot compile our kernels is noticed at opening.
         let advance = format!("advance_{precision}");
         queue.kernel(&current, Module::Forces(precision), advance)?;
         match queue.measure_root(&current) {
             Ok(()) => Ok(queue),
             Err(failure) => {
-                // To give anything back to a device that does not answer may take for ever, and so may opening it again.
+                // Freeing anything on a device that does not answer may never return, nor may opening it again.
                 if failure.is_hang() {
                     device.give_up();
                     queue.abandon();
@@ -196,11 +196,11 @@ impl DeviceQueue {
         Ok(kernel)
     }
 
-    /// Queues a job. Whatever was queued before is waited for and forgotten.
+    /// Queues a job. Earlier work is waited for, and its results are dropped.
     ///
     /// # Errors
     ///
-    /// Those of the driver; the queue is of no use then.
+    /// Those of the driver; the queue must not be used again then.
     pub fn start(&mut self, job: &Job<'_>) -> Result<()> {
         let current = self.lease.enter()?;
         self.settle(&current)?;
@@ -220,7 +220,7 @@ impl DeviceQueue {
         Ok(())
     }
 
-    /// Waits for what is queued, and forgets it.
+    /// Waits for what is queued, and drops its results.
     fn settle(&mut self, current: &Current<'_>) -> Result<()> {
         self.queued = None;
         if self.busy {
@@ -243,7 +243,7 @@ impl DeviceQueue {
     ///
     /// # Errors
     ///
-    /// Those of the driver; the queue is of no use then.
+    /// Those of the driver; the queue must not be used again then.
     pub fn finish(&mut self) -> Result<Option<Share<'_>>> {
         let Some(queued) = self.queued.take() else {
             return Ok(None);
@@ -255,8 +255,8 @@ impl DeviceQueue {
         let Queued {
             ni, kept, results, ..
         } = queued;
-        // SAFETY: the device has written so much into the pinned memory, and is done; the buffer is
-        // aligned, and any bits are numbers.
+        // SAFETY: the pinned memory has at least the bytes of the layout, the device is done writing them, each array
+        // is aligned, and any bits are valid numbers.
         let (sums, r2, labels) = unsafe {
             let start = self.pinned.start();
             let (r2, labels) = (start.add(results.r2()), start.add(results.labels()));
@@ -276,8 +276,8 @@ impl DeviceQueue {
         }))
     }
 
-    /// How many leaves were summed again in double precision in the jobs that are finished, and the time
-    /// that this took, of all thread blocks together.
+    /// How many leaves the finished jobs summed again in double precision, and the time that took, added up over
+    /// all thread blocks.
     pub fn redone(&self) -> (u64, Duration) {
         let Redone { leaves, clocks } = self.known_redone;
         let seconds = clocks as f64 * 1e-9 / self.device.clock;
@@ -285,8 +285,8 @@ impl DeviceQueue {
         (leaves, time)
     }
 
-    /// Stores what has changed and predicts what is not predicted. The last batch is left in the
-    /// upload, with `room` bytes behind it, and returned to be launched.
+    /// Sends changed j-particles and predicts, in batches. The last batch stays in the upload, with `room` bytes left
+    /// behind it, and is returned to be launched together with the block.
     fn advance(
         &mut self,
         current: &Current<'_>,
@@ -319,7 +319,7 @@ impl DeviceQueue {
         }
     }
 
-    /// Puts the changes of some pages into the upload.
+    /// Adds the changed j-particles of some pages to the upload.
     fn gather(&mut self, job: &Job<'_>, batch: &[Todo], stamp: [u64; 3]) -> AdvanceArgs {
         let Self { store, upload, .. } = self;
         let mut begin = 0;
@@ -382,20 +382,20 @@ impl DeviceQueue {
         let kernel = self.kernel(current, Module::Forces(self.precision), name)?;
         self.expect(self.conditions().prediction_clocks(args.pages as usize));
         let blocks = args.pages + args.fetch.div_ceil(ADVANCE_THREADS);
-        // SAFETY: what the kernel takes; all of it lies in buffers of the unit that are not freed or
-        // written to before the queue was waited for.
+        // SAFETY: these are the kernel's arguments, and they point into buffers of this queue, which are neither
+        // freed nor written to before the queue was waited for.
         unsafe {
             self.stream
                 .launch(kernel, (blocks, 1), (ADVANCE_THREADS, 1), &args)
         }
     }
 
-    /// Gives up what is queued, without waiting.
+    /// Drops the results of what is queued, without waiting.
     pub fn cancel(&mut self) {
         self.queued = None;
     }
 
-    /// Leaves everything as it is: the process was forked, and the device belongs to the parent.
+    /// Frees nothing on the device: it belongs to the parent of this process, or does not answer.
     pub fn abandon(self) {
         std::mem::forget(self);
     }
@@ -406,7 +406,7 @@ impl Drop for DeviceQueue {
         let Ok(current) = self.lease.enter() else {
             return;
         };
-        // Whatever is queued still uses the buffers. If the device is lost, so are they.
+        // What is queued still uses the buffers. On a lost device the wait fails, and nobody uses them any more.
         let _ = self.wait(&current);
         self.store.free(&current);
         self.upload.free(&current);
@@ -420,7 +420,7 @@ impl Drop for DeviceQueue {
     }
 }
 
-/// As much of the work as fits into one copy and one launch, the rest, and the bytes of the copy.
+/// Splits the work: as many pages as fit into one copy and one launch, the rest, and the bytes of the copy.
 fn split_batch(todo: &[Todo], most: usize, on_host: bool) -> (&[Todo], &[Todo], usize) {
     let prediction = if on_host {
         2 * bytes_of::<[[f64; PAGE]; 3]>(1)

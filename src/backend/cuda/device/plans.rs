@@ -1,4 +1,4 @@
-//! Plans and trees, made once and remembered.
+//! Plans and trees of sums, computed once and kept, and the times that plans lead one to expect.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use crate::backend::cuda::plan::chip::Conditions;
 use crate::backend::cuda::plan::tree::Tree;
 use crate::backend::cuda::plan::{LEAST_COLUMNS, LaunchPlan, limit};
 
-/// Plans that are remembered.
+/// Most plans that are kept.
 const MOST_PLANS: usize = 4096;
 
-/// Trees by the number of parts, for the pages that they were made for.
+/// Trees by the number of parts, all for the same run of pages.
 #[derive(Default)]
 pub struct Trees {
     numbers: Vec<u32>,
@@ -20,7 +20,7 @@ pub struct Trees {
 }
 
 impl DeviceQueue {
-    /// The plan for so many i-particles and pages, made if this is the first time.
+    /// The plan for `ni` i-particles and `pages` pages.
     pub(super) fn plan(&mut self, ni: usize, pages: usize) -> LaunchPlan {
         if self.plans.len() >= MOST_PLANS {
             self.plans.clear();
@@ -30,7 +30,7 @@ impl DeviceQueue {
         *self.plans.entry((ni, pages)).or_insert_with(new)
     }
 
-    /// What is planned for.
+    /// The conditions for which this device plans.
     pub(super) fn conditions(&self) -> Conditions {
         Conditions {
             multiprocessors: self.device.multiprocessors,
@@ -40,20 +40,20 @@ impl DeviceQueue {
         }
     }
 
-    /// Seconds of some clocks.
+    /// The time of a number of clocks, seconds.
     fn seconds(&self, clocks: f64) -> f64 {
         let clock = self.device.clock;
-        // A device that tells no clock is taken for a slow one.
+        // 1 GHz for a device that does not tell its clock rate.
         clocks / (if clock > 0.0 { clock } else { 1.0 } * 1e9)
     }
 
-    /// Takes note that a launch of so many clocks has been queued.
+    /// Adds a launch of so many clocks to what the next wait should take.
     pub(super) fn expect(&mut self, clocks: f64) {
         let seconds = self.seconds(clocks);
         self.planned += Duration::try_from_secs_f64(seconds).unwrap_or_default();
     }
 
-    /// As many of `ni` i-particles as one launch of the force kernel may have.
+    /// How many of `ni` i-particles one launch of the force kernel may have: all, unless long kernels are ended.
     pub fn most_for_forces(&mut self, ni: usize, pages: usize) -> usize {
         if !self.device.is_watched || pages == 0 {
             return ni;
@@ -64,7 +64,7 @@ impl DeviceQueue {
         })
     }
 
-    /// The same for those that make neighbour lists.
+    /// As [`DeviceQueue::most_for_forces`], for the kernels that make neighbour lists.
     pub fn most_for_lists(&self, ni: usize, pages: usize) -> usize {
         if !self.device.is_watched {
             return ni;
@@ -73,7 +73,7 @@ impl DeviceQueue {
         limit::most(ni, 1, |n| self.seconds(conditions.list_clocks(n, pages)))
     }
 
-    /// As many of some pages as one launch may predict.
+    /// How many of `pages` pages one launch may predict.
     pub(super) fn most_predicted(&self, pages: usize) -> usize {
         if !self.device.is_watched {
             return pages;
@@ -82,7 +82,7 @@ impl DeviceQueue {
         limit::most(pages, 1, |n| self.seconds(conditions.prediction_clocks(n)))
     }
 
-    /// The tree for so many parts, made if this is the first time.
+    /// Makes the tree of the job's pages in `parts` parts, if there is none yet.
     pub(super) fn grow_tree(&mut self, job: &Job<'_>, parts: usize) {
         let numbers = || {
             job.run[..job.pages]

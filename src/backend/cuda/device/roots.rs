@@ -1,7 +1,7 @@
-//! The mean error of a device's approximate reciprocal roots, which is taken out of the sums.
+//! The mean error of a device's approximate reciprocal square roots, for which the sums are corrected.
 //!
-//! PTX allows `rsqrt.approx.ftz.f32` a relative error of 2^-22.9 (1.3e-7). An error that all roots have in common does
-//! not cancel in sums over r^-3: it is three times as large there.
+//! PTX allows `rsqrt.approx.ftz.f32` a relative error of 2^-22.9 (1.3e-7). The mean of the error does not cancel in a
+//! sum over r^-3, in which it is three times as large.
 
 use super::{Current, DeviceQueue, Module, Result};
 use crate::backend::cpu::{SAMPLES, products, samples};
@@ -11,14 +11,14 @@ use crate::backend::cuda::layout::{Pointer, RootArgs};
 use crate::grape::jmemory::PAGE;
 use crate::process::settings::Precision;
 
-/// Threads of a thread block of the kernel, as in the sources.
+/// Threads of a thread block of `reciprocal_roots`, as in the sources.
 const ROOT_THREADS: u32 = 256;
 
 /// Bytes of the numbers, and of their roots.
 const BYTES: usize = SAMPLES * size_of::<f32>();
 
 impl DeviceQueue {
-    /// Measures the mean, once in a process for each device. Double precision has no such error.
+    /// Measures the mean, once for each device of a process. In double precision there is no such error.
     pub(super) fn measure_root(&mut self, current: &Current<'_>) -> Result<()> {
         if self.precision != Precision::Double {
             let device = self.device;
@@ -56,7 +56,7 @@ impl DeviceQueue {
         let kernel = self.kernel(current, Module::Common, name)?;
         let blocks = args.count.div_ceil(ROOT_THREADS);
         let start = pinned.start();
-        // SAFETY: both buffers are so long, and aligned for any number.
+        // SAFETY: the pinned buffer has BYTES and the other twice as many, both aligned for any number.
         unsafe {
             std::ptr::copy_nonoverlapping(numbers.as_ptr(), start.cast(), SAMPLES);
             self.stream.upload(args.x, start, BYTES)?;
@@ -66,7 +66,7 @@ impl DeviceQueue {
             self.stream.download(start, args.y, BYTES)?;
         }
         self.settle(current)?;
-        // SAFETY: written by the copy that was waited for; any bits are numbers.
+        // SAFETY: the copy that was waited for wrote so many numbers; any bits are valid.
         let roots = unsafe { std::slice::from_raw_parts(start.cast::<f32>(), SAMPLES) };
         Ok(products(&numbers, roots) / SAMPLES as f64)
     }

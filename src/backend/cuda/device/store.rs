@@ -1,5 +1,4 @@
-//! The j-particles of one device: which pages lie where in its memory, and what must be sent to
-//! bring them up to date.
+//! The j-particles of one device: where each page is in its memory, and what must be sent to bring it up to date.
 
 use crate::backend::cuda::device::units::slots;
 use crate::backend::cuda::driver::memory::DeviceBuffer;
@@ -9,12 +8,12 @@ use crate::backend::scaling::{self, Units};
 use crate::grape::jmemory::{JMemory, PAGE, Page};
 use crate::process::settings::Precision;
 
-/// The time and the units for which a page was predicted.
+/// The time and the units to which a page was predicted, as bits.
 type Stamp = [u64; 3];
 
 /// A page in device memory.
 struct Resident {
-    /// Its position in the host's memory.
+    /// Its position in the host's j-memory.
     position: usize,
     version: u64,
     mass_version: u64,
@@ -23,24 +22,24 @@ struct Resident {
     predicted: Option<Stamp>,
 }
 
-/// What must be done to one page.
+/// A page to bring up to date.
 pub struct Todo {
-    /// Its position in the host's memory.
+    /// Its position in the host's j-memory.
     pub position: usize,
-    /// Its place in device memory.
+    /// Its place on the device.
     pub place: u32,
-    /// Whether the place held nothing of it.
+    /// Whether the page was not on the device before.
     pub fresh: bool,
     /// Number of particles to send.
     pub records: usize,
 }
 
-/// The memory of one device.
+/// The j-memory of one device.
 #[derive(Default)]
 pub struct Store {
     capacity: usize,
     residents: Vec<Option<Resident>>,
-    /// Place by position, plus one; 0 for pages that are not here.
+    /// By position: the page's place plus one; 0 for pages that are not on this device.
     places: Vec<u32>,
     free: Vec<u32>,
     pages: DeviceBuffer,
@@ -51,9 +50,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes room for a run of pages (their positions), forgets those of others, and tells which
-    /// pages must be worked on for the time `ti`: those that have changed, and of the first
-    /// `predicted` those that are not predicted to it.
+    /// Makes room for the run of pages at these positions, drops all others, and returns the pages to bring up to
+    /// date: those that have changed, and among the first `predicted` those not yet predicted to `stamp`.
     ///
     /// # Errors
     ///
@@ -100,8 +98,8 @@ impl Store {
         Ok(todo)
     }
 
-    /// Takes note that a page will have been brought up to date; returns the work for the kernel,
-    /// whose records begin at `begin`.
+    /// Marks a page as up to date; returns the work for the kernel that makes this true. The page's records begin
+    /// at number `begin`.
     pub fn note(
         &mut self,
         page: &Page,
@@ -120,7 +118,7 @@ impl Store {
                 r.info.least_mass,
                 r.info.flags & IS_DOUBTFUL,
             ),
-            // Nobody asks for the smallest.
+            // The kernels in double precision use neither.
             None if precision == Precision::Double => (1.0, 0.0, 0),
             None => {
                 let (unit, fits) = scaling::of_masses(page.mass());
@@ -161,7 +159,7 @@ impl Store {
         }
     }
 
-    /// The place of a page that is here.
+    /// The place of a page that is on this device.
     pub fn place(&self, position: usize) -> u32 {
         self.places[position] - 1
     }
@@ -197,7 +195,7 @@ impl Store {
         if pages <= self.capacity {
             return Ok(());
         }
-        // Twice what is needed, or as much as there is. The host's copy fills it again.
+        // The next power of two, or just what is needed. The pages are sent again from the host's copy.
         self.allocate(current, pages.next_power_of_two(), precision)
             .or_else(|_| self.allocate(current, pages, precision))
     }
@@ -228,7 +226,7 @@ impl Store {
     /// Frees the places of pages that are not in the run.
     fn evict(&mut self, run: &[usize]) {
         if run.len() == self.places.len() {
-            return; // every page there is
+            return; // the run has every page
         }
         let mut wanted = vec![false; self.places.len()];
         run.iter().for_each(|&position| wanted[position] = true);
@@ -253,13 +251,13 @@ impl Store {
     }
 }
 
-/// What a page's prediction depends on: not on the time where nothing moves.
+/// The stamp on which a page's prediction depends: without the time if none of its particles moves.
 fn own_stamp(page: &Page, [ti, length, velocity]: Stamp) -> Stamp {
     let everywhen = page.is_at_rest() && f64::from_bits(ti).is_finite();
     [if everywhen { 0 } else { ti }, length, velocity]
 }
 
-/// The words of the particle in one slot of a page.
+/// The 64-bit words in which a j-particle is sent.
 pub fn record(page: &Page, slot: usize) -> [f64; RECORD] {
     let p = page.particle(slot);
     let mut words = [0.0; RECORD];
@@ -268,7 +266,7 @@ pub fn record(page: &Page, slot: usize) -> [f64; RECORD] {
     for (n, vector) in [p.x, p.v, p.aby2, p.a1by6, p.a2by18].iter().enumerate() {
         words[2 + 3 * n..5 + 3 * n].copy_from_slice(vector);
     }
-    // The slot, with a bit that shows that there is a particle; the label.
+    // In the last word: the slot, with a bit that says that there is a particle, and the label.
     let who = ((PAGE | slot) as u64) << 32 | u64::from(p.index.cast_unsigned());
     words[RECORD - 1] = f64::from_bits(who);
     words

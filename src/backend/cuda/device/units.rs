@@ -1,20 +1,20 @@
-//! The units in which the devices hold lengths and velocities.
+//! The units of length and velocity on the devices.
 //!
-//! One pair for all particles: powers of two, chosen anew only when the numbers have left the range
-//! of single precision. They change no bit of a result.
+//! They are powers of two, so that they change no bit of a result, and the same for all particles. They are chosen
+//! anew only when numbers leave the range of single precision.
 
 use crate::backend::scaling::{self, LENGTHS, Units, VELOCITIES, outside};
 use crate::grape::jmemory::{JMemory, PAGE};
 
-/// The units, and what they were chosen for.
+/// The units, and the numbers for which they were chosen.
 pub struct DeviceUnits {
     /// The units.
     pub units: Units,
-    /// Whether single precision has the range for the particles.
+    /// Whether single precision has the range that the particles need.
     pub representable: bool,
     /// Largest coordinate and velocity component written since the units were chosen.
     greatest: [f64; 2],
-    /// The same when they were chosen.
+    /// The same at the time of the choice.
     accepted: [f64; 2],
 }
 
@@ -30,7 +30,7 @@ impl Default for DeviceUnits {
 }
 
 impl DeviceUnits {
-    /// Looks at what has changed in the memory.
+    /// Takes the changed particles into account, and chooses new units if they need them.
     pub fn update(&mut self, memory: &JMemory, ti: f64) {
         let mut any = false;
         for position in 0..memory.page_count() {
@@ -73,7 +73,7 @@ fn raise(greatest: &mut [f64; 2], x: &[f64; 3], v: &[f64; 3]) {
     }
 }
 
-/// The slots whose bit is set.
+/// The numbers of the bits that are set, ascending.
 pub fn slots(bits: &[u64; PAGE / 64]) -> impl Iterator<Item = usize> {
     bits.iter().enumerate().flat_map(|(word, &bits)| {
         let mut rest = bits;

@@ -1,22 +1,22 @@
-//! What a block needs on the device, gathered in pinned memory and sent in one copy, or read by the
-//! first kernel of the block where it lies.
+//! The data of a block, gathered in pinned memory and sent to the device in one copy, or read from there by the
+//! block's first kernel.
 
 use crate::backend::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
 use crate::backend::cuda::driver::{Current, Result, Stream};
 use crate::backend::cuda::layout::{Plain, Pointer};
 
-/// Every array begins at a multiple of this.
+/// Alignment of every array, bytes.
 const ALIGNMENT: usize = 16;
 
-/// Bytes of the buffers at least.
+/// Least size of the buffers, bytes.
 const LEAST: usize = 64 << 10;
 
-/// Bytes up to which the kernel `advance` reads from the memory of the host. It gets them more slowly
-/// than a copy would (some 10 instead of 25 GB/s over PCIe 4: 4 microseconds more for so many), but a
-/// copy is one more call and one more thing to wait for, some 2 microseconds each; no GPU was asked yet.
+/// Up to this many bytes the kernel `advance` reads from host memory. It reads more slowly than a copy would (some
+/// 10 instead of 25 GB/s over PCIe 4, 4 microseconds more for so many bytes), but a copy is one more call and one
+/// more operation in the queue, some 2 microseconds each. Not yet measured on a GPU.
 const READ_BY_KERNEL: usize = 64 << 10;
 
-/// Bytes of which a thread fetches one at a time.
+/// Bytes that a thread of `advance` fetches at a time.
 const VECTOR: usize = 16;
 
 /// Arrays on their way to the device.
@@ -25,27 +25,28 @@ pub struct Upload {
     pinned: PinnedBuffer,
     device: DeviceBuffer,
     used: usize,
-    /// Where the kernels find what is added.
+    /// Where kernels find the start of the buffer.
     base: Pointer,
-    /// Where that begins which `advance` fetches for the kernels behind it, if it reads from the host.
+    /// If `advance` reads from the host: the offset from which it copies the rest to the device for later kernels.
     fetched: Option<usize>,
 }
 
-/// What the kernel `advance` fetches: from the host, to the device, so many vectors.
+/// What the kernel `advance` copies for later kernels: the address on the host, that on the device, and how many
+/// vectors.
 pub type Fetch = (Pointer, Pointer, u32);
 
-/// Bytes that an array of `count` items takes, with those lost to alignment.
+/// Most bytes that an array of `count` items takes, alignment included.
 pub fn bytes_of<T: Plain>(count: usize) -> usize {
     count * size_of::<T>() + ALIGNMENT
 }
 
 impl Upload {
-    /// Begins anew, with room for `bytes` bytes. What was sent before must have been used. With
-    /// `advance` the kernel of that name is the first to use what is added, until [`Upload::behind`].
+    /// Empties the upload and makes room for `bytes` bytes. The device must be done with what was sent before. With
+    /// `advance`, what is added up to [`Upload::behind`] is for the kernel of that name.
     ///
     /// # Errors
     ///
-    /// There is no memory.
+    /// There is too little memory.
     pub fn begin(&mut self, current: &Current<'_>, bytes: usize, advance: bool) -> Result<()> {
         self.used = 0;
         let capacity = bytes.max(LEAST).next_power_of_two();
@@ -58,14 +59,14 @@ impl Upload {
         Ok(())
     }
 
-    /// What is added from here on is for the kernels behind `advance`.
+    /// What is added from here on is for the kernels after `advance`.
     pub fn behind(&mut self) {
         self.used = self.used.next_multiple_of(VECTOR);
         self.base = self.device.address();
         self.fetched = self.fetched.map(|_| self.used);
     }
 
-    /// What `advance` has to fetch; nothing if a copy was sent.
+    /// What `advance` has to copy; nothing if the upload is sent as a copy.
     pub fn fetch(&self) -> Fetch {
         match (self.fetched, self.pinned.mapped()) {
             (Some(at), Some(mapped)) => (
@@ -77,14 +78,14 @@ impl Upload {
         }
     }
 
-    /// Adds an array; returns where it will be on the device.
+    /// Adds an array; returns where kernels will find it.
     ///
     /// # Panics
     ///
-    /// There is less room than was asked for.
+    /// More is added than `begin` made room for.
     pub fn put<T: Plain>(&mut self, items: &[T]) -> Pointer {
         let at = self.take::<T>(items.len());
-        // SAFETY: `take` gave this room to us, aligned for `T`; `T` has no padding.
+        // SAFETY: `take` reserved this room, aligned for `T`; `T` has no padding.
         unsafe {
             let to = self.pinned.start().add(at).cast::<T>();
             std::ptr::copy_nonoverlapping(items.as_ptr(), to, items.len());
@@ -92,12 +93,12 @@ impl Upload {
         self.base + at as u64
     }
 
-    /// As [`Upload::put`], for the first `count` of items that are made one by one. Where there are
-    /// fewer, the rest is what was there before.
+    /// As [`Upload::put`], for the first `count` items of an iterator. If it has fewer, the rest of the array keeps
+    /// older data.
     ///
     /// # Panics
     ///
-    /// There is less room than was asked for.
+    /// More is added than `begin` made room for.
     pub fn put_each<T: Plain>(&mut self, count: usize, items: impl Iterator<Item = T>) -> Pointer {
         let at = self.take::<T>(count);
         for (n, item) in items.take(count).enumerate() {
@@ -119,7 +120,7 @@ impl Upload {
         at
     }
 
-    /// Queues the copy of everything added, unless a kernel reads it where it is.
+    /// Queues the copy of everything added, unless `advance` reads it from the host.
     ///
     /// # Errors
     ///

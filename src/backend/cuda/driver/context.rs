@@ -8,7 +8,7 @@ use super::failure::check;
 use super::functions::driver;
 use super::{Device, Result};
 
-/// A primary context, and the number that tells it from the one that follows a reset.
+/// A primary context with its id, which changes when the device is reset.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Context(sys::CUcontext, u64);
 
@@ -18,18 +18,18 @@ unsafe impl Send for Context {}
 impl Context {
     pub fn with_number(handle: sys::CUcontext) -> Result<Self> {
         let mut number = 0;
-        // SAFETY: retained, or so once; the driver checks it, and writes a number.
+        // SAFETY: the driver checks the handle, which may be of a context that is gone, and writes one number.
         let code = unsafe { (driver().cuCtxGetId)(handle, &raw mut number) };
         check("cuCtxGetId", code).map(|()| Self(handle, number))
     }
 
-    /// Whether it is what it was: the client may reset the device while nobody here uses it.
+    /// Whether the context still exists: the client may have reset the device while nobody here used it.
     pub fn is_alive(self) -> bool {
         Self::with_number(self.0).is_ok_and(|now| now == self)
     }
 }
 
-/// A device in use. The context outlives it.
+/// A device in use. Its context stays when the lease ends.
 pub struct Lease {
     device: &'static Device,
     context: Context,
@@ -40,8 +40,8 @@ impl Lease {
         Self { device, context }
     }
 
-    /// Makes the device's context current in this thread for the life of the result, which is not to
-    /// outlive the lease.
+    /// Makes the device's context current in this thread until the result is dropped, which must be before the
+    /// lease is.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ pub struct Current<'a> {
 }
 
 impl Current<'_> {
-    /// Whether kernels can use memory of the host.
+    /// Whether kernels can read and write pinned host memory.
     pub fn maps(&self) -> bool {
         self.device.maps
     }
@@ -80,7 +80,7 @@ impl Current<'_> {
 impl Drop for Current<'_> {
     fn drop(&mut self) {
         let mut before = std::ptr::null_mut();
-        // SAFETY: pops what `enter` pushed. A failure leaves nothing to be done.
+        // SAFETY: pops what `enter` pushed. Nothing can be done about a failure.
         unsafe { (driver().cuCtxPopCurrent_v2)(&raw mut before) };
     }
 }

@@ -15,12 +15,12 @@ use super::modules::{self, Module};
 use super::{Current, Failure, Kernel, Lease, Result};
 use crate::process::lock::Lock;
 
-/// One device. Its primary context, which it shares with the client should that use CUDA too, and the
-/// kernels in it stay from the first use to the end of the process: clients open and close often.
+/// One device. From its first use to the end of the process we keep its primary context and the kernels loaded
+/// into it, because clients open and close often. A client that uses CUDA itself shares that context.
 pub struct Device {
-    /// The number by which users name it.
+    /// Its number in the driver's list, by which users name it.
     pub ordinal: usize,
-    /// What it calls itself.
+    /// The driver's name for it.
     pub name: String,
     /// Compute capability.
     pub capability: (i32, i32),
@@ -28,15 +28,15 @@ pub struct Device {
     pub multiprocessors: usize,
     /// Bytes of memory.
     pub memory: usize,
-    /// Most of its clock, in GHz.
+    /// Greatest clock rate, GHz.
     pub clock: f64,
-    /// Whether kernels that take long are ended, the device having a display.
+    /// Whether the driver ends long kernels, because the device has a display.
     pub is_watched: bool,
-    /// The mean of its approximate reciprocal root, times the root, once it was measured.
+    /// Mean of `rsqrt(x) * sqrt(x)` over its approximate reciprocal square roots, once measured.
     pub root: OnceCell<f64>,
-    /// Whether it reads and writes memory of the host.
+    /// Whether kernels can read and write pinned host memory.
     pub(super) maps: bool,
-    /// Why it did not even tell what it is.
+    /// Why its properties could not be read.
     broken: Option<Failure>,
     device: sys::CUdevice,
     usage: Lock<Usage>,
@@ -55,11 +55,11 @@ struct Usage {
 }
 
 impl Device {
-    /// What the driver tells of a device.
+    /// The device with this number, its properties read from the driver.
     ///
     /// # Errors
     ///
-    /// It does not tell.
+    /// The driver does not tell them.
     pub(super) fn new(ordinal: c_int) -> Result<Self> {
         use sys::CUdevice_attribute_enum as Attribute;
         let device: sys::CUdevice = ask!(cuDeviceGet(ordinal))?;
@@ -91,7 +91,7 @@ impl Device {
         })
     }
 
-    /// A device that keeps its number among the others and can do nothing.
+    /// A device whose properties cannot be read: it keeps its number, and is never used.
     pub(super) fn broken(ordinal: c_int, why: Failure) -> Self {
         Self {
             ordinal: ordinal as usize,
@@ -127,18 +127,18 @@ impl Device {
             .then(|| "it failed before".to_owned())
     }
 
-    /// Remembers that the device is not to be trusted any more, which the caller tells.
+    /// Bars the device from further use. The caller reports the loss.
     pub fn mark_failed(&self) {
         self.failed.store(true, Ordering::Relaxed);
         self.missed.store(true, Ordering::Relaxed);
     }
 
-    /// Does not use the device again; unlike after [`Device::mark_failed`] it is still to be told.
+    /// Bars the device from further use, as [`Device::mark_failed`], with the loss still to be reported.
     pub fn give_up(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Whether nobody was told yet that others compute without the device.
+    /// Whether the loss of the device is still to be reported; `false` from the second call on.
     pub fn is_first_missed(&self) -> bool {
         !self.missed.swap(true, Ordering::Relaxed)
     }
@@ -147,7 +147,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The device does not let us, being in somebody's exclusive use for example.
+    /// The driver refuses, for instance because another process has the device for itself.
     pub fn open(&'static self) -> Result<Lease> {
         let mut usage = self.usage.lock();
         if usage.users == 0 && usage.context.is_some_and(|context| !context.is_alive()) {
@@ -167,11 +167,11 @@ impl Device {
     }
 
     fn release(&self) {
-        // SAFETY: retained by `open`, which does not use this context any more.
+        // SAFETY: `open` retained the context once, and nobody here uses it any more.
         unsafe { (driver().cuDevicePrimaryCtxRelease_v2)(self.device) };
     }
 
-    /// Takes note that a lease has ended.
+    /// Ends a use that [`Device::open`] began.
     pub(super) fn leave(&self) {
         self.usage.lock().users -= 1;
     }
@@ -180,7 +180,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The driver does not take it.
+    /// The driver cannot compile or load it.
     pub fn kernel(&self, _: &Current<'_>, module: Module, name: &str) -> Result<Kernel> {
         let mut usage = self.usage.lock();
         if let Some(&kernel) = usage.kernels.get(name) {

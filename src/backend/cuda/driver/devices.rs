@@ -21,7 +21,7 @@ pub fn devices() -> std::result::Result<&'static [Device], &'static str> {
     let known = match USER.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
         Err(user) if user != me => match DEVICES.get() {
             Some(Err(reason)) => return Err(reason),
-            // Also where the parent was about to look, which it will never have done here.
+            // Also if the parent's search was under way when it forked: here nobody completes it.
             _ => return Err(OF_THE_PARENT),
         },
         _ => DEVICES.get_or_init(probe),

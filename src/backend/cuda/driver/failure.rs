@@ -1,4 +1,4 @@
-//! A call of the driver that failed, and how calls are made so that none fails unseen.
+//! Failed calls of the driver as errors.
 
 use std::ffi::c_int;
 use std::fmt;
@@ -10,7 +10,7 @@ use super::functions::driver;
 /// Result of a call of the driver.
 pub type Result<T> = std::result::Result<T, Failure>;
 
-/// The answer of a stream that is at work.
+/// What `cuStreamQuery` returns while work is left.
 pub const NOT_READY: c_int = sys::CUresult::CUDA_ERROR_NOT_READY as c_int;
 
 /// A call of the driver that failed.
@@ -18,7 +18,7 @@ pub const NOT_READY: c_int = sys::CUresult::CUDA_ERROR_NOT_READY as c_int;
 pub struct Failure {
     call: &'static str,
     code: c_int,
-    /// What the driver had to say besides.
+    /// More about it, such as the log of the driver's compiler.
     log: String,
 }
 
@@ -31,20 +31,20 @@ impl Failure {
         }
     }
 
-    /// The same, with more words.
+    /// The same failure with this to say besides.
     pub(super) fn with_log(self, log: String) -> Self {
         Self { log, ..self }
     }
 
-    /// Whether the device does not answer: every further call might wait for it for ever.
+    /// Whether the device does not answer, so that any further call may never return.
     pub fn is_hang(&self) -> bool {
         self.code == NOT_READY
     }
 
-    /// Whether the device is as good as before: there was not enough memory, and nothing else.
+    /// Whether memory was short and nothing else: the device can be used as before.
     pub fn is_harmless(&self) -> bool {
         use sys::CUresult as Code;
-        // The second is that of a launch for whose threads the driver finds no stack.
+        // The second code is what a launch returns if there is no memory for its threads' stacks.
         [
             Code::CUDA_ERROR_OUT_OF_MEMORY,
             Code::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
@@ -64,7 +64,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Turns the code of a call into a result.
+/// The result of the function `call`, which returned `code`.
 pub(super) fn check(call: &'static str, code: c_int) -> Result<()> {
     match code {
         0 => Ok(()),
@@ -72,14 +72,17 @@ pub(super) fn check(call: &'static str, code: c_int) -> Result<()> {
     }
 }
 
-/// Calls a function of the driver that returns something through its first argument.
+/// Calls a function of the driver that writes its result through its first argument.
 macro_rules! ask {
     ($call:ident($($argument:expr),*)) => {{
         let mut answer = std::mem::MaybeUninit::zeroed();
         // SAFETY: the function was found in the driver; its first argument points to a place
         // for the answer, and the others are as the caller's own safety comment says.
-        let code = unsafe { ($crate::backend::cuda::driver::functions::driver().$call)(answer.as_mut_ptr(), $($argument),*) };
-        // SAFETY: written by the call, and all zero, which is valid for numbers and pointers, if not.
+        let code = unsafe {
+            let driver = $crate::backend::cuda::driver::functions::driver();
+            (driver.$call)(answer.as_mut_ptr(), $($argument),*)
+        };
+        // SAFETY: a number or pointer, zero until the call writes it: any bits are valid.
         $crate::backend::cuda::driver::failure::check(stringify!($call), code).map(|()| unsafe { answer.assume_init() })
     }};
 }

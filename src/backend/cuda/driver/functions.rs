@@ -1,8 +1,8 @@
 //! The functions of the CUDA driver that are used, looked up once, before the first call.
 //!
-//! cudarc names the types. Its search prefers `libcuda.so`, which may be a toolkit's stub, and its
-//! functions return their codes as an enumeration, of which a code that only a newer driver knows
-//! would be no value; so the library is found here, and codes are numbers.
+//! The types are cudarc's. Its search for the library and its functions are not used: it prefers `libcuda.so`, which
+//! may be a toolkit's stub, and it returns codes as an enumeration, for which a code of a newer driver would be an
+//! invalid value. Here codes are integers.
 
 use libloading::Library;
 use once_cell::sync::OnceCell;
@@ -16,9 +16,9 @@ use cudarc::driver::sys::{
 
 use super::modules::LEAST_DRIVER;
 
-/// Names of the driver's library in the order in which they are tried: the one that drivers install, the
-/// place where Windows keeps it for its Linux, which a container need not search, and the name for
-/// linking, under which toolkits keep a stub.
+/// Names of the driver's library in the order in which they are tried: the name that drivers install; the place of the
+/// driver under Windows' Linux (WSL), which is not on every container's search path; and the name for linking, under
+/// which toolkits keep a stub.
 const NAMES: [&str; 3] = [
     "libcuda.so.1",
     "/usr/lib/wsl/lib/libcuda.so.1",
@@ -87,7 +87,7 @@ functions! {
     );
 }
 
-/// Why there is no driver, and whether a library that may be one was found.
+/// Why no driver can be used, and whether a library was found that may be a driver.
 struct Absence {
     reason: String,
     is_library: bool,
@@ -95,12 +95,12 @@ struct Absence {
 
 static FOUND: OnceCell<Result<Functions, Absence>> = OnceCell::new();
 
-/// Whether this machine has a driver, of use or not.
+/// Whether this machine has a driver, usable or not.
 pub fn is_there() -> bool {
     match FOUND.get() {
         Some(Ok(_)) => true,
         Some(Err(absence)) => absence.is_library,
-        // A child of the process that is looking.
+        // In a child forked while its parent was still searching.
         None => NAMES.iter().any(|name| open(name).is_ok()),
     }
 }
@@ -111,12 +111,12 @@ pub fn find() -> Result<&'static Functions, &'static str> {
     found.as_ref().map_err(|absence| absence.reason.as_str())
 }
 
-/// The driver, which was found before there could be anything to call it about.
+/// The driver. [`find`] must have succeeded: whoever has a device, a stream or a buffer knows that.
 pub fn driver() -> &'static Functions {
     find().unwrap_or_else(|reason| unreachable!("{reason}"))
 }
 
-/// The first of the libraries that is a driver and has a device.
+/// The first of the libraries that is a driver and initializes.
 fn search(names: &[&str]) -> Result<Functions, Absence> {
     let mut reasons = Vec::new();
     let mut is_library = false;
@@ -129,7 +129,7 @@ fn search(names: &[&str]) -> Result<Functions, Absence> {
             }
             Err(None) => continue,
         };
-        // Its threads may outlive every use of it.
+        // Never unloaded: the driver's threads may run until the process ends.
         let library = Box::leak(Box::new(library));
         match initialize(library, name) {
             Ok(functions) => return Ok(functions),
@@ -148,7 +148,7 @@ fn search(names: &[&str]) -> Result<Functions, Absence> {
     })
 }
 
-/// A library, or why it cannot be loaded; nothing where it is absent.
+/// The library; else why it cannot be loaded, `None` if it is absent.
 fn open(name: &str) -> Result<Library, Option<String>> {
     // SAFETY: loads the driver's library, which is made to be loaded.
     unsafe { Library::new(name) }.map_err(|error| {
@@ -160,7 +160,7 @@ fn open(name: &str) -> Result<Library, Option<String>> {
     })
 }
 
-/// Why a library is of no use, and whether it is not even a driver's.
+/// Why a library cannot be used, and whether it is a toolkit's stub.
 struct Refusal {
     reason: String,
     is_stub: bool,
@@ -171,7 +171,7 @@ fn initialize(library: &'static Library, name: &str) -> Result<Functions, Refusa
         reason,
         is_stub: false,
     };
-    // An old driver lacks functions, which says less than its version.
+    // First of all, because "the driver is too old" says more than the name of a function that it lacks.
     let mut version = LEAST_DRIVER;
     // SAFETY: the type is that of the driver's interface.
     let ask =
@@ -218,7 +218,7 @@ impl Functions {
     }
 }
 
-/// What a code means to somebody who is to do something about it.
+/// Cause or remedy of the codes that a user can do something about.
 fn advice(code: c_int) -> Option<&'static str> {
     Some(match code {
         34 => "a stub out of a CUDA toolkit, no driver",

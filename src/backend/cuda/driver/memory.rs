@@ -1,5 +1,4 @@
-//! Memory that grows: of a device, and of the host for its use. Nobody frees it but its owner, who
-//! needs the device's context for that.
+//! Buffers that grow: on a device, and pinned on the host. The owner frees them, with the device's context current.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -12,7 +11,7 @@ use super::functions::driver;
 use super::{Current, Result, Stream};
 use crate::backend::cuda::layout::Plain;
 
-/// Memory of a device that grows when it must; its contents are lost then.
+/// A buffer on a device. Growing loses its contents.
 #[derive(Default)]
 pub struct DeviceBuffer {
     address: u64,
@@ -25,12 +24,12 @@ impl DeviceBuffer {
         self.address
     }
 
-    /// Makes sure of at least `bytes` bytes, of twice as many as before where there is memory for
-    /// them. Nothing queued may use the old ones any more.
+    /// Grows to at least `bytes` bytes, and to twice the old size where there is memory for that. Nothing queued
+    /// may still use the buffer.
     ///
     /// # Errors
     ///
-    /// There is not so much memory; the buffer is empty then.
+    /// There is too little memory; the buffer is empty then.
     pub fn reserve(&mut self, current: &Current<'_>, bytes: usize) -> Result<()> {
         if bytes <= self.bytes {
             return Ok(());
@@ -56,17 +55,17 @@ impl DeviceBuffer {
     }
 }
 
-/// Counters on the device that begin at zero. Who counts with them leaves them so.
+/// Counters on the device, all zero; every kernel that uses them leaves them at zero.
 #[derive(Default)]
 pub struct Counters(DeviceBuffer);
 
 impl Counters {
-    /// The first.
+    /// The first counter.
     pub fn address(&self) -> u64 {
         self.0.address()
     }
 
-    /// As [`DeviceBuffer::reserve`]; work that is queued behind finds zeros.
+    /// As [`DeviceBuffer::reserve`]; whatever is queued afterwards finds zeros.
     ///
     /// # Errors
     ///
@@ -77,7 +76,7 @@ impl Counters {
         }
         let bytes = bytes.max(4096).next_power_of_two();
         self.0.reserve(current, bytes)?;
-        // SAFETY: so many bytes are there.
+        // SAFETY: `reserve` made the buffer at least this long.
         unsafe { stream.clear(self.0.address, bytes) }.inspect_err(|_| self.free(current))
     }
 
@@ -87,8 +86,8 @@ impl Counters {
     }
 }
 
-/// Numbers to which kernels add, and which the host reads after it has waited for them: zero at first.
-/// They are in memory of the host where the device can add to that.
+/// Totals, zero at first, to which kernels add and which the host reads after a wait. They are in pinned host
+/// memory if kernels can reach it, else on the device with a copy on the host.
 #[derive(Default)]
 pub struct Tally<T> {
     host: PinnedBuffer,
@@ -97,12 +96,12 @@ pub struct Tally<T> {
 }
 
 impl<T: Plain + Default> Tally<T> {
-    /// Where kernels find them.
+    /// Where kernels add.
     pub fn address(&self) -> u64 {
         self.host.mapped().unwrap_or(self.device.address())
     }
 
-    /// Makes sure that they are there.
+    /// Allocates them if that was not done yet.
     ///
     /// # Errors
     ///
@@ -115,7 +114,7 @@ impl<T: Plain + Default> Tally<T> {
         }
     }
 
-    /// Queues what it takes to read them after the next wait.
+    /// Queues the copy to the host, if one is needed, so that [`Tally::read`] is up to date after the next wait.
     ///
     /// # Errors
     ///
@@ -125,17 +124,17 @@ impl<T: Plain + Default> Tally<T> {
             return Ok(());
         }
         let to = self.host.start();
-        // SAFETY: both have the size; what is there is not read before the next wait.
+        // SAFETY: both buffers have this size; the host's is not read before the next wait.
         unsafe { stream.download(to, self.device.address(), size_of::<T>()) }
     }
 
-    /// As they were at the last wait, or later.
+    /// The totals at the last wait or later.
     pub fn read(&self) -> T {
         if self.host.bytes() == 0 {
             return T::default();
         }
-        // SAFETY: so many bytes are there, aligned for any number, and any bits are numbers; that the
-        // device may be writing to them is why the read is volatile.
+        // SAFETY: the buffer is this long and aligned for any number, and any bits are valid numbers. The read is
+        // volatile because the device may be writing.
         unsafe { self.host.start().cast::<T>().read_volatile() }
     }
 
@@ -146,7 +145,7 @@ impl<T: Plain + Default> Tally<T> {
     }
 }
 
-/// Memory of the host that the device reads and writes at full speed.
+/// Pinned memory of the host: the device copies to and from it at full speed.
 pub struct PinnedBuffer {
     start: NonNull<u8>,
     bytes: usize,
@@ -172,7 +171,7 @@ impl PinnedBuffer {
         self.bytes
     }
 
-    /// Where the device's kernels find the first byte, if they can use memory of the host.
+    /// The device's address of the first byte, if kernels can reach host memory.
     pub fn mapped(&self) -> Option<u64> {
         self.mapped
     }
@@ -186,7 +185,7 @@ impl PinnedBuffer {
     ///
     /// # Errors
     ///
-    /// There is not so much memory; the buffer is empty then.
+    /// There is too little memory; the buffer is empty then.
     pub fn reserve(&mut self, current: &Current<'_>, bytes: usize) -> Result<()> {
         if bytes <= self.bytes {
             return Ok(());
@@ -204,10 +203,10 @@ impl PinnedBuffer {
             self.start = host.cast();
             self.bytes = bytes;
             if flags != 0 {
-                // A device that refuses is sent copies.
+                // If the device refuses, data is copied instead.
                 self.mapped = ask!(cuMemHostGetDevicePointer_v2(start, 0)).ok();
             }
-            // SAFETY: just allocated; from here on every byte has a value.
+            // SAFETY: just allocated with this size. From here on every byte is initialized.
             unsafe { self.start.write_bytes(0, bytes) };
         }
         Ok(())

@@ -7,8 +7,8 @@ use cudarc::driver::sys;
 use super::failure::{Result, ask};
 use crate::process::settings::Precision;
 
-/// The CUDA version that a driver must know, as `cuDriverGetVersion` counts: that of the NVRTC
-/// which wrote the modules.
+/// The oldest driver that accepts the modules, as `cuDriverGetVersion` counts: the CUDA version of the NVRTC
+/// that made them.
 pub const LEAST_DRIVER: i32 = 12010;
 
 /// The oldest devices for which the modules are compiled.
@@ -44,8 +44,8 @@ impl Module {
         }
     }
 
-    /// A module of one of its kernels: the driver compiles no more than is used, in a tenth of the
-    /// time. No kernel calls another function (`kernels/build.py` sees to that).
+    /// A module with one of its kernels alone. The driver compiles it in a tenth of the time of the whole module. No
+    /// kernel calls another function; `kernels/build.py` checks that.
     pub fn kernel(self, name: &str) -> Option<CString> {
         let text = self.text();
         let head = text.find(ENTRY)?;
@@ -56,10 +56,10 @@ impl Module {
     }
 }
 
-/// What a kernel begins with.
+/// The line of PTX that begins a kernel, up to its name.
 const ENTRY: &str = "\n.visible .entry ";
 
-/// Has the driver compile PTX.
+/// Compiles and loads PTX. A failure carries the compiler's log.
 pub fn load(text: &CStr) -> Result<sys::CUmodule> {
     use sys::CUjit_option_enum as Option;
     let mut log = [0u8; 1024];
@@ -67,7 +67,7 @@ pub fn load(text: &CStr) -> Result<sys::CUmodule> {
         Option::CU_JIT_ERROR_LOG_BUFFER,
         Option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
     ];
-    // The size stands in the place of an address; a byte is left for the zero at the end.
+    // The driver takes the buffer's size in place of a pointer; one byte is left for the final zero.
     let mut values = [
         log.as_mut_ptr().cast(),
         std::ptr::without_provenance_mut(1023),

@@ -10,13 +10,14 @@ use super::functions::driver;
 use super::{Current, Device, Failure, Kernel, Result};
 use crate::process;
 
-/// How long a wait only asks; after that it sleeps a small part of what it has lasted.
+/// How long a wait polls without pause. Later it sleeps between two polls: for 1/256 of the time waited so far, and
+/// at most for this.
 const SPIN: Duration = Duration::from_millis(10);
 
-/// What a wait may last beyond ten times its plan before somebody is told.
+/// How far beyond ten times its planned time a wait may go before a line on stderr says so.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// How long a wait is expected to last, and how much more than ten times as long it may.
+/// How long a wait should take by the plan, and how far beyond ten times that it may go before the device is given up.
 #[derive(Clone, Copy)]
 pub struct Patience {
     pub planned: Duration,
@@ -29,7 +30,7 @@ impl Patience {
     }
 }
 
-/// Says that a device takes long.
+/// Reports a wait that takes much longer than planned.
 #[cold]
 fn tell_slow(device: &Device, waited: Duration, patience: Patience) {
     let Patience { planned, timeout } = patience;
@@ -53,7 +54,7 @@ pub struct Stream(sys::CUstream);
 unsafe impl Send for Stream {}
 
 impl Stream {
-    /// An empty queue that does not wait for the client's own work on the device.
+    /// An empty queue, independent of the client's own work on the device.
     ///
     /// # Errors
     ///
@@ -63,12 +64,12 @@ impl Stream {
         ask!(cuStreamCreate(flags)).map(Self)
     }
 
-    /// Waits until everything queued has been done. The thread asks again and again, as the driver would
-    /// itself, but gives the processor away in long waits.
+    /// Waits until everything queued is done. The thread polls, as the driver's own wait would, but sleeps
+    /// between the polls of a long wait.
     ///
     /// # Errors
     ///
-    /// Some of it failed, or is not done when there is no patience left.
+    /// Part of the work failed, or it is not done within the timeout.
     pub fn wait(&self, current: &Current<'_>, patience: Patience) -> Result<()> {
         let begin = Instant::now();
         let mut is_told = false;
@@ -177,7 +178,7 @@ impl Stream {
 
     /// Gives the queue back.
     pub fn free(&mut self, _: &Current<'_>) {
-        // SAFETY: the stream lives and is not used again. A lost device refuses; so be it.
+        // SAFETY: the stream exists and is not used again. Nothing can be done if a lost device refuses.
         unsafe { (driver().cuStreamDestroy_v2)(self.0) };
     }
 }

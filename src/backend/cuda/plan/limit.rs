@@ -1,11 +1,10 @@
-//! Launches that are over before the watchdog of a device with a display looks: drivers end a kernel there
-//! after two seconds, or a few more.
+//! Short launches for devices with a display, whose drivers end a kernel after two seconds or a few more.
 
-/// Seconds that no launch is planned to exceed there. Plans are counted, not measured, hence so few.
+/// Longest launch that is planned there, seconds. It is so short because plans are computed, not measured.
 pub const LONGEST: f64 = 0.3;
 
-/// The greatest number up to `most`, by halves, for which the planned `seconds` are few enough; `least`
-/// if none is, since fewer would take as long.
+/// The greatest number, found by halving `most`, whose planned `seconds` are within [`LONGEST`]; `least` if none is: fewer
+/// would take as long.
 pub fn most(most: usize, least: usize, mut seconds: impl FnMut(usize) -> f64) -> usize {
     let mut number = most;
     while number > least && seconds(number) > LONGEST {

@@ -1,29 +1,29 @@
-//! The tree of sums as a device sees it: which sums are joined by whom.
+//! The schedule of joins for one device: which sums are added to which, and where.
 //!
-//! The pages of a device are divided into parts, one for a thread block (or a column of them). A
-//! block joins what it can by itself, page by page; the sums that it leaves are joined in rounds, by
-//! the device or the host; what even those leave is joined with the sums of the other devices.
-//! Everything follows [`Joiner`], so the order never depends on the division.
+//! The pages of a device are divided into parts, one for each row of thread blocks. A thread block joins the sums of
+//! its pages as far as the tree allows. What is left is joined in rounds, by the device or by the host; and what then
+//! is left is joined with the sums of the other devices. All joins are those of [`Joiner`], so the order does not
+//! depend on the division.
 
 use std::cell::RefCell;
 
 use crate::backend::cuda::layout::SUMS;
 use crate::grape::sum_tree::{Joiner, Partial, Steps, share};
 
-/// Who joins what, for one division of a device's pages.
+/// The schedule of joins for one division of a device's pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// For each page: how many sums its block joins after it.
+    /// For each page: how many earlier sums its thread block joins with that of the page.
     pub joins: Vec<u8>,
-    /// For each part: the first of the sums that it uses.
+    /// For each part: the number of the first of its sums.
     pub first_sum: Vec<u32>,
-    /// Number of sums in all parts.
+    /// Number of sums of all parts.
     pub sums: u32,
-    /// Joins of what the parts leave: the second sum is added to the first.
+    /// Joins of the sums that the parts leave: the second is added to the first.
     pub steps: Vec<[u32; 2]>,
     /// Where each round of independent steps ends.
     pub rounds: Vec<u32>,
-    /// What remains: the first page of each sum, and the sum.
+    /// The sums that remain: the first page of each, and its number.
     pub kept: Vec<(u32, u32)>,
 }
 
@@ -33,8 +33,7 @@ impl Tree {
     /// `first` is the page at which the device's run begins, 0 if there is none before; `next` is the
     /// page at which the following run begins, if there is one.
     ///
-    /// A subtree is known to be complete when the next page is seen. Behind the last there is nothing
-    /// up to the end of all numbers.
+    /// A subtree is complete once a page behind it is seen; `None` stands for one behind all pages.
     pub fn new(numbers: &[u32], parts: usize, first: u32, next: Option<u32>) -> Self {
         let mut tree = Self {
             joins: Vec::with_capacity(numbers.len()),
@@ -102,7 +101,7 @@ impl Tree {
         steps.left.into_iter().zip(first_sum..).collect()
     }
 
-    /// Does with the partial sums of `ni` i-particles what the kernel `join_sums` does: those kept come first.
+    /// Joins the partial sums of `ni` i-particles as the kernel `join_sums` does, and moves those kept to the front.
     pub fn join_on_host(&self, sums: &mut [f64], ni: usize) {
         let width = SUMS * ni;
         for &[to, from] in &self.steps {
@@ -117,7 +116,7 @@ impl Tree {
     }
 }
 
-/// A sum by its number, which writes down what it is joined with and when that can be done.
+/// A sum by its number: to join it is to write down the two numbers and the round in which that can be done.
 #[derive(Clone, Copy)]
 struct Sum<'a> {
     sum: u32,
