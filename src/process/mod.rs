@@ -3,6 +3,7 @@
 pub mod allocation;
 pub mod entry;
 pub mod floating;
+pub mod fork;
 pub mod lock;
 pub mod log;
 pub mod output;

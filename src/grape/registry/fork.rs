@@ -1,26 +1,22 @@
-//! What happens when the process forks while other threads are in calls: the child has all
-//! clusters, but none of those threads.
+//! The clusters of a process that forks while other threads are in calls: the child has all of them.
 //!
 //! The fork waits for every cluster that is in a short call. It does not wait for long work
 //! (forces, lists), which changes nothing but its own results: the child begins that work anew
 //! when it wants the results.
 
-use std::cell::Cell;
-use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
 
 use super::{Entry, Open, Registry};
 use crate::grape::cluster::Cluster;
 use crate::grape::lock as turn;
 use crate::observe::trace;
-use crate::process::lock;
-use crate::process::{self, allocation, entry, log};
+use crate::process::fork::{self, Patience, Prepared, Subject};
+use crate::process::{lock, log};
 
-/// How long a fork waits for short calls. Something may hold them up, such as a disk.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// All clusters of all registries.
+struct Clusters;
 
-/// What the forking thread holds while it forks.
+/// The clusters while the process forks.
 #[derive(Default)]
 struct Held {
     open: Vec<lock::Guard<'static, Open>>,
@@ -33,108 +29,72 @@ struct Held {
     lost: Vec<(&'static Registry, &'static Entry)>,
 }
 
-thread_local! {
-    static HELD: Cell<*mut Held> = const { Cell::new(ptr::null_mut()) };
-}
-
 /// From here on forks are prepared.
 pub fn watch() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
-    if !WATCHED.swap(true, Ordering::Relaxed) {
-        process::generation();
-        // SAFETY: the handlers are functions of this library, which is never unloaded.
-        unsafe {
-            // Fails only if there is no memory; forks are then not prepared.
-            libc::pthread_atfork(Some(prepare), Some(go_on), Some(begin));
+    fork::watch(&Clusters, &WATCHED);
+}
+
+fn entries() -> impl Iterator<Item = (&'static Registry, &'static Entry)> {
+    let of = |registry: &'static Registry| registry.entries().map(move |entry| (registry, entry));
+    super::all().into_iter().flat_map(of)
+}
+
+impl Subject for Clusters {
+    /// For the lists of clusters.
+    fn room(&self) -> usize {
+        entries().count() * size_of::<usize>() * 8
+    }
+
+    fn prepare(&'static self, patience: &Patience) -> Box<dyn Prepared> {
+        let mut held = Held::default();
+        for registry in super::all() {
+            match patience.wait_for(|| registry.open.try_lock()) {
+                Some(guard) => held.open.push(guard),
+                None => held.open_elsewhere.push(registry),
+            }
         }
+        for (registry, entry) in entries() {
+            let attempt = || match entry.cluster.try_lock() {
+                Some(guard) => Some(Some(guard)),
+                // Long work on it is held up: no guard, and nothing to wait for.
+                None => entry.work.hold_up().then_some(None),
+            };
+            match patience.wait_for(attempt) {
+                Some(Some(guard)) => held.clusters.push(guard),
+                Some(None) => held.at_work.push((registry, entry)),
+                None => held.lost.push((registry, entry)),
+            }
+        }
+        Box::new(held)
     }
 }
 
-extern "C" fn prepare() {
-    // A signal handler forks. This thread may hold any of the locks, and still holds them in the child.
-    if entry::is_inside() {
-        return;
+impl Prepared for Held {
+    fn resume(&mut self) {
+        self.at_work.iter().for_each(|(_, e)| e.work.let_go());
     }
-    // Without memory for the list of clusters the fork is not prepared.
-    let entries = || super::all().map(|r| r.entries().map(move |e| (r, e)));
-    let count: usize = entries().map(Iterator::count).iter().sum();
-    if allocation::spare(count * size_of::<usize>() * 8, "a fork").is_err() {
-        return;
-    }
-    let begin = Instant::now();
-    let wait = || {
-        let goes_on = begin.elapsed() < PATIENCE;
-        if goes_on {
-            std::thread::sleep(Duration::from_micros(50));
-        }
-        goes_on
-    };
-    let mut held = Held::default();
-    for registry in super::all() {
-        loop {
-            if let Some(guard) = registry.open.try_lock() {
-                held.open.push(guard);
-                break;
-            }
-            if !wait() {
-                held.open_elsewhere.push(registry);
-                break;
-            }
-        }
-    }
-    for (registry, entry) in entries().into_iter().flatten() {
-        loop {
-            if let Some(guard) = entry.cluster.try_lock() {
-                held.clusters.push(guard);
-                break;
-            }
-            if entry.work.hold_up() {
-                held.at_work.push((registry, entry));
-                break;
-            }
-            if !wait() {
-                held.lost.push((registry, entry));
-                break;
-            }
-        }
-    }
-    HELD.set(Box::into_raw(Box::new(held)));
-}
 
-fn take() -> Option<Box<Held>> {
-    let held = HELD.replace(ptr::null_mut());
-    // SAFETY: made by `prepare` in this thread, and taken once.
-    (!held.is_null()).then(|| unsafe { Box::from_raw(held) })
-}
-
-/// In the parent.
-extern "C" fn go_on() {
-    if let Some(held) = take() {
-        held.at_work.iter().for_each(|(_, e)| e.work.let_go());
-    }
-}
-
-/// In the child.
-extern "C" fn begin() {
-    let Some(held) = take() else { return };
-    // SAFETY: this is the child's only thread.
-    unsafe { trace::leave_to_parent() };
-    for registry in &held.open_elsewhere {
-        // SAFETY: as above. A thread of the parent held it.
-        let _ = unsafe { registry.open.take_from_the_dead() };
-    }
-    for (registry, entry) in held.at_work.iter().chain(&held.lost) {
-        // SAFETY: as above.
-        let cluster = unsafe { entry.cluster.take_from_the_dead() };
-        if entry.work.forget() {
-            cluster.iter_mut().for_each(|cluster| cluster.inherit());
-        } else if let Some(cluster) = cluster.take() {
-            // Half-changed, so that it cannot even be dropped.
-            std::mem::forget(cluster);
-            log::line(format_args!(
-                "{} was being changed by another thread when the process forked: it is empty here",
-                registry.name(entry.id)
-            ));
+    unsafe fn inherit(&mut self) {
+        // SAFETY: passed on: this is the child's only thread.
+        unsafe { trace::leave_to_parent() };
+        for registry in &self.open_elsewhere {
+            // SAFETY: as above. A thread of the parent held it.
+            let _ = unsafe { registry.open.take_from_the_dead() };
+        }
+        for (registry, entry) in self.at_work.iter().chain(&self.lost) {
+            // SAFETY: as above.
+            let cluster = unsafe { entry.cluster.take_from_the_dead() };
+            if entry.work.forget() {
+                cluster.iter_mut().for_each(|cluster| cluster.inherit());
+            } else if let Some(cluster) = cluster.take() {
+                // Half-changed, so that it cannot even be dropped.
+                std::mem::forget(cluster);
+                log::line(format_args!(
+                    "{} was being changed by another thread when the process forked: it is empty here",
+                    registry.name(entry.id)
+                ));
+            }
         }
     }
 }
