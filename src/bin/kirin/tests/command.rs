@@ -1,32 +1,22 @@
 //! The command `kirin`, as a user runs it: statuses, tables, files, and libraries that
 //! do not exist, lack a symbol, crash, hang, print or give wrong numbers.
 
+mod common;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use kirin_kit::trial::skipped;
+use common::{text, without_settings};
 use serde_json::Value;
 
 /// Runs the command without any setting of the caller's.
 fn kirin(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kirin"));
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("KIRIN_") {
-            command.env_remove(name);
-        }
-    }
+    let mut command = without_settings(env!("CARGO_BIN_EXE_kirin"));
     command.args(arguments).output().expect("the command runs")
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// A place for the files of one test.
 fn folder(test: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("command-{test}"));
-    std::fs::create_dir_all(&path).expect("a folder for the test");
-    path
+    common::folder(&format!("command-{test}"))
 }
 
 /// Runs a subcommand with `--json` and returns what it printed and wrote.
@@ -125,24 +115,9 @@ fn stand_in(folder: &Path, name: &str, options: &[&str]) -> Option<String> {
 }
 
 fn compile(folder: &Path, name: &str, text: &str, options: &[&str]) -> Option<String> {
-    let source = folder.join(format!("{name}.c"));
-    let library = folder.join(format!("{name}.so"));
-    std::fs::write(&source, text).expect("the source is written");
-    let compiled = Command::new("gcc")
-        .args(["-w", "-shared", "-fPIC", "-o"])
-        .args([&library, &source])
-        .args(options)
-        .status();
-    match compiled {
-        Ok(status) => {
-            assert!(status.success(), "gcc {options:?}");
-            Some(library.to_str().expect("a plain path").to_owned())
-        }
-        Err(e) => {
-            skipped(format!("no gcc ({e})"));
-            None
-        }
-    }
+    let options = [&["-shared", "-fPIC"], options].concat();
+    let library = common::compile(folder, &format!("{name}.so"), text, &options)?;
+    Some(library.to_str().expect("a plain path").to_owned())
 }
 
 /// The figures of column `k` in every row.

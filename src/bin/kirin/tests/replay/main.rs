@@ -1,0 +1,204 @@
+//! `kirin record` and `kirin replay`, as a user runs them: our own Hermite run as it was
+//! recorded on another day, damaged traces, wrong libraries.
+//!
+//! `traces/hermite.trace` was made by
+//! `KIRIN_BACKEND=reference KIRIN_TRACE=hermite.trace hermite --n 64 --t-end 0.0625`: plain
+//! double-precision loops without fused operations, whose bits are the same on every machine.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod libraries;
+mod recording;
+mod splitting;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use common::{compile, text, without_settings};
+use serde_json::Value;
+
+fn fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces/hermite.trace")
+}
+
+fn folder(test: &str) -> PathBuf {
+    common::folder(&format!("replay-{test}"))
+}
+
+/// The command without any setting of the caller's.
+fn command() -> Command {
+    let mut command = without_settings(env!("CARGO_BIN_EXE_kirin"));
+    // Where no GPU is, `auto` says so on stderr.
+    command.env("KIRIN_BACKEND", "cpu");
+    command
+}
+
+/// Replays a trace, and returns what was printed and written.
+fn replay(folder: &Path, trace: &Path, options: &[&str]) -> (Output, Value) {
+    let file = folder.join("out.json");
+    let _ = std::fs::remove_file(&file);
+    let output = command()
+        .arg("replay")
+        .arg(trace)
+        .args(options)
+        .arg("--json")
+        .arg(&file)
+        .output()
+        .expect("the command runs");
+    let json =
+        std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr)));
+    (output, serde_json::from_str(&json).expect("JSON"))
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+/// A library that answers with zeros. It crashes in block number CRASH, at its end if that is 0, and
+/// in a block that its pipelines do not hold.
+const STAND_IN: &str = r#"
+    int g6_open_(int *id) { return 0; }
+    int g6_close_(int *id) { return 0; }
+    int g6_npipes_(void) { return PIPES; }
+    int g6_set_ti_(int *id, double *ti) { return 0; }
+    int g6_set_j_particle_() { return 0; }
+    static void crash(void) { *(volatile int *)0 = 1; }
+    __attribute__((destructor)) static void end(void) { if (CRASH == 0) crash(); }
+    int g6calc_firsthalf_(int *id, int *nj, int *ni)
+    {
+        static int n;
+        if (++n == CRASH || *ni > PIPES) crash();
+        return 0;
+    }
+    int g6calc_lasthalf_(int *id, int *nj, int *ni, int *l, double *x, double *v, double *e,
+                         double *h, double *a, double *j, double *p)
+    {
+        for (int k = 0; k < *ni; k++) a[3*k] = a[3*k+1] = a[3*k+2] = j[3*k] = j[3*k+1] = j[3*k+2] = p[k] = 0.0;
+        return 0;
+    }
+    void g6_open(int id) {}
+    int g6_set_j_particle() { return 0; }
+    void g6calc_firsthalf() {}
+    int g6calc_lasthalf() { return 0; }
+    int g6calc_lasthalf2() { return 0; }
+    int g6_set_ti() { return 0; }
+    int g6_read_neighbour_list() { return 0; }
+    int g6_get_neighbour_list() { return 0; }
+"#;
+
+/// The stand-in with values for its macros.
+fn stand_in(folder: &Path, name: &str, pipes: u32, crash: i32) -> Option<String> {
+    let (pipes, crash) = (format!("-DPIPES={pipes}"), format!("-DCRASH={crash}"));
+    let options = ["-shared", "-fPIC", &pipes, &crash];
+    let path = compile(folder, name, STAND_IN, &options)?;
+    Some(path.to_str().expect("a plain path").to_owned())
+}
+
+/// A program linked against the stand-in.
+fn linked(folder: &Path, source: &str) -> Option<PathBuf> {
+    stand_in(folder, "libg6.so", 48, -1)?;
+    let place = format!("-L{}", folder.display());
+    let path = format!("-Wl,-rpath,{}", folder.display());
+    compile(folder, "client", source, &[&place, "-lg6", &path])
+}
+
+/// Runs a program under `kirin record`.
+fn record(trace: &Path, client: &Path, options: &[&str]) -> Output {
+    let mut command = command();
+    command.args(["record", "-o"]).arg(trace).args(options);
+    command.arg("--").arg(client).arg("7");
+    command.output().expect("the command runs")
+}
+
+#[test]
+fn the_recorded_run_is_repeated_bit_for_bit_by_its_backend_and_closely_by_the_other() {
+    let libraries = [
+        "--exact",
+        "--library",
+        "KIRIN_BACKEND=reference kirin",
+        "--library",
+        "KIRIN_BACKEND=cpu kirin",
+        "--library",
+        "KIRIN_BACKEND=cpu KIRIN_PRECISION=double kirin",
+    ];
+    let (output, json) = replay(&folder("exact"), &fixture(), &libraries);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert_eq!(json["exact"], true);
+    assert!(json["trace"]["damage"].is_null());
+    let figures = json["figures"].as_array().expect("a list");
+    for (figure, limits) in figures
+        .iter()
+        .zip([[0.0; 3], [1e-5, 1e-4, 1e-6], [1e-12; 3]])
+    {
+        assert!(number(&figure["forces"]["compared"]) > 300.0);
+        assert_eq!(number(&figure["not_finite"]), 0.0);
+        for (quantity, limit) in ["acc", "jerk", "pot"].iter().zip(limits) {
+            let max = number(&figure[quantity]["max"]);
+            assert!(max <= limit, "{quantity}: {max}");
+        }
+    }
+    assert_eq!(number(&figures[0]["forces"]["different"]), 0.0);
+    assert!(number(&figures[1]["forces"]["different"]) > 0.0);
+    let (file, raw) = (
+        number(&json["trace"]["file_bytes"]),
+        number(&json["trace"]["raw_bytes"]),
+    );
+    assert!(file < 200e3 && file < 0.4 * raw, "{file} bytes of {raw}");
+
+    let other = ["--exact", "--library", "KIRIN_BACKEND=cpu kirin"];
+    let (output, json) = replay(&folder("exact"), &fixture(), &other);
+    assert_eq!(
+        (output.status.code(), &json["exact"]),
+        (Some(1), &Value::Bool(false))
+    );
+}
+
+#[test]
+fn a_damaged_trace_is_replayed_as_far_as_it_goes() {
+    let folder = folder("damaged");
+    let whole = std::fs::read(fixture()).expect("the fixture");
+    let mut changed = whole.clone();
+    let at = whole.len() - 100;
+    changed[at] ^= 1;
+    for (bytes, reason) in [(&whole[..at], "cut off"), (&changed[..], "damaged")] {
+        let trace = folder.join("damaged.trace");
+        std::fs::write(&trace, bytes).expect("the folder is writable");
+        let reference = ["--library", "KIRIN_BACKEND=reference kirin"];
+        let (output, json) = replay(&folder, &trace, &reference);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            text(&output.stderr).contains(reason),
+            "{}",
+            text(&output.stderr)
+        );
+        assert!(
+            json["trace"]["damage"]
+                .as_str()
+                .is_some_and(|d| d.contains(reason))
+        );
+        let figure = &json["figures"][0];
+        assert_eq!(figure["events"], json["trace"]["events"]);
+        assert!(number(&figure["forces"]["compared"]) > 0.0);
+        assert_eq!(number(&figure["forces"]["different"]), 0.0);
+    }
+}
+
+#[test]
+fn what_is_no_trace_is_refused() {
+    let folder = folder("foreign");
+    let other = folder.join("other.trace");
+    std::fs::write(&other, "kirin trace 99\n\n").expect("the folder is writable");
+    for (file, reason) in [
+        (Path::new("/no/such/trace"), "No such file"),
+        (Path::new(env!("CARGO_BIN_EXE_kirin")), "no trace of kirin"),
+        (&other, "version 99"),
+    ] {
+        let output = command().arg("replay").arg(file).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(
+            text(&output.stderr).contains(reason),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}

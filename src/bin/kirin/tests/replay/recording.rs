@@ -1,0 +1,64 @@
+//! `kirin record`: a program with its own library, recorded with kirin in the place of that.
+
+use super::*;
+
+#[test]
+fn a_program_is_recorded_in_place_of_its_own_library() {
+    let folder = folder("record");
+    let source = r#"
+        #include <stdio.h>
+        #include <stdlib.h>
+        int g6_open(int); int g6_set_j_particle(int, int, int, double, double, double, double *, double *, double *, double *, double *);
+        int g6calc_firsthalf(int, int, int, int *, double (*)[3], double (*)[3], double (*)[3], double (*)[3], double *, double, double *);
+        int g6calc_lasthalf(int, int, int, int *, double (*)[3], double (*)[3], double, double *, double (*)[3], double (*)[3], double *);
+        int main(int argc, char **argv)
+        {
+            double z[3] = {0}, x[1][3] = {{0}}, a[1][3], j[1][3], p[1], one[3] = {1.0, 0.0, 0.0};
+            int label = 1;
+            g6_open(0);
+            g6_set_j_particle(0, 0, 2, 0.0, 0.0, 3.0, z, z, z, z, one);
+            g6calc_firsthalf(0, 1, 1, &label, x, x, x, x, z, 0.0, z);
+            g6calc_lasthalf(0, 1, 1, &label, x, x, 0.0, z, a, j, p);
+            printf("%g\n", p[0]);
+            return atoi(argv[1]);
+        }"#;
+    let Some(client) = linked(&folder, source) else {
+        return;
+    };
+    let trace = folder.join("client.trace");
+    for entry in folder.read_dir().expect("our folder").flatten() {
+        if entry.file_name().to_string_lossy().contains(".trace") {
+            std::fs::remove_file(entry.path()).expect("it is there");
+        }
+    }
+    let mut said = Vec::new();
+    let mut first = Vec::new();
+    for _ in 0..2 {
+        let output = record(&trace, &client, &[]);
+        assert_eq!(output.status.code(), Some(7), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stdout), "-3\n", "kirin's potential, not zero");
+        said.push(text(&output.stderr));
+        let bytes = std::fs::read(&trace).expect("a trace");
+        assert!(first.is_empty() || bytes == first, "it was overwritten");
+        first = bytes;
+    }
+    assert_eq!(said[0], "");
+    let other = said[1].trim().rsplit(' ').next().expect("a name");
+    assert!(
+        other.starts_with(trace.to_str().expect("a plain path")),
+        "{said:?}"
+    );
+    let second = std::fs::read(other).expect("the second trace");
+    assert!(second.starts_with(b"kirin trace"));
+    let (output, json) = replay(&folder, &trace, &["--exact"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(json["trace"]["blocks"], 1);
+    assert_eq!(json["figures"][0]["forces"]["compared"], 1);
+
+    let output = command()
+        .args(["record", "--", "/no/such/program"])
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(127));
+    assert!(text(&output.stderr).contains("/no/such/program"));
+}

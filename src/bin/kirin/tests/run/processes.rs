@@ -1,0 +1,170 @@
+//! Status, signals, streams, settings and time are the program's own; what cannot be run is refused.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use kirin_kit::trial::skipped;
+
+use super::*;
+
+#[test]
+fn status_signals_and_streams_are_the_programs_own() {
+    let folder = folder("status");
+    if !pair(&folder, "libg6.so", &[]) {
+        return;
+    }
+    let status = |words: &[&str]| output(&mut kirin_run(&folder, words)).status;
+    assert_eq!(status(&["./client", "exit", "7"]).code(), Some(7));
+    assert_eq!(status(&["./client", "raise", "15"]).signal(), Some(15));
+    assert_eq!(status(&["./client", "raise", "9"]).signal(), Some(9));
+    assert_eq!(status(&["/no/such/program"]).code(), Some(127));
+    assert_eq!(status(&["/etc/passwd"]).code(), Some(126));
+
+    let mut child = kirin_run(&folder, &["sh", "-c", "cat; exec sleep 60"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut stdin, b"through").expect("cat reads");
+    drop(stdin);
+    let mut text = [0; 7];
+    let stdout = child.stdout.as_mut().expect("a pipe");
+    std::io::Read::read_exact(stdout, &mut text).expect("cat writes");
+    assert_eq!(&text, b"through");
+    // The signal goes to the process that was started, and there is no other.
+    child.kill().expect("it runs");
+    assert_eq!(child.wait().expect("a child").signal(), Some(9));
+
+    assert!(compile(&folder, "gcc", &["signals.c", "-o", "signals"]));
+    // Both settings of SIGPIPE survive the runtime of Rust, which ignores it.
+    for (trap, expected) in [("trap '' PIPE;", "1 0\n"), ("", "0 0\n")] {
+        let line = format!(
+            "{trap} exec {} run ./signals 2>/dev/null",
+            env!("CARGO_BIN_EXE_kirin")
+        );
+        assert_eq!(
+            printed(command(&folder, "sh").args(["-c", &line])),
+            expected
+        );
+    }
+}
+
+#[test]
+fn programs_out_of_reach_are_refused() {
+    let folder = folder("reach");
+    if !pair(&folder, "libg6.so", &[]) {
+        return;
+    }
+    let refused = |words: &[&str], why: &str| {
+        let output = output(&mut kirin_run(&folder, words));
+        let (out, err) = texts(&output);
+        assert_eq!(
+            (output.status.code(), out.as_str()),
+            (Some(125), ""),
+            "{words:?}: {err}"
+        );
+        assert!(err.starts_with("kirin: ") && err.contains(why), "{err}");
+    };
+    assert!(compile(
+        &folder,
+        "gcc",
+        &["client.c", "standin.c", "-o", "inside"]
+    ));
+    refused(&["./inside"], "linked into it");
+    assert!(compile(
+        &folder,
+        "gcc",
+        &["-static", "client.c", "standin.c", "-o", "static"]
+    ));
+    refused(&["./static"], "statically");
+    assert!(compile(
+        &folder,
+        "gcc",
+        &["-static-pie", "client.c", "standin.c", "-o", "pie"]
+    ));
+    refused(&["./pie"], "statically");
+
+    let chmod = |mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(folder.join("client"), permissions).expect("our own file");
+    };
+    chmod(0o4755);
+    assert_eq!(
+        printed(&mut kirin_run(&folder, &["./client"])),
+        OURS,
+        "setuid to ourselves"
+    );
+    if std::os::unix::fs::chown(folder.join("client"), Some(1), Some(1)).is_err() {
+        skipped("only root can make files of others: setuid and setgid not tried");
+        return;
+    }
+    for mode in [0o4755, 0o2755] {
+        chmod(mode);
+        refused(&["./client"], "setuid");
+    }
+    chmod(0o755);
+    assert_eq!(printed(&mut kirin_run(&folder, &["./client"])), OURS);
+}
+
+#[test]
+fn a_program_without_the_interface_runs_and_is_told_of() {
+    let folder = folder("without");
+    let output = output(&mut kirin_run(&folder, &["sh", "-c", "echo out; exit 3"]));
+    let (out, err) = texts(&output);
+    assert_eq!((output.status.code(), out.as_str()), (Some(3), "out\n"));
+    assert!(
+        err.contains("neither this program nor its libraries"),
+        "{err}"
+    );
+}
+
+#[test]
+fn options_become_settings() {
+    let folder = folder("options");
+    let options = [
+        ("--backend", "reference", "KIRIN_BACKEND"),
+        ("--devices", "0,1", "KIRIN_DEVICES"),
+        ("--precision", "double", "KIRIN_PRECISION"),
+        ("--pipelines", "256", "KIRIN_NPIPES"),
+        ("--threads", "3", "KIRIN_THREADS"),
+    ];
+    for (option, value, variable) in options {
+        let echo = format!("echo \"${variable}\"");
+        let output = output(&mut kirin_run(&folder, &[option, value, "sh", "-c", &echo]));
+        assert_eq!(texts(&output).0, format!("{value}\n"), "{option}");
+    }
+    let output_of = |words: &[&str]| output(&mut kirin_run(&folder, words));
+    let stats = output_of(&["--stats", "sh", "-c", "echo $KIRIN_STATS"]);
+    assert_eq!(texts(&stats).0, "1\n");
+    let bad = output_of(&["--precision", "doubel", "true"]);
+    assert_eq!(bad.status.code(), Some(125));
+    assert!(texts(&bad).1.contains("mixed, double, single"), "{bad:?}");
+}
+
+#[test]
+fn starting_takes_less_than_20_ms_longer() {
+    let folder = folder("start");
+    if !pair(&folder, "libg6.so", &[]) {
+        return;
+    }
+    let time = |command: &mut Command| {
+        let start = Instant::now();
+        assert!(output(command).status.success());
+        start.elapsed()
+    };
+    let mut least = [Duration::MAX; 2];
+    for _ in 0..20 {
+        let ways = [
+            command(&folder, "./client"),
+            kirin_run(&folder, &["./client"]),
+        ];
+        for (least, mut command) in least.iter_mut().zip(ways) {
+            // Neither measures the work of kirin's threads.
+            *least = time(command.env("KIRIN_THREADS", "1")).min(*least);
+        }
+    }
+    println!("{least:?}");
+    assert!(least[1] < least[0] + Duration::from_millis(20), "{least:?}");
+}
