@@ -18,7 +18,7 @@ use crate::generate::repository;
 use crate::library;
 use crate::target;
 
-/// What is looked for while the kernels run.
+/// What is checked while the kernels run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sanitizer {
     /// Nothing.
@@ -207,7 +207,7 @@ fn options(sanitizer: Sanitizer) -> Vec<String> {
     options
 }
 
-/// What the interpreter is compiled with besides: its loops over threads are to become vectors.
+/// Further options for the interpreter, whose loops over threads should become vector instructions.
 fn interpreter_options() -> Vec<&'static str> {
     let mut options = vec!["-O3", "-ftree-vectorize", "-fwrapv"];
     #[cfg(target_arch = "x86_64")]
@@ -217,7 +217,7 @@ fn interpreter_options() -> Vec<&'static str> {
     options
 }
 
-/// A name for everything that the product depends on.
+/// A hash of everything that the product depends on, as its name.
 fn key(product: Product, options: &[String], sources: &[PathBuf]) -> String {
     let mut hasher = DefaultHasher::new();
     let version = Command::new("g++").arg("--version").output();
@@ -336,7 +336,7 @@ pub fn run(driver: &Path, program: &Path, arguments: &[&OsStr], settings: &[(&st
     run
 }
 
-/// What a client prints that must succeed, say nothing else, and use the device rightly.
+/// Runs a client, which must succeed, write nothing on stderr and make no error with the device. Returns what it prints.
 ///
 /// # Panics
 ///

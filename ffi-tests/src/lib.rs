@@ -1,6 +1,5 @@
-//! What the tests of kirin's C and Fortran interface are made of: the generator of
-//! the headers, the freshly built library, the compilers, and a plain oracle of the
-//! GRAPE-6 interface that shares no code with kirin.
+//! Parts of the tests of kirin's C and Fortran interface: the generator of the headers, the freshly built library, the
+//! compilers, and a plain oracle of the GRAPE-6 interface that shares no code with kirin.
 
 pub mod compiler;
 pub mod direct;

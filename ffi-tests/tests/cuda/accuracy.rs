@@ -1,4 +1,4 @@
-//! The errors that sums of 4096 terms may have, with the worst roots that a GPU may compute.
+//! Errors of sums of 4096 terms, with the least accurate reciprocal roots that the PTX manual allows a GPU.
 
 use ffi_tests::direct::{self, Source, Sum};
 use ffi_tests::report::{self, Line};
@@ -39,7 +39,7 @@ fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
     norm([0, 1, 2].map(|k| a[k] - b[k]))
 }
 
-/// Of acceleration, jerk and potential.
+/// Relative errors of acceleration, jerk and potential.
 fn relative_errors(line: &Line, sum: &Sum) -> [f64; 3] {
     [
         distance(line.acc, sum.acc) / norm(sum.acc),
@@ -53,8 +53,8 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// Relative errors of acceleration, jerk and potential: medians. With one sum for each leaf they are 2.9e-8, 1.5e-7 and
-/// 1.4e-8; if the error that the roots have in common stays in the sums, 2.1e-7, 3e-7 and 7e-8.
+/// Limits of the median relative errors of acceleration, jerk and potential. With one sum for each leaf these would be
+/// 2.9e-8, 1.5e-7 and 1.4e-8; without the correction for the mean error of the roots 2.1e-7, 3e-7 and 7e-8.
 #[test]
 fn errors_of_4096_terms() {
     let set = sphere();
@@ -88,8 +88,8 @@ fn errors_of_4096_terms() {
     }
 }
 
-/// A star's companion, too close for single precision: its leaf is summed again in double precision, without roots that
-/// are approximate.
+/// Each star has a companion too close for single precision: the leaf is summed again in double precision, which uses no
+/// approximate roots.
 #[test]
 fn close_pairs_feel_no_error_of_the_roots() {
     let mut set = sphere();

@@ -1,4 +1,5 @@
-//! Forces, nearest neighbours and lists are those of the plain sum, at every boundary of a tile.
+//! Forces, nearest neighbours and lists agree with the plain sum, for numbers of particles around every boundary of a
+//! tile.
 
 use ffi_tests::report::{self, Tolerance};
 
@@ -48,7 +49,7 @@ fn any_split_of_the_j_particles() {
     }
 }
 
-/// A thread block then goes through several pages, one after the other.
+/// With one multiprocessor and many pages a thread block goes through several pages, one after the other.
 #[test]
 fn parts_of_many_pages() {
     for ni in [20, 70, 300] {

@@ -51,7 +51,7 @@ fn predicted_and_joined_on_host_or_device() {
     }
 }
 
-/// The j-particles of a block in one part, and in as many as fill the device.
+/// The j-particles in one part, and in as many parts as fill the device.
 #[test]
 fn with_and_without_split_blocks() {
     let off = ("KIRIN_SPLIT", "off");
@@ -101,13 +101,13 @@ fn on_small_and_large_devices() {
     ]);
 }
 
-/// A kernel without a barrier that it needs, or a buffer used too early, would show.
+/// Shows a barrier that is missing in a kernel, and a buffer that is used too early.
 #[test]
 fn in_any_order_of_execution() {
     same(&[
         &[("FAKE_CUDA_ORDER", "reverse")],
         &[("FAKE_CUDA_ORDER", "1"), ("KIRIN_JOIN", "device")],
-        // One thread block a multiprocessor or so, and many.
+        // About one thread block for each multiprocessor, and many.
         &[
             ("FAKE_CUDA_ORDER", "3"),
             ("KIRIN_JOIN", "device"),

@@ -1,4 +1,4 @@
-//! The clients in every language, and those that are hard on a library, on the device.
+//! The clients of every language, and those with threads, forks and dlclose, on the device.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -71,7 +71,7 @@ fn a_forked_child_goes_on_without_the_device() {
         let Some(run) = run(&client, &NOTHING, settings) else {
             return;
         };
-        // The child's bits are those of the CPU: it says so by its status.
+        // The child computes on the CPU; its last bits may differ, which the second number tells.
         assert!(
             run.success && ["1 0\n", "1 1\n"].contains(&run.out.as_str()),
             "{run:?}"
@@ -92,7 +92,7 @@ fn a_client_chooses_its_device() {
         let Some(run) = run(&client, &NOTHING, settings) else {
             return;
         };
-        // A machine with one GPU has no number 1: it says so, and the CPU computes.
+        // On a machine with one GPU there is no device 1: a line says so, and the CPU computes.
         let is_absent = run.err.contains("device 1 is asked for") || run.out.starts_with("cuda 0 ");
         assert!(
             run.success && (run.out.starts_with(expected) || is_absent),

@@ -1,4 +1,4 @@
-//! Leaves that single precision cannot sum: those alone are summed again in double precision, on the device.
+//! Leaves that single precision cannot sum are summed again in double precision on the device, and no others are.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ use crate::{forces, input};
 #[path = "../../../src/backend/cpu/tests/binary.rs"]
 mod binary;
 
-/// How often a client's first block is computed: again once nearest neighbours are asked for.
+/// How often a client's first block is computed: a second time when nearest neighbours are asked for.
 const TWICE: u64 = 2;
 
 /// What a client prints about some sets, how many leaves were summed again, and how many seconds that took.
@@ -35,7 +35,7 @@ fn redone(sets: &[Set], settings: &[(&str, &str)]) -> Option<(String, u64, f64)>
     Some((out, leaves, words[5].parse().expect("how long")))
 }
 
-/// The sums of which a set's forces should be, as a backend returns them.
+/// The forces of a set as the plain sum has them, in a backend's form.
 fn exact(set: &Set) -> Vec<Force> {
     let sums = set
         .probes
@@ -62,7 +62,7 @@ fn of_particle(p: &JParticle) -> direct::Source {
     }
 }
 
-/// Sources of which the first `probes` are probes too.
+/// A set whose first `probes` sources are probes too.
 fn without_softening(stars: &[JParticle], probes: usize) -> Set {
     let sources: Vec<_> = stars.iter().map(of_particle).collect();
     let probes = sources[..probes]
@@ -112,14 +112,14 @@ fn every_separation_at_every_distance_from_the_origin() {
                 assert_eq!(Some(line.nearest), nearest.map(|n| n.0), "{what}");
             }
         }
-        // At most the leaf of the companion, for each of the two stars.
+        // For each of the two stars, at most the leaf of its companion.
         let most = 2 * (sets.len() as u64 + 1);
         assert!((most / 4..=most).contains(&leaves), "{leaves} of {most}");
         assert!(seconds > 0.0);
     }
 }
 
-/// Every second star has a companion, in its own leaf or in another, nearer than single and split numbers tell.
+/// Every second star has a companion, in its own leaf or in another, too close for single and for split coordinates.
 fn binaries(nj: usize, ni: usize) -> Set {
     let mut set = set(nj, ni, 0.0);
     set.sources.iter_mut().for_each(|s| s.t = set.ti);
@@ -174,7 +174,8 @@ fn the_same_bits_wherever_leaves_are_summed_again() {
     );
 }
 
-/// The sums at rest too, and the number of leaves however they are divided and wherever they are counted.
+/// The same for stars at rest; and the number of such leaves does not depend on how the work is divided or where they
+/// are counted.
 #[test]
 fn as_many_leaves_however_the_work_is_divided() {
     let moving = binaries(1500, 300);
@@ -197,8 +198,8 @@ fn as_many_leaves_however_the_work_is_divided() {
     }
 }
 
-/// All threads have counted before the first of their thread block adds what they counted: for 1, 2 and 4
-/// i-particles a thread, without a barrier of another page in between.
+/// No thread of a block still counts when the first thread adds up the block's counts: with 1, 2 and 4 i-particles a
+/// thread, on a single page, behind which no further barrier comes.
 #[test]
 fn leaves_of_a_last_page_are_counted() {
     let moving = binaries(500, 500);
@@ -219,7 +220,7 @@ fn leaves_of_a_last_page_are_counted() {
     }
 }
 
-/// No mass, no force: whatever the distance, nothing is summed again.
+/// Particles without mass exert no force: at any distance, nothing is summed again.
 #[test]
 fn massless_stars_and_the_least_softening_send_no_leaf_there() {
     let mut set = set(1200, 100, 1e-30);
@@ -245,7 +246,7 @@ fn massless_stars_and_the_least_softening_send_no_leaf_there() {
     }
 }
 
-/// The sum with it is no number anywhere; one leaf of each i-particle is summed again, not all.
+/// One source that is not finite makes every sum not finite; only its own leaf is summed again for each i-particle.
 #[test]
 fn a_particle_that_is_nowhere_spoils_one_leaf() {
     let mut spoilt = set(1000, 60, 1e-4);
@@ -269,7 +270,7 @@ fn a_particle_that_is_nowhere_spoils_one_leaf() {
     }
 }
 
-/// Coincident, far out, and softened beyond what single precision holds.
+/// Pairs that coincide, that are far from the origin, and whose softening exceeds single precision's range.
 #[test]
 fn what_single_precision_cannot_hold() {
     let mut coincident = set(700, 200, 0.0);

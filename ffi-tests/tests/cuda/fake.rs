@@ -1,4 +1,4 @@
-//! Clients on the fake driver that interprets the PTX that ships.
+//! Clients on the fake driver, which interprets the PTX that is shipped.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub fn driver() -> Option<&'static Path> {
     fake_cuda::driver()
 }
 
-/// What a client prints that must succeed on the device.
+/// Runs a client, which must succeed on the device; returns what it prints.
 pub fn succeed(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Option<String> {
     Some(fake_cuda::succeed(driver()?, client, arguments, settings))
 }
@@ -25,12 +25,12 @@ pub fn client() -> Option<&'static Path> {
     CLIENT.as_deref()
 }
 
-/// What the client prints about a file; it must succeed on the device.
+/// Runs that client on a file; it must succeed on the device. Returns what it prints.
 pub fn forces(input: &Path, settings: &[(&str, &str)]) -> Option<String> {
     succeed(client()?, &[input.as_os_str()], &with_pipelines(settings))
 }
 
-/// A run about a file of which anything may come.
+/// Runs that client on a file, with any outcome.
 pub fn try_forces(driver: &Path, input: &Path, settings: &[(&str, &str)]) -> Option<Run> {
     let arguments = [input.as_os_str()];
     let settings = with_pipelines(settings);

@@ -1,4 +1,4 @@
-//! A driver that is absent, refuses or fails at any call: right numbers, and one line on stderr.
+//! A driver that is absent, refuses, or fails at any call: the numbers are right, and one line on stderr says why.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -13,7 +13,7 @@ use kirin_kit::trial::skipped;
 
 use crate::{PRECISIONS, client, driver, input, set, try_forces, with_pipelines};
 
-/// Right numbers, and so many lines that begin as kirin's do.
+/// Checks that the numbers are right and that stderr has so many lines, all of them kirin's.
 fn right(run: &Run, set: &Set, precision: &str, lines: RangeInclusive<usize>, case: &str) {
     assert!(run.success, "{case}: {run:?}");
     report::check(&run.out, set, Tolerance::of(precision), true);
@@ -98,11 +98,11 @@ fn a_machine_without_a_driver() {
     }
 }
 
-/// How a call fails: once, with the loss of the device, of all devices, or for want of memory.
+/// How a call fails: once, with the loss of its device, with that of all devices, or because memory is short.
 const FAILURES: [&str; 4] = ["719:once", "700:device", "999:all", "2:once"];
 
-/// Every call of a run fails: the first of each function of the driver in every way, later ones in one of
-/// them, in turn.
+/// Each call fails in a run of its own: the first call of each function of the driver in every way, later calls in one way
+/// each, in turn.
 fn every_call(precision: &str, nj: usize, settings: &[(&str, &str)]) {
     let Some(driver) = driver() else {
         return;
@@ -142,11 +142,11 @@ fn every_call(precision: &str, nj: usize, settings: &[(&str, &str)]) {
                 .find(|l| l.starts_with(&begin))
                 .unwrap_or("");
             let case = format!("{all:?} {call}");
-            // Other digits come from the CPU, which is told. What fails after the last block, or is
-            // tried again with success, or leaves other devices, may pass in silence.
+            // Different digits are the CPU's, and then a line must say so. No line is needed if the call fails after
+            // the last block, succeeds when repeated, or leaves other devices.
             let least = usize::from(run.out != whole.out);
             right(&run, &set, precision, least..=1, &case);
-            // A lost device takes nothing back, nor does a call that fails to.
+            // Nothing can be freed on a lost device, or by a call that fails.
             let gives_back = ["Free", "Destroy", "Unload", "Release", "PushCurrent"];
             if code.ends_with(":once") && !gives_back.iter().any(|c| call.contains(c)) {
                 assert_eq!(run.log.left(), [""; 0], "{case}");
@@ -164,7 +164,7 @@ fn any_call_fails_on_one_device() {
     );
 }
 
-/// The roots of a device are measured when it is opened, but for double precision.
+/// A device's roots are measured when it is opened, except in double precision.
 #[test]
 fn any_call_fails_where_roots_are_measured() {
     every_call("mixed", 70, &[]);
@@ -176,7 +176,7 @@ fn any_call_fails_on_one_of_two_devices() {
     every_call("double", 700, &two);
 }
 
-/// Memory for a first block but not for what follows.
+/// There is memory for a first block, but not for the next.
 #[test]
 fn memory_runs_out_when_buffers_grow() {
     let Some(driver) = driver() else {

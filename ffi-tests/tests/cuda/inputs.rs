@@ -1,4 +1,4 @@
-//! What the clients compute.
+//! Particle sets for the clients.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ffi_tests::library;
 use ffi_tests::sets::{Set, cloud};
 
-/// All arithmetics.
+/// All values of `KIRIN_PRECISION`.
 pub const PRECISIONS: [&str; 3] = ["double", "mixed", "single"];
 
-/// A file for the client.
+/// A file with a set, for a client.
 pub fn input(set: &Set) -> PathBuf {
     write(std::slice::from_ref(set))
 }

@@ -1,4 +1,4 @@
-//! How many thread blocks a block of i-particles is given.
+//! The number of thread blocks that are launched for a block of i-particles.
 
 use crate::{driver, input, set, try_forces};
 

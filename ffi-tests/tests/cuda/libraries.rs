@@ -7,7 +7,7 @@ use ffi_tests::library;
 
 use crate::{driver, input, set, try_forces};
 
-/// A folder of this test's own in which `names` are copies of the library in a folder.
+/// A folder of this test's own with copies of the library in `from` under these names.
 fn copies(folder: &str, of: &Path, names: &[&str]) -> PathBuf {
     let to = library::workspace().join(folder);
     std::fs::create_dir_all(&to).expect("the target folder is writable");
@@ -17,7 +17,7 @@ fn copies(folder: &str, of: &Path, names: &[&str]) -> PathBuf {
     to
 }
 
-/// A small block with these folders to look in.
+/// Runs a small block with these folders on the search path.
 fn block(folders: &[&Path], settings: &[(&str, &str)]) -> Run {
     let folders: Vec<_> = folders.iter().map(|f| f.to_str().expect("UTF-8")).collect();
     let path = folders.join(":");
@@ -73,7 +73,7 @@ fn the_place_of_wsl_is_looked_at() {
     assert!(is_on_device(&run), "{run:?}");
 }
 
-/// What a container lacks that has the driver without its compiler.
+/// In a container that has the driver without its compiler, the line on stderr says what is missing.
 #[test]
 fn a_missing_compiler_is_named() {
     let Some(driver) = driver() else {

@@ -1,4 +1,4 @@
-//! The CUDA backend through the C interface, on a fake driver that interprets the PTX that ships.
+//! The CUDA backend through the C interface, on a fake driver that interprets the PTX that is shipped.
 
 mod agreement;
 mod clients;

@@ -1,4 +1,4 @@
-//! The modules that ship: each of their kernels is launched, and gives the digits of its C++ source.
+//! The modules that are shipped: each of their kernels is launched, and gives the digits of its C++ source.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use ffi_tests::report::{self, Tolerance};
 use crate::inputs::still;
 use crate::{PRECISIONS, driver, input, set, try_forces};
 
-/// i-particles and multiprocessors that make plans of 1, 2 and 4 i-particles a thread.
+/// Numbers of i-particles and of multiprocessors whose plans have 1, 2 and 4 i-particles a thread.
 const BLOCKS: [(usize, &str); 3] = [(20, "1"), (1000, "2"), (1000, "1")];
 
 /// All kernels of `kernels/prebuilt`.
@@ -74,7 +74,7 @@ fn every_kernel_is_launched_and_agrees_with_its_source() {
     assert_eq!(launched, all, "a kernel that no test launches");
 }
 
-/// Errors of the roots as the manual allows them.
+/// With roots as inaccurate as the PTX manual allows.
 #[test]
 fn the_worst_roots_are_good_enough() {
     let set = set(1500, 200, 1e-4);

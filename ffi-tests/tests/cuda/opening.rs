@@ -29,7 +29,7 @@ fn a_thousand_clusters_take_one_context_and_each_kernel_once() {
         run.log.kernels().count() as u64,
         "a module is a kernel"
     );
-    // Prediction, forces and the roots that are measured.
+    // For the prediction, the forces, and measuring the roots.
     assert_eq!(loaded, 3);
     assert_eq!(run.log.left(), [""; 0]);
 }
@@ -45,7 +45,7 @@ fn a_client_may_reset_the_device_between_clusters() {
     assert_eq!(run.log.count("cuDevicePrimaryCtxRelease_v2"), 2);
 }
 
-/// The driver's own words are part of the line.
+/// The line on stderr repeats what the driver's compiler says.
 #[test]
 fn what_the_driver_says_of_a_module_is_told() {
     let folder = ffi_tests::library::workspace().join("newer");

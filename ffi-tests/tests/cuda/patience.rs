@@ -33,7 +33,7 @@ fn a_device_that_hangs_is_given_up_if_asked_for() {
         let Some(run) = reopen(&client, &[devices, &hangs].concat()) else {
             return;
         };
-        // On the CPU the last bits are others, which the client tells by its status.
+        // On the CPU the last bits differ, which the client's status tells.
         let status = if devices.is_empty() {
             !run.success
         } else {
@@ -51,7 +51,7 @@ fn a_device_that_hangs_is_given_up_if_asked_for() {
     }
 }
 
-/// One that is not even known stays out; the others keep their numbers.
+/// A device whose properties cannot be read is left out; the others keep their numbers.
 #[test]
 fn a_broken_device_does_not_take_the_others_along() {
     let Some(client) = compile("reopen.c", Link::Shared) else {
@@ -78,12 +78,12 @@ fn a_broken_device_does_not_take_the_others_along() {
                 .matches(&format!("cuLaunchKernel {device} "))
                 .count()
         };
-        // The first measures the roots.
+        // The first launch measures the roots.
         assert_eq!((launches(0), launches(1)), (0, 1 + 8), "{devices}");
     }
 }
 
-/// A watched device, so slow that a small set takes long: more launches, the same bits.
+/// On a device with a display, so slow that a small set takes long, there are more launches and the bits are the same.
 #[test]
 fn launches_under_a_watchdog_are_short() {
     let Some(driver) = driver() else {

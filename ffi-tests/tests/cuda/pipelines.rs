@@ -1,4 +1,4 @@
-//! Blocks in parts of 48 i-particles: a GPU waits for each, and says so once.
+//! Blocks in parts of 48 i-particles waste a GPU's time on launches: a line says so, once.
 
 use std::ffi::OsStr;
 
@@ -29,7 +29,7 @@ fn a_gpu_that_waits_for_parts_of_blocks_says_so_once() {
         "{err}"
     );
     assert!(err.contains("KIRIN_NPIPES=256 saves it"), "{err}");
-    // A hundred blocks are no reason yet, and none on a GPU that takes its time for pairs alone.
+    // A hundred blocks are too few for the line, and a GPU whose time goes into pairs needs none.
     assert_eq!(told("100", &slow), Some((0, String::new())));
     assert_eq!(told("300", &[]), Some((0, String::new())));
 }

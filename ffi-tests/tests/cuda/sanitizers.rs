@@ -1,4 +1,4 @@
-//! The kernels under the sanitizers of addresses, undefined behaviour and threads.
+//! The kernels' C++ sources under the sanitizers for addresses, undefined behaviour and threads.
 
 use std::process::Command;
 
@@ -22,7 +22,7 @@ fn check(sanitizer: Sanitizer, library: &str, (nj, ni): (usize, usize), settings
     for precision in PRECISIONS {
         let common = [
             ("LD_PRELOAD", path.as_str()),
-            // Blocks of the client that it never frees are not what is looked for.
+            // Memory that the client never frees is not what is looked for.
             ("ASAN_OPTIONS", "detect_leaks=0"),
             ("KIRIN_THREADS", "1"),
             ("KIRIN_PRECISION", precision),

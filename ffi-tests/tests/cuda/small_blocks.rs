@@ -8,17 +8,17 @@ use kirin::process::settings::Precision;
 
 use crate::steps::{Call, WIDE, last_step, steps};
 
-/// Microseconds that the driver and the bus are taken to need: for each kernel or copy, which begins when
-/// the one before it has ended, and for the way there and back.
+/// Assumed times, microseconds: for each kernel or copy, which begins when the one before has ended; and for the way to
+/// the device and back.
 const OPERATION: f64 = 2.5;
 const ROUND_TRIP: f64 = 5.0;
-/// Clocks of a microsecond of an H200, and clocks of a prediction, in which each multiprocessor has one
-/// thread block of 512 j-particles at most and waits for memory some times.
+/// Clocks per microsecond of an H200; and clocks of a prediction, in which each multiprocessor has at most one thread
+/// block of 512 j-particles and waits for memory a few times.
 const CLOCKS: f64 = 1980.0;
 const ADVANCE: f64 = 4000.0;
 
-/// Of commit 655bde3, by its code: i-particles; launches, copies and microseconds of the force kernel by the
-/// count of its plan (1 x 32, 1 x 32, 1 x 32, 2 x 32 thread blocks), without and with the nearest neighbour.
+/// At commit 655bde3, from its code: i-particles; launches, copies, and microseconds of the force kernel by its plan
+/// (1 x 32, 1 x 32, 1 x 32, 2 x 32 thread blocks), without and with the nearest neighbour.
 const BEFORE: [(usize, usize, f64); 4] = [(1, 2, 4.2), (8, 2, 4.2), (32, 3, 7.3), (256, 3, 26.0)];
 
 const HEAD: &str = "\
@@ -45,7 +45,7 @@ fn predicted(operations: usize, force: f64) -> f64 {
     operations as f64 * OPERATION + ROUND_TRIP + ADVANCE / CLOCKS + force
 }
 
-/// The rows for now, and for before they were as they are now; `None` where there is no compiler.
+/// The rows of today's code and of the older one; `None` where there is no compiler.
 fn table() -> Option<String> {
     let mut text = HEAD.to_owned();
     let h200 = Conditions {
@@ -58,7 +58,7 @@ fn table() -> Option<String> {
         for nearest in [0, 1] {
             let arguments = format!("16384 {ni} 3 {nearest} 0");
             let calls = last_step(&steps(&arguments, &WIDE)?);
-            // What the kernels read and write themselves is what is copied where they cannot.
+            // Kernels that can read and write host memory transfer what is copied where they cannot.
             let copied = [&WIDE[..], &[("FAKE_CUDA_MAPS", "0")]].concat();
             let copied = last_step(&steps(&arguments, &copied)?);
             let (up, down) = (
@@ -74,7 +74,7 @@ fn table() -> Option<String> {
                 predicted(before + 2, force)
             );
             let plan = LaunchPlan::new(ni, 32, &h200);
-            // All parts' sums go down where the host joins them; 16 bytes say which leaves were summed again.
+            // If the host joins, the sums of all parts are fetched; 16 bytes more say how many leaves were summed again.
             let on_host = down > ni * (7 * 8 + 12) + 16;
             let force = (plan.clocks - if on_host { plan.join } else { 0.0 }) / CLOCKS;
             let (launches, copies) = (count("Launch"), count("Memcpy"));

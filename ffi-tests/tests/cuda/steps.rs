@@ -1,4 +1,4 @@
-//! What a block step asks of the driver, told by the fake one's log, and what the host may do meanwhile.
+//! The driver's calls in a block step, from the fake driver's log, and what the host can do meanwhile.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub struct Call {
     pub about: String,
 }
 
-/// The calls of the last step, the end of the cluster left out.
+/// The calls of the last step, without those that close the cluster.
 pub fn last_step(run: &Run) -> Vec<Call> {
     let calls = run.log.text.lines().filter_map(|line| {
         let words: Vec<&str> = line.strip_prefix("call ")?.split(' ').collect();
@@ -47,7 +47,7 @@ pub fn last_step(run: &Run) -> Vec<Call> {
         })
     });
     let calls: Vec<Call> = calls.collect();
-    // Two waits belong to the end of a device: all before the last step's own are earlier steps'.
+    // The last two waits are for the device's end, the one before is the last step's: whatever precedes it is of earlier steps.
     let is_wait = |c: &Call| c.name == "cuStreamQuery";
     let devices = calls.iter().filter(|c| c.name == "cuStreamCreate").count();
     let waits: Vec<usize> = (0..calls.len()).filter(|&n| is_wait(&calls[n])).collect();
@@ -90,7 +90,7 @@ fn a_small_block_is_two_launches_and_one_wait() {
     }
 }
 
-/// The third is the count of leaves that were summed again.
+/// The third copy fetches the number of leaves that were summed again.
 #[test]
 fn a_device_that_does_not_see_the_host_costs_three_copies_more() {
     let settings = [&WIDE[..], &[("FAKE_CUDA_MAPS", "0")]].concat();
@@ -132,7 +132,7 @@ fn all_devices_work_before_one_is_waited_for() {
     assert_eq!(after.len(), 3, "{calls:?}");
 }
 
-/// Every kernel takes 120 ms of a device, which is asleep and needs no processor meanwhile.
+/// Every kernel takes 120 ms, in which the fake device sleeps and needs no processor.
 #[test]
 fn the_client_works_while_the_device_does() {
     for devices in ["1", "2"] {
@@ -145,7 +145,7 @@ fn the_client_works_while_the_device_does() {
         let Some(run) = steps("1500 4 5 0 200", &settings) else {
             return;
         };
-        // The best of the rounds: this machine may be busy with other things.
+        // The best of several rounds, because this machine may be busy.
         let mut best = [f64::INFINITY; 2];
         for line in run.out.lines() {
             for (best, word) in best.iter_mut().zip(line.split(' ')) {
@@ -167,7 +167,7 @@ fn bits(run: &Run) -> Vec<String> {
     run.out.lines().map(last).collect()
 }
 
-/// Steps of small blocks, which take other ways than the first block does.
+/// Steps of small blocks, which are planned differently from the first block.
 #[test]
 fn steps_have_the_same_bits_whichever_way_they_go() {
     for (precision, arguments) in [

@@ -1,6 +1,6 @@
 //! The tests of the CUDA backend on the GPUs of this machine; SKIPPED where there is none.
 //!
-//! What the fake driver is told by `FAKE_CUDA_*` means nothing to a real one.
+//! A real driver ignores the settings `FAKE_CUDA_*`.
 
 #[path = "../cuda/agreement.rs"]
 mod agreement;
@@ -47,7 +47,8 @@ fn run(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Option
     })
 }
 
-/// What a client prints that must succeed on the GPU: falling back to the CPU would say so.
+/// Runs a client, which must succeed on the GPU: a line on stderr would say that the CPU computed. Returns what it
+/// prints.
 fn succeed(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Option<String> {
     let run = run(client, arguments, settings)?;
     assert!(run.success && run.err.is_empty(), "{settings:?}: {run:?}");

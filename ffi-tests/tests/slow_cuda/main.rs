@@ -1,4 +1,4 @@
-//! The CUDA backend on the fake driver: what is tried many times, with every kernel, or under sanitizers.
+//! The CUDA backend on the fake driver: tests that repeat much, try every kernel, or run under sanitizers.
 
 #[path = "../cuda/accuracy.rs"]
 mod accuracy;

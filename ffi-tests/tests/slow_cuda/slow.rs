@@ -1,4 +1,4 @@
-//! A device that is slow, which is told to who waits for it.
+//! A slow device: a line on stderr says so while the client waits.
 
 use std::ffi::OsStr;
 
@@ -12,7 +12,7 @@ fn a_long_wait_is_told_once() {
     let (Some(driver), Some(client)) = (driver(), compile("reopen.c", Link::Shared)) else {
         return;
     };
-    // Two kernels.
+    // Two kernels are launched.
     let settings = [("FAKE_CUDA_DELAY", "2700")];
     let run = fake_cuda::run(driver, &client, &["1", "0"].map(OsStr::new), &settings);
     assert!(run.success && run.err.lines().count() == 1, "{run:?}");
