@@ -31,9 +31,17 @@ impl Built {
 
 /// The library as clients usually have it.
 pub fn fresh() -> &'static Built {
-    // What `cargo test --workspace` has built is found again only by a build of the whole workspace: the features of
-    // common dependencies are those that its members ask for together. Examples ask for the tests' dependencies.
-    const ALL: [&str; 5] = ["--workspace", "--lib", "--bin", "kirin", "--examples"];
+    // Only a build of the whole workspace reuses what `cargo test --workspace` has built: it enables the same features of
+    // common dependencies. The examples bring in the dependencies of tests.
+    const ALL: [&str; 7] = [
+        "--workspace",
+        "--lib",
+        "--examples",
+        "--bin",
+        "kirin",
+        "--bin",
+        "hermite",
+    ];
     static BUILT: LazyLock<Built> = LazyLock::new(|| match target::foreign() {
         Some(foreign) => build(
             "shared",
@@ -49,6 +57,12 @@ pub fn fresh() -> &'static Built {
 pub fn example(name: &str) -> PathBuf {
     fresh();
     profile_folder().join("examples").join(name)
+}
+
+/// The program `hermite`.
+pub fn hermite() -> PathBuf {
+    fresh();
+    profile_folder().join("hermite")
 }
 
 /// The library without the C spellings. Its folder of build products is another one,

@@ -1,10 +1,8 @@
 //! The clients of every language, and those with threads, forks and dlclose, on the device.
 
 use std::ffi::OsStr;
-use std::process::Command;
 
 use ffi_tests::compiler::{Link, clean_command, compile, texts};
-use ffi_tests::generate::repository;
 use ffi_tests::library;
 use ffi_tests::report::{self, Tolerance};
 
@@ -113,16 +111,9 @@ fn dlclose_while_the_device_works() {
 fn energy_error(backend: &str, driver: &str) -> f64 {
     let json = library::workspace().join(format!("hermite-{backend}.json"));
     let settings = [("KIRIN_BACKEND", backend), ("LD_LIBRARY_PATH", driver)];
-    let mut command = clean_command(env!("CARGO"), &settings);
-    command.current_dir(repository());
-    command.args(["run", "--quiet", "--package", "hermite"]);
-    if !cfg!(debug_assertions) {
-        command.arg("--release");
-    }
-    command
-        .args(["--", "--n", "256", "--t-end", "0.5", "--json"])
-        .arg(&json);
-    let output = Command::output(&mut command).expect("cargo runs this test, so it can run");
+    let mut command = clean_command(library::hermite(), &settings);
+    command.args(["--n", "256", "--t-end", "0.5", "--json"]);
+    let output = command.arg(&json).output().expect("it was just built");
     let (_, err) = texts(&output);
     assert!(
         output.status.success() && err.is_empty(),
