@@ -20,9 +20,17 @@ fn a_gpu_that_waits_for_parts_of_blocks_says_so_once() {
     };
     // A GPU on which each launch takes a millisecond, whatever its size.
     let slow = [("FAKE_CUDA_DELAY", "1")];
-    let Some((lines, err)) = told("300", &slow) else {
+    let Some(mut found) = told("300", &slow) else {
         return;
     };
+    // The line needs times with little scatter, and this machine may be busy.
+    for _ in 0..4 {
+        if found.0 > 0 {
+            break;
+        }
+        found = told("300", &slow).unwrap_or(found);
+    }
+    let (lines, err) = found;
     assert_eq!((lines, err.lines().count()), (1, 1), "{err}");
     assert!(
         err.starts_with("kirin: blocks in parts of 48 i-particles take about "),
