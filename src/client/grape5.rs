@@ -1,76 +1,24 @@
 //! A GRAPE-5 library as its clients see it: the calls that every one of them has, by their C names.
 
 use std::ffi::c_int;
-use std::path::Path;
 
-use super::origin::Origin;
-use super::{ClientError, Vec3, to_int};
+use super::interface::interface;
+use super::{Vec3, to_int};
 
-/// One GRAPE-5 library, ready to be called. Its device is 0.
-pub struct Grape5 {
-    open: unsafe extern "C" fn() -> c_int,
-    close: unsafe extern "C" fn() -> c_int,
-    npipes: unsafe extern "C" fn() -> c_int,
-    set_eps_to_all: unsafe extern "C" fn(f64) -> c_int,
-    set_n: unsafe extern "C" fn(c_int) -> c_int,
-    set_xmj: unsafe extern "C" fn(c_int, c_int, *mut Vec3, *const f64) -> c_int,
-    calculate_force_on_x: unsafe extern "C" fn(*mut Vec3, *mut Vec3, *mut f64, c_int) -> c_int,
-    origin: Origin,
+interface! {
+    /// One GRAPE-5 library, ready to be called. Its device is 0.
+    Grape5 {
+        open = g5_open: unsafe extern "C" fn() -> c_int;
+        close = g5_close: unsafe extern "C" fn() -> c_int;
+        npipes = g5_get_number_of_pipelines: unsafe extern "C" fn() -> c_int;
+        set_eps_to_all = g5_set_eps_to_all: unsafe extern "C" fn(f64) -> c_int;
+        set_n = g5_set_n: unsafe extern "C" fn(c_int) -> c_int;
+        set_xmj = g5_set_xmj: unsafe extern "C" fn(c_int, c_int, *mut Vec3, *const f64) -> c_int;
+        calculate_force_on_x = g5_calculate_force_on_x: unsafe extern "C" fn(*mut Vec3, *mut Vec3, *mut f64, c_int) -> c_int;
+    }
 }
 
 impl Grape5 {
-    /// The kirin that is linked into this program.
-    pub fn linked() -> Self {
-        use crate::abi::*;
-        Self {
-            open: g5_open,
-            close: g5_close,
-            npipes: g5_get_number_of_pipelines,
-            set_eps_to_all: g5_set_eps_to_all,
-            set_n: g5_set_n,
-            set_xmj: g5_set_xmj,
-            calculate_force_on_x: g5_calculate_force_on_x,
-            origin: Origin::linked(),
-        }
-    }
-
-    /// The library at `path`, or where the system's loader finds it.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be loaded, or lacks one of the symbols every client needs.
-    pub fn open_library(path: impl AsRef<Path>) -> Result<Self, ClientError> {
-        let origin = Origin::open(path.as_ref())?;
-        // SAFETY: the GRAPE-5 interface gives each of these names the type of its field; older libraries return
-        // nothing where nothing is looked at.
-        unsafe {
-            Ok(Self {
-                open: origin.symbol("g5_open")?,
-                close: origin.symbol("g5_close")?,
-                npipes: origin.symbol("g5_get_number_of_pipelines")?,
-                set_eps_to_all: origin.symbol("g5_set_eps_to_all")?,
-                set_n: origin.symbol("g5_set_n")?,
-                set_xmj: origin.symbol("g5_set_xmj")?,
-                calculate_force_on_x: origin.symbol("g5_calculate_force_on_x")?,
-                origin,
-            })
-        }
-    }
-
-    /// The linked kirin, or the library at `path` where one is given.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Grape5::open_library`].
-    pub fn linked_or(path: Option<&Path>) -> Result<Self, ClientError> {
-        path.map_or_else(|| Ok(Self::linked()), Self::open_library)
-    }
-
-    /// Whether it is a kirin, which follows the settings of this process.
-    pub fn is_kirin(&self) -> bool {
-        self.origin.is_kirin()
-    }
-
     /// What computes the forces: kirin's backend, or the name of a foreign library.
     pub fn backend(&self) -> String {
         self.origin.backend(0)

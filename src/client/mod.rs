@@ -7,18 +7,18 @@
 
 use std::error::Error;
 use std::ffi::c_int;
-use std::path::Path;
 
 mod block;
 mod grape5;
+mod interface;
 mod nbody6;
 mod origin;
 
 pub use crate::grape::particle::JParticle;
 pub use block::Block;
 pub use grape5::Grape5;
+use interface::interface;
 pub use nbody6::{IrregularBlock, Nbody6, Orbit, RegularBlock};
-use origin::Origin;
 
 type Vec3 = [f64; 3];
 type Scalar = unsafe extern "C" fn(*const c_int) -> c_int;
@@ -89,22 +89,25 @@ type GetList =
 type SetMode = unsafe extern "C" fn(*const c_int) -> c_int;
 type Predicted = unsafe extern "C" fn(*const c_int, *const c_int, *mut Vec3, *mut Vec3) -> c_int;
 
-/// One GRAPE-6 library, ready to be called.
-pub struct Grape {
-    open: Scalar,
-    close: Scalar,
-    npipes: unsafe extern "C" fn() -> c_int,
-    set_ti: SetTi,
-    set_j_particle: SetJParticle,
-    mass_position: Option<MassPosition>,
-    firsthalf: FirstHalf,
-    lasthalf: LastHalf,
-    lasthalf2: Option<LastHalf2>,
-    read_list: Option<Scalar>,
-    get_list: Option<GetList>,
-    sort_mode: Option<SetMode>,
-    predicted: Option<Predicted>,
-    origin: Origin,
+interface! {
+    /// One GRAPE-6 library, ready to be called.
+    Grape {
+        open = g6_open_: Scalar;
+        close = g6_close_: Scalar;
+        npipes = g6_npipes_: unsafe extern "C" fn() -> c_int;
+        set_ti = g6_set_ti_: SetTi;
+        set_j_particle = g6_set_j_particle_: SetJParticle;
+        firsthalf = g6calc_firsthalf_: FirstHalf;
+        lasthalf = g6calc_lasthalf_: LastHalf;
+    }
+    optional {
+        mass_position = g6_set_j_particle_multisend_mxfast_: MassPosition;
+        lasthalf2 = g6calc_lasthalf2_: LastHalf2;
+        read_list = g6_read_neighbour_list_: Scalar;
+        get_list = g6_get_neighbour_list_: GetList;
+        sort_mode = g6_set_neighbour_list_sort_mode_: SetMode;
+        predicted = g6_get_predicted_j_particles_: Predicted;
+    }
 }
 
 /// Why a library cannot be used.
@@ -120,65 +123,6 @@ impl std::fmt::Display for ClientError {
 impl Error for ClientError {}
 
 impl Grape {
-    /// The kirin that is linked into this program.
-    pub fn linked() -> Self {
-        use crate::abi::*;
-        Self {
-            open: g6_open_,
-            close: g6_close_,
-            npipes: g6_npipes_,
-            set_ti: g6_set_ti_,
-            set_j_particle: g6_set_j_particle_,
-            mass_position: Some(g6_set_j_particle_multisend_mxfast_),
-            firsthalf: g6calc_firsthalf_,
-            lasthalf: g6calc_lasthalf_,
-            lasthalf2: Some(g6calc_lasthalf2_),
-            read_list: Some(g6_read_neighbour_list_),
-            get_list: Some(g6_get_neighbour_list_),
-            sort_mode: Some(g6_set_neighbour_list_sort_mode_),
-            predicted: Some(g6_get_predicted_j_particles_),
-            origin: Origin::linked(),
-        }
-    }
-
-    /// The library at `path`, or where the system's loader finds it.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be loaded, or lacks one of the symbols every client needs.
-    pub fn open_library(path: impl AsRef<Path>) -> Result<Self, ClientError> {
-        let origin = Origin::open(path.as_ref())?;
-        // SAFETY: the GRAPE-6 interface gives each of these names the type of its field (g6-api.md, section 1); older
-        // libraries return nothing where we ignore it.
-        unsafe {
-            Ok(Self {
-                open: origin.symbol("g6_open_")?,
-                close: origin.symbol("g6_close_")?,
-                npipes: origin.symbol("g6_npipes_")?,
-                set_ti: origin.symbol("g6_set_ti_")?,
-                set_j_particle: origin.symbol("g6_set_j_particle_")?,
-                mass_position: origin.symbol("g6_set_j_particle_multisend_mxfast_").ok(),
-                firsthalf: origin.symbol("g6calc_firsthalf_")?,
-                lasthalf: origin.symbol("g6calc_lasthalf_")?,
-                lasthalf2: origin.symbol("g6calc_lasthalf2_").ok(),
-                read_list: origin.symbol("g6_read_neighbour_list_").ok(),
-                get_list: origin.symbol("g6_get_neighbour_list_").ok(),
-                sort_mode: origin.symbol("g6_set_neighbour_list_sort_mode_").ok(),
-                predicted: origin.symbol("g6_get_predicted_j_particles_").ok(),
-                origin,
-            })
-        }
-    }
-
-    /// The linked kirin, or the library at `path` where one is given.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Grape::open_library`].
-    pub fn linked_or(path: Option<&Path>) -> Result<Self, ClientError> {
-        path.map_or_else(|| Ok(Self::linked()), Self::open_library)
-    }
-
     /// The library's file, or that it is the linked one.
     pub fn name(&self) -> &str {
         self.origin.name()
@@ -192,11 +136,6 @@ impl Grape {
     /// The precision of cluster `id`, or "unknown" for a foreign library.
     pub fn precision(&self, id: i32) -> String {
         self.origin.precision(id)
-    }
-
-    /// Whether it is a kirin, which follows the settings of this process.
-    pub fn is_kirin(&self) -> bool {
-        self.origin.is_kirin()
     }
 
     /// The status that a call returned. In other libraries some calls are `void` and leave an

@@ -1,10 +1,9 @@
 //! A library of NBODY6++ as its clients see it: regular forces, potentials, and irregular forces.
 
 use std::ffi::c_int;
-use std::path::Path;
 
-use super::origin::Origin;
-use super::{ClientError, JParticle, Vec3, to_int};
+use super::interface::interface;
+use super::{JParticle, Vec3, to_int};
 
 /// Entries behind the last one that older libraries write.
 const BEYOND: usize = 8;
@@ -20,36 +19,23 @@ type SetStar = unsafe extern "C" fn(
     *const f64,
 ) -> c_int;
 
-/// One library of NBODY6++, ready to be called.
-pub struct Nbody6 {
-    open: unsafe extern "C" fn(*const c_int, *const c_int) -> c_int,
-    close: unsafe extern "C" fn() -> c_int,
-    send: unsafe extern "C" fn(*const c_int, *const f64, *mut Vec3, *mut Vec3) -> c_int,
-    regular: Regular,
-    potential: unsafe extern "C" fn(
-        *const c_int,
-        *const c_int,
-        *const c_int,
-        *const c_int,
-        *const f64,
-        *mut Vec3,
-        *mut f64,
-    ) -> c_int,
-    irregular_open: unsafe extern "C" fn(*const c_int, *const c_int, *const c_int) -> c_int,
-    irregular_close: Rank,
-    set_star: SetStar,
-    set_list: unsafe extern "C" fn(*const c_int, *const c_int) -> c_int,
-    irregular: unsafe extern "C" fn(
-        *const f64,
-        *const c_int,
-        *const c_int,
-        *mut Vec3,
-        *mut Vec3,
-        *mut c_int,
-    ) -> c_int,
-    origin: Origin,
-}
-
+type Potential = unsafe extern "C" fn(
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const f64,
+    *mut Vec3,
+    *mut f64,
+) -> c_int;
+type Irregular = unsafe extern "C" fn(
+    *const f64,
+    *const c_int,
+    *const c_int,
+    *mut Vec3,
+    *mut Vec3,
+    *mut c_int,
+) -> c_int;
 type Regular = unsafe extern "C" fn(
     *const c_int,
     *const f64,
@@ -64,6 +50,22 @@ type Regular = unsafe extern "C" fn(
     *mut c_int,
     *const c_int,
 ) -> c_int;
+
+interface! {
+    /// One library of NBODY6++, ready to be called.
+    Nbody6 {
+        open = gpunb_open_: unsafe extern "C" fn(*const c_int, *const c_int) -> c_int;
+        close = gpunb_close_: unsafe extern "C" fn() -> c_int;
+        send = gpunb_send_: unsafe extern "C" fn(*const c_int, *const f64, *mut Vec3, *mut Vec3) -> c_int;
+        regular = gpunb_regf_: Regular;
+        potential = gpupot_: Potential;
+        irregular_open = irr_simd_open_: unsafe extern "C" fn(*const c_int, *const c_int, *const c_int) -> c_int;
+        irregular_close = irr_simd_close_: Rank;
+        set_star = irr_simd_set_jp_: SetStar;
+        set_list = irr_simd_set_list_: unsafe extern "C" fn(*const c_int, *const c_int) -> c_int;
+        irregular = irr_simd_firr_vec_: Irregular;
+    }
+}
 
 /// The particles of a call for regular forces, and the answers.
 #[derive(Clone, Debug, Default)]
@@ -196,64 +198,6 @@ impl From<&JParticle> for Orbit {
 impl Nbody6 {
     /// NBODY6++ asks for the forces on no more particles in one call.
     pub const LARGEST_BLOCK: usize = 1024;
-
-    /// The kirin that is linked into this program.
-    pub fn linked() -> Self {
-        use crate::abi::*;
-        Self {
-            open: gpunb_open_,
-            close: gpunb_close_,
-            send: gpunb_send_,
-            regular: gpunb_regf_,
-            potential: gpupot_,
-            irregular_open: irr_simd_open_,
-            irregular_close: irr_simd_close_,
-            set_star: irr_simd_set_jp_,
-            set_list: irr_simd_set_list_,
-            irregular: irr_simd_firr_vec_,
-            origin: Origin::linked(),
-        }
-    }
-
-    /// The library at `path`, or where the system's loader finds it.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be loaded, or lacks one of the symbols.
-    pub fn open_library(path: impl AsRef<Path>) -> Result<Self, ClientError> {
-        let origin = Origin::open(path.as_ref())?;
-        // SAFETY: the NBODY6++ interface gives each of these names the type of its field; older libraries return
-        // nothing where nothing is looked at.
-        unsafe {
-            Ok(Self {
-                open: origin.symbol("gpunb_open_")?,
-                close: origin.symbol("gpunb_close_")?,
-                send: origin.symbol("gpunb_send_")?,
-                regular: origin.symbol("gpunb_regf_")?,
-                potential: origin.symbol("gpupot_")?,
-                irregular_open: origin.symbol("irr_simd_open_")?,
-                irregular_close: origin.symbol("irr_simd_close_")?,
-                set_star: origin.symbol("irr_simd_set_jp_")?,
-                set_list: origin.symbol("irr_simd_set_list_")?,
-                irregular: origin.symbol("irr_simd_firr_vec_")?,
-                origin,
-            })
-        }
-    }
-
-    /// The linked kirin, or the library at `path` where one is given.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Nbody6::open_library`].
-    pub fn linked_or(path: Option<&Path>) -> Result<Self, ClientError> {
-        path.map_or_else(|| Ok(Self::linked()), Self::open_library)
-    }
-
-    /// Whether it is a kirin, which follows the settings of this process.
-    pub fn is_kirin(&self) -> bool {
-        self.origin.is_kirin()
-    }
 
     /// What computes the forces: kirin's backend, or the name of a foreign library.
     pub fn backend(&self) -> String {
