@@ -165,7 +165,10 @@ mod tests {
     #[test]
     fn wider_vectors_make_more_operations() {
         for set in cpu::available() {
-            let found = peak(set, 0.01);
+            // The best of some: on a busy machine the thread may wait for most of a measurement.
+            let measured = (0..20).map(|_| peak(set, 0.01));
+            let best = measured.max_by(|a, b| a.fma_per_second.total_cmp(&b.fma_per_second));
+            let found = best.expect("twenty of them");
             assert_eq!(found.instruction_set, set.to_string());
             let (_, lanes) = loop_of(set);
             // Any core of this century, at any load, makes an operation in ten nanoseconds.
