@@ -40,14 +40,6 @@ fn every_call_is_the_plain_sum() {
     }
 }
 
-/// The names stand in every spelling of the library: there is no C spelling to leave out.
-#[test]
-fn the_static_library_without_c_names_has_them() {
-    if let Some(client) = compile("nbody6fork.c", Link::StaticFortranNames) {
-        none_wrong(&client, &[], &[("KIRIN_THREADS", "3")]);
-    }
-}
-
 #[test]
 fn a_fork_leaves_the_sources_to_the_child() {
     if let Some(client) = compile("nbody6fork.c", Link::Shared) {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::process::Command;
 
-use ffi_tests::compiler::{Link, available, clean_command, run};
+use ffi_tests::compiler::{Link, available, clean_command, compile, run, succeed};
 use ffi_tests::generate::repository;
 use ffi_tests::installation::{fine, installed, kirin, prefix, text, uninstall};
 use ffi_tests::library;
@@ -73,6 +73,17 @@ fn the_archive_for_own_c_names_is_installed_on_request() {
     assert!(!prefix.join("lib/libkirin_fortran.a").exists());
     fine(&uninstall(&prefix));
     assert!(!prefix.exists());
+}
+
+/// NBODY6's names have no C spelling that could be left out.
+#[test]
+fn nbody6_links_the_archive_without_c_names() {
+    let Some(client) = compile("nbody6fork.c", Link::StaticFortranNames) else {
+        return;
+    };
+    let nothing: [&OsStr; 0] = [];
+    let output = succeed(&client, &nothing, &[("KIRIN_THREADS", "3")]);
+    assert_eq!(output, "0 wrong\n");
 }
 
 #[test]
