@@ -26,6 +26,20 @@ pub enum Spelling {
     AllFortran,
 }
 
+impl Spelling {
+    /// Every one.
+    pub const ALL: [Self; 8] = [
+        Self::C,
+        Self::Fortran,
+        Self::NullId,
+        Self::All,
+        Self::GpuC,
+        Self::GpuFortran,
+        Self::Gpu2,
+        Self::AllFortran,
+    ];
+}
+
 /// Null pointers and other oddities of an array argument; bits that can be joined.
 pub mod odd {
     /// `index` is null.

@@ -8,7 +8,34 @@
 
 use std::fmt::Write;
 
+use kirin::grape::particle::JParticle;
+
 use crate::direct::{Probe, Source};
+
+impl From<&Source> for JParticle {
+    fn from(source: &Source) -> Self {
+        let &Source {
+            index,
+            t,
+            mass,
+            a2by18,
+            a1by6,
+            aby2,
+            v,
+            x,
+        } = source;
+        Self {
+            index,
+            t,
+            mass,
+            x,
+            v,
+            aby2,
+            a1by6,
+            a2by18,
+        }
+    }
+}
 
 /// A small generator of numbers between -1 and 1 (a 64-bit linear congruence).
 pub struct Noise(u64);

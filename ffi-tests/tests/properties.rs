@@ -8,7 +8,6 @@ use ffi_tests::direct::{self, Probe, Source};
 use ffi_tests::report::Tolerance;
 use ffi_tests::sets::cloud;
 use kirin::client::{Block, Grape};
-use kirin::grape::particle::JParticle;
 use proptest::prelude::*;
 
 /// A cluster of its own for each case: tests run side by side.
@@ -35,19 +34,9 @@ impl Cluster {
     }
 
     fn store(&self, address: i32, s: &Source) {
-        let particle = JParticle {
-            index: s.index,
-            t: s.t,
-            mass: s.mass,
-            x: s.x,
-            v: s.v,
-            aby2: s.aby2,
-            a1by6: s.a1by6,
-            a2by18: s.a2by18,
-        };
         assert_eq!(
             self.grape
-                .set_j_particle(self.id, address, 0.125, &particle),
+                .set_j_particle(self.id, address, 0.125, &s.into()),
             0
         );
     }

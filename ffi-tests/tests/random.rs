@@ -118,16 +118,7 @@ fn request() -> impl Strategy<Value = Request> {
 }
 
 fn spelling() -> impl Strategy<Value = Spelling> {
-    select(vec![
-        Spelling::C,
-        Spelling::Fortran,
-        Spelling::NullId,
-        Spelling::All,
-        Spelling::GpuC,
-        Spelling::GpuFortran,
-        Spelling::Gpu2,
-        Spelling::AllFortran,
-    ])
+    select(Spelling::ALL.to_vec())
 }
 
 fn form() -> impl Strategy<Value = Form> {

@@ -109,6 +109,18 @@ fn single_precision_has_its_own_accuracy() {
     }
 }
 
+/// The keys that `list` asks for are sorted on the GPU as on the CPU, in any order of execution.
+fn sorted_as_on_the_cpu(list: &[&str]) {
+    let expected = on_cpu(&[&["sort", "3"], list].concat());
+    for (order, block) in [("forward", "256"), ("reverse", "64"), ("1", "96")] {
+        let arguments = [&["sort-gpu", "--block", block], list].concat();
+        let Some(found) = out(&arguments, &[("FAKE_CUDA_ORDER", order)]) else {
+            return;
+        };
+        assert!(found == expected, "{arguments:?}, {order}");
+    }
+}
+
 #[test]
 fn the_sort_is_a_plain_one() {
     // Nothing, less than a warp, a block in shared memory, several buckets, one in global memory; with 70000 keys
@@ -124,14 +136,7 @@ fn the_sort_is_a_plain_one() {
     ] {
         for n in sizes {
             let list = [n, "--keys", keys];
-            let expected = on_cpu(&[&["sort", "3"], &list[..]].concat());
-            for (order, block) in [("forward", "256"), ("reverse", "64"), ("1", "96")] {
-                let arguments = [&["sort-gpu", "--block", block], &list[..]].concat();
-                let Some(found) = out(&arguments, &[("FAKE_CUDA_ORDER", order)]) else {
-                    return;
-                };
-                assert!(found == expected, "{arguments:?}, {order}");
-            }
+            sorted_as_on_the_cpu(&list);
         }
     }
 }
@@ -155,14 +160,7 @@ fn a_bucket_of_different_keys_is_sorted_in_global_memory() {
     let text: Vec<String> = keys.iter().map(u32::to_string).collect();
     std::fs::write(&file, text.join("\n")).expect("the target folder is writable");
     let list = ["5000", "--input", file.to_str().expect("UTF-8")];
-    let expected = on_cpu(&[&["sort", "3"], &list[..]].concat());
-    for (order, block) in [("forward", "256"), ("reverse", "64"), ("1", "96")] {
-        let arguments = [&["sort-gpu", "--block", block], &list[..]].concat();
-        let Some(found) = out(&arguments, &[("FAKE_CUDA_ORDER", order)]) else {
-            return;
-        };
-        assert!(found == expected, "{arguments:?}, {order}");
-    }
+    sorted_as_on_the_cpu(&list);
 }
 
 #[test]

@@ -3,11 +3,9 @@
 
 use std::process::ExitCode;
 
-use ffi_tests::direct::Source;
 use ffi_tests::report::exponential;
 use ffi_tests::sets::Set;
 use kirin::client::{Block, Grape};
-use kirin::grape::particle::JParticle;
 
 fn main() -> ExitCode {
     let path = std::env::args().nth(1).unwrap_or_default();
@@ -21,25 +19,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// A source in kirin's own type.
-fn particle(s: &Source) -> JParticle {
-    JParticle {
-        index: s.index,
-        t: s.t,
-        mass: s.mass,
-        x: s.x,
-        v: s.v,
-        aby2: s.aby2,
-        a1by6: s.a1by6,
-        a2by18: s.a2by18,
-    }
-}
-
 fn compute(set: &Set) -> ExitCode {
     let grape = Grape::linked();
     grape.open(0);
     for (address, source) in (0..).zip(&set.sources) {
-        if grape.set_j_particle(0, address, 0.125, &particle(source)) != 0 {
+        if grape.set_j_particle(0, address, 0.125, &source.into()) != 0 {
             return ExitCode::FAILURE;
         }
     }

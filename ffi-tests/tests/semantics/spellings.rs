@@ -7,16 +7,7 @@ use ffi_tests::trial::everywhere;
 
 use super::at;
 
-const ALL: [Spelling; 8] = [
-    Spelling::C,
-    Spelling::Fortran,
-    Spelling::NullId,
-    Spelling::All,
-    Spelling::GpuC,
-    Spelling::GpuFortran,
-    Spelling::Gpu2,
-    Spelling::AllFortran,
-];
+const ALL: [Spelling; 8] = Spelling::ALL;
 
 fn work(script: &mut Script) {
     let set = cloud(40, 61, 0.01);
