@@ -41,7 +41,7 @@ unpack() {
     tar -C target -xzf target/carry.tgz
     tree=$(<"$carry/tree") cargo=$(<"$carry/cargo-path")
     [ -e "$tree" ] || { mkdir -p "$(dirname "$tree")" && ln -s "$PWD" "$tree"; }
-    mkdir -p target/release "$(dirname "$cargo")"
+    mkdir -p target/release target/tmp "$(dirname "$cargo")"
     cp -r "$carry/release/." target/release/
     # The archive is too large to carry, and the tests for GPUs do not link it.
     touch target/release/libkirin.a
@@ -52,7 +52,11 @@ cd TREE
 case "$*" in
 build*json*) cat target/carry/artifacts ;;
 build*) ;;
-test*"-- "*) while read -r test; do "$test" "${@:$((${#@}))}" || exit 1; done <target/carry/tests ;;
+test*"-- "*)
+    failed=0
+    while read -r test; do "$test" "${@:$((${#@}))}" || failed=1; done <target/carry/tests
+    exit $failed
+    ;;
 run*)
     while [ "$1" != --package ]; do shift; done
     program=$2

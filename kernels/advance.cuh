@@ -5,7 +5,7 @@
 #include "precision.cuh"
 #include "predictor.cuh"
 
-#define ADVANCE_THREADS 256
+#define ADVANCE_THREADS 512
 // Records that a thread block takes at a time: a word a thread.
 #define STAGED (ADVANCE_THREADS / RECORD)
 
@@ -74,23 +74,30 @@ __device__ __forceinline__ void advance(const AdvanceArgs& a)
             }
             continue;
         }
+        // All numbers are asked for before any is used: memory is waited for once.
+        double record[COLUMN_LABEL];
+#pragma unroll
+        for (int c = 0; c < COLUMN_LABEL; ++c) {
+            const bool is_used = c < COLUMN_X ? !given || c == COLUMN_MASS : !given && (has_snap || c < COLUMN_A2BY18);
+            record[c] = is_used ? column[c * PAGE] : 0.0;
+        }
         double x[3], v[3];
         bool beyond = false;
+#pragma unroll
         for (int k = 0; k < 3; ++k) {
             Predicted moved;
             if (given) {
                 moved.x = given[k * PAGE + s];
                 moved.v = given[(3 + k) * PAGE + s];
             } else {
-                const double interval = __dsub_rn(a.ti, column[COLUMN_TIME * PAGE]);
-                moved = predict(column + (COLUMN_X + k) * PAGE, interval, has_snap);
+                moved = predict(record, 1, k, __dsub_rn(a.ti, record[COLUMN_TIME]), has_snap);
             }
             exact[k * PAGE + s] = moved.x;
             x[k] = __dmul_rn(moved.x, a.j.length);
             v[k] = __dmul_rn(moved.v, a.j.velocity);
             beyond = beyond || !(fabs(x[k]) <= FAR_AWAY);
         }
-        const double m = __dmul_rn(column[COLUMN_MASS * PAGE], work.info.mass_inverse);
+        const double m = __dmul_rn(record[COLUMN_MASS], work.info.mass_inverse);
         P::store(to, s, x, v, m, __double2loint(who));
         if (beyond) {
             atomicOr(&far_away, 1u);

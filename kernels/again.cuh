@@ -165,7 +165,7 @@ __device__ __forceinline__ void sum_exactly(const ForceArgs& a, unsigned place, 
             double rv = 0.0;
 #pragma unroll 1
             for (int k = 0; k < 3; ++k) {
-                const Predicted moved = predict(raw + (COLUMN_X + k) * PAGE + slot, interval, has_snap);
+                const Predicted moved = predict(raw + slot, PAGE, k, interval, has_snap);
                 v[k] = __dmul_rn(__dsub_rn(moved.v, i.v[k]), a.j.velocity);
                 rv = __fma_rn(r[k], v[k], rv);
             }

@@ -142,7 +142,6 @@ __device__ __forceinline__ void force(const ForceArgs& a)
     double (*left)[FORCE_THREADS] = shared.left;
     __shared__ int least_label;
     __shared__ int greatest_label;
-    __shared__ bool is_last;
     __shared__ unsigned redone; // leaves
     __shared__ unsigned slowest; // clocks that the slowest thread took to look at a page again
     __shared__ unsigned long long clocks; // of all pages
@@ -337,25 +336,6 @@ __device__ __forceinline__ void force(const ForceArgs& a)
             }
         }
     }
-    // The last of the blocks that share the i-particles makes the results: one launch fewer. Blocks with
-    // several i-particles a thread leave too much for one of them.
-    if (R == 1 && a.done) {
-        __threadfence(); // what this thread wrote comes before the count
-        __syncthreads();
-        if (thread == 0) {
-            is_last = atomicInc(a.done + blockIdx.x, a.parts - 1) == a.parts - 1;
-        }
-        __syncthreads();
-        if (!is_last) {
-            return;
-        }
-        __threadfence(); // the count comes before what others wrote
-        const unsigned first_i = blockIdx.x * columns;
-        join(a, first_i, min(a.ni - first_i, (unsigned)columns), 0, SUMS, thread, FORCE_THREADS);
-        if (NEAREST) {
-            ::nearest(a, meeting, first_i, columns, rows, thread);
-        }
-    }
 }
 
 // All kernels of one precision: force_<precision>_<jerk|still>[_nearest]_<i-particles a thread>, of which
@@ -385,4 +365,4 @@ __device__ __forceinline__ void force(const ForceArgs& a)
     { force<Precision, false, true, 2>(a); }                                                 \
     CROWDED_KERNEL(force_##name##_still_nearest_4, ForceArgs, FORCE_THREADS, blocks_of_four) \
     { force<Precision, false, true, 4>(a); }                                                 \
-    KERNEL(advance_##name, AdvanceArgs, ADVANCE_THREADS) { advance<Precision>(a); }
+    CROWDED_KERNEL(advance_##name, AdvanceArgs, ADVANCE_THREADS, 2) { advance<Precision>(a); }

@@ -6,6 +6,8 @@
 #define JOIN_THREADS 256
 // i-particles of one thread block of the kernel `join_sums`.
 #define JOIN_COLUMNS 32
+// Words of shared memory in which it joins them: those of every capability allow so many.
+#define JOIN_WORDS 5632
 
 // Sums on the way up the tree of a page, which wait for their right neighbour: those of subtrees, and those of the
 // first run of a leaf.
@@ -43,32 +45,87 @@ struct Waiting {
     }
 };
 
-// The `quantities` sums from `quantity` on of the `columns` i-particles from `first` on, by all threads
-// of a block. Other blocks wrote them: they are read from where those meet, not from this
-// multiprocessor's own cache.
-__device__ __forceinline__ void join(const ForceArgs& a, unsigned first, unsigned columns, unsigned quantity,
-                                     unsigned quantities, unsigned thread, unsigned threads)
+// Where a thread block of `join_sums` works: on one quantity of some i-particles.
+struct Columns {
+    double* sums; // of the first i-particle
+    double* results;
+    unsigned count;
+    size_t one_sum; // words from a sum to the next
+};
+
+// Joins sums where they lie: each round waits for memory twice.
+__device__ __forceinline__ void join_in_memory(const Joining& tree, const Columns& c)
 {
-    const unsigned width = columns * quantities;
-    const size_t one_sum = (size_t)SUMS * a.ni;
-    double* sums = a.sums + (size_t)quantity * a.ni + first;
-    double* results = a.joining.results + (size_t)quantity * a.ni + first;
     unsigned begin = 0;
-    for (unsigned round = 0; round < a.joining.count; ++round) {
-        const unsigned end = a.joining.rounds[round];
-        for (unsigned n = begin * width + thread; n < end * width; n += threads) {
-            const uint2 step = a.joining.steps[n / width];
-            double* at = sums + n % width / columns * (size_t)a.ni + n % columns;
-            const double more = __ldcg(at + step.y * one_sum);
-            at += step.x * one_sum;
-            *at = __dadd_rn(__ldcg(at), more);
+    for (unsigned round = 0; round < tree.count; ++round) {
+        const unsigned end = tree.rounds[round];
+        for (unsigned n = begin * c.count + threadIdx.x; n < end * c.count; n += JOIN_THREADS) {
+            const uint2 step = tree.steps[n / c.count];
+            double* at = c.sums + n % c.count;
+            at[step.x * c.one_sum] = __dadd_rn(at[step.x * c.one_sum], at[step.y * c.one_sum]);
         }
         begin = end;
         __syncthreads();
     }
-    for (unsigned n = thread; n < a.joining.keep * width; n += threads) {
-        const size_t at = n % width / columns * (size_t)a.ni + n % columns;
-        results[n / width * one_sum + at] = __ldcg(sums + a.joining.kept[n / width] * one_sum + at);
+    for (unsigned n = threadIdx.x; n < tree.keep * c.count; n += JOIN_THREADS) {
+        const unsigned row = n / c.count, column = n % c.count;
+        c.results[row * c.one_sum + column] = c.sums[tree.kept[row] * c.one_sum + column];
+    }
+}
+
+// Joins sums in shared memory, some columns after the other if not all find room; which sum is added to which is the
+// tree's order all the same. On an H100 this takes a fifth of the time of `join_in_memory`.
+__device__ __forceinline__ void join(const Joining& tree, const Columns& c)
+{
+    // In front lie the steps, two halves of a word each, and the ends of the rounds.
+    __shared__ double room[JOIN_WORDS];
+    unsigned* list = (unsigned*)room;
+    const unsigned steps = tree.count ? tree.rounds[tree.count - 1] : 0;
+    const unsigned front = (steps + tree.count + 1) / 2;
+    // Columns side by side: a power of two.
+    unsigned shift = 0;
+    while (1u << shift < c.count) {
+        ++shift;
+    }
+    while (shift > 0 && front + (tree.sums << shift) > JOIN_WORDS) {
+        --shift;
+    }
+    if (front + (tree.sums << shift) > JOIN_WORDS) {
+        join_in_memory(tree, c);
+        return;
+    }
+    for (unsigned n = threadIdx.x; n < steps; n += JOIN_THREADS) {
+        const uint2 step = tree.steps[n];
+        list[n] = step.x << 16 | step.y;
+    }
+    for (unsigned n = threadIdx.x; n < tree.count; n += JOIN_THREADS) {
+        list[steps + n] = tree.rounds[n];
+    }
+    const unsigned column = threadIdx.x & ((1u << shift) - 1), row = threadIdx.x >> shift;
+    const unsigned rows = JOIN_THREADS >> shift;
+    double* mine = room + front + column;
+    for (unsigned first = 0; first < c.count; first += 1u << shift) {
+        const bool present = first + column < c.count;
+        const double* from = c.sums + first + column;
+#pragma unroll 8
+        for (unsigned n = row; n < (present ? tree.sums : 0); n += rows) {
+            mine[n << shift] = from[n * c.one_sum];
+        }
+        __syncthreads();
+        unsigned begin = 0;
+        for (unsigned round = 0; round < tree.count; ++round) {
+            const unsigned end = list[steps + round];
+            for (unsigned n = begin + row; n < (present ? end : 0); n += rows) {
+                double* to = mine + (list[n] >> 16 << shift);
+                *to = __dadd_rn(*to, mine[(list[n] & 0xffff) << shift]);
+            }
+            begin = end;
+            __syncthreads();
+        }
+        for (unsigned n = row; n < (present ? tree.keep : 0); n += rows) {
+            c.results[n * c.one_sum + first + column] = mine[tree.kept[n] << shift];
+        }
+        __syncthreads(); // everybody is done with these columns
     }
 }
 
@@ -76,5 +133,7 @@ __device__ __forceinline__ void join(const ForceArgs& a, unsigned first, unsigne
 __device__ __forceinline__ void join_quantity(const ForceArgs& a)
 {
     const unsigned first = blockIdx.x * JOIN_COLUMNS;
-    join(a, first, min(a.ni - first, (unsigned)JOIN_COLUMNS), blockIdx.y, 1, threadIdx.x, JOIN_THREADS);
+    const size_t at = (size_t)blockIdx.y * a.ni + first;
+    const unsigned count = min(a.ni - first, (unsigned)JOIN_COLUMNS);
+    join(a.joining, {a.sums + at, a.joining.results + at, count, (size_t)SUMS * a.ni});
 }

@@ -97,8 +97,10 @@ struct Joining {
     double* results; // [kept][SUMS][ni]
     unsigned count; // of rounds
     unsigned keep; // of kept sums
+    unsigned sums; // that the parts left
+    unsigned unused;
 };
-static_assert(sizeof(Joining) == 40, "layout.rs has the same");
+static_assert(sizeof(Joining) == 48, "layout.rs has the same");
 
 // Where the nearest neighbours go.
 struct Deciding {
@@ -133,7 +135,6 @@ struct ForceArgs {
     Redone* redone;
     double root; // mean of P::rsqrt times the root, which does not cancel in sums over r^-3
     double inverse_root;
-    unsigned* done; // parts that are done, by blockIdx.x, 0 before and after; null if the last makes no results
     unsigned long long nj;
     double ti; // time of the prediction
     unsigned ni;

@@ -109,7 +109,6 @@ __device__ __forceinline__ bool is_decided(const ForceArgs& a, const IRecord& i,
 struct Meeting {
     Candidate candidates[NEIGHBOUR_THREADS];
     Nearest found[NEIGHBOUR_THREADS];
-    bool undecided[NEIGHBOUR_THREADS];
 };
 
 // The rows' results of a column, one by one into the first.
@@ -125,68 +124,40 @@ __device__ __forceinline__ void meet(T* items, unsigned thread, unsigned columns
     }
 }
 
-// The nearest neighbours of the i-particles from `first` on, one for each of the `columns`, by a thread
-// block of columns x rows = NEIGHBOUR_THREADS threads.
-__device__ __forceinline__ void nearest(const ForceArgs& a, Meeting& meeting, unsigned first, unsigned columns,
-                                        unsigned rows, unsigned thread)
+// The nearest neighbour of an i-particle, by one thread block.
+__device__ __forceinline__ void nearest_of_one(const ForceArgs& a)
 {
-    const unsigned column = thread % columns, row = thread / columns;
-    const unsigned which = first + column;
-    const bool present = which < a.ni;
-    const IRecord i = a.particles[present ? which : a.ni - 1];
+    __shared__ Meeting meeting;
+    const unsigned which = blockIdx.x, thread = threadIdx.x;
+    const IRecord i = a.particles[which];
 
     Candidate mine;
     mine.least = mine.second = __longlong_as_double(0x7ff0000000000000LL);
     mine.leaf = 0;
     mine.unused = 0;
-    for (unsigned n = row; n < a.parts; n += rows) {
-        const size_t at = (size_t)n * a.ni + (present ? which : a.ni - 1);
+    for (unsigned n = thread; n < a.parts; n += NEIGHBOUR_THREADS) {
+        const size_t at = (size_t)n * a.ni + which;
         Candidate other;
-        other.least = __ldcg(a.least + at);
-        other.second = __ldcg(a.second + at);
-        other.leaf = __ldcg(a.leaf + at);
+        other.least = a.least[at];
+        other.second = a.second[at];
+        other.leaf = a.leaf[at];
         other.unused = 0;
         take_candidate(mine, other);
     }
     meeting.candidates[thread] = mine;
-    meet(meeting.candidates, thread, columns, rows, take_candidate);
+    meet(meeting.candidates, thread, 1, NEIGHBOUR_THREADS, take_candidate);
 
-    const Candidate best = meeting.candidates[column];
+    // Where the pair loop's error leaves the leaf undecided, which is rare, all of them are looked at.
+    const Candidate best = meeting.candidates[0];
     const bool decided = is_decided(a, i, best);
-    const unsigned long long leaf = decided ? (unsigned long long)best.leaf * LEAF : 0;
-    meeting.found[thread] = nearest_among(a, i, leaf + row, decided ? leaf + LEAF : 0, rows);
-    meet(meeting.found, thread, columns, rows, take_nearer);
-    if (row == 0) {
-        meeting.undecided[column] = present && !decided;
-        if (present) {
-            a.deciding.r2[which] = meeting.found[column].r2;
-            a.deciding.label[which] = meeting.found[column].label;
-        }
+    const unsigned long long begin = decided ? (unsigned long long)best.leaf * LEAF : 0;
+    const unsigned long long end = decided ? begin + LEAF : (unsigned long long)a.pages * PAGE;
+    meeting.found[thread] = nearest_among(a, i, begin + thread, end, NEIGHBOUR_THREADS);
+    meet(meeting.found, thread, 1, NEIGHBOUR_THREADS, take_nearer);
+    if (thread == 0) {
+        a.deciding.r2[which] = meeting.found[0].r2;
+        a.deciding.label[which] = meeting.found[0].label;
     }
-    if (!__syncthreads_or(present && !decided)) {
-        return;
-    }
-    // Rare: all leaves are looked at, by all threads for one i-particle after the other.
-    for (unsigned other = 0; other < columns; ++other) {
-        if (meeting.undecided[other]) {
-            const IRecord again = a.particles[first + other];
-            const unsigned long long end = (unsigned long long)a.pages * PAGE;
-            meeting.found[thread] = nearest_among(a, again, thread, end, NEIGHBOUR_THREADS);
-            meet(meeting.found, thread, 1, NEIGHBOUR_THREADS, take_nearer);
-            if (thread == 0) {
-                a.deciding.r2[first + other] = meeting.found[0].r2;
-                a.deciding.label[first + other] = meeting.found[0].label;
-            }
-            __syncthreads();
-        }
-    }
-}
-
-// One thread block an i-particle.
-__device__ __forceinline__ void nearest_of_one(const ForceArgs& a)
-{
-    __shared__ Meeting meeting;
-    nearest(a, meeting, blockIdx.x, 1, NEIGHBOUR_THREADS, threadIdx.x);
 }
 
 // One thread block an i-particle; each thread has a run of slots of every page, so that the list

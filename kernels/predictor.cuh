@@ -8,19 +8,18 @@ struct Predicted {
     double v;
 };
 
-// `column` points at the position of one coordinate of one particle.
-__device__ __forceinline__ Predicted predict(const double* column, double s, bool has_snap)
+// Coordinate `k` of a particle, whose numbers lie `apart` words apart in `record`.
+__device__ __forceinline__ Predicted predict(const double* record, int apart, int k, double s, bool has_snap)
 {
-    const int each = (COLUMN_V - COLUMN_X) * PAGE;
-    const double x = column[0];
-    const double v = column[each];
-    const double aby2 = column[2 * each];
-    const double a1by6 = column[3 * each];
+    const double x = record[(COLUMN_X + k) * apart];
+    const double v = record[(COLUMN_V + k) * apart];
+    const double aby2 = record[(COLUMN_ABY2 + k) * apart];
+    const double a1by6 = record[(COLUMN_A1BY6 + k) * apart];
 
     double p = a1by6;
     double q = a1by6;
     if (has_snap) {
-        const double a2by18 = column[4 * each];
+        const double a2by18 = record[(COLUMN_A2BY18 + k) * apart];
         p = __dadd_rn(p, __dmul_rn(__dmul_rn(0.75, s), a2by18));
         q = __dadd_rn(q, __dmul_rn(s, a2by18));
     }

@@ -107,13 +107,15 @@ plain! {
 }
 plain! {
     /// How the sums of all parts are joined.
-    Joining: 40 {
+    Joining: 48 {
         steps: Pointer,
         rounds: Pointer,
         kept: Pointer,
         results: Pointer,
         count: u32,
         keep: u32,
+        sums: u32,
+        unused: u32,
     }
 }
 plain! {
@@ -149,7 +151,6 @@ plain! {
         redone: Pointer,
         root: f64,
         inverse_root: f64,
-        done: Pointer,
         nj: u64,
         ti: f64,
         ni: u32,

@@ -53,13 +53,10 @@ impl DeviceQueue {
         self.sums.reserve(current, plan.sum_bytes())?;
         self.candidates.reserve(current, plan.candidate_bytes())?;
         self.redone.reserve(current, &self.stream)?;
-        let counters = plan.counter_bytes();
-        self.done.reserve(current, &self.stream, counters)?;
         let buffers = Buffers {
             results: mapped.unwrap_or(self.answer.address()),
             sums: self.sums.address(),
             candidates: self.candidates.address(),
-            counters: self.done.address(),
         };
         Ok((buffers, mapped.is_some()))
     }

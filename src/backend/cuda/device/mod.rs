@@ -15,7 +15,7 @@ use self::plans::Trees;
 use self::store::{Store, Todo};
 use self::units::slots;
 use self::upload::{Upload, bytes_of};
-use crate::backend::cuda::driver::memory::{Counters, DeviceBuffer, PinnedBuffer, Tally};
+use crate::backend::cuda::driver::memory::{DeviceBuffer, PinnedBuffer, Tally};
 use crate::backend::cuda::driver::modules::Module;
 use crate::backend::cuda::driver::{Current, Device, Kernel, Lease, Patience, Result, Stream};
 use crate::backend::cuda::layout::{AdvanceArgs, IRecord, PageWork, RECORD, Redone};
@@ -30,7 +30,7 @@ use crate::process::settings::{Place, Precision, Settings};
 const BATCH: usize = 16 << 20;
 
 /// Threads of the kernel `advance`, as in the sources.
-const ADVANCE_THREADS: u32 = 256;
+const ADVANCE_THREADS: u32 = 512;
 
 /// Work for a device on its share of the j-particles.
 pub struct Job<'a> {
@@ -78,8 +78,6 @@ pub struct DeviceQueue {
     sums: DeviceBuffer,
     /// The nearest neighbours that each part found.
     candidates: DeviceBuffer,
-    /// For each group of i-particles, how many thread blocks are done with it; zero between launches.
-    done: Counters,
     /// Leaves summed again in double precision, counted by the kernels.
     redone: Tally<Redone>,
     /// The same up to the last finished job.
@@ -158,7 +156,6 @@ impl DeviceQueue {
             upload: Upload::default(),
             sums: DeviceBuffer::default(),
             candidates: DeviceBuffer::default(),
-            done: Counters::default(),
             redone: Tally::default(),
             known_redone: Redone::default(),
             answer: DeviceBuffer::default(),
@@ -413,7 +410,6 @@ impl Drop for DeviceQueue {
         for buffer in [&mut self.sums, &mut self.candidates, &mut self.answer] {
             buffer.free(&current);
         }
-        self.done.free(&current);
         self.redone.free(&current);
         self.pinned.free(&current);
         self.stream.free(&current);

@@ -55,9 +55,9 @@ impl DeviceBuffer {
     }
 }
 
-/// Counters on the device, all zero; every kernel that uses them leaves them at zero.
+/// Numbers on the device, zero at first.
 #[derive(Default)]
-pub struct Counters(DeviceBuffer);
+struct Counters(DeviceBuffer);
 
 impl Counters {
     /// The first counter.

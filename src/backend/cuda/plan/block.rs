@@ -9,17 +9,12 @@ use crate::backend::scaling::FARTHEST;
 use crate::process::settings::{Place, Precision};
 
 /// Bytes of partial sums up to which the host joins them, where it may choose: up to this size the longer
-/// download costs less than the device's rounds of joins (two memory latencies each).
-const JOINED_BY_HOST: usize = 16 << 10;
+/// download costs less than one more kernel. On an H100 both took the same time at 57 kB.
+const JOINED_BY_HOST: usize = 48 << 10;
 
-/// Bytes of partial sums for the i-particles of one thread block up to which the last of the blocks
-/// that share them makes the results. One multiprocessor reads so much in about the time of the
-/// launches that this saves (64 bytes a clock, 2 to 3 microseconds a launch); no GPU was asked yet.
-const JOINED_BY_LAST: usize = 256 << 10;
-
-/// Bytes of results up to which the kernels write them to the memory of the host: more slowly than a
-/// copy would, but that begins some microseconds after the last kernel; no GPU was asked yet.
-const WRITTEN_BY_KERNEL: usize = 64 << 10;
+/// Bytes of results up to which the kernels write them to the memory of the host. To write 64 kB took 1 microsecond
+/// on an H100, to copy them 4.5; 256 kB took 5.
+const WRITTEN_BY_KERNEL: usize = 256 << 10;
 
 /// Threads and i-particles of a thread block of the kernel that joins, as in the sources.
 const JOIN_THREADS: u32 = 256;
@@ -111,8 +106,6 @@ pub struct Buffers {
     pub sums: Pointer,
     /// [`BlockPlan::candidate_bytes`].
     pub candidates: Pointer,
-    /// [`BlockPlan::counter_bytes`].
-    pub counters: Pointer,
 }
 
 /// What a device does for one block.
@@ -122,14 +115,12 @@ pub struct BlockPlan {
     division: LaunchPlan,
     /// Whether the host joins the sums of the parts.
     pub host_joins: bool,
-    /// Whether the last thread block of those that share i-particles finishes their results, so that
-    /// no other kernel has to.
-    last_finishes: bool,
     /// Whether kernels may write the results to memory of the host.
     pub may_write_to_host: bool,
     /// How the results lie.
     pub results: ResultLayout,
-    /// Rounds of joins on the device, and the sums that they leave.
+    /// Sums that the parts leave, rounds of joins on the device, and the sums that they leave.
+    sums: u32,
     rounds: u32,
     kept: u32,
     /// Bytes of all partial sums.
@@ -140,8 +131,7 @@ impl BlockPlan {
     /// The plan for a block that is divided in this way, with the tree for its parts.
     pub fn new(wanted: Wanted, division: &LaunchPlan, tree: &Tree) -> Self {
         let Wanted { ni, nearest, .. } = wanted;
-        let bytes_for = |particles: usize| tree.sums as usize * SUMS * particles * 8;
-        let every_sum = bytes_for(ni);
+        let every_sum = tree.sums as usize * SUMS * ni * 8;
         // Whether a thread block reads sums that it has left before.
         let rereads = tree.joins.iter().any(|&n| n > 0);
         let host_joins = match wanted.join {
@@ -157,15 +147,13 @@ impl BlockPlan {
             sums: sums * SUMS * ni,
             nearest: if nearest { ni } else { 0 },
         };
-        let of_a_block = bytes_for(ni.min(division.columns));
-        let is_wanted = nearest || !host_joins;
         Self {
             wanted,
             division: *division,
             host_joins,
-            last_finishes: is_wanted && division.tile == 1 && of_a_block <= JOINED_BY_LAST,
             may_write_to_host: results.bytes() <= WRITTEN_BY_KERNEL && !(host_joins && rereads),
             results,
+            sums: tree.sums,
             rounds: tree.rounds.len() as u32,
             kept: tree.kept.len() as u32,
             every_sum,
@@ -181,14 +169,6 @@ impl BlockPlan {
     /// the leaf of the first.
     pub fn candidate_bytes(&self) -> usize {
         self.division.parts * self.results.nearest * (8 + 8 + 4)
-    }
-
-    /// Bytes of the counters by which thread blocks know that they are the last.
-    pub fn counter_bytes(&self) -> usize {
-        match self.last_finishes {
-            true => self.division.blocks * 4,
-            false => 0,
-        }
     }
 
     /// The kernels, in their order.
@@ -214,11 +194,11 @@ impl BlockPlan {
                 block: (threads, 1),
             });
         };
-        if !self.last_finishes && !self.host_joins {
+        if !self.host_joins {
             let grid = (ni.div_ceil(JOIN_COLUMNS), SUMS as u32);
             also("join_sums", grid, JOIN_THREADS);
         }
-        if !self.last_finishes && self.wanted.nearest {
+        if self.wanted.nearest {
             also("nearest_neighbours", (ni, 1), NEIGHBOUR_THREADS);
         }
         launches
@@ -255,16 +235,14 @@ impl BlockPlan {
                 results,
                 count,
                 keep,
+                sums: self.sums,
+                unused: 0,
             },
             deciding: Deciding {
                 r2: if_nearest(results + self.results.r2() as Pointer),
                 label: if_nearest(results + self.results.labels() as Pointer),
                 precision: coordinate_error(precision),
                 farthest: farthest(precision),
-            },
-            done: match self.last_finishes {
-                true => buffers.counters,
-                false => 0,
             },
             ni: ni as u32,
             parts: self.division.parts as u32,
@@ -347,7 +325,7 @@ mod tests {
         assert!(tree.sums > 1 && few.host_joins, "{few:?}");
         assert_eq!(few.results.sums, tree.sums as usize * SUMS);
         assert_eq!(names(&few), ["force_mixed_jerk_1"]);
-        assert_eq!((few.sum_bytes(), few.counter_bytes()), (0, 0));
+        assert_eq!(few.sum_bytes(), 0);
 
         let (many, tree) = plan(Wanted { ni: 100, ..FORCES }, 256, true);
         assert!(!many.host_joins, "{many:?}");
@@ -373,23 +351,19 @@ mod tests {
     }
 
     #[test]
-    fn the_last_thread_block_takes_the_place_of_the_kernels_behind() {
+    fn kernels_cover_the_block() {
         for (wanted, pages, split) in every_block() {
             let (plan, _) = plan(wanted, pages, split);
             let launches = plan.launches();
             let mut expected = Vec::new();
-            if plan.counter_bytes() == 0 {
-                if !plan.host_joins {
-                    expected.push("join_sums");
-                }
-                if wanted.nearest {
-                    expected.push("nearest_neighbours");
-                }
+            if !plan.host_joins {
+                expected.push("join_sums");
+            }
+            if wanted.nearest {
+                expected.push("nearest_neighbours");
             }
             let behind: Vec<_> = launches[1..].iter().map(|l| l.kernel.as_str()).collect();
             assert_eq!(behind, expected, "{plan:?}");
-            // Only the kernels for one i-particle a thread can be the last.
-            assert!(plan.counter_bytes() == 0 || launches[0].kernel.ends_with("_1"));
             for launch in &launches {
                 let threads = launch.block.0 * launch.block.1;
                 let covered = match launch.kernel.as_str() {
@@ -416,7 +390,6 @@ mod tests {
                 results: 1 << 40,
                 sums: 2 << 40,
                 candidates: 3 << 40,
-                counters: 4 << 40,
             };
             let args = plan.arguments(&Sent::default(), &buffers);
             let ni = wanted.ni;
@@ -440,15 +413,11 @@ mod tests {
                 assert_eq!(absent, [0; 3]);
                 assert_eq!((args.deciding.r2, args.deciding.label), (0, 0));
             }
-            if args.done != 0 {
-                arrays.push((args.done, plan.division.blocks * 4));
-            }
             arrays.sort_unstable();
             for (buffer, bytes) in [
                 (buffers.results, plan.results.bytes()),
                 (buffers.sums, plan.sum_bytes()),
                 (buffers.candidates, plan.candidate_bytes()),
-                (buffers.counters, plan.counter_bytes()),
             ] {
                 let mut end = buffer;
                 for &(begin, bytes) in &arrays {

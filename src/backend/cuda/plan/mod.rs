@@ -35,8 +35,9 @@ const MOST: usize = 8;
 /// Clocks until a page that nobody hides behind other work has come to the multiprocessor.
 const FETCH: f64 = 800.0;
 
-/// Clocks of a round of joins: two accesses to memory, one after the other.
-const ROUND: f64 = 1200.0;
+/// Clocks of the kernel that joins: of its launch behind another kernel, and of a round of joins in shared memory.
+const JOIN: f64 = 6000.0;
+const ROUND: f64 = 150.0;
 
 /// Bytes of sums that a multiprocessor moves in a clock.
 const SUM_BYTES: f64 = 32.0;
@@ -150,10 +151,9 @@ impl LaunchPlan {
         let force = longest * (full + clocks(each % together) + fetch);
         let parts = self.parts as f64;
         let bytes = 2.0 * 8.0 * 7.0 * parts * ni as f64;
-        self.join = parts.log2().ceil() * ROUND
-            + bytes / (SUM_BYTES * conditions.multiprocessors as f64)
-            // The last of the thread blocks reads alone what all have left.
-            + 8.0 * 7.0 * parts * self.columns.min(ni) as f64 / SUM_BYTES;
+        self.join = JOIN
+            + parts.log2().ceil() * ROUND
+            + bytes / (SUM_BYTES * conditions.multiprocessors as f64);
         if self.parts == 1 {
             self.join = 0.0;
         }
