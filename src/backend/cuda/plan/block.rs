@@ -332,6 +332,11 @@ mod tests {
         assert_eq!(many.results.sums, tree.kept.len() * SUMS * 100);
         assert_eq!(many.sum_bytes(), tree.sums as usize * SUMS * 100 * 8);
 
+        // As many parts as pages, so that no thread block reads what it has written; but too much to send.
+        let (wide, tree) = plan(Wanted { ni: 128, ..FORCES }, 32, true);
+        assert!(tree.joins.iter().all(|&n| n == 0), "{tree:?}");
+        assert!(!wide.host_joins && wide.sum_bytes() > JOINED_BY_HOST);
+
         // A part of many pages joins by itself, and so reads what it has written: not across the bus.
         let (alone, tree) = plan(Wanted { ni: 1, ..FORCES }, 32, false);
         assert!(tree.joins.iter().any(|&n| n > 0) && !alone.host_joins);
@@ -396,6 +401,11 @@ mod tests {
             let mut arrays = Vec::new();
             let sums = |count: usize| count * SUMS * ni * 8;
             arrays.push((args.sums, sums(tree.sums as usize)));
+            assert_eq!(args.joining.sums, tree.sums);
+            let Joining { count, keep, .. } = args.joining;
+            let on_device = (tree.rounds.len() as u32, tree.kept.len() as u32);
+            let expected = if plan.host_joins { (0, 0) } else { on_device };
+            assert_eq!((count, keep), expected, "{plan:?}");
             if !plan.host_joins {
                 arrays.push((args.joining.results, sums(args.joining.keep as usize)));
             }
