@@ -77,14 +77,24 @@ fn names(calls: &[Call]) -> Vec<&str> {
 }
 
 #[test]
-fn a_small_block_is_two_launches_and_one_wait() {
-    for ni in [1, 8, 32, 256] {
-        for (nearest, force) in [(0, "force_mixed_jerk_1"), (1, "force_mixed_jerk_nearest_1")] {
+fn a_small_block_is_a_few_launches_and_one_wait() {
+    for (ni, join) in [
+        (1, None),
+        (8, None),
+        (32, Some("join_sums")),
+        (256, Some("join_sums")),
+    ] {
+        for (nearest, force, decide) in [
+            (0, "force_mixed_jerk_1", None),
+            (1, "force_mixed_jerk_nearest_1", Some("nearest_neighbours")),
+        ] {
             let arguments = format!("16384 {ni} 3 {nearest} 0");
             let Some(run) = steps(&arguments, &WIDE) else {
                 return;
             };
-            let expected = ["advance_mixed", force, "cuStreamQuery"];
+            let mut expected = vec!["advance_mixed", force];
+            expected.extend(join.into_iter().chain(decide));
+            expected.push("cuStreamQuery");
             assert_eq!(names(&last_step(&run)), expected, "{arguments}");
         }
     }
@@ -101,6 +111,7 @@ fn a_device_that_does_not_see_the_host_costs_three_copies_more() {
         "cuMemcpyHtoDAsync_v2",
         "advance_mixed",
         "force_mixed_jerk_nearest_1",
+        "nearest_neighbours",
         "cuMemcpyDtoHAsync_v2",
         "cuMemcpyDtoHAsync_v2",
         "cuStreamQuery",
@@ -126,7 +137,7 @@ fn all_devices_work_before_one_is_waited_for() {
             let is_it = |c: &&Call| c.name == name && c.device == device;
             calls.iter().filter(is_it).count()
         };
-        assert_eq!(count(before, "cuLaunchKernel"), 2, "{calls:?}");
+        assert_eq!(count(before, "cuLaunchKernel"), 3, "{calls:?}");
         assert_eq!(count(after, "cuStreamQuery"), 1, "{calls:?}");
     }
     assert_eq!(after.len(), 3, "{calls:?}");
