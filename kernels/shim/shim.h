@@ -69,6 +69,8 @@ static inline double __ddiv_rn(double a, double b) { return a / b; }
 static inline double __dsqrt_rn(double a) { return __builtin_sqrt(a); }
 static inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
 static inline float __double2float_rn(double a) { return static_cast<float>(a); }
+static inline int __clz(int a) { return a ? __builtin_clz(static_cast<unsigned>(a)) : 32; }
+static inline int __popc(unsigned a) { return __builtin_popcount(a); }
 static inline double rsqrt(double a) { return 1.0 / __builtin_sqrt(a); }
 
 template <class To, class From> static inline To shim_bits(From from)

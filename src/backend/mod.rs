@@ -30,15 +30,22 @@ pub fn choose(settings: &Settings) -> Box<dyn Backend> {
     }
 }
 
-/// As [`choose`], for NBODY6's regular force, which no GPU computes yet.
+/// As [`choose`], for NBODY6's regular force.
 pub fn choose_regular(settings: &Settings) -> Box<dyn RegularForce> {
     match settings.backend {
+        BackendChoice::Auto | BackendChoice::Cuda => match cuda::choose_regular(settings) {
+            Ok(backend) => backend,
+            Err(absence) => {
+                cuda::report_absence(settings, &absence);
+                cpu::choose_regular(settings)
+            }
+        },
+        BackendChoice::Cpu => cpu::choose_regular(settings),
         BackendChoice::Reference => Box::new(regular::Plain),
-        _ => cpu::choose_regular(settings),
     }
 }
 
-/// As [`choose_regular`], for NBODY6's irregular force.
+/// As [`choose`], for NBODY6's irregular force, which no GPU computes.
 pub fn choose_irregular(settings: &Settings) -> Box<dyn IrregularForce> {
     match settings.backend {
         BackendChoice::Reference => Box::new(irregular::Plain),

@@ -94,7 +94,8 @@ const NBODY6: &str = "\
  * written beyond what the arguments say.
  *
  * Regular forces and potentials have the precision that KIRIN_PRECISION says, irregular forces
- * double precision. A CPU computes them, also where KIRIN_BACKEND asks for a GPU.
+ * double precision. The former are computed on a GPU where KIRIN_BACKEND finds or allows one, on one
+ * of several; the latter on the CPU.
  */
 #ifndef KIRIN_NBODY6_H
 #define KIRIN_NBODY6_H

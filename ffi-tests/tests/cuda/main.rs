@@ -9,6 +9,8 @@ mod libraries;
 mod opening;
 mod patience;
 mod pipelines;
+mod regular;
+mod regular_client;
 mod small_blocks;
 mod steps;
 

@@ -1,13 +1,14 @@
 //! The modules that are shipped: each of their kernels is launched, and gives the digits of its C++ source.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use ffi_tests::fake_cuda::{Sanitizer, driver_from_source};
+use ffi_tests::fake_cuda::{self, Sanitizer, driver_from_source};
 use ffi_tests::generate::repository;
 use ffi_tests::report::{self, Tolerance};
 
 use crate::inputs::still;
-use crate::{PRECISIONS, driver, input, set, try_forces};
+use crate::{PRECISIONS, driver, input, regular_client, set, try_forces};
 
 /// Numbers of i-particles and of multiprocessors whose plans have 1, 2 and 4 i-particles a thread.
 const BLOCKS: [(usize, &str); 3] = [(20, "1"), (1000, "2"), (1000, "1")];
@@ -61,6 +62,7 @@ fn every_kernel_is_launched_and_agrees_with_its_source() {
             }
         }
     }
+    launched.extend(regular_kernels(driver, source));
     let all = kernels();
     for kernel in &all {
         let mark = if launched.contains(kernel) {
@@ -72,6 +74,39 @@ fn every_kernel_is_launched_and_agrees_with_its_source() {
     }
     println!("{} of {} kernels", launched.len(), all.len());
     assert_eq!(launched, all, "a kernel that no test launches");
+}
+
+/// The same for NBODY6's regular force: few targets, and as many as make plans of four a thread.
+fn regular_kernels(driver: &Path, source: &Path) -> BTreeSet<String> {
+    let Some(client) = regular_client::client() else {
+        return BTreeSet::new();
+    };
+    let mut launched = BTreeSet::new();
+    for ni in ["20", "512"] {
+        let case = ["1100", ni, "0", "cloud", ni, "1100"];
+        let expected = regular_client::expected(&case).expect("a compiler");
+        for precision in PRECISIONS {
+            let settings = [
+                ("KIRIN_PRECISION", precision),
+                ("FAKE_CUDA_MULTIPROCESSORS", "1"),
+            ];
+            let arguments = regular_client::arguments(&case);
+            let run = |driver| fake_cuda::run(driver, client, &arguments, &settings);
+            let (found, other) = (run(driver), run(source));
+            for run in [&found, &other] {
+                assert!(run.success && run.err.is_empty(), "{settings:?}\n{run:?}");
+                assert_eq!(run.log.complaints, [""; 0], "{settings:?}");
+            }
+            let tolerance = regular_client::tolerance(precision);
+            regular_client::check(&found.out, &expected, tolerance, precision);
+            assert!(
+                found.out == other.out,
+                "{ni} {precision}: other digits from PTX than from C++"
+            );
+            launched.extend(found.log.kernels());
+        }
+    }
+    launched
 }
 
 /// With roots as inaccurate as the PTX manual allows.

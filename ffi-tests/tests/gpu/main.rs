@@ -10,6 +10,10 @@ mod bits;
 mod clients;
 #[path = "../cuda/inputs.rs"]
 mod inputs;
+#[path = "../cuda/regular.rs"]
+mod regular;
+#[path = "../cuda/regular_client.rs"]
+mod regular_client;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

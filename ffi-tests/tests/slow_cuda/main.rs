@@ -14,6 +14,10 @@ mod faults;
 mod inputs;
 #[path = "../cuda/modules.rs"]
 mod modules;
+#[path = "../cuda/regular_client.rs"]
+mod regular_client;
+#[path = "../cuda/regular_faults.rs"]
+mod regular_faults;
 #[path = "../cuda/sanitizers.rs"]
 mod sanitizers;
 mod slow;

@@ -31,6 +31,7 @@ use super::regular::RegularForce;
 use crate::process::settings::{InstructionSet, Precision, Settings};
 
 pub use self::kernel::{SAMPLES, products, samples};
+pub use self::nbody6::Doubt;
 pub use self::pool::Pool;
 pub use self::threads::threads;
 

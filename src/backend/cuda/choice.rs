@@ -23,6 +23,17 @@ pub enum Absence {
 ///
 /// Why no device can be used.
 pub fn choose(settings: &Settings) -> Result<Box<dyn Backend>, Absence> {
+    let (queues, lost) = open(settings, usize::MAX)?;
+    Ok(Box::new(Cuda::new(settings, queues, lost)))
+}
+
+/// The queues of the devices that `settings` name, one at least and `most` at most, and what is wrong with the devices
+/// that cannot be used, unless that was reported before.
+///
+/// # Errors
+///
+/// Why no device can be used.
+pub fn open(settings: &Settings, most: usize) -> Result<(Vec<DeviceQueue>, Vec<String>), Absence> {
     let present = devices().map_err(|reason| match reason {
         driver::OF_THE_PARENT => Absence::InProcess(reason.to_owned()),
         _ => Absence::OnMachine(reason.to_owned()),
@@ -53,6 +64,9 @@ pub fn choose(settings: &Settings) -> Result<Box<dyn Backend>, Absence> {
     let mut queues = Vec::new();
     let mut lost = Vec::new();
     for device in wanted {
+        if queues.len() == most {
+            break;
+        }
         let queue = match device.objection() {
             Some(objection) => Err(objection),
             None => DeviceQueue::new(device, settings).map_err(|failure| failure.to_string()),
@@ -71,8 +85,7 @@ pub fn choose(settings: &Settings) -> Result<Box<dyn Backend>, Absence> {
     }
     // Every cluster that is opened does without them: the first one reports it.
     lost.retain(|(device, _)| device.is_first_missed());
-    let lost = words(lost);
-    Ok(Box::new(Cuda::new(settings, queues, lost)))
+    Ok((queues, words(lost)))
 }
 
 /// Writes a line on why the CPU computes, once in a process. A reason that holds for the whole machine is reported by

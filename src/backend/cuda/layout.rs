@@ -34,6 +34,8 @@ macro_rules! plain {
     };
 }
 
+pub(super) use plain;
+
 // SAFETY: numbers.
 unsafe impl Plain for u8 {}
 // SAFETY: numbers.

@@ -16,6 +16,7 @@ mod field;
 mod layout;
 mod losses;
 mod plan;
+mod regular;
 
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ pub use self::choice::{choose, report_absence};
 pub use self::driver::{Device, devices};
 pub use self::plan::chip::Conditions;
 pub use self::plan::{LaunchPlan, Limit};
+pub use self::regular::choose as choose_regular;
 
 /// The driver's library and version; nothing where there is none.
 pub fn driver_name() -> Option<&'static str> {

@@ -14,6 +14,7 @@ use super::tile::Tile;
 use crate::backend::regular::{Criterion, Pair, Target};
 use crate::backend::scaling::FARTHEST;
 use crate::grape::jmemory::{PAGE, PageArray};
+use crate::process::settings::Precision;
 
 /// Slots of a tile, a bit each.
 pub type Slots = [u64; PAGE / 64];
@@ -72,6 +73,51 @@ impl Errors {
                 close: 0.0,
                 closest: 1e-8,
             },
+        }
+    }
+}
+
+/// What keeps a pair loop, here or on a GPU, from deciding which sources are a target's neighbours: those with s below
+/// (1 + `OF_H2`) h2 + `OF_ERROR` e^2 + `closest2` may be, or are too close for the loop; where the loop looks ahead by |r|^2 +
+/// 2 dtr (r.v), those with less than `OF_WAY` w^2 more.
+pub struct Doubt {
+    /// Absolute error e of a distance from the target, with sources at rest,
+    pub error: f64,
+    /// and what comes to that for each unit of the greatest component of a velocity.
+    pub error_of_speed: f64,
+    /// Square of the distance within which pairs need more digits; not a number where all do.
+    pub closest2: f64,
+    /// The target's speed.
+    pub speed: f64,
+}
+
+impl Doubt {
+    /// The relative part.
+    pub const OF_H2: f64 = DOUBT;
+    /// The factor of e^2.
+    pub const OF_ERROR: f64 = ABSOLUTE;
+    /// That of w^2, where w is the farthest way in dtr.
+    pub const OF_WAY: f64 = ON_THE_WAY;
+
+    /// That on a target, in loops of a precision.
+    pub fn of(target: &Target, precision: Precision) -> Self {
+        match precision {
+            Precision::Mixed => Self::about(&Scaled::<f32>::new::<true>(target)),
+            Precision::Single => Self::about(&Scaled::<f32>::new::<false>(target)),
+            Precision::Double => Self::about(&Scaled::<f64>::new::<false>(target)),
+        }
+    }
+
+    fn about<T: Real>(scaled: &Scaled<T>) -> Self {
+        let [at_rest, of_speed] = scaled.errors;
+        Self {
+            error: at_rest + of_speed * scaled.speed,
+            error_of_speed: of_speed,
+            closest2: match scaled.representable {
+                true => scaled.closest2,
+                false => f64::NAN,
+            },
+            speed: scaled.speed,
         }
     }
 }

@@ -10,4 +10,5 @@ mod tests;
 mod tile;
 
 pub use self::irregular::Irregular;
+pub use self::kernel::Doubt;
 pub use self::regular::Regular;

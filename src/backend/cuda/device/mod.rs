@@ -3,6 +3,7 @@
 mod block;
 mod lists;
 mod plans;
+pub mod regular;
 mod roots;
 pub mod store;
 pub mod units;

@@ -41,7 +41,7 @@ impl DeviceQueue {
     }
 
     /// The time of a number of clocks, seconds.
-    fn seconds(&self, clocks: f64) -> f64 {
+    pub(super) fn seconds(&self, clocks: f64) -> f64 {
         let clock = self.device.clock;
         // 1 GHz for a device that does not tell its clock rate.
         clocks / (if clock > 0.0 { clock } else { 1.0 } * 1e9)

@@ -21,6 +21,10 @@ pub enum Module {
     Common,
     /// Forces and prediction of one precision.
     Forces(Precision),
+    /// NBODY6's regular force: what is the same in every precision.
+    RegularCommon,
+    /// Its pair loops in one precision.
+    Regular(Precision),
 }
 
 impl Module {
@@ -41,6 +45,10 @@ impl Module {
             Self::Forces(Precision::Mixed) => text!("mixed"),
             Self::Forces(Precision::Double) => text!("double"),
             Self::Forces(Precision::Single) => text!("single"),
+            Self::RegularCommon => text!("regular"),
+            Self::Regular(Precision::Mixed) => text!("regular_mixed"),
+            Self::Regular(Precision::Double) => text!("regular_double"),
+            Self::Regular(Precision::Single) => text!("regular_single"),
         }
     }
 
@@ -102,9 +110,9 @@ mod tests {
     fn the_kernels_are_the_module() {
         let precisions = [Precision::Mixed, Precision::Double, Precision::Single];
         for module in precisions
-            .map(Module::Forces)
             .into_iter()
-            .chain([Module::Common])
+            .flat_map(|precision| [Module::Forces(precision), Module::Regular(precision)])
+            .chain([Module::Common, Module::RegularCommon])
         {
             let text = module.text();
             let names = text

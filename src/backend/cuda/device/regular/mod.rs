@@ -1,0 +1,363 @@
+//! NBODY6's regular force and the potential on one device: pair loop, decisions, sums and lists of a batch of targets.
+
+mod layout;
+mod plan;
+mod sources;
+
+use self::layout::{RegularArgs, RegularTarget};
+use self::plan::Shape;
+use self::sources::{DeviceSources, STAGED};
+use super::upload::bytes_of;
+use super::{Current, DeviceQueue, Module, Result};
+use crate::backend::cpu::Doubt;
+use crate::backend::cuda::driver::memory::DeviceBuffer;
+use crate::backend::cuda::layout::{Pointer, SUMS};
+use crate::backend::cuda::plan::limit;
+use crate::backend::regular::{Criterion, PURPOSE, Regular, Sources, Target};
+use crate::error;
+use crate::grape::jmemory::PAGE;
+use crate::process::allocation;
+use crate::process::settings::Precision;
+
+/// Threads of the kernels, as in the sources.
+const PREPARE_THREADS: u32 = 256;
+const DECIDE_THREADS: u32 = 128;
+/// Targets of a thread block of the kernel that joins, and threads for each of them.
+const JOIN_COLUMNS: u32 = 8;
+const JOIN_LANES: u32 = 32;
+
+/// Bytes of words, sums and lists of the targets that are computed together, at most.
+const BATCH: usize = 256 << 20;
+
+/// What is summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sum {
+    /// The regular force.
+    Force,
+    /// The potential alone.
+    Potential,
+}
+
+/// What is asked of a batch.
+#[derive(Clone, Copy)]
+pub struct Question {
+    /// What is summed.
+    pub sum: Sum,
+    /// Who is a neighbour.
+    pub criterion: Criterion,
+    /// Longer lists are counted and cut.
+    pub longest: usize,
+}
+
+/// A device at work on regular forces.
+pub struct RegularQueue {
+    /// The device, its queue, and memory for whatever is asked.
+    pub queue: DeviceQueue,
+    forces: DeviceSources,
+    potentials: DeviceSources,
+    list: DeviceBuffer,
+    /// Neighbours that the last batch had: the next one may have as many.
+    listed: usize,
+}
+
+impl RegularQueue {
+    /// A device without sources.
+    pub fn new(queue: DeviceQueue) -> Self {
+        Self {
+            queue,
+            forces: DeviceSources::default(),
+            potentials: DeviceSources::default(),
+            list: DeviceBuffer::default(),
+            listed: 0,
+        }
+    }
+
+    /// Takes over sources. The work may go on after the return.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver; the queue is of no use then.
+    pub fn load(&mut self, sum: Sum, sources: &Sources) -> Result<()> {
+        let Self {
+            queue,
+            forces,
+            potentials,
+            ..
+        } = self;
+        let store = match sum {
+            Sum::Force => forces,
+            Sum::Potential => potentials,
+        };
+        let current = queue.lease.enter()?;
+        queue.settle(&current)?;
+        store.count = sources.len();
+        let pages = sources.pages().len();
+        if pages == 0 {
+            return Ok(());
+        }
+        queue.busy = true;
+        store.reserve(&current, pages, queue.precision)?;
+        for first in (0..pages).step_by(STAGED) {
+            if first > 0 {
+                queue.wait(&current)?;
+            }
+            store.send(&queue.stream, sources, first, queue.precision)?;
+        }
+        let name = format!("prepare_{}", queue.precision);
+        let kernel = queue.kernel(&current, Module::Regular(queue.precision), name)?;
+        queue.expect(queue.conditions().prediction_clocks(pages));
+        let args = store.arguments();
+        // SAFETY: what the kernel takes; the store has so many pages.
+        unsafe {
+            queue
+                .stream
+                .launch(kernel, (args.pages, 1), (PREPARE_THREADS, 1), &args)
+        }
+    }
+
+    /// The sums for some targets, with the lists of their neighbours.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver; the queue is of no use then. Inside: the host has no memory for the lists.
+    pub fn compute(
+        &mut self,
+        question: Question,
+        targets: &[Target],
+        results: &mut [Regular],
+    ) -> Result<error::Result<()>> {
+        let current = self.queue.lease.enter()?;
+        let count = match question.sum {
+            Sum::Force => self.forces.count,
+            Sum::Potential => self.potentials.count,
+        };
+        if count == 0 {
+            results.iter_mut().for_each(Regular::restart);
+            return Ok(Ok(()));
+        }
+        let question = Question {
+            longest: question.longest.min(count),
+            ..question
+        };
+        let most = self.most(question, targets.len(), count.div_ceil(PAGE));
+        for (targets, results) in targets.chunks(most).zip(results.chunks_mut(most)) {
+            if let Err(error) = self.batch(&current, question, targets, results)? {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// How many targets are computed together.
+    fn most(&self, question: Question, ni: usize, pages: usize) -> usize {
+        let conditions = self.queue.conditions();
+        let shape = Shape::new(ni, pages, &conditions);
+        let each = pages * shape.bytes_of_page() + question.longest * 4;
+        let most = (BATCH / each).clamp(1, ni.max(1));
+        // Whole thread blocks, and as many of them as a watchdog allows.
+        let most = match most < ni && most > shape.targets() {
+            true => most - most % shape.targets(),
+            false => most,
+        };
+        if !self.queue.device.is_watched {
+            return most;
+        }
+        limit::most(most, shape.targets().min(most), |n| {
+            let clocks = Shape::new(n, pages, &conditions).clocks(n, pages, &conditions);
+            self.queue.seconds(clocks)
+        })
+    }
+
+    fn batch(
+        &mut self,
+        current: &Current<'_>,
+        question: Question,
+        targets: &[Target],
+        results: &mut [Regular],
+    ) -> Result<error::Result<()>> {
+        let Self { queue, list, .. } = self;
+        let store = match question.sum {
+            Sum::Force => &self.forces,
+            Sum::Potential => &self.potentials,
+        };
+        let (ni, pages) = (targets.len(), store.count.div_ceil(PAGE));
+        let conditions = queue.conditions();
+        let shape = Shape::new(ni, pages, &conditions);
+        let precision = queue.precision;
+
+        let most_listed = match question.sum {
+            Sum::Force => ni * question.longest,
+            Sum::Potential => 0,
+        };
+        let foreseen = self.listed.min(most_listed);
+        let of_sums = SUMS * ni * 8;
+        let answer = (of_sums + ni * 4).next_multiple_of(16);
+        queue
+            .upload
+            .begin(current, bytes_of::<RegularTarget>(ni), false)?;
+        queue.busy = true;
+        queue.candidates.reserve(current, ni * pages * (PAGE / 8))?;
+        queue
+            .sums
+            .reserve(current, ni * pages * shape.rows * SUMS * 8 + of_sums)?;
+        queue.answer.reserve(current, answer)?;
+        queue.pinned.reserve(current, answer + foreseen * 4)?;
+        list.reserve(current, most_listed * 4)?;
+        let described = targets.iter().map(|target| described(target, precision));
+        let args = RegularArgs {
+            targets: queue.upload.put_each(ni, described),
+            words: queue.candidates.address(),
+            sums: queue.sums.address() + of_sums as Pointer,
+            exact: queue.sums.address(),
+            results: queue.answer.address(),
+            counts: queue.answer.address() + of_sums as Pointer,
+            list: list.address(),
+            inverse_root: 1.0 / queue.root,
+            doubt: 1.0 + Doubt::OF_H2,
+            absolute: Doubt::OF_ERROR,
+            on_the_way: Doubt::OF_WAY,
+            ni: ni as u32,
+            rows: shape.rows as u32,
+            longest: question.longest as u32,
+            by_mass: (question.criterion == Criterion::MassAndRadius).into(),
+            minus_three: (-3.0 / (queue.root * queue.root)) as f32,
+            ..store.arguments()
+        };
+        queue.upload.send(&queue.stream)?;
+        queue.expect(shape.clocks(ni, pages, &conditions) + conditions.list_clocks(ni, pages));
+        let (loops, decide) = match question.sum {
+            Sum::Force => ("regular", "decide_neighbours"),
+            Sum::Potential => ("potential", "add_close"),
+        };
+        let join = (args.ni.div_ceil(JOIN_COLUMNS), SUMS as u32);
+        let mut launches = vec![
+            (
+                Module::Regular(precision),
+                format!("{loops}_{precision}_{}", shape.tile),
+                (args.pages, ni.div_ceil(shape.targets()) as u32),
+                (shape.columns as u32, shape.rows as u32),
+            ),
+            (
+                Module::RegularCommon,
+                decide.to_owned(),
+                (args.ni, 1),
+                (DECIDE_THREADS, 1),
+            ),
+            (
+                Module::RegularCommon,
+                "join_regular".to_owned(),
+                join,
+                (JOIN_COLUMNS, JOIN_LANES),
+            ),
+        ];
+        if most_listed > 0 {
+            let name = "list_regular".to_owned();
+            launches.push((
+                Module::RegularCommon,
+                name,
+                (args.ni, 1),
+                (DECIDE_THREADS, 1),
+            ));
+        }
+        for (module, name, grid, block) in launches {
+            let kernel = queue.kernel(current, module, name)?;
+            // SAFETY: what these kernels take. The buffers have the sizes that they ask for, and stay until the queue
+            // was waited for.
+            unsafe { queue.stream.launch(kernel, grid, block, &args)? };
+        }
+        let start = queue.pinned.start();
+        // SAFETY: the buffers have these sizes; the pinned one is not touched before the wait.
+        unsafe {
+            queue.stream.download(start, args.results, answer)?;
+            if foreseen > 0 {
+                queue
+                    .stream
+                    .download(start.add(answer), args.list, foreseen * 4)?;
+            }
+        }
+        queue.wait(current)?;
+        // SAFETY: written by the copy that was waited for, aligned, and any bits are numbers.
+        let (sums, counts) = unsafe {
+            (
+                std::slice::from_raw_parts(start.cast::<f64>(), SUMS * ni),
+                std::slice::from_raw_parts(start.add(of_sums).cast::<u32>(), ni),
+            )
+        };
+        let mut total = 0;
+        for (i, result) in results.iter_mut().enumerate() {
+            let [ax, ay, az, pot, jx, jy, jz] = std::array::from_fn(|c| sums[c * ni + i]);
+            result.restart();
+            result.sums = [ax, ay, az, jx, jy, jz, pot];
+            result.neighbours = counts[i] as usize;
+            total += result.neighbours.min(question.longest);
+        }
+        let mut at = answer;
+        if total > foreseen {
+            at = 0;
+            queue.pinned.reserve(current, total * 4)?;
+            // SAFETY: as above; the kernel has written so many.
+            unsafe {
+                queue
+                    .stream
+                    .download(queue.pinned.start(), args.list, total * 4)?
+            };
+            queue.wait(current)?;
+        }
+        queue.busy = false;
+        if question.sum == Sum::Force {
+            self.listed = total;
+        }
+        // SAFETY: as above.
+        let mut labels = unsafe {
+            std::slice::from_raw_parts(queue.pinned.start().add(at).cast::<i32>(), total)
+        };
+        for result in results {
+            let (mine, others) = labels.split_at(result.neighbours.min(question.longest));
+            if let Err(error) = allocation::reserve(&mut result.list, mine.len(), PURPOSE) {
+                return Ok(Err(error));
+            }
+            result.list.extend_from_slice(mine);
+            labels = others;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Leaves everything as it is: the process was forked, and the device belongs to the parent.
+    pub fn abandon(self) {
+        std::mem::forget(self);
+    }
+}
+
+/// A target as the kernels take it.
+fn described(target: &Target, precision: Precision) -> RegularTarget {
+    let Target { x, v, h2, dtr } = *target;
+    let Doubt {
+        error,
+        error_of_speed,
+        closest2,
+        speed,
+    } = Doubt::of(target, precision);
+    RegularTarget {
+        x,
+        v,
+        speed,
+        h2,
+        dtr,
+        error,
+        error_of_speed,
+        closest2,
+    }
+}
+
+impl Drop for RegularQueue {
+    fn drop(&mut self) {
+        let Ok(current) = self.queue.lease.enter() else {
+            return;
+        };
+        // As in the queue's own.
+        let _ = self.queue.wait(&current);
+        self.forces.free(&current);
+        self.potentials.free(&current);
+        self.list.free(&current);
+    }
+}
