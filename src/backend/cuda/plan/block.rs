@@ -10,7 +10,7 @@ use crate::process::settings::{Place, Precision};
 
 /// Bytes of partial sums up to which the host joins them, where it may choose: up to this size the longer
 /// download costs less than one more kernel. On an H100 both took the same time at 57 kB.
-const JOINED_BY_HOST: usize = 48 << 10;
+pub(super) const JOINED_BY_HOST: usize = 48 << 10;
 
 /// Bytes of results up to which the kernels write them to the memory of the host. To write 64 kB took 1 microsecond
 /// on an H100, to copy them 4.5; 256 kB took 5.

@@ -2,7 +2,7 @@
 //! into which the j-particles are divided where the i-particles alone do not fill the device.
 //!
 //! Of all layouts that the kernels know the one is taken that should be done first, by the counted
-//! instructions of the kernels ([`crate::backend::cuda::plan::chip`]). No GPU was asked yet.
+//! instructions of the kernels ([`crate::backend::cuda::plan::chip`]), and by times that an H100 took (`benches/results/gpu-h100`).
 //!
 //! A page is never divided between thread blocks. A leaf is one thread's, and 16 x 8 threads take the
 //! eight leaves of a page at once already; with more than 16 i-particles more thread blocks of 16 x 8 fill
@@ -17,7 +17,9 @@ pub mod chip;
 pub mod limit;
 pub mod tree;
 
+use self::block::JOINED_BY_HOST;
 use self::chip::{Conditions, PAGE_SLOTS};
+use crate::backend::cuda::layout::SUMS;
 
 /// Threads of one thread block of the force kernels.
 pub const THREADS: usize = 128;
@@ -38,6 +40,9 @@ const FETCH: f64 = 800.0;
 /// Clocks of the kernel that joins: of its launch behind another kernel, and of a round of joins in shared memory.
 const JOIN: f64 = 6000.0;
 const ROUND: f64 = 150.0;
+
+/// Bytes of sums that the host fetches and joins in a clock.
+const HOST_BYTES: f64 = 8.0;
 
 /// Bytes of sums that a multiprocessor moves in a clock.
 const SUM_BYTES: f64 = 32.0;
@@ -149,14 +154,17 @@ impl LaunchPlan {
         let full = (each / together) as f64 * clocks(together);
         let fetch = turns * FETCH;
         let force = longest * (full + clocks(each % together) + fetch);
-        let parts = self.parts as f64;
-        let bytes = 2.0 * 8.0 * 7.0 * parts * ni as f64;
-        self.join = JOIN
-            + parts.log2().ceil() * ROUND
-            + bytes / (SUM_BYTES * conditions.multiprocessors as f64);
-        if self.parts == 1 {
-            self.join = 0.0;
-        }
+        let sums = self.parts * ni * SUMS * 8;
+        // A part of several pages reads what it has written, so that the host cannot be given it at once.
+        self.join = if longest == 1.0 && sums <= JOINED_BY_HOST {
+            match self.parts {
+                1 => 0.0,
+                _ => sums as f64 / HOST_BYTES,
+            }
+        } else {
+            JOIN + (self.parts as f64).log2().ceil() * ROUND
+                + 2.0 * sums as f64 / (SUM_BYTES * conditions.multiprocessors as f64)
+        };
         self.clocks = force + self.join;
         let all = together as f64;
         let slots = all * (pairs * conditions.slots(self.tile) + page);

@@ -85,7 +85,7 @@ mod tests {
             (tile, rows)
         };
         assert_eq!(shape(1, 196), (1, 4));
-        assert_eq!(shape(64, 196), (1, 2));
+        assert_eq!(shape(64, 196), (1, 4));
         assert_eq!(shape(1024, 32), (1, 4));
         assert_eq!(shape(1024, 196), (4, 1));
         assert_eq!(shape(1024, 1954), (4, 1));
