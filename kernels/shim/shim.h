@@ -148,14 +148,8 @@ template <class T, class Operation> static inline T shim_update(T *at, Operation
 KIRIN_SHIM_ATOMIC(int)
 KIRIN_SHIM_ATOMIC(unsigned)
 KIRIN_SHIM_ATOMIC(unsigned long long)
-static inline unsigned atomicInc(unsigned *at, unsigned most)
-{
-    return shim_update(at, [=](unsigned old) { return old >= most ? 0 : old + 1; });
-}
 
 static inline long long clock64() { return ::shim::clock(); }
 static inline void __threadfence() { ::shim::fence(); }
-template <class T> static inline T __ldg(const T *at) { return *at; }
-template <class T> static inline T __ldcg(const T *at) { return *at; }
 
 #endif

@@ -86,7 +86,7 @@ mod tests {
         };
         assert_eq!(shape(1, 196), (1, 4));
         assert_eq!(shape(64, 196), (1, 4));
-        assert_eq!(shape(1024, 32), (1, 4));
+        assert_eq!(shape(1024, 32), (1, 1));
         assert_eq!(shape(1024, 196), (4, 1));
         assert_eq!(shape(1024, 1954), (4, 1));
     }
