@@ -197,7 +197,7 @@ __device__ __forceinline__ void regular(const RegularArgs& a)
     int depth = 0;
     for (int leaf = begin; leaf < end; ++leaf) {
         Number sums[R][SUMS];
-        unsigned words[2][R];
+        unsigned words[2][R] = {};
 #pragma unroll 1
         for (int half = 0; half < LEAF / WORD; ++half) {
             if (half == 0 || P::RUN == WORD) {
