@@ -12,6 +12,7 @@ use super::{Current, DeviceQueue, Module, Result};
 use crate::backend::cpu::Doubt;
 use crate::backend::cuda::driver::memory::DeviceBuffer;
 use crate::backend::cuda::layout::{Pointer, SUMS};
+use crate::backend::cuda::plan::block::Launch;
 use crate::backend::cuda::plan::limit;
 use crate::backend::regular::{Criterion, PURPOSE, Regular, Sources, Target};
 use crate::error;
@@ -47,6 +48,75 @@ pub struct Question {
     pub criterion: Criterion,
     /// Longer lists are counted and cut.
     pub longest: usize,
+}
+
+/// Targets that are computed together.
+struct Batch {
+    question: Question,
+    ni: usize,
+    pages: usize,
+    shape: Shape,
+    /// Labels that the lists have at most.
+    most_listed: usize,
+    /// Labels that are fetched together with the sums: as many as the batch before had.
+    foreseen: usize,
+}
+
+impl Batch {
+    fn new(question: Question, ni: usize, pages: usize, shape: Shape, listed: usize) -> Self {
+        let most_listed = match question.sum {
+            Sum::Force => ni * question.longest,
+            Sum::Potential => 0,
+        };
+        Self {
+            question,
+            ni,
+            pages,
+            shape,
+            most_listed,
+            foreseen: listed.min(most_listed),
+        }
+    }
+
+    /// Bytes of a sum of every quantity for each target.
+    fn sum_bytes(&self) -> usize {
+        SUMS * self.ni * 8
+    }
+
+    /// Bytes of the sums and of the numbers of neighbours.
+    fn answer_bytes(&self) -> usize {
+        (self.sum_bytes() + self.ni * 4).next_multiple_of(16)
+    }
+
+    /// The kernels, in their order.
+    fn launches(&self, precision: Precision) -> Vec<Launch> {
+        let (loops, decide) = match self.question.sum {
+            Sum::Force => ("regular", "decide_neighbours"),
+            Sum::Potential => ("potential", "add_close"),
+        };
+        let (ni, shape) = (self.ni as u32, self.shape);
+        let mut launches = vec![Launch {
+            module: Module::Regular(precision),
+            kernel: format!("{loops}_{precision}_{}", shape.tile),
+            grid: (self.pages as u32, self.ni.div_ceil(shape.targets()) as u32),
+            block: (shape.columns as u32, shape.rows as u32),
+        }];
+        let mut also = |kernel: &str, grid, block| {
+            launches.push(Launch {
+                module: Module::RegularCommon,
+                kernel: kernel.to_owned(),
+                grid,
+                block,
+            });
+        };
+        also(decide, (ni, 1), (DECIDE_THREADS, 1));
+        let join = (ni.div_ceil(JOIN_COLUMNS), SUMS as u32);
+        also("join_regular", join, (JOIN_COLUMNS, JOIN_LANES));
+        if self.most_listed > 0 {
+            also("list_regular", (ni, 1), (DECIDE_THREADS, 1));
+        }
+        launches
+    }
 }
 
 /// A device at work on regular forces.
@@ -127,10 +197,7 @@ impl RegularQueue {
         results: &mut [Regular],
     ) -> Result<error::Result<()>> {
         let current = self.queue.lease.enter()?;
-        let count = match question.sum {
-            Sum::Force => self.forces.count,
-            Sum::Potential => self.potentials.count,
-        };
+        let count = self.store(question.sum).count;
         if count == 0 {
             results.iter_mut().for_each(Regular::restart);
             return Ok(Ok(()));
@@ -175,34 +242,45 @@ impl RegularQueue {
         targets: &[Target],
         results: &mut [Regular],
     ) -> Result<error::Result<()>> {
-        let Self { queue, list, .. } = self;
-        let store = match question.sum {
+        let (ni, pages) = (targets.len(), self.store(question.sum).count.div_ceil(PAGE));
+        let shape = Shape::new(ni, pages, &self.queue.conditions());
+        let batch = Batch::new(question, ni, pages, shape, self.listed);
+        let args = self.send(current, &batch, targets)?;
+        self.launch(current, &batch, &args)?;
+        self.fetch(current, &batch, args.list, results)
+    }
+
+    fn store(&self, sum: Sum) -> &DeviceSources {
+        match sum {
             Sum::Force => &self.forces,
             Sum::Potential => &self.potentials,
-        };
-        let (ni, pages) = (targets.len(), store.count.div_ceil(PAGE));
-        let conditions = queue.conditions();
-        let shape = Shape::new(ni, pages, &conditions);
-        let precision = queue.precision;
+        }
+    }
 
-        let most_listed = match question.sum {
-            Sum::Force => ni * question.longest,
-            Sum::Potential => 0,
-        };
-        let foreseen = self.listed.min(most_listed);
-        let of_sums = SUMS * ni * 8;
-        let answer = (of_sums + ni * 4).next_multiple_of(16);
+    /// Makes sure of the buffers and queues what is sent; returns the kernels' arguments.
+    fn send(
+        &mut self,
+        current: &Current<'_>,
+        batch: &Batch,
+        targets: &[Target],
+    ) -> Result<RegularArgs> {
+        let of_sources = self.store(batch.question.sum).arguments();
+        let Self { queue, list, .. } = self;
+        let (ni, rows, precision) = (batch.ni, batch.shape.rows, queue.precision);
+        let of_sums = batch.sum_bytes();
         queue
             .upload
             .begin(current, bytes_of::<RegularTarget>(ni), false)?;
         queue.busy = true;
-        queue.candidates.reserve(current, ni * pages * (PAGE / 8))?;
-        queue
-            .sums
-            .reserve(current, ni * pages * shape.rows * SUMS * 8 + of_sums)?;
-        queue.answer.reserve(current, answer)?;
-        queue.pinned.reserve(current, answer + foreseen * 4)?;
-        list.reserve(current, most_listed * 4)?;
+        let words = ni * batch.pages * (PAGE / 8);
+        queue.candidates.reserve(current, words)?;
+        // The sums of the decided pairs lie before those of the pages.
+        let sums = of_sums + batch.pages * rows * of_sums;
+        queue.sums.reserve(current, sums)?;
+        queue.answer.reserve(current, batch.answer_bytes())?;
+        let fetched = batch.answer_bytes() + batch.foreseen * 4;
+        queue.pinned.reserve(current, fetched)?;
+        list.reserve(current, batch.most_listed * 4)?;
         let described = targets.iter().map(|target| described(target, precision));
         let args = RegularArgs {
             targets: queue.upload.put_each(ni, described),
@@ -217,62 +295,53 @@ impl RegularQueue {
             absolute: Doubt::OF_ERROR,
             on_the_way: Doubt::OF_WAY,
             ni: ni as u32,
-            rows: shape.rows as u32,
-            longest: question.longest as u32,
-            by_mass: (question.criterion == Criterion::MassAndRadius).into(),
+            rows: rows as u32,
+            longest: batch.question.longest as u32,
+            by_mass: (batch.question.criterion == Criterion::MassAndRadius).into(),
             minus_three: (-3.0 / (queue.root * queue.root)) as f32,
-            ..store.arguments()
+            ..of_sources
         };
         queue.upload.send(&queue.stream)?;
-        queue.expect(shape.clocks(ni, pages, &conditions) + conditions.list_clocks(ni, pages));
-        let (loops, decide) = match question.sum {
-            Sum::Force => ("regular", "decide_neighbours"),
-            Sum::Potential => ("potential", "add_close"),
-        };
-        let join = (args.ni.div_ceil(JOIN_COLUMNS), SUMS as u32);
-        let mut launches = vec![
-            (
-                Module::Regular(precision),
-                format!("{loops}_{precision}_{}", shape.tile),
-                (args.pages, ni.div_ceil(shape.targets()) as u32),
-                (shape.columns as u32, shape.rows as u32),
-            ),
-            (
-                Module::RegularCommon,
-                decide.to_owned(),
-                (args.ni, 1),
-                (DECIDE_THREADS, 1),
-            ),
-            (
-                Module::RegularCommon,
-                "join_regular".to_owned(),
-                join,
-                (JOIN_COLUMNS, JOIN_LANES),
-            ),
-        ];
-        if most_listed > 0 {
-            let name = "list_regular".to_owned();
-            launches.push((
-                Module::RegularCommon,
-                name,
-                (args.ni, 1),
-                (DECIDE_THREADS, 1),
-            ));
-        }
-        for (module, name, grid, block) in launches {
-            let kernel = queue.kernel(current, module, name)?;
+        Ok(args)
+    }
+
+    /// Queues the kernels.
+    fn launch(&mut self, current: &Current<'_>, batch: &Batch, args: &RegularArgs) -> Result<()> {
+        let queue = &mut self.queue;
+        let conditions = queue.conditions();
+        let clocks = batch.shape.clocks(batch.ni, batch.pages, &conditions);
+        queue.expect(clocks + conditions.list_clocks(batch.ni, batch.pages));
+        for launch in batch.launches(queue.precision) {
+            let kernel = queue.kernel(current, launch.module, launch.kernel)?;
             // SAFETY: what these kernels take. The buffers have the sizes that they ask for, and stay until the queue
             // was waited for.
-            unsafe { queue.stream.launch(kernel, grid, block, &args)? };
+            unsafe {
+                queue
+                    .stream
+                    .launch(kernel, launch.grid, launch.block, args)?;
+            }
         }
+        Ok(())
+    }
+
+    /// Waits for the sums and counts, then for what is missing of the lists.
+    fn fetch(
+        &mut self,
+        current: &Current<'_>,
+        batch: &Batch,
+        list: Pointer,
+        results: &mut [Regular],
+    ) -> Result<error::Result<()>> {
+        let queue = &mut self.queue;
+        let (ni, answer) = (batch.ni, batch.answer_bytes());
         let start = queue.pinned.start();
         // SAFETY: the buffers have these sizes; the pinned one is not touched before the wait.
         unsafe {
-            queue.stream.download(start, args.results, answer)?;
-            if foreseen > 0 {
-                queue
-                    .stream
-                    .download(start.add(answer), args.list, foreseen * 4)?;
+            let from = queue.answer.address();
+            queue.stream.download(start, from, answer)?;
+            if batch.foreseen > 0 {
+                let to = start.add(answer);
+                queue.stream.download(to, list, batch.foreseen * 4)?;
             }
         }
         queue.wait(current)?;
@@ -280,31 +349,31 @@ impl RegularQueue {
         let (sums, counts) = unsafe {
             (
                 std::slice::from_raw_parts(start.cast::<f64>(), SUMS * ni),
-                std::slice::from_raw_parts(start.add(of_sums).cast::<u32>(), ni),
+                std::slice::from_raw_parts(start.add(batch.sum_bytes()).cast::<u32>(), ni),
             )
         };
+        let longest = batch.question.longest;
         let mut total = 0;
         for (i, result) in results.iter_mut().enumerate() {
             let [ax, ay, az, pot, jx, jy, jz] = std::array::from_fn(|c| sums[c * ni + i]);
             result.restart();
             result.sums = [ax, ay, az, jx, jy, jz, pot];
             result.neighbours = counts[i] as usize;
-            total += result.neighbours.min(question.longest);
+            total += result.neighbours.min(longest);
         }
         let mut at = answer;
-        if total > foreseen {
+        if total > batch.foreseen {
             at = 0;
             queue.pinned.reserve(current, total * 4)?;
             // SAFETY: as above; the kernel has written so many.
             unsafe {
-                queue
-                    .stream
-                    .download(queue.pinned.start(), args.list, total * 4)?
-            };
+                let to = queue.pinned.start();
+                queue.stream.download(to, list, total * 4)?;
+            }
             queue.wait(current)?;
         }
         queue.busy = false;
-        if question.sum == Sum::Force {
+        if batch.question.sum == Sum::Force {
             self.listed = total;
         }
         // SAFETY: as above.
@@ -312,7 +381,7 @@ impl RegularQueue {
             std::slice::from_raw_parts(queue.pinned.start().add(at).cast::<i32>(), total)
         };
         for result in results {
-            let (mine, others) = labels.split_at(result.neighbours.min(question.longest));
+            let (mine, others) = labels.split_at(result.neighbours.min(longest));
             if let Err(error) = allocation::reserve(&mut result.list, mine.len(), PURPOSE) {
                 return Ok(Err(error));
             }
