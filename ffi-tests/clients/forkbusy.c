@@ -1,6 +1,7 @@
 /* Forks again and again while another thread computes; each child uses the library at once: the
- * cluster at work, another one that the parent has, and a new one. Prints how many children found
- * what they should, and the parent's own last results. */
+ * cluster at work, another one that the parent has, and a new one. During the first fork, after the library
+ * has prepared for it, a third thread comes to the idle cluster. Prints how many children found what they
+ * should, and the parent's own last results. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -20,7 +21,7 @@
 
 static double x[N][3], v[N][3], zero[3];
 static int label[N];
-static volatile int going = 1;
+static volatile int going = 1, forking = 0;
 
 /* The force on the particle 0. */
 static double block(int id, int ni)
@@ -48,9 +49,26 @@ static void *work(void *unused)
     return unused;
 }
 
+/* Registered before the library's handler, this one runs after it. */
+static void fork_is_prepared(void)
+{
+    if (!forking) {
+        forking = 1;
+        usleep(50000);
+    }
+}
+
+static void *come_late(void *unused)
+{
+    while (!forking)
+        usleep(100);
+    block(IDLE, 1);
+    return unused;
+}
+
 int main(void)
 {
-    pthread_t thread;
+    pthread_t thread, late;
     double usual;
     int j, k, good = 0, status;
     srand(7);
@@ -59,11 +77,13 @@ int main(void)
         for (k = 0; k < 3; k++)
             x[j][k] = rand() / (double)RAND_MAX - 0.5;
     }
+    if (pthread_atfork(fork_is_prepared, NULL, NULL))
+        return 2;
     load(BUSY);
     load(IDLE);
     usual = block(IDLE, 1);
     block(BUSY, NI);
-    if (pthread_create(&thread, NULL, work, NULL))
+    if (pthread_create(&thread, NULL, work, NULL) || pthread_create(&late, NULL, come_late, NULL))
         return 2;
     for (k = 0; k < CHILDREN; k++) {
         pid_t child;
@@ -91,6 +111,7 @@ int main(void)
     }
     going = 0;
     pthread_join(thread, NULL);
+    pthread_join(late, NULL);
     printf("%d %d %d\n", good, block(IDLE, NI) == usual, block(BUSY, NI) == usual);
     return 0;
 }

@@ -82,8 +82,9 @@ impl<T> Turn<T> {
     #[cold]
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         let me = this_thread();
-        if self.owner.load(Ordering::Relaxed) == me && !self.inside.load(Ordering::Relaxed) {
-            return Some(self.lock());
+        let mine = self.owner.load(Ordering::Relaxed) == me;
+        if mine && !self.inside.load(Ordering::Relaxed) && self.enter(me) {
+            return Some(Guard { turn: self });
         }
         let queue = self.queue.try_lock()?;
         let owner = self.owner.load(Ordering::Relaxed);
@@ -174,6 +175,20 @@ impl<T> Turn<T> {
 /// The right to be inside; ends when dropped.
 pub struct Guard<'a, T> {
     turn: &'a Turn<T>,
+}
+
+impl<T> Guard<'_, T> {
+    /// Ends this, and frees the lock of another thread that waits inside [`Turn::wait`] until the owner is out.
+    ///
+    /// # Safety
+    ///
+    /// This is the only thread, in the child of a fork.
+    pub unsafe fn end_in_child(self) {
+        let turn = self.turn;
+        std::mem::forget(self);
+        // SAFETY: passed on; the guard of this thread is forgotten.
+        unsafe { turn.take_from_the_dead() };
+    }
 }
 
 impl<T> Drop for Guard<'_, T> {
@@ -342,6 +357,35 @@ mod tests {
                 assert!(other.join().unwrap());
             });
         }
+    }
+
+    /// The owner forks inside, while another thread waits with the mutex in its hand.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_child_of_an_owner_can_lock() {
+        let turn = Turn::new(0_u64);
+        become_owner(&turn);
+        let mine = turn.lock();
+        std::thread::scope(|s| {
+            s.spawn(|| *turn.lock() += 1);
+            while turn.queue.try_lock().is_some() {
+                std::thread::yield_now();
+            }
+            // SAFETY: the child takes the lock, which allocates nothing, and ends.
+            let status = unsafe {
+                let child = libc::fork();
+                if child == 0 {
+                    mine.end_in_child();
+                    libc::_exit(i32::from(turn.try_lock().is_none()));
+                }
+                let mut status = -1;
+                assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+                status
+            };
+            drop(mine);
+            assert_eq!(status, 0, "the child finds the lock held");
+        });
+        assert_eq!(*turn.lock(), u64::from(OFTEN) + 1);
     }
 
     #[test]

@@ -82,6 +82,10 @@ impl Prepared for Held {
             // SAFETY: as above. A thread of the parent held it.
             let _ = unsafe { registry.open.take_from_the_dead() };
         }
+        for guard in self.clusters.drain(..) {
+            // SAFETY: as above. Another thread may have begun to wait for it.
+            unsafe { guard.end_in_child() };
+        }
         for (registry, entry) in self.at_work.iter().chain(&self.lost) {
             // SAFETY: as above.
             let cluster = unsafe { entry.cluster.take_from_the_dead() };
