@@ -8,7 +8,11 @@ use ffi_tests::library;
 
 /// Runs `endings.c`; `None` without a compiler.
 fn ending(way: &str, settings: &[(&str, &str)]) -> Option<Output> {
-    let client = compile("endings.c", Link::Shared)?;
+    ending_of("endings.c", way, settings)
+}
+
+fn ending_of(client: &str, way: &str, settings: &[(&str, &str)]) -> Option<Output> {
+    let client = compile(client, Link::Shared)?;
     Some(run(clean_command(&client, settings).arg(way)))
 }
 
@@ -172,4 +176,130 @@ fn a_closed_stderr_is_survived() {
     shell.arg("-c").arg("exec \"$0\" return 2>&-").arg(&client);
     let output = run(&mut shell as &mut Command);
     assert!(output.status.success(), "{}", output.status);
+}
+
+/// The reports on NBODY6's library in a text.
+fn reports_on_nbody6(text: &str) -> Vec<&str> {
+    text.split("statistics of NBODY6's library of ")
+        .skip(1)
+        .collect()
+}
+
+/// What `nbody6endings.c` does.
+const NBODY6: [&str; 6] = [
+    "sends        2 calls, 200 sources, 100.0 a call\n",
+    "regular      7 calls, 13 targets, 1.9 a call; 1.3000e3 pairs, ",
+    // 7 targets with 2 neighbours, 6 with 3, of which their rows have no room for one.
+    "lists        2.5 neighbours a target, 6 of 13 lists too long; calls by targets: 1: 3 2-3: 4\n",
+    "potentials   2 calls, 8 particles, 4.0 a call; 8.0000e2 pairs, ",
+    "irregular    4 calls, 20 stars, 5.0 a call; 6.0000e1 pairs, ",
+    "irregular 0.",
+];
+
+#[test]
+fn the_library_of_nbody6_reports_once_at_the_end() {
+    for (way, precision) in [
+        ("return", "mixed"),
+        ("close", "double"),
+        ("idle child", "mixed"),
+    ] {
+        let settings = [
+            ("KIRIN_BACKEND", "cpu"),
+            ("KIRIN_PRECISION", precision),
+            ("KIRIN_STATS", "1"),
+        ];
+        let Some(usual) = ending_of("nbody6endings.c", way, &settings[..2]) else {
+            return;
+        };
+        let output = ending_of("nbody6endings.c", way, &settings).expect("gcc was there");
+        let (out, err) = texts(&output);
+        assert_eq!(texts(&usual), (out, String::new()), "{way}");
+        assert!(output.status.success(), "{way}: {err}");
+        let [report] = reports_on_nbody6(&err)[..] else {
+            panic!("{way}: {err}");
+        };
+        for part in NBODY6 {
+            assert!(report.contains(part), "{way}: no '{part}' in\n{err}");
+        }
+        assert!(report.contains("backend      cpu "), "{err}");
+        assert!(report.contains(&format!("precision {precision}\n")));
+        assert!(err.lines().all(|l| l.starts_with("kirin: ")), "{err}");
+    }
+}
+
+#[test]
+fn a_child_reports_its_own_calls_of_nbody6() {
+    let settings = [("KIRIN_STATS", "1")];
+    let Some(output) = ending_of("nbody6endings.c", "busy child", &settings) else {
+        return;
+    };
+    let err = texts(&output).1;
+    let [child, parent] = reports_on_nbody6(&err)[..] else {
+        panic!("{err}");
+    };
+    for part in [
+        "sends        0 calls",
+        "regular      1 calls, 3 targets,",
+        "lists        2.7 neighbours a target, 2 of 3 ",
+        "irregular    2 calls, 10 stars, 5.0 a call; 3.0000e1 pairs, ",
+    ] {
+        assert!(child.contains(part), "the child: no '{part}' in\n{err}");
+    }
+    for part in NBODY6 {
+        assert!(parent.contains(part), "the parent: no '{part}' in\n{err}");
+    }
+}
+
+/// `nbody6.c` as AMUSE's nbody6xx: what it asks for stands in its text.
+#[test]
+fn counts_of_nbody6_are_those_of_a_whole_client() {
+    let Some(client) = compile("nbody6.c", Link::Shared) else {
+        return;
+    };
+    let star = |i: u64| match i {
+        0 => 0,
+        1 => 1498,
+        i => 1 + i % 120,
+    };
+    let stars = |count: u64| (0..count).map(|i| star(i * 7 % 1500)).sum::<u64>();
+    let irregular = (stars(1) + stars(40) + stars(1500)) as f64;
+    for backend in ["cpu", "reference"] {
+        let settings = [
+            ("KIRIN_STATS", "1"),
+            ("KIRIN_NBODY6", "amuse"),
+            ("KIRIN_BACKEND", backend),
+        ];
+        let output = run(clean_command(&client, &settings).arg("amuse"));
+        let err = texts(&output).1;
+        for part in [
+            "sends        1 calls, 1500 sources, ".to_owned(),
+            format!(
+                "regular      2 calls, 74 targets, 37.0 a call; {:.4e} pairs, ",
+                74e0 * 1500e0
+            ),
+            format!(
+                "potentials   1 calls, 300 particles, 300.0 a call; {:.4e} pairs, ",
+                300e0 * 1500e0
+            ),
+            format!("irregular    3 calls, 1541 stars, 513.7 a call; {irregular:.4e} pairs, "),
+            "calls by targets: 32-63: 2\n".to_owned(),
+        ] {
+            assert!(err.contains(&part), "{backend}: no '{part}' in\n{err}");
+        }
+    }
+}
+
+#[test]
+fn a_device_of_grape5_has_a_report() {
+    let Some(client) = compile("grape5.c", Link::Shared) else {
+        return;
+    };
+    let settings = [("KIRIN_STATS", "1")];
+    let output = run(clean_command(&client, &settings).args(["c", "1e-6"]));
+    let err = texts(&output).1;
+    let devices = err.matches("statistics of GRAPE-5 device ").count();
+    assert!(
+        devices > 1 && err.contains("j-particles with softening of "),
+        "{err}"
+    );
 }

@@ -9,7 +9,7 @@ pub mod reference;
 pub mod regular;
 pub mod scaling;
 
-use crate::process::settings::{BackendChoice, Settings};
+use crate::process::settings::{BackendChoice, Precision, Settings};
 
 pub use self::interface::{Backend, ForceRequest, Results};
 use self::irregular::IrregularForce;
@@ -42,6 +42,14 @@ pub fn choose_regular(settings: &Settings) -> Box<dyn RegularForce> {
         },
         BackendChoice::Cpu => cpu::choose_regular(settings),
         BackendChoice::Reference => Box::new(regular::Plain),
+    }
+}
+
+/// The precision of that.
+pub fn regular_precision(settings: &Settings) -> Precision {
+    match settings.backend {
+        BackendChoice::Reference => Precision::Double,
+        _ => settings.precision,
     }
 }
 

@@ -14,7 +14,7 @@ pub fn running() -> Duration {
 }
 
 /// Nanoseconds of the system's clock that never goes back.
-fn monotonic() -> u64 {
+pub fn monotonic() -> u64 {
     let mut now = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,

@@ -2,7 +2,6 @@
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use super::stars::{Star, Stars};
 use crate::backend;
@@ -10,7 +9,8 @@ use crate::backend::cpu::{self, Pool};
 use crate::backend::irregular::{Irregular, IrregularForce};
 use crate::error::{Error, Result};
 use crate::grape::sum_tree::share;
-use crate::process::{floating, log, settings};
+use crate::observe::nbody6::COUNTS;
+use crate::process::{floating, settings};
 
 /// Pairs that are not worth a second thread, and tasks for each thread.
 const WORTH_WAKING: usize = 20_000;
@@ -21,10 +21,6 @@ pub struct Library {
     stars: AtomicPtr<Stars>,
     /// Time of the last prediction that NBODY6 asked for.
     predicted: AtomicU64,
-    calls: AtomicU64,
-    forces: AtomicU64,
-    pairs: AtomicU64,
-    nanoseconds: AtomicU64,
 }
 
 /// The library behind the exported functions.
@@ -45,10 +41,6 @@ impl Library {
         Self {
             stars: AtomicPtr::new(ptr::null_mut()),
             predicted: AtomicU64::new(0),
-            calls: AtomicU64::new(0),
-            forces: AtomicU64::new(0),
-            pairs: AtomicU64::new(0),
-            nanoseconds: AtomicU64::new(0),
         }
     }
 
@@ -179,7 +171,7 @@ impl Library {
                 pairs += stars.list(i).len();
             }
         }
-        let begin = Instant::now();
+        let begin = COUNTS.begin();
         let Means { kernel, threads } = means();
         let threads = if pairs < WORTH_WAKING { 1 } else { *threads };
         let tasks = match threads {
@@ -203,23 +195,8 @@ impl Library {
             Err(Error::ThreadsLost) => run(),
             done => done,
         })?;
-        self.calls.fetch_add(1, Ordering::Relaxed);
-        self.forces.fetch_add(count as u64, Ordering::Relaxed);
-        self.pairs.fetch_add(pairs as u64, Ordering::Relaxed);
-        let time = begin.elapsed().as_nanos() as u64;
-        self.nanoseconds.fetch_add(time, Ordering::Relaxed);
+        COUNTS.irregular.add(count, pairs, begin);
         Ok(())
-    }
-
-    /// Writes what was done since the last report, for a rank, and counts anew.
-    pub fn report(&self, rank: i32) {
-        let take = |count: &AtomicU64| count.swap(0, Ordering::Relaxed);
-        let [calls, forces, pairs] = [&self.calls, &self.forces, &self.pairs].map(take);
-        let time = Duration::from_nanos(take(&self.nanoseconds));
-        log::line(format_args!(
-            "irregular forces (rank {rank}): {calls} calls, {forces} forces, {}",
-            super::regular::Rate { pairs, time }
-        ));
     }
 }
 

@@ -1,16 +1,15 @@
 //! The regular force: sources come anew for each block, targets in calls of up to a thousand; and the potential.
 
-use std::fmt;
 use std::ops::Range;
-use std::time::{Duration, Instant};
 
 use crate::backend;
 use crate::backend::regular::{
     Block, Criterion, Incoming, PURPOSE, Regular, RegularForce, Sources, Target,
 };
 use crate::error::{Error, Result};
+use crate::observe::nbody6::COUNTS;
 use crate::process::shared::Shared;
-use crate::process::{allocation, floating, log, settings};
+use crate::process::{allocation, floating, settings};
 
 /// The library behind the exported functions.
 pub static LIBRARY: Shared<Library> = Shared::new("NBODY6's regular force", Library::new());
@@ -27,63 +26,6 @@ pub struct Library {
     stars: Sources,
     potentials: Vec<f64>,
     backend: Option<Box<dyn RegularForce>>,
-    counts: Counts,
-}
-
-/// What was done since the last report.
-#[derive(Default)]
-struct Counts {
-    sends: u64,
-    send: Duration,
-    calls: u64,
-    regular: Rate,
-    targets: u64,
-    potential: Rate,
-}
-
-impl Counts {
-    const fn new() -> Self {
-        Self {
-            sends: 0,
-            send: Duration::ZERO,
-            calls: 0,
-            regular: Rate::ZERO,
-            targets: 0,
-            potential: Rate::ZERO,
-        }
-    }
-}
-
-/// Pairs and the time they took.
-#[derive(Clone, Copy, Default)]
-pub struct Rate {
-    /// Pairs.
-    pub pairs: u64,
-    /// Time.
-    pub time: Duration,
-}
-
-impl Rate {
-    const ZERO: Self = Self {
-        pairs: 0,
-        time: Duration::ZERO,
-    };
-
-    fn add(&mut self, pairs: usize, begin: Instant) {
-        self.pairs += pairs as u64;
-        self.time += begin.elapsed();
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (pairs, seconds) = (self.pairs as f64, self.time.as_secs_f64());
-        write!(f, "{pairs:.3e} pairs in {seconds:.3} s")?;
-        match pairs > 0.0 && seconds > 0.0 {
-            true => write!(f, ", {:.3e} pairs/s", pairs / seconds),
-            false => Ok(()),
-        }
-    }
 }
 
 impl Library {
@@ -96,17 +38,12 @@ impl Library {
             stars: Sources::new(),
             potentials: Vec::new(),
             backend: None,
-            counts: Counts::new(),
         }
     }
 
     /// Forgets the sources and gives back all memory.
     pub fn close(&mut self) {
-        let counts = std::mem::take(&mut self.counts);
-        *self = Self {
-            counts,
-            ..Self::new()
-        };
+        *self = Self::new();
     }
 
     /// Replaces the sources, at addresses from 0.
@@ -115,14 +52,13 @@ impl Library {
     ///
     /// There is no memory; there are no sources then.
     pub fn send(&mut self, incoming: &Incoming<'_>) -> Result<()> {
-        let begin = Instant::now();
+        let begin = COUNTS.begin();
         let backend = self.backend.get_or_insert_with(choose);
         let loaded = floating::standard(|| backend.load(&mut self.sources, incoming));
         if loaded.is_err() {
             self.close();
         }
-        self.counts.sends += 1;
-        self.counts.send += begin.elapsed();
+        COUNTS.sends.add(incoming.m.len(), 0, begin);
         loaded
     }
 
@@ -133,7 +69,7 @@ impl Library {
     ///
     /// There is no memory.
     pub fn forces(&mut self, criterion: Criterion, longest: usize) -> Result<&[Regular]> {
-        let begin = Instant::now();
+        let begin = COUNTS.begin();
         let count = self.targets.len();
         allocation::lengthen(&mut self.results, count, PURPOSE, Regular::default)?;
         let computed = self.compute(|backend, all| {
@@ -149,10 +85,10 @@ impl Library {
             self.results = Vec::new();
         }
         computed?;
-        self.counts.calls += 1;
-        self.counts.targets += count as u64;
-        self.counts.regular.add(count * self.sources.len(), begin);
-        Ok(&self.results[..count])
+        let results = &self.results[..count];
+        let neighbours = results.iter().map(|r| r.neighbours);
+        COUNTS.add_regular(self.sources.len(), neighbours, longest, begin);
+        Ok(results)
     }
 
     /// The potentials of all stars at those of a range.
@@ -161,14 +97,16 @@ impl Library {
     ///
     /// There is no memory.
     pub fn potentials(&mut self, incoming: &Incoming<'_>, range: Range<usize>) -> Result<&[f64]> {
-        let begin = Instant::now();
+        let begin = COUNTS.begin();
         let count = range.len();
         allocation::lengthen(&mut self.potentials, count, PURPOSE, f64::default)?;
         self.compute(|backend, all| {
             let potentials = &mut all.potentials[..count];
             backend.potentials(&mut all.stars, incoming, range.clone(), potentials)
         })?;
-        self.counts.potential.add(count * self.stars.len(), begin);
+        COUNTS
+            .potentials
+            .add(count, count * self.stars.len(), begin);
         Ok(&self.potentials[..count])
     }
 
@@ -201,25 +139,14 @@ impl Library {
         backend.inherit(&self.sources)?;
         Ok(backend)
     }
-
-    /// Writes what was done since the last report, for a rank, and counts anew.
-    pub fn report(&mut self, rank: i32) {
-        let Counts {
-            sends,
-            send,
-            calls,
-            regular,
-            targets,
-            potential,
-        } = std::mem::take(&mut self.counts);
-        log::line(format_args!(
-            "regular forces (rank {rank}): {sends} sends in {:.3} s; {calls} calls, {targets} forces, {regular}; \
-             potentials: {potential}",
-            send.as_secs_f64()
-        ));
-    }
 }
 
 fn choose() -> Box<dyn RegularForce> {
-    backend::choose_regular(settings::settings())
+    let settings = settings::settings();
+    let backend = backend::choose_regular(settings);
+    COUNTS.computed_by(|| {
+        let precision = backend::regular_precision(settings);
+        format!("{}, precision {precision}", backend.name())
+    });
+    backend
 }

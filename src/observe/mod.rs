@@ -2,6 +2,8 @@
 //! what few pipelines cost, the audit of results (`KIRIN_CHECK`) and the trace of calls (`KIRIN_TRACE`).
 
 pub mod audit;
+pub mod nbody6;
 pub mod pipelines;
+pub mod report;
 pub mod statistics;
 pub mod trace;

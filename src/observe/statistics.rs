@@ -6,18 +6,11 @@
 //! a hundredth. Writing j-particles counts as the client's time; no clock is read there.
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
 use std::time::{Duration, Instant};
 
 use super::pipelines::{Cost, Pipelines, State};
-use crate::process::output::File;
-use crate::process::settings::{self, Destination};
-use crate::process::{self, log, ranks};
-
-/// Floating-point operations of one pair, by the convention of Makino and Nitadori for
-/// acceleration, jerk and potential. Blocks of particles at rest, for which no jerk is computed,
-/// count the same.
-pub const FLOPS_PER_PAIR: f64 = 60.0;
+use super::report::{self, SIZES};
+use crate::process;
 
 /// Blocks with fewer pairs are small.
 const SMALL: u64 = 1 << 17;
@@ -76,8 +69,8 @@ pub struct Stats {
     with_nearest: u64,
     particles: u64,
     pairs: u64,
-    /// The numbers of blocks with 0, 1, 2 to 3, 4 to 7, ... i-particles.
-    sizes: [u64; 34],
+    /// The numbers of blocks by their numbers of i-particles.
+    sizes: [u64; SIZES],
     kinds: [Timed; 3],
     lists: Duration,
     pipelines: Pipelines,
@@ -122,7 +115,7 @@ impl Default for Stats {
             with_nearest: 0,
             particles: 0,
             pairs: 0,
-            sizes: [0; 34],
+            sizes: [0; SIZES],
             kinds: Default::default(),
             lists: Duration::ZERO,
             pipelines: Pipelines::default(),
@@ -147,7 +140,7 @@ impl Stats {
         self.given_up += u64::from(self.pending);
         self.pending = true;
         self.particles += ni as u64;
-        self.sizes[(usize::BITS - ni.leading_zeros()) as usize % 34] += 1;
+        self.sizes[report::size(ni)] += 1;
         self.block_pairs = ni as u64 * nj as u64;
         self.entered = None;
         if self.block_pairs < SMALL {
@@ -264,12 +257,8 @@ impl Stats {
         let lists = self.lists.as_secs_f64();
         let force = (blocks - transfer - prediction - joining).max(0.0);
         let client = (wall - blocks - lists).max(0.0);
-        let rank = ranks::rank().map_or_else(String::new, |r| format!(", rank {r}"));
-        let mut text = String::new();
-        let mut row = |name: &str, value: String| {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "  {name:<12} {value}");
-        };
+        let mut text = report::head(&facts.name);
+        let mut row = |name: &str, value: String| report::row(&mut text, name, &value);
         row("backend", facts.backend.clone());
         row(
             "blocks",
@@ -284,7 +273,7 @@ impl Stats {
                 "{}, {:.1} a block; blocks by size:{}",
                 self.particles,
                 self.particles as f64 / begun.max(1) as f64,
-                self.histogram()
+                report::histogram(&self.sizes)
             ),
         );
         row(
@@ -296,8 +285,8 @@ impl Stats {
             format!(
                 "{:.4e}; {} in the library, {} of the whole time",
                 self.pairs as f64,
-                self.speed(blocks),
-                self.speed(wall)
+                report::speed(self.pairs, blocks),
+                report::speed(self.pairs, wall)
             ),
         );
         row(
@@ -307,19 +296,15 @@ impl Stats {
                 facts.leaves_again
             ),
         );
-        let mut parts = String::new();
-        for (name, seconds) in [
+        let parts = [
             ("client", client),
             ("transfer", transfer),
             ("prediction", prediction),
             ("force", force),
             ("joining", joining),
             ("lists", lists),
-        ] {
-            let percent = 100.0 * seconds / wall.max(f64::MIN_POSITIVE);
-            let _ = write!(parts, ", {name} {seconds:.3} ({percent:.1} %)");
-        }
-        row("seconds", format!("{wall:.3}{parts}"));
+        ];
+        row("seconds", report::shares(wall, &parts));
         if let Some(cost) = self.pipelines.cost() {
             row("pipelines", self.division(cost, facts.npipes));
         }
@@ -327,12 +312,7 @@ impl Stats {
         if let Some((checked, wrong)) = facts.checked {
             row("checked", format!("{checked} i-particles, {wrong} wrong"));
         }
-        Some(format!(
-            "statistics of {} of {}, process {}{rank}\n{text}",
-            facts.name,
-            process::program(),
-            std::process::id(),
-        ))
+        Some(text)
     }
 
     /// What too few pipelines cost, in words.
@@ -351,30 +331,6 @@ impl Stats {
         }
         text
     }
-
-    fn histogram(&self) -> String {
-        let mut text = String::new();
-        for (bits, count) in self.sizes.iter().enumerate().filter(|(_, n)| **n > 0) {
-            let least = (1_u64 << bits) / 2;
-            let most = (1_u64 << bits) - 1;
-            let _ = match most > least {
-                true => write!(text, " {least}-{most}: {count}"),
-                false => write!(text, " {least}: {count}"),
-            };
-        }
-        text
-    }
-
-    fn speed(&self, seconds: f64) -> String {
-        if seconds <= 0.0 {
-            return "no time".to_owned();
-        }
-        let rate = self.pairs as f64 / seconds;
-        format!(
-            "{rate:.3e} pairs/s, {:.2} GFLOP/s",
-            rate * FLOPS_PER_PAIR * 1e-9
-        )
-    }
 }
 
 /// What to try against too few pipelines.
@@ -383,23 +339,6 @@ pub fn advice(cost: Cost) -> String {
         "KIRIN_NPIPES={} saves it, if the program takes any number of pipelines",
         cost.enough
     )
-}
-
-/// Writes a report to its destination, in one piece: several processes may share a file.
-pub fn write(destination: &Destination, text: &str) {
-    match destination {
-        Destination::Off => {}
-        Destination::Stderr => log::line(text.trim_end().replace('\n', "\nkirin: ")),
-        Destination::File(pattern) => {
-            let name = process::file_name(pattern);
-            let written = File::open(OpenOptions::new().append(true).create(true), &name)
-                .and_then(|file| file.write_all(text.as_bytes()));
-            if let Err(e) = written {
-                let name = settings::echo(&name);
-                log::error("KIRIN_STATS", format_args!("{name}: {e}"));
-            }
-        }
-    }
 }
 
 #[cfg(test)]

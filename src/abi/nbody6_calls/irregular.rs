@@ -6,12 +6,14 @@ use crate::abi::pointers::{count, not_null, scalar, vector};
 use crate::error::Result;
 use crate::nbody6::stars::Star;
 use crate::nbody6::{helpers, irregular};
+use crate::observe::nbody6::COUNTS;
 
 /// # Safety
 ///
 /// No other thread is in a call of the irregular force.
 pub unsafe fn irregular_open(nmax: c_int) -> Result<c_int> {
     helpers::running();
+    COUNTS.begin();
     // SAFETY: passed on.
     unsafe { irregular::LIBRARY.open(count(nmax, "nmax")?)? };
     Ok(0)
@@ -27,7 +29,7 @@ pub unsafe fn irregular_close() -> Result<c_int> {
 }
 
 pub fn irregular_profile(rank: c_int) -> Result<c_int> {
-    irregular::LIBRARY.report(rank);
+    COUNTS.tell_irregular(rank);
     Ok(0)
 }
 

@@ -6,11 +6,13 @@ use crate::abi::pointers::{count, not_null, scalar};
 use crate::backend::regular::{Criterion, Incoming, Loose, PURPOSE, Target};
 use crate::error::{Error, Result};
 use crate::nbody6::{helpers, regular};
+use crate::observe::nbody6::COUNTS;
 use crate::process::allocation;
 use crate::process::settings::{Nbody6, settings};
 
 pub fn gpunb_open(nbmax: c_int) -> Result<c_int> {
     helpers::running();
+    COUNTS.begin();
     count(nbmax, "nbmax")?;
     Ok(0)
 }
@@ -158,7 +160,7 @@ pub unsafe fn gpunb_regf(
 }
 
 pub fn gpunb_profile(irank: c_int) -> Result<c_int> {
-    regular::LIBRARY.lock().report(irank);
+    COUNTS.tell_regular(irank);
     Ok(0)
 }
 

@@ -21,6 +21,7 @@ use crate::grape::particle::{Force, IParticle, JParticle, Nearest};
 use crate::grape::work::Work;
 use crate::observe::audit::{Audit, Computed};
 use crate::observe::pipelines::{Cost, State};
+use crate::observe::report;
 use crate::observe::statistics::{self, Facts, Stats};
 use crate::process::settings::{BackendChoice, Destination, Devices, Precision, Settings};
 use crate::process::{allocation, log};
@@ -398,7 +399,7 @@ impl Cluster {
             checked: self.check.as_ref().map(|c| c.counts()),
         });
         if let Some(text) = text {
-            statistics::write(&self.settings.stats, &text);
+            report::write(&self.settings.stats, &text);
         }
     }
 }
