@@ -1,11 +1,11 @@
 //! The table of all calls, in groups by origin.
 
-use super::table::{Call, Group, Interface};
+use super::table::{Call, CallGroup, Interface};
 use super::{board, grape5, interface, nbody6, nbody6_irregular, original, own};
 
 /// Every exported call.
-pub fn table() -> Vec<Group> {
-    let group = |interface, title, calls: &[Call]| Group {
+pub fn table() -> Vec<CallGroup> {
+    let group = |interface, title, calls: &[Call]| CallGroup {
         interface,
         title,
         calls: calls.to_vec(),

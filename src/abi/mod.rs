@@ -46,4 +46,4 @@ pub use nbody6::*;
 pub use nbody6_irregular::*;
 pub use original::*;
 pub use own::*;
-pub use table::{Argument, Call, Group, INTERFACES, Interface, Kind, Returns, Support};
+pub use table::{Argument, Call, CallGroup, INTERFACES, Interface, Kind, Returns, Support};

@@ -133,7 +133,7 @@ unsafe fn entry<T: Copy + Default>(p: *const T, i: usize) -> T {
 
 impl IArrays {
     /// Refuses null pointers, unless there is nothing to read.
-    pub fn check(&self, ni: usize) -> Result<()> {
+    pub fn validate(&self, ni: usize) -> Result<()> {
         if ni > 0 {
             not_null(self.index, "index")?;
             not_null(self.x, "xi")?;
@@ -146,7 +146,7 @@ impl IArrays {
     ///
     /// # Safety
     ///
-    /// `check(ni)` succeeded, and the arrays, that of the softening too, have `ni` entries while the
+    /// `validate(ni)` succeeded, and the arrays, that of the softening too, have `ni` entries while the
     /// iterator lives.
     pub unsafe fn particles(
         self,

@@ -13,7 +13,7 @@ use crate::process::allocation;
 ///
 /// # Safety
 ///
-/// The arrays are null or have `ni` entries, and `arrays.check(ni)` succeeded.
+/// The arrays are null or have `ni` entries, and `arrays.validate(ni)` succeeded.
 pub unsafe fn firsthalf(
     id: c_int,
     nj: usize,

@@ -125,7 +125,7 @@ impl Interface {
 
 /// Calls of one origin.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct CallGroup {
     /// Whose library has them.
     pub interface: Interface,
     /// Where the calls come from.

@@ -21,9 +21,9 @@ use interface::interface;
 pub use nbody6::{IrregularBlock, Nbody6, Orbit, RegularBlock};
 
 type Vec3 = [f64; 3];
-type Scalar = unsafe extern "C" fn(*const c_int) -> c_int;
-type SetTi = unsafe extern "C" fn(*const c_int, *const f64) -> c_int;
-type SetJParticle = unsafe extern "C" fn(
+type ScalarFn = unsafe extern "C" fn(*const c_int) -> c_int;
+type SetTiFn = unsafe extern "C" fn(*const c_int, *const f64) -> c_int;
+type SetJParticleFn = unsafe extern "C" fn(
     *const c_int,
     *const c_int,
     *const c_int,
@@ -36,7 +36,7 @@ type SetJParticle = unsafe extern "C" fn(
     *const f64,
     *const f64,
 ) -> c_int;
-type MassPosition = unsafe extern "C" fn(
+type MassPositionFn = unsafe extern "C" fn(
     *const c_int,
     *const c_int,
     *const c_int,
@@ -44,7 +44,7 @@ type MassPosition = unsafe extern "C" fn(
     *const f64,
     *const f64,
 ) -> c_int;
-type FirstHalf = unsafe extern "C" fn(
+type FirstHalfFn = unsafe extern "C" fn(
     *const c_int,
     *const c_int,
     *const c_int,
@@ -57,7 +57,7 @@ type FirstHalf = unsafe extern "C" fn(
     *const f64,
     *const f64,
 ) -> c_int;
-type LastHalf = unsafe extern "C" fn(
+type LastHalfFn = unsafe extern "C" fn(
     *const c_int,
     *const c_int,
     *const c_int,
@@ -70,7 +70,7 @@ type LastHalf = unsafe extern "C" fn(
     *mut Vec3,
     *mut f64,
 ) -> c_int;
-type LastHalf2 = unsafe extern "C" fn(
+type LastHalf2Fn = unsafe extern "C" fn(
     *const c_int,
     *const c_int,
     *const c_int,
@@ -84,29 +84,29 @@ type LastHalf2 = unsafe extern "C" fn(
     *mut f64,
     *mut c_int,
 ) -> c_int;
-type GetList =
+type GetListFn =
     unsafe extern "C" fn(*const c_int, *const c_int, *const c_int, *mut c_int, *mut c_int) -> c_int;
-type SetMode = unsafe extern "C" fn(*const c_int) -> c_int;
-type Predicted = unsafe extern "C" fn(*const c_int, *const c_int, *mut Vec3, *mut Vec3) -> c_int;
+type SetModeFn = unsafe extern "C" fn(*const c_int) -> c_int;
+type PredictedFn = unsafe extern "C" fn(*const c_int, *const c_int, *mut Vec3, *mut Vec3) -> c_int;
 
 interface! {
     /// One GRAPE-6 library, ready to be called.
     Grape {
-        open = g6_open_: Scalar;
-        close = g6_close_: Scalar;
+        open = g6_open_: ScalarFn;
+        close = g6_close_: ScalarFn;
         npipes = g6_npipes_: unsafe extern "C" fn() -> c_int;
-        set_ti = g6_set_ti_: SetTi;
-        set_j_particle = g6_set_j_particle_: SetJParticle;
-        firsthalf = g6calc_firsthalf_: FirstHalf;
-        lasthalf = g6calc_lasthalf_: LastHalf;
+        set_ti = g6_set_ti_: SetTiFn;
+        set_j_particle = g6_set_j_particle_: SetJParticleFn;
+        firsthalf = g6calc_firsthalf_: FirstHalfFn;
+        lasthalf = g6calc_lasthalf_: LastHalfFn;
     }
     optional {
-        mass_position = g6_set_j_particle_multisend_mxfast_: MassPosition;
-        lasthalf2 = g6calc_lasthalf2_: LastHalf2;
-        read_list = g6_read_neighbour_list_: Scalar;
-        get_list = g6_get_neighbour_list_: GetList;
-        sort_mode = g6_set_neighbour_list_sort_mode_: SetMode;
-        predicted = g6_get_predicted_j_particles_: Predicted;
+        mass_position = g6_set_j_particle_multisend_mxfast_: MassPositionFn;
+        lasthalf2 = g6calc_lasthalf2_: LastHalf2Fn;
+        read_list = g6_read_neighbour_list_: ScalarFn;
+        get_list = g6_get_neighbour_list_: GetListFn;
+        sort_mode = g6_set_neighbour_list_sort_mode_: SetModeFn;
+        predicted = g6_get_predicted_j_particles_: PredictedFn;
     }
 }
 

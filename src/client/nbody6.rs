@@ -8,8 +8,8 @@ use super::{JParticle, Vec3, to_int};
 /// Entries behind the last one that older libraries write.
 const BEYOND: usize = 8;
 
-type Rank = unsafe extern "C" fn(*const c_int) -> c_int;
-type SetStar = unsafe extern "C" fn(
+type RankFn = unsafe extern "C" fn(*const c_int) -> c_int;
+type SetStarFn = unsafe extern "C" fn(
     *const c_int,
     *const f64,
     *const f64,
@@ -19,7 +19,7 @@ type SetStar = unsafe extern "C" fn(
     *const f64,
 ) -> c_int;
 
-type Potential = unsafe extern "C" fn(
+type PotentialFn = unsafe extern "C" fn(
     *const c_int,
     *const c_int,
     *const c_int,
@@ -28,7 +28,7 @@ type Potential = unsafe extern "C" fn(
     *mut Vec3,
     *mut f64,
 ) -> c_int;
-type Irregular = unsafe extern "C" fn(
+type IrregularFn = unsafe extern "C" fn(
     *const f64,
     *const c_int,
     *const c_int,
@@ -36,7 +36,7 @@ type Irregular = unsafe extern "C" fn(
     *mut Vec3,
     *mut c_int,
 ) -> c_int;
-type Regular = unsafe extern "C" fn(
+type RegularFn = unsafe extern "C" fn(
     *const c_int,
     *const f64,
     *const f64,
@@ -57,13 +57,13 @@ interface! {
         open = gpunb_open_: unsafe extern "C" fn(*const c_int, *const c_int) -> c_int;
         close = gpunb_close_: unsafe extern "C" fn() -> c_int;
         send = gpunb_send_: unsafe extern "C" fn(*const c_int, *const f64, *mut Vec3, *mut Vec3) -> c_int;
-        regular = gpunb_regf_: Regular;
-        potential = gpupot_: Potential;
+        regular = gpunb_regf_: RegularFn;
+        potential = gpupot_: PotentialFn;
         irregular_open = irr_simd_open_: unsafe extern "C" fn(*const c_int, *const c_int, *const c_int) -> c_int;
-        irregular_close = irr_simd_close_: Rank;
-        set_star = irr_simd_set_jp_: SetStar;
+        irregular_close = irr_simd_close_: RankFn;
+        set_star = irr_simd_set_jp_: SetStarFn;
         set_list = irr_simd_set_list_: unsafe extern "C" fn(*const c_int, *const c_int) -> c_int;
-        irregular = irr_simd_firr_vec_: Irregular;
+        irregular = irr_simd_firr_vec_: IrregularFn;
     }
 }
 

@@ -9,12 +9,12 @@ use libloading::Library;
 use super::ClientError;
 use crate::abi::{kirin_backend, kirin_precision};
 
-type Text = unsafe extern "C" fn(c_int) -> *const c_char;
+type TextFn = unsafe extern "C" fn(c_int) -> *const c_char;
 
 /// A library, and what kirin says of itself where it is one.
 pub struct Origin {
     name: String,
-    kirin: Option<[Text; 2]>,
+    kirin: Option<[TextFn; 2]>,
     library: Option<Library>,
 }
 

@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
-use crate::grape::jmemory::{AtRest, Sources};
+use crate::grape::jmemory::{AtRest, SourceKind};
 use crate::grape::particle::{Force, IParticle, JParticle};
 use crate::grape::registry::GRAPE5;
 use crate::observe::trace::{self, Event};
@@ -90,10 +90,10 @@ pub fn name(id: i32) -> String {
 }
 
 /// What the j-particles of the cluster with this id are.
-pub fn sources(id: i32) -> Sources {
+pub fn sources(id: i32) -> SourceKind {
     match Place::of(id).memory {
-        Memory::Plain => Sources::AtRest,
-        Memory::Softened => Sources::Softened,
+        Memory::Plain => SourceKind::AtRest,
+        Memory::Softened => SourceKind::Softened,
     }
 }
 

@@ -14,16 +14,16 @@ const HELD_UP: u8 = 2;
 
 /// Whether long work is under way.
 #[derive(Debug, Default)]
-pub struct Work(AtomicU8);
+pub struct LongWork(AtomicU8);
 
-impl Work {
+impl LongWork {
     /// Long work is under way until the result is dropped.
     pub fn begin(&self) -> Going<'_> {
         self.0.store(GOES_ON, Ordering::Release);
         Going(self)
     }
 
-    /// Keeps the work from ending until [`Work::let_go`]. False if none is under way.
+    /// Keeps the work from ending until [`LongWork::let_go`]. False if none is under way.
     pub fn hold_up(&self) -> bool {
         self.change(GOES_ON, HELD_UP)
     }
@@ -47,7 +47,7 @@ impl Work {
 }
 
 /// Work under way; it ends when this is dropped.
-pub struct Going<'a>(&'a Work);
+pub struct Going<'a>(&'a LongWork);
 
 impl Drop for Going<'_> {
     fn drop(&mut self) {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn it_does_not_end_while_it_is_held_up() {
-        let work = Work::default();
+        let work = LongWork::default();
         assert!(!work.hold_up());
         let going = work.begin();
         assert!(work.hold_up());

@@ -17,14 +17,14 @@ const WORTH_WAKING: usize = 20_000;
 const TASKS_PER_THREAD: usize = 4;
 
 /// The stars of the process.
-pub struct Library {
+pub struct IrregularLibrary {
     stars: AtomicPtr<Stars>,
     /// Time of the last prediction that NBODY6 asked for.
     predicted: AtomicU64,
 }
 
 /// The library behind the exported functions.
-pub static LIBRARY: Library = Library::new();
+pub static LIBRARY: IrregularLibrary = IrregularLibrary::new();
 
 /// The neighbours of a star, as NBODY6 counts addresses: from 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Answer {
     pub nearest: i32,
 }
 
-impl Library {
+impl IrregularLibrary {
     /// A library that is not open.
     pub const fn new() -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Library {
     ///
     /// # Safety
     ///
-    /// As [`Library::open`].
+    /// As [`IrregularLibrary::open`].
     pub unsafe fn close(&self) {
         // SAFETY: passed on.
         unsafe { self.replace(ptr::null_mut()) };
@@ -113,7 +113,7 @@ impl Library {
     ///
     /// # Safety
     ///
-    /// As [`Library::set_star`].
+    /// As [`IrregularLibrary::set_star`].
     pub unsafe fn set_list(
         &self,
         address: i32,
@@ -133,7 +133,7 @@ impl Library {
         self.predicted.store(ti.to_bits(), Ordering::Relaxed);
     }
 
-    /// The time that [`Library::predict`] set last.
+    /// The time that [`IrregularLibrary::predict`] set last.
     pub fn predicted(&self) -> f64 {
         f64::from_bits(self.predicted.load(Ordering::Relaxed))
     }
@@ -200,20 +200,20 @@ impl Library {
     }
 }
 
-impl Default for Library {
+impl Default for IrregularLibrary {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Drop for Library {
+impl Drop for IrregularLibrary {
     fn drop(&mut self) {
         // SAFETY: nobody else has the library any more.
         unsafe { self.close() };
     }
 }
 
-/// What computes.
+/// The kernel and the threads of the irregular force.
 struct Means {
     kernel: Box<dyn IrregularForce>,
     threads: usize,

@@ -12,11 +12,12 @@ use crate::process::shared::Shared;
 use crate::process::{allocation, floating, settings};
 
 /// The library behind the exported functions.
-pub static LIBRARY: Shared<Library> = Shared::new("NBODY6's regular force", Library::new());
+pub static LIBRARY: Shared<RegularLibrary> =
+    Shared::new("NBODY6's regular force", RegularLibrary::new());
 
 /// Sources, targets and results.
 #[derive(Default)]
-pub struct Library {
+pub struct RegularLibrary {
     /// What exerts the regular force.
     sources: Sources,
     /// Where it is wanted.
@@ -28,7 +29,7 @@ pub struct Library {
     backend: Option<Box<dyn RegularForce>>,
 }
 
-impl Library {
+impl RegularLibrary {
     /// A library without sources.
     pub const fn new() -> Self {
         Self {

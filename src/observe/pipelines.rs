@@ -32,7 +32,7 @@ pub struct Pipelines {
     /// Blocks of the client that took several calls, and the i-particles of these calls.
     divided: u64,
     particles: u64,
-    line: Line,
+    line: StraightLine,
 }
 
 /// What the calls after the first of each block cost.
@@ -82,7 +82,7 @@ impl Pipelines {
 
 /// A straight line fitted to points by least squares.
 #[derive(Default)]
-struct Line {
+struct StraightLine {
     n: u64,
     mean: [f64; 2],
     xx: f64,
@@ -90,7 +90,7 @@ struct Line {
     yy: f64,
 }
 
-impl Line {
+impl StraightLine {
     fn add(&mut self, x: f64, y: f64) {
         self.n += 1;
         let n = self.n as f64;

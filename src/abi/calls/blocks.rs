@@ -63,7 +63,7 @@ pub unsafe fn firsthalf(
 ) -> Result<c_int> {
     let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
     let eps2 = eps2.into();
-    arrays.check(ni)?;
+    arrays.validate(ni)?;
     // SAFETY: the caller vouches for the lengths; the core copies before it returns.
     let particles = unsafe { arrays.particles(ni, eps2) };
     REGISTRY.with(id, |c| {
@@ -90,12 +90,12 @@ pub unsafe fn lasthalf(
 ) -> Result<c_int> {
     let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
     let eps2 = eps2.into();
-    outputs.check(ni)?;
+    outputs.validate(ni)?;
     let wants_nearest = !outputs.nearest.is_null() || !outputs.nearest_distance.is_null();
     REGISTRY.with(id, |c| {
         let begin = trace::clock();
         if !c.owes_results() {
-            arrays.check(ni)?;
+            arrays.validate(ni)?;
             // SAFETY: the caller vouches for the lengths; the core copies before it returns.
             c.firsthalf(nj, unsafe { arrays.particles(ni, eps2) })?;
             if let Some(begin) = begin {

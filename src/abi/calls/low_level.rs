@@ -62,7 +62,7 @@ pub unsafe fn set_i_particles(
     eps2: *const f64,
 ) -> Result<c_int> {
     let nip = count(nip, "nip")?;
-    arrays.check(nip)?;
+    arrays.validate(nip)?;
     if nip > 0 {
         not_null(eps2, "eps2")?;
     }
@@ -83,7 +83,7 @@ pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result
     REGISTRY.with(id, |c| {
         let begin = trace::clock();
         let answer = c.low_level_forces(!outputs.nearest.is_null())?;
-        outputs.check(answer.forces.len())?;
+        outputs.validate(answer.forces.len())?;
         // SAFETY: the caller vouches for the lengths.
         unsafe { outputs.write(answer) };
         if let Some(begin) = begin {

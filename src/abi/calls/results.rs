@@ -43,7 +43,7 @@ impl Outputs {
 }
 
 impl Outputs {
-    pub(super) fn check(&self, ni: usize) -> Result<()> {
+    pub(super) fn validate(&self, ni: usize) -> Result<()> {
         if ni > 0 {
             not_null(self.acc, "acc")?;
             not_null(self.jerk, "jerk")?;
@@ -54,7 +54,7 @@ impl Outputs {
 
     /// # Safety
     ///
-    /// `check` succeeded, and arrays that are not null have as many entries as the answer.
+    /// `validate` succeeded, and arrays that are not null have as many entries as the answer.
     pub(super) unsafe fn write(&self, answer: Answer<'_>) {
         for (i, f) in answer.forces.iter().enumerate() {
             // SAFETY: i is below the length of the arrays. An array may be both acc and jerk

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::kernel::{self, JPage, ScaledParticle};
-use super::nearest::{Candidate, Candidates};
+use super::nearest::{NearestCandidate, NearestCandidates};
 use super::simd::{Real, Simd, Sums, Work};
 use super::tile::{self, Tile};
 use super::workspace::PURPOSE;
@@ -43,7 +43,7 @@ pub struct Leaf<'a> {
     /// The i-particle.
     pub i: &'a IParticle,
     /// Where candidates for the nearest neighbour are collected, if it is wanted.
-    pub candidates: Option<&'a mut Candidates>,
+    pub candidates: Option<&'a mut NearestCandidates>,
 }
 
 impl Again {
@@ -124,7 +124,7 @@ impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
 #[inline(always)]
 pub fn note<S: Simd>(
     s: S,
-    candidates: &mut Candidates,
+    candidates: &mut NearestCandidates,
     (least, distances): (S::T, &PageArray<S::T>),
     area: f64,
     page: usize,
@@ -136,7 +136,7 @@ pub fn note<S: Simd>(
     // A little more, to allow for rounding in the bound itself.
     let bound = S::T::from_f64(bound * area * (1.0 + 1e-6));
     kernel::slots_within(s, distances, bound, range, |slot| {
-        candidates.push(Candidate {
+        candidates.push(NearestCandidate {
             page,
             slot,
             r2: distances[slot].to_f64() / area,

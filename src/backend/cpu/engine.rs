@@ -10,7 +10,7 @@ use super::kernel::MeanRoot;
 use super::lists;
 use super::pool::{self, Pool};
 use super::simd::Simd;
-use super::tasks::{Compute, Finish, Predict, Prepared, Shared};
+use super::tasks::{Compute, Finish, Predict, PreparedPage, Shared};
 use super::workspace::{PURPOSE, Workspace};
 use crate::backend::{Backend, ForceRequest, Results};
 use crate::error::{Error, Result};
@@ -40,7 +40,7 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     /// By what sums of particles at rest are multiplied.
     correction: f64,
     /// One for each page of the memory, at the page's position.
-    prepared: Vec<RwLock<Prepared<S::T>>>,
+    prepared: Vec<RwLock<PreparedPage<S::T>>>,
     /// One for each thread; one for each task if their sums are joined.
     workspaces: Vec<Lock<Workspace<S::T>>>,
     /// Positions of the block's pages, in address order.
@@ -176,26 +176,11 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         let ni = block.particles.len();
         results.restart(ni, nearest)?;
         let new_time = self.last_ti.replace(block.ti.to_bits()) != Some(block.ti.to_bits());
-        let count = memory.page_count();
-        while self.prepared.len() < count {
-            let fresh = RwLock::new(Prepared::new()?);
-            allocation::push(&mut self.prepared, fresh, PURPOSE)?;
-        }
-        self.pages.clear();
-        allocation::reserve(&mut self.pages, count, PURPOSE)?;
-        self.pages.extend(memory.positions(block.nj));
+        self.find_pages(memory, block.nj)?;
         if ni == 0 || self.pages.is_empty() {
             return Ok(());
         }
-
-        let mut stale = 0;
-        for &position in &self.pages {
-            let prepared = self.prepared[position]
-                .get_mut()
-                .unwrap_or_else(PoisonError::into_inner);
-            let tile = prepared.fresh_tile(memory.page(position), block.ti);
-            stale += usize::from(tile.is_none());
-        }
+        let stale = self.stale_pages(memory, block.ti);
         let division = Division::new(ni, self.pages.len(), stale, self.threads, self.split);
         let whole = division.tasks_are_whole();
         let spaces = match whole {
@@ -259,23 +244,63 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             self.leaves_again += leaves;
             self.phases.again += time;
         }
-        if let (false, [first, others @ ..]) = (whole, spaces) {
-            let first = first.get_mut();
-            first.totals.join(others, ni);
-            let everything = Task {
-                particles: 0..ni,
-                pages: 0..self.pages.len(),
-            };
-            shared.s.vectorize(Finish {
-                shared: &shared,
-                task: &everything,
-                workspace: first,
-            })?;
-            copy_results(&everything, first, results);
+        if !whole {
+            join(&shared, spaces, results)?;
         }
         self.phases.joining = begin.map(|b| b.elapsed()).unwrap_or_default();
         Ok(())
     }
+
+    /// Lists the pages with addresses below `nj`, and makes room for what is kept of each page of the memory.
+    fn find_pages(&mut self, memory: &JMemory, nj: usize) -> Result<()> {
+        let count = memory.page_count();
+        while self.prepared.len() < count {
+            let fresh = RwLock::new(PreparedPage::new()?);
+            allocation::push(&mut self.prepared, fresh, PURPOSE)?;
+        }
+        self.pages.clear();
+        allocation::reserve(&mut self.pages, count, PURPOSE)?;
+        self.pages.extend(memory.positions(nj));
+        Ok(())
+    }
+
+    /// The number of the block's pages that are not predicted to `ti` yet.
+    fn stale_pages(&mut self, memory: &JMemory, ti: f64) -> usize {
+        let mut stale = 0;
+        for &position in &self.pages {
+            let prepared = self.prepared[position]
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner);
+            let tile = prepared.fresh_tile(memory.page(position), ti);
+            stale += usize::from(tile.is_none());
+        }
+        stale
+    }
+}
+
+/// Joins the sums of tasks each of which has all i-particles and some of the pages.
+fn join<S: Simd, const SPLIT: bool>(
+    shared: &Shared<'_, S, SPLIT>,
+    spaces: &mut [Lock<Workspace<S::T>>],
+    results: &mut Results,
+) -> Result<()> {
+    let Some((first, others)) = spaces.split_first_mut() else {
+        return Ok(());
+    };
+    let first = first.get_mut();
+    let ni = shared.block.particles.len();
+    first.totals.join(others, ni);
+    let everything = Task {
+        particles: 0..ni,
+        pages: 0..shared.pages.len(),
+    };
+    shared.s.vectorize(Finish {
+        shared,
+        task: &everything,
+        workspace: first,
+    })?;
+    copy_results(&everything, first, results);
+    Ok(())
 }
 
 /// Records the failure of a task.

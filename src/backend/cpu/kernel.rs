@@ -184,7 +184,7 @@ pub fn closest<S: Simd, const SPLIT: bool>(
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
 ) -> S::T {
-    let target = Spread::<S, SPLIT>::new(s, i, j.minus_three);
+    let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
     assert!(range.end <= PAGE);
     let far = s.splat(S::T::MAX);
     let mut least = far;
@@ -217,7 +217,7 @@ fn pairs<
     range: Range<usize>,
     distances: &mut PageArray<S::T>,
 ) -> (Sums, S::T) {
-    let target = Spread::<S, SPLIT>::new(s, i, j.minus_three);
+    let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
     let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL> {
         s,
         j,
@@ -296,7 +296,7 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
     #[inline(always)]
     unsafe fn add<const SPLIT: bool>(
         &mut self,
-        target: &Spread<S, SPLIT>,
+        target: &Broadcast<S, SPLIT>,
         Pair {
             mut r,
             r2,
@@ -402,7 +402,7 @@ pub fn splat3<S: Simd>(s: S, x: &[S::T; 3]) -> [S::V; 3] {
 }
 
 /// An i-particle, copied to every lane.
-struct Spread<S: Simd, const SPLIT: bool> {
+struct Broadcast<S: Simd, const SPLIT: bool> {
     x: [S::V; 3],
     x_low: [S::V; 3],
     v: [S::V; 3],
@@ -421,7 +421,7 @@ struct Pair<S: Simd> {
     estimate: S::V,
 }
 
-impl<S: Simd, const SPLIT: bool> Spread<S, SPLIT> {
+impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
     #[inline(always)]
     fn new(s: S, i: &ScaledParticle<S::T>, minus_three: S::T) -> Self {
         Self {

@@ -15,7 +15,7 @@ const RELATIVE: f64 = 1.0 / 16384.0;
 
 /// A particle that may be the nearest neighbour.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate {
+pub struct NearestCandidate {
     /// Position of its page.
     pub page: usize,
     /// Its slot.
@@ -26,15 +26,15 @@ pub struct Candidate {
 
 /// Particles that may be the nearest neighbour of one i-particle, in address order.
 #[derive(Clone, Debug)]
-pub struct Candidates {
+pub struct NearestCandidates {
     /// No particle beyond this softened r^2 can be the nearest.
     bound: f64,
     /// Absolute error of r^2.
     slack: f64,
-    found: Vec<Candidate>,
+    found: Vec<NearestCandidate>,
 }
 
-impl Default for Candidates {
+impl Default for NearestCandidates {
     fn default() -> Self {
         Self {
             bound: f64::INFINITY,
@@ -44,7 +44,7 @@ impl Default for Candidates {
     }
 }
 
-impl Candidates {
+impl NearestCandidates {
     /// Begins anew, keeping the memory, for an absolute error `slack` of r^2.
     pub fn restart(&mut self, slack: f64) {
         self.bound = f64::INFINITY;
@@ -63,7 +63,7 @@ impl Candidates {
     }
 
     /// Adds a particle.
-    pub fn push(&mut self, candidate: Candidate) {
+    pub fn push(&mut self, candidate: NearestCandidate) {
         if self.has_room_for(1) {
             self.found.push(candidate);
         }
@@ -87,7 +87,7 @@ impl Candidates {
     }
 
     /// The candidates that are left.
-    pub fn remaining(&self) -> impl Iterator<Item = &Candidate> {
+    pub fn remaining(&self) -> impl Iterator<Item = &NearestCandidate> {
         self.found.iter().filter(|found| found.r2 <= self.bound)
     }
 }
@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn without_memory_for_some_none_remains() {
-        let mut candidates = Candidates::default();
-        candidates.push(Candidate {
+        let mut candidates = NearestCandidates::default();
+        candidates.push(NearestCandidate {
             page: 0,
             slot: 1,
             r2: 1.0,
@@ -128,7 +128,7 @@ mod tests {
         assert!(!candidates.has_room_for(usize::MAX / 64));
         assert_eq!(candidates.remaining().count(), 0);
         assert_eq!(candidates.bound_with(0.5), None, "and none is looked for");
-        let mut first = Candidates::default();
+        let mut first = NearestCandidates::default();
         first.append(&candidates);
         assert_eq!(first.remaining().count(), 0);
     }
@@ -137,10 +137,10 @@ mod tests {
     #[test]
     fn the_nearest_of_two_runs_remains() {
         let found = |r2, slot| {
-            let mut candidates = Candidates::default();
+            let mut candidates = NearestCandidates::default();
             candidates.restart(0.0);
             assert!(candidates.bound_with(r2).is_some());
-            candidates.push(Candidate { page: 0, slot, r2 });
+            candidates.push(NearestCandidate { page: 0, slot, r2 });
             candidates
         };
         for (first, second, nearest) in [(2.0, 1.0, 5), (1.0, 2.0, 3)] {

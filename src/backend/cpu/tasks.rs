@@ -15,7 +15,7 @@ use super::tile::{self, Labels, Masses, Tile};
 use super::workspace::{PURPOSE, Workspace};
 use crate::backend::ForceRequest;
 use crate::error::Result;
-use crate::grape::jmemory::{JMemory, PAGE, Page, PageArray, Sources};
+use crate::grape::jmemory::{JMemory, PAGE, Page, PageArray, SourceKind};
 use crate::grape::neighbours;
 use crate::grape::particle::{Force, IParticle};
 use crate::grape::sum_tree::{Partial, Steps};
@@ -25,14 +25,14 @@ use crate::process::allocation;
 const LEAF_VECTORS: usize = 32;
 
 /// What is kept of a page from block to block.
-pub struct Prepared<T> {
+pub struct PreparedPage<T> {
     masses: Box<Masses<T>>,
     labels: Labels,
     tile: Option<Box<Tile<T>>>,
 }
 
-impl<T: Real> Prepared<T> {
-    /// Nothing yet.
+impl<T: Real> PreparedPage<T> {
+    /// A page of which nothing is prepared.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ pub struct Shared<'a, S: Simd, const SPLIT: bool> {
     /// The block.
     pub block: &'a ForceRequest,
     /// One for each page of the memory, at the page's position.
-    pub prepared: &'a [RwLock<Prepared<S::T>>],
+    pub prepared: &'a [RwLock<PreparedPage<S::T>>],
     /// Positions of the block's pages, in address order.
     pub pages: &'a [usize],
     /// Whether nearest neighbours are wanted.
@@ -158,10 +158,10 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
 
     /// A page with its masses and labels up to date; its tile too, unless that is used only once.
     #[inline(always)]
-    fn prepare(&self, position: usize) -> Result<RwLockReadGuard<'_, Prepared<S::T>>> {
+    fn prepare(&self, position: usize) -> Result<RwLockReadGuard<'_, PreparedPage<S::T>>> {
         let page = self.memory.page(position);
         let ti = self.block.ti;
-        let is_ready = |p: &Prepared<S::T>| {
+        let is_ready = |p: &PreparedPage<S::T>| {
             p.masses.are_fresh(page)
                 && p.labels.are_fresh(page)
                 && (self.transient || p.fresh_tile(page, ti).is_some())
@@ -192,7 +192,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
     #[inline(always)]
     fn tile<'t>(
         &self,
-        prepared: &'t Prepared<S::T>,
+        prepared: &'t PreparedPage<S::T>,
         page: &Page,
         scratch: &'t mut Option<Box<Tile<S::T>>>,
     ) -> Result<&'t Tile<S::T>> {
@@ -244,8 +244,8 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
             let bounds = Bounds::of(tile, masses);
             let sources_are = self.memory.sources();
             let scale = match sources_are {
-                Sources::Moving => self.root,
-                Sources::AtRest | Sources::Softened => 1.0,
+                SourceKind::Moving => self.root,
+                SourceKind::AtRest | SourceKind::Softened => 1.0,
             };
             let factors = tile::factors(&tile.units, masses.unit, scale);
             let area = tile.units.length * tile.units.length;
@@ -267,7 +267,7 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                         nearest: self.nearest,
                     };
                     let (mut sums, least) = match sources_are {
-                        Sources::Moving => kernel::leaf::<S, SPLIT>(
+                        SourceKind::Moving => kernel::leaf::<S, SPLIT>(
                             self.s,
                             variant,
                             sources,
@@ -275,8 +275,10 @@ impl<S: Simd, const SPLIT: bool> Shared<'_, S, SPLIT> {
                             range.clone(),
                             &mut distances,
                         ),
-                        Sources::AtRest => self.attraction::<false>(sources, target, range.clone()),
-                        Sources::Softened => {
+                        SourceKind::AtRest => {
+                            self.attraction::<false>(sources, target, range.clone())
+                        }
+                        SourceKind::Softened => {
                             self.attraction::<true>(sources, target, range.clone())
                         }
                     };

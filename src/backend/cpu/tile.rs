@@ -25,7 +25,7 @@ pub fn factors(units: &Units, mass: f64, scale: f64) -> Sums {
 pub struct Masses<T> {
     /// The masses, divided by the unit.
     pub m: PageArray<T>,
-    /// The unit.
+    /// The unit: the first mass.
     pub unit: f64,
     /// Whether `T` has the range for all of them.
     pub representable: bool,

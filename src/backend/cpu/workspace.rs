@@ -2,7 +2,7 @@
 
 use super::again::Again;
 use super::kernel::ScaledParticle;
-use super::nearest::Candidates;
+use super::nearest::NearestCandidates;
 use super::simd::{Real, Sums};
 use super::tile::Tile;
 use crate::backend::scaling::Units;
@@ -16,17 +16,17 @@ use crate::process::lock::Lock;
 pub const PURPOSE: &str = "the sums of a block";
 
 /// One i-particle of a task.
-pub struct Progress<T> {
+pub struct TaskParticle<T> {
     /// The i-particle in the client's units.
     pub plain: ScaledParticle<T>,
     /// The candidates for its nearest neighbour.
-    pub candidates: Candidates,
+    pub candidates: NearestCandidates,
 }
 
 /// The i-particles of a task and their sums over a run of leaves.
 pub struct Totals<T> {
     /// One for each i-particle, and unused ones behind them.
-    progress: Vec<Progress<T>>,
+    progress: Vec<TaskParticle<T>>,
     /// The join schedule of the leaves.
     pub steps: Steps,
     /// For each i-particle a stack of sums, as high as the schedule needs.
@@ -46,9 +46,11 @@ impl<T: Real> Totals<T> {
         particles: &[IParticle],
         slack: fn(&IParticle) -> f64,
     ) -> Result<()> {
-        allocation::lengthen(&mut self.progress, particles.len(), PURPOSE, || Progress {
-            plain: ScaledParticle::new::<SPLIT>(&IParticle::default(), &Units::PLAIN),
-            candidates: Candidates::default(),
+        allocation::lengthen(&mut self.progress, particles.len(), PURPOSE, || {
+            TaskParticle {
+                plain: ScaledParticle::new::<SPLIT>(&IParticle::default(), &Units::PLAIN),
+                candidates: NearestCandidates::default(),
+            }
         })?;
         for (i, progress) in particles.iter().zip(&mut self.progress) {
             progress.plain = ScaledParticle::new::<SPLIT>(i, &Units::PLAIN);
@@ -62,7 +64,7 @@ impl<T: Real> Totals<T> {
 
     /// Each i-particle and its stack.
     #[inline(always)]
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Progress<T>, &mut [Sums])> {
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut TaskParticle<T>, &mut [Sums])> {
         let stacks = self.sums.chunks_exact_mut(self.steps.depth);
         self.progress.iter_mut().zip(stacks)
     }

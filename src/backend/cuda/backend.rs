@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::device::DeviceQueue;
-use super::field::Field;
+use super::distribution::Distribution;
 use crate::backend::{Backend, ForceRequest, Results};
 use crate::error::Result;
 use crate::grape::jmemory::{BESIDE_A_PAGE, JMemory};
@@ -16,7 +16,8 @@ use crate::process::settings::{Precision, Settings};
 /// What memory of the host is for, in messages.
 const PURPOSE: &str = "the results of a block";
 
-/// For how many blocks after a request nearest neighbours are computed along with the forces, in advance of a request.
+/// After a request for nearest neighbours so many further blocks compute them along with the forces, in advance of the
+/// next request.
 const HABIT: u32 = 64;
 
 /// The backend.
@@ -27,7 +28,7 @@ pub struct Cuda {
     pub(super) queues: Vec<DeviceQueue>,
     /// The backend that computes once no device is left.
     pub(super) host: Option<Box<dyn Backend>>,
-    pub(super) field: Field,
+    pub(super) distribution: Distribution,
     /// The batch that the devices compute: its first i-particle, and whether nearest neighbours are included.
     pub(super) queued: Option<(usize, bool)>,
     /// For how many more blocks nearest neighbours are computed in advance.
@@ -53,7 +54,7 @@ impl Cuda {
             process: process::generation(),
             queues,
             host: None,
-            field: Field::new(settings),
+            distribution: Distribution::new(settings),
             queued: None,
             wish: 0,
             lost,
@@ -118,16 +119,17 @@ impl Backend for Cuda {
         self.leave_to_parent();
         if !self.queues.is_empty() {
             let pages = memory.page_count();
-            if self.field.pages.len() < pages {
-                // For what the queues remember of each new page.
+            if self.distribution.pages.len() < pages {
+                // Memory for what the queues keep of each new page.
                 allocation::spare(pages * BESIDE_A_PAGE, PURPOSE)?;
             }
-            self.field.look_at(memory, block, self.settings.precision);
+            self.distribution
+                .look_at(memory, block, self.settings.precision);
             self.on_devices(|cuda| {
                 let batch = cuda.batch(memory, block, DeviceQueue::most_for_forces);
                 cuda.enqueue(memory, block, 0, &block.particles[..batch], cuda.wish > 0)
             });
-            for &position in &self.field.pages {
+            for &position in &self.distribution.pages {
                 memory.forget_changes(position);
             }
         }
@@ -162,7 +164,7 @@ impl Backend for Cuda {
         };
         let ni = block.particles.len();
         results.restart(ni, nearest)?;
-        let computed = match self.field.scale.representable {
+        let computed = match self.distribution.scale.representable {
             true => self.on_devices(|cuda| cuda.compute(memory, block, nearest, results)),
             false => None,
         };

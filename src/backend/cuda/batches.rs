@@ -27,7 +27,9 @@ impl Cuda {
         self.queued = None;
         let count = self.queues.len();
         for (n, queue) in self.queues.iter_mut().enumerate() {
-            let job = self.field.job((n, count), memory, block, batch, nearest);
+            let job = self
+                .distribution
+                .job((n, count), memory, block, batch, nearest);
             queue
                 .start(&job)
                 .map_err(|failure| Lost { queue: n, failure })?;
@@ -47,7 +49,10 @@ impl Cuda {
         let count = self.queues.len();
         let most = block.particles.len().min(BATCH);
         (self.queues.iter_mut().enumerate()).fold(most, |most, (n, queue)| {
-            let pages = self.field.job((n, count), memory, block, &[], false).pages;
+            let pages = self
+                .distribution
+                .job((n, count), memory, block, &[], false)
+                .pages;
             on(queue, most, pages)
         })
     }
@@ -87,7 +92,7 @@ impl Cuda {
         block: &ForceRequest,
         rules: ListRules,
     ) -> Attempt<Result<Vec<Vec<i32>>>> {
-        // Brings the memories up to date: a device may have got the pages of one that was lost since.
+        // Brings the devices up to date: one of them may have taken over pages of a device that was lost since.
         self.enqueue(memory, block, 0, &[], false)?;
         self.queued = None;
         let mut lists = Vec::new();
@@ -103,7 +108,9 @@ impl Cuda {
         let count = self.queues.len();
         for (n, queue) in self.queues.iter_mut().enumerate() {
             for (batch, found) in block.particles.chunks(most).zip(lists.chunks_mut(most)) {
-                let job = self.field.job((n, count), memory, block, batch, false);
+                let job = self
+                    .distribution
+                    .job((n, count), memory, block, batch, false);
                 let added = queue.add_lists(&job, rules, &mut listed, found);
                 if let Err(error) = added.map_err(|failure| Lost { queue: n, failure })? {
                     return Ok(Err(error));

@@ -11,9 +11,9 @@ use crate::process::{self, ranks};
 
 /// Why no device can be used, in words.
 pub enum Absence {
-    /// For a reason that holds for the whole machine.
+    /// The reason holds for the whole machine.
     OnMachine(String),
-    /// For one that may hold for this process only.
+    /// The reason may hold for this process only.
     InProcess(String),
 }
 
@@ -83,7 +83,7 @@ pub fn open(settings: &Settings, most: usize) -> Result<(Vec<DeviceQueue>, Vec<S
     if queues.is_empty() {
         return Err(Absence::InProcess(words(lost).join("; ")));
     }
-    // Every cluster that is opened does without them: the first one reports it.
+    // No cluster can use these devices. Only the first that is opened reports it.
     lost.retain(|(device, _)| device.is_first_missed());
     Ok((queues, words(lost)))
 }

@@ -1,5 +1,4 @@
-//! What the devices left, joined on the host: forces in the order of the tree, nearest neighbours by
-//! address.
+//! Joins on the host what the devices leave: forces in the order of the tree, nearest neighbours by distance and address.
 
 use std::cell::RefCell;
 
@@ -14,7 +13,7 @@ const CHUNK: usize = 64;
 /// The sums of one subtree for some i-particles.
 type Sums = [[f64; CHUNK]; SUMS];
 
-/// A sum by its number: to join it is to write down the two numbers.
+/// Stands for a sum with this number. Joining two of them writes their numbers down.
 #[derive(Clone, Copy)]
 struct Numbered<'a> {
     sum: usize,
@@ -48,7 +47,7 @@ pub fn forces(shares: &[Share<'_>], forces: &mut [Force]) {
         .iter()
         .flat_map(|s| s.sums.chunks_exact(ni))
         .collect();
-    // If the host joined the sums of a device, those that it kept are followed by others.
+    // Where the host joined the sums of a device, sums that are not needed any more follow those that it kept.
     let mut kept = Vec::new();
     let mut before = 0;
     for share in shares {
@@ -120,7 +119,7 @@ mod tests {
         ] {
             for ni in [1, 63, 64, 200] {
                 let value = |k: usize, n: usize| 1.0 / ((7 * k + 13 * n) % 101 + 1) as f64;
-                // One column more than is kept: what the host has joined is left behind the rest.
+                // One sum more than counts, as the host leaves one behind the others after it has joined it.
                 let numbers: Vec<Vec<f64>> = (leaves.iter().enumerate())
                     .map(|(k, leaves)| {
                         (0..(leaves.len() + 1) * SUMS * ni)

@@ -18,9 +18,9 @@ pub type Pointer = u64;
 /// # Safety
 ///
 /// The type is `repr(C)`, has no padding and no pointers of the host.
-pub unsafe trait Plain: Copy {}
+pub unsafe trait Pod: Copy {}
 
-macro_rules! plain {
+macro_rules! pod {
     ($(#[$about:meta])* $name:ident: $bytes:literal { $($field:ident: $type:ty),* $(,)? }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,26 +30,28 @@ macro_rules! plain {
         const _: () = assert!(size_of::<$name>() == $bytes, "layout.cuh has the same");
         const _: () = assert!(0 $(+ size_of::<$type>())* == $bytes, "no padding");
         // SAFETY: asserted just above.
-        unsafe impl Plain for $name {}
+        unsafe impl Pod for $name {}
     };
 }
 
-pub(super) use plain;
+pub(super) use pod;
 
 // SAFETY: numbers.
-unsafe impl Plain for u8 {}
+unsafe impl Pod for u8 {}
 // SAFETY: numbers.
-unsafe impl Plain for u32 {}
+unsafe impl Pod for i32 {}
 // SAFETY: numbers.
-unsafe impl Plain for u64 {}
+unsafe impl Pod for u32 {}
 // SAFETY: numbers.
-unsafe impl Plain for f64 {}
+unsafe impl Pod for u64 {}
 // SAFETY: numbers.
-unsafe impl Plain for f32 {}
+unsafe impl Pod for f64 {}
+// SAFETY: numbers.
+unsafe impl Pod for f32 {}
 // SAFETY: an array of such.
-unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+unsafe impl<T: Pod, const N: usize> Pod for [T; N] {}
 
-plain! {
+pod! {
     /// One page, by its place in device memory.
     PageInfo: 40 {
         mass_unit: f64,
@@ -61,7 +63,7 @@ plain! {
         flags: u32,
     }
 }
-plain! {
+pod! {
     /// A page to bring up to date.
     PageWork: 56 {
         info: PageInfo,
@@ -71,7 +73,7 @@ plain! {
         fresh: u32,
     }
 }
-plain! {
+pod! {
     /// One i-particle, in the client's units.
     IRecord: 72 {
         x: [f64; 3],
@@ -81,7 +83,7 @@ plain! {
         label: i64,
     }
 }
-plain! {
+pod! {
     /// The j-particles of one device.
     Sources: 56 {
         pages: Pointer,
@@ -93,7 +95,7 @@ plain! {
         velocity: f64,
     }
 }
-plain! {
+pod! {
     /// Arguments of `advance_*`.
     AdvanceArgs: 112 {
         j: Sources,
@@ -107,7 +109,7 @@ plain! {
         fetch: u32,
     }
 }
-plain! {
+pod! {
     /// How the sums of all parts are joined.
     Joining: 48 {
         steps: Pointer,
@@ -120,7 +122,7 @@ plain! {
         unused: u32,
     }
 }
-plain! {
+pod! {
     /// Where the nearest neighbours go.
     Deciding: 32 {
         r2: Pointer,
@@ -129,14 +131,14 @@ plain! {
         farthest: f64,
     }
 }
-plain! {
+pod! {
     /// Leaves that were summed again in double precision.
     Redone: 16 {
         leaves: u64,
         clocks: u64,
     }
 }
-plain! {
+pod! {
     /// Arguments of `force_*`, `join_sums` and `nearest_neighbours`.
     ForceArgs: 256 {
         j: Sources,
@@ -161,7 +163,7 @@ plain! {
         minus_three: f32,
     }
 }
-plain! {
+pod! {
     /// Arguments of `reciprocal_roots`.
     RootArgs: 24 {
         x: Pointer,
@@ -170,7 +172,7 @@ plain! {
         unused: u32,
     }
 }
-plain! {
+pod! {
     /// Arguments of `count_neighbours` and `fill_neighbours`.
     ListArgs: 120 {
         j: Sources,

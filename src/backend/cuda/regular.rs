@@ -1,10 +1,10 @@
-//! NBODY6's regular force and the potential on the first usable GPU of those that the settings name. Once that fails, the
-//! CPU computes.
+//! NBODY6's regular force and the potential on a GPU: the first usable one of those that the settings name. If it fails,
+//! the CPU computes from then on.
 
 use std::ops::Range;
 
 use super::choice::{Absence, open, report_absence};
-use super::device::regular::{Question, RegularQueue, Sum};
+use super::device::regular::{Question, RegularQueue, Summed};
 use super::driver::{self, Device};
 use crate::backend::cpu;
 use crate::backend::regular::{
@@ -41,9 +41,9 @@ struct OnDevice {
     /// The generation of the process that the device knows.
     process: u32,
     queue: Option<RegularQueue>,
-    /// What computes once there is no device, and whether it has the sources.
+    /// The backend that computes once the device has failed, and whether it has the sources.
     host: Option<(Box<dyn RegularForce>, bool)>,
-    /// What happened to devices, as far as it was not told yet.
+    /// Losses of devices that were not reported yet, in words.
     lost: Vec<String>,
     targets: Vec<Target>,
     results: Vec<Regular>,
@@ -66,7 +66,7 @@ impl OnDevice {
         self.queue.take().map(RegularQueue::abandon).is_some()
     }
 
-    /// Tries something on the device; `None` where there is none, or none any more, which is told in one line.
+    /// Does something on the device. `None` if there is no device, or if it fails, which one line reports.
     fn on_device<T>(
         &mut self,
         attempt: impl FnOnce(&mut RegularQueue) -> driver::Result<T>,
@@ -105,14 +105,14 @@ impl OnDevice {
             .push(format!("device {ordinal} ({name}): {failure}"));
     }
 
-    /// What computes without a device.
+    /// The backend that computes without a device.
     fn host(&mut self) -> &mut (Box<dyn RegularForce>, bool) {
         let settings = &self.settings;
         self.host
             .get_or_insert_with(|| (cpu::choose_regular(settings), false))
     }
 
-    /// The potentials at some of the sources, which the device has. Where it fails they are meaningless.
+    /// The potentials at some of the sources, which the device has. If the device fails they are meaningless.
     fn some_potentials(
         &mut self,
         sources: &Sources,
@@ -129,7 +129,7 @@ impl OnDevice {
             ..Target::default()
         }));
         let question = Question {
-            sum: Sum::Potential,
+            sum: Summed::Potential,
             criterion: Criterion::Radius,
             longest: 0,
         };
@@ -171,14 +171,14 @@ impl RegularForce for OnDevice {
         if let Some((_, has_sources)) = &mut self.host {
             *has_sources = false;
         }
-        self.on_device(|queue| queue.load(Sum::Force, sources));
+        self.on_device(|queue| queue.load(Summed::Force, sources));
         Ok(())
     }
 
     fn forces(&mut self, block: &Block<'_>, results: &mut [Regular]) -> Result<()> {
         self.leave_to_parent();
         let question = Question {
-            sum: Sum::Force,
+            sum: Summed::Force,
             criterion: block.criterion,
             longest: block.longest,
         };
@@ -206,7 +206,7 @@ impl RegularForce for OnDevice {
         self.leave_to_parent();
         if self.queue.is_some() {
             Plain.load(sources, incoming)?;
-            self.on_device(|queue| queue.load(Sum::Potential, sources));
+            self.on_device(|queue| queue.load(Summed::Potential, sources));
         }
         let batches = potentials.chunks_mut(TOGETHER);
         for (begin, batch) in range.clone().step_by(TOGETHER).zip(batches) {

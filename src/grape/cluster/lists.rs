@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::{Cluster, ready};
 use crate::error::{Error, Result};
 use crate::grape::neighbours::{self, ListRules, NeighbourLists};
-use crate::grape::work::Work;
+use crate::grape::work::LongWork;
 use crate::process::log;
 
 impl Cluster {
@@ -27,7 +27,7 @@ impl Cluster {
         };
         let backend = ready(&mut self.backend, &self.settings);
         let begin = self.stats.is_some().then(Instant::now);
-        let work = self.work.map(Work::begin);
+        let work = self.work.map(LongWork::begin);
         let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
         drop(work);
         if let Err(Error::ThreadsLost) = lists {

@@ -15,10 +15,10 @@ use self::registers::Registers;
 use crate::backend::{self, Backend, ForceRequest, Results};
 use crate::error::{Error, Result};
 use crate::grape::grape5::Board;
-use crate::grape::jmemory::{JMemory, Sources};
+use crate::grape::jmemory::{JMemory, SourceKind};
 use crate::grape::neighbours::NeighbourLists;
 use crate::grape::particle::{Force, IParticle, JParticle, Nearest};
-use crate::grape::work::Work;
+use crate::grape::work::LongWork;
 use crate::observe::audit::{Audit, Computed};
 use crate::observe::pipelines::{Cost, State};
 use crate::observe::report;
@@ -96,19 +96,19 @@ pub struct Cluster {
     stats: Option<Box<Stats>>,
     check: Option<Box<Audit>>,
     /// Where long work on this cluster is marked, for forks.
-    work: Option<&'static Work>,
+    work: Option<&'static LongWork>,
 }
 
 impl Cluster {
     /// A cluster of GRAPE-6 with empty memory at time 0.
     pub fn new(settings: Settings) -> Self {
-        Self::of(Sources::Moving, settings)
+        Self::of(SourceKind::Moving, settings)
     }
 
     /// A cluster with empty memory at time 0, for such j-particles.
-    pub fn of(sources: Sources, mut settings: Settings) -> Self {
+    pub fn of(sources: SourceKind, mut settings: Settings) -> Self {
         let on_gpu = [BackendChoice::Auto, BackendChoice::Cuda].contains(&settings.backend);
-        if sources == Sources::Softened && on_gpu {
+        if sources == SourceKind::Softened && on_gpu {
             // No kernel for GPUs knows of them.
             settings.backend = BackendChoice::Cpu;
         }
@@ -134,7 +134,7 @@ impl Cluster {
     }
 
     /// The same cluster, with long work marked in `work`.
-    pub fn watched(self, work: &'static Work) -> Self {
+    pub fn watched(self, work: &'static LongWork) -> Self {
         Self {
             work: Some(work),
             ..self
@@ -291,7 +291,7 @@ impl Cluster {
         if let Some(stats) = &mut self.stats {
             stats.enter();
         }
-        let work = self.work.map(Work::begin);
+        let work = self.work.map(LongWork::begin);
         let computed = backend.finish(&self.memory, &self.block, nearest, &mut self.results);
         drop(work);
         if computed == Err(Error::ThreadsLost) {

@@ -23,7 +23,7 @@ pub const BESIDE_A_PAGE: usize = 6 << 10;
 
 /// What the particles of a memory are to those who ask for forces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sources {
+pub enum SourceKind {
     /// GRAPE-6's: they move, and have labels and neighbours.
     #[default]
     Moving,
@@ -36,7 +36,7 @@ pub enum Sources {
 /// All j-particles of one cluster.
 #[derive(Default)]
 pub struct JMemory {
-    sources: Sources,
+    sources: SourceKind,
     /// From page number to position in `pages` plus one; 0 where there is no page.
     directory: Vec<Option<Box<[u32; SHELF]>>>,
     /// The pages, in the order in which they were made.
@@ -47,7 +47,7 @@ pub struct JMemory {
 
 impl JMemory {
     /// An empty memory.
-    pub fn of(sources: Sources) -> Self {
+    pub fn of(sources: SourceKind) -> Self {
         Self {
             sources,
             ..Self::default()
@@ -56,7 +56,7 @@ impl JMemory {
 
     /// What the particles are.
     #[inline(always)]
-    pub fn sources(&self) -> Sources {
+    pub fn sources(&self) -> SourceKind {
         self.sources
     }
 
@@ -84,7 +84,7 @@ impl JMemory {
         }
         for number in first / PAGE..end.div_ceil(PAGE) {
             let position = self.reserve((number * PAGE) as i32)?;
-            if self.sources == Sources::Softened {
+            if self.sources == SourceKind::Softened {
                 self.pages[position].soften()?;
             }
         }

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use crate::error::Result;
 use crate::grape::cluster::Cluster;
 use crate::grape::grape5;
-use crate::grape::jmemory::Sources;
+use crate::grape::jmemory::SourceKind;
 use crate::grape::lock::{self, Turn};
-use crate::grape::work::Work;
+use crate::grape::work::LongWork;
 use crate::observe::trace::{self, Event};
 use crate::process::lock::Lock;
 use crate::process::settings::{self, Destination};
@@ -37,7 +37,7 @@ struct Entry {
     /// The cluster of this id, while it is open.
     cluster: Turn<Option<Box<Cluster>>>,
     /// Where long work on the cluster is marked.
-    work: Work,
+    work: LongWork,
 }
 
 /// The ids in use.
@@ -291,7 +291,7 @@ impl Registry {
             }
         }
         let sources = match self.interface {
-            Interface::Grape6 => Sources::Moving,
+            Interface::Grape6 => SourceKind::Moving,
             Interface::Grape5 => grape5::sources(entry.id),
         };
         let cluster = Cluster::of(sources, settings.clone()).watched(&entry.work);
@@ -345,7 +345,7 @@ impl Registry {
             next: AtomicPtr::new(bucket.load(Ordering::Acquire)),
             stands_for: AtomicPtr::new(ptr::null_mut()),
             cluster: Turn::default(),
-            work: Work::default(),
+            work: LongWork::default(),
         }));
         bucket.store(entry, Ordering::Release);
         Ok(entry)

@@ -22,7 +22,7 @@ const ONE_IN: u32 = 10;
 const AT_MOST: f64 = 8.0;
 
 /// The errors that are allowed to a precision: ten times those of its arithmetic.
-struct Bounds {
+struct Allowed {
     /// Relative to the magnitude of a term.
     term: f64,
     /// Relative to a coordinate. 0 in double precision: every backend predicts positions by the same
@@ -35,7 +35,7 @@ struct Bounds {
     close: f64,
 }
 
-impl Bounds {
+impl Allowed {
     fn of(precision: Precision) -> Self {
         let bits = |n: i32| 2.0_f64.powi(-n);
         let (term, position, velocity, close) = match precision {
@@ -245,7 +245,7 @@ fn greatest(a: &[f64; 3], b: &[f64; 3]) -> f64 {
 /// The force on one i-particle, its nearest neighbour, and the errors allowed to them.
 fn recompute(what: Computed<'_>, i: &IParticle) -> Exact {
     let ForceRequest { nj, ti, .. } = *what.block;
-    let bounds = Bounds::of(what.precision);
+    let bounds = Allowed::of(what.precision);
     let mut exact = Exact {
         force: Force::default(),
         allowed: Differences::default(),
@@ -277,7 +277,7 @@ fn recompute(what: Computed<'_>, i: &IParticle) -> Exact {
 impl Differences {
     /// Adds the errors allowed to one pair: those of its position and velocity, to first order, and
     /// the rounding of its terms.
-    fn add(&mut self, bounds: &Bounds, i: &IParticle, m: f64, xj: &[f64; 3], vj: &[f64; 3]) {
+    fn add(&mut self, bounds: &Allowed, i: &IParticle, m: f64, xj: &[f64; 3], vj: &[f64; 3]) {
         let (r, v) = (distance(xj, &i.x), distance(vj, &i.v));
         let s = (r * r + i.eps2).sqrt();
         if m == 0.0 || s == 0.0 {

@@ -303,7 +303,7 @@ pub fn each<C: Coder, T: Default>(
     Ok(())
 }
 
-/// A truth.
+/// Writes or reads a flag.
 ///
 /// # Errors
 ///

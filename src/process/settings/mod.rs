@@ -23,9 +23,9 @@ pub struct Settings {
     /// `KIRIN_DEVICES`
     pub devices: Devices,
     /// `KIRIN_PREDICTOR`: where j-particles are predicted for a GPU.
-    pub predictor: Place,
+    pub predictor: HostOrDevice,
     /// `KIRIN_JOIN`: where the partial sums of a GPU are joined.
-    pub join: Place,
+    pub join: HostOrDevice,
     /// `KIRIN_SPLIT`: whether the j-particles of a small block are divided too.
     pub split: bool,
     /// `KIRIN_GPU_TIMEOUT`: seconds that a GPU may take beyond its time before it counts as lost.
@@ -56,8 +56,8 @@ impl Default for Settings {
             backend: BackendChoice::Auto,
             precision: Precision::Mixed,
             devices: Devices::Auto,
-            predictor: Place::Auto,
-            join: Place::Auto,
+            predictor: HostOrDevice::Auto,
+            join: HostOrDevice::Auto,
             split: true,
             gpu_timeout: None,
             npipes: 48,

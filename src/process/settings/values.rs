@@ -51,7 +51,7 @@ pub enum Devices {
     /// One: the first, or under MPI the one whose turn it is by the local rank.
     #[default]
     Auto,
-    /// Every one.
+    /// All of them.
     All,
     /// Those with these numbers.
     These(Vec<usize>),
@@ -59,7 +59,7 @@ pub enum Devices {
 
 /// Where something is done that the host or the GPU can do, with the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum HostOrDevice {
     /// Wherever it is faster.
     #[default]
     Auto,
@@ -131,7 +131,7 @@ macro_rules! names {
 }
 
 names!(BackendChoice { Auto = "auto", Cuda = "cuda", Cpu = "cpu", Reference = "reference" });
-names!(Place { Auto = "auto", Host = "host", Device = "device" });
+names!(HostOrDevice { Auto = "auto", Host = "host", Device = "device" });
 names!(Precision { Mixed = "mixed", Double = "double", Single = "single" });
 names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
 names!(Nbody6 { PlusPlus = "6++", Amuse = "amuse", Six = "6" });

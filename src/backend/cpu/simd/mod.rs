@@ -26,7 +26,7 @@ pub trait Real: Copy + Default + Send + Sync + PartialOrd + 'static {
     const LEADING: u64;
     /// Rounds to the nearest element.
     fn from_f64(x: f64) -> Self;
-    /// Exact.
+    /// The same number in double precision.
     fn to_f64(self) -> f64;
 }
 

@@ -7,7 +7,7 @@ use super::{Force, JParticle};
 pub struct Numbers(pub u64);
 
 impl Numbers {
-    /// The next.
+    /// The next number.
     #[allow(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> f64 {
         self.0 = self

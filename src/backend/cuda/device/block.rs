@@ -1,4 +1,4 @@
-//! Queueing one block as planned: what it needs is sent, its kernels are launched, its results are fetched.
+//! Queues one block as planned: sends what it needs, launches its kernels, fetches its results.
 
 use super::{Current, DeviceQueue, Job, Queued, Result, bytes_of, i_record};
 use crate::backend::cuda::layout::{AdvanceArgs, ForceArgs, IRecord};
@@ -6,7 +6,7 @@ use crate::backend::cuda::plan::LaunchPlan;
 use crate::backend::cuda::plan::block::{BlockPlan, Buffers, Sent, Wanted};
 
 impl DeviceQueue {
-    /// Bytes to send for a block, without the changes.
+    /// Bytes to send for a block besides changed j-particles.
     pub(super) fn block_bytes(&self, job: &Job<'_>, division: &LaunchPlan) -> usize {
         let tree = &self.trees.by_parts[&division.parts];
         bytes_of::<IRecord>(job.particles.len())
@@ -38,7 +38,7 @@ impl DeviceQueue {
         }
     }
 
-    /// Makes sure of the buffers; returns where they lie, and whether the results are written to memory of the host.
+    /// Reserves the buffers; returns where they lie, and whether the kernels write the results to the host's memory.
     fn reserve_block(
         &mut self,
         current: &Current<'_>,

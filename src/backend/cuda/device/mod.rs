@@ -5,16 +5,16 @@ mod lists;
 mod plans;
 pub mod regular;
 mod roots;
+pub mod scaling;
 pub mod store;
-pub mod units;
 mod upload;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use self::plans::Trees;
+use self::scaling::slots;
 use self::store::{Store, Todo};
-use self::units::slots;
 use self::upload::{Upload, bytes_of};
 use crate::backend::cuda::driver::memory::{DeviceBuffer, PinnedBuffer, Tally};
 use crate::backend::cuda::driver::modules::Module;
@@ -25,7 +25,7 @@ use crate::backend::cuda::plan::block::ResultLayout;
 use crate::backend::scaling::Units;
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::particle::IParticle;
-use crate::process::settings::{Place, Precision, Settings};
+use crate::process::settings::{HostOrDevice, Precision, Settings};
 
 /// Bytes of changes that are sent in one copy.
 const BATCH: usize = 16 << 20;
@@ -58,9 +58,9 @@ pub struct Job<'a> {
     /// Whether nearest neighbours are wanted.
     pub nearest: bool,
     /// Where j-particles are predicted.
-    pub predictor: Place,
+    pub predictor: HostOrDevice,
     /// Where sums are joined.
-    pub join: Place,
+    pub join: HostOrDevice,
 }
 
 /// A device with its memory and its queue.
@@ -75,19 +75,19 @@ pub struct DeviceQueue {
     stream: Stream,
     store: Store,
     upload: Upload,
-    /// Partial sums.
+    /// Partial sums of the parts.
     sums: DeviceBuffer,
     /// The nearest neighbours that each part found.
     candidates: DeviceBuffer,
     /// Leaves summed again in double precision, counted by the kernels.
     redone: Tally<Redone>,
-    /// The same up to the last finished job.
+    /// That number at the end of the last finished job.
     known_redone: Redone,
     /// Results, on the device and on the host.
     answer: DeviceBuffer,
     pinned: PinnedBuffer,
     kernels: HashMap<String, Kernel>,
-    /// By numbers of i-particles and of pages.
+    /// Plans by numbers of i-particles and of pages.
     plans: HashMap<(usize, usize), LaunchPlan>,
     trees: Trees,
     queued: Option<Queued>,
@@ -95,11 +95,11 @@ pub struct DeviceQueue {
     busy: bool,
     /// How long that work should take by the plans.
     planned: Duration,
-    /// How far beyond ten times that it may go before the device is given up, if that is limited.
+    /// Seconds beyond ten times that after which the device is given up, if that is limited.
     timeout: Option<Duration>,
 }
 
-/// A block that was queued: how to read its results in the pinned memory after the wait.
+/// How the results of a queued block lie in the pinned memory after the wait.
 struct Queued {
     ni: usize,
     /// The number of parts if the host has to join their sums.
@@ -297,7 +297,7 @@ impl DeviceQueue {
         let todo = self
             .store
             .plan(current, memory, job.run, job.pages, stamp, self.precision)?;
-        let on_host = job.predictor == Place::Host;
+        let on_host = job.predictor == HostOrDevice::Host;
         let most = self.most_predicted(todo.len());
         let mut rest = &todo[..];
         loop {
@@ -349,7 +349,7 @@ impl DeviceQueue {
             records.get_or_insert(at);
         }
         let mut predictions = None;
-        if job.predictor == Place::Host {
+        if job.predictor == HostOrDevice::Host {
             let mut x = Box::new([[0.0; PAGE]; 3]);
             for todo in batch {
                 let page = job.memory.page(todo.position);
@@ -417,7 +417,7 @@ impl Drop for DeviceQueue {
     }
 }
 
-/// Splits the work: as many pages as fit into one copy and one launch, the rest, and the bytes of the copy.
+/// Takes as many pages as fit into one copy and one launch. Returns them, the rest, and the bytes of the copy.
 fn split_batch(todo: &[Todo], most: usize, on_host: bool) -> (&[Todo], &[Todo], usize) {
     let prediction = if on_host {
         2 * bytes_of::<[[f64; PAGE]; 3]>(1)

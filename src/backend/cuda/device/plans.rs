@@ -1,22 +1,22 @@
-//! Plans and trees of sums, computed once and kept, and the times that plans lead one to expect.
+//! Plans and join schedules, computed once and kept, and the times that they predict.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use super::{DeviceQueue, Job};
 use crate::backend::cuda::plan::chip::Conditions;
-use crate::backend::cuda::plan::tree::Tree;
+use crate::backend::cuda::plan::joins::JoinSchedule;
 use crate::backend::cuda::plan::{LEAST_COLUMNS, LaunchPlan, limit};
 
 /// Most plans that are kept.
 const MOST_PLANS: usize = 4096;
 
-/// Trees by the number of parts, all for the same run of pages.
+/// Join schedules by the number of parts, all for the same run of pages.
 #[derive(Default)]
 pub struct Trees {
     numbers: Vec<u32>,
     ends: (u32, Option<u32>),
-    pub by_parts: HashMap<usize, Tree>,
+    pub by_parts: HashMap<usize, JoinSchedule>,
 }
 
 impl DeviceQueue {
@@ -47,7 +47,7 @@ impl DeviceQueue {
         clocks / (if clock > 0.0 { clock } else { 1.0 } * 1e9)
     }
 
-    /// Adds a launch of so many clocks to what the next wait should take.
+    /// Adds so many clocks to the predicted time of the next wait.
     pub(super) fn expect(&mut self, clocks: f64) {
         let seconds = self.seconds(clocks);
         self.planned += Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -82,7 +82,7 @@ impl DeviceQueue {
         limit::most(pages, 1, |n| self.seconds(conditions.prediction_clocks(n)))
     }
 
-    /// Makes the tree of the job's pages in `parts` parts, if there is none yet.
+    /// Makes the join schedule of the job's pages in `parts` parts, if there is none yet.
     pub(super) fn grow_tree(&mut self, job: &Job<'_>, parts: usize) {
         let numbers = || {
             job.run[..job.pages]
@@ -100,6 +100,6 @@ impl DeviceQueue {
         trees
             .by_parts
             .entry(parts)
-            .or_insert_with(|| Tree::new(numbers, parts, ends.0, ends.1));
+            .or_insert_with(|| JoinSchedule::new(numbers, parts, ends.0, ends.1));
     }
 }

@@ -1,7 +1,7 @@
-//! The mean error of a device's approximate reciprocal square roots, for which the sums are corrected.
+//! Measures the mean error of a device's approximate reciprocal square roots. The sums are corrected for it.
 //!
 //! PTX allows `rsqrt.approx.ftz.f32` a relative error of 2^-22.9 (1.3e-7). The mean of the error does not cancel in a
-//! sum over r^-3, in which it is three times as large.
+//! sum over r^-3, and is three times as large there.
 
 use super::{Current, DeviceQueue, Module, Result};
 use crate::backend::cpu::{SAMPLES, products, samples};
@@ -14,7 +14,7 @@ use crate::process::settings::Precision;
 /// Threads of a thread block of `reciprocal_roots`, as in the sources.
 const ROOT_THREADS: u32 = 256;
 
-/// Bytes of the numbers, and of their roots.
+/// Bytes of the numbers, and as many of their roots.
 const BYTES: usize = SAMPLES * size_of::<f32>();
 
 impl DeviceQueue {

@@ -1,6 +1,6 @@
 //! The j-particles of one device: where each page is in its memory, and what must be sent to bring it up to date.
 
-use crate::backend::cuda::device::units::slots;
+use crate::backend::cuda::device::scaling::slots;
 use crate::backend::cuda::driver::memory::DeviceBuffer;
 use crate::backend::cuda::driver::{Current, Result};
 use crate::backend::cuda::layout::{HAS_SNAP, IS_DOUBTFUL, PageInfo, PageWork, RECORD, Sources};
@@ -98,8 +98,8 @@ impl Store {
         Ok(todo)
     }
 
-    /// Marks a page as up to date; returns the work for the kernel that makes this true. The page's records begin
-    /// at number `begin`.
+    /// Marks a page as up to date; returns the work with which the kernel `advance` makes it so. The page's records
+    /// begin at number `begin`.
     pub fn note(
         &mut self,
         page: &Page,
@@ -251,7 +251,7 @@ impl Store {
     }
 }
 
-/// The stamp on which a page's prediction depends: without the time if none of its particles moves.
+/// The stamp of a page's prediction. It has no time if none of the page's particles moves.
 fn own_stamp(page: &Page, [ti, length, velocity]: Stamp) -> Stamp {
     let everywhen = page.is_at_rest() && f64::from_bits(ti).is_finite();
     [if everywhen { 0 } else { ti }, length, velocity]

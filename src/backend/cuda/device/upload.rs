@@ -3,7 +3,7 @@
 
 use crate::backend::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
 use crate::backend::cuda::driver::{Current, Result, Stream};
-use crate::backend::cuda::layout::{Plain, Pointer};
+use crate::backend::cuda::layout::{Pod, Pointer};
 
 /// Alignment of every array, bytes.
 const ALIGNMENT: usize = 16;
@@ -27,7 +27,7 @@ pub struct Upload {
     used: usize,
     /// Where kernels find the start of the buffer.
     base: Pointer,
-    /// If `advance` reads from the host: the offset from which it copies the rest to the device for later kernels.
+    /// Where `advance` reads from the host: the offset from which on it copies the data to the device for later kernels.
     fetched: Option<usize>,
 }
 
@@ -36,13 +36,13 @@ pub struct Upload {
 pub type Fetch = (Pointer, Pointer, u32);
 
 /// Most bytes that an array of `count` items takes, alignment included.
-pub fn bytes_of<T: Plain>(count: usize) -> usize {
+pub fn bytes_of<T: Pod>(count: usize) -> usize {
     count * size_of::<T>() + ALIGNMENT
 }
 
 impl Upload {
     /// Empties the upload and makes room for `bytes` bytes. The device must be done with what was sent before. With
-    /// `advance`, what is added up to [`Upload::behind`] is for the kernel of that name.
+    /// `advance`, data that is added before [`Upload::behind`] is for the kernel of that name.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Upload {
     /// # Panics
     ///
     /// More is added than `begin` made room for.
-    pub fn put<T: Plain>(&mut self, items: &[T]) -> Pointer {
+    pub fn put<T: Pod>(&mut self, items: &[T]) -> Pointer {
         let at = self.take::<T>(items.len());
         // SAFETY: `take` reserved this room, aligned for `T`; `T` has no padding.
         unsafe {
@@ -99,7 +99,7 @@ impl Upload {
     /// # Panics
     ///
     /// More is added than `begin` made room for.
-    pub fn put_each<T: Plain>(&mut self, count: usize, items: impl Iterator<Item = T>) -> Pointer {
+    pub fn put_each<T: Pod>(&mut self, count: usize, items: impl Iterator<Item = T>) -> Pointer {
         let at = self.take::<T>(count);
         for (n, item) in items.take(count).enumerate() {
             // SAFETY: as above; `n` is below `count`.
@@ -108,7 +108,7 @@ impl Upload {
         self.base + at as u64
     }
 
-    fn take<T: Plain>(&mut self, count: usize) -> usize {
+    fn take<T: Pod>(&mut self, count: usize) -> usize {
         const { assert!(align_of::<T>() <= ALIGNMENT) };
         let at = self.used.next_multiple_of(ALIGNMENT);
         let bytes = count * size_of::<T>();

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use cudarc::driver::sys;
 
-use super::failure::check;
+use super::failure::result_of;
 use super::functions::driver;
 use super::{Device, Result};
 
@@ -20,7 +20,7 @@ impl Context {
         let mut number = 0;
         // SAFETY: the driver checks the handle, which may be of a context that is gone, and writes one number.
         let code = unsafe { (driver().cuCtxGetId)(handle, &raw mut number) };
-        check("cuCtxGetId", code).map(|()| Self(handle, number))
+        result_of("cuCtxGetId", code).map(|()| Self(handle, number))
     }
 
     /// Whether the context still exists: the client may have reset the device while nobody here used it.
@@ -48,7 +48,7 @@ impl Lease {
     /// The device is lost.
     pub fn enter(&self) -> Result<Current<'static>> {
         // SAFETY: the context is retained.
-        check("cuCtxPushCurrent", unsafe {
+        result_of("cuCtxPushCurrent", unsafe {
             (driver().cuCtxPushCurrent_v2)(self.context.0)
         })?;
         Ok(Current {

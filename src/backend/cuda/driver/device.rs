@@ -9,7 +9,7 @@ use cudarc::driver::sys;
 use once_cell::sync::OnceCell;
 
 use super::context::Context;
-use super::failure::{ask, check};
+use super::failure::{ask, result_of};
 use super::functions::driver;
 use super::modules::{self, Module};
 use super::{Current, Failure, Kernel, Lease, Result};
@@ -67,7 +67,7 @@ impl Device {
         let mut name = [0u8; 128];
         // SAFETY: the array has the length given.
         let code = unsafe { (driver().cuDeviceGetName)(name.as_mut_ptr().cast(), 128, device) };
-        check("cuDeviceGetName", code)?;
+        result_of("cuDeviceGetName", code)?;
         let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
         Ok(Self {
             ordinal: ordinal as usize,

@@ -31,7 +31,7 @@ impl Failure {
         }
     }
 
-    /// The same failure with this to say besides.
+    /// The same failure with a further remark.
     pub(super) fn with_log(self, log: String) -> Self {
         Self { log, ..self }
     }
@@ -41,7 +41,7 @@ impl Failure {
         self.code == NOT_READY
     }
 
-    /// Whether memory was short and nothing else: the device can be used as before.
+    /// Whether only memory was lacking: the device can be used as before.
     pub fn is_harmless(&self) -> bool {
         use sys::CUresult as Code;
         // The second code is what a launch returns if there is no memory for its threads' stacks.
@@ -65,7 +65,7 @@ impl fmt::Display for Failure {
 }
 
 /// The result of the function `call`, which returned `code`.
-pub(super) fn check(call: &'static str, code: c_int) -> Result<()> {
+pub(super) fn result_of(call: &'static str, code: c_int) -> Result<()> {
     match code {
         0 => Ok(()),
         code => Err(Failure::new(call, code)),
@@ -83,7 +83,7 @@ macro_rules! ask {
             (driver.$call)(answer.as_mut_ptr(), $($argument),*)
         };
         // SAFETY: a number or pointer, zero until the call writes it: any bits are valid.
-        $crate::backend::cuda::driver::failure::check(stringify!($call), code).map(|()| unsafe { answer.assume_init() })
+        $crate::backend::cuda::driver::failure::result_of(stringify!($call), code).map(|()| unsafe { answer.assume_init() })
     }};
 }
 pub(super) use ask;

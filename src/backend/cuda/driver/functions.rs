@@ -16,9 +16,9 @@ use cudarc::driver::sys::{
 
 use super::modules::LEAST_DRIVER;
 
-/// Names of the driver's library in the order in which they are tried: the name that drivers install; the place of the
-/// driver under Windows' Linux (WSL), which is not on every container's search path; and the name for linking, under
-/// which toolkits keep a stub.
+/// Names of the driver's library in the order in which they are tried: the name that drivers install; the path under
+/// Windows' Linux (WSL), which containers may lack in their search path; and the name for linking, under which toolkits
+/// install a stub.
 const NAMES: [&str; 3] = [
     "libcuda.so.1",
     "/usr/lib/wsl/lib/libcuda.so.1",
@@ -88,19 +88,19 @@ functions! {
 }
 
 /// Why no driver can be used, and whether a library was found that may be a driver.
-struct Absence {
+struct NoDriver {
     reason: String,
     is_library: bool,
 }
 
-static FOUND: OnceCell<Result<Functions, Absence>> = OnceCell::new();
+static FOUND: OnceCell<Result<Functions, NoDriver>> = OnceCell::new();
 
 /// Whether this machine has a driver, usable or not.
 pub fn is_there() -> bool {
     match FOUND.get() {
         Some(Ok(_)) => true,
         Some(Err(absence)) => absence.is_library,
-        // In a child forked while its parent was still searching.
+        // A child that was forked while its parent was searching comes here.
         None => NAMES.iter().any(|name| open(name).is_ok()),
     }
 }
@@ -117,7 +117,7 @@ pub fn driver() -> &'static Functions {
 }
 
 /// The first of the libraries that is a driver and initializes.
-fn search(names: &[&str]) -> Result<Functions, Absence> {
+fn search(names: &[&str]) -> Result<Functions, NoDriver> {
     let mut reasons = Vec::new();
     let mut is_library = false;
     for name in names {
@@ -142,7 +142,7 @@ fn search(names: &[&str]) -> Result<Functions, Absence> {
     if reasons.is_empty() {
         reasons.push(format!("there is no CUDA driver ({})", names[0]));
     }
-    Err(Absence {
+    Err(NoDriver {
         reason: reasons.join("; "),
         is_library,
     })

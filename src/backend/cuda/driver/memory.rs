@@ -9,7 +9,7 @@ use cudarc::driver::sys;
 use super::failure::ask;
 use super::functions::driver;
 use super::{Current, Result, Stream};
-use crate::backend::cuda::layout::Plain;
+use crate::backend::cuda::layout::Pod;
 
 /// A buffer on a device. Growing loses its contents.
 #[derive(Default)]
@@ -95,13 +95,13 @@ pub struct Tally<T> {
     numbers: PhantomData<T>,
 }
 
-impl<T: Plain + Default> Tally<T> {
+impl<T: Pod + Default> Tally<T> {
     /// Where kernels add.
     pub fn address(&self) -> u64 {
         self.host.mapped().unwrap_or(self.device.address())
     }
 
-    /// Allocates them if that was not done yet.
+    /// Allocates the totals if that was not done yet.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl Default for PinnedBuffer {
 }
 
 impl PinnedBuffer {
-    /// Bytes.
+    /// Size of the buffer in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

@@ -17,13 +17,13 @@ pub const LEAST_CAPABILITY: (i32, i32) = (6, 0);
 /// One module of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Module {
-    /// What is the same in every precision.
+    /// Kernels that are the same in every precision.
     Common,
     /// Forces and prediction of one precision.
     Forces(Precision),
-    /// NBODY6's regular force: what is the same in every precision.
+    /// NBODY6's regular force: kernels that are the same in every precision.
     RegularCommon,
-    /// Its pair loops in one precision.
+    /// NBODY6's regular force: pair loops of one precision.
     Regular(Precision),
 }
 
@@ -52,8 +52,8 @@ impl Module {
         }
     }
 
-    /// A module with one of its kernels alone. The driver compiles it in a tenth of the time of the whole module. No
-    /// kernel calls another function; `kernels/build.py` checks that.
+    /// The module reduced to one kernel, which the driver compiles in a tenth of the time of the whole module. It is
+    /// complete, because kernels call no functions; `kernels/build.py` checks that.
     pub fn kernel(self, name: &str) -> Option<CString> {
         let text = self.text();
         let head = text.find(ENTRY)?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
 
-use super::failure::{NOT_READY, ask, check};
+use super::failure::{NOT_READY, ask, result_of};
 use super::functions::driver;
 use super::{Current, Device, Failure, Kernel, Result};
 use crate::process;
@@ -14,10 +14,11 @@ use crate::process;
 /// at most for this.
 const SPIN: Duration = Duration::from_millis(10);
 
-/// How far beyond ten times its planned time a wait may go before a line on stderr says so.
+/// Seconds beyond ten times its planned time after which a line on stderr reports a wait.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// How long a wait should take by the plan, and how far beyond ten times that it may go before the device is given up.
+/// How long a wait should take by the plan, and how long beyond ten times that it may take before the device is given
+/// up.
 #[derive(Clone, Copy)]
 pub struct Patience {
     pub planned: Duration,
@@ -77,7 +78,7 @@ impl Stream {
             // SAFETY: the stream lives.
             let code = unsafe { (driver().cuStreamQuery)(self.0) };
             if code != NOT_READY {
-                return check("cuStreamQuery", code);
+                return result_of("cuStreamQuery", code);
             }
             let waited = begin.elapsed();
             if patience.timeout.is_some_and(|t| waited > patience.limit(t)) {
@@ -107,7 +108,7 @@ impl Stream {
     pub unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()> {
         // SAFETY: passed on.
         let code = unsafe { (driver().cuMemcpyHtoDAsync_v2)(to, from.cast(), bytes, self.0) };
-        check("cuMemcpyHtoDAsync", code)
+        result_of("cuMemcpyHtoDAsync", code)
     }
 
     /// Queues a copy from the device.
@@ -122,7 +123,7 @@ impl Stream {
     pub unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
         // SAFETY: passed on.
         let code = unsafe { (driver().cuMemcpyDtoHAsync_v2)(to.cast(), from, bytes, self.0) };
-        check("cuMemcpyDtoHAsync", code)
+        result_of("cuMemcpyDtoHAsync", code)
     }
 
     /// Queues a kernel with thread blocks of `block` threads on a grid of `grid`.
@@ -158,7 +159,7 @@ impl Stream {
                 std::ptr::null_mut(),
             )
         };
-        check("cuLaunchKernel", code)
+        result_of("cuLaunchKernel", code)
     }
 
     /// Queues a fill with zeros.
@@ -173,7 +174,7 @@ impl Stream {
     pub unsafe fn clear(&self, to: u64, bytes: usize) -> Result<()> {
         // SAFETY: passed on.
         let code = unsafe { (driver().cuMemsetD8Async)(to, 0, bytes, self.0) };
-        check("cuMemsetD8Async", code)
+        result_of("cuMemsetD8Async", code)
     }
 
     /// Gives the queue back.

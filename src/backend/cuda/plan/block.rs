@@ -1,41 +1,41 @@
-//! What a device does for one block, decided before anything is queued: who joins the sums of the
-//! parts, where the results go, how large each buffer is, and which kernels are launched.
+//! The plan of one block on one device, made before anything is queued: which kernels are launched, how large each
+//! buffer is, where the results go, and whether the host or the device joins the sums of the parts.
 
 use super::LaunchPlan;
-use super::tree::Tree;
+use super::joins::JoinSchedule;
 use crate::backend::cuda::driver::modules::Module;
 use crate::backend::cuda::layout::{Deciding, ForceArgs, Joining, Pointer, SUMS};
 use crate::backend::scaling::FARTHEST;
-use crate::process::settings::{Place, Precision};
+use crate::process::settings::{HostOrDevice, Precision};
 
-/// Bytes of partial sums up to which the host joins them, where it may choose: up to this size the longer
-/// download costs less than one more kernel. On an H100 both took the same time at 57 kB.
+/// Up to so many bytes of partial sums are joined on the host, unless a setting decides: the longer download then costs
+/// less than one more kernel. On an H100 both took the same time at 57 kB.
 pub(super) const JOINED_BY_HOST: usize = 48 << 10;
 
-/// Bytes of results up to which the kernels write them to the memory of the host. To write 64 kB took 1 microsecond
-/// on an H100, to copy them 4.5; 256 kB took 5.
+/// Up to so many bytes of results are written by the kernels directly to the host's memory. On an H100 writing 64 kB
+/// took 1 microsecond where copying took 4.5; writing 256 kB took 5.
 const WRITTEN_BY_KERNEL: usize = 256 << 10;
 
-/// Threads and i-particles of a thread block of the kernel that joins, as in the sources.
+/// Threads and i-particles of a thread block of the kernel that joins sums, as in the kernels' sources.
 const JOIN_THREADS: u32 = 256;
 const JOIN_COLUMNS: u32 = 32;
 
-/// Threads of the kernels that look for neighbours, as in the sources.
+/// Threads of a thread block of the kernels that look for neighbours, as in the kernels' sources.
 pub const NEIGHBOUR_THREADS: u32 = 128;
 
-/// What is wanted of a device for some i-particles.
+/// What a device is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// i-particles, at least one.
+    /// Number of i-particles, at least one.
     pub ni: usize,
     /// Precision of the pair loop.
     pub precision: Precision,
-    /// Whether anything moves.
+    /// Whether any particle moves, so that there are jerks.
     pub jerk: bool,
     /// Whether nearest neighbours are wanted.
     pub nearest: bool,
     /// Where sums are joined.
-    pub join: Place,
+    pub join: HostOrDevice,
 }
 
 /// A kernel to launch.
@@ -78,26 +78,26 @@ impl ResultLayout {
     }
 }
 
-/// Where the arrays of a block lie that were sent.
+/// Where the arrays that were sent for a block lie.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sent {
     /// i-particles.
     pub particles: Pointer,
-    /// Places of the pages.
+    /// Places of the pages on the device, in address order.
     pub order: Pointer,
-    /// [`Tree::joins`].
+    /// [`JoinSchedule::joins`].
     pub joins: Pointer,
-    /// [`Tree::first_sum`].
+    /// [`JoinSchedule::first_sum`].
     pub first_sum: Pointer,
-    /// [`Tree::steps`].
+    /// [`JoinSchedule::steps`].
     pub steps: Pointer,
-    /// [`Tree::rounds`].
+    /// [`JoinSchedule::rounds`].
     pub rounds: Pointer,
-    /// The sums of [`Tree::kept`].
+    /// The sums of [`JoinSchedule::kept`].
     pub kept: Pointer,
 }
 
-/// Where the buffers lie that the kernels write.
+/// Where the buffers lie that the kernels write to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Buffers {
     /// [`ResultLayout::bytes`].
@@ -108,7 +108,7 @@ pub struct Buffers {
     pub candidates: Pointer,
 }
 
-/// What a device does for one block.
+/// The plan of one block on one device.
 #[derive(Debug)]
 pub struct BlockPlan {
     wanted: Wanted,
@@ -117,27 +117,29 @@ pub struct BlockPlan {
     pub host_joins: bool,
     /// Whether kernels may write the results to memory of the host.
     pub may_write_to_host: bool,
-    /// How the results lie.
+    /// How the results lie in memory.
     pub results: ResultLayout,
-    /// Sums that the parts leave, rounds of joins on the device, and the sums that they leave.
+    /// Sums that all parts leave.
     sums: u32,
+    /// Rounds in which they are joined.
     rounds: u32,
+    /// Sums that remain after the last round.
     kept: u32,
     /// Bytes of all partial sums.
     every_sum: usize,
 }
 
 impl BlockPlan {
-    /// The plan for a block that is divided in this way, with the tree for its parts.
-    pub fn new(wanted: Wanted, division: &LaunchPlan, tree: &Tree) -> Self {
+    /// The plan for a block with this division, and the join schedule of its parts.
+    pub fn new(wanted: Wanted, division: &LaunchPlan, tree: &JoinSchedule) -> Self {
         let Wanted { ni, nearest, .. } = wanted;
         let every_sum = tree.sums as usize * SUMS * ni * 8;
-        // Whether a thread block reads sums that it has left before.
+        // Whether a thread block reads sums again that it has written.
         let rereads = tree.joins.iter().any(|&n| n > 0);
         let host_joins = match wanted.join {
-            Place::Host => true,
-            Place::Device => false,
-            Place::Auto => every_sum <= JOINED_BY_HOST && !rereads,
+            HostOrDevice::Host => true,
+            HostOrDevice::Device => false,
+            HostOrDevice::Auto => every_sum <= JOINED_BY_HOST && !rereads,
         };
         let sums = match host_joins {
             true => tree.sums as usize,
@@ -165,13 +167,13 @@ impl BlockPlan {
         if self.host_joins { 0 } else { self.every_sum }
     }
 
-    /// Bytes of what the parts know of nearest neighbours: the least and the second squared distance, and
-    /// the leaf of the first.
+    /// Bytes in which each part leaves, for each i-particle, the least and the second squared distance, and the leaf
+    /// that has the least.
     pub fn candidate_bytes(&self) -> usize {
         self.division.parts * self.results.nearest * (8 + 8 + 4)
     }
 
-    /// The kernels, in their order.
+    /// The kernels, in the order of their launches.
     pub fn launches(&self) -> Vec<Launch> {
         let Wanted { ni, precision, .. } = self.wanted;
         let (ni, division) = (ni as u32, &self.division);
@@ -204,9 +206,9 @@ impl BlockPlan {
         launches
     }
 
-    /// The arguments of the kernels, as far as the plan knows them.
+    /// The kernels' arguments that the plan knows; the others are zero.
     pub fn arguments(&self, sent: &Sent, buffers: &Buffers) -> ForceArgs {
-        // A buffer that was not reserved may lie where another one ends.
+        // Null where nobody asks for neighbours: the address of a buffer that was not reserved may be another's.
         let if_nearest = |address: Pointer| if self.wanted.nearest { address } else { 0 };
         let Wanted { ni, precision, .. } = self.wanted;
         let Buffers { results, .. } = *buffers;
@@ -251,7 +253,7 @@ impl BlockPlan {
     }
 }
 
-/// Distances and coordinates up to which no absent particle is taken for a present one.
+/// Up to this distance, and up to these coordinates, an empty slot cannot be taken for a particle.
 fn farthest(precision: Precision) -> f64 {
     match precision {
         Precision::Double => 1e140,
@@ -259,7 +261,7 @@ fn farthest(precision: Precision) -> f64 {
     }
 }
 
-/// Relative error of a coordinate as the pair loop sees it.
+/// Relative error of a coordinate in the pair loop.
 fn coordinate_error(precision: Precision) -> f64 {
     2.0_f64.powi(match precision {
         Precision::Double => -51,
@@ -273,7 +275,7 @@ mod tests {
     use super::*;
     use crate::backend::cuda::plan::chip::Conditions;
 
-    fn plan(wanted: Wanted, pages: u32, split: bool) -> (BlockPlan, Tree) {
+    fn plan(wanted: Wanted, pages: u32, split: bool) -> (BlockPlan, JoinSchedule) {
         let h100 = Conditions {
             multiprocessors: 132,
             capability: (9, 0),
@@ -282,7 +284,7 @@ mod tests {
         };
         let division = LaunchPlan::new(wanted.ni, pages as usize, &h100);
         let numbers: Vec<u32> = (0..pages).collect();
-        let tree = Tree::new(&numbers, division.parts, 0, None);
+        let tree = JoinSchedule::new(&numbers, division.parts, 0, None);
         (BlockPlan::new(wanted, &division, &tree), tree)
     }
 
@@ -291,7 +293,7 @@ mod tests {
         precision: Precision::Mixed,
         jerk: true,
         nearest: false,
-        join: Place::Auto,
+        join: HostOrDevice::Auto,
     };
 
     fn names(plan: &BlockPlan) -> Vec<String> {
@@ -303,7 +305,8 @@ mod tests {
         let sizes = [1, 16, 100, 128, 1000, 65536];
         let shapes = sizes.into_iter().flat_map(|ni| {
             [1, 2, 33, 256].into_iter().flat_map(move |pages| {
-                [Place::Auto, Place::Host, Place::Device].map(|join| (ni, pages, join))
+                [HostOrDevice::Auto, HostOrDevice::Host, HostOrDevice::Device]
+                    .map(|join| (ni, pages, join))
             })
         });
         shapes.flat_map(|(ni, pages, join)| {
@@ -347,9 +350,9 @@ mod tests {
         for (wanted, pages, split) in every_block() {
             let (plan, _) = plan(wanted, pages, split);
             let expected = match wanted.join {
-                Place::Host => true,
-                Place::Device => false,
-                Place::Auto => continue,
+                HostOrDevice::Host => true,
+                HostOrDevice::Device => false,
+                HostOrDevice::Auto => continue,
             };
             assert_eq!(plan.host_joins, expected, "{plan:?}");
         }
@@ -453,7 +456,7 @@ mod tests {
         assert!(!many.may_write_to_host, "{many:?}");
         let read_again = Wanted {
             ni: 1,
-            join: Place::Host,
+            join: HostOrDevice::Host,
             ..FORCES
         };
         let (read_again, _) = plan(read_again, 32, false);

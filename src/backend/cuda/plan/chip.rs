@@ -1,34 +1,33 @@
-//! What a multiprocessor has, and what the kernels ask of it: the numbers from which a plan is made.
+//! The numbers from which a plan is made: what a multiprocessor offers, and what the kernels need.
 //!
-//! The kernels' numbers are counted from their machine code by `kernels/sass.py`
-//! (`benches/results/kernels-sass.md`), those of the multiprocessors stand in the tables of compute
-//! capabilities of NVIDIA's CUDA C++ programming guide.
+//! `kernels/sass.py` counts the kernels' numbers in their machine code (`benches/results/kernels-sass.md`). The
+//! numbers of the multiprocessors are from the tables of compute capabilities in NVIDIA's CUDA C++ programming guide.
 
 use crate::grape::jmemory::PAGE;
 use crate::process::settings::Precision;
 
-/// Slots that a page takes besides its pairs, at most, of each warp: it is brought to shared memory, and the sums
-/// of its leaves go on.
+/// Most issue slots of a warp for a page besides its pairs: loading the page into shared memory, and storing and
+/// joining the sums of its leaves.
 pub const PAGE_SLOTS: f64 = 600.0;
 
-/// Double-precision instructions of the prediction of a particle, counted from its PTX, and the bytes
-/// that it moves, at most.
+/// Double-precision instructions for predicting one particle, counted in the PTX, and most bytes moved for it.
 const PREDICTION: (f64, f64) = (100.0, 256.0);
 
-/// The same of one distance of a neighbour list.
+/// The same for one distance of a neighbour list.
 const DISTANCE: (f64, f64) = (9.0, 24.0);
 
-/// Bytes that a multiprocessor is given in a clock from the second-level cache.
+/// Bytes that a multiprocessor reads from the second-level cache in a clock.
 const CACHE_BYTES: f64 = 32.0;
 
-/// Share of its issue slots, or of the pipe that limits a kernel, that a full multiprocessor uses: 0.76 in mixed, 0.74 in
-/// single and 0.70 in double precision on an H100 (16384 i-particles, 65536 j-particles; `benches/results/gpu-h100`).
+/// Fraction of its issue slots (or of the narrowest pipe) that a multiprocessor with enough warps uses. Measured on an
+/// H100 with 16384 i-particles and 65536 j-particles: 0.76 in mixed, 0.74 in single and 0.70 in double precision
+/// (`benches/results/gpu-h100`).
 const FILLED: f64 = 0.75;
 
-/// Lanes of a multiprocessor whose pipes are all as wide as the newest ones' are.
+/// Lanes of the widest multiprocessors.
 const LANES: f64 = 128.0;
 
-/// What a plan is for.
+/// The device and the arithmetic that a plan is made for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conditions {
     /// Multiprocessors.
@@ -41,18 +40,23 @@ pub struct Conditions {
     pub split: bool,
 }
 
-/// What a multiprocessor has: lanes of issue, of single and of double precision; bytes of shared memory, and
-/// how many of a thread block's the system takes for itself; most threads.
+/// What a multiprocessor has.
 struct Chip {
+    /// Threads for which an instruction is issued in a clock.
     issue: f64,
+    /// Lanes of single precision.
     single: f64,
+    /// Lanes of double precision.
     double: f64,
+    /// Bytes of shared memory.
     shared: usize,
+    /// Bytes of them that the system takes for itself with each thread block.
     reserved: usize,
+    /// Most threads.
     threads: usize,
 }
 
-/// The multiprocessor of a compute capability; later ones are taken for the last that is known.
+/// The multiprocessor of a compute capability. Unknown, later ones are taken to be like the last one known.
 fn chip(capability: (i32, i32)) -> Chip {
     let (issue, single, double, kib, threads) = match capability {
         (6, 0) => (64.0, 64.0, 32.0, 64, 2048),
@@ -77,19 +81,19 @@ fn chip(capability: (i32, i32)) -> Chip {
     }
 }
 
-/// What a force kernel (with jerk, without nearest neighbour) asks for; three numbers are for one, two and four
+/// What a force kernel needs, with jerk and without nearest neighbour. Three numbers are for one, two and four
 /// i-particles a thread.
 struct Need {
     /// Issue slots a pair.
     slots: [f64; 3],
-    /// Instructions of a pair in the pipes of its precision.
+    /// Instructions a pair in the pipes of the kernel's precision.
     arithmetic: f64,
-    /// Instructions a pair in the pipe of double precision that join the leaves and pages.
+    /// Double-precision instructions a pair, which join the sums of leaves and pages.
     doubles: [f64; 3],
-    /// Share of its issue slots that a multiprocessor fills with one thread block, where the pipes of the
-    /// kernel's precision are as wide as they come, and where they are narrower.
+    /// Fraction of the issue slots that one thread block alone fills: first on multiprocessors with the widest
+    /// pipes of the kernel's precision, then on those with narrower ones.
     alone: [[f64; 3]; 2],
-    /// Thread blocks that find registers on a multiprocessor, at least.
+    /// Thread blocks for which a multiprocessor has enough registers, at least.
     blocks: [usize; 3],
     /// Bytes of shared memory of a thread block.
     shared: usize,
@@ -128,7 +132,7 @@ fn need(precision: Precision) -> Need {
 }
 
 impl Conditions {
-    /// Clocks of a pair in a warp, if nothing but the widths of issue and pipes limits it.
+    /// Clocks of a pair in a warp where only the widths of issue and pipes limit the speed.
     pub fn slots(&self, tile: usize) -> f64 {
         let (chip, need) = (chip(self.capability), need(self.precision));
         let pipe = match self.precision {
@@ -139,13 +143,13 @@ impl Conditions {
         issue.max(need.arithmetic * LANES / pipe) / FILLED
     }
 
-    /// Clocks of a pair in which the pipe of double precision joins sums.
+    /// Clocks a pair in which the pipe of double precision joins sums.
     pub fn joins(&self, tile: usize) -> f64 {
         need(self.precision).doubles[tile.ilog2() as usize] * LANES / chip(self.capability).double
     }
 
-    /// Clocks of a pair in a warp that has its scheduler for itself and waits for its own results, the less
-    /// the more pairs it has in hand.
+    /// Clocks of a pair in a warp that is alone on its scheduler and waits for its own results. More independent pairs
+    /// a thread hide more of the wait.
     pub fn alone(&self, tile: usize) -> f64 {
         let (chip, need) = (chip(self.capability), need(self.precision));
         let is_narrow = match self.precision {
@@ -157,27 +161,28 @@ impl Conditions {
         waiting.max(self.slots(tile)) + self.joins(tile)
     }
 
-    /// Bytes that the driver keeps on a device for the stacks of all threads that it can run at a time.
+    /// Bytes that the driver keeps on the device for stacks: as many as it can run threads at a time.
     pub fn stacks(&self) -> usize {
         STACK * chip(self.capability).threads * self.multiprocessors
     }
 
-    /// Clocks of an issue slot.
+    /// Clocks that an issue slot takes.
     pub fn issue(&self) -> f64 {
         LANES / chip(self.capability).issue
     }
 
-    /// Clocks in which some pages are predicted.
+    /// Clocks that predicting some pages takes.
     pub fn prediction_clocks(&self, pages: usize) -> f64 {
         self.double_clocks(pages.div_ceil(self.multiprocessors), PREDICTION)
     }
 
-    /// Clocks in which the distances of `ni` i-particles, each of one thread block, are looked through.
+    /// Clocks for the distances of `ni` i-particles to all particles of the pages, one thread block for each i-particle.
     pub fn list_clocks(&self, ni: usize, pages: usize) -> f64 {
         self.double_clocks(ni.div_ceil(self.multiprocessors) * pages, DISTANCE)
     }
 
-    /// Clocks of a multiprocessor that does something in double precision with each slot of some pages.
+    /// Clocks in which one multiprocessor applies double-precision `instructions` to every slot of some pages, and moves
+    /// `bytes` for it.
     fn double_clocks(&self, pages: usize, (instructions, bytes): (f64, f64)) -> f64 {
         let each = (instructions / chip(self.capability).double).max(bytes / CACHE_BYTES);
         (pages * PAGE) as f64 * each
@@ -197,7 +202,7 @@ impl Conditions {
 mod tests {
     use super::*;
 
-    /// The columns of a row of the table of a kernel, in the chapter on an architecture.
+    /// The cells of a kernel's row in the tables of an architecture; the first row that `fits`.
     fn row(architecture: &str, kernel: &str, fits: impl Fn(&[&str]) -> bool) -> Vec<f64> {
         let text = include_str!("../../../../benches/results/kernels-sass.md");
         let heading = format!("## {architecture}\n");
@@ -243,7 +248,7 @@ mod tests {
         }
     }
 
-    /// The system's kilobyte decides on Ampere's and Ada's small ones.
+    /// On the small chips of Ampere and Ada the kilobyte that the system reserves makes the difference.
     #[test]
     fn thread_blocks_that_are_resident() {
         let resident = |capability, precision| {

@@ -1,10 +1,10 @@
-//! Short launches for devices with a display, whose drivers end a kernel after two seconds or a few more.
+//! Keeps launches short on devices with a display: their drivers end a kernel that runs for a few seconds.
 
-/// Longest launch that is planned there, seconds. It is so short because plans are computed, not measured.
+/// Longest launch that is planned there, seconds. It is far below the drivers' limit because plans are predictions.
 pub const LONGEST: f64 = 0.3;
 
-/// The greatest number, found by halving `most`, whose planned `seconds` are within [`LONGEST`]; `least` if none is: fewer
-/// would take as long.
+/// Halves `most` until its planned `seconds` are within [`LONGEST`]. Never less than `least`, below which a launch would
+/// not become shorter.
 pub fn most(most: usize, least: usize, mut seconds: impl FnMut(usize) -> f64) -> usize {
     let mut number = most;
     while number > least && seconds(number) > LONGEST {

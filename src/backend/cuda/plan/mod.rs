@@ -1,21 +1,22 @@
 //! How a block is laid over a device: thread blocks, the i-particles of a thread, and the parts
 //! into which the j-particles are divided where the i-particles alone do not fill the device.
 //!
-//! Of all layouts that the kernels know the one is taken that should be done first, by the counted
-//! instructions of the kernels ([`crate::backend::cuda::plan::chip`]), and by times that an H100 took (`benches/results/gpu-h100`).
+//! For every layout that the kernels know the time is predicted, from the counted instructions of the kernels
+//! ([`crate::backend::cuda::plan::chip`]) and from times measured on an H100 (`benches/results/gpu-h100`). The
+//! fastest layout is taken.
 //!
-//! A page is never divided between thread blocks. A leaf is one thread's, and 16 x 8 threads take the
-//! eight leaves of a page at once already; with more than 16 i-particles more thread blocks of 16 x 8 fill
-//! the device as well as parts of pages would. At 16384 j and 128 i-particles, on 132
-//! multiprocessors: 8 x 32 blocks of 16 x 8 threads, 64 pairs a thread, where 1 x 32 blocks of
-//! 128 x 1 have 512 pairs a thread; the pages come from the second-level cache eight times, 24 kB each.
+//! Thread blocks take whole pages. One thread sums one leaf, so 16 x 8 threads already share the eight leaves
+//! of a page, and with more than 16 i-particles further thread blocks of 16 x 8 fill the device as well as parts
+//! of pages would. Example: 16384 j-particles, 128 i-particles and 132 multiprocessors give 8 x 32 blocks of
+//! 16 x 8 threads with 64 pairs a thread; 1 x 32 blocks of 128 x 1 threads would have 512 pairs a thread. The
+//! price is that each page, 24 kB, is read from the second-level cache eight times.
 
 use std::fmt;
 
 pub mod block;
 pub mod chip;
+pub mod joins;
 pub mod limit;
-pub mod tree;
 
 use self::block::JOINED_BY_HOST;
 use self::chip::{Conditions, PAGE_SLOTS};
@@ -28,20 +29,22 @@ pub const THREADS: usize = 128;
 const LEAVES: usize = 8;
 const LEAF: usize = 64;
 
-/// Fewest i-particles that lie side by side in a thread block: the rest of its threads are rows.
+/// Fewest columns of a thread block, each with its own i-particles. The rest of its threads form rows, which share
+/// the leaves of a page.
 pub const LEAST_COLUMNS: usize = 16;
 
-/// Most thread blocks a multiprocessor that are tried, and most parts where the i-particles fill the device.
+/// Most thread blocks a multiprocessor, and most parts of the j-particles, among which the best is looked for.
 const MOST: usize = 8;
 
-/// Clocks until a page that nobody hides behind other work has come to the multiprocessor.
+/// Clocks from the request of a page until it is in the multiprocessor, where no other work fills the wait.
 const FETCH: f64 = 800.0;
 
-/// Clocks of the kernel that joins: of its launch behind another kernel, and of a round of joins in shared memory.
+/// Clocks of the kernel that joins sums: for its launch behind another kernel, and for each round of joins in shared
+/// memory.
 const JOIN: f64 = 6000.0;
 const ROUND: f64 = 150.0;
 
-/// Bytes of sums that the host fetches and joins in a clock.
+/// Bytes of sums that the host fetches and joins in one clock of the device.
 const HOST_BYTES: f64 = 8.0;
 
 /// Bytes of sums that a multiprocessor moves in a clock.
@@ -60,26 +63,27 @@ pub struct LaunchPlan {
     pub blocks: usize,
     /// Thread blocks along the j-particles.
     pub parts: usize,
-    /// Clocks that the kernel should take, by the counts.
+    /// Predicted clocks of the device.
     pub clocks: f64,
-    /// Those of them in which the sums of the parts are joined.
+    /// The clocks among them that joining the sums of the parts takes.
     pub join: f64,
-    /// What takes most of them.
+    /// What takes most of the clocks.
     pub limit: Limit,
 }
 
-/// What a planned launch spends its time with: the first assumption to doubt where it takes another.
+/// What a planned launch spends most of its time on. Where a measured time differs from the plan, this is the first
+/// assumption to doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Instructions: the pairs fill the pipes.
+    /// The instructions of the pairs fill the pipes.
     Pairs,
-    /// Too few warps: each waits for its own results.
+    /// There are too few warps, so that each waits for its own results.
     Waits,
-    /// Double precision: the leaves' sums are joined.
+    /// The pipe of double precision, which joins the sums of the leaves.
     Doubles,
-    /// Pages that come to the multiprocessor.
+    /// Waiting for pages.
     Pages,
-    /// Joining what the parts have left.
+    /// Joining the sums of the parts.
     Joins,
 }
 
@@ -110,7 +114,7 @@ impl LaunchPlan {
             let to_fill = (1..=MOST).map(|each| each * conditions.multiprocessors / blocks);
             for parts in to_fill.chain(1..=MOST) {
                 let parts = parts.clamp(1, if conditions.split { pages } else { 1 });
-                // As few as leave the longest part as long.
+                // The fewest parts whose longest has as many pages.
                 let parts = pages.div_ceil(pages.div_ceil(parts));
                 let mut plan = Self {
                     tile,
@@ -132,14 +136,15 @@ impl LaunchPlan {
     }
 
     fn count_clocks(&mut self, ni: usize, pages: usize, conditions: &Conditions) {
-        // Thread blocks of the multiprocessor that has most, and how many of them run at a time.
+        // Thread blocks of the busiest multiprocessor, and how many of them run at a time.
         let each = (self.blocks * self.parts).div_ceil(conditions.multiprocessors);
         let together = each.min(conditions.resident(self.tile));
         let turns = each.div_ceil(together) as f64;
         let longest = pages.div_ceil(self.parts) as f64;
         let pairs = (LEAVES / self.rows * LEAF * self.tile) as f64;
         let page = PAGE_SLOTS * conditions.issue();
-        // Some run at a time: their slots and their joins add up, unless each waits for itself longer.
+        // Clocks a page of thread blocks that run together: their issue slots add up, and so do their joins. It is
+        // not less than what one of them takes alone.
         let clocks = |together: usize| {
             let all = together as f64;
             let alone = pairs * conditions.alone(self.tile) + page;
@@ -155,7 +160,7 @@ impl LaunchPlan {
         let fetch = turns * FETCH;
         let force = longest * (full + clocks(each % together) + fetch);
         let sums = self.parts * ni * SUMS * 8;
-        // A part of several pages reads what it has written, so that the host cannot be given it at once.
+        // A part of several pages reads sums that it has written, so its sums stay on the device.
         self.join = if longest == 1.0 && sums <= JOINED_BY_HOST {
             match self.parts {
                 1 => 0.0,
@@ -182,8 +187,8 @@ impl LaunchPlan {
         };
     }
 
-    /// The share of the issue slots of the device that pairs of the fullest tile would need: what the
-    /// division leaves of them, by the counts.
+    /// The fraction of the best possible speed: the clocks that these pairs would take if they filled the device in
+    /// tiles of four i-particles, over the clocks of this plan.
     pub fn efficiency(&self, ni: usize, pages: usize, conditions: &Conditions) -> f64 {
         let pairs = (ni * pages * LEAVES * LEAF) as f64;
         let least = pairs / (THREADS * conditions.multiprocessors) as f64 * conditions.slots(4);
@@ -263,7 +268,7 @@ mod tests {
         }
     }
 
-    /// No size falls between two layouts: where there is work for all, hardly a slot is lost.
+    /// Where there is work for all multiprocessors, no size loses much speed by an unsuitable layout.
     #[test]
     fn large_blocks_lose_little_to_the_division() {
         for conditions in all_conditions() {

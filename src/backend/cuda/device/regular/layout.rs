@@ -1,8 +1,8 @@
 //! What goes to the device and comes back: the twin of `kernels/regular_layout.cuh`, which explains the fields.
 
-use crate::backend::cuda::layout::{Plain, Pointer, plain};
+use crate::backend::cuda::layout::{Pod, Pointer, pod};
 
-plain! {
+pod! {
     /// `PAGE` consecutive addresses of the sources.
     RegularPage: 32 {
         mass_unit: f64,
@@ -12,7 +12,7 @@ plain! {
         unused: u32,
     }
 }
-plain! {
+pod! {
     /// A particle on which the force is wanted.
     RegularTarget: 96 {
         x: [f64; 3],
@@ -25,7 +25,7 @@ plain! {
         closest2: f64,
     }
 }
-plain! {
+pod! {
     /// Arguments of all kernels of the regular force.
     RegularArgs: 144 {
         info: Pointer,

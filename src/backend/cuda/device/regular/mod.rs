@@ -27,12 +27,12 @@ const DECIDE_THREADS: u32 = 128;
 const JOIN_COLUMNS: u32 = 8;
 const JOIN_LANES: u32 = 32;
 
-/// Bytes of words, sums and lists of the targets that are computed together, at most.
+/// Most bytes for the words, sums and lists of the targets of one batch.
 const BATCH: usize = 256 << 20;
 
 /// What is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sum {
+pub enum Summed {
     /// The regular force.
     Force,
     /// The potential alone.
@@ -43,7 +43,7 @@ pub enum Sum {
 #[derive(Clone, Copy)]
 pub struct Question {
     /// What is summed.
-    pub sum: Sum,
+    pub sum: Summed,
     /// Who is a neighbour.
     pub criterion: Criterion,
     /// Longer lists are counted and cut.
@@ -56,7 +56,7 @@ struct Batch {
     ni: usize,
     pages: usize,
     shape: Shape,
-    /// Labels that the lists have at most.
+    /// Most labels in the lists.
     most_listed: usize,
     /// Labels that are fetched together with the sums: as many as the batch before had.
     foreseen: usize,
@@ -65,8 +65,8 @@ struct Batch {
 impl Batch {
     fn new(question: Question, ni: usize, pages: usize, shape: Shape, listed: usize) -> Self {
         let most_listed = match question.sum {
-            Sum::Force => ni * question.longest,
-            Sum::Potential => 0,
+            Summed::Force => ni * question.longest,
+            Summed::Potential => 0,
         };
         Self {
             question,
@@ -88,11 +88,11 @@ impl Batch {
         (self.sum_bytes() + self.ni * 4).next_multiple_of(16)
     }
 
-    /// The kernels, in their order.
+    /// The kernels, in the order of their launches.
     fn launches(&self, precision: Precision) -> Vec<Launch> {
         let (loops, decide) = match self.question.sum {
-            Sum::Force => ("regular", "decide_neighbours"),
-            Sum::Potential => ("potential", "add_close"),
+            Summed::Force => ("regular", "decide_neighbours"),
+            Summed::Potential => ("potential", "add_close"),
         };
         let (ni, shape) = (self.ni as u32, self.shape);
         let mut launches = vec![Launch {
@@ -142,12 +142,12 @@ impl RegularQueue {
         }
     }
 
-    /// Takes over sources. The work may go on after the return.
+    /// Sends sources to the device. The copy may still be under way on return.
     ///
     /// # Errors
     ///
     /// Those of the driver; the queue is of no use then.
-    pub fn load(&mut self, sum: Sum, sources: &Sources) -> Result<()> {
+    pub fn load(&mut self, sum: Summed, sources: &Sources) -> Result<()> {
         let Self {
             queue,
             forces,
@@ -155,8 +155,8 @@ impl RegularQueue {
             ..
         } = self;
         let store = match sum {
-            Sum::Force => forces,
-            Sum::Potential => potentials,
+            Summed::Force => forces,
+            Summed::Potential => potentials,
         };
         let current = queue.lease.enter()?;
         queue.settle(&current)?;
@@ -250,14 +250,14 @@ impl RegularQueue {
         self.fetch(current, &batch, args.list, results)
     }
 
-    fn store(&self, sum: Sum) -> &DeviceSources {
+    fn store(&self, sum: Summed) -> &DeviceSources {
         match sum {
-            Sum::Force => &self.forces,
-            Sum::Potential => &self.potentials,
+            Summed::Force => &self.forces,
+            Summed::Potential => &self.potentials,
         }
     }
 
-    /// Makes sure of the buffers and queues what is sent; returns the kernels' arguments.
+    /// Reserves the buffers and queues the upload; returns the kernels' arguments.
     fn send(
         &mut self,
         current: &Current<'_>,
@@ -373,7 +373,7 @@ impl RegularQueue {
             queue.wait(current)?;
         }
         queue.busy = false;
-        if batch.question.sum == Sum::Force {
+        if batch.question.sum == Summed::Force {
             self.listed = total;
         }
         // SAFETY: as above.
@@ -423,7 +423,7 @@ impl Drop for RegularQueue {
         let Ok(current) = self.queue.lease.enter() else {
             return;
         };
-        // As in the queue's own.
+        // What is queued still uses the buffers.
         let _ = self.queue.wait(&current);
         self.forces.free(&current);
         self.potentials.free(&current);

@@ -1,4 +1,4 @@
-//! How a batch of targets is divided over thread blocks: each has one page of sources.
+//! How a batch of targets is divided over thread blocks, each of which takes one page of sources.
 
 use crate::backend::cuda::plan::chip::Conditions;
 use crate::grape::jmemory::PAGE;
@@ -6,10 +6,10 @@ use crate::grape::jmemory::PAGE;
 /// Threads of a thread block.
 const THREADS: usize = 128;
 
-/// Issue slots of a pair beside those of the force kernels (`kernels/sass.py`).
+/// Issue slots of a pair, relative to those of the force kernels (`kernels/sass.py`).
 const MORE_SLOTS: f64 = 1.2;
 
-/// Share of the issue slots that a thread block fills when it has a multiprocessor for itself.
+/// Fraction of the issue slots that a thread block fills when it is alone on a multiprocessor.
 const ALONE: f64 = 0.8;
 
 /// The shape of a thread block.
@@ -24,7 +24,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The one that takes the least time for so many targets and pages.
+    /// The fastest shape for so many targets and pages.
     pub fn new(ni: usize, pages: usize, conditions: &Conditions) -> Self {
         let shapes = [(4, THREADS), (1, THREADS), (1, 64), (1, 32)].map(|(tile, columns)| Self {
             tile,

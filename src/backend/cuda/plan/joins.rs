@@ -1,39 +1,39 @@
-//! The schedule of joins for one device: which sums are added to which, and where.
+//! The join schedule of one device: which sums are added to which, and in what order.
 //!
 //! The pages of a device are divided into parts, one for each row of thread blocks. A thread block joins the sums of
-//! its pages as far as the tree allows. What is left is joined in rounds, by the device or by the host; and what then
-//! is left is joined with the sums of the other devices. All joins are those of [`Joiner`], so the order does not
-//! depend on the division.
+//! its pages as far as the tree of sums allows. The sums that the parts leave are joined in rounds, by the device or
+//! by the host. The sums that then remain are joined with those of the other devices. All joins are those of
+//! [`Joiner`], so the results do not depend on the division.
 
 use std::cell::RefCell;
 
 use crate::backend::cuda::layout::SUMS;
 use crate::grape::sum_tree::{Joiner, Partial, Steps, share};
 
-/// The schedule of joins for one division of a device's pages.
+/// The join schedule of one division of a device's pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tree {
-    /// For each page: how many earlier sums its thread block joins with that of the page.
+pub struct JoinSchedule {
+    /// For each page: with how many earlier sums its thread block joins the sum of the page.
     pub joins: Vec<u8>,
     /// For each part: the number of the first of its sums.
     pub first_sum: Vec<u32>,
     /// Number of sums of all parts.
     pub sums: u32,
-    /// Joins of the sums that the parts leave: the second is added to the first.
+    /// Joins of the sums that the parts leave, as pairs of numbers: the second sum is added to the first.
     pub steps: Vec<[u32; 2]>,
-    /// Where each round of independent steps ends.
+    /// The end of each round of steps, which do not depend on one another.
     pub rounds: Vec<u32>,
-    /// The sums that remain: the first page of each, and its number.
+    /// The sums that remain: the first page of each, and the number of the sum.
     pub kept: Vec<(u32, u32)>,
 }
 
-impl Tree {
-    /// The tree over the pages with these numbers (ascending), in `parts` parts.
+impl JoinSchedule {
+    /// The schedule for the pages with these numbers (ascending) in `parts` parts.
     ///
     /// `first` is the page at which the device's run begins, 0 if there is none before; `next` is the
     /// page at which the following run begins, if there is one.
     ///
-    /// A subtree is complete once a page behind it is seen; `None` stands for one behind all pages.
+    /// The sums of a subtree are joined once a later page is seen. Without a `next` run all are.
     pub fn new(numbers: &[u32], parts: usize, first: u32, next: Option<u32>) -> Self {
         let mut tree = Self {
             joins: Vec::with_capacity(numbers.len()),
@@ -90,7 +90,7 @@ impl Tree {
         tree
     }
 
-    /// Adds a part; returns the sums that it leaves, with the first page of each.
+    /// Adds a part. Returns the sums that it leaves: the first page of each, and the number of the sum.
     fn add_part(&mut self, numbers: &[u32], begin: u32, after: u32) -> Vec<(u32, u32)> {
         let first_sum = self.sums;
         self.first_sum.push(first_sum);
@@ -116,7 +116,8 @@ impl Tree {
     }
 }
 
-/// A sum by its number: to join it is to write down the two numbers and the round in which that can be done.
+/// Stands for a sum with this number. Joining two of them writes their numbers to the log, with the round in which the
+/// join can be done.
 #[derive(Clone, Copy)]
 struct Sum<'a> {
     sum: u32,
@@ -136,8 +137,8 @@ impl Partial for Sum<'_> {
 mod tests {
     use super::*;
 
-    /// What the thread blocks leave of the pages' values.
-    fn sums_of_parts(tree: &Tree, values: &[[f64; 1]], parts: usize) -> Vec<[f64; 1]> {
+    /// The sums that the thread blocks leave, computed from a value for each page.
+    fn sums_of_parts(tree: &JoinSchedule, values: &[[f64; 1]], parts: usize) -> Vec<[f64; 1]> {
         let mut sums = vec![[f64::NAN]; tree.sums as usize];
         for part in 0..parts {
             let mut depth = tree.first_sum[part] as usize;
@@ -155,7 +156,7 @@ mod tests {
     }
 
     /// Does what the kernels do with a tree.
-    fn run(tree: &Tree, values: &[[f64; 1]], parts: usize) -> Vec<(u32, [f64; 1])> {
+    fn run(tree: &JoinSchedule, values: &[[f64; 1]], parts: usize) -> Vec<(u32, [f64; 1])> {
         let mut sums = sums_of_parts(tree, values, parts);
         let mut begin = 0;
         for &end in &tree.rounds {
@@ -202,7 +203,7 @@ mod tests {
                         let first = if run_of.start == 0 { 0 } else { mine[0] };
                         let next = numbers.get(run_of.end).copied();
                         let parts = parts.min(mine.len());
-                        let tree = Tree::new(mine, parts, first, next);
+                        let tree = JoinSchedule::new(mine, parts, first, next);
                         assert!(tree.kept.len() <= 44);
                         if devices == 1 {
                             assert_eq!(tree.kept.len(), 1);
@@ -225,7 +226,7 @@ mod tests {
         let values: Vec<_> = numbers.iter().map(value).collect();
         let ni = 3;
         for (parts, next) in [(1, None), (7, None), (72, None), (30, Some(90))] {
-            let tree = Tree::new(&numbers, parts, 0, next);
+            let tree = JoinSchedule::new(&numbers, parts, 0, next);
             let mut sums = Vec::new();
             for [sum] in sums_of_parts(&tree, &values, parts) {
                 // By powers of two, so that each has the same bits but for the exponent.
@@ -244,12 +245,12 @@ mod tests {
     #[test]
     fn a_small_block_takes_few_rounds() {
         let numbers: Vec<u32> = (0..256).collect();
-        let tree = Tree::new(&numbers, 256, 0, None);
+        let tree = JoinSchedule::new(&numbers, 256, 0, None);
         assert_eq!(
             (tree.sums, tree.steps.len(), tree.rounds.len()),
             (256, 255, 8)
         );
-        let tree = Tree::new(&numbers, 1, 0, None);
+        let tree = JoinSchedule::new(&numbers, 1, 0, None);
         assert!(tree.sums <= 9 && tree.steps.is_empty(), "{tree:?}");
         assert_eq!(
             tree.joins.iter().map(|&n| usize::from(n)).sum::<usize>(),

@@ -1,19 +1,19 @@
-//! The j-particles of a block as the devices hold them: in which units, and which device has which.
+//! How the j-particles of a block are distributed over the devices, and in which units.
 
 use crate::backend::ForceRequest;
 use crate::backend::cuda::device::Job;
-use crate::backend::cuda::device::units::DeviceUnits;
+use crate::backend::cuda::device::scaling::DeviceScaling;
 use crate::grape::jmemory::JMemory;
 use crate::grape::particle::IParticle;
 use crate::grape::sum_tree::share;
-use crate::process::settings::{Place, Precision, Settings};
+use crate::process::settings::{HostOrDevice, Precision, Settings};
 
-/// The j-particles of a block as the devices hold them.
-pub struct Field {
-    predictor: Place,
-    join: Place,
+/// The distribution of the j-particles.
+pub struct Distribution {
+    predictor: HostOrDevice,
+    join: HostOrDevice,
     /// Units of the devices.
-    pub scale: DeviceUnits,
+    pub scale: DeviceScaling,
     /// Positions of all pages, in address order.
     pub pages: Vec<usize>,
     /// How many of them, counted from the first, have addresses below the block's `nj`.
@@ -22,13 +22,13 @@ pub struct Field {
     moving: bool,
 }
 
-impl Field {
-    /// A field without particles.
+impl Distribution {
+    /// Without particles.
     pub fn new(settings: &Settings) -> Self {
         Self {
             predictor: settings.predictor,
             join: settings.join,
-            scale: DeviceUnits::default(),
+            scale: DeviceScaling::default(),
             pages: Vec::new(),
             below: 0,
             moving: false,

@@ -7,7 +7,7 @@ use crate::backend::scaling::{self, LENGTHS, Units, VELOCITIES, outside};
 use crate::grape::jmemory::{JMemory, PAGE};
 
 /// The units, and the numbers for which they were chosen.
-pub struct DeviceUnits {
+pub struct DeviceScaling {
     /// The units.
     pub units: Units,
     /// Whether single precision has the range that the particles need.
@@ -18,7 +18,7 @@ pub struct DeviceUnits {
     accepted: [f64; 2],
 }
 
-impl Default for DeviceUnits {
+impl Default for DeviceScaling {
     fn default() -> Self {
         Self {
             units: Units::PLAIN,
@@ -29,7 +29,7 @@ impl Default for DeviceUnits {
     }
 }
 
-impl DeviceUnits {
+impl DeviceScaling {
     /// Takes the changed particles into account, and chooses new units if they need them.
     pub fn update(&mut self, memory: &JMemory, ti: f64) {
         let mut any = false;
@@ -102,7 +102,7 @@ mod tests {
             };
             memory.write(a, &p).unwrap();
         };
-        let mut scale = DeviceUnits::default();
+        let mut scale = DeviceScaling::default();
         write(&mut memory, 0, 1.0);
         scale.update(&memory, 0.0);
         assert_eq!(scale.units, Units::PLAIN);
