@@ -48,7 +48,7 @@ impl<'g> Integrator<'g> {
         time: f64,
         bodies: Vec<Body>,
     ) -> Result<Self, Error> {
-        settings.check()?;
+        settings.validate()?;
         let states = vec![particle::initial_state(&settings, time)?; bodies.len()];
         let mut new = Self::load(grape, settings, time, bodies, states)?;
         new.first_steps()?;
@@ -70,7 +70,7 @@ impl<'g> Integrator<'g> {
         states: Vec<State>,
         counts: Counts,
     ) -> Result<Self, Error> {
-        settings.check()?;
+        settings.validate()?;
         for (body, state) in bodies.iter().zip(&states) {
             particle::check_state(&settings, time, body, state)?;
         }

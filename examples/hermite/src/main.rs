@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let files = &options.run.files;
-    files.check()?;
+    files.validate()?;
     let grape = Grape::linked_or(options.run.library.as_deref())?;
     let mut run = begin(options, &grape)?;
     let t_end = options.run.t_end();

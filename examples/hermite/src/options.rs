@@ -6,7 +6,7 @@ use clap::Parser;
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
 use kirin_kit::command::{Files, Start};
-use kirin_kit::comparison::Comparison;
+use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
 use kirin_kit::number::number;
 
@@ -56,7 +56,7 @@ pub struct Options {
     pub run: RunOptions,
     /// Whether to make a report.
     #[command(flatten)]
-    pub comparison: Comparison,
+    pub comparison: ReportOptions,
     /// Measure for a report, by requests on stdin
     #[arg(long, hide = true, requires = "report")]
     pub worker: bool,

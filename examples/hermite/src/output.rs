@@ -3,7 +3,7 @@
 use kirin_kit::number::fraction;
 use kirin_kit::plot::{Data, Figure, Panel};
 use kirin_kit::report::{Table, grouped};
-use kirin_kit::summary::{Forces, Summary};
+use kirin_kit::summary::{ForceFacts, Summary};
 use serde_json::{Value, json};
 
 use crate::counts::Counts;
@@ -43,7 +43,7 @@ pub fn figures(settings: &Settings, counts: &Counts) -> Value {
 pub struct Report<'a, 'g> {
     summary: &'a Summary,
     integrator: &'a Integrator<'g>,
-    forces: Forces,
+    forces: ForceFacts,
 }
 
 impl<'a, 'g> Report<'a, 'g> {
@@ -52,7 +52,7 @@ impl<'a, 'g> Report<'a, 'g> {
         Self {
             summary,
             integrator,
-            forces: Forces {
+            forces: ForceFacts {
                 library: library.to_owned(),
                 backend: integrator.backend(),
                 precision: integrator.precision(),

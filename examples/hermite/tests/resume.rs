@@ -12,14 +12,14 @@ use hermite::integrator::Integrator;
 use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::command::Ended;
-use kirin_kit::run::{Log, Plan, Run};
+use kirin_kit::run::{Log, Run, RunOutputs};
 use kirin_kit::trial::Folder;
 use kirin_kit::{Snapshot, models};
 
-fn plan() -> Plan {
-    Plan {
+fn plan() -> RunOutputs {
+    RunOutputs {
         records: Some(1.0 / 32.0),
-        ..Plan::default()
+        ..RunOutputs::default()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::interrupt;
 use crate::models::{Components, DEFAULT_W0, MassFunction, Model, W0_RANGE, king};
 use crate::number::{bodies, count, number};
 use crate::plot::{self, Figure};
-use crate::run::{Checkpoints, Frames, Interval, Log, Plan, Snapshots, simulated};
+use crate::run::{Checkpoints, Frames, Interval, Log, RunOutputs, Snapshots, simulated};
 
 /// Default number of bodies.
 pub const DEFAULT_N: u64 = 1024;
@@ -128,7 +128,7 @@ impl Files {
     /// # Errors
     ///
     /// A figure of an unknown kind, or no folder for a file; in words.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn validate(&self) -> Result<(), String> {
         if let Some(path) = &self.plot {
             plot::check_path(path)?;
         }
@@ -150,9 +150,9 @@ impl Files {
     }
 
     /// What a run of this length writes and notes on its way.
-    pub fn plan(&self, length: f64) -> Plan {
+    pub fn plan(&self, length: f64) -> RunOutputs {
         let output = || self.output.clone().unwrap_or_default();
-        Plan {
+        RunOutputs {
             records: self.interval(length),
             csv: self.csv.clone(),
             snapshots: self.snapshot_every.map(|every| Snapshots {

@@ -17,18 +17,18 @@ pub const DEFAULT_MINUTES: f64 = 3.0;
 
 /// A report that a program can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Source {
+pub enum Publication {
     /// The figures of the thesis that kirin comes from, beside those of this machine
     Thesis,
 }
 
 /// The options of reports.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Comparison {
+pub struct ReportOptions {
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME")]
     #[arg(conflicts_with_all = ["n", "model", "input", "every", "csv", "snapshot_every", "checkpoint_every"])]
-    pub report: Option<Source>,
+    pub report: Option<Publication>,
     /// Largest number of particles in the report [default: that of the thesis]
     #[arg(long, value_name = "N", requires = "report", value_parser = bodies)]
     pub largest: Option<u64>,
@@ -37,7 +37,7 @@ pub struct Comparison {
     pub minutes: Option<f64>,
 }
 
-impl Comparison {
+impl ReportOptions {
     /// Whether the report is to have a row for so many particles.
     pub fn wants(&self, n: usize) -> bool {
         self.largest.is_none_or(|largest| n as u64 <= largest)
@@ -152,7 +152,7 @@ impl Circumstances {
         row("forces", &self.forces());
         row("program version", self.version);
         if let Some(company) = self.watch.company() {
-            row("company", &company.to_string());
+            row("other load", &company.to_string());
         }
         text
     }
@@ -240,12 +240,12 @@ mod tests {
 
     #[test]
     fn a_gpu_has_time() {
-        let options = Comparison::default();
+        let options = ReportOptions::default();
         assert_eq!(options.budget("cuda 0 (Fake 0)").left(), f64::INFINITY);
         assert!(!options.budget("cpu avx2").allows(60.0 * DEFAULT_MINUTES));
         assert!(options.budget("cpu avx2").allows(59.0 * DEFAULT_MINUTES));
         let minutes = Some(2.0);
-        let options = Comparison { minutes, ..options };
+        let options = ReportOptions { minutes, ..options };
         assert!(!options.budget("cuda 0 (Fake 0)").allows(121.0));
     }
 

@@ -1,13 +1,8 @@
 //! Diagnostics over time: what a run records, and how figures, CSV and JSON show it.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value, json};
 
 use crate::body::Body;
-use crate::command::named;
 use crate::density::Core;
 use crate::diagnostics::{Energy, lagrangian_radii};
 use crate::models::light_and_heavy;
@@ -20,7 +15,7 @@ pub const FLOPS_PER_PAIR: f64 = 60.0;
 pub const FRACTIONS: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 
 /// Names of a record's numbers, in the order of [`Record::numbers`].
-const COLUMNS: [&str; 17] = [
+pub const COLUMNS: [&str; 17] = [
     "time",
     "energy",
     "energy_error",
@@ -181,44 +176,6 @@ pub fn json(records: &[Record], own_columns: &[&str]) -> Value {
     records.iter().map(record).collect()
 }
 
-/// A file of comma-separated values that grows with the run, so that it can be watched.
-pub struct Csv {
-    path: PathBuf,
-    file: File,
-}
-
-impl Csv {
-    /// A file with the names of the columns, the application's own last, and the `records` so far.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be written; in words.
-    pub fn create(path: &Path, own_columns: &[&str], records: &[Record]) -> Result<Self, String> {
-        let mut csv = Self {
-            path: path.to_owned(),
-            file: File::create(path).map_err(named(path))?,
-        };
-        csv.line([&COLUMNS, own_columns].concat().join(","))?;
-        records.iter().try_for_each(|record| csv.write(record))?;
-        Ok(csv)
-    }
-
-    /// Adds a line, with as many digits as give the same bits again.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be written; in words.
-    pub fn write(&mut self, record: &Record) -> Result<(), String> {
-        let numbers = record.numbers();
-        let words: Vec<String> = numbers.iter().map(|x| format!("{x:?}")).collect();
-        self.line(words.join(","))
-    }
-
-    fn line(&mut self, line: String) -> Result<(), String> {
-        writeln!(self.file, "{line}").map_err(named(&self.path))
-    }
-}
-
 /// Curves over time from these `records`: energy error, virial ratio, and the radii; of two components
 /// the core density in the place of the virial ratio, and the radii of each.
 pub fn panels(records: &[Record]) -> [Panel; 3] {
@@ -322,8 +279,10 @@ mod tests {
     fn a_line_of_csv_has_a_number_for_each_column() {
         let records = records();
         let path = std::env::temp_dir().join(format!("kirin-kit-{}.csv", std::process::id()));
-        let mut csv = Csv::create(&path, &["mine", "more"], &records[..1]).unwrap();
-        csv.write(&records[1]).unwrap();
+        let columns = [&COLUMNS[..], &["mine", "more"]].concat();
+        let first = records[..1].iter().map(Record::numbers);
+        let mut csv = crate::csv::Csv::create(&path, &columns, first).unwrap();
+        csv.write(&records[1].numbers()).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         let lines: Vec<&str> = text.lines().collect();

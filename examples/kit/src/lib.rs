@@ -30,6 +30,7 @@ pub mod command;
 pub mod communicator;
 pub mod company;
 pub mod comparison;
+pub mod csv;
 pub mod density;
 pub mod diagnostics;
 pub mod galaxy;

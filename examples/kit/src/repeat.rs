@@ -50,7 +50,7 @@ impl Spread {
 
 /// How often a measurement is repeated.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct Repetitions {
     /// So often in any case.
     pub least: usize,
     /// Not more often; once in any case.
@@ -66,7 +66,7 @@ pub struct Patience {
 ///
 /// The first of a trial.
 pub fn repeat<T, E>(
-    patience: Patience,
+    patience: Repetitions,
     subjects: impl IntoIterator<Item = T>,
     mut trial: impl FnMut(&mut T) -> Result<f64, E>,
 ) -> Result<Vec<Spread>, E> {
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(endless.median, f64::INFINITY);
     }
 
-    fn trials(patience: Patience) -> usize {
+    fn trials(patience: Repetitions) -> usize {
         let spreads = repeat(patience, [1.0, 0.5], |s| Ok::<f64, ()>(*s)).unwrap();
         assert_eq!((spreads[0].median, spreads[1].median), (1.0, 0.5));
         assert_eq!(spreads[0].trials, spreads[1].trials);
@@ -113,27 +113,27 @@ mod tests {
 
     #[test]
     fn patience_ends() {
-        let patience = Patience {
+        let patience = Repetitions {
             least: 3,
             most: 11,
             seconds: 6.0,
         };
         assert_eq!(trials(patience), 4);
         assert_eq!(
-            trials(Patience {
+            trials(Repetitions {
                 seconds: 0.0,
                 ..patience
             }),
             3
         );
         assert_eq!(
-            trials(Patience {
+            trials(Repetitions {
                 seconds: 1e9,
                 ..patience
             }),
             11
         );
-        let once = Patience {
+        let once = Repetitions {
             least: 0,
             most: 0,
             seconds: 0.0,
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn an_error_ends_everything() {
-        let patience = Patience {
+        let patience = Repetitions {
             least: 3,
             most: 3,
             seconds: 0.0,

@@ -100,9 +100,9 @@ impl std::fmt::Display for Table {
 
 /// A Markdown table whose columns line up in its source too.
 #[derive(Debug)]
-pub struct Columns(Vec<Vec<String>>);
+pub struct MarkdownTable(Vec<Vec<String>>);
 
-impl Columns {
+impl MarkdownTable {
     /// A table with these headings.
     pub fn new<S: Into<String>>(headings: impl IntoIterator<Item = S>) -> Self {
         Self(vec![headings.into_iter().map(Into::into).collect()])
@@ -120,7 +120,7 @@ impl Columns {
     }
 }
 
-impl std::fmt::Display for Columns {
+impl std::fmt::Display for MarkdownTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let width = |column: usize| self.0.iter().map(|row| row[column].chars().count()).max();
         let widths: Vec<usize> = (0..self.0[0].len())
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn columns_line_up_in_markdown() {
-        let mut table = Columns::new(["N", "time [s]"]);
+        let mut table = MarkdownTable::new(["N", "time [s]"]);
         table.row(vec!["256".to_owned(), "0.5".to_owned()]);
         assert_eq!(
             table.to_string(),

@@ -15,7 +15,7 @@ use crate::run::{Integration, Log, Run};
 
 /// What computed the forces.
 #[derive(Clone, Debug)]
-pub struct Forces {
+pub struct ForceFacts {
     /// The library, or that none was used.
     pub library: String,
     /// What the library computes with.
@@ -26,7 +26,7 @@ pub struct Forces {
     pub pairs: f64,
 }
 
-impl Forces {
+impl ForceFacts {
     /// Backend, precision and library.
     pub fn description(&self) -> String {
         let (backend, precision) = (&self.backend, &self.precision);
@@ -100,7 +100,7 @@ impl Summary {
     }
 
     /// Speed of the forces.
-    pub fn pairs_per_second(&self, forces: &Forces) -> f64 {
+    pub fn pairs_per_second(&self, forces: &ForceFacts) -> f64 {
         if self.log.seconds > 0.0 {
             forces.pairs / self.log.seconds
         } else {
@@ -109,7 +109,7 @@ impl Summary {
     }
 
     /// The figures for people, with the method's `own` rows in the midst.
-    pub fn table(&self, forces: &Forces, own: Vec<(&str, String)>) -> Table {
+    pub fn table(&self, forces: &ForceFacts, own: Vec<(&str, String)>) -> Table {
         let rate = self.pairs_per_second(forces);
         let mut table = Table::default();
         table
@@ -139,7 +139,7 @@ impl Summary {
 
     /// The figures for programs, with the method's `own` object's. Numbers that are not finite
     /// become null.
-    pub fn json(&self, forces: &Forces, own: Value) -> Value {
+    pub fn json(&self, forces: &ForceFacts, own: Value) -> Value {
         let mut all = json!({
             "model": self.log.model,
             "seed": self.log.seed,
@@ -170,7 +170,7 @@ impl Summary {
 
     /// Diagnostics over time, where the work went, and the bodies in the x-y plane. `settings`
     /// are the method's, for the line below the title.
-    pub fn figure(&self, forces: &Forces, settings: &str, work: Panel) -> Figure {
+    pub fn figure(&self, forces: &ForceFacts, settings: &str, work: Panel) -> Figure {
         let [error, virial, radii] = history::panels(&self.log.records);
         let half_width = View::half_width(&self.views);
         let views = self.views.iter().map(|view| Panel {

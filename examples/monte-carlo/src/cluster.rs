@@ -86,7 +86,7 @@ impl<C: Communicator> Cluster<C> {
         streams: &[Stream],
         past: Option<Past>,
     ) -> Result<Self, Error> {
-        settings.check()?;
+        settings.validate()?;
         let mut cluster = Self {
             partition: Partition {
                 n: 0,

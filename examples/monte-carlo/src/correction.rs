@@ -9,7 +9,7 @@
 use crate::bisection::{STARS_TOGETHER, Search, bisect};
 use crate::partition::BIN;
 use crate::potential::Potential;
-use crate::stars::Group;
+use crate::stars::Share;
 
 /// Part of its kinetic energy that a star may lose at most to what another could not pay.
 const LARGEST_SHARE: f64 = 0.5;
@@ -34,7 +34,7 @@ pub fn corrected(
 /// Corrects the velocities of a group. Where less than nothing is left of a star's energy its velocity stays, and
 /// the next ones of the bin pay; what they cannot is told, for all
 /// to share.
-pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Group<'_>) {
+pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Share<'_>) {
     for begin in (0..group.r.len()).step_by(STARS_TOGETHER) {
         let end = (begin + STARS_TOGETHER).min(group.r.len());
         let mut searches = [Search::default(); STARS_TOGETHER];
@@ -52,7 +52,7 @@ pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Group<'_>) {
 }
 
 /// Corrects the velocities of a bin, and tells what is not paid.
-fn of_bin(potential: &Potential, group: &mut Group<'_>, begin: usize, there: &[Search]) -> f64 {
+fn of_bin(potential: &Potential, group: &mut Share<'_>, begin: usize, there: &[Search]) -> f64 {
     let mut debt = 0.0;
     for (k, there) in (begin..).zip(there) {
         let (m, vr, vt) = (group.m[k], group.vr[k], group.vt[k]);

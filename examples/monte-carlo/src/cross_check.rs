@@ -13,7 +13,7 @@ use kirin_kit::density::Core;
 use kirin_kit::interrupt::interrupted;
 use kirin_kit::plot::{Curve, Figure, Panel, Scale};
 use kirin_kit::progress::Progress;
-use kirin_kit::report::Columns;
+use kirin_kit::report::MarkdownTable;
 use kirin_kit::vector::{norm, sub};
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ impl Comparison {
     }
 
     fn text(&self) -> String {
-        let mut table = Columns::new([
+        let mut table = MarkdownTable::new([
             "t / t_rh",
             "10 % direct",
             "Monte Carlo",
@@ -249,7 +249,7 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
         .into());
     }
     use_threads(options, 1)?;
-    options.files.check().map_err(Error::Refused)?;
+    options.files.validate().map_err(Error::Refused)?;
     let mut start = options.start.clone();
     start.n.get_or_insert(DEFAULT_N);
     let bodies = start.bodies()?;

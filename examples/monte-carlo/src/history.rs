@@ -1,10 +1,5 @@
 //! The cluster over time: what a run records, and how CSV and JSON show it.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::Path;
-
-use kirin_kit::command::named;
 use kirin_kit::communicator::Communicator;
 use serde_json::{Map, Value};
 
@@ -156,7 +151,7 @@ impl Record {
         })
     }
 
-    /// For programs.
+    /// The record as JSON.
     pub fn json(&self) -> Value {
         let object: Map<String, Value> = COLUMNS
             .into_iter()
@@ -164,44 +159,6 @@ impl Record {
             .map(|(name, number)| (name.to_owned(), number.into()))
             .collect();
         object.into()
-    }
-}
-
-/// A file of comma-separated values that grows with the run, so that it can be watched.
-pub struct Csv {
-    path: std::path::PathBuf,
-    file: File,
-}
-
-impl Csv {
-    /// A file with the names of the columns and the `records` so far.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be written; in words.
-    pub fn create(path: &Path, records: &[Record]) -> Result<Self, String> {
-        let file = File::create(path).map_err(named(path))?;
-        let mut csv = Self {
-            path: path.to_owned(),
-            file,
-        };
-        csv.line(&COLUMNS.join(","))?;
-        records.iter().try_for_each(|record| csv.write(record))?;
-        Ok(csv)
-    }
-
-    /// Adds a line, with as many digits as give the same bits again.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be written; in words.
-    pub fn write(&mut self, record: &Record) -> Result<(), String> {
-        let numbers: Vec<String> = record.numbers().iter().map(|x| format!("{x:?}")).collect();
-        self.line(&numbers.join(","))
-    }
-
-    fn line(&mut self, line: &str) -> Result<(), String> {
-        writeln!(self.file, "{line}").map_err(named(&self.path))
     }
 }
 

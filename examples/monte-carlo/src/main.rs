@@ -6,7 +6,7 @@ use clap::Parser;
 use kirin::process::ranks;
 use kirin_kit::command::Ended;
 use kirin_kit::communicator::Communicator;
-use kirin_kit::communicator::launch::{Failure, Job, launch};
+use kirin_kit::communicator::launch::{Job, RankFailure, launch};
 use kirin_kit::interrupt;
 use monte_carlo::error::Error;
 use monte_carlo::options::Options;
@@ -22,9 +22,9 @@ fn main() -> ExitCode {
 struct Command(Options);
 
 impl Job for Command {
-    fn run<C: Communicator>(&self, world: C) -> Result<Ended, Failure> {
+    fn run<C: Communicator>(&self, world: C) -> Result<Ended, RankFailure> {
         self.work(world)
-            .map_err(|e| Failure::of(e, |error: &Error| matches!(error, Error::Refused(_))))
+            .map_err(|e| RankFailure::of(e, |error: &Error| matches!(error, Error::Refused(_))))
     }
 }
 

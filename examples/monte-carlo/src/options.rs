@@ -79,7 +79,7 @@ pub struct Options {
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME")]
     #[arg(conflicts_with_all = ["input", "csv", "steps", "snapshot_every", "checkpoint_every", "cross_check"])]
-    pub report: Option<Source>,
+    pub report: Option<Publication>,
     /// Minutes for the report
     #[arg(long, value_name = "M", requires = "report", value_parser = number, default_value = "5")]
     pub minutes: f64,
@@ -94,7 +94,7 @@ pub struct Options {
 
 /// A report that the program can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Source {
+pub enum Publication {
     /// The figures of Pattabiraman et al. (2013) beside those of this machine
     Paper,
 }

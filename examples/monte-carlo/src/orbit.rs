@@ -5,7 +5,7 @@ use crate::bisection::{STARS_TOGETHER, Search, bisect_coarsely};
 use crate::partition::BIN;
 use crate::position::{self, Orbit};
 use crate::potential::{Between, COARSE, Node, Potential};
-use crate::stars::Group;
+use crate::stars::Share;
 
 /// A star in the potential of the others.
 #[derive(Clone, Copy, Debug, Default)]
@@ -161,7 +161,7 @@ pub fn find_apsides(potential: &Potential, orbits: &mut [Orbit]) {
 
 /// Puts all stars of a group on their new orbits, a few bins at a time: random numbers are drawn bin by bin, so how many changes no bit. A star that is not bound any more gets an infinite radius; so
 /// does one that has merged. Tells how often a bound of the rejection was too low.
-pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Group<'_>) {
+pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Share<'_>) {
     let mut orbits = [Orbit::default(); STARS_TOGETHER];
     for begin in (0..group.r.len()).step_by(STARS_TOGETHER) {
         let end = (begin + STARS_TOGETHER).min(group.r.len());
@@ -192,7 +192,7 @@ pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Group<'_>) {
 
 /// Star `k` of a group at the beginning of its way, or `None` if it has merged or escapes.
 #[inline]
-fn depart(potential: &Potential, group: &mut Group<'_>, k: usize) -> Option<Star> {
+fn depart(potential: &Potential, group: &mut Share<'_>, k: usize) -> Option<Star> {
     group.start[k] = group.r[k];
     group.climb[k] = 0.0;
     if group.m[k] == 0.0 {

@@ -3,7 +3,7 @@
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::counted::Tally;
 use kirin_kit::plot::{Curve, Figure, Panel, Scale};
-use kirin_kit::report::{Columns, Table, digits, duration, grouped};
+use kirin_kit::report::{MarkdownTable, Table, digits, duration, grouped};
 use serde_json::{Value, json};
 
 use crate::diagnostics::FRACTIONS;
@@ -143,10 +143,10 @@ impl Summary {
     }
 
     /// Seconds of each phase a step, and what part of the whole that is.
-    pub fn profile_table(&self) -> Columns {
+    pub fn profile_table(&self) -> MarkdownTable {
         let steps = self.steps.max(1) as f64;
         let stars = self.last.n as f64;
-        let mut table = Columns::new(["phase", "s/step", "ns/star", "part"]);
+        let mut table = MarkdownTable::new(["phase", "s/step", "ns/star", "part"]);
         let total = self.profile.total();
         for phase in Phase::ALL {
             let seconds = self.profile.0[phase as usize];

@@ -9,7 +9,7 @@ use crate::partition::BIN;
 use crate::potential::Potential;
 use crate::random::Stream;
 use crate::settings::Settings;
-use crate::stars::Group;
+use crate::stars::Share;
 use crate::time_step::number_density;
 
 /// Largest sin^2 of half the deflection, a right angle: to a pair so slow that the formula asks for more it does most,
@@ -34,7 +34,7 @@ pub struct Encounters<'a> {
 }
 
 /// Lets the stars of a group meet, and tells for each bin what energy mergers cost.
-pub fn of_group(encounters: &Encounters<'_>, group: &mut Group<'_>) {
+pub fn of_group(encounters: &Encounters<'_>, group: &mut Share<'_>) {
     let settings = encounters.settings;
     let once = settings.encounters == 1;
     for bin in 0..group.streams.len() {
@@ -62,7 +62,7 @@ fn rate(encounters: &Encounters<'_>, density: f64) -> f64 {
 /// one, and the inner one has no mass left; tells what energy that costs.
 fn of_neighbours(
     encounters: &Encounters<'_>,
-    group: &mut Group<'_>,
+    group: &mut Share<'_>,
     own: Range<usize>,
     density: f64,
     deflect: bool,
@@ -98,7 +98,7 @@ fn of_neighbours(
 ///
 /// The deflection of one encounter for all of a long step ends at [`LARGEST`], which the slow pairs of a dense core
 /// reach: at theta_max = 1 a third of the relaxation is missing there. Partners that change share it out.
-fn mix(encounters: &Encounters<'_>, group: &mut Group<'_>, own: Range<usize>, density: f64) {
+fn mix(encounters: &Encounters<'_>, group: &mut Share<'_>, own: Range<usize>, density: f64) {
     let stream = &mut group.streams[own.start / BIN];
     let rate = rate(encounters, density);
     let mut order = [0; BIN];

@@ -8,6 +8,7 @@ use kirin_kit::Snapshot;
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::launch::read_file;
 use kirin_kit::communicator::{Communicator, Counted, Operation};
+use kirin_kit::csv::Csv;
 use kirin_kit::interrupt::interrupted;
 use kirin_kit::progress::Progress;
 use kirin_kit::run::{Clock, Snapshots};
@@ -15,7 +16,7 @@ use kirin_kit::run::{Clock, Snapshots};
 use crate::checkpoint::Checkpoint;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::history::{Csv, History};
+use crate::history::{COLUMNS, History, Record};
 use crate::model;
 use crate::options::{DEFAULT_CORE_STARS, Options};
 use crate::output::Summary;
@@ -41,7 +42,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// In words.
+    /// The ending in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Time => "time",
@@ -94,7 +95,7 @@ pub fn use_threads(options: &Options, ranks: usize) -> Result<(), Error> {
 /// An option or a file that makes no sense; a rank is lost; a file cannot be written.
 pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
     use_threads(options, world.size())?;
-    options.files.check().map_err(Error::Refused)?;
+    options.files.validate().map_err(Error::Refused)?;
     let mut run = begin(Counted::new(world), options)?;
     let ending = run.evolve(options)?;
     let checkpoint = match &options.files.output {
@@ -132,7 +133,7 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
 pub fn begin<C: Communicator>(world: Counted<C>, options: &Options) -> Result<Run<C>, Error> {
     let Some(path) = &options.files.input else {
         let settings = options.settings(None)?;
-        settings.check()?;
+        settings.validate()?;
         let stars = model::draw(&world, &options.start)?;
         let n = options.start.n.unwrap_or(model::DEFAULT_N) as usize;
         let all = streams(settings.seed, n.div_ceil(BIN));
@@ -217,7 +218,10 @@ impl<C: Communicator> Run<C> {
         let every = files.every.unwrap_or(EVERY);
         let writes = self.cluster.world.rank() == 0;
         let mut csv = match &files.csv {
-            Some(path) if writes => Some(Csv::create(path, &self.history.records)?),
+            Some(path) if writes => {
+                let lines = self.history.records.iter().map(Record::numbers);
+                Some(Csv::create(path, &COLUMNS, lines)?)
+            }
             _ => None,
         };
         let mut snapshots = files.snapshot_every.map(|every| Clock::from(start, every));
@@ -228,7 +232,7 @@ impl<C: Communicator> Run<C> {
             if let Some(record) = self.history.look(&self.cluster, every, false)
                 && let Some(csv) = &mut csv
             {
-                csv.write(record)?;
+                csv.write(&record.numbers())?;
             }
             if let Some(clock) = snapshots.as_mut().filter(|clock| clock.reached(now)) {
                 let number = clock.pass(now);
@@ -261,7 +265,7 @@ impl<C: Communicator> Run<C> {
             && let Some(record) = self.history.look(&self.cluster, every, true)
             && let Some(csv) = &mut csv
         {
-            csv.write(record)?;
+            csv.write(&record.numbers())?;
         }
         Ok(ending)
     }

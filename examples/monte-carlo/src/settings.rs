@@ -38,7 +38,7 @@ impl Settings {
     /// # Errors
     ///
     /// The first setting that makes no sense; in words.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn validate(&self) -> Result<(), Error> {
         let refuse = |what: &str| Err(Error::Refused(what.to_owned()));
         if !(self.theta_max > 0.0 && self.theta_max <= 2.0) {
             return refuse("--theta-max must be above 0 and at most 2");

@@ -32,7 +32,7 @@ pub struct Stars {
 }
 
 /// Some bins of stars: what one thread works on.
-pub struct Group<'a> {
+pub struct Share<'a> {
     /// Index of the first star among those of all ranks.
     pub first: usize,
     /// See [`Stars`].
@@ -142,7 +142,7 @@ impl Stars {
         first: usize,
         streams: &'a mut [Stream],
         told: &'a mut [f64],
-    ) -> impl IndexedParallelIterator<Item = Group<'a>> {
+    ) -> impl IndexedParallelIterator<Item = Share<'a>> {
         let Self {
             id,
             m,
@@ -166,7 +166,7 @@ impl Stars {
             .into_par_iter()
             .enumerate()
             .map(
-                move |(k, (id, m, r, vr, vt, start, climb, streams, told))| Group {
+                move |(k, (id, m, r, vr, vt, start, climb, streams, told))| Share {
                     first: first + k * STARS_AT_A_TIME,
                     id,
                     m,

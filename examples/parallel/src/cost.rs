@@ -36,7 +36,7 @@ use serde_json::{Value, json};
 use crate::columns::Columns;
 use crate::grid::Grid;
 use crate::j_particles::{ACTIVE, FORCE};
-use crate::machine::{Algorithm, Plan, Sums};
+use crate::machine::{Algorithm, Arrangement, Joining};
 
 /// Bytes of a number.
 const NUMBER: f64 = size_of::<f64>() as f64;
@@ -59,7 +59,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// For programs.
+    /// The costs as JSON.
     pub fn json(&self) -> Value {
         json!({
             "pair_rate": self.pair_rate,
@@ -127,7 +127,7 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// Both.
+    /// Calculation and communication, seconds.
     pub fn total(&self) -> f64 {
         self.calculation + self.communication
     }
@@ -135,14 +135,14 @@ impl Prediction {
 
 /// Some particles in blocks of some size.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Load {
+pub struct Workload {
     /// Number of particles, N.
     pub n: usize,
     /// Mean number in a block, N_b.
     pub block: f64,
 }
 
-impl Load {
+impl Workload {
     /// The load of `n` particles whose blocks are not known yet.
     ///
     /// Plummer spheres had blocks of 0.6 N^(2/3) within a quarter from N = 512 to 16384 (the column "mean
@@ -168,12 +168,12 @@ fn doublings(ranks: usize) -> f64 {
 }
 
 /// What a rank receives in a block, operation by operation.
-pub fn traffic(plan: Plan, load: Load) -> Vec<Traffic> {
+pub fn traffic(plan: Arrangement, load: Workload) -> Vec<Traffic> {
     let Grid { rows, columns } = plan.grid;
     let (a, b) = (rows as f64, columns as f64);
     let s = match plan.sums {
-        Sums::Tree => subtrees(load.n, columns),
-        Sums::Mpi => 1.0,
+        Joining::Tree => subtrees(load.n, columns),
+        Joining::Mpi => 1.0,
     };
     let active = ACTIVE as f64 * NUMBER;
     let force = FORCE as f64 * NUMBER;
@@ -192,17 +192,17 @@ pub fn traffic(plan: Plan, load: Load) -> Vec<Traffic> {
     );
     if plan.algorithm == Algorithm::Ring {
         let forces = match plan.sums {
-            Sums::Tree => of(Collective::Shift, b - 1.0, force * s * along_row),
+            Joining::Tree => of(Collective::Shift, b - 1.0, force * s * along_row),
             // The last hop brings them home.
-            Sums::Mpi if columns > 1 => of(Collective::Shift, b, force * load.block),
-            Sums::Mpi => of(Collective::Shift, 0.0, 0.0),
+            Joining::Mpi if columns > 1 => of(Collective::Shift, b, force * load.block),
+            Joining::Mpi => of(Collective::Shift, 0.0, 0.0),
         };
         let lists = of(Collective::Shift, b - 1.0, active * along_row);
         return vec![lengths, lists, forces];
     }
     let sums = match plan.sums {
-        Sums::Tree => of(Collective::AllToAllV, b - 1.0, force * s * along_row),
-        Sums::Mpi => of(
+        Joining::Tree => of(Collective::AllToAllV, b - 1.0, force * s * along_row),
+        Joining::Mpi => of(
             Collective::ReduceScatter,
             doublings(columns),
             force * along_row,
@@ -225,7 +225,7 @@ pub fn traffic(plan: Plan, load: Load) -> Vec<Traffic> {
 }
 
 /// How long a block takes.
-pub fn predict(plan: Plan, load: Load, costs: &Costs) -> Prediction {
+pub fn predict(plan: Arrangement, load: Workload, costs: &Costs) -> Prediction {
     let (a, b) = (plan.grid.rows as f64, plan.grid.columns as f64);
     // Ranks have whole pages and whole particles: the slowest has at least one.
     let sources = Columns::new(load.n, plan.grid.columns).longest() as f64;
@@ -250,8 +250,14 @@ pub fn predict(plan: Plan, load: Load, costs: &Costs) -> Prediction {
 }
 
 /// The grid of so many ranks on which a block takes the least time.
-pub fn best(ranks: usize, algorithm: Algorithm, sums: Sums, load: Load, costs: &Costs) -> Plan {
-    let plan = |grid| Plan {
+pub fn best(
+    ranks: usize,
+    algorithm: Algorithm,
+    sums: Joining,
+    load: Workload,
+    costs: &Costs,
+) -> Arrangement {
+    let plan = |grid| Arrangement {
         grid,
         algorithm,
         sums,
@@ -259,7 +265,7 @@ pub fn best(ranks: usize, algorithm: Algorithm, sums: Sums, load: Load, costs: &
     if let Some(only) = algorithm.grid(ranks) {
         return plan(only);
     }
-    let time = |plan: &Plan| predict(*plan, load, costs).total();
+    let time = |plan: &Arrangement| predict(*plan, load, costs).total();
     Grid::all(ranks)
         .map(plan)
         .min_by(|p, q| time(p).total_cmp(&time(q)))
@@ -279,20 +285,20 @@ mod tests {
         bandwidth: 1e9,
     };
 
-    const LOAD: Load = Load {
+    const LOAD: Workload = Workload {
         n: 65536,
         block: 404.0,
     };
 
-    fn plan(grid: &str, algorithm: Algorithm) -> Plan {
-        Plan {
+    fn plan(grid: &str, algorithm: Algorithm) -> Arrangement {
+        Arrangement {
             grid: grid.parse().unwrap(),
             algorithm,
-            sums: Sums::Mpi,
+            sums: Joining::Mpi,
         }
     }
 
-    fn bytes(plan: Plan) -> f64 {
+    fn bytes(plan: Arrangement) -> f64 {
         // Without step 2, which does not depend on the block.
         traffic(plan, LOAD)[1..].iter().map(|t| t.bytes).sum()
     }
@@ -333,7 +339,7 @@ mod tests {
             pair_rate: 4.4e9 / 60.0,
             ..COSTS
         };
-        let best = best(800, Algorithm::TwoD, Sums::Mpi, LOAD, &costs);
+        let best = best(800, Algorithm::TwoD, Joining::Mpi, LOAD, &costs);
         assert!(best.grid.rows > 4 && best.grid.columns > 4, "{best:?}");
         let prediction = predict(best, LOAD, &costs);
         assert!(
@@ -347,7 +353,7 @@ mod tests {
     #[test]
     fn one_rank_has_one_grid() {
         for algorithm in [Algorithm::TwoD, Algorithm::Copy, Algorithm::Ring] {
-            let best = best(1, algorithm, Sums::Tree, LOAD, &COSTS);
+            let best = best(1, algorithm, Joining::Tree, LOAD, &COSTS);
             assert_eq!(best.grid.ranks(), 1);
             assert_eq!(predict(best, LOAD, &COSTS).communication, 0.0);
         }

@@ -15,7 +15,7 @@ use kirin_kit::snapshot::State;
 
 use crate::column::{Column, RECORD};
 use crate::error::Error;
-use crate::machine::{Algorithm, Machine, Plan};
+use crate::machine::{Algorithm, Arrangement, Node};
 use crate::ring;
 use crate::two_d::{self, Agreed, Scratch};
 
@@ -27,7 +27,7 @@ pub type Everybody = (Vec<Body>, Vec<State>);
 
 /// This rank's part of a cluster on its way. All ranks make the same calls.
 pub struct Integrator<'g, C> {
-    machine: Machine<'g, C>,
+    machine: Node<'g, C>,
     settings: Settings,
     n: usize,
     time: f64,
@@ -58,12 +58,12 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     pub fn start(
         world: Counted<C>,
         grape: &'g Grape,
-        plan: Plan,
+        plan: Arrangement,
         settings: Settings,
         time: f64,
         bodies: &[Body],
     ) -> Result<Self, Error> {
-        settings.check()?;
+        settings.validate()?;
         let states = vec![particle::initial_state(&settings, time)?; bodies.len()];
         let mut new = Self::load(world, grape, plan, settings, time, (bodies, &states))?;
         let everybody: Vec<usize> = (0..new.column.bodies.len()).collect();
@@ -92,13 +92,13 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     pub fn resume(
         world: Counted<C>,
         grape: &'g Grape,
-        plan: Plan,
+        plan: Arrangement,
         settings: Settings,
         time: f64,
         (bodies, states): (&[Body], &[State]),
         counts: Counts,
     ) -> Result<Self, Error> {
-        settings.check()?;
+        settings.validate()?;
         for (body, state) in bodies.iter().zip(states) {
             particle::check_state(&settings, time, body, state)?;
         }
@@ -113,13 +113,13 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     fn load(
         world: Counted<C>,
         grape: &'g Grape,
-        plan: Plan,
+        plan: Arrangement,
         settings: Settings,
         time: f64,
         (bodies, states): (&[Body], &[State]),
     ) -> Result<Self, Error> {
         particle::check_labels(bodies)?;
-        let machine = Machine::new(world, grape, plan, bodies.len(), settings.eps)?;
+        let machine = Node::new(world, grape, plan, bodies.len(), settings.eps)?;
         let addresses = machine.columns.addresses(machine.place.1);
         let column = Column::new(
             addresses.clone(),
@@ -342,7 +342,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     }
 
     /// What this rank computes with.
-    pub fn machine(&self) -> &Machine<'g, C> {
+    pub fn machine(&self) -> &Node<'g, C> {
         &self.machine
     }
 }

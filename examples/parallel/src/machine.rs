@@ -13,7 +13,7 @@ use crate::j_particles::{FORCE, JParticles};
 
 /// How partial forces become forces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Sums {
+pub enum Joining {
     /// Partial sums are exchanged and joined along the library's tree: the same bits on any grid
     #[default]
     Tree,
@@ -59,13 +59,13 @@ impl Algorithm {
 
 /// How the ranks work together.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct Arrangement {
     /// The grid.
     pub grid: Grid,
     /// The algorithm.
     pub algorithm: Algorithm,
     /// How partial forces become forces.
-    pub sums: Sums,
+    pub sums: Joining,
 }
 
 /// Wall time of the eight steps of section 3.3, and of all of them.
@@ -93,7 +93,7 @@ impl Times {
 }
 
 /// What one rank computes with.
-pub struct Machine<'g, C> {
+pub struct Node<'g, C> {
     /// All ranks.
     pub world: Counted<C>,
     /// The ranks of this row, by column.
@@ -101,7 +101,7 @@ pub struct Machine<'g, C> {
     /// The ranks of this column, by row.
     pub column: Counted<C>,
     /// How they work together.
-    pub plan: Plan,
+    pub plan: Arrangement,
     /// Row and column of this rank.
     pub place: (usize, usize),
     /// The division of the particles.
@@ -114,7 +114,7 @@ pub struct Machine<'g, C> {
     pub times: Times,
 }
 
-impl<'g, C: Communicator> Machine<'g, C> {
+impl<'g, C: Communicator> Node<'g, C> {
     /// The machine of this rank of `world`, for `n` particles with softening `eps`.
     ///
     /// # Errors
@@ -123,7 +123,7 @@ impl<'g, C: Communicator> Machine<'g, C> {
     pub fn new(
         world: Counted<C>,
         grape: &'g Grape,
-        plan: Plan,
+        plan: Arrangement,
         n: usize,
         eps: f64,
     ) -> Result<Self, Error> {

@@ -7,7 +7,7 @@ use kirin::client::Grape;
 use kirin::process::ranks;
 use kirin_kit::command::{Ended, exit_code, named};
 use kirin_kit::communicator::Communicator;
-use kirin_kit::communicator::launch::{Failure, Job, launch};
+use kirin_kit::communicator::launch::{Job, RankFailure, launch};
 use kirin_kit::interrupt;
 use parallel::error::Error;
 use parallel::options::Options;
@@ -34,9 +34,9 @@ fn main() -> ExitCode {
 struct Command(Options);
 
 impl Job for Command {
-    fn run<C: Communicator>(&self, world: C) -> Result<Ended, Failure> {
+    fn run<C: Communicator>(&self, world: C) -> Result<Ended, RankFailure> {
         self.work(world)
-            .map_err(|e| Failure::of(e, |error: &Error| matches!(error, Error::Refused(_))))
+            .map_err(|e| RankFailure::of(e, |error: &Error| matches!(error, Error::Refused(_))))
     }
 }
 

@@ -5,7 +5,7 @@ use hermite::options::RunOptions;
 use kirin_kit::number::number;
 
 use crate::grid::Grid;
-use crate::machine::{Algorithm, Sums};
+use crate::machine::{Algorithm, Joining};
 
 const METHOD: &str = "\
 METHOD
@@ -40,10 +40,10 @@ pub struct Options {
     pub algorithm: Algorithm,
     /// How partial forces are summed
     #[arg(long, value_enum, default_value_t)]
-    pub sums: Sums,
+    pub sums: Joining,
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME", conflicts_with = "input")]
-    pub report: Option<Source>,
+    pub report: Option<Publication>,
     /// Draw the algorithm as SVG and do nothing else
     #[arg(long, value_name = "FILE")]
     pub picture: Option<std::path::PathBuf>,
@@ -54,7 +54,7 @@ pub struct Options {
 
 /// A report that the program can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Source {
+pub enum Publication {
     /// The figures of Nitadori, Makino and Abe (2006), beside those of this machine
     Paper,
 }

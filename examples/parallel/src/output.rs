@@ -4,12 +4,12 @@ use kirin_kit::communicator::counted::Tally;
 use kirin_kit::communicator::{Communicator, Operation};
 use kirin_kit::plot::{Data, Figure, Panel};
 use kirin_kit::report::{Table, grouped, si};
-use kirin_kit::summary::{Forces, Summary};
+use kirin_kit::summary::{ForceFacts, Summary};
 use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::integrator::Integrator;
-use crate::machine::{Plan, Times};
+use crate::machine::{Arrangement, Times};
 
 /// The names of the steps of section 3.3.
 pub const STEPS: [&str; 8] = [
@@ -26,10 +26,10 @@ pub const STEPS: [&str; 8] = [
 /// The end of a run, the same on every rank.
 pub struct Report<'a> {
     summary: &'a Summary,
-    forces: Forces,
+    forces: ForceFacts,
     rows: Vec<(&'static str, String)>,
     figures: Value,
-    plan: Plan,
+    plan: Arrangement,
     /// Mean over the ranks.
     times: Times,
     /// Mean over the ranks of what each received, bytes and messages.
@@ -60,7 +60,7 @@ impl<'a> Report<'a> {
         let (backend, precision) = machine.sources.described();
         Ok(Self {
             summary,
-            forces: Forces {
+            forces: ForceFacts {
                 library: library.to_owned(),
                 backend,
                 precision,
@@ -77,14 +77,14 @@ impl<'a> Report<'a> {
     }
 
     fn ranks(&self) -> String {
-        let Plan {
+        let Arrangement {
             grid,
             algorithm,
             sums,
         } = self.plan;
         let sums = match sums {
-            crate::machine::Sums::Tree => "sums along kirin's tree",
-            crate::machine::Sums::Mpi => "sums by MPI",
+            crate::machine::Joining::Tree => "sums along kirin's tree",
+            crate::machine::Joining::Mpi => "sums by MPI",
         };
         format!("{} as {grid}, {}, {sums}", grid.ranks(), algorithm.name())
     }
@@ -116,7 +116,7 @@ impl<'a> Report<'a> {
     /// The figures for programs. Numbers that are not finite become null.
     pub fn json(&self) -> Value {
         let mut own = self.figures.clone();
-        let Plan {
+        let Arrangement {
             grid,
             algorithm,
             sums,
@@ -130,7 +130,7 @@ impl<'a> Report<'a> {
             "ranks": grid.ranks(),
             "grid": grid.to_string(),
             "algorithm": algorithm.name(),
-            "sums": if sums == crate::machine::Sums::Tree { "tree" } else { "mpi" },
+            "sums": if sums == crate::machine::Joining::Tree { "tree" } else { "mpi" },
             "blocks_of_this_part": self.blocks,
             "step_seconds": steps,
             "bytes_per_block": self.received.0 / self.blocks,

@@ -10,7 +10,7 @@ use kirin_kit::communicator::Communicator;
 use crate::column::Column;
 use crate::error::Error;
 use crate::j_particles::{ACTIVE, FORCE};
-use crate::machine::{Machine, Sums};
+use crate::machine::{Joining, Node};
 
 /// The forces at `t` on `list`, of this rank's own particles, where `lengths` are those of all ranks.
 ///
@@ -18,7 +18,7 @@ use crate::machine::{Machine, Sums};
 ///
 /// The library fails; a rank is lost.
 pub fn forces<C: Communicator>(
-    machine: &mut Machine<'_, C>,
+    machine: &mut Node<'_, C>,
     column: &Column,
     (t, list): (f64, &[usize]),
     lengths: &[usize],
@@ -38,13 +38,13 @@ pub fn forces<C: Communicator>(
         machine.times = times;
         times.of(6, || -> Result<(), Error> {
             match machine.plan.sums {
-                Sums::Tree => {
+                Joining::Tree => {
                     let from = (me + hop) % ranks;
                     let count = machine.parts(from) * list.len() * FORCE;
                     let back = ranks - hop;
                     machine.row.shift(back, &partial, count, &mut home[from])?;
                 }
-                Sums::Mpi => {
+                Joining::Mpi => {
                     machine.own_sums(&partial, lengths[owner], &mut sums);
                     for (force, sum) in riding.iter_mut().zip(&sums) {
                         *force += sum;
@@ -65,11 +65,11 @@ pub fn forces<C: Communicator>(
         machine.times = times;
     }
     match machine.plan.sums {
-        Sums::Tree => {
+        Joining::Tree => {
             let parts: Vec<&[f64]> = home.iter().map(Vec::as_slice).collect();
             machine.join(&parts, list.len(), forces);
         }
-        Sums::Mpi => *forces = riding,
+        Joining::Mpi => *forces = riding,
     }
     Ok(())
 }

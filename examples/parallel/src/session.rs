@@ -11,11 +11,11 @@ use kirin_kit::run::{Log, Run, conduct};
 use kirin_kit::snapshot::State;
 use kirin_kit::{Body, Snapshot};
 
-use crate::cost::{self, Load};
+use crate::cost::{self, Workload};
 use crate::error::Error;
 use crate::grid::Grid;
 use crate::integrator::Integrator;
-use crate::machine::Plan;
+use crate::machine::Arrangement;
 use crate::measure;
 use crate::options::Options;
 use crate::output::Report;
@@ -43,7 +43,7 @@ pub fn run<C: Communicator>(
     let world = Counted::new(world);
     let files = &options.run.files;
     let refuse = Error::Refused;
-    files.check().map_err(refuse)?;
+    files.validate().map_err(refuse)?;
     let start = begin(&world, options)?;
     let plan = plan(&world, grape, options, start.bodies.len())?;
     let (bodies, log) = (&start.bodies, start.log);
@@ -100,20 +100,26 @@ fn plan<C: Communicator>(
     grape: &Grape,
     options: &Options,
     n: usize,
-) -> Result<Plan, Error> {
+) -> Result<Arrangement, Error> {
     let (algorithm, sums) = (options.algorithm, options.sums);
     let ranks = world.size();
     let only = || Grid::all(ranks).next().filter(|_| ranks == 1);
     let grid = options.grid.or_else(|| algorithm.grid(ranks)).or_else(only);
     if let Some(grid) = grid {
-        return Ok(Plan {
+        return Ok(Arrangement {
             grid,
             algorithm,
             sums,
         });
     }
     let costs = measure::costs(world, grape)?;
-    Ok(cost::best(ranks, algorithm, sums, Load::typical(n), &costs))
+    Ok(cost::best(
+        ranks,
+        algorithm,
+        sums,
+        Workload::typical(n),
+        &costs,
+    ))
 }
 
 /// A new run, or the one that the input holds: the same on every rank.

@@ -12,7 +12,7 @@ use kirin_kit::communicator::{Communicator, displacements};
 use crate::column::Column;
 use crate::error::Error;
 use crate::j_particles::{ACTIVE, FORCE};
-use crate::machine::{Machine, Sums};
+use crate::machine::{Joining, Node};
 
 /// What step 2 tells every rank of the active lists.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,7 +58,7 @@ pub fn active_list(column: &mut Column, time: f64) {
 ///
 /// A rank is lost.
 pub fn lengths_and_time<C: Communicator>(
-    machine: &Machine<'_, C>,
+    machine: &Node<'_, C>,
     due: f64,
     length: usize,
     scratch: &mut Scratch,
@@ -76,7 +76,7 @@ pub fn lengths_and_time<C: Communicator>(
 }
 
 /// Step 3: the list is divided over the rows of the grid, and this rank takes its row's part.
-pub fn split_list<C>(machine: &Machine<'_, C>, lengths: &[usize]) -> Shares {
+pub fn split_list<C>(machine: &Node<'_, C>, lengths: &[usize]) -> Shares {
     let (row, column) = machine.place;
     let grid = machine.plan.grid;
     let along_column: Vec<usize> = (0..grid.rows)
@@ -96,7 +96,7 @@ pub fn split_list<C>(machine: &Machine<'_, C>, lengths: &[usize]) -> Shares {
 ///
 /// A rank is lost.
 pub fn share_along_row<C: Communicator>(
-    machine: &Machine<'_, C>,
+    machine: &Node<'_, C>,
     column: &Column,
     (t, list): (f64, &[usize]),
     shares: &Shares,
@@ -119,7 +119,7 @@ pub fn share_along_row<C: Communicator>(
 ///
 /// The library fails.
 pub fn partial_forces<C>(
-    machine: &mut Machine<'_, C>,
+    machine: &mut Node<'_, C>,
     t: f64,
     combined: &[f64],
     partial: &mut Vec<f64>,
@@ -135,7 +135,7 @@ pub fn partial_forces<C>(
 ///
 /// A rank is lost.
 pub fn sum_over_row<C: Communicator>(
-    machine: &Machine<'_, C>,
+    machine: &Node<'_, C>,
     shares: &Shares,
     partial: &[f64],
     scratch: &mut Scratch,
@@ -147,7 +147,7 @@ pub fn sum_over_row<C: Communicator>(
         counts,
     } = scratch;
     let total: usize = shares.along_row.iter().sum();
-    if machine.plan.sums == Sums::Mpi {
+    if machine.plan.sums == Joining::Mpi {
         machine.own_sums(partial, total, send);
         multiply(&shares.along_row, FORCE, &mut counts.0);
         machine.row.reduce_scatter(send, &counts.0, forces)?;
@@ -185,7 +185,7 @@ pub fn sum_over_row<C: Communicator>(
 ///
 /// A rank is lost.
 pub fn share_along_column<C: Communicator>(
-    machine: &Machine<'_, C>,
+    machine: &Node<'_, C>,
     shares: &Shares,
     mine: &[f64],
     scratch: &mut Scratch,
@@ -204,7 +204,7 @@ pub fn share_along_column<C: Communicator>(
 ///
 /// A force is not finite, or a step becomes too small.
 pub fn integrate<C>(
-    machine: &Machine<'_, C>,
+    machine: &Node<'_, C>,
     column: &mut Column,
     settings: &Settings,
     t: f64,

@@ -4,10 +4,10 @@
 mod common;
 
 use common::{Outcome, hermite_outcome, run_plan};
-use parallel::machine::{Algorithm, Plan, Sums};
+use parallel::machine::{Algorithm, Arrangement, Joining};
 
-fn plan(grid: &str, algorithm: Algorithm, sums: Sums) -> Plan {
-    Plan {
+fn plan(grid: &str, algorithm: Algorithm, sums: Joining) -> Arrangement {
+    Arrangement {
         grid: grid.parse().unwrap(),
         algorithm,
         sums,
@@ -29,7 +29,7 @@ fn assert_same(found: &Outcome, expected: &Outcome, what: &str) {
 fn any_grid_gives_the_bits_of_hermite() {
     let expected = hermite_outcome(1000, 0.25);
     for grid in ["1x1", "1x2", "2x1", "2x2", "3x2", "1x4", "4x4", "1x3"] {
-        let found = run_plan(plan(grid, Algorithm::TwoD, Sums::Tree), 1000, 0.25);
+        let found = run_plan(plan(grid, Algorithm::TwoD, Joining::Tree), 1000, 0.25);
         assert_same(&found, &expected, grid);
     }
 }
@@ -46,7 +46,7 @@ fn every_algorithm_gives_the_bits_of_hermite() {
         ("2x3", Algorithm::TwoD),
         ("1x4", Algorithm::TwoD),
     ] {
-        let found = run_plan(plan(grid, algorithm, Sums::Tree), 2600, 0.03125);
+        let found = run_plan(plan(grid, algorithm, Joining::Tree), 2600, 0.03125);
         assert_same(&found, &expected, grid);
     }
 }
@@ -56,7 +56,7 @@ fn every_algorithm_gives_the_bits_of_hermite() {
 fn sums_by_reduction_agree_but_for_rounding() {
     let expected = hermite_outcome(2600, 0.015625);
     for (grid, algorithm) in [("2x3", Algorithm::TwoD), ("1x3", Algorithm::Ring)] {
-        let found = run_plan(plan(grid, algorithm, Sums::Mpi), 2600, 0.015625);
+        let found = run_plan(plan(grid, algorithm, Joining::Mpi), 2600, 0.015625);
         assert_eq!(found.later.len(), expected.later.len());
         for (a, b) in found.later.iter().zip(&expected.later) {
             for k in 0..3 {

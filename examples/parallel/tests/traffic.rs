@@ -8,17 +8,17 @@ use kirin_kit::communicator::{
     Communicator, Counted, counted::Collective, counted::Tally, threads,
 };
 use kirin_kit::models;
-use parallel::cost::{Load, traffic};
+use parallel::cost::{Workload, traffic};
 use parallel::error::Error;
 use parallel::integrator::Integrator;
-use parallel::machine::{Algorithm, Plan, Sums};
+use parallel::machine::{Algorithm, Arrangement, Joining};
 
 /// Everybody in every block: eight pages, so that up to eight columns are one subtree each.
 const N: usize = 4096;
 const BLOCKS: u64 = 2;
 
 /// Mean over the ranks of what each receives in a block, by operation.
-fn counted(plan: Plan, n: usize) -> Vec<(Collective, f64)> {
+fn counted(plan: Arrangement, n: usize) -> Vec<(Collective, f64)> {
     let (_turn, grape) = grape();
     let bodies = models::plummer(n, 1);
     let settings = Settings {
@@ -44,8 +44,8 @@ fn counted(plan: Plan, n: usize) -> Vec<(Collective, f64)> {
     Collective::ALL.map(|c| (c, mean(c))).to_vec()
 }
 
-fn plan(grid: &str, algorithm: Algorithm, sums: Sums) -> Plan {
-    Plan {
+fn plan(grid: &str, algorithm: Algorithm, sums: Joining) -> Arrangement {
+    Arrangement {
         grid: grid.parse().unwrap(),
         algorithm,
         sums,
@@ -68,10 +68,10 @@ fn counts_are_those_of_the_equations() {
         ("1x4", Algorithm::Ring, N),
         ("2x3", Algorithm::TwoD, 3000),
     ] {
-        for sums in [Sums::Tree, Sums::Mpi] {
+        for sums in [Joining::Tree, Joining::Mpi] {
             let plan = plan(grid, algorithm, sums);
             let block = n as f64;
-            let expected = traffic(plan, Load { n, block });
+            let expected = traffic(plan, Workload { n, block });
             for (collective, found) in counted(plan, n) {
                 let of = expected.iter().filter(|t| t.collective == collective);
                 let expected: f64 = of.map(|t| t.bytes).sum();
@@ -92,7 +92,7 @@ fn counts_are_those_of_the_equations() {
 fn two_dimensions_need_less_of_every_rank() {
     let of_grid = |r: usize| {
         let grid = format!("{r}x{r}");
-        let received = bytes(&counted(plan(&grid, Algorithm::TwoD, Sums::Tree), N));
+        let received = bytes(&counted(plan(&grid, Algorithm::TwoD, Joining::Tree), N));
         received * r as f64 / (r as f64 - 1.0)
     };
     let (two, eight) = (of_grid(2), of_grid(8));
@@ -105,10 +105,10 @@ fn one_dimension_needs_the_whole_block() {
         for ranks in [2, 8] {
             let grid = algorithm.grid(ranks).unwrap();
             let found = bytes(&counted(
-                Plan {
+                Arrangement {
                     grid,
                     algorithm,
-                    sums: Sums::Tree,
+                    sums: Joining::Tree,
                 },
                 N,
             ));
@@ -123,7 +123,7 @@ fn one_dimension_needs_the_whole_block() {
 fn no_rank_receives_more_than_its_share() {
     let (_turn, grape) = grape();
     let bodies = models::plummer(N, 1);
-    let plan = plan("4x4", Algorithm::TwoD, Sums::Tree);
+    let plan = plan("4x4", Algorithm::TwoD, Joining::Tree);
     let largest = threads::run(16, |world| {
         let world = Counted::new(world);
         let settings = Settings::default();

@@ -19,14 +19,14 @@ use std::time::Duration;
 use kirin::client::Grape;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::report::exact;
-use kirin_kit::run::{Grid, Log, Run};
+use kirin_kit::run::{Log, Run, TimeGrid};
 use kirin_kit::snapshot::Line;
 use kirin_kit::sum::Sum;
 use kirin_kit::{Body, Snapshot};
 
 use crate::error::Error;
-use crate::fixed::Scale;
-use crate::forces::{Times, Work};
+use crate::fixed::Resolution;
+use crate::forces::{Counts, Times};
 use crate::integrator::{Integrator, Past};
 use crate::phase_space::{Bits, PhaseSpace, Point};
 use crate::scheme::Scheme;
@@ -133,7 +133,7 @@ fn state(snapshot: &Snapshot, bits: Bits) -> Result<PhaseSpace, Error> {
         return PhaseSpace::new(bits, &snapshot.bodies, 0.0);
     }
     let mut line = Line::of(snapshot, SCALES).ok_or_else(missing)?;
-    let (length, speed) = (Scale(line.word()?), Scale(line.word()?));
+    let (length, speed) = (Resolution(line.word()?), Resolution(line.word()?));
     line.end()?;
     let mut points = Vec::with_capacity(snapshot.bodies.len());
     for value in snapshot.values(POINT) {
@@ -168,7 +168,7 @@ fn past(snapshot: &Snapshot, dt: f64) -> Result<Past, Error> {
     };
     let mut past = Past::default();
     let mut words = line(GRID)?;
-    let grid = Grid {
+    let grid = TimeGrid {
         origin: words.word()?,
         steps: words.word()?,
     };
@@ -187,7 +187,7 @@ fn past(snapshot: &Snapshot, dt: f64) -> Result<Past, Error> {
     let Ok(&[force, field, predict, transfer]) = times.as_deref() else {
         return Ok(words.refuse()?);
     };
-    past.work = Work {
+    past.work = Counts {
         evaluations,
         pairs,
         times: Times {

@@ -11,9 +11,9 @@ const BITS: i32 = 62;
 
 /// What one unit of the integers is: 2 to this power.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scale(pub i32);
+pub struct Resolution(pub i32);
 
-impl Scale {
+impl Resolution {
     /// A scale that has room for 1024 times `largest`, which is not below 1.
     pub fn for_numbers_up_to(largest: f64) -> Self {
         let power = largest.max(1.0).log2().ceil() as i32;
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn what_is_added_can_be_taken_away() {
-        let scale = Scale::for_numbers_up_to(800.0);
+        let scale = Resolution::for_numbers_up_to(800.0);
         let start = scale.units(-123.456).unwrap();
         let mut value = start;
         let terms = (1..1000).map(|k| 1.0 / f64::from(k) - 0.01);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_range_has_an_end() {
-        let scale = Scale::for_numbers_up_to(1.0);
+        let scale = Resolution::for_numbers_up_to(1.0);
         assert!((scale.number(scale.units(0.1).unwrap()) - 0.1).abs() < 1e-15);
         assert!(scale.units(1024.0).is_some());
         for bad in [1025.0, -1025.0, f64::NAN, f64::INFINITY] {

@@ -40,7 +40,7 @@ impl Times {
 
 /// How much has been done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Work {
+pub struct Counts {
     /// Forces on everybody.
     pub evaluations: u64,
     /// Pairs that were summed.
@@ -95,7 +95,7 @@ impl<'g> Forces<'g> {
         eps2: f64,
         uncentred: bool,
         (acc, pot): (&mut [Vec3], &mut [f64]),
-        work: &mut Work,
+        work: &mut Counts,
     ) -> Result<(), Error> {
         let began = Instant::now();
         let origin = if uncentred {

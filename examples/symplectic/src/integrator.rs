@@ -6,17 +6,17 @@ use kirin::client::Grape;
 use kirin_kit::diagnostics::{Energy, angular_momentum};
 use kirin_kit::galaxy::Field;
 use kirin_kit::plot::Figure;
-use kirin_kit::run::{Grid, Integration};
+use kirin_kit::run::{Integration, TimeGrid};
 use kirin_kit::vector::{Vec3, add_scaled};
 use kirin_kit::{Body, Snapshot};
 
 use crate::checkpoint;
 use crate::cluster::{self, Bound};
 use crate::error::Error;
-use crate::forces::{Forces, Work};
+use crate::forces::{Counts, Forces};
 use crate::phase_space::PhaseSpace;
 use crate::picture;
-use crate::scheme::Table;
+use crate::scheme::Coefficients;
 use crate::settings::Settings;
 use crate::torque::{self, Balance};
 
@@ -28,11 +28,11 @@ pub const LARGEST_ENERGY: usize = 65536;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Past {
     /// The steps' ends.
-    pub grid: Grid,
+    pub grid: TimeGrid,
     /// Steps taken.
     pub steps: u64,
     /// What they have cost.
-    pub work: Work,
+    pub work: Counts,
     /// Angular momentum and torque.
     pub balance: Balance,
     /// T + W of the cluster alone at the start.
@@ -45,7 +45,7 @@ pub struct Past {
 pub struct Integrator<'g> {
     forces: Forces<'g>,
     settings: Settings,
-    table: Table,
+    table: Coefficients,
     labels: Vec<i32>,
     masses: Vec<f64>,
     state: PhaseSpace,
@@ -73,7 +73,7 @@ impl<'g> Integrator<'g> {
     ) -> Result<Self, Error> {
         let state = PhaseSpace::new(settings.bits, bodies, fastest(&settings, bodies))?;
         let past = Past {
-            grid: Grid::from(time),
+            grid: TimeGrid::from(time),
             ..Past::default()
         };
         let mut new = Self::resume(grape, settings, time, bodies, state, past)?;
@@ -96,7 +96,7 @@ impl<'g> Integrator<'g> {
         state: PhaseSpace,
         past: Past,
     ) -> Result<Self, Error> {
-        settings.check()?;
+        settings.validate()?;
         i32::try_from(bodies.len()).map_err(|_| {
             Error::Refused("the interface counts particles in 32-bit integers".to_owned())
         })?;
@@ -283,7 +283,7 @@ impl Integration for Integrator<'_> {
     }
 
     fn visible(&self, t: f64) -> Option<f64> {
-        Grid::has_reached(self.time, self.settings.dt, t).then_some(self.time)
+        TimeGrid::has_reached(self.time, self.settings.dt, t).then_some(self.time)
     }
 
     fn bodies_at(&mut self, _: f64) -> Result<Vec<Body>, Error> {

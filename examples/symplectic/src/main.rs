@@ -43,7 +43,7 @@ fn choose_arithmetic(options: &Options) {
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let files = &options.files;
-    files.check()?;
+    files.validate()?;
     let grape = Grape::linked_or(options.library.as_deref())?;
     let mut run = begin(options, &grape)?;
     if options.reverse {
@@ -64,7 +64,7 @@ fn begin<'g>(options: &Options, grape: &'g Grape) -> Result<Run<Integrator<'g>>,
         let galaxy = options.galaxy.galaxy(None)?;
         let mut bodies = options.start.bodies()?;
         let settings = options.settings(bodies.len(), galaxy);
-        settings.check()?;
+        settings.validate()?;
         options.galaxy.orbit(&galaxy)?.place(&galaxy, &mut bodies);
         let integrator = Integrator::start(grape, settings, 0.0, &bodies)?;
         return Ok(Run::new(integrator, options.start.log())?);
@@ -89,7 +89,7 @@ fn begin<'g>(options: &Options, grape: &'g Grape) -> Result<Run<Integrator<'g>>,
 }
 
 fn draw(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    options.files.check()?;
+    options.files.validate()?;
     let figure = picture::draw(&options.draw, options.zoom)?;
     if let Some(path) = &options.files.plot {
         figure.save(path)?;

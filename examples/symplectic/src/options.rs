@@ -109,7 +109,7 @@ pub struct Options {
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME")]
     #[arg(conflicts_with_all = ["n", "input", "every", "csv", "snapshot_every", "checkpoint_every", "frames", "scheme", "bits"])]
-    pub report: Option<Source>,
+    pub report: Option<Publication>,
     /// Largest number of particles in the report [default: that of the paper]
     #[arg(long, value_name = "N", requires = "report", value_parser = bodies)]
     pub largest: Option<u64>,
@@ -178,7 +178,7 @@ impl Precision {
 
 /// A report that the program can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Source {
+pub enum Publication {
     /// Tables and figures of the paper of NBSymple (2011), beside those of this machine
     Paper,
 }

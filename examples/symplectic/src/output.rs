@@ -6,7 +6,7 @@ use kirin_kit::galaxy::Field;
 use kirin_kit::number::fraction;
 use kirin_kit::plot::{Curve, Figure, Panel, Scale};
 use kirin_kit::report::{Table, grouped, shares, time_split};
-use kirin_kit::summary::{Forces, Summary};
+use kirin_kit::summary::{ForceFacts, Summary};
 use kirin_kit::vector::norm;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::picture;
 pub struct Report<'a, 'g> {
     summary: &'a Summary,
     integrator: &'a Integrator<'g>,
-    forces: Forces,
+    forces: ForceFacts,
     bodies: Vec<Body>,
     bound: Bound,
 }
@@ -31,7 +31,7 @@ impl<'a, 'g> Report<'a, 'g> {
         Self {
             summary,
             integrator,
-            forces: Forces {
+            forces: ForceFacts {
                 library: library.to_owned(),
                 backend,
                 precision,

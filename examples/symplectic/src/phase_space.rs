@@ -5,7 +5,7 @@ use kirin_kit::vector::{Vec3, add_scaled};
 use rayon::prelude::*;
 
 use crate::error::Error;
-use crate::fixed::Scale;
+use crate::fixed::Resolution;
 
 /// Particles that one task takes at least.
 pub const GRAIN: usize = 2048;
@@ -48,9 +48,9 @@ pub enum PhaseSpace {
         /// Three coordinates, then three velocities, of each particle.
         points: Vec<Point>,
         /// The unit of the coordinates.
-        length: Scale,
+        length: Resolution,
         /// The unit of the velocities.
-        speed: Scale,
+        speed: Resolution,
     },
 }
 
@@ -71,8 +71,8 @@ impl PhaseSpace {
             let numbers = bodies.iter().flat_map(|b| of(b).iter());
             numbers.fold(0.0_f64, |most, c| most.max(c.abs()))
         };
-        let length = Scale::for_numbers_up_to(largest(|b| &b.x));
-        let speed = Scale::for_numbers_up_to(largest(|b| &b.v).max(fastest));
+        let length = Resolution::for_numbers_up_to(largest(|b| &b.x));
+        let speed = Resolution::for_numbers_up_to(largest(|b| &b.v).max(fastest));
         let point = |b: &Body| {
             let mut point = [0; 6];
             for k in 0..3 {

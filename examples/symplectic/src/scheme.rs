@@ -27,7 +27,7 @@ pub enum Scheme {
 
 /// Kicks b1, ..., b(s+1) and drifts a1, ..., as in parts of the step. The sum of either is 1.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct Coefficients {
     /// Parts of the step of the kicks.
     pub kicks: Vec<f64>,
     /// Parts of the step of the drifts.
@@ -94,26 +94,26 @@ impl Scheme {
     }
 
     /// Its coefficients.
-    pub fn table(self) -> Table {
+    pub fn table(self) -> Coefficients {
         match self {
-            Self::Leapfrog => Table::of_leapfrogs(&[1.0]),
+            Self::Leapfrog => Coefficients::of_leapfrogs(&[1.0]),
             // Forest and Ruth (1990, Physica D 43, 105), equation 4.8.
             Self::ForestRuth => {
                 let w = 1.0 / (2.0 - 2.0_f64.cbrt());
-                Table::of_leapfrogs(&[w, 1.0 - 2.0 * w, w])
+                Coefficients::of_leapfrogs(&[w, 1.0 - 2.0 * w, w])
             }
             Self::Si6a => {
                 let [w1, w2, w3] = SI6A;
                 let w0 = 1.0 - 2.0 * (w1 + w2 + w3);
-                Table::of_leapfrogs(&[w3, w2, w1, w0, w1, w2, w3])
+                Coefficients::of_leapfrogs(&[w3, w2, w1, w0, w1, w2, w3])
             }
             Self::Mclachlan => {
                 let middle = [1.0 - 2.0 * SS9.iter().sum::<f64>()];
-                Table::of_leapfrogs(&mirrored(&SS9, &middle))
+                Coefficients::of_leapfrogs(&mirrored(&SS9, &middle))
             }
             Self::BlanesMoan => {
                 let (b, a) = SRKN_11B;
-                Table {
+                Coefficients {
                     kicks: mirrored(&b, &[0.5 - b.iter().sum::<f64>(); 2]),
                     drifts: mirrored(&a, &[1.0 - 2.0 * a.iter().sum::<f64>()]),
                 }
@@ -122,7 +122,7 @@ impl Scheme {
     }
 }
 
-impl Table {
+impl Coefficients {
     /// Leapfrogs of these parts of a step, one after the other.
     fn of_leapfrogs(parts: &[f64]) -> Self {
         let halves = |pair: &[f64]| 0.5 * (pair[0] + pair[1]);
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn tables_are_palindromes_that_sum_to_one() {
         for scheme in Scheme::value_variants() {
-            let Table { kicks, drifts } = scheme.table();
+            let Coefficients { kicks, drifts } = scheme.table();
             assert_eq!(kicks.len(), drifts.len() + 1);
             for half in [&kicks, &drifts] {
                 assert!((half.iter().sum::<f64>() - 1.0).abs() < 1e-14, "{scheme:?}");
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn kicks_integrate_powers_to_the_order() {
         for scheme in Scheme::value_variants() {
-            let Table { kicks, drifts } = scheme.table();
+            let Coefficients { kicks, drifts } = scheme.table();
             let mut places = vec![0.0];
             places.extend(drifts.iter().scan(0.0, |at, drift| {
                 *at += drift;
@@ -200,7 +200,7 @@ mod tests {
                     let r2 = x[0] * x[0] + x[1] * x[1];
                     (0..2).for_each(|k| v[k] -= h * x[k] / (r2 * r2.sqrt()));
                 };
-                let Table { kicks, drifts } = scheme.table();
+                let Coefficients { kicks, drifts } = scheme.table();
                 for _ in 0..steps {
                     for (kicking, drifting) in kicks.iter().zip(&drifts) {
                         kick(&mut v, &x, kicking * h);

@@ -44,7 +44,7 @@ impl Settings {
     /// # Errors
     ///
     /// The first setting that makes no sense; in words.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn validate(&self) -> Result<(), Error> {
         let refuse = |what: &str| Err(Error::Refused(what.to_owned()));
         if !(self.eps >= 0.0 && self.eps.is_finite()) {
             return refuse("the softening must be a number from 0 on");

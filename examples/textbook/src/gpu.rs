@@ -54,7 +54,7 @@ impl Gpu {
     /// # Errors
     ///
     /// The device has no room for it.
-    pub fn array<T: Plain>(&self, values: &[T]) -> Result<Array<'_, T>> {
+    pub fn array<T: Pod>(&self, values: &[T]) -> Result<Array<'_, T>> {
         let array = self.room(values.len())?;
         // SAFETY: the array is as long as the values.
         unsafe { result::memcpy_htod_sync(array.at, values) }.map_err(failed("cuMemcpyHtoD"))?;
@@ -66,7 +66,7 @@ impl Gpu {
     /// # Errors
     ///
     /// The device has no room for it.
-    pub fn room<T: Plain>(&self, length: usize) -> Result<Array<'_, T>> {
+    pub fn room<T: Pod>(&self, length: usize) -> Result<Array<'_, T>> {
         // The driver knows no empty arrays.
         let bytes = length.max(1) * size_of::<T>();
         // SAFETY: `open` made the device's context current.
@@ -92,7 +92,7 @@ impl Gpu {
         kernel: &str,
         blocks: usize,
         threads: usize,
-        arguments: &[&dyn Argument],
+        arguments: &[&dyn KernelArgument],
     ) -> Result<()> {
         let name = CString::new(kernel).map_err(|e| e.to_string())?;
         let dimension = |n: usize| u32::try_from(n).map_err(|e| format!("{kernel}: {e}"));
@@ -138,7 +138,7 @@ pub struct Array<'g, T> {
     of: PhantomData<(&'g Gpu, T)>,
 }
 
-impl<T: Plain> Array<'_, T> {
+impl<T: Pod> Array<'_, T> {
     /// Copies it to `values`, which is as long, when all kernels are done.
     ///
     /// # Errors
@@ -163,20 +163,20 @@ impl<T> Drop for Array<'_, T> {
 }
 
 /// What arrays consist of: every pattern of bytes is one, on the device as here.
-pub trait Plain: Copy {}
-impl Plain for i32 {}
-impl Plain for f32 {}
-impl Plain for f64 {}
-impl Plain for [f32; 2] {}
-impl Plain for [f64; 2] {}
+pub trait Pod: Copy {}
+impl Pod for i32 {}
+impl Pod for f32 {}
+impl Pod for f64 {}
+impl Pod for [f32; 2] {}
+impl Pod for [f64; 2] {}
 
 /// What a kernel takes.
-pub trait Argument {
+pub trait KernelArgument {
     /// Where it stands.
     fn address(&self) -> *mut c_void;
 }
 
-impl<T> Argument for Array<'_, T> {
+impl<T> KernelArgument for Array<'_, T> {
     fn address(&self) -> *mut c_void {
         std::ptr::from_ref(&self.at).cast_mut().cast()
     }
@@ -185,7 +185,7 @@ impl<T> Argument for Array<'_, T> {
 /// Numbers are taken by value.
 macro_rules! by_value {
     ($($number:ty)*) => {
-        $(impl Argument for $number {
+        $(impl KernelArgument for $number {
             fn address(&self) -> *mut c_void {
                 std::ptr::from_ref(self).cast_mut().cast()
             }

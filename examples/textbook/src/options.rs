@@ -7,7 +7,7 @@ use kirin_kit::number::{count, number};
 
 use crate::distribution::Distribution;
 use crate::nbody::reduced_threads::Schedule;
-use crate::particles::Plan;
+use crate::particles::Assignment;
 use crate::physics::Scheme;
 use crate::report::ReportOptions;
 use crate::sort::keys::Order;
@@ -100,7 +100,7 @@ pub enum Program {
         problem: Problem,
         /// The launch.
         #[command(flatten)]
-        device: Device,
+        device: LaunchOptions,
     },
     /// Basic n-body solver on a GPU, with shared memory
     SharedGpu {
@@ -109,7 +109,7 @@ pub enum Program {
         problem: Problem,
         /// The launch.
         #[command(flatten)]
-        device: Device,
+        device: LaunchOptions,
     },
     /// The n-body problem through the GRAPE-6 interface
     Library {
@@ -127,7 +127,7 @@ pub enum Program {
         buckets: usize,
         /// The keys.
         #[command(flatten)]
-        list: List,
+        list: KeyList,
     },
     /// Sample sort with threads
     SortThreads {
@@ -136,13 +136,13 @@ pub enum Program {
         threads: usize,
         /// The keys.
         #[command(flatten)]
-        list: List,
+        list: KeyList,
     },
     /// Sample sort with message passing
     SortRanks {
         /// The keys.
         #[command(flatten)]
-        list: List,
+        list: KeyList,
         /// Number of processes, as threads of this one [default: those of the MPI launcher, or 1]
         #[arg(long, value_name = "P", value_parser = workers)]
         ranks: Option<usize>,
@@ -151,7 +151,7 @@ pub enum Program {
     SortGpu {
         /// The keys.
         #[command(flatten)]
-        list: List,
+        list: KeyList,
         /// Threads of a thread block, whole warps
         #[arg(long, value_name = "T", default_value = "256", value_parser = warps)]
         block: usize,
@@ -188,9 +188,9 @@ pub struct Problem {
 
 impl Problem {
     /// What the solver is to do.
-    pub fn plan(&self) -> Plan {
+    pub fn plan(&self) -> Assignment {
         let dt = self.dt;
-        Plan {
+        Assignment {
             steps: self.steps,
             scheme: match self.leapfrog {
                 true => Scheme::Leapfrog { dt },
@@ -203,7 +203,7 @@ impl Problem {
 
 /// How the GPU's kernels are launched.
 #[derive(Clone, Debug, Args)]
-pub struct Device {
+pub struct LaunchOptions {
     /// Threads of a thread block
     #[arg(long, value_name = "T", default_value = "1024", value_parser = workers)]
     pub block: usize,
@@ -214,7 +214,7 @@ pub struct Device {
 
 /// A list of keys.
 #[derive(Clone, Debug, Args)]
-pub struct List {
+pub struct KeyList {
     /// Number of keys
     #[arg(value_parser = keys)]
     pub n: usize,

@@ -23,7 +23,7 @@ pub struct Particles {
 
 /// What a solver is to do with them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct Assignment {
     /// Number of time steps.
     pub steps: usize,
     /// How particles move.
@@ -32,7 +32,7 @@ pub struct Plan {
     pub every: Option<usize>,
 }
 
-impl Plan {
+impl Assignment {
     /// Whether there is output before this step.
     pub fn outputs(&self, step: usize) -> bool {
         self.every.is_some_and(|every| step.is_multiple_of(every))

@@ -2,11 +2,11 @@
 //! themselves. They run with a law whose force is no number but a name.
 
 use kirin_kit::communicator::{Communicator, threads};
-use kirin_kit::report::Columns;
+use kirin_kit::report::MarkdownTable;
 
 use crate::distribution::Distribution;
 use crate::nbody::reduced_threads::{first_phase, second_phase};
-use crate::nbody::ring::{CYCLIC, Event, Moment, ring_pass};
+use crate::nbody::ring::{CYCLIC, Moment, RingEvent, ring_pass};
 use crate::physics::{Law, Vect};
 
 /// Particles of the largest table.
@@ -116,9 +116,9 @@ pub fn ring_table() -> Vec<RingRow> {
 /// One process's cells of a moment.
 fn cells(moment: &Moment<'_, NAMES>) -> (String, [String; 4]) {
     let when = match moment.after {
-        Event::Start => "start".to_owned(),
-        Event::Computation => "after computation of forces".to_owned(),
-        Event::Communication => format!("after communication {}", moment.phase),
+        RingEvent::Start => "start".to_owned(),
+        RingEvent::Computation => "after computation of forces".to_owned(),
+        RingEvent::Communication => format!("after communication {}", moment.phase),
     };
     let positions = |all: &[Vect]| {
         all.iter()
@@ -145,7 +145,8 @@ pub fn markdown() -> String {
         ("7.1", "block", Distribution::Block),
         ("7.2", "cyclic", Distribution::Cyclic),
     ] {
-        let mut table = Columns::new(["owner", "particle", "thread 0", "thread 1", "thread 2"]);
+        let mut table =
+            MarkdownTable::new(["owner", "particle", "thread 0", "thread 1", "thread 2"]);
         for (q, (owner, cells)) in first_phase_table(distribution).into_iter().enumerate() {
             table.row([vec![owner.to_string(), q.to_string()], cells].concat());
         }
@@ -153,7 +154,7 @@ pub fn markdown() -> String {
             "Table {number}: first phase of the reduced solver, {name} distribution\n\n{table}\n"
         );
     }
-    let mut table = Columns::new(["time", "variable", "process 0", "process 1"]);
+    let mut table = MarkdownTable::new(["time", "variable", "process 0", "process 1"]);
     for (when, [first, second]) in ring_table() {
         for (array, (a, b)) in ARRAYS.into_iter().zip(first.into_iter().zip(second)) {
             table.row(vec![when.clone(), array.to_owned(), a, b]);

@@ -9,7 +9,7 @@ use kirin_kit::communicator::{Communicator, Counted, threads};
 use textbook::distribution::Distribution;
 use textbook::nbody::reduced_threads::Schedule;
 use textbook::nbody::{basic_ranks, basic_threads, reduced, reduced_ranks, reduced_threads};
-use textbook::particles::{Particles, Plan};
+use textbook::particles::{Assignment, Particles};
 use textbook::physics::{G, Scheme};
 
 /// Particles: one alone, fewer than workers, and numbers that no number of workers divides.
@@ -73,7 +73,7 @@ fn reduced_solvers_agree_to_rounding() {
 }
 
 /// What process 0 of several makes of a disc of `n`.
-fn on_ranks(ranks: usize, n: usize, plan: &Plan, is_reduced: bool) -> Vec<Particles> {
+fn on_ranks(ranks: usize, n: usize, plan: &Assignment, is_reduced: bool) -> Vec<Particles> {
     let all = threads::run(ranks, |world| {
         let n = if world.rank() == 0 { n } else { 0 };
         Ok::<_, String>(solved(n, plan, |particles, plan, output| {
@@ -94,7 +94,7 @@ fn on_ranks(ranks: usize, n: usize, plan: &Plan, is_reduced: bool) -> Vec<Partic
 #[test]
 fn what_travels() {
     let (n, steps, vector) = (50, 3, 16);
-    let plan = Plan {
+    let plan = Assignment {
         steps,
         scheme: SCHEMES[0],
         every: None,
@@ -145,7 +145,7 @@ fn binary() -> (Particles, f64) {
 fn error_of_an_orbit(steps: usize, scheme: impl Fn(f64) -> Scheme) -> f64 {
     let (start, period) = binary();
     let scheme = scheme(period / steps as f64);
-    let plan = Plan {
+    let plan = Assignment {
         steps,
         scheme,
         every: None,
@@ -172,7 +172,7 @@ fn euler_is_of_first_order_and_leapfrog_of_second() {
 #[test]
 fn momentum_and_energy_of_the_disc() {
     let start = Particles::disc(50);
-    let plan = Plan {
+    let plan = Assignment {
         steps: 500,
         scheme: Scheme::Leapfrog { dt: DT },
         every: None,

@@ -2,15 +2,15 @@
 
 use std::time::Instant;
 
-use kirin_kit::repeat::{Patience, repeat};
+use kirin_kit::repeat::{Repetitions, repeat};
 use textbook::distribution::Distribution;
 use textbook::nbody::reduced_threads::Schedule;
 use textbook::nbody::{basic_threads, reduced_threads};
-use textbook::particles::{Particles, Plan};
+use textbook::particles::{Assignment, Particles};
 use textbook::physics::Scheme;
 
 /// Rounds in which both are timed, one after the other: what else the machine does slows them alike.
-const ROUNDS: Patience = Patience {
+const ROUNDS: Repetitions = Repetitions {
     least: 15,
     most: 15,
     seconds: 0.0,
@@ -18,7 +18,7 @@ const ROUNDS: Patience = Patience {
 
 #[test]
 fn half_of_the_pairs_take_much_less_time() {
-    let plan = Plan {
+    let plan = Assignment {
         steps: 100,
         scheme: Scheme::Euler { dt: 100.0 },
         every: None,

@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use kirin_kit::Snapshot;
 use kirin_kit::report::exact;
-use kirin_kit::run::{Grid, Log, Run};
+use kirin_kit::run::{Log, Run, TimeGrid};
 use kirin_kit::snapshot::Line;
 
 use crate::error::Error;
-use crate::forces::{Engine, Times, Work};
+use crate::forces::{Counts, Engine, Times};
 use crate::integrator::Integrator;
 use crate::settings::Settings;
 
@@ -92,9 +92,9 @@ pub fn resume<'g>(
             "the bodies are at times of their own: a leapfrog starts with all at one".to_owned(),
         ));
     }
-    let mut grid = Grid::from(snapshot.time);
+    let mut grid = TimeGrid::from(snapshot.time);
     if let Some(mut words) = Line::of(snapshot, GRID) {
-        grid = Grid {
+        grid = TimeGrid {
             origin: words.word()?,
             steps: words.word()?,
         };
@@ -108,12 +108,12 @@ pub fn resume<'g>(
 }
 
 /// Steps that were taken, and what work they were.
-fn done(snapshot: &Snapshot) -> Result<(u64, Work), Error> {
+fn done(snapshot: &Snapshot) -> Result<(u64, Counts), Error> {
     let Some(mut words) = Line::of(snapshot, COUNTS) else {
-        return Ok((0, Work::default()));
+        return Ok((0, Counts::default()));
     };
     let steps = words.word()?;
-    let mut work = Work {
+    let mut work = Counts {
         evaluations: words.word()?,
         groups: words.word()?,
         entries: words.word()?,

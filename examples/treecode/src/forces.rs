@@ -22,7 +22,7 @@ pub struct Times {
     pub walk: Duration,
     /// Loading the lists into the library.
     pub transfer: Duration,
-    /// Summing.
+    /// Summing the pairs.
     pub force: Duration,
 }
 
@@ -41,7 +41,7 @@ impl Times {
 
 /// How much has been done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Work {
+pub struct Counts {
     /// Forces on everybody.
     pub evaluations: u64,
     /// Groups, each with a list.
@@ -73,7 +73,7 @@ pub struct Forces<'g> {
     tree: Tree,
     groups: Vec<Group>,
     stack: Vec<u32>,
-    work: Work,
+    work: Counts,
 }
 
 impl<'g> Forces<'g> {
@@ -83,7 +83,7 @@ impl<'g> Forces<'g> {
     /// # Errors
     ///
     /// The library refuses.
-    pub fn new(engine: Engine<'g>, work: Work) -> Result<Self, Error> {
+    pub fn new(engine: Engine<'g>, work: Counts) -> Result<Self, Error> {
         Ok(Self {
             sums: match engine {
                 Engine::Library(grape) => Sums::Library(Library::open(grape)?),
@@ -133,7 +133,7 @@ impl<'g> Forces<'g> {
     }
 
     /// What has been done so far.
-    pub fn work(&self) -> &Work {
+    pub fn work(&self) -> &Counts {
         &self.work
     }
 

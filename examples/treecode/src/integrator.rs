@@ -1,14 +1,14 @@
 //! Shared leapfrog steps: half a kick, a drift, the forces, half a kick.
 
 use kirin_kit::diagnostics::Energy;
-use kirin_kit::run::{Grid, Integration};
+use kirin_kit::run::{Integration, TimeGrid};
 use kirin_kit::vector::{add_scaled, dot};
 use kirin_kit::{Body, Snapshot};
 use rayon::prelude::*;
 
 use crate::checkpoint;
 use crate::error::Error;
-use crate::forces::{Engine, Forces, Work};
+use crate::forces::{Counts, Engine, Forces};
 use crate::particle::Particle;
 use crate::settings::Settings;
 
@@ -22,7 +22,7 @@ pub struct Integrator<'g> {
     particles: Vec<Particle>,
     /// The particles before the step that is being taken.
     before: Vec<Particle>,
-    grid: Grid,
+    grid: TimeGrid,
     time: f64,
     steps: u64,
 }
@@ -39,8 +39,8 @@ impl<'g> Integrator<'g> {
         time: f64,
         bodies: &[Body],
     ) -> Result<Self, Error> {
-        let past = (0, Work::default());
-        Self::resume(engine, settings, (time, Grid::from(time)), bodies, past)
+        let past = (0, Counts::default());
+        Self::resume(engine, settings, (time, TimeGrid::from(time)), bodies, past)
     }
 
     /// Goes on from `bodies` at a time on a grid, after so many steps that were so much work.
@@ -51,11 +51,11 @@ impl<'g> Integrator<'g> {
     pub fn resume(
         engine: Engine<'g>,
         settings: Settings,
-        (time, grid): (f64, Grid),
+        (time, grid): (f64, TimeGrid),
         bodies: &[Body],
-        (steps, work): (u64, Work),
+        (steps, work): (u64, Counts),
     ) -> Result<Self, Error> {
-        settings.check()?;
+        settings.validate()?;
         i32::try_from(bodies.len()).map_err(|_| {
             Error::Refused("the interface counts particles in 32-bit integers".to_owned())
         })?;
@@ -150,7 +150,7 @@ impl<'g> Integrator<'g> {
     }
 
     /// The grid of the steps' ends.
-    pub fn grid(&self) -> Grid {
+    pub fn grid(&self) -> TimeGrid {
         self.grid
     }
 
@@ -181,7 +181,7 @@ impl Integration for Integrator<'_> {
     }
 
     fn visible(&self, t: f64) -> Option<f64> {
-        Grid::has_reached(self.time, self.settings.dt, t).then_some(self.time)
+        TimeGrid::has_reached(self.time, self.settings.dt, t).then_some(self.time)
     }
 
     fn bodies_at(&mut self, _: f64) -> Result<Vec<Body>, Error> {

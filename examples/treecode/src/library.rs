@@ -6,7 +6,7 @@ use kirin::client::{Block, Grape};
 use rayon::prelude::*;
 
 use crate::error::Error;
-use crate::forces::Work;
+use crate::forces::Counts;
 use crate::particle::Particle;
 use crate::tree::Tree;
 use crate::walk::{self, Group, List};
@@ -65,7 +65,7 @@ impl<'g> Library<'g> {
         groups: &[Group],
         eps2: f64,
         particles: &mut [Particle],
-        work: &mut Work,
+        work: &mut Counts,
     ) -> Result<(), Error> {
         for batch in groups.chunks(self.lists.len()) {
             let began = Instant::now();

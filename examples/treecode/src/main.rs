@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let files = &options.files;
-    files.check()?;
+    files.validate()?;
     let grape = Grape::linked_or(options.library.as_deref())?;
     let (engine, library) = if options.host {
         (Engine::Host, "no library")
@@ -55,14 +55,14 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
 fn begin<'g>(options: &Options, engine: Engine<'g>) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
     let Some(path) = &options.files.input else {
         let settings = options.settings(None);
-        settings.check()?;
+        settings.validate()?;
         let bodies = options.start.bodies()?;
         let integrator = Integrator::start(engine, settings, 0.0, &bodies)?;
         return Ok(Run::new(integrator, options.start.log())?);
     };
     let snapshot = Snapshot::load(path).map_err(named(path))?;
     let settings = options.settings(checkpoint::settings(&snapshot).map_err(named(path))?);
-    settings.check()?;
+    settings.validate()?;
     let run = checkpoint::resume(engine, settings, &snapshot);
     Ok(run.map_err(named(path))?)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use kirin_kit::command::{Files, Start};
-use kirin_kit::comparison::Comparison;
+use kirin_kit::comparison::ReportOptions;
 use kirin_kit::number::{count, number};
 
 use crate::settings::Settings;
@@ -72,7 +72,7 @@ pub struct Options {
     pub host: bool,
     /// Whether to make a report.
     #[command(flatten)]
-    pub comparison: Comparison,
+    pub comparison: ReportOptions,
 }
 
 impl Options {

@@ -3,17 +3,17 @@
 use kirin_kit::number::fraction;
 use kirin_kit::plot::{Data, Figure, Panel};
 use kirin_kit::report::{Table, grouped, shares, time_split};
-use kirin_kit::summary::{Forces, Summary};
+use kirin_kit::summary::{ForceFacts, Summary};
 use serde_json::{Value, json};
 
-use crate::forces::Work;
+use crate::forces::Counts;
 use crate::integrator::Integrator;
 
 /// The end of a run.
 pub struct Report<'a, 'g> {
     summary: &'a Summary,
     integrator: &'a Integrator<'g>,
-    forces: Forces,
+    forces: ForceFacts,
     direct_energy_error: Option<f64>,
 }
 
@@ -31,7 +31,7 @@ impl<'a, 'g> Report<'a, 'g> {
         Self {
             summary,
             integrator,
-            forces: Forces {
+            forces: ForceFacts {
                 library: library.to_owned(),
                 backend,
                 precision,
@@ -41,7 +41,7 @@ impl<'a, 'g> Report<'a, 'g> {
         }
     }
 
-    fn work(&self) -> &Work {
+    fn work(&self) -> &Counts {
         self.integrator.forces().work()
     }
 
@@ -117,6 +117,6 @@ impl<'a, 'g> Report<'a, 'g> {
 }
 
 /// Mean number of pairs of one evaluation of the forces on everybody.
-fn pairs_per_step(work: &Work) -> f64 {
+fn pairs_per_step(work: &Counts) -> f64 {
     work.pairs as f64 / work.evaluations.max(1) as f64
 }

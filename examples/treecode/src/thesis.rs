@@ -11,12 +11,12 @@ use kirin_kit::interrupt::{self, interrupted};
 use kirin_kit::models::Model;
 use kirin_kit::plot::{Curve, Figure, Panel};
 use kirin_kit::progress::Progress;
-use kirin_kit::repeat::{Patience, Spread, repeat};
-use kirin_kit::report::{Columns, digits, si, time_split};
-use kirin_kit::run::{Log, Plan, Run};
+use kirin_kit::repeat::{Repetitions, Spread, repeat};
+use kirin_kit::report::{MarkdownTable, digits, si, time_split};
+use kirin_kit::run::{Log, Run, RunOutputs};
 use serde_json::{Value, json};
 
-use crate::forces::{Engine, Work};
+use crate::forces::{Counts, Engine};
 use crate::integrator::Integrator;
 use crate::options::{DEFAULT_T_END, Options};
 use crate::settings::Settings;
@@ -42,7 +42,7 @@ const PUBLISHED: [(usize, [f64; 4]); 13] = [
 const GROUPS: [usize; 8] = [128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 
 /// Runs: a second one only where it takes moments.
-const RUNS: Patience = Patience {
+const RUNS: Repetitions = Repetitions {
     least: 1,
     most: 3,
     seconds: 2.0,
@@ -69,15 +69,16 @@ of the last run.
 ///
 /// Those of a run; a file cannot be written.
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    options.files.check()?;
-    options.settings(None).check()?;
+    options.files.validate()?;
+    options.settings(None).validate()?;
     let grape = Grape::linked_or(options.library.as_deref())?;
     let engine = || match options.host {
         true => Engine::Host,
         false => Engine::Library(&grape),
     };
     interrupt::catch()?;
-    let (backend, precision) = crate::forces::Forces::new(engine(), Work::default())?.description();
+    let (backend, precision) =
+        crate::forces::Forces::new(engine(), Counts::default())?.description();
     let circumstances = Circumstances {
         backend,
         precision,
@@ -127,7 +128,7 @@ fn measure<'g>(
             let integrator = Integrator::start(engine(), settings, 0.0, &bodies)?;
             let mut run = Run::new(integrator, Log::default())?;
             let first = *run.integration.forces().work();
-            run.evolve(t_end, &Plan::default(), &interrupted, &|t| {
+            run.evolve(t_end, &RunOutputs::default(), &interrupted, &|t| {
                 progress.tell(t, format!("N = {n}, t = {t:.4}"));
             })?;
             row = Row::new(n, published, &run, first.pairs);
@@ -245,7 +246,7 @@ impl Row {
 }
 
 fn markdown(options: &Options, circumstances: &Circumstances, rows: &[Row]) -> String {
-    let mut table = Columns::new([
+    let mut table = MarkdownTable::new([
         "N",
         "GRAPE-6Af [s]",
         "kirin [s]",

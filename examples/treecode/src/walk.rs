@@ -8,9 +8,9 @@ use crate::tree::Tree;
 /// Particles that share a list: a run in Morton order, all those of one cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Group {
-    /// The first.
+    /// The first of the particles.
     pub first: u32,
-    /// How many.
+    /// Number of particles.
     pub count: u32,
     /// Corner of the smallest box around them.
     least: [f64; 3],

@@ -1,12 +1,12 @@
 //! The report as Markdown and for programs.
 
-use kirin_kit::comparison::{Circumstances, Comparison};
+use kirin_kit::comparison::{Circumstances, ReportOptions};
 use kirin_kit::history::FLOPS_PER_PAIR;
 use kirin_kit::repeat::Spread;
-use kirin_kit::report::{Columns, digits, si};
+use kirin_kit::report::{MarkdownTable, digits, si};
 use serde_json::{Value, json};
 
-use super::measure::{Described, Force, Measured, Run, Times};
+use super::measure::{Described, ForceTimes, Measured, Run, Times};
 use super::published::{HARDWARE, PEAK, TABLE_4_1, TABLE_4_2, speed};
 use super::worker::LARGEST_ENERGY;
 use crate::settings::Settings;
@@ -24,7 +24,7 @@ pub struct Document<'a> {
     /// End of the runs.
     pub t_end: f64,
     /// What was asked for.
-    pub wanted: &'a Comparison,
+    pub wanted: &'a ReportOptions,
     /// Why the measurement did not come to its end, if it did not.
     pub cut: Option<&'a str>,
     /// What was measured.
@@ -45,7 +45,7 @@ j-particles are in memory and predicted.
 ";
 
 impl Document<'_> {
-    /// For people.
+    /// The report as Markdown.
     pub fn markdown(&self) -> String {
         let measured = self.measured;
         let mut text = format!(
@@ -61,7 +61,7 @@ impl Document<'_> {
                 None => String::new(),
             },
         );
-        let mut section = |title: &str, words: &str, table: Columns| {
+        let mut section = |title: &str, words: &str, table: MarkdownTable| {
             text += &format!("\n## {title}\n\n{words}\n{table}");
         };
         section(
@@ -101,10 +101,10 @@ impl Document<'_> {
         )
     }
 
-    /// For programs.
+    /// The report as JSON.
     pub fn json(&self) -> Value {
         let measured = self.measured;
-        let forces = |rows: &[Force]| -> Value { rows.iter().map(force_json).collect() };
+        let forces = |rows: &[ForceTimes]| -> Value { rows.iter().map(force_json).collect() };
         let settings = &self.settings;
         json!({
             "circumstances": self.circumstances.json(),
@@ -164,7 +164,7 @@ fn here_cells(times: &Times, pairs: f64) -> impl Iterator<Item = String> {
     whole.into_iter().chain(cells(Some(&times.split), pairs))
 }
 
-fn table_4_1(rows: &[Force]) -> Columns {
+fn table_4_1(rows: &[ForceTimes]) -> MarkdownTable {
     let published = [
         "N",
         "base [s]",
@@ -173,7 +173,7 @@ fn table_4_1(rows: &[Force]) -> Columns {
         "GFLOP/s",
         "pairs/s",
     ];
-    let mut table = Columns::new(published.into_iter().chain(HERE).chain(["x improved"]));
+    let mut table = MarkdownTable::new(published.into_iter().chain(HERE).chain(["x improved"]));
     for row in rows {
         let [base, base_speed, improved, improved_speed] = published_row(&TABLE_4_1, row.n);
         let mut line = vec![
@@ -191,9 +191,9 @@ fn table_4_1(rows: &[Force]) -> Columns {
     table
 }
 
-fn figure_table(rows: &[Force]) -> Columns {
+fn figure_table(rows: &[ForceTimes]) -> MarkdownTable {
     let published = ["N", "n", "base GFLOP/s", "improved GFLOP/s", "pairs/s"];
-    let mut table = Columns::new(published.into_iter().chain(HERE).chain(["split/whole"]));
+    let mut table = MarkdownTable::new(published.into_iter().chain(HERE).chain(["split/whole"]));
     for row in rows {
         let [base, improved] = speed(row.n, row.ni);
         let mut line = vec![
@@ -216,7 +216,7 @@ fn about(speed: f64) -> &'static str {
     if speed == PEAK { "~" } else { "" }
 }
 
-fn table_4_2(rows: &[Run]) -> Columns {
+fn table_4_2(rows: &[Run]) -> MarkdownTable {
     let published = [
         "N",
         "GRAPE-6Af [s]",
@@ -226,7 +226,7 @@ fn table_4_2(rows: &[Run]) -> Columns {
         "Xeon [s]",
     ];
     let more = ["trials", "x improved", "mean block", "dE/E"];
-    let mut table = Columns::new(published.into_iter().chain(HERE).chain(more));
+    let mut table = MarkdownTable::new(published.into_iter().chain(HERE).chain(more));
     for row in rows {
         let published = published_row(&TABLE_4_2, row.n);
         let mut line = vec![row.n.to_string()];
@@ -250,7 +250,7 @@ fn times_json(times: &Times) -> Value {
     })
 }
 
-fn force_json(row: &Force) -> Value {
+fn force_json(row: &ForceTimes) -> Value {
     let [base, improved] = speed(row.n, row.ni);
     json!({
         "n": row.n,

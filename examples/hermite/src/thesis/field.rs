@@ -15,7 +15,7 @@ const ID: i32 = 0;
 const SAMPLE: f64 = 0.01;
 
 /// A cluster in the library's memory, predicted to its own time.
-pub struct Field<'g> {
+pub struct LoadedCluster<'g> {
     grape: &'g Grape,
     bodies: Vec<Body>,
     eps2: f64,
@@ -24,7 +24,7 @@ pub struct Field<'g> {
     ni: usize,
 }
 
-impl<'g> Field<'g> {
+impl<'g> LoadedCluster<'g> {
     /// What the library says of itself.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl<'g> Field<'g> {
     }
 }
 
-impl Drop for Field<'_> {
+impl Drop for LoadedCluster<'_> {
     fn drop(&mut self) {
         self.grape.close(ID);
     }

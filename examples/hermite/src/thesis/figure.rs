@@ -4,7 +4,7 @@ use kirin_kit::comparison::Circumstances;
 use kirin_kit::plot::{Curve, Figure, Panel};
 
 use super::document::pair_rate;
-use super::measure::{Force, Measured, Times};
+use super::measure::{ForceTimes, Measured, Times};
 use super::published::{FIGURE_4_2, TABLE_4_1, TABLE_4_2};
 
 /// One panel for each table.
@@ -43,9 +43,9 @@ pub fn figure(circumstances: &Circumstances, measured: &Measured) -> Figure {
 
 /// Speeds without and with splitting over what `x` takes from a row.
 fn here<'a>(
-    rows: impl IntoIterator<Item = &'a Force> + Clone,
+    rows: impl IntoIterator<Item = &'a ForceTimes> + Clone,
     names: [&str; 2],
-    x: fn(&Force) -> usize,
+    x: fn(&ForceTimes) -> usize,
 ) -> Vec<Curve> {
     let whole = rows.clone().into_iter().filter_map(|row| {
         let whole = row.times.whole?;
@@ -79,7 +79,7 @@ fn table_4_1_curves(measured: &Measured) -> Vec<Curve> {
 
 fn figure_4_2_curves(measured: &Measured) -> Vec<Curve> {
     let of = |n: usize| {
-        let rows: Vec<&Force> = measured
+        let rows: Vec<&ForceTimes> = measured
             .figure_4_2
             .iter()
             .filter(|row| row.n == n)

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use kirin_kit::command::Ended;
-use kirin_kit::comparison::{Budget, Comparison};
+use kirin_kit::comparison::{Budget, ReportOptions};
 use kirin_kit::interrupt::interrupted;
 use kirin_kit::progress::Progress;
-use kirin_kit::repeat::{Patience, Spread, repeat};
+use kirin_kit::repeat::{Repetitions, Spread, repeat};
 use serde_json::Value;
 
 use super::published::{
@@ -18,14 +18,14 @@ use super::worker::{self, Worker};
 const SHARE: f64 = 0.2;
 
 /// Samples of a force.
-const FORCES: Patience = Patience {
+const FORCES: Repetitions = Repetitions {
     least: 3,
     most: 11,
     seconds: 1.0,
 };
 
 /// Runs: a second one only where it takes moments.
-const RUNS: Patience = Patience {
+const RUNS: Repetitions = Repetitions {
     least: 1,
     most: 3,
     seconds: 2.0,
@@ -39,7 +39,7 @@ const GROWTH: f64 = 4.5;
 pub struct Times {
     /// Without; `None` where the library has no such setting.
     pub whole: Option<Spread>,
-    /// With.
+    /// With splitting.
     pub split: Spread,
 }
 
@@ -52,7 +52,7 @@ impl Times {
 
 /// The forces of `n` particles on `ni` of them.
 #[derive(Clone, Copy, Debug)]
-pub struct Force {
+pub struct ForceTimes {
     /// Sources.
     pub n: usize,
     /// Particles of the block.
@@ -61,7 +61,7 @@ pub struct Force {
     pub times: Times,
 }
 
-impl Force {
+impl ForceTimes {
     /// Pairs, those of particles with themselves too, as in the thesis.
     pub fn pairs(&self) -> f64 {
         self.n as f64 * self.ni as f64
@@ -90,11 +90,11 @@ impl Run {
 #[derive(Debug, Default)]
 pub struct Measured {
     /// Table 4.1.
-    pub table_4_1: Vec<Force>,
+    pub table_4_1: Vec<ForceTimes>,
     /// Figure 4.2.
-    pub figure_4_2: Vec<Force>,
+    pub figure_4_2: Vec<ForceTimes>,
     /// Figure 4.3.
-    pub figure_4_3: Vec<Force>,
+    pub figure_4_3: Vec<ForceTimes>,
     /// Table 4.2.
     pub table_4_2: Vec<Run>,
 }
@@ -113,7 +113,7 @@ pub struct Bench {
     split: Worker,
     whole: Option<Worker>,
     described: Described,
-    /// So far.
+    /// What has been measured so far.
     pub measured: Measured,
 }
 
@@ -159,7 +159,7 @@ impl Bench {
     /// # Errors
     ///
     /// Something fails; what came before is kept. In words.
-    pub fn measure(&mut self, wanted: &Comparison) -> Result<Ended, String> {
+    pub fn measure(&mut self, wanted: &ReportOptions) -> Result<Ended, String> {
         let backend = self.described.split["backend"].as_str().unwrap_or_default();
         let budget = wanted.budget(backend);
         let blocks: usize = sets().iter().map(|set| set.blocks.len()).sum();
@@ -174,7 +174,7 @@ impl Bench {
 
     fn measure_all(
         &mut self,
-        wanted: &Comparison,
+        wanted: &ReportOptions,
         budget: &Budget,
         progress: &Progress,
     ) -> Result<(), String> {
@@ -191,7 +191,7 @@ impl Bench {
                 }
                 let times = self.force(n, ni)?;
                 per_pair = (1 + FORCES.least) as f64 * times.seconds() / pairs;
-                (set.rows)(&mut self.measured).push(Force { n, ni, times });
+                (set.rows)(&mut self.measured).push(ForceTimes { n, ni, times });
             }
         }
         let mut last = 0.0;
@@ -229,7 +229,7 @@ impl Bench {
     /// Asks both processes in turn; `seconds` reads the time from an answer.
     fn times(
         &mut self,
-        patience: Patience,
+        patience: Repetitions,
         request: &Value,
         watch: &dyn Fn(f64),
         mut seconds: impl FnMut(Value) -> Result<f64, String>,
@@ -254,7 +254,7 @@ struct Set {
     name: &'static str,
     /// Number of particles, and of those in the block.
     blocks: Vec<(usize, usize)>,
-    rows: fn(&mut Measured) -> &mut Vec<Force>,
+    rows: fn(&mut Measured) -> &mut Vec<ForceTimes>,
 }
 
 fn sets() -> [Set; 3] {

@@ -31,9 +31,9 @@ pub use worker::serve;
 ///
 /// Senseless options; no library; a measurement fails; a file cannot be written.
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    options.run.files.check()?;
+    options.run.files.validate()?;
     let settings = worker::settings(options);
-    settings.check()?;
+    settings.validate()?;
     let t_end = worker::t_end(options);
     if t_end <= 0.0 {
         return Err("the runs begin at t = 0: --t-end must be later".into());

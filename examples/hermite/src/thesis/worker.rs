@@ -18,10 +18,10 @@ use kirin_kit::command::Ended;
 use kirin_kit::diagnostics::Energy;
 use kirin_kit::interrupt::{self, interrupted};
 use kirin_kit::models::Model;
-use kirin_kit::run::{Integration, Log, Plan, Run};
+use kirin_kit::run::{Integration, Log, Run, RunOutputs};
 use serde_json::{Value, json};
 
-use super::field::Field;
+use super::field::LoadedCluster;
 use super::published;
 use crate::integrator::Integrator;
 use crate::options::Options;
@@ -173,7 +173,7 @@ fn answer<'g>(
     grape: &'g Grape,
     options: &Options,
     cluster: &mut dyn FnMut(usize) -> Vec<Body>,
-    field: &mut Option<Field<'g>>,
+    field: &mut Option<LoadedCluster<'g>>,
     request: &Value,
 ) -> Result<Value, Box<dyn Error>> {
     let number = |key: &str| -> Result<usize, String> {
@@ -182,7 +182,7 @@ fn answer<'g>(
     };
     match request["ask"].as_str() {
         Some("describe") => {
-            let mut described = Field::describe(grape)?;
+            let mut described = LoadedCluster::describe(grape)?;
             if options.run.library.is_none() {
                 described["split"] = json!(settings::settings().split);
             }
@@ -193,7 +193,11 @@ fn answer<'g>(
             if field.as_ref().is_none_or(|f| f.n() != n) {
                 // One at a time: both would use the library's first cluster.
                 *field = None;
-                *field = Some(Field::load(grape, cluster(n), settings(options).eps)?);
+                *field = Some(LoadedCluster::load(
+                    grape,
+                    cluster(n),
+                    settings(options).eps,
+                )?);
             }
             let field = field.as_mut().expect("it was loaded");
             Ok(json!(field.seconds(ni)?))
@@ -231,7 +235,7 @@ fn timed_half(
         ..Log::default()
     };
     let mut run = Run::new(Integrator::start(grape, settings, 0.0, bodies)?, log)?;
-    let plan = Plan::default();
+    let plan = RunOutputs::default();
     let told = std::cell::Cell::new(Instant::now());
     let watch = |t: f64| {
         if told.get().elapsed() > PATIENCE {

@@ -9,14 +9,14 @@ use crate::command::{Ended, exit_code, named};
 
 /// Why a rank gave up.
 #[derive(Debug)]
-pub struct Failure {
+pub struct RankFailure {
     /// What happened; in words.
     pub message: String,
     /// Whether every rank found this by itself, so that none waits for another.
     pub common: bool,
 }
 
-impl Failure {
+impl RankFailure {
     /// The failure that every rank finds by itself.
     pub fn common(message: String) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Failure {
     }
 }
 
-impl From<CommunicationError> for Failure {
+impl From<CommunicationError> for RankFailure {
     fn from(error: CommunicationError) -> Self {
         Self {
             message: error.to_string(),
@@ -51,7 +51,7 @@ pub trait Job: Sync {
     /// # Errors
     ///
     /// Why this rank gave up.
-    fn run<C: Communicator>(&self, world: C) -> std::result::Result<Ended, Failure>;
+    fn run<C: Communicator>(&self, world: C) -> std::result::Result<Ended, RankFailure>;
 }
 
 /// How it ended; an error has a message where this process is to print one.
@@ -153,7 +153,7 @@ pub fn read_file<C: Communicator>(
 pub fn on_first<C: Communicator, T: Default>(
     world: &C,
     make: impl FnOnce() -> std::result::Result<T, String>,
-) -> std::result::Result<T, Failure> {
+) -> std::result::Result<T, RankFailure> {
     let made = match world.rank() {
         0 => make(),
         _ => Ok(T::default()),
@@ -161,7 +161,9 @@ pub fn on_first<C: Communicator, T: Default>(
     let why = made.as_ref().err().cloned().unwrap_or_default();
     match tell(world, made.is_ok(), why.into_bytes())? {
         Ok(_) => Ok(made.unwrap_or_default()),
-        Err(why) => Err(Failure::common(String::from_utf8_lossy(&why).into_owned())),
+        Err(why) => Err(RankFailure::common(
+            String::from_utf8_lossy(&why).into_owned(),
+        )),
     }
 }
 

@@ -7,14 +7,14 @@ const SLACK: f64 = 1e-9;
 /// The grid of times at which constant steps end: multiples of the step, counted from where the run began
 /// or was last cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Grid {
+pub struct TimeGrid {
     /// Where the steps are counted from.
     pub origin: f64,
     /// Steps since then.
     pub steps: u64,
 }
 
-impl Grid {
+impl TimeGrid {
     /// A grid that begins at `origin`.
     pub fn from(origin: f64) -> Self {
         Self { origin, steps: 0 }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_million_steps_end_where_they_should() {
-        let (mut grid, mut time) = (Grid::default(), 0.0);
+        let (mut grid, mut time) = (TimeGrid::default(), 0.0);
         while let Some(end) = grid.next(time, 1e-3, 1000.0) {
             grid.advance(end, 1e-3);
             time = end;
@@ -84,13 +84,15 @@ mod tests {
 
     #[test]
     fn a_step_that_is_cut_begins_a_grid() {
-        let mut grid = Grid::from(1.0);
+        let mut grid = TimeGrid::from(1.0);
         assert_eq!(grid.next(1.0, 0.5, 1.25), Some(1.25));
         assert!(!grid.is_whole(0.5, 1.25));
         grid.advance(1.25, 0.5);
-        assert_eq!(grid, Grid::from(1.25));
+        assert_eq!(grid, TimeGrid::from(1.25));
         assert_eq!(grid.next(1.25, 0.5, 9.0), Some(1.75));
         assert_eq!(grid.next(1.25, 0.5, 1.25), None);
-        assert!(Grid::has_reached(0.3, 0.1, 0.1 + 0.2) && !Grid::has_reached(0.2, 0.1, 0.3));
+        assert!(
+            TimeGrid::has_reached(0.3, 0.1, 0.1 + 0.2) && !TimeGrid::has_reached(0.2, 0.1, 0.3)
+        );
     }
 }

@@ -13,14 +13,15 @@ use std::time::Instant;
 
 pub use clock::{Clock, Interval, Timer, simulated};
 pub use conduct::conduct;
-pub use grid::Grid;
+pub use grid::TimeGrid;
 pub use log::Log;
-pub use plan::{Checkpoints, Frames, Plan, Snapshots};
+pub use plan::{Checkpoints, Frames, RunOutputs, Snapshots};
 
 use crate::body::Body;
 use crate::command::Ended;
+use crate::csv::Csv;
 use crate::diagnostics::Energy;
-use crate::history::{Csv, Record};
+use crate::history::{COLUMNS, Record};
 use crate::plot::{Data, Figure, Panel, View};
 use crate::snapshot::Snapshot;
 use crate::summary::view;
@@ -222,15 +223,16 @@ impl<I: Integration> Run<I> {
     pub fn evolve(
         &mut self,
         t_end: f64,
-        plan: &Plan,
+        plan: &RunOutputs,
         stop: &dyn Fn() -> bool,
         watch: &dyn Fn(f64),
     ) -> Result<Ended, Box<dyn Error>> {
         let start = self.integration.time();
         let mut csv = match &plan.csv {
             Some(path) if self.writes() => {
-                let columns = self.integration.own_columns();
-                Some(Csv::create(path, columns, &self.records)?)
+                let columns = [&COLUMNS, self.integration.own_columns()].concat();
+                let lines = self.records.iter().map(Record::numbers);
+                Some(Csv::create(path, &columns, lines)?)
             }
             _ => None,
         };
@@ -292,7 +294,7 @@ impl<I: Integration> Run<I> {
     }
 
     /// Replaces the checkpoint.
-    fn checkpoint(&self, plan: &Plan) -> Result<(), Box<dyn Error>> {
+    fn checkpoint(&self, plan: &RunOutputs) -> Result<(), Box<dyn Error>> {
         let snapshot = self.save()?;
         match &plan.checkpoints {
             Some(checkpoints) if self.writes() => Ok(snapshot.save_as(&checkpoints.path)?),
@@ -306,7 +308,7 @@ impl<I: Integration> Run<I> {
         let own = self.integration.own_numbers(bodies);
         let record = Record::of(t, bodies, &energy, self.energy0, own);
         if let Some(csv) = csv {
-            csv.write(&record)?;
+            csv.write(&record.numbers())?;
         }
         self.records.push(record);
         Ok(())
@@ -317,7 +319,7 @@ impl<I: Integration> Run<I> {
         &mut self,
         t: f64,
         bodies: &[Body],
-        plan: &Plan,
+        plan: &RunOutputs,
         clock: &mut Option<Clock>,
     ) -> Result<(), String> {
         if let (Some(clock), Some(plan)) = (clock, &plan.frames)
@@ -340,7 +342,7 @@ impl<I: Integration> Run<I> {
         &self,
         t: f64,
         bodies: Vec<Body>,
-        plan: &Plan,
+        plan: &RunOutputs,
         clock: &mut Option<Clock>,
     ) -> Result<(), String> {
         if let (Some(clock), Some(plan)) = (clock, &plan.snapshots)

@@ -12,7 +12,7 @@ const EPS: &str = "run.eps";
 
 /// What a run writes and notes on its way. By default, nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Plan {
+pub struct RunOutputs {
     /// Interval of the diagnostics.
     pub records: Option<f64>,
     /// File that gets the diagnostics, each when it is made.
@@ -58,9 +58,9 @@ impl Frames {
 /// One file that is replaced by a newer state again and again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoints {
-    /// How often.
+    /// How often one is written.
     pub interval: Interval,
-    /// The file.
+    /// The file, which each one replaces.
     pub path: PathBuf,
 }
 

@@ -93,9 +93,9 @@ fn resumed(snapshot: Snapshot, between: bool) -> Run<Flight> {
 
 #[test]
 fn diagnostics_come_at_multiples_and_at_both_ends() {
-    let plan = Plan {
+    let plan = RunOutputs {
         records: Some(0.2),
-        ..Plan::default()
+        ..RunOutputs::default()
     };
     for (between, expected) in [
         (true, [0.0, 0.2, 0.4, 0.6, 0.75]),
@@ -117,9 +117,9 @@ fn diagnostics_come_at_multiples_and_at_both_ends() {
 /// A run that stops anywhere and goes on through text has the records of one that does not.
 #[test]
 fn a_resumed_run_has_the_same_records() {
-    let plan = Plan {
+    let plan = RunOutputs {
         records: Some(0.1),
-        ..Plan::default()
+        ..RunOutputs::default()
     };
     for between in [true, false] {
         let mut whole = Run::new(Flight::new(between), Log::begin("Plummer sphere", 1)).unwrap();
@@ -149,12 +149,12 @@ fn a_resumed_run_has_the_same_records() {
 fn snapshots_are_numbered_by_their_interval() {
     let folder = Folder::new("kit-snapshots");
     let output = PathBuf::from(folder.file("run.txt"));
-    let plan = |every| Plan {
+    let plan = |every| RunOutputs {
         snapshots: Some(Snapshots {
             every,
             output: output.clone(),
         }),
-        ..Plan::default()
+        ..RunOutputs::default()
     };
     let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
     run.evolve(0.5, &plan(0.1), &|| false, &|_| ()).unwrap();
@@ -180,13 +180,13 @@ fn snapshots_are_numbered_by_their_interval() {
 fn checkpoints_can_be_resumed() {
     let folder = Folder::new("kit-checkpoints");
     let path = PathBuf::from(folder.file("run.txt"));
-    let plan = Plan {
+    let plan = RunOutputs {
         records: Some(0.5),
         checkpoints: Some(Checkpoints {
             interval: Interval::Simulated(0.5),
             path: path.clone(),
         }),
-        ..Plan::default()
+        ..RunOutputs::default()
     };
     let seen = Cell::new(0);
     let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
@@ -211,16 +211,16 @@ fn checkpoints_can_be_resumed() {
 #[test]
 fn a_file_that_cannot_be_written_ends_the_run_with_its_name() {
     let nowhere = PathBuf::from("/no/such/folder/run.txt");
-    let checkpoints = Plan {
+    let checkpoints = RunOutputs {
         checkpoints: Some(Checkpoints {
             interval: Interval::Simulated(0.25),
             path: nowhere.clone(),
         }),
-        ..Plan::default()
+        ..RunOutputs::default()
     };
-    let csv = Plan {
+    let csv = RunOutputs {
         csv: Some(nowhere),
-        ..Plan::default()
+        ..RunOutputs::default()
     };
     for (plan, time) in [(checkpoints, 0.25), (csv, 0.0)] {
         let mut run = Run::new(Flight::new(true), Log::default()).unwrap();

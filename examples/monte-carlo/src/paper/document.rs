@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use kirin_kit::comparison::Circumstances;
 use kirin_kit::plot::{Curve, Figure, Panel};
-use kirin_kit::report::{Columns, digits, duration, grouped};
+use kirin_kit::report::{MarkdownTable, digits, duration, grouped};
 use serde_json::{Value, json};
 
 use super::cost::{Costs, parts};
@@ -54,7 +54,7 @@ impl Document<'_> {
     }
 
     fn collapse(&self) -> String {
-        let mut table = Columns::new([
+        let mut table = MarkdownTable::new([
             "",
             "N",
             "collapse [t_rh]",
@@ -95,7 +95,7 @@ impl Document<'_> {
     }
 
     fn phases(&self) -> String {
-        let mut table = Columns::new(["N", "ranks", "steps", "phase", "s/step", "ns/star"]);
+        let mut table = MarkdownTable::new(["N", "ranks", "steps", "phase", "s/step", "ns/star"]);
         for row in &self.measured.rows {
             for phase in Phase::ALL {
                 let seconds = row.step.0[phase as usize];
@@ -113,7 +113,7 @@ impl Document<'_> {
     }
 
     fn ranks(&self) -> String {
-        let mut table = Columns::new([
+        let mut table = MarkdownTable::new([
             "N",
             "ranks",
             "s/step",
@@ -155,7 +155,7 @@ impl Document<'_> {
         let Some(costs) = self.costs() else {
             return String::new();
         };
-        let mut table = Columns::new([
+        let mut table = MarkdownTable::new([
             "N",
             "ranks",
             "divided [s]",

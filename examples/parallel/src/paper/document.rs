@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use kirin_kit::comparison::Circumstances;
 use kirin_kit::history::FLOPS_PER_PAIR;
-use kirin_kit::report::{Columns, digits, grouped, si};
+use kirin_kit::report::{MarkdownTable, digits, grouped, si};
 use serde_json::{Value, json};
 
 use super::measured::{Measured, Row, speed};
 use super::published::{EFFICIENCIES, PEAK, TABLE_1};
-use crate::cost::{Costs, Load, best, predict};
-use crate::machine::{Algorithm, Sums};
+use crate::cost::{Costs, Workload, best, predict};
+use crate::machine::{Algorithm, Joining};
 
 /// Ranks of the extrapolation: the paper's machine, and a large one of today.
 pub const MANY: [usize; 2] = [800, 100_000];
@@ -36,7 +36,7 @@ pub struct Extrapolation {
     /// Number of ranks.
     pub ranks: usize,
     /// Particles and block size.
-    pub load: Load,
+    pub load: Workload,
     /// The best grid.
     pub grid: String,
     /// Seconds of a block.
@@ -58,15 +58,15 @@ pub fn extrapolations(costs: &Costs) -> Vec<Extrapolation> {
         for ranks in MANY {
             for n in [65536, 1 << 20] {
                 let load = match n {
-                    65536 => Load {
+                    65536 => Workload {
                         n,
                         block: TABLE_1.block,
                     },
-                    _ => Load::typical(n),
+                    _ => Workload::typical(n),
                 };
-                let plan = best(ranks, Algorithm::TwoD, Sums::Mpi, load, costs);
+                let plan = best(ranks, Algorithm::TwoD, Joining::Mpi, load, costs);
                 let seconds = predict(plan, load, costs).total();
-                let alone = best(1, Algorithm::TwoD, Sums::Mpi, load, costs);
+                let alone = best(1, Algorithm::TwoD, Joining::Mpi, load, costs);
                 let one = predict(alone, load, costs).total();
                 rows.push(Extrapolation {
                     rank,
@@ -122,7 +122,7 @@ impl Document<'_> {
     }
 
     fn costs(&self) -> String {
-        let mut table = Columns::new([
+        let mut table = MarkdownTable::new([
             "ranks",
             "pairs/s",
             "t_j [ns]",
@@ -153,7 +153,7 @@ impl Document<'_> {
     }
 
     fn grids(&self) -> String {
-        let mut table = Columns::new([
+        let mut table = MarkdownTable::new([
             "ranks",
             "grid",
             "block [μs]",
@@ -219,7 +219,7 @@ impl Document<'_> {
                 "\n## Many ranks\n\nOne rank tells nothing of messages: `--ranks 2` or more.\n",
             );
         };
-        let mut table = Columns::new([
+        let mut table = MarkdownTable::new([
             "a rank is",
             "ranks",
             "N",
@@ -292,7 +292,7 @@ impl Document<'_> {
 
 /// Table 1 beside `row`.
 fn table_1(row: &Row) -> String {
-    let mut table = Columns::new(["", "paper", "here"]);
+    let mut table = MarkdownTable::new(["", "paper", "here"]);
     let p = TABLE_1;
     let wall = row.measured.total() * row.blocks as f64;
     let here = row.load;

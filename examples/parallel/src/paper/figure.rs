@@ -6,8 +6,8 @@ use kirin_kit::plot::{Curve, Figure, Panel};
 use super::document::far;
 use super::measured::{Measured, Row, speed};
 use super::published::TABLE_1;
-use crate::cost::{Costs, Load, best, predict};
-use crate::machine::{Algorithm, Sums};
+use crate::cost::{Costs, Workload, best, predict};
+use crate::machine::{Algorithm, Joining};
 
 /// Speed over ranks, measured and by the model, and the time of a block on every grid.
 pub fn figure(circumstances: &Circumstances, measured: &Measured) -> Figure {
@@ -58,10 +58,10 @@ pub fn figure(circumstances: &Circumstances, measured: &Measured) -> Figure {
 
 /// Speed of the best grids of 1, 2, 4, ... ranks.
 fn model(costs: &Costs, n: usize) -> Vec<(f64, f64)> {
-    let load = Load::typical(n);
+    let load = Workload::typical(n);
     let point = |power: u32| {
         let ranks = 1_usize << power;
-        let plan = best(ranks, Algorithm::TwoD, Sums::Mpi, load, costs);
+        let plan = best(ranks, Algorithm::TwoD, Joining::Mpi, load, costs);
         (
             ranks as f64,
             speed(load, predict(plan, load, costs).total()),

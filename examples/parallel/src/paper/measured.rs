@@ -10,11 +10,11 @@ use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::history::FLOPS_PER_PAIR;
 use kirin_kit::interrupt::interrupted;
 
-use crate::cost::{Costs, Load, Prediction, predict};
+use crate::cost::{Costs, Prediction, Workload, predict};
 use crate::error::Error;
 use crate::grid::Grid;
 use crate::integrator::Integrator;
-use crate::machine::{Algorithm, Plan};
+use crate::machine::{Algorithm, Arrangement};
 use crate::measure;
 use crate::options::Options;
 
@@ -29,9 +29,9 @@ const ROUNDS: usize = 3;
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Grid and algorithm.
-    pub plan: Plan,
+    pub plan: Arrangement,
     /// N and N_b.
-    pub load: Load,
+    pub load: Workload,
     /// Blocks and steps that were timed.
     pub blocks: u64,
     /// Steps of particles.
@@ -50,13 +50,13 @@ impl Row {
 }
 
 /// Flop/s where a block takes so many seconds.
-pub fn speed(load: Load, seconds: f64) -> f64 {
+pub fn speed(load: Workload, seconds: f64) -> f64 {
     load.block * load.n as f64 * FLOPS_PER_PAIR / seconds
 }
 
 /// Everything that was measured.
 pub struct Measured {
-    /// What computes.
+    /// The library's backend.
     pub backend: String,
     /// Its precision.
     pub precision: String,
@@ -94,9 +94,9 @@ pub fn measure<C: Communicator>(
         costs: Vec::new(),
         rows: Vec::new(),
     };
-    let plans: Vec<Plan> = (1..=world.size())
+    let plans: Vec<Arrangement> = (1..=world.size())
         .flat_map(Grid::all)
-        .map(|grid| Plan {
+        .map(|grid| Arrangement {
             grid,
             algorithm: Algorithm::TwoD,
             sums: options.sums,
@@ -141,7 +141,7 @@ pub fn measure<C: Communicator>(
 fn blocks_in<C: Communicator>(
     world: &Counted<C>,
     grape: &Grape,
-    plan: Plan,
+    plan: Arrangement,
     settings: Settings,
     bodies: &[Body],
     seconds: f64,
@@ -164,7 +164,7 @@ fn blocks_in<C: Communicator>(
 fn time<C: Communicator>(
     group: Counted<C>,
     grape: &Grape,
-    plan: Plan,
+    plan: Arrangement,
     settings: Settings,
     bodies: &[Body],
     blocks: usize,
@@ -189,7 +189,7 @@ fn time<C: Communicator>(
     ];
     machine.world.all_reduce(Operation::Sum, &mut numbers)?;
     let mean = numbers.map(|sum| sum / machine.world.size() as f64 / timed as f64);
-    let load = Load {
+    let load = Workload {
         n: bodies.len(),
         block: steps as f64 / timed as f64,
     };

@@ -15,7 +15,7 @@ use kirin_kit::snapshot::State;
 use kirin_kit::{Body, models};
 use parallel::error::Error;
 use parallel::integrator::Integrator;
-use parallel::machine::Plan;
+use parallel::machine::Arrangement;
 
 /// Where an integration has come to.
 #[derive(Debug, PartialEq)]
@@ -56,7 +56,7 @@ pub fn hermite_outcome(n: usize, t_end: f64) -> Outcome {
 }
 
 /// The same by a grid of ranks.
-pub fn run_plan(plan: Plan, n: usize, t_end: f64) -> Outcome {
+pub fn run_plan(plan: Arrangement, n: usize, t_end: f64) -> Outcome {
     let (_turn, grape) = grape();
     let bodies = models::plummer(n, 1);
     let outcomes = threads::run(plan.grid.ranks(), |world| {

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use hermite::integrator::Integrator;
 use kirin_kit::command::Start;
-use kirin_kit::run::{Plan, Run};
+use kirin_kit::run::{Run, RunOutputs};
 use sha2::{Digest, Sha256};
 
 use super::grape;
@@ -59,7 +59,7 @@ pub fn hermite_checksum(n: u64, t_end: f64) -> String {
     let integrator =
         Integrator::start(&grape, hermite::settings::Settings::default(), 0.0, bodies).unwrap();
     let mut run = Run::new(integrator, start.log()).unwrap();
-    run.evolve(t_end, &Plan::default(), &|| false, &|_| ())
+    run.evolve(t_end, &RunOutputs::default(), &|| false, &|_| ())
         .unwrap();
     let mut text = Vec::new();
     run.save().unwrap().write(&mut text).unwrap();

@@ -2,12 +2,12 @@
 
 use kirin_kit::comparison::Circumstances;
 use kirin_kit::plot::{Curve, Figure, Panel};
-use kirin_kit::report::{Columns, digits, si};
+use kirin_kit::report::{MarkdownTable, digits, si};
 use kirin_kit::vector::{norm, sub};
 use serde_json::{Value, json};
 
 use super::measure::{
-    COLUMNS, Column, HOLES, Measured, PUBLISHED, RESOLVED, Timing, Trial, number,
+    COLUMNS, HOLES, Measured, PUBLISHED, RESOLVED, Timing, Trial, Variant, number,
 };
 use super::published::{FLOPS, HARDWARE, SHARES, SIZES, TABLE_2, TABLE_3, TABLE_7, TABLE_8};
 
@@ -26,7 +26,7 @@ pub struct Document<'a> {
 const NONE: &str = "-";
 
 const TABLE_7_WORDS: &str = "\
-|dE/E| after 1000 steps of 0.0005. Columns `eps 0.005` have the paper's softening, 0.005 N^(-1/3). A pair of stars of mass 1/N falls through that
+|dE/E| after 1000 steps of 0.0005. MarkdownTable `eps 0.005` have the paper's softening, 0.005 N^(-1/3). A pair of stars of mass 1/N falls through that
 length in 0.005^(3/2) / 2 = 1.8e-4, whatever N is: a step of 0.0005 passes over such an encounter, and some 0.01 N^(2/3) of them occur
 in a unit of time. What the error is depends on whether any took place, which differs from seed to seed; between them the sixth order
 shows only rounding. With an eighth of the step, or with four times the softening (`eps 0.02`), the step resolves every encounter. E is the whole
@@ -46,7 +46,7 @@ to that time the torque does not explain, per step and in parts of |L0|. N is no
 ";
 
 impl Document<'_> {
-    /// For people.
+    /// The report as Markdown.
     pub fn markdown(&self) -> String {
         let mut text = format!(
             "# The tables and figures of NBSymple and this device\n\n{}* clusters: uniform spheres, \
@@ -57,7 +57,7 @@ impl Document<'_> {
             self.cut
                 .map_or(String::new(), |why| format!("* not finished: {why}\n")),
         );
-        let mut section = |title: &str, words: &str, table: Columns| {
+        let mut section = |title: &str, words: &str, table: MarkdownTable| {
             text += &format!("\n## {title}\n\n{words}\n{table}");
         };
         section(
@@ -93,13 +93,13 @@ impl Document<'_> {
         text
     }
 
-    fn timing(&self, n: usize, column: Column) -> Option<&Timing> {
+    fn timing(&self, n: usize, column: Variant) -> Option<&Timing> {
         let mut all = self.measured.timings.iter();
         all.find(|t| t.n == n && t.column == column)
     }
 
-    fn table_2(&self) -> Columns {
-        let mut table = Columns::new([
+    fn table_2(&self) -> MarkdownTable {
+        let mut table = MarkdownTable::new([
             "t",
             "dE/E %",
             "dLx %",
@@ -164,8 +164,8 @@ impl Document<'_> {
         ]
     }
 
-    fn table_3(&self) -> Columns {
-        let mut table = Columns::new([
+    fn table_3(&self) -> MarkdownTable {
+        let mut table = MarkdownTable::new([
             "N",
             "C single",
             "C double",
@@ -204,14 +204,14 @@ impl Document<'_> {
         sizes
     }
 
-    fn shares(&self) -> Columns {
+    fn shares(&self) -> MarkdownTable {
         let parts = ["force", "field", "predict", "transfer"];
-        let columns: [Column; 3] = [
+        let columns: [Variant; 3] = [
             ("leapfrog", "single"),
             ("leapfrog", "double"),
             ("si6a", "double"),
         ];
-        let mut table = Columns::new(["table", "N"].into_iter().chain(parts).chain([
+        let mut table = MarkdownTable::new(["table", "N"].into_iter().chain(parts).chain([
             "force here",
             "field",
             "predict",
@@ -242,14 +242,14 @@ impl Document<'_> {
         table
     }
 
-    fn table_7(&self) -> Columns {
-        let columns: [Column; 4] = [
+    fn table_7(&self) -> MarkdownTable {
+        let columns: [Variant; 4] = [
             ("leapfrog", "double"),
             ("leapfrog", "mixed"),
             ("si6a", "double"),
             ("si6a", "mixed"),
         ];
-        let mut table = Columns::new([
+        let mut table = MarkdownTable::new([
             "N",
             "leapfrog DP",
             "DSP",
@@ -281,11 +281,11 @@ impl Document<'_> {
         table
     }
 
-    fn table_8(&self) -> Columns {
+    fn table_8(&self) -> MarkdownTable {
         let here = ["N here", "bare: dE/E", "dL/L", "not explained"];
         let softened = ["softened by 0.1: dE/E", "dL/L", "not explained"];
         let published = ["black hole", "dE/E", "dL/L"];
-        let mut table = Columns::new(published.into_iter().chain(here).chain(softened));
+        let mut table = MarkdownTable::new(published.into_iter().chain(here).chain(softened));
         for [mass, energy, momentum] in TABLE_8 {
             let mut line = vec![
                 mass.to_string(),
@@ -306,9 +306,9 @@ impl Document<'_> {
         table
     }
 
-    fn timings(&self) -> Columns {
+    fn timings(&self) -> MarkdownTable {
         let names = COLUMNS.map(|(scheme, precision)| format!("{scheme} {precision}"));
-        let mut table = Columns::new(["N".to_owned()].into_iter().chain(names));
+        let mut table = MarkdownTable::new(["N".to_owned()].into_iter().chain(names));
         for n in self.sizes() {
             let cells = COLUMNS.map(|c| optional(self.timing(n, c), |t| digits(t.seconds())));
             if cells.iter().any(|cell| cell != NONE) {
@@ -318,7 +318,7 @@ impl Document<'_> {
         table
     }
 
-    /// For programs.
+    /// The report as JSON.
     pub fn json(&self) -> Value {
         let trial = |t: &Trial| json!({"n": t.n, "softening": t.softening, "figures": t.figures});
         let timing = |t: &Timing| {
@@ -340,14 +340,14 @@ impl Document<'_> {
 
     /// Seconds per step over N, in single and in double precision, and of both schemes.
     pub fn figure(&self) -> Figure {
-        let curve = |column: Column| {
+        let curve = |column: Variant| {
             let timings = self.measured.timings.iter().filter(|t| t.column == column);
             Curve::over_n(
                 &format!("{} {}", column.0, column.1),
                 timings.map(|t| (t.n, t.seconds())),
             )
         };
-        let panel = |title: &str, columns: &[Column]| {
+        let panel = |title: &str, columns: &[Variant]| {
             Panel::logarithmic(title, "N", columns.iter().map(|c| curve(*c)).collect())
         };
         Figure {

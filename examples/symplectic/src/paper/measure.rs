@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::child;
 use super::published::{SIZES, TABLE_2, TABLE_7, TABLE_8};
-use crate::options::{Options, Source};
+use crate::options::{Options, Publication};
 
 /// The softening in parts of N^(-1/3) with which the paper's step resolves every encounter.
 pub const RESOLVED: f64 = 0.02;
@@ -35,10 +35,10 @@ const GROWTH: f64 = 4.2;
 const SHARES: [f64; 4] = [0.35, 0.3, 0.5, 1.0];
 
 /// A scheme in a precision.
-pub type Column = (&'static str, &'static str);
+pub type Variant = (&'static str, &'static str);
 
 /// The columns of Figures 2 to 5.
-pub const COLUMNS: [Column; 5] = [
+pub const COLUMNS: [Variant; 5] = [
     ("leapfrog", "single"),
     ("leapfrog", "mixed"),
     ("leapfrog", "double"),
@@ -51,7 +51,7 @@ pub struct Timing {
     /// Number of particles.
     pub n: usize,
     /// Scheme and precision.
-    pub column: Column,
+    pub column: Variant,
     /// The run's figures.
     pub figures: Value,
 }
@@ -70,7 +70,7 @@ pub struct Trial {
     /// Softening in parts of N^(-1/3).
     pub softening: f64,
     /// Scheme and precision.
-    pub column: Column,
+    pub column: Variant,
     /// The run's figures.
     pub figures: Value,
 }
@@ -104,7 +104,7 @@ pub struct Bench<'a> {
 impl<'a> Bench<'a> {
     /// A bench for this report.
     pub fn new(options: &'a Options) -> Self {
-        debug_assert_eq!(options.report, Some(Source::Paper));
+        debug_assert_eq!(options.report, Some(Publication::Paper));
         Self {
             options,
             progress: Progress::of_pieces("symplectic", SHARES.len()),
@@ -134,7 +134,7 @@ impl<'a> Bench<'a> {
     fn run(
         &self,
         (n, softening): (usize, f64),
-        (scheme, precision): Column,
+        (scheme, precision): Variant,
         (steps, dt): (u64, f64),
         more: &[String],
     ) -> Result<(Value, f64), String> {
@@ -183,7 +183,7 @@ impl<'a> Bench<'a> {
 
     /// Energy errors of 1000 steps.
     fn table_7(&mut self, budget: Budget) -> Result<(), String> {
-        let columns: [Column; 4] = [
+        let columns: [Variant; 4] = [
             ("leapfrog", "double"),
             ("leapfrog", "mixed"),
             ("si6a", "double"),

@@ -1,11 +1,11 @@
 //! The basic solver (section 7.1.2): the force on each particle is the sum over all others.
 
 use super::total_force;
-use crate::particles::{Output, Particles, Plan};
+use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Gravity;
 
 /// Moves `particles` by the steps of `plan`.
-pub fn solve(particles: &mut Particles, plan: &Plan, output: &mut Output<'_>) {
+pub fn solve(particles: &mut Particles, plan: &Assignment, output: &mut Output<'_>) {
     let n = particles.len();
     let mut forces = vec![[0.0; 2]; n];
     for step in 0..plan.steps {

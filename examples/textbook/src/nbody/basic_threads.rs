@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use super::shared::SharedParticles;
 use super::total_force;
 use crate::distribution::Distribution;
-use crate::particles::{Output, Particles, Plan};
+use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Gravity;
 use crate::team::{self, Shared};
 
@@ -19,7 +19,7 @@ pub fn solve<'a>(
     threads: usize,
     distribution: Distribution,
     particles: &mut Particles,
-    plan: &Plan,
+    plan: &Assignment,
     output: &'a mut Output<'a>,
 ) -> Result<(), String> {
     let n = particles.len();

@@ -3,8 +3,8 @@
 
 use std::ffi::CStr;
 
-use crate::gpu::{Argument, Gpu, Plain, Result};
-use crate::particles::{Output, Particles, Plan};
+use crate::gpu::{Gpu, KernelArgument, Pod, Result};
+use crate::particles::{Assignment, Output, Particles};
 use crate::physics::{G, Scheme, Vect};
 
 /// How a thread gets at the other particles.
@@ -25,11 +25,11 @@ pub fn solve<T: Real>(
     memory: Memory,
     threads: usize,
     particles: &mut Particles,
-    plan: &Plan,
+    plan: &Assignment,
     output: &mut Output<'_>,
 ) -> Result<()>
 where
-    [T; 2]: Plain,
+    [T; 2]: Pod,
 {
     let units = T::UNITS;
     let gpu = Gpu::open(T::PTX)?;
@@ -75,7 +75,8 @@ where
                 threads,
                 &[&forces, &masses, &pos, &g, &n],
             )?;
-            let moved: [&dyn Argument; 7] = [&pos, &vel, &masses, &forces, &dt, &leapfrog, &n];
+            let moved: [&dyn KernelArgument; 7] =
+                [&pos, &vel, &masses, &forces, &dt, &leapfrog, &n];
             gpu.launch("update_pos_vel", blocks, threads, &moved)?;
         }
     }
@@ -83,14 +84,14 @@ where
 }
 
 /// The units in which a device computes, in those of the particles.
-pub struct Units {
+pub struct Scaling {
     length: f64,
     mass: f64,
     /// The gravitational constant in them.
     g: f64,
 }
 
-impl Units {
+impl Scaling {
     fn time(&self) -> f64 {
         (self.g / G * self.length.powi(3) / self.mass).sqrt()
     }
@@ -101,11 +102,11 @@ impl Units {
 }
 
 /// Single or double precision.
-pub trait Real: Plain + Argument {
+pub trait Real: Pod + KernelArgument {
     /// The kernels.
     const PTX: &'static CStr;
     /// The units in which they compute.
-    const UNITS: Units;
+    const UNITS: Scaling;
     /// The nearest number.
     fn of(x: f64) -> Self;
     /// The same number.
@@ -114,7 +115,7 @@ pub trait Real: Plain + Argument {
 
 impl Real for f64 {
     const PTX: &'static CStr = crate::ptx!("nbody_f64");
-    const UNITS: Units = Units {
+    const UNITS: Scaling = Scaling {
         length: 1.0,
         mass: 1.0,
         g: G,
@@ -130,7 +131,7 @@ impl Real for f64 {
 impl Real for f32 {
     const PTX: &'static CStr = crate::ptx!("nbody_f32");
     /// Astronomical unit and solar mass: products of SI masses are beyond single precision.
-    const UNITS: Units = Units {
+    const UNITS: Scaling = Scaling {
         length: 1.5e11,
         mass: 2e30,
         g: 1.0,

@@ -3,7 +3,7 @@
 
 use kirin::client::{Block, Grape};
 
-use crate::particles::{Output, Particles, Plan};
+use crate::particles::{Assignment, Output, Particles};
 use crate::physics::{G, Vect};
 
 /// The cluster of the library that is used: GRAPE-6 clients call their first one 0.
@@ -17,7 +17,7 @@ const ID: i32 = 0;
 pub fn solve(
     grape: &Grape,
     particles: &mut Particles,
-    plan: &Plan,
+    plan: &Assignment,
     output: &mut Output<'_>,
 ) -> Result<(), String> {
     checked(grape.open(ID))?;
@@ -29,7 +29,7 @@ pub fn solve(
 fn steps(
     grape: &Grape,
     particles: &mut Particles,
-    plan: &Plan,
+    plan: &Assignment,
     output: &mut Output<'_>,
 ) -> Result<(), String> {
     let mut forces = vec![[0.0; 2]; particles.len()];

@@ -1,10 +1,10 @@
 //! The reduced solver (Program 7.1): each pair once, its force added to one particle and subtracted from the other.
 
-use crate::particles::{Output, Particles, Plan};
+use crate::particles::{Assignment, Output, Particles};
 use crate::physics::{Gravity, Law, Vect, add, subtract};
 
 /// Moves `particles` by the steps of `plan`.
-pub fn solve(particles: &mut Particles, plan: &Plan, output: &mut Output<'_>) {
+pub fn solve(particles: &mut Particles, plan: &Assignment, output: &mut Output<'_>) {
     let n = particles.len();
     let mut forces = vec![[0.0; 2]; n];
     for step in 0..plan.steps {

@@ -5,7 +5,7 @@ use kirin_kit::communicator::{Communicator, Result};
 
 use super::messages::{broadcast_masses, gather, scatter};
 use super::ring::{CYCLIC, ring_pass};
-use crate::particles::{Output, Particles, Plan};
+use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Gravity;
 
 /// Moves the `particles` of process 0 by the steps of `plan`. What the others bring is ignored, and becomes an array
@@ -17,7 +17,7 @@ use crate::physics::Gravity;
 pub fn solve<C: Communicator>(
     world: &C,
     particles: &mut Particles,
-    plan: &Plan,
+    plan: &Assignment,
     output: &mut Output<'_>,
 ) -> Result<()> {
     let masses = broadcast_masses(world, particles)?;

@@ -8,7 +8,7 @@ use std::sync::{Barrier, PoisonError, RwLock};
 use super::reduced::add_pairs;
 use super::shared::SharedParticles;
 use crate::distribution::Distribution;
-use crate::particles::{Output, Particles, Plan};
+use crate::particles::{Assignment, Output, Particles};
 use crate::physics::{Gravity, Law, Vect, add};
 use crate::team::{self, Shared};
 
@@ -44,7 +44,7 @@ pub fn solve<'a>(
     threads: usize,
     schedule: Schedule,
     particles: &mut Particles,
-    plan: &Plan,
+    plan: &Assignment,
     output: &'a mut Output<'a>,
 ) -> Result<(), String> {
     let n = particles.len();

@@ -14,7 +14,7 @@ pub struct Moment<'a, const D: usize> {
     /// Phase of the pass; 0 before the first message.
     pub phase: usize,
     /// What has just been done.
-    pub after: Event,
+    pub after: RingEvent,
     /// Positions of the process's own particles.
     pub loc_pos: &'a [Vect],
     /// The forces on them, as far as they are known.
@@ -27,7 +27,7 @@ pub struct Moment<'a, const D: usize> {
 
 /// What happens in a ring pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum RingEvent {
     /// It begins
     Start,
     /// Forces were computed
@@ -65,7 +65,7 @@ pub fn ring_pass<C: Communicator, const D: usize>(
             tmp_forces,
         });
     };
-    show(0, Event::Start, &loc_forces, &mut tmp);
+    show(0, RingEvent::Start, &loc_forces, &mut tmp);
     for phase in 0..p {
         let (tmp_pos, tmp_forces) = halves(&mut tmp);
         add_pairs(
@@ -74,18 +74,18 @@ pub fn ring_pass<C: Communicator, const D: usize>(
             (loc_pos, &mut loc_forces),
             (tmp_pos, tmp_forces),
         );
-        show(phase, Event::Computation, &loc_forces, &mut tmp);
+        show(phase, RingEvent::Computation, &loc_forces, &mut tmp);
         // To the lower neighbour, from the higher one; after the last phase everything is home again.
         owner = (me + phase + 1) % p;
         let length = (2 + D) * CYCLIC.of(owner, p, n).len();
         world.shift(p - 1, &tmp, length, &mut received)?;
         std::mem::swap(&mut tmp, &mut received);
-        show(phase + 1, Event::Communication, &loc_forces, &mut tmp);
+        show(phase + 1, RingEvent::Communication, &loc_forces, &mut tmp);
     }
     for (force, travelled) in loc_forces.iter_mut().zip(halves(&mut tmp).1) {
         add(force, travelled);
     }
-    show(p, Event::Computation, &loc_forces, &mut tmp);
+    show(p, RingEvent::Computation, &loc_forces, &mut tmp);
     Ok(loc_forces)
 }
 

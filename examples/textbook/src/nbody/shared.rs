@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::particles::{Output, Particles, Plan};
+use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Vect;
 use crate::team::Shared;
 
@@ -13,13 +13,13 @@ pub struct SharedParticles<'a> {
     /// Positions.
     pub pos: Shared,
     vel: Shared,
-    plan: Plan,
+    plan: Assignment,
     printer: Mutex<(Particles, &'a mut Output<'a>)>,
 }
 
 impl<'a> SharedParticles<'a> {
     /// A copy of `particles`.
-    pub fn new(particles: &Particles, plan: &Plan, output: &'a mut Output<'a>) -> Self {
+    pub fn new(particles: &Particles, plan: &Assignment, output: &'a mut Output<'a>) -> Self {
         Self {
             masses: particles.masses.clone(),
             pos: Shared::new(&particles.pos),

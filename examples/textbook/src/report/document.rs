@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use kirin_kit::comparison::Circumstances;
-use kirin_kit::report::{Columns, digits, grouped};
+use kirin_kit::report::{MarkdownTable, digits, grouped};
 use serde_json::{Value, json};
 
 use super::measured::Cell;
@@ -96,8 +96,8 @@ impl Table {
         headings
     }
 
-    fn times(&self) -> Columns {
-        let mut table = Columns::new(self.headings());
+    fn times(&self) -> MarkdownTable {
+        let mut table = MarkdownTable::new(self.headings());
         for line in &self.rows {
             let here = |cell: &Cell| match cell {
                 Ok(spread) => digits(spread.median),
@@ -108,8 +108,8 @@ impl Table {
         table
     }
 
-    fn speed_ups(&self) -> Columns {
-        let mut table = Columns::new(self.headings());
+    fn speed_ups(&self) -> MarkdownTable {
+        let mut table = MarkdownTable::new(self.headings());
         let first = &self.rows[0];
         for line in &self.rows[1..] {
             let told = |one: f64, these: f64| {

@@ -3,13 +3,13 @@
 use std::process::Command;
 
 use kirin_kit::comparison::Budget;
-use kirin_kit::repeat::{Patience, Spread};
+use kirin_kit::repeat::{Repetitions, Spread};
 
 /// A time in seconds, or why there is none.
 pub type Cell = Result<Spread, String>;
 
 /// Nine rounds of a row that takes seconds, one of a row that takes minutes.
-const PATIENCE: Patience = Patience {
+const PATIENCE: Repetitions = Repetitions {
     least: 1,
     most: 9,
     seconds: 30.0,
@@ -45,7 +45,7 @@ pub enum Told {
     /// It has one
     Not,
     /// By its first argument
-    Argument,
+    KernelArgument,
     /// By `--ranks`, or by the MPI launcher
     Ranks,
     /// By `KIRIN_THREADS`
@@ -106,7 +106,7 @@ fn run(subject: &Subject, n: usize, steps: u64) -> Result<f64, String> {
     };
     command.arg(name);
     match subject.told {
-        Told::Argument => drop(command.arg(&workers)),
+        Told::KernelArgument => drop(command.arg(&workers)),
         Told::Ranks if !cfg!(feature = "mpi") => drop(command.args(["--ranks", &workers])),
         Told::Environment => drop(command.env("KIRIN_THREADS", &workers)),
         Told::Not | Told::Ranks => {}

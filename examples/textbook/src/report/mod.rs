@@ -20,7 +20,7 @@ use published::{TABLE_7_3, TABLE_7_5, TABLE_7_6, TABLE_7_7};
 pub struct ReportOptions {
     /// Make a report: Markdown, to stdout or the --output
     #[arg(long, value_enum, value_name = "NAME")]
-    pub report: Option<Source>,
+    pub report: Option<Publication>,
     /// Leave out of the report what would make it last longer [default: 3]
     #[arg(long, value_name = "M", requires = "report", value_parser = kirin_kit::number::number)]
     pub minutes: Option<f64>,
@@ -37,7 +37,7 @@ pub struct ReportOptions {
 
 /// A report that the program can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Source {
+pub enum Publication {
     /// The run times of the chapter beside those of this machine
     Chapter,
 }
@@ -105,10 +105,10 @@ const fn subject(program: &'static [&'static str], told: Told) -> Subject {
 }
 
 const LIBRARY: Subject = subject(&["library"], Told::Environment);
-const BASIC_THREADS: Subject = subject(&["basic-threads"], Told::Argument);
+const BASIC_THREADS: Subject = subject(&["basic-threads"], Told::KernelArgument);
 const REDUCED_THREADS: Subject = subject(
     &["reduced-threads", "--schedule=forces-cyclic"],
-    Told::Argument,
+    Told::KernelArgument,
 );
 const BASIC_RANKS: Subject = subject(&["basic-ranks"], Told::Ranks);
 const REDUCED_RANKS: Subject = subject(&["reduced-ranks"], Told::Ranks);
@@ -117,11 +117,14 @@ const REDUCED_RANKS: Subject = subject(&["reduced-ranks"], Told::Ranks);
 fn measure(runs: &Runs) -> Vec<Table> {
     let threads = [
         BASIC_THREADS,
-        subject(&["reduced-threads", "--schedule=default"], Told::Argument),
+        subject(
+            &["reduced-threads", "--schedule=default"],
+            Told::KernelArgument,
+        ),
         REDUCED_THREADS,
         subject(
             &["reduced-threads", "--schedule=all-cyclic"],
-            Told::Argument,
+            Told::KernelArgument,
         ),
         LIBRARY,
     ];

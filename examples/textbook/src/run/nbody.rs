@@ -5,13 +5,13 @@ use std::time::Instant;
 use kirin::client::Grape;
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::Communicator;
-use kirin_kit::communicator::launch::{Failure, Job, on_first};
+use kirin_kit::communicator::launch::{Job, RankFailure, on_first};
 
 use super::{elapsed, print};
 use crate::nbody::gpu::{self, Memory};
 use crate::nbody::{basic_ranks, library, reduced_ranks};
-use crate::options::{Device, Problem};
-use crate::particles::{Output, Particles, Plan};
+use crate::options::{LaunchOptions, Problem};
+use crate::particles::{Assignment, Output, Particles};
 use crate::ranks;
 
 /// The particles of a problem.
@@ -38,7 +38,7 @@ pub fn particles(problem: &Problem) -> Result<Particles, String> {
 /// Those of input and solver; in words.
 pub fn run(
     problem: &Problem,
-    solve: impl for<'a> FnOnce(&mut Particles, &Plan, &'a mut Output<'a>) -> Result<(), String>,
+    solve: impl for<'a> FnOnce(&mut Particles, &Assignment, &'a mut Output<'a>) -> Result<(), String>,
 ) -> Result<(), String> {
     solve_and_print(&mut particles(problem)?, problem, true, solve)
 }
@@ -48,7 +48,7 @@ fn solve_and_print<E>(
     particles: &mut Particles,
     problem: &Problem,
     prints: bool,
-    solve: impl for<'a> FnOnce(&mut Particles, &Plan, &'a mut Output<'a>) -> Result<(), E>,
+    solve: impl for<'a> FnOnce(&mut Particles, &Assignment, &'a mut Output<'a>) -> Result<(), E>,
 ) -> Result<(), E> {
     let plan = problem.plan();
     particles.begin(plan.scheme);
@@ -95,7 +95,7 @@ pub fn by_library(path: Option<&std::path::Path>, problem: &Problem) -> Result<(
 /// # Errors
 ///
 /// Those of the input; there is no GPU, or it fails; in words.
-pub fn on_gpu(memory: Memory, device: &Device, problem: &Problem) -> Result<(), String> {
+pub fn on_gpu(memory: Memory, device: &LaunchOptions, problem: &Problem) -> Result<(), String> {
     let threads = device.block;
     run(problem, |particles, plan, output| match device.float {
         true => gpu::solve::<f32>(memory, threads, particles, plan, output),
@@ -109,7 +109,7 @@ struct RankSolver<'a> {
 }
 
 impl Job for RankSolver<'_> {
-    fn run<C: Communicator>(&self, world: C) -> Result<Ended, Failure> {
+    fn run<C: Communicator>(&self, world: C) -> Result<Ended, RankFailure> {
         // Process 0 reads and prints.
         let mut input = on_first(&world, || particles(self.problem))?;
         solve_and_print(
@@ -126,7 +126,7 @@ impl Job for RankSolver<'_> {
 }
 
 /// Prints the particles as they are before `step`.
-fn show(plan: &Plan, step: usize, particles: &Particles) {
+fn show(plan: &Assignment, step: usize, particles: &Particles) {
     let mut shown = particles.clone();
     shown.show(plan.scheme);
     print(&shown.table(step as f64 * plan.scheme.dt()));

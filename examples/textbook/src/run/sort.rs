@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::Communicator;
-use kirin_kit::communicator::launch::{Failure, Job, on_first};
+use kirin_kit::communicator::launch::{Job, RankFailure, on_first};
 
 use super::{elapsed, print};
-use crate::options::List;
+use crate::options::KeyList;
 use crate::ranks;
 use crate::sort;
 use crate::sort::Key;
@@ -19,7 +19,7 @@ use crate::sort::Key;
 ///
 /// Those of input and sort; in words.
 pub fn run(
-    list: &List,
+    list: &KeyList,
     sort: impl FnOnce(&mut Vec<Key>) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut keys = keys(list)?;
@@ -34,16 +34,16 @@ pub fn run(
 /// # Errors
 ///
 /// Those of the input; a process is lost; in words.
-pub fn on_ranks(ranks: Option<usize>, list: &List) -> Result<(), String> {
+pub fn on_ranks(ranks: Option<usize>, list: &KeyList) -> Result<(), String> {
     ranks::run(ranks, &RankSort { list })
 }
 
 struct RankSort<'a> {
-    list: &'a List,
+    list: &'a KeyList,
 }
 
 impl Job for RankSort<'_> {
-    fn run<C: Communicator>(&self, world: C) -> Result<Ended, Failure> {
+    fn run<C: Communicator>(&self, world: C) -> Result<Ended, RankFailure> {
         let mut keys = on_first(&world, || keys(self.list))?;
         let began = Instant::now();
         sort::ranks::sort(&world, &mut keys)?;
@@ -55,7 +55,7 @@ impl Job for RankSort<'_> {
 }
 
 /// The keys of a list.
-fn keys(list: &List) -> Result<Vec<Key>, String> {
+fn keys(list: &KeyList) -> Result<Vec<Key>, String> {
     let Some(path) = &list.input else {
         return Ok(list.keys.make(list.n, list.seed));
     };
@@ -67,7 +67,7 @@ fn keys(list: &List) -> Result<Vec<Key>, String> {
     }
 }
 
-fn tell(list: &List, began: Instant, keys: &[Key]) {
+fn tell(list: &KeyList, began: Instant, keys: &[Key]) {
     elapsed(began);
     if !list.no_output {
         let mut text = String::new();

@@ -4,7 +4,7 @@
 
 use kirin_kit::trial::Program;
 use textbook::nbody::basic;
-use textbook::particles::{Output, Particles, Plan};
+use textbook::particles::{Assignment, Output, Particles};
 use textbook::physics::Scheme;
 
 /// The program.
@@ -17,8 +17,8 @@ pub const PROGRAM: Program = Program {
 pub const DT: f64 = 2000.0;
 
 /// So many steps, with output before every fifth of them.
-pub fn plan(steps: usize, scheme: Scheme) -> Plan {
-    Plan {
+pub fn plan(steps: usize, scheme: Scheme) -> Assignment {
+    Assignment {
         steps,
         scheme,
         every: Some(5),
@@ -31,8 +31,8 @@ pub const SCHEMES: [Scheme; 2] = [Scheme::Euler { dt: DT }, Scheme::Leapfrog { d
 /// What a solver makes of a disc of `n`: all outputs, and the end.
 pub fn solved(
     n: usize,
-    plan: &Plan,
-    solve: impl for<'a> FnOnce(&mut Particles, &Plan, &'a mut Output<'a>),
+    plan: &Assignment,
+    solve: impl for<'a> FnOnce(&mut Particles, &Assignment, &'a mut Output<'a>),
 ) -> Vec<Particles> {
     let mut particles = Particles::disc(n);
     particles.begin(plan.scheme);
@@ -48,7 +48,7 @@ pub fn solved(
 }
 
 /// What the basic serial solver makes of it.
-pub fn basic(n: usize, plan: &Plan) -> Vec<Particles> {
+pub fn basic(n: usize, plan: &Assignment) -> Vec<Particles> {
     solved(n, plan, |particles, plan, output| {
         basic::solve(particles, plan, output);
     })

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use crate::forces::Work;
+use crate::forces::Counts;
 use crate::particle::Particle;
 use crate::tree::Tree;
 use crate::walk::{self, Group, List};
@@ -84,7 +84,7 @@ impl Host {
         groups: &[Group],
         eps2: f64,
         particles: &mut [Particle],
-        work: &mut Work,
+        work: &mut Counts,
     ) {
         let began = Instant::now();
         let done = Done::default();

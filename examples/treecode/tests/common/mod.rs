@@ -10,7 +10,7 @@ use kirin_kit::Body;
 use kirin_kit::trial::Program;
 use kirin_kit::vector::{Vec3, add_scaled, dot, norm, sub};
 use rayon::prelude::*;
-use treecode::forces::{Engine, Forces, Work};
+use treecode::forces::{Counts, Engine, Forces};
 use treecode::particle::Particle;
 use treecode::settings::Settings;
 
@@ -34,7 +34,7 @@ pub fn forces(engine: Engine<'_>, settings: &Settings, bodies: &[Body]) -> Vec<(
         .zip(bodies)
         .map(|(order, body)| Particle::new(body, order))
         .collect();
-    let mut forces = Forces::new(engine, Work::default()).unwrap();
+    let mut forces = Forces::new(engine, Counts::default()).unwrap();
     forces.find(&mut particles, settings).unwrap();
     particles.sort_by_key(|p| p.order);
     particles.iter().map(|p| (p.acc, p.pot)).collect()

@@ -1,0 +1,50 @@
+//! A file of comma-separated values that grows with a run, so that it can be watched.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::command::named;
+
+/// The file.
+pub struct Csv {
+    path: PathBuf,
+    file: File,
+}
+
+impl Csv {
+    /// A file with the names of the columns, and the `lines` so far.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written; in words.
+    pub fn create(
+        path: &Path,
+        columns: &[&str],
+        lines: impl IntoIterator<Item = Vec<f64>>,
+    ) -> Result<Self, String> {
+        let mut csv = Self {
+            path: path.to_owned(),
+            file: File::create(path).map_err(named(path))?,
+        };
+        csv.line(&columns.join(","))?;
+        for numbers in lines {
+            csv.write(&numbers)?;
+        }
+        Ok(csv)
+    }
+
+    /// Adds a line, with as many digits as give the same bits again.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written; in words.
+    pub fn write(&mut self, numbers: &[f64]) -> Result<(), String> {
+        let words: Vec<String> = numbers.iter().map(|x| format!("{x:?}")).collect();
+        self.line(&words.join(","))
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        writeln!(self.file, "{line}").map_err(named(&self.path))
+    }
+}
