@@ -20,7 +20,7 @@ static double x[N][3], v[N][3], a[N][3], zero[3];
 static double acc[NI][3], jerk[NI][3], pot[NI], h2[NI], xp[N][3], vp[N][3];
 static int label[N], nearest[NI], list[N], flag[NI];
 static float distance[NI];
-/* Sums of all bits that were ever answered. */
+/* Sums of the bits of all results. */
 static unsigned long long answers;
 
 static void keep(const void *from, size_t bytes)
@@ -78,13 +78,13 @@ static void calls(void)
         g6_get_neighbour_list(CLUSTER, i, N, &length, list);
         keep(list, sizeof *list * (size_t)length);
     }
-    /* One i-particle; then with what is not a number among the j-particles. */
+    /* One i-particle; then three, with a NaN among the j-particles. */
     g6calc_firsthalf(CLUSTER, N, 1, label, x, v, a, a, pot, 1e-300, h2);
     g6calc_lasthalf2p(CLUSTER, N, 1, label, x, v, 1e-300, h2, acc, jerk, pot, nearest, distance);
     keep_block();
     g6calc_firsthalf(CLUSTER, N + 1, 3, label, x, v, a, a, pot, 1e-4, h2);
     g6calc_lasthalf(CLUSTER, N + 1, 3, label, x, v, 1e-4, h2, acc, jerk, pot);
-    /* So many writes behind a block that it is settled to make way for them; they are large (2^66: exact). */
+    /* So many writes after a firsthalf that its block is computed to make room for them. They are large (2^66: exact). */
     g6calc_firsthalf(CLUSTER, N, NI, label, x, v, a, a, pot, 1e-4, h2);
     particles(73786976294838206464.0);
     particles(73786976294838206464.0);

@@ -103,7 +103,7 @@ static void simple_calls(void)
     prefill();
     calculate_force_on_x(xi, a, p, NI);
     compare("calculate_force_on_x", NI, eps * eps, NULL, N, x, m, NULL);
-    /* The first is among the j-particles, and m / eps is its own part. */
+    /* The first i-particle is one of the j-particles, and contributes m / eps to its own potential. */
     if (!(p[0] > m[0] / eps))
         say("own potential", 0, p[0]);
     set_xi(NI, xi);
@@ -248,7 +248,7 @@ static void devices(void)
     compare("any device", NI, 0.015625, NULL, N, x, m, NULL);
 }
 
-/* Softening lengths of both, added in squares, in a memory apart. */
+/* Softening lengths of i- and j-particles, whose squares are added; such particles have a memory of their own. */
 static void softened(void)
 {
     static vector nowhere[N];

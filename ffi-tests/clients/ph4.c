@@ -118,7 +118,7 @@ int main(int argc, char **argv)
         if (g6_set_j_particle(id, address, label, t, 0.0, mass, s, j6, a2, vj, xj))
             return 3;
     }
-    /* To push the particles out: the same label in every pipe, and the result is never fetched. */
+    /* As ph4 does to send waiting particles: a block with the same label in every pipe, never fetched. */
     for (i = 0; i < pipes; i++)
         sync_index[i] = 1;
     g6_set_ti(id, ti);

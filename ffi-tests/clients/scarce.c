@@ -66,7 +66,7 @@ int main(int argc, char **argv)
     h2[0] = 1e12;
     before = 1024.0 * most_memory();
     first = g6calc_firsthalf(0, nj, ni, label, x, v, acc, jerk, pot, 1e-4, h2);
-    /* More than wait for the next block: the present one is computed for them. */
+    /* More writes than are kept for the next block: the present one is computed to make room. */
     for (j = 0; j < 10000; j++) {
         code = load(j % nj, 1.0, zero);
         if (code < loads)

@@ -240,7 +240,7 @@ int main(int argc, char **argv)
                 v[i][k] += 0.5 * dt * a[i][k];
                 x[i][k] += dt * v[i][k];
             }
-        forces(); /* which sorts stars, with all that is theirs */
+        forces(); /* which sorts the stars with all their properties */
         for (i = 0; i < N; i++)
             for (k = 0; k < 3; k++)
                 v[i][k] += 0.5 * dt * a[i][k];

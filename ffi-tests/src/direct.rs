@@ -50,7 +50,8 @@ pub struct Sum {
     pub acc_scale: f64,
     /// Sum of the magnitudes of the parts of the jerks.
     pub jerk_scale: f64,
-    /// What the three change by if positions and velocities change by one part in themselves.
+    /// How much acceleration, jerk and potential change, to first order, for a relative change of positions and velocities
+    /// by 1.
     pub shift: [f64; 3],
 }
 

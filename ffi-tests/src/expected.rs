@@ -10,9 +10,9 @@ pub const UNTOUCHED: f64 = -77.25;
 /// One expected number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
-    /// This one.
+    /// This number.
     Exactly(f64),
-    /// This one, and how far from it is near enough.
+    /// This number, with an error of at most the second.
     Near(f64, f64),
     /// Any negative number: a refusal.
     Refusal,
@@ -38,7 +38,7 @@ impl Expected {
 pub struct Rules {
     /// `KIRIN_NPIPES`
     pub npipes: i32,
-    /// Of forces.
+    /// Tolerance of forces.
     pub tolerance: Tolerance,
     /// `KIRIN_NO_NEIGHBOUR` where it is not `auto`.
     pub no_neighbour: Option<i32>,

@@ -303,13 +303,13 @@ fn link(product: Product, options: &[String], objects: &[PathBuf], to: &Path) {
 /// A run of a client with the fake driver.
 #[derive(Debug)]
 pub struct Run {
-    /// Whether the client said that all went well.
+    /// Whether the client succeeded.
     pub success: bool,
     /// stdout
     pub out: String,
     /// stderr
     pub err: String,
-    /// What the driver has to say.
+    /// The driver's log.
     pub log: Log,
 }
 

@@ -27,7 +27,7 @@ pub enum Spelling {
 }
 
 impl Spelling {
-    /// Every one.
+    /// All spellings.
     pub const ALL: [Self; 8] = [
         Self::C,
         Self::Fortran,
@@ -172,7 +172,7 @@ pub enum Call {
 pub struct Script(pub Vec<Call>);
 
 impl Script {
-    /// An empty one.
+    /// An empty sequence.
     pub fn new() -> Self {
         Self::default()
     }

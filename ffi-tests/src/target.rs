@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 /// The target and its tools.
 #[derive(Debug)]
-pub struct Target {
+pub struct Platform {
     /// Its name to cargo.
     pub triple: String,
     /// Its C compiler.
@@ -28,8 +28,8 @@ pub struct Target {
 /// # Panics
 ///
 /// The target has no tools.
-pub fn foreign() -> Option<&'static Target> {
-    static TARGET: LazyLock<Option<Target>> = LazyLock::new(|| {
+pub fn foreign() -> Option<&'static Platform> {
+    static TARGET: LazyLock<Option<Platform>> = LazyLock::new(|| {
         let triple = std::env::var("FFI_TESTS_TARGET").ok()?;
         let prefix = triple.to_uppercase().replace('-', "_");
         let tool = |kind: &str| {
@@ -40,7 +40,7 @@ pub fn foreign() -> Option<&'static Target> {
             .split_whitespace()
             .map(str::to_owned)
             .collect();
-        Some(Target {
+        Some(Platform {
             gcc: tool("LINKER"),
             runner,
             triple,

@@ -6,7 +6,7 @@ use std::path::Path;
 use ffi_tests::compiler::{Link, compile, succeed};
 use kirin::backend::cpu;
 
-/// What a precision may get wrong, of the sum of the magnitudes of the terms: docs/numbers.md.
+/// The error allowed to a precision, relative to the sum of the magnitudes of the terms: docs/numbers.md.
 const PRECISIONS: [(&str, &str); 3] = [("mixed", "1e-6"), ("single", "2e-5"), ("double", "1e-13")];
 
 fn run(client: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> String {
@@ -32,7 +32,7 @@ fn every_sentence_holds_in_every_precision_and_spelling() {
             };
             let bits = run("c", "1");
             assert_eq!(bits.lines().count(), 8, "{set} {precision}: {bits}");
-            // The same bits, and nothing else is said.
+            // The bits agree, and no error is reported.
             assert_eq!(run("fortran", "3"), bits, "{set} {precision}");
         }
     }

@@ -14,7 +14,7 @@ fn refused(output: &Output, why: &str) {
     assert!(texts(output).1.contains(why), "{output:?}");
 }
 
-/// Everything below a folder, links as what they hold.
+/// Everything below a folder: contents of files, targets of links.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in folder.read_dir().into_iter().flatten().flatten() {
@@ -136,7 +136,7 @@ fn removal_leaves_nothing_and_the_installed_command_works() {
     installed(&prefix);
     let first = tree(&top);
     assert!(first.contains_key(&prefix.join("include/kirin.f90")));
-    // Again, over itself and from itself: the same.
+    // Installing again, over the first installation and by the installed command, changes nothing.
     let command = prefix.join("bin/kirin");
     fine(&run(clean_command(&command, &[]).args([
         "install",

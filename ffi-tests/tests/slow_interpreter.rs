@@ -82,7 +82,7 @@ fn ask_module(name: &str, text: &str, settings: &[(&str, &str)]) -> Option<(Vec<
     Some((numbers.collect(), Log::read(&place("log"))))
 }
 
-/// The words that a kernel leaves that does nothing wrong.
+/// The words that a correct kernel leaves.
 fn words(name: &str, body: &str, settings: &[(&str, &str)]) -> Option<Vec<u32>> {
     let (numbers, log) = ask(name, body, settings)?;
     assert_eq!(log.complaints, [""; 0], "{body}");
@@ -167,7 +167,7 @@ fn races_in_global_memory() {
     refused("reverse", body, "race: a write of what thread");
     let reads = "	ld.global.u32 	%r5, [%rd1];\n	st.global.u32 	[%rd4], %r5;";
     refused("reverse", reads, "race: a write of what");
-    // Whom a neighbour read before the barrier, a thread may read and write behind it.
+    // After the barrier a thread may read and write a word that a neighbour read before it.
     let behind = "
 	xor.b32 	%r5, %r2, 1;
 	mul.wide.u32 	%rd9, %r5, 4;
@@ -261,7 +261,7 @@ $OVER:";
     refused("toy", body, "54 of 64 threads wait at line");
 }
 
-/// What the lanes of a warp get of a shuffle, and of its predicate, where lane i brings 100 + i.
+/// What a shuffle, and its predicate, give to the lanes of a warp if lane i contributes 100 + i.
 #[test]
 fn lanes_of_a_warp_exchange_words() {
     let body = |shuffle: &str| {
@@ -418,7 +418,7 @@ fn rounding_that_ptxas_may_choose_is_refused() {
     }
 }
 
-/// As many turns as the thread's number tells, so that each thread leaves the loop elsewhere.
+/// Each thread makes as many turns as its number says, so that all leave the loop at different times.
 #[test]
 fn threads_part_and_meet_again() {
     let body = "

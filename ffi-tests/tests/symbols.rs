@@ -15,7 +15,7 @@ fn symbols() -> BTreeSet<String> {
     calls().flat_map(Call::symbols).map(str::to_owned).collect()
 }
 
-/// What follows each name in `text` that a call could have.
+/// The words in `text` that could be names of calls.
 fn words(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .collect()
@@ -76,7 +76,7 @@ fn the_module_has_an_interface_for_every_call() {
     }
 }
 
-/// Not that a name stands in the table but that a program links it and calls it.
+/// A name in the table is not enough: programs link each call and make it.
 #[test]
 fn a_client_calls_every_symbol() {
     let folder = generate::repository().join("ffi-tests/clients");

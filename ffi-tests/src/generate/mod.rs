@@ -12,11 +12,11 @@ pub use header::header as c_header;
 
 use std::path::{Path, PathBuf};
 
-use kirin::abi::{Group, INTERFACES, Interface, table};
+use kirin::abi::{CallGroup, INTERFACES, Interface, table};
 
 /// The calls of one library.
-fn groups(interface: Interface) -> impl Iterator<Item = Group> {
-    let of = move |group: &Group| group.interface == interface;
+fn groups(interface: Interface) -> impl Iterator<Item = CallGroup> {
+    let of = move |group: &CallGroup| group.interface == interface;
     table().into_iter().filter(of)
 }
 

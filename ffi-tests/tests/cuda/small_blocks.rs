@@ -6,7 +6,7 @@ use ffi_tests::generate::repository;
 use kirin::backend::cuda::{Conditions, LaunchPlan};
 use kirin::process::settings::Precision;
 
-use crate::steps::{Call, WIDE, last_step, steps};
+use crate::steps::{DriverCall, WIDE, last_step, steps};
 
 /// Microseconds on an H100 in a virtual machine: for each kernel or copy, which begins when the one before has ended; and
 /// for the way to the device and back.
@@ -33,7 +33,7 @@ device and back, which an H100 took in a virtual machine. Whole steps measured t
 |---|---|---|---|---|---|---|---|---|
 ";
 
-fn bytes(calls: &[Call], name: &str) -> usize {
+fn bytes(calls: &[DriverCall], name: &str) -> usize {
     let copies = calls.iter().filter(|c| c.name == name);
     copies
         .map(|c| c.about.parse::<usize>().expect("bytes"))

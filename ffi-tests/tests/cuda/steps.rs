@@ -28,7 +28,7 @@ pub fn steps(arguments: &str, settings: &[(&str, &str)]) -> Option<Run> {
 
 /// A call of the driver.
 #[derive(Debug, PartialEq)]
-pub struct Call {
+pub struct DriverCall {
     /// The function.
     pub name: String,
     device: String,
@@ -37,23 +37,23 @@ pub struct Call {
 }
 
 /// The calls of the last step, without those that close the cluster.
-pub fn last_step(run: &Run) -> Vec<Call> {
+pub fn last_step(run: &Run) -> Vec<DriverCall> {
     let calls = run.log.text.lines().filter_map(|line| {
         let words: Vec<&str> = line.strip_prefix("call ")?.split(' ').collect();
-        Some(Call {
+        Some(DriverCall {
             name: words[1].to_owned(),
             device: words[2].to_owned(),
             about: words.get(4).copied().unwrap_or("").to_owned(),
         })
     });
-    let calls: Vec<Call> = calls.collect();
+    let calls: Vec<DriverCall> = calls.collect();
     // The last two waits are for the device's end, the one before is the last step's: whatever precedes it is of earlier steps.
-    let is_wait = |c: &Call| c.name == "cuStreamQuery";
+    let is_wait = |c: &DriverCall| c.name == "cuStreamQuery";
     let devices = calls.iter().filter(|c| c.name == "cuStreamCreate").count();
     let waits: Vec<usize> = (0..calls.len()).filter(|&n| is_wait(&calls[n])).collect();
     let own = waits.len() - devices;
     let (begin, end) = (waits[own - devices - 1] + 1, waits[own - 1]);
-    let is_work = |c: &Call| !c.name.starts_with("cuCtx");
+    let is_work = |c: &DriverCall| !c.name.starts_with("cuCtx");
     calls
         .into_iter()
         .take(end + 1)
@@ -62,8 +62,8 @@ pub fn last_step(run: &Run) -> Vec<Call> {
         .collect()
 }
 
-fn names(calls: &[Call]) -> Vec<&str> {
-    let is_launch = |c: &Call| c.name == "cuLaunchKernel";
+fn names(calls: &[DriverCall]) -> Vec<&str> {
+    let is_launch = |c: &DriverCall| c.name == "cuLaunchKernel";
     calls
         .iter()
         .map(|c| {
@@ -133,8 +133,8 @@ fn all_devices_work_before_one_is_waited_for() {
     let wait = calls.iter().position(|c| c.name == "cuStreamQuery");
     let (before, after) = calls.split_at(wait.expect("somebody waits"));
     for device in ["0", "1", "2"] {
-        let count = |calls: &[Call], name: &str| {
-            let is_it = |c: &&Call| c.name == name && c.device == device;
+        let count = |calls: &[DriverCall], name: &str| {
+            let is_it = |c: &&DriverCall| c.name == name && c.device == device;
             calls.iter().filter(is_it).count()
         };
         assert_eq!(count(before, "cuLaunchKernel"), 3, "{calls:?}");

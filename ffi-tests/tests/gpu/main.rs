@@ -25,7 +25,7 @@ use kirin_kit::trial::skipped;
 
 use inputs::{PRECISIONS, input, set, with_pipelines};
 
-/// Nothing stands before the driver of this machine, if it has one with a GPU.
+/// No folder is searched before the system's: the driver is that of this machine. `None` where it has no GPU.
 fn driver() -> Option<&'static Path> {
     match kirin::backend::cuda::devices() {
         Ok(_) => Some(Path::new("")),

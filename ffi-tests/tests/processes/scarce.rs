@@ -16,8 +16,8 @@ fn client() -> Option<PathBuf> {
 /// What the small block answers: the potential of a mass 4 at a distance of 2.
 const USABLE: &str = "0 0 0 -2.000000";
 
-/// Runs the client; returns its first line and its messages. The small block is right unless it is
-/// `refused`, which the codes must say.
+/// Runs the client; returns its first line and its messages. The small block must be right; with `may_be_refused` it
+/// may have the code -5 instead.
 fn answers(
     client: &Path,
     [nj, ni, kilobytes]: [&str; 3],
@@ -59,7 +59,7 @@ fn particles_beyond_the_memory_are_refused_and_the_cluster_goes_on() {
     }
 }
 
-/// Wherever the memory ends, the client does not.
+/// No limit of the memory, wherever it is met, ends the client.
 #[test]
 fn whatever_is_left_ends_nobody() {
     let Some(client) = client() else { return };

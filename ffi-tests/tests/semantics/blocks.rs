@@ -12,7 +12,7 @@ fn i_particles_are_taken_at_firsthalf() {
     script
         .load(&[at(1, 2.0)])
         .first(1, &[probe(0, 0.0, 5.0)], 0.0);
-    // What lasthalf brings is somebody else: other label, place, softening, radius and nj.
+    // The arguments of lasthalf describe another particle: other label, place, softening, radius and nj.
     script
         .call(Call::Last(
             Form::Nearest,
@@ -101,7 +101,7 @@ fn lasthalf_without_firsthalf_does_the_whole_calculation() {
         .time(set.ti)
         .last(30, &set.probes, set.eps2)
         .lists(30);
-    // The block is used up: this one sees the new state.
+    // The block was fetched: the next one sees the new state.
     script.time(0.25).last(20, &set.probes[..5], 0.0).lists(5);
     script
         .block(30, &set.probes, 0.0)
@@ -191,7 +191,7 @@ fn null_pointers_that_matter_are_refused_and_change_nothing() {
         r.odd = bit;
         script.call(Call::Last(Form::Nearest, r, -1));
     }
-    // The block of the one good firsthalf is still there.
+    // The block of the only valid firsthalf is still there.
     script.last(1, &block, 0.0).lists(1);
     everywhere(&script);
 }

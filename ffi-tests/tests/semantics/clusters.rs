@@ -76,12 +76,12 @@ fn an_id_that_was_never_opened_stands_for_the_only_open_cluster() {
     script.call(Call::Particle(3, 0, at(1, 2.0), 0));
     block(&mut script, 0);
     block(&mut script, 32544);
-    // Another one is opened: names stay with what they stood for, new ones are new clusters.
+    // Another id is opened: ids in use keep their clusters, and new ids get new ones.
     script.call(Call::Open(32727));
     block(&mut script, 0);
     block(&mut script, 32727);
     block(&mut script, 11);
-    // The alias closes what it stands for.
+    // Closing an alias closes its cluster.
     script.call(Call::Close(3));
     block(&mut script, 32544);
     let Some(answers) = everywhere(&script) else {
@@ -222,7 +222,7 @@ fn the_null_pointer_is_cluster_zero() {
     script
         .load(&[at(1, 2.0)])
         .call(Call::Spelling(Spelling::NullId));
-    // The other clusters are open, and empty: whichever call goes astray finds no particle.
+    // The other clusters are open and empty: a call that reaches one of them by mistake finds no particle.
     block(&mut script, 5);
     let plain = request(10, &[probe(0, 0.0, 99.0)], 0.0);
     script.call(Call::First(plain.clone()));

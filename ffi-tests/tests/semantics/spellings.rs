@@ -75,7 +75,7 @@ fn low_level(script: &mut Script, probes: &[Probe]) {
     }
 }
 
-/// The clusters that follow get the particle too, those that are open, and no other is opened for it.
+/// The following clusters get the particle too if they are open; none is opened for it.
 #[test]
 fn a_particle_for_several_clusters() {
     let set = cloud(8, 63, 0.01);

@@ -16,7 +16,7 @@ pub fn figure(document: &Document) -> Figure {
                 .cells
                 .iter()
                 .filter(|c| c.n == n && c.case == Case::Force);
-            let point = |c: &super::run::Cell| {
+            let point = |c: &super::run::Row| {
                 let ni = match c.ni {
                     Size::Block(ni) => ni,
                     Size::Full => n,

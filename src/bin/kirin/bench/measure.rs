@@ -81,7 +81,7 @@ impl Case {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Size {
-    /// So many.
+    /// So many i-particles.
     Block(usize),
     /// The whole system.
     Full,

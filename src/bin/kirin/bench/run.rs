@@ -22,20 +22,20 @@ use crate::worker::{Reply, Request};
 
 /// One row of the table: what is measured, on how much.
 #[derive(Serialize)]
-pub struct Cell {
+pub struct Row {
     /// Number of j-particles.
     pub n: usize,
-    /// What.
+    /// What is measured.
     pub case: Case,
     /// Number of i-particles.
     pub ni: Size,
     /// One entry for each library.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<Reading>,
 }
 
 /// What one library did in one row.
 #[derive(Default, Serialize)]
-pub struct Figure {
+pub struct Reading {
     /// Seconds for one block (of `full`: one call), or one set_j_particle.
     pub seconds: Option<Spread>,
     /// Pairs (or writes) per second.
@@ -77,7 +77,7 @@ pub struct Document {
     arithmetic_per_pair: f64,
     multiplications_per_pair: f64,
     /// The figures.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<Row>,
 }
 
 /// Runs the subcommand.
@@ -99,9 +99,9 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         return Err("no library can be used".to_owned());
     }
     let begin = Instant::now();
-    let mut cells: Vec<Cell> = options.n.iter().flat_map(|&n| options.cells(n)).collect();
+    let mut cells: Vec<Row> = options.n.iter().flat_map(|&n| options.cells(n)).collect();
     for cell in &mut cells {
-        cell.figures.resize_with(candidates.len(), Figure::default);
+        cell.figures.resize_with(candidates.len(), Reading::default);
     }
     let samples = cells.len() * candidates.len() * options.rounds as usize;
     let seconds = options.seconds / samples.max(1) as f64;
@@ -215,12 +215,12 @@ fn peaks(options: &Options) -> Result<ExitCode, String> {
 
 impl Options {
     /// The rows for one N.
-    fn cells(&self, n: usize) -> Vec<Cell> {
+    fn cells(&self, n: usize) -> Vec<Row> {
         let cases = match self.cases.as_slice() {
             [] => Case::of(self.common.interface),
             some => some,
         };
-        let cell = |case, ni| Cell {
+        let cell = |case, ni| Row {
             n,
             case,
             ni,
@@ -242,7 +242,7 @@ impl Options {
     }
 }
 
-impl Figure {
+impl Reading {
     fn sample(&mut self, candidate: &mut Candidate, what: Measurement) {
         let sample = match candidate.ask(&Request::Sample(what)) {
             Ok(Reply::Sample(sample)) => Some(sample),

@@ -1,7 +1,7 @@
 //! The figures of a run for people.
 
 use super::measure::Case;
-use super::run::{Cell, Document, Figure};
+use super::run::{Document, Reading, Row};
 use crate::candidate::{Interface, legend};
 use kirin_kit::report::si_unit;
 
@@ -38,7 +38,7 @@ pub fn text(document: &Document) -> String {
     ));
     limit(document, &mut text);
     if let Some(company) = &document.company {
-        text.push_str(&format!("Company: {company}.\n"));
+        text.push_str(&format!("Other load: {company}.\n"));
     }
     text
 }
@@ -54,7 +54,7 @@ fn heading(document: &Document, names: &[&str]) -> Vec<String> {
     cells
 }
 
-fn row(document: &Document, cell: &Cell) -> Vec<String> {
+fn row(document: &Document, cell: &Row) -> Vec<String> {
     let mut cells = vec![match cell.case {
         Case::Load if document.interface == Interface::Grape5 => {
             "set_xmj of all, a particle".to_owned()
@@ -92,7 +92,7 @@ fn describe(case: Case) -> &'static str {
     }
 }
 
-fn entry(figure: &Figure, case: Case) -> [String; 3] {
+fn entry(figure: &Reading, case: Case) -> [String; 3] {
     let (Some(seconds), Some(rate)) = (figure.seconds, figure.rate) else {
         return ["-".to_owned(), String::new(), String::new()];
     };

@@ -3,11 +3,11 @@
 use kirin::client::Grape5;
 
 use super::exact::{self, Predicted};
-use super::measure::Forces;
+use super::measure::ForceErrors;
 use super::scene::SceneOf;
 
 /// Compares forces. The library knows no time: it gets the stars where they are.
-pub fn forces(grape: &Grape5, scene: &SceneOf) -> Forces {
+pub fn forces(grape: &Grape5, scene: &SceneOf) -> ForceErrors {
     let setup = scene.setup();
     let at = Predicted::of(&setup);
     let eps = setup.eps2.sqrt();
@@ -17,7 +17,7 @@ pub fn forces(grape: &Grape5, scene: &SceneOf) -> Forces {
     grape.set_j_particles(&mut at.x.clone(), &mass);
     grape.set_eps_to_all(eps);
     grape.forces_on(&mut xi, &mut acc, &mut pot);
-    let mut found = Forces::of(setup.targets.len());
+    let mut found = ForceErrors::of(setup.targets.len());
     for (k, &target) in setup.targets.iter().enumerate() {
         let exact = exact::force(&setup.stars, &at, target, setup.eps2);
         let own = if eps > 0.0 { mass[target] / eps } else { 0.0 };

@@ -1,6 +1,6 @@
 //! What is promised: the errors that kirin's precisions may have in each scene.
 
-use super::measure::{Forces, Lists as ListsFound};
+use super::measure::{ForceErrors, ListErrors};
 use super::scene::Scene;
 use crate::candidate::Interface;
 
@@ -57,7 +57,7 @@ impl Quantity {
         Lists,
     ];
 
-    /// In words.
+    /// The quantity in words.
     pub fn title(self) -> &'static str {
         match self {
             AccRms => "acc rms",
@@ -80,7 +80,7 @@ impl Quantity {
     }
 
     /// The value, where there is one.
-    pub fn value(self, forces: Option<&Forces>, lists: Option<&ListsFound>) -> Option<f64> {
+    pub fn value(self, forces: Option<&ForceErrors>, lists: Option<&ListErrors>) -> Option<f64> {
         if self == Lists {
             return lists.map(|l| l.wrong as f64);
         }

@@ -52,7 +52,7 @@ impl Errors {
 
 /// How well forces and nearest neighbours are computed.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Forces {
+pub struct ForceErrors {
     /// Number of forces.
     pub compared: usize,
     /// Forces with a component that is no finite number; they enter no error.
@@ -69,7 +69,7 @@ pub struct Forces {
 
 /// How well neighbour lists are made.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Lists {
+pub struct ListErrors {
     /// Number of lists.
     pub compared: usize,
     /// Lists that lack a neighbour or have one too many.
@@ -97,14 +97,14 @@ fn block_of(some: &[usize], at: &Predicted) -> Block {
 }
 
 /// Compares forces and nearest neighbours.
-pub fn forces(grape: &Grape, scene: &SceneOf) -> Forces {
+pub fn forces(grape: &Grape, scene: &SceneOf) -> ForceErrors {
     let setup = scene.setup();
     let (nj, eps2) = (setup.stars.len(), setup.eps2);
     send(grape, &setup);
     let at = Predicted::of(&setup);
-    let mut found = Forces {
+    let mut found = ForceErrors {
         wrong_neighbours: Some(0),
-        ..Forces::of(setup.targets.len())
+        ..ForceErrors::of(setup.targets.len())
     };
     for some in setup.targets.chunks(grape.npipes()) {
         let mut block = block_of(some, &at);
@@ -131,7 +131,7 @@ pub fn forces(grape: &Grape, scene: &SceneOf) -> Forces {
     found
 }
 
-impl Forces {
+impl ForceErrors {
     /// Of so many particles, to be added.
     pub fn of(compared: usize) -> Self {
         Self {
@@ -187,13 +187,13 @@ fn is_nearest(at: &Predicted, address: usize, label: i32) -> bool {
 /// # Errors
 ///
 /// The library has none.
-pub fn lists(grape: &Grape, scene: &SceneOf) -> Result<Lists, String> {
+pub fn lists(grape: &Grape, scene: &SceneOf) -> Result<ListErrors, String> {
     let mut setup = scene.setup();
     let (nj, eps2) = (setup.stars.len(), setup.eps2);
     send(grape, &setup);
     let at = Predicted::of(&setup);
     setup.targets.truncate(LISTS);
-    let mut found = Lists {
+    let mut found = ListErrors {
         compared: setup.targets.len(),
         wrong: 0,
     };

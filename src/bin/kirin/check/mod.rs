@@ -9,7 +9,7 @@ mod run;
 mod scene;
 
 pub use self::grape5::forces as forces_of_grape5;
-pub use self::measure::{Forces, Lists, forces, lists};
+pub use self::measure::{ForceErrors, ListErrors, forces, lists};
 pub use self::nbody6::{forces as forces_of_nbody6, lists as lists_of_nbody6};
 pub use self::run::run;
 pub use self::scene::SceneOf;

@@ -3,7 +3,7 @@
 use kirin::client::{IrregularBlock, Nbody6, Orbit, RegularBlock};
 
 use super::exact::{self, Predicted};
-use super::measure::{self, Forces, LISTS, LONGEST, Lists, TIE};
+use super::measure::{self, ForceErrors, LISTS, LONGEST, ListErrors, TIE};
 use super::scene::{SceneOf, Setup};
 use crate::model;
 
@@ -20,7 +20,7 @@ fn send(library: &Nbody6, setup: &Setup, at: &Predicted) {
 
 /// Compares regular and irregular forces, and the nearest neighbours that come with the latter. Every other regular force is
 /// that of all stars; the others, and the irregular ones, have up to [`LONGEST`] neighbours.
-pub fn forces(library: &Nbody6, scene: &SceneOf) -> Forces {
+pub fn forces(library: &Nbody6, scene: &SceneOf) -> ForceErrors {
     let mut setup = scene.setup();
     for star in &mut setup.stars {
         // NBODY6 predicts without it.
@@ -31,9 +31,9 @@ pub fn forces(library: &Nbody6, scene: &SceneOf) -> Forces {
     for (address, star) in setup.stars.iter().enumerate() {
         library.set_star(address, &Orbit::from(star));
     }
-    let mut found = Forces {
+    let mut found = ForceErrors {
         wrong_neighbours: Some(0),
-        ..Forces::of(2 * setup.targets.len())
+        ..ForceErrors::of(2 * setup.targets.len())
     };
     for (chunk, some) in setup.targets.chunks(Nbody6::LARGEST_BLOCK).enumerate() {
         let mut block = regular(some, chunk, &at, DTR);
@@ -77,12 +77,12 @@ pub fn forces(library: &Nbody6, scene: &SceneOf) -> Forces {
 }
 
 /// Compares the lists of regular forces, without looking ahead.
-pub fn lists(library: &Nbody6, scene: &SceneOf) -> Lists {
+pub fn lists(library: &Nbody6, scene: &SceneOf) -> ListErrors {
     let mut setup = scene.setup();
     let at = Predicted::of(&setup);
     send(library, &setup, &at);
     setup.targets.truncate(LISTS);
-    let mut found = Lists {
+    let mut found = ListErrors {
         compared: setup.targets.len(),
         wrong: 0,
     };

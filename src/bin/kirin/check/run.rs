@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Options;
 use super::limits::{Quantity, limit};
-use super::measure::{Forces, Lists};
+use super::measure::{ForceErrors, ListErrors};
 use super::scene::{Scene, SceneOf};
 use crate::candidate::{Candidate, Interface, legend};
 use crate::report::{self, Table};
@@ -15,9 +15,9 @@ use crate::worker::{Reply, Request};
 
 /// What one library did in one scene.
 #[derive(Default, Serialize)]
-struct Figure {
-    forces: Option<Forces>,
-    lists: Option<Lists>,
+struct Reading {
+    forces: Option<ForceErrors>,
+    lists: Option<ListErrors>,
     error: Option<String>,
 }
 
@@ -27,7 +27,7 @@ struct Row {
     scene: Scene,
     title: &'static str,
     /// One entry for each library.
-    figures: Vec<Figure>,
+    figures: Vec<Reading>,
 }
 
 /// What goes into the file.
@@ -104,7 +104,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
 impl Row {
     fn new(scene: Scene, candidates: usize) -> Self {
         let mut figures = Vec::new();
-        figures.resize_with(candidates, Figure::default);
+        figures.resize_with(candidates, Reading::default);
         Self {
             scene,
             title: scene.title(),
@@ -113,7 +113,7 @@ impl Row {
     }
 }
 
-impl Figure {
+impl Reading {
     fn ask(&mut self, candidate: &mut Candidate, scene: SceneOf, lists: bool) {
         let request = match lists {
             true => Request::Lists(scene),

@@ -43,7 +43,7 @@ pub enum Scene {
 }
 
 impl Scene {
-    /// Every one.
+    /// All scenes, in the order of the table.
     pub const ALL: [Self; 15] = [
         Self::Softened,
         Self::Unsoftened,
@@ -62,7 +62,7 @@ impl Scene {
         Self::Cgs,
     ];
 
-    /// In words.
+    /// The scene in words.
     pub fn title(self) -> &'static str {
         match self {
             Self::Softened => "Plummer sphere, masses over three decades, eps = 1/256",
@@ -87,7 +87,7 @@ impl Scene {
 /// A situation of a given size.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct SceneOf {
-    /// Which.
+    /// Which situation.
     pub scene: Scene,
     /// Number of particles.
     pub n: usize,

@@ -9,7 +9,7 @@ use kirin_kit::report::si_unit;
 
 /// What a trace says of itself.
 #[derive(Default, Serialize)]
-pub struct Facts {
+pub struct TraceFacts {
     pub file: String,
     head: Vec<(String, String)>,
     /// Backends and precisions of the recorded clusters.
@@ -29,7 +29,7 @@ pub struct Facts {
     pub damage: Option<String>,
 }
 
-impl Facts {
+impl TraceFacts {
     /// Reads the whole trace.
     ///
     /// # Errors

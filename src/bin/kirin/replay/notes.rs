@@ -3,13 +3,17 @@
 use kirin::observe::trace::HOST;
 use kirin::process;
 
-use super::facts::Facts;
+use super::facts::TraceFacts;
 use super::lists::Rules;
 use super::summary::Summary;
 use crate::candidate::Candidate;
 
 /// One sentence for each comparison that tells nothing of a library.
-pub fn of(facts: &Facts, candidates: &[Candidate], figures: &[Option<Summary>]) -> Vec<String> {
+pub fn of(
+    facts: &TraceFacts,
+    candidates: &[Candidate],
+    figures: &[Option<Summary>],
+) -> Vec<String> {
     let mut notes = Vec::new();
     match facts.head(HOST) {
         Some(there) if there == process::host() => {}
@@ -29,7 +33,7 @@ pub fn of(facts: &Facts, candidates: &[Candidate], figures: &[Option<Summary>]) 
     notes
 }
 
-fn of_library(facts: &Facts, candidate: &Candidate, summary: &Summary) -> Vec<String> {
+fn of_library(facts: &TraceFacts, candidate: &Candidate, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     if !summary.has_compared() {
         notes.push("anything: there is no result".to_owned());
@@ -72,7 +76,7 @@ fn of_library(facts: &Facts, candidate: &Candidate, summary: &Summary) -> Vec<St
 }
 
 /// Whether the library computes as the recorded one did.
-fn is_the_recorded_one(facts: &Facts, candidate: &Candidate) -> bool {
+fn is_the_recorded_one(facts: &TraceFacts, candidate: &Candidate) -> bool {
     candidate.opened.as_ref().is_some_and(|o| {
         let with = format!("{}, precision {}", o.backend, o.precision);
         o.is_kirin && facts.recorded_with.iter().all(|(_, w)| *w == with)

@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
+use kirin_kit::company::{Company, Watch};
 use kirin_kit::machine::{Machine, command_line};
 use kirin_kit::report::si_unit;
 use serde::Serialize;
 
 use super::Options;
-use super::facts::Facts;
+use super::facts::TraceFacts;
 use super::notes;
 use super::summary::{Compared, Summary};
 use crate::candidate::{Candidate, legend};
@@ -23,7 +24,9 @@ struct Document {
     version: &'static str,
     command: Vec<String>,
     machine: Machine,
-    trace: Facts,
+    /// Who else used the machine, where the system tells.
+    company: Option<Company>,
+    trace: TraceFacts,
     libraries: Vec<Candidate>,
     /// One for each library; none for one that was lost.
     figures: Vec<Option<Summary>>,
@@ -40,7 +43,7 @@ struct Document {
 /// There is no trace, no library could be used, or the file cannot be written.
 pub fn run(options: &Options) -> Result<ExitCode, String> {
     let file = &options.trace;
-    let facts = Facts::of(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let facts = TraceFacts::of(file).map_err(|e| format!("{}: {e}", file.display()))?;
     if let Some(damage) = &facts.damage {
         eprintln!(
             "kirin: {}: {damage}; {} events can be read",
@@ -53,6 +56,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     let variables: Vec<(String, String)> = pipelines
         .map(|count| ("KIRIN_NPIPES".to_owned(), count.to_string()))
         .collect();
+    let watch = Watch::start();
     let mut candidates = options.common.candidates_with(&variables);
     if !candidates.iter().any(Candidate::is_alive) {
         return Err("no library can be used".to_owned());
@@ -89,6 +93,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         command: command_line(),
         notes: notes::of(&facts, &candidates, &figures),
         machine: Machine::here(),
+        company: watch.company(),
         exact: figures[0].as_ref().is_some_and(Summary::is_exact),
         trace: facts,
         libraries: candidates,
@@ -169,6 +174,9 @@ impl Document {
             self.trace.text(),
             legend(&self.libraries)
         );
+        if let Some(company) = &self.company {
+            text += &format!("Other load: {company}.\n");
+        }
         if !self.notes.is_empty() {
             text += "\nnot to be compared\n";
         }

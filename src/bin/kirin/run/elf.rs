@@ -32,7 +32,7 @@ pub fn map(path: &Path) -> io::Result<Mmap> {
 }
 
 /// What a file is.
-pub enum Kind<'d> {
+pub enum FileKind<'d> {
     /// A program or library for this machine.
     Elf(Object<'d>),
     /// ELF for another machine.
@@ -53,7 +53,7 @@ pub struct Object<'d> {
     all: SymbolTable<'d, Header>,
 }
 
-impl<'d> Kind<'d> {
+impl<'d> FileKind<'d> {
     /// Looks at the bytes of a file.
     pub fn of(data: &'d [u8]) -> Self {
         if !data.starts_with(&elf::ELFMAG) {

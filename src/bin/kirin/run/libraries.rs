@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-use super::elf::{self, Kind, Object};
+use super::elf::{self, FileKind, Object};
 
 /// The calls in which a library can be recognised as one of the GRAPE-6 interface, or of GRAPE-5's. ph4 defines
 /// some C names of it, but not these.
@@ -37,8 +37,8 @@ pub fn examine(program: &Path, object: &Object, interpreter: &str, soname: &str)
         .collect();
     let libraries: BTreeMap<&str, Object> = maps
         .iter()
-        .filter_map(|(name, map)| match Kind::of(map) {
-            Kind::Elf(object) => Some((name.as_str(), object)),
+        .filter_map(|(name, map)| match FileKind::of(map) {
+            FileKind::Elf(object) => Some((name.as_str(), object)),
             _ => None,
         })
         .collect();

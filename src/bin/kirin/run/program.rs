@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::elf::{self, Kind};
+use super::elf::{self, FileKind};
 use super::libraries::{self, Findings};
 
 /// What kind of program it is.
@@ -39,11 +39,13 @@ pub fn examine(path: &Path, soname: &str) -> Option<Program> {
         ));
     }
     let map = elf::map(path).ok()?;
-    Some(match Kind::of(&map) {
-        Kind::Other => Program::Script,
-        Kind::OtherMachine => Program::OutOfReach("it is a program for another machine".to_owned()),
-        Kind::Damaged(why) => Program::OutOfReach(format!("its file is damaged: {why}")),
-        Kind::Elf(object) => match object.interpreter {
+    Some(match FileKind::of(&map) {
+        FileKind::Other => Program::Script,
+        FileKind::OtherMachine => {
+            Program::OutOfReach("it is a program for another machine".to_owned())
+        }
+        FileKind::Damaged(why) => Program::OutOfReach(format!("its file is damaged: {why}")),
+        FileKind::Elf(object) => match object.interpreter {
             None => Program::OutOfReach(
                 "it is linked statically; link it again, with kirin's library".to_owned(),
             ),

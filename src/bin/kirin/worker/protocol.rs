@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::{Measurement, Peak, Sample};
 use crate::candidate::Interface;
-use crate::check::{Forces, Lists, SceneOf};
+use crate::check::{ForceErrors, ListErrors, SceneOf};
 use crate::replay::Summary;
 
 /// What the parent asks.
@@ -61,9 +61,9 @@ pub enum Reply {
     /// To `Peak`.
     Peak(Peak),
     /// To `Forces`.
-    Forces(Forces),
+    Forces(ForceErrors),
     /// To `Lists`.
-    Lists(Lists),
+    Lists(ListErrors),
     /// To `Replay`.
     Opening,
     /// To `Continue`.
