@@ -49,7 +49,7 @@ __device__ __forceinline__ void prepare(const RegularArgs& a)
     if (threadIdx.x == 0) {
         info.fastest = __int_as_float(fastest);
         const bool in_range = __int_as_float(farthest) <= LARGEST_LENGTH && __int_as_float(fastest) <= LARGEST_VELOCITY;
-        info.is_told = P::EXACT || (info.is_told && in_range);
+        info.is_told = info.is_told && (P::EXACT || in_range);
     }
 }
 

@@ -16,7 +16,7 @@ struct RegularPage {
     double mass_unit; // masses of its tile are divided by this
     double mass_inverse;
     double fastest; // greatest component of a velocity
-    unsigned is_told; // whether single precision has the range for all of it
+    unsigned is_told; // whether the loop's numbers have the range for all of it, and no mass is negative
     unsigned unused;
 };
 static_assert(sizeof(RegularPage) == 32, "layout.rs has the same");

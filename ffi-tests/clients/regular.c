@@ -84,6 +84,9 @@ static void set_up(const char *scene, int ni, double *h2, double *dtr) {
         v[n / 3][2] = 1e12;
         m[n / 2] = 1e-60;
         m[n - 1] = 1e50;
+        /* On their own pages: what the sums show, and a sign. */
+        m[7] = 1e36;
+        m[n / 4] = -1e-3;
         x[1][0] = -1e10;
         dtr[2] = 1e30;
         h2[3] = NAN;

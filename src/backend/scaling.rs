@@ -57,6 +57,11 @@ pub fn of_masses(masses: &[f64]) -> (f64, bool) {
     (unit, masses.iter().fold(true, |all, m| all & fits(m)))
 }
 
+/// Whether no mass is negative, nor anything but a number.
+pub fn none_is_negative(masses: &[f64]) -> bool {
+    masses.iter().fold(true, |all, &m| all & (m >= 0.0))
+}
+
 /// The smallest magnitude among the masses that are not zero; infinite if all are zero, -1 if there are both signs.
 pub fn least_mass(masses: &[f64]) -> f64 {
     // In groups of this many, so that the compiler uses vectors.

@@ -57,7 +57,9 @@ fn close_pairs_and_odd_numbers() {
             check(&found, &expected, tolerance(precision), precision);
         }
     }
-    agree(["1200", "40", "0", "odd", "40", "1200"], &[]);
+    for by_mass in ["0", "1"] {
+        agree(["1200", "40", by_mass, "odd", "40", "1200"], &[]);
+    }
 }
 
 #[test]

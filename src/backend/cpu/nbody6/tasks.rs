@@ -206,6 +206,11 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTEN
                 notes,
             ),
         };
+        // A mass or a term beyond single precision, whether its source was left out or not.
+        let finite = leaf.sums.iter().fold(true, |all, s| all & s.is_finite());
+        if !(S::T::IS_DOUBLE || finite) {
+            return self.plainly(target, result);
+        }
         let [ax, ay, az, pot, jx, jy, jz, _] = leaf.sums;
         let mut sums = [ax, ay, az, pot, jx, jy, jz];
         for (sum, factor) in sums.iter_mut().zip(factors) {

@@ -225,6 +225,45 @@ fn numbers_of_any_size() {
     }
 }
 
+/// Masses, and terms of the sums, beyond single precision, and negative ones: of neighbours, of others, and of the target itself.
+#[test]
+fn great_and_negative_masses() {
+    for (mass, criterion) in [1e34, 1e50, -1e50, -1e-3]
+        .into_iter()
+        .flat_map(|m| [Criterion::Radius, Criterion::MassAndRadius].map(|c| (m, c)))
+    {
+        let mut cloud = Cloud::new(1200, 14);
+        let targets = cloud.targets(16);
+        for great in [3, 4, 600] {
+            cloud.m[great].0 = mass;
+        }
+        cloud.x[600].0 = targets[0].x.map(|c| c + 0.06);
+        for (name, mut backend, error) in backends(1, true) {
+            let found = forces(&mut *backend, &cloud, &targets, criterion, usize::MAX);
+            let name = format!("{name}, {mass:e}");
+            compare(&name, &cloud, &targets, criterion, (&found, error));
+            let incoming = Incoming {
+                v: &[],
+                ..cloud.incoming()
+            };
+            let mut sources = Sources::new();
+            let mut found = [0.0; 9];
+            let mut expected = [0.0; 9];
+            for (backend, potentials) in [
+                (&mut *backend, &mut found),
+                (&mut Plain as &mut dyn RegularForce, &mut expected),
+            ] {
+                backend
+                    .potentials(&mut sources, &incoming, 0..9, potentials)
+                    .unwrap();
+            }
+            for (a, b) in found.iter().zip(expected) {
+                assert!((a - b).abs() <= error * b.abs(), "{name}: {a:e}, not {b:e}");
+            }
+        }
+    }
+}
+
 #[test]
 fn long_lists_are_counted_and_cut() {
     let cloud = Cloud::new(900, 2);

@@ -20,7 +20,7 @@ pub struct Tile<T> {
     pub unit: f64,
     /// The greatest component of a velocity.
     pub fastest: f64,
-    /// Whether `T` has the range for all of it.
+    /// Whether `T` has the range for all of it, and the masses the sign for the loop.
     pub representable: bool,
 }
 
@@ -119,8 +119,10 @@ impl<S: Simd, const SPLIT: bool> Work for Load<'_, S, SPLIT> {
         }
         tile.unit = unit;
         tile.fastest = fastest.to_f64();
-        tile.representable = S::T::IS_DOUBLE
+        let in_range = S::T::IS_DOUBLE
             || representable && farthest.to_f64() <= LENGTHS.1 && tile.fastest <= VELOCITIES.1;
+        // A negative mass times h2 bounds nothing: the loop would take the target itself for a source.
+        tile.representable = in_range && scaling::none_is_negative(masses);
     }
 }
 

@@ -125,7 +125,8 @@ fn describe(masses: &[f64], precision: Precision) -> RegularPage {
     RegularPage {
         mass_unit,
         mass_inverse: 1.0 / mass_unit,
-        is_told: fits.into(),
+        // A negative mass times h2 bounds nothing: the kernel would take the target itself for a source.
+        is_told: (fits && scaling::none_is_negative(masses)).into(),
         ..RegularPage::default()
     }
 }
