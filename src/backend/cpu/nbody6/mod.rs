@@ -4,11 +4,12 @@
 mod irregular;
 mod kernel;
 mod regular;
+mod target;
 mod tasks;
 #[cfg(test)]
 mod tests;
 mod tile;
 
 pub use self::irregular::Irregular;
-pub use self::kernel::Doubt;
 pub use self::regular::Regular;
+pub use self::target::Doubt;
