@@ -326,6 +326,12 @@ static void odd(void) {
         h = 1e-30;
         gpunb_regf_(&ni, &h, &step, places, places, &fa, &fj, &p, &row, &nj, list, &flag);
         check(list[0] == 2 && list[1] == 0 && list[2] == 1, "both are neighbours", 2);
+        /* What may stand behind the arguments of AMUSE's nbody6xx. */
+        fa[0] = 7;
+        flag = 4096;
+        check(gpunb_regf_(&ni, &h, &step, places, places, &fa, &fj, &p, &row, &nj, list, &flag) == -1 && fa[0] == 7,
+              "neither 0 nor 1", flag);
+        flag = 0;
         row = 2;
         list[1] = UNTOUCHED;
         gpunb_regf_(&ni, &h, &step, places, places, &fa, &fj, &p, &row, &nj, list, &flag);

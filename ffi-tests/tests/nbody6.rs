@@ -40,6 +40,20 @@ fn every_call_is_the_plain_sum() {
     }
 }
 
+/// What NBODY6 is linked with tells it from NBODY6++; the setting does where it says another.
+#[test]
+fn nbody6_needs_no_setting() {
+    let Some(client) = compile("nbody6.f", Link::Shared) else {
+        return;
+    };
+    none_wrong(&client, &[], &[]);
+    none_wrong(&client, &[], &[("KIRIN_NBODY6", "auto")]);
+    // It refuses what it takes for AMUSE's gpupot_, and compares with radii.
+    let output = run(&mut clean_command(&client, &[("KIRIN_NBODY6", "amuse")]));
+    let (out, err) = texts(&output);
+    assert!(out != "0 wrong\n" && err.contains("istart"), "{out}{err}");
+}
+
 #[test]
 fn a_fork_leaves_the_sources_to_the_child() {
     if let Some(client) = compile("nbody6fork.c", Link::Shared) {

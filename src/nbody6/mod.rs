@@ -9,8 +9,10 @@
 //! |---|---|
 //! | `regular` | `gpunb_*`, `gpupot_` |
 //! | `irregular`, `stars` | `irr_simd_*` of NBODY6++, `gpuirr_*` of NBODY6 |
+//! | `client` | whose arguments `gpunb_*` and `gpupot_` have |
 //! | `helpers` | `cxvpred_`, `cnbint_`, `wtime_` of NBODY6 |
 
+pub mod client;
 pub mod helpers;
 pub mod irregular;
 pub mod regular;

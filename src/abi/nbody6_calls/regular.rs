@@ -5,10 +5,11 @@ use std::ffi::c_int;
 use crate::abi::pointers::{count, not_null, scalar};
 use crate::backend::regular::{Criterion, Incoming, Loose, PURPOSE, Target};
 use crate::error::{Error, Result};
+use crate::nbody6::client::client;
 use crate::nbody6::{helpers, regular};
 use crate::observe::nbody6::COUNTS;
 use crate::process::allocation;
-use crate::process::settings::{Nbody6, settings};
+use crate::process::settings::Nbody6;
 
 pub fn gpunb_open(nbmax: c_int) -> Result<c_int> {
     helpers::running();
@@ -95,11 +96,19 @@ pub unsafe fn gpunb_regf(
     m_flag: *const c_int,
 ) -> Result<c_int> {
     let ni = count(ni, "ni")?;
-    let criterion = match settings().nbody6 {
+    let criterion = match client() {
         // SAFETY: passed on.
         Nbody6::PlusPlus => match unsafe { scalar(m_flag, "m_flag")? } {
             0 => Criterion::Radius,
-            _ => Criterion::MassAndRadius,
+            1 => Criterion::MassAndRadius,
+            // What stands behind the arguments of a program that passes one less.
+            other => {
+                return Err(Error::OutOfRange {
+                    argument: "m_flag",
+                    value: other.into(),
+                    legal: "it is 0 or 1; AMUSE's nbody6xx, which passes none, needs KIRIN_NBODY6=amuse",
+                });
+            }
         },
         Nbody6::Amuse => Criterion::Radius,
         Nbody6::Six => Criterion::MassAndRadius,
@@ -180,7 +189,7 @@ pub unsafe fn gpupot(
 ) -> Result<c_int> {
     // SAFETY: passed on.
     unsafe {
-        if settings().nbody6 == Nbody6::Six {
+        if client() == Nbody6::Six {
             let n_of_6 = count(scalar(irank, "n")?, "n")?;
             return potentials(
                 0,

@@ -40,8 +40,8 @@ pub struct Settings {
     pub snap: bool,
     /// `KIRIN_NO_NEIGHBOUR`
     pub no_neighbour: NoNeighbour,
-    /// `KIRIN_NBODY6`
-    pub nbody6: Nbody6,
+    /// `KIRIN_NBODY6`; `None` stands for the program that [`crate::nbody6::client`] finds.
+    pub nbody6: Option<Nbody6>,
     /// `KIRIN_STATS`
     pub stats: Destination,
     /// `KIRIN_CHECK`: whether samples of the results are recomputed.
@@ -65,7 +65,7 @@ impl Default for Settings {
             simd: InstructionSet::Auto,
             snap: true,
             no_neighbour: NoNeighbour::Auto,
-            nbody6: Nbody6::PlusPlus,
+            nbody6: None,
             stats: Destination::Off,
             trace: None,
             check: false,

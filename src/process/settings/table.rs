@@ -162,11 +162,17 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "KIRIN_NBODY6",
-        values: "6++, amuse, 6",
-        default: "6++",
-        about: "whose arguments gpunb_* and gpupot_ have: those of NBODY6++, of AMUSE's nbody6xx, or of NBODY6 and NBODY7",
-        apply: |s, v| parse(v).map(|v| s.nbody6 = v),
-        show: |s| s.nbody6.to_string(),
+        values: "auto, 6++, amuse, 6",
+        default: "auto",
+        about: "whose arguments gpunb_* and gpupot_ have: those of NBODY6++, of AMUSE's nbody6xx, or of NBODY6 and NBODY7; auto is 6 for a program that imports gpuirr_open_, else 6++",
+        apply: |s, v| {
+            s.nbody6 = match lower_case(v)?.as_str() {
+                "auto" => None,
+                _ => Some(parse(v)?),
+            };
+            Ok(())
+        },
+        show: |s| s.nbody6.map_or_else(|| "auto".to_owned(), |n| n.to_string()),
     },
     Setting {
         name: "KIRIN_STATS",

@@ -72,7 +72,7 @@ pub enum HostOrDevice {
 /// Which program calls the functions that have other arguments in each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nbody6 {
-    /// NBODY6++.
+    /// NBODY6++, nbodyx's and the one of Beijing.
     #[default]
     PlusPlus,
     /// AMUSE's nbody6xx.
