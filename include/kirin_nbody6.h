@@ -5,7 +5,8 @@
  *
  * There are Fortran names only, with a trailing underscore, and all arguments by reference: x[n][3]
  * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Two settings of KIRIN_NBODY6 give
- * them another meaning:
+ * them another meaning, the second also where the program imports gpuirr_open_ and neither gpunb_profile_ nor
+ * irr_simd_open_ from the shared library:
  *
  *   amuse  AMUSE's nbody6xx: gpunb_regf_ has no m_flag, and neighbours are nearer than h2
  *   6      NBODY6 and NBODY7: gpunb_open_ and gpunb_devinit_ have no irank, gpunb_regf_ no

@@ -172,7 +172,10 @@ pub const SETTINGS: &[Setting] = &[
             };
             Ok(())
         },
-        show: |s| s.nbody6.map_or_else(|| "auto".to_owned(), |n| n.to_string()),
+        show: |s| {
+            s.nbody6
+                .map_or_else(|| "auto".to_owned(), |n| n.to_string())
+        },
     },
     Setting {
         name: "KIRIN_STATS",
