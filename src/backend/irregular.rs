@@ -15,7 +15,7 @@ use crate::nbody6::stars::Stars;
 
 /// The force of a star's neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Irregular {
+pub struct NeighbourForce {
     /// Acceleration.
     pub acc: [f64; 3],
     /// Its derivative.
@@ -39,7 +39,7 @@ pub trait IrregularForce: Sync {
         ti: f64,
         run: Range<usize>,
         address: &dyn Fn(usize) -> usize,
-        answer: &mut dyn FnMut(usize, &Irregular),
+        answer: &mut dyn FnMut(usize, &NeighbourForce),
     );
 }
 
@@ -53,7 +53,7 @@ impl IrregularForce for Plain {
         ti: f64,
         run: Range<usize>,
         address: &dyn Fn(usize) -> usize,
-        answer: &mut dyn FnMut(usize, &Irregular),
+        answer: &mut dyn FnMut(usize, &NeighbourForce),
     ) {
         for k in run {
             // SAFETY: passed on.
@@ -68,11 +68,11 @@ impl Plain {
     /// # Safety
     ///
     /// The address is below the capacity, and no thread writes stars or lists.
-    pub unsafe fn force(stars: &Stars, ti: f64, address: usize) -> Irregular {
+    pub unsafe fn force(stars: &Stars, ti: f64, address: usize) -> NeighbourForce {
         // SAFETY: passed on.
         let (star, list) = unsafe { (stars.star(address), stars.list(address)) };
         let (xi, vi) = star.predicted(ti);
-        let mut force = Irregular::default();
+        let mut force = NeighbourForce::default();
         let mut least = f64::INFINITY;
         for &neighbour in list {
             // SAFETY: lists name addresses below the capacity.
@@ -99,7 +99,7 @@ pub const COINCIDENT: f64 = 1e-200;
 /// Adds the force of a mass at the distance `r`, which moves with `v` relative to the star. Returns the square
 /// of the distance.
 #[inline(always)]
-pub fn add_pair(force: &mut Irregular, m: f64, r: [f64; 3], v: [f64; 3]) -> f64 {
+pub fn add_pair(force: &mut NeighbourForce, m: f64, r: [f64; 3], v: [f64; 3]) -> f64 {
     let r2 = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
     if r2 >= COINCIDENT {
         let inverse = 1.0 / r2.sqrt();

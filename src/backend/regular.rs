@@ -40,7 +40,7 @@ pub struct Incoming<'a> {
 /// The sources at `PAGE` consecutive addresses, a column for each number. Slots without a source are copies of the
 /// first, without mass.
 #[derive(Clone, Debug, Default)]
-pub struct Columns {
+pub struct SourcePage {
     /// Positions.
     pub x: [PageArray<f64>; 3],
     /// Velocities.
@@ -49,7 +49,7 @@ pub struct Columns {
     pub m: PageArray<f64>,
 }
 
-impl Columns {
+impl SourcePage {
     /// Takes over the client's sources from an address on, of which there is one at least.
     #[inline(always)]
     pub fn load(&mut self, incoming: &Incoming<'_>, first: usize) {
@@ -82,7 +82,7 @@ fn transpose(rows: &[Loose<[f64; 3]>], columns: &mut [PageArray<f64>; 3]) {
 /// The sources of the force, by address, at the time of the block.
 #[derive(Debug, Default)]
 pub struct Sources {
-    pages: Vec<Box<Columns>>,
+    pages: Vec<Box<SourcePage>>,
     count: usize,
 }
 
@@ -106,7 +106,7 @@ impl Sources {
     }
 
     /// The pages, in the order of addresses.
-    pub fn pages(&self) -> &[Box<Columns>] {
+    pub fn pages(&self) -> &[Box<SourcePage>] {
         &self.pages
     }
 
@@ -115,12 +115,12 @@ impl Sources {
     /// # Errors
     ///
     /// There is no memory; there are no sources then.
-    pub fn restart(&mut self, count: usize) -> Result<&mut [Box<Columns>]> {
+    pub fn restart(&mut self, count: usize) -> Result<&mut [Box<SourcePage>]> {
         let pages = count.div_ceil(PAGE);
         self.count = 0;
         self.pages.truncate(pages);
         while self.pages.len() < pages {
-            let page = allocation::boxed(Columns::default(), PURPOSE)?;
+            let page = allocation::boxed(SourcePage::default(), PURPOSE)?;
             allocation::push(&mut self.pages, page, PURPOSE)?;
         }
         self.count = count;
@@ -149,7 +149,7 @@ impl Sources {
     }
 
     #[inline(always)]
-    fn place(&self, address: usize) -> (&Columns, usize) {
+    fn place(&self, address: usize) -> (&SourcePage, usize) {
         (&self.pages[address / PAGE], address % PAGE)
     }
 }

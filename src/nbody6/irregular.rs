@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use super::stars::{Star, Stars};
 use crate::backend;
 use crate::backend::cpu::{self, Pool};
-use crate::backend::irregular::{Irregular, IrregularForce};
+use crate::backend::irregular::{IrregularForce, NeighbourForce};
 use crate::error::{Error, Result};
 use crate::grape::sum_tree::share;
 use crate::observe::nbody6::COUNTS;
@@ -30,7 +30,7 @@ pub static LIBRARY: IrregularLibrary = IrregularLibrary::new();
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
     /// Force and derivative.
-    pub force: Irregular,
+    pub force: NeighbourForce,
     /// Address of the nearest neighbour, 0 if there is none.
     pub nearest: i32,
 }
@@ -181,7 +181,7 @@ impl IrregularLibrary {
         let run = || {
             Pool::get().run(tasks, threads, &|t| {
                 let place = |k: usize| (address(k) - 1) as usize;
-                let mut answer = |k: usize, &force: &Irregular| {
+                let mut answer = |k: usize, &force: &NeighbourForce| {
                     let nearest = force.nearest.map_or(0, |n| n as i32 + 1);
                     answer(k, &Answer { force, nearest });
                 };

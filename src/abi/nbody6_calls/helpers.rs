@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use crate::abi::pointers::{count, not_null};
-use crate::backend::irregular::{Irregular, add_pair};
+use crate::backend::irregular::{NeighbourForce, add_pair};
 use crate::error::{Error, Result};
 use crate::nbody6::helpers;
 use crate::nbody6::stars::Star;
@@ -97,7 +97,7 @@ pub unsafe fn cnbint(
         }),
     };
     let force = floating::standard(|| {
-        let mut force = Irregular::default();
+        let mut force = NeighbourForce::default();
         // SAFETY: the caller vouches for the particles that it names.
         unsafe {
             let i = number(i, "i")?;

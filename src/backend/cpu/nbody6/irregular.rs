@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::super::simd::{Rows, Simd, Work};
-use crate::backend::irregular::{self, COINCIDENT, Irregular as Force, IrregularForce};
+use crate::backend::irregular::{self, COINCIDENT, IrregularForce, NeighbourForce as Force};
 use crate::grape::jmemory::PageArray;
 use crate::nbody6::stars::{Star, Stars};
 

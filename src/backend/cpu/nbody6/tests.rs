@@ -384,8 +384,8 @@ unsafe fn irregular_force(
     stars: &Stars,
     ti: f64,
     address: usize,
-) -> irregular::Irregular {
-    let mut force = irregular::Irregular::default();
+) -> irregular::NeighbourForce {
+    let mut force = irregular::NeighbourForce::default();
     // SAFETY: passed on.
     unsafe {
         backend.forces(stars, ti, 7..8, &|_| address, &mut |_, found| {

@@ -2,7 +2,7 @@
 //! into a high and a low part where the elements are single precision.
 
 use super::super::simd::{Real, Simd, Wide, Work};
-use crate::backend::regular::{Columns, Criterion, Incoming};
+use crate::backend::regular::{Criterion, Incoming, SourcePage};
 use crate::backend::scaling::{self, LENGTHS, VELOCITIES};
 use crate::grape::jmemory::{PAGE, PageArray};
 
@@ -63,9 +63,9 @@ pub struct Load<'a, S: Simd, const SPLIT: bool> {
 /// Where a tile's sources come from.
 pub enum Source<'a> {
     /// From the client, by way of the page.
-    Client(&'a mut Columns, &'a Incoming<'a>, usize),
+    Client(&'a mut SourcePage, &'a Incoming<'a>, usize),
     /// From a page, with as many sources as are told.
-    Page(&'a Columns, usize),
+    Page(&'a SourcePage, usize),
 }
 
 impl<S: Simd, const SPLIT: bool> Work for Load<'_, S, SPLIT> {

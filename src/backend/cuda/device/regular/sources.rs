@@ -3,7 +3,7 @@
 use super::layout::{RegularArgs, RegularPage};
 use crate::backend::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
 use crate::backend::cuda::driver::{Current, Result, Stream};
-use crate::backend::regular::{Columns, Sources};
+use crate::backend::regular::{SourcePage, Sources};
 use crate::backend::scaling;
 use crate::grape::jmemory::PAGE;
 use crate::process::settings::Precision;
@@ -136,7 +136,7 @@ fn describe(masses: &[f64], precision: Precision) -> RegularPage {
 /// # Safety
 ///
 /// There is room for seven.
-unsafe fn write(page: &Columns, to: *mut [f64; PAGE]) {
+unsafe fn write(page: &SourcePage, to: *mut [f64; PAGE]) {
     let columns = page.x.iter().chain(&page.v).chain([&page.m]);
     for (n, column) in columns.enumerate() {
         // SAFETY: passed on.
