@@ -1,10 +1,12 @@
 //! Neighbour lists on a device: neighbours are counted first, then listed.
 
-use super::{DeviceQueue, Job, Module, Result, bytes_of, i_record};
-use crate::backend::cuda::layout::{IRecord, ListArgs};
+use super::{Current, DeviceQueue, Job, Module, Result, bytes_of, i_record};
+use crate::backend::cuda::driver::Kernel;
+use crate::backend::cuda::layout::{IRecord, ListArgs, Pod, Pointer};
 use crate::backend::cuda::plan::block::NEIGHBOUR_THREADS;
 use crate::error;
 use crate::grape::neighbours::{ListRules, PURPOSE};
+use crate::grape::particle::IParticle;
 use crate::process::allocation;
 
 /// Most labels that are fetched together.
@@ -32,16 +34,9 @@ impl DeviceQueue {
         self.settle(&current)?;
         let count = self.kernel(&current, Module::Common, "count_neighbours".to_owned())?;
         let fill = self.kernel(&current, Module::Common, "fill_neighbours".to_owned())?;
-        let conditions = self.conditions();
         let ni = job.particles.len();
-        let room = bytes_of::<IRecord>(ni) + bytes_of::<u32>(job.pages) + bytes_of::<u64>(ni);
-        self.upload.begin(&current, room, false)?;
-        let Self { store, upload, .. } = self;
-        let particles = upload.put_each(ni, job.particles.iter().map(i_record));
-        let order = upload.put_each(job.pages, job.run.iter().map(|&p| store.place(p)));
+        let (particles, order) = self.put(&current, job, job.particles)?;
         self.candidates.reserve(&current, ni * 4)?;
-        self.pinned.reserve(&current, ni * 4)?;
-        self.upload.send(&self.stream)?;
         let mut args = ListArgs {
             j: self.store.sources(job.units),
             particles,
@@ -53,19 +48,9 @@ impl DeviceQueue {
             include_self: u32::from(rules.include_self),
             ..ListArgs::default()
         };
-        let block = (NEIGHBOUR_THREADS, 1);
-        let clocks = |ni| conditions.list_clocks(ni, job.pages);
-        self.expect(clocks(ni));
-        // SAFETY: as in `block`.
-        unsafe {
-            self.stream.launch(count, (ni as u32, 1), block, &args)?;
-            self.stream
-                .download(self.pinned.start(), args.counts, ni * 4)?;
-        }
-        self.wait(&current)?;
-        // SAFETY: written by the copy that was waited for.
+        // SAFETY: the kernel writes a number for each i-particle.
         let counts =
-            unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<u32>(), ni) }.to_vec();
+            unsafe { self.fetch::<u32>(&current, count, &args, args.counts, ni) }?.to_vec();
         *listed += counts.iter().map(|&count| count as usize).sum::<usize>();
         if let Err(error) = rules.allow(*listed) {
             return Ok(Err(error));
@@ -73,52 +58,95 @@ impl DeviceQueue {
 
         let mut begin = 0;
         while begin < ni {
-            // As many lists as fit, at least one.
-            let mut total = 0;
-            let mut end = begin;
-            let mut begins = Vec::new();
-            while end < ni && (end == begin || total + counts[end] as usize <= LABELS) {
-                begins.push(total as u64);
-                total += counts[end] as usize;
-                end += 1;
+            let (begins, total) = fitting(&counts[begin..]);
+            let chosen = begin..begin + begins.len();
+            begin = chosen.end;
+            if total == 0 {
+                continue;
             }
-            if total > 0 {
-                self.upload.begin(&current, room, false)?;
-                let chosen = &job.particles[begin..end];
-                args.particles = self
-                    .upload
-                    .put_each(chosen.len(), chosen.iter().map(i_record));
-                let store = &self.store;
-                let places = job.run.iter().map(|&p| store.place(p));
-                args.order = self.upload.put_each(job.pages, places);
-                args.begins = self.upload.put(&begins);
-                args.ni = chosen.len() as u32;
-                self.sums.reserve(&current, total * 4)?;
-                self.pinned.reserve(&current, total * 4)?;
-                args.labels = self.sums.address();
-                self.upload.send(&self.stream)?;
-                self.expect(clocks(chosen.len()));
-                // SAFETY: as above.
-                unsafe {
-                    self.stream.launch(fill, (args.ni, 1), block, &args)?;
-                    self.stream
-                        .download(self.pinned.start(), args.labels, total * 4)?;
+            (args.particles, args.order) =
+                self.put(&current, job, &job.particles[chosen.clone()])?;
+            args.begins = self.upload.put(&begins);
+            args.ni = begins.len() as u32;
+            self.sums.reserve(&current, total * 4)?;
+            args.labels = self.sums.address();
+            // SAFETY: the kernel writes as many labels as it has counted.
+            let mut labels =
+                unsafe { self.fetch::<i32>(&current, fill, &args, args.labels, total) }?;
+            for (list, &count) in found[chosen.clone()].iter_mut().zip(&counts[chosen]) {
+                let (mine, others) = labels.split_at(count as usize);
+                if let Err(error) = allocation::reserve(list, mine.len(), PURPOSE) {
+                    return Ok(Err(error));
                 }
-                self.wait(&current)?;
-                // SAFETY: written by the copy that was waited for.
-                let mut labels =
-                    unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<i32>(), total) };
-                for (list, &count) in found[begin..end].iter_mut().zip(&counts[begin..end]) {
-                    let (mine, others) = labels.split_at(count as usize);
-                    if let Err(error) = allocation::reserve(list, mine.len(), PURPOSE) {
-                        return Ok(Err(error));
-                    }
-                    list.extend_from_slice(mine);
-                    labels = others;
-                }
+                list.extend_from_slice(mine);
+                labels = others;
             }
-            begin = end;
         }
         Ok(Ok(()))
     }
+
+    /// Begins an upload with `particles` and the places of the job's pages, and leaves room in it for where each
+    /// list begins.
+    fn put(
+        &mut self,
+        current: &Current<'_>,
+        job: &Job<'_>,
+        particles: &[IParticle],
+    ) -> Result<(Pointer, Pointer)> {
+        let ni = job.particles.len();
+        let room = bytes_of::<IRecord>(ni) + bytes_of::<u32>(job.pages) + bytes_of::<u64>(ni);
+        self.upload.begin(current, room, false)?;
+        let Self { store, upload, .. } = self;
+        let records = upload.put_each(particles.len(), particles.iter().map(i_record));
+        let order = upload.put_each(job.pages, job.run.iter().map(|&p| store.place(p)));
+        Ok((records, order))
+    }
+
+    /// Sends what was put, launches a kernel, and fetches `length` numbers that it leaves at `from`.
+    ///
+    /// # Safety
+    ///
+    /// The kernel writes these numbers, of four bytes each, and `args` is what it takes.
+    unsafe fn fetch<T: Pod>(
+        &mut self,
+        current: &Current<'_>,
+        kernel: Kernel,
+        args: &ListArgs,
+        from: Pointer,
+        length: usize,
+    ) -> Result<&[T]> {
+        const { assert!(size_of::<T>() == 4) };
+        self.pinned.reserve(current, length * 4)?;
+        self.upload.send(&self.stream)?;
+        self.expect(
+            self.conditions()
+                .list_clocks(args.ni as usize, args.pages as usize),
+        );
+        // SAFETY: passed on; the upload and the buffers are kept until the wait ends.
+        unsafe {
+            self.stream
+                .launch(kernel, (args.ni, 1), (NEIGHBOUR_THREADS, 1), args)?;
+            self.stream
+                .download(self.pinned.start(), from, length * 4)?;
+        }
+        self.wait(current)?;
+        // SAFETY: written by the copy that was waited for.
+        Ok(unsafe { std::slice::from_raw_parts(self.pinned.start().cast::<T>(), length) })
+    }
+}
+
+/// Where the lists with these lengths begin, of the first as many as are fetched together, at least one; and the
+/// number of their labels.
+fn fitting(counts: &[u32]) -> (Vec<u64>, usize) {
+    let mut begins = Vec::new();
+    let mut total = 0;
+    for &count in counts {
+        let count = count as usize;
+        if !begins.is_empty() && total + count > LABELS {
+            break;
+        }
+        begins.push(total as u64);
+        total += count;
+    }
+    (begins, total)
 }
