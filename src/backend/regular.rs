@@ -189,7 +189,7 @@ impl Criterion {
 
 /// One request.
 #[derive(Clone, Copy, Debug)]
-pub struct Block<'a> {
+pub struct RegularRequest<'a> {
     /// What exerts the force.
     pub sources: &'a Sources,
     /// Where it is wanted.
@@ -205,7 +205,7 @@ pub type Sums = [f64; 7];
 
 /// What comes out for one target.
 #[derive(Clone, Debug, Default)]
-pub struct Regular {
+pub struct RegularResult {
     /// Acceleration, jerk, potential.
     pub sums: Sums,
     /// Number of its neighbours.
@@ -214,7 +214,7 @@ pub struct Regular {
     pub list: Vec<i32>,
 }
 
-impl Regular {
+impl RegularResult {
     /// Begins anew, keeping the memory.
     pub fn restart(&mut self) {
         self.sums = Sums::default();
@@ -261,7 +261,7 @@ pub trait RegularForce: Send {
     /// # Errors
     ///
     /// There is no memory; `results` are then meaningless.
-    fn forces(&mut self, block: &Block<'_>, results: &mut [Regular]) -> Result<()>;
+    fn forces(&mut self, block: &RegularRequest<'_>, results: &mut [RegularResult]) -> Result<()>;
 
     /// The positive potentials of all sources, which have no velocities, at those of them in `range`. `sources` is memory
     /// for them that is kept from call to call.
@@ -298,7 +298,7 @@ impl RegularForce for Plain {
         Ok(())
     }
 
-    fn forces(&mut self, block: &Block<'_>, results: &mut [Regular]) -> Result<()> {
+    fn forces(&mut self, block: &RegularRequest<'_>, results: &mut [RegularResult]) -> Result<()> {
         for (target, result) in block.targets.iter().zip(results) {
             result.restart();
             for j in 0..block.sources.len() {

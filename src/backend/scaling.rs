@@ -24,14 +24,14 @@ pub const CLOSEST: f64 = 1e-12;
 
 /// The powers of two by which lengths and velocities are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Units {
+pub struct Scaling {
     /// For positions.
     pub length: f64,
     /// For velocities.
     pub velocity: f64,
 }
 
-impl Units {
+impl Scaling {
     /// The client's units.
     pub const PLAIN: Self = Self {
         length: 1.0,
@@ -85,7 +85,7 @@ pub fn least_mass(masses: &[f64]) -> f64 {
 
 /// Power-of-two units that bring the median of some predicted particles to order 1, and whether single precision
 /// still covers the others. Infinite and NaN components are ignored: their pairs show in the sums.
-pub fn suitable(particles: impl Iterator<Item = ([f64; 3], [f64; 3])>) -> (Units, bool) {
+pub fn suitable(particles: impl Iterator<Item = ([f64; 3], [f64; 3])>) -> (Scaling, bool) {
     let mut norms = [Vec::new(), Vec::new()];
     for (x, v) in particles {
         for (norms, vector) in norms.iter_mut().zip([x, v]) {
@@ -108,7 +108,7 @@ pub fn suitable(particles: impl Iterator<Item = ([f64; 3], [f64; 3])>) -> (Units
     let suits = |&&norm: &&f64| !outside(norm * units[0], NEIGHBOURHOOD);
     let representable = norms[0].iter().filter(suits).count() * 10 >= norms[0].len() * 9;
     let [length, velocity] = units;
-    (Units { length, velocity }, representable)
+    (Scaling { length, velocity }, representable)
 }
 
 /// The largest magnitude among the finite components of a vector, 0 if there are none.

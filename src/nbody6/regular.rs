@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::backend;
 use crate::backend::regular::{
-    Block, Criterion, Incoming, PURPOSE, Regular, RegularForce, Sources, Target,
+    Criterion, Incoming, PURPOSE, RegularForce, RegularRequest, RegularResult, Sources, Target,
 };
 use crate::error::{Error, Result};
 use crate::observe::nbody6::COUNTS;
@@ -22,7 +22,7 @@ pub struct RegularLibrary {
     sources: Sources,
     /// Where it is wanted.
     pub targets: Vec<Target>,
-    results: Vec<Regular>,
+    results: Vec<RegularResult>,
     /// What exerts the potential.
     stars: Sources,
     potentials: Vec<f64>,
@@ -69,12 +69,12 @@ impl RegularLibrary {
     /// # Errors
     ///
     /// There is no memory.
-    pub fn forces(&mut self, criterion: Criterion, longest: usize) -> Result<&[Regular]> {
+    pub fn forces(&mut self, criterion: Criterion, longest: usize) -> Result<&[RegularResult]> {
         let begin = COUNTS.begin();
         let count = self.targets.len();
-        allocation::lengthen(&mut self.results, count, PURPOSE, Regular::default)?;
+        allocation::lengthen(&mut self.results, count, PURPOSE, RegularResult::default)?;
         let computed = self.compute(|backend, all| {
-            let block = Block {
+            let block = RegularRequest {
                 sources: &all.sources,
                 targets: &all.targets,
                 criterion,

@@ -8,7 +8,7 @@ use super::nearest::{NearestCandidate, NearestCandidates};
 use super::simd::{Real, Simd, Sums, Work};
 use super::tile::{self, Tile};
 use super::workspace::PURPOSE;
-use crate::backend::scaling::Units;
+use crate::backend::scaling::Scaling;
 use crate::error::Result;
 use crate::grape::jmemory::{Page, PageArray};
 use crate::grape::particle::IParticle;
@@ -95,11 +95,14 @@ impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
             page: leaf.page,
             minus_three: -3.0,
         };
-        let target = ScaledParticle::new::<false>(leaf.i, &Units::PLAIN);
+        let target = ScaledParticle::new::<false>(leaf.i, &Scaling::PLAIN);
         let nearest = leaf.candidates.is_some();
         let (mut sums, least) =
             kernel::careful_leaf(d, nearest, sources, &target, leaf.range.clone(), distances);
-        for (sum, factor) in sums.iter_mut().zip(tile::factors(&Units::PLAIN, 1.0, 1.0)) {
+        for (sum, factor) in sums
+            .iter_mut()
+            .zip(tile::factors(&Scaling::PLAIN, 1.0, 1.0))
+        {
             *sum *= factor;
         }
         if let Some(candidates) = leaf.candidates

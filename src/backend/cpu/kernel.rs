@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::reach::Reach;
 use super::simd::{Real, Simd, Sums, Work, leading};
 use super::tile::Tile;
-use crate::backend::scaling::Units;
+use crate::backend::scaling::Scaling;
 use crate::grape::jmemory::{PAGE, Page, PageArray};
 use crate::grape::particle::IParticle;
 
@@ -34,7 +34,7 @@ impl<T: Real> ScaledParticle<T> {
     /// The i-particle in the given units. With `SPLIT` its position is split like those of a tile, so that
     /// coincident particles are at distance zero.
     #[inline(always)]
-    pub fn new<const SPLIT: bool>(i: &IParticle, units: &Units) -> Self {
+    pub fn new<const SPLIT: bool>(i: &IParticle, units: &Scaling) -> Self {
         let scaled = i.x.map(|x| x * units.length);
         let leading = if SPLIT {
             scaled.map(leading::<T>)

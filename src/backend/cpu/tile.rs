@@ -2,14 +2,14 @@
 //! split into a high and a low part.
 
 use super::simd::{Real, Simd, Sums};
-use crate::backend::scaling::{self, FAR, FARTHEST, LENGTHS, Units, VELOCITIES, outside};
+use crate::backend::scaling::{self, FAR, FARTHEST, LENGTHS, Scaling, VELOCITIES, outside};
 use crate::grape::jmemory::{PAGE, Page, PageArray};
 use crate::grape::predictor::{Arithmetic, Coordinate};
 
 /// The factors that turn the sums of a leaf into acceleration, potential and jerk, for a kernel that
 /// computes `scale` / r instead of 1 / r, with masses in units of `mass`.
 #[inline(always)]
-pub fn factors(units: &Units, mass: f64, scale: f64) -> Sums {
+pub fn factors(units: &Scaling, mass: f64, scale: f64) -> Sums {
     let l = units.length / scale;
     let acc = mass * (l * l / scale);
     let jerk = mass * (l * l * l / units.velocity);
@@ -131,7 +131,7 @@ pub struct Tile<T> {
     /// Squares of the particles' own softening lengths; zero where they have none.
     pub eps2: PageArray<T>,
     /// The factors by which the numbers above were scaled.
-    pub units: Units,
+    pub units: Scaling,
     /// Whether `T` has the range for the particles.
     pub representable: bool,
     /// Whether some particle is so far away that its terms may underflow.
@@ -149,7 +149,7 @@ impl<T: Real> Default for Tile<T> {
             x_low: zero,
             v: zero,
             eps2: PageArray::default(),
-            units: Units::PLAIN,
+            units: Scaling::PLAIN,
             representable: true,
             far: false,
             chosen_for: None,
@@ -345,7 +345,7 @@ impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
 
 /// [`scaling::suitable`] for the particles of one page.
 #[cold]
-fn suitable_units(page: &Page, ti: f64) -> (Units, bool) {
+fn suitable_units(page: &Page, ti: f64) -> (Scaling, bool) {
     scaling::suitable(
         page.slots(usize::MAX)
             .map(|slot| page.particle(slot).predicted(ti)),

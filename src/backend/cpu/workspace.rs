@@ -5,7 +5,7 @@ use super::kernel::ScaledParticle;
 use super::nearest::NearestCandidates;
 use super::simd::{Real, Sums};
 use super::tile::Tile;
-use crate::backend::scaling::Units;
+use crate::backend::scaling::Scaling;
 use crate::error::Result;
 use crate::grape::particle::{Force, IParticle, Nearest};
 use crate::grape::sum_tree::{Joiner, Steps};
@@ -48,12 +48,12 @@ impl<T: Real> Totals<T> {
     ) -> Result<()> {
         allocation::lengthen(&mut self.progress, particles.len(), PURPOSE, || {
             TaskParticle {
-                plain: ScaledParticle::new::<SPLIT>(&IParticle::default(), &Units::PLAIN),
+                plain: ScaledParticle::new::<SPLIT>(&IParticle::default(), &Scaling::PLAIN),
                 candidates: NearestCandidates::default(),
             }
         })?;
         for (i, progress) in particles.iter().zip(&mut self.progress) {
-            progress.plain = ScaledParticle::new::<SPLIT>(i, &Units::PLAIN);
+            progress.plain = ScaledParticle::new::<SPLIT>(i, &Scaling::PLAIN);
             progress.candidates.restart(slack(i));
         }
         // Old contents are never read: each place is written before it is read.

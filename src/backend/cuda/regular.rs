@@ -8,7 +8,8 @@ use super::device::regular::{Question, RegularQueue, Summed};
 use super::driver::{self, Device};
 use crate::backend::cpu;
 use crate::backend::regular::{
-    Block, Criterion, Incoming, PURPOSE, Plain, Regular, RegularForce, Sources, Target,
+    Criterion, Incoming, PURPOSE, Plain, RegularForce, RegularRequest, RegularResult, Sources,
+    Target,
 };
 use crate::error::Result;
 use crate::process::settings::Settings;
@@ -46,7 +47,7 @@ struct OnDevice {
     /// Losses of devices that were not reported yet, in words.
     lost: Vec<String>,
     targets: Vec<Target>,
-    results: Vec<Regular>,
+    results: Vec<RegularResult>,
 }
 
 impl OnDevice {
@@ -123,7 +124,7 @@ impl OnDevice {
         let mut results = std::mem::take(&mut self.results);
         targets.clear();
         allocation::reserve(&mut targets, range.len(), PURPOSE)?;
-        allocation::lengthen(&mut results, range.len(), PURPOSE, Regular::default)?;
+        allocation::lengthen(&mut results, range.len(), PURPOSE, RegularResult::default)?;
         targets.extend(range.map(|j| Target {
             x: sources.x(j),
             ..Target::default()
@@ -175,7 +176,7 @@ impl RegularForce for OnDevice {
         Ok(())
     }
 
-    fn forces(&mut self, block: &Block<'_>, results: &mut [Regular]) -> Result<()> {
+    fn forces(&mut self, block: &RegularRequest<'_>, results: &mut [RegularResult]) -> Result<()> {
         self.leave_to_parent();
         let question = Question {
             sum: Summed::Force,

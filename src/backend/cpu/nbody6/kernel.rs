@@ -97,7 +97,7 @@ pub fn regular<S: Simd, const SPLIT: bool>(
     (notes.possible, notes.certain) = (bounds.possible, bounds.certain);
     let (h2, constant) = bounds.in_the_loop;
     let zero = s.splat(S::T::default());
-    let spread = Spread::<S, SPLIT> {
+    let spread = Broadcast::<S, SPLIT> {
         x: splat3(s, &target.x),
         x_low: splat3(s, &target.x_low),
         v: splat3(s, &target.v),
@@ -135,7 +135,7 @@ pub fn regular<S: Simd, const SPLIT: bool>(
 }
 
 /// A target, in every lane.
-struct Spread<S: Simd, const SPLIT: bool> {
+struct Broadcast<S: Simd, const SPLIT: bool> {
     x: [S::V; 3],
     x_low: [S::V; 3],
     v: [S::V; 3],
@@ -146,7 +146,7 @@ struct Spread<S: Simd, const SPLIT: bool> {
     minus_three: S::V,
 }
 
-impl<S: Simd, const SPLIT: bool> Spread<S, SPLIT> {
+impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
     /// x_j - x_i, and its square, for the slots from `at` on.
     ///
     /// # Safety
@@ -188,7 +188,7 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
     #[inline(always)]
     fn over<const BY_MASS: bool, const FAR: bool>(
         &mut self,
-        target: &Spread<S, SPLIT>,
+        target: &Broadcast<S, SPLIT>,
         range: Range<usize>,
     ) {
         assert!(
@@ -219,7 +219,7 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
     #[inline(always)]
     unsafe fn add<const BY_MASS: bool, const FAR: bool>(
         &mut self,
-        target: &Spread<S, SPLIT>,
+        target: &Broadcast<S, SPLIT>,
         at: usize,
     ) -> u32 {
         let s = self.s;
@@ -281,7 +281,7 @@ pub fn potential<S: Simd, const SPLIT: bool>(
 ) -> Leaf {
     let (_, closest2) = target.bounds(tile, Criterion::Radius).possible;
     let zero = s.splat(S::T::default());
-    let spread = Spread::<S, SPLIT> {
+    let spread = Broadcast::<S, SPLIT> {
         x: splat3(s, &target.x),
         x_low: splat3(s, &target.x_low),
         v: [zero; 3],

@@ -11,7 +11,7 @@ use super::super::simd::Simd;
 use super::tasks::{Compute, Part, Shared};
 use super::tile::{Load, Source, Tile};
 use crate::backend::regular::{
-    self, Block, Criterion, Incoming, PURPOSE, RegularForce, Sources, Target,
+    self, Criterion, Incoming, PURPOSE, RegularForce, RegularRequest, Sources, Target,
 };
 use crate::error::{Error, Result};
 use crate::grape::jmemory::PAGE;
@@ -39,7 +39,7 @@ pub struct Regular<S: Simd, const SPLIT: bool> {
     stars: Tiles<S::T>,
     parts: Vec<Lock<Part<S::T>>>,
     targets: Vec<Target>,
-    results: Vec<regular::Regular>,
+    results: Vec<regular::RegularResult>,
 }
 
 /// The tiles of some sources.
@@ -96,12 +96,12 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
 
     fn compute<const POTENTIAL: bool>(
         &mut self,
-        block: &Block<'_>,
-        results: &mut [regular::Regular],
+        block: &RegularRequest<'_>,
+        results: &mut [regular::RegularResult],
     ) -> Result<()> {
         let (ni, count) = (block.targets.len(), block.sources.len());
         let results = &mut results[..ni];
-        results.iter_mut().for_each(regular::Regular::restart);
+        results.iter_mut().for_each(regular::RegularResult::restart);
         if ni == 0 || count == 0 {
             return Ok(());
         }
@@ -150,10 +150,14 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
                 let mut part = parts[t].lock();
                 let mut results = std::mem::take(&mut part.results);
                 let task = division.task(t);
-                let ready =
-                    allocation::lengthen(&mut results, ni, PURPOSE, regular::Regular::default);
+                let ready = allocation::lengthen(
+                    &mut results,
+                    ni,
+                    PURPOSE,
+                    regular::RegularResult::default,
+                );
                 note(ready.and_then(|()| {
-                    results.iter_mut().for_each(regular::Regular::restart);
+                    results.iter_mut().for_each(regular::RegularResult::restart);
                     shared.s.vectorize(Compute {
                         shared: &shared,
                         task: &task,
@@ -185,7 +189,7 @@ fn make_room<T: Copy + Default>(tiles: &mut Tiles<T>, count: usize) -> Result<()
 /// Joins what tasks on successive runs of tiles found for the same targets.
 fn join<T>(
     parts: &mut [Lock<Part<T>>],
-    results: &mut [regular::Regular],
+    results: &mut [regular::RegularResult],
     longest: usize,
 ) -> Result<()> {
     let mut joiner = Joiner::new(0);
@@ -227,7 +231,11 @@ impl<S: Simd, const SPLIT: bool> RegularForce for Regular<S, SPLIT> {
         Ok(())
     }
 
-    fn forces(&mut self, block: &Block<'_>, results: &mut [regular::Regular]) -> Result<()> {
+    fn forces(
+        &mut self,
+        block: &RegularRequest<'_>,
+        results: &mut [regular::RegularResult],
+    ) -> Result<()> {
         self.compute::<false>(block, results)
     }
 
@@ -253,7 +261,7 @@ impl<S: Simd, const SPLIT: bool> RegularForce for Regular<S, SPLIT> {
                 ..Target::default()
             }));
             allocation::lengthen(&mut results, to.len(), PURPOSE, Default::default)?;
-            let block = Block {
+            let block = RegularRequest {
                 sources,
                 targets: &targets,
                 criterion: Criterion::Radius,

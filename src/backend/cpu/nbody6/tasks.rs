@@ -8,8 +8,10 @@ use super::super::tile::factors;
 use super::kernel::{self, FORESEEN, Listed, Notes, Slots, Verdict};
 use super::target::Scaled;
 use super::tile::Tile;
-use crate::backend::regular::{Block, PURPOSE, Pair, Regular, Sums, Target, potential_of};
-use crate::backend::scaling::Units;
+use crate::backend::regular::{
+    PURPOSE, Pair, RegularRequest, RegularResult, Sums, Target, potential_of,
+};
+use crate::backend::scaling::Scaling;
 use crate::error::Result;
 use crate::grape::jmemory::PAGE;
 use crate::grape::sum_tree::{Partial, Steps};
@@ -28,7 +30,7 @@ pub struct Shared<'a, S: Simd, const SPLIT: bool, const POTENTIAL: bool> {
     /// What its reciprocal root is, times the root.
     pub root: f64,
     /// The block.
-    pub block: &'a Block<'a>,
+    pub block: &'a RegularRequest<'a>,
     /// Its sources.
     pub tiles: &'a [Box<Tile<S::T>>],
 }
@@ -42,7 +44,7 @@ pub struct Part<T> {
     /// For each target a stack of as many sums as the steps need.
     pub stacks: Vec<Sums>,
     /// Results of a task that does not see all tiles.
-    pub results: Vec<Regular>,
+    pub results: Vec<RegularResult>,
 }
 
 impl<T: Copy + Default> Default for Part<T> {
@@ -66,7 +68,7 @@ pub struct Compute<'a, S: Simd, const SPLIT: bool, const POTENTIAL: bool> {
     /// Its memory.
     pub part: &'a mut Part<S::T>,
     /// One for each of its targets. Their sums are those of the bottom of each stack.
-    pub results: &'a mut [Regular],
+    pub results: &'a mut [RegularResult],
 }
 
 impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Work for Compute<'_, S, SPLIT, POTENTIAL> {
@@ -79,7 +81,7 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Work for Compute<'_, S, 
             part,
             results,
         } = self;
-        let Block {
+        let RegularRequest {
             sources, targets, ..
         } = shared.block;
         let targets = &targets[task.particles.clone()];
@@ -101,7 +103,7 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Work for Compute<'_, S, 
                 let tile = &*shared.tiles[page];
                 let slots = (sources.len() - page * PAGE).min(PAGE);
                 let [ax, ay, az, pot, jx, jy, jz, _] =
-                    factors(&Units::PLAIN, tile.unit, shared.root);
+                    factors(&Scaling::PLAIN, tile.unit, shared.root);
                 let factors = [ax, ay, az, -pot, jx, jy, jz];
                 for begin in (0..slots).step_by(leaf::<S>()) {
                     let range = begin..slots.min(begin + leaf::<S>());
@@ -188,7 +190,7 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTEN
         minus_three: f64,
         factors: &Sums,
         notes: &mut Notes<S::T>,
-        result: &mut Regular,
+        result: &mut RegularResult,
     ) -> Result<Sums> {
         let Shared { s, block, .. } = *self.shared;
         if !(self.tile.representable && scaled.representable) {
@@ -233,7 +235,7 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTEN
         scaled: &Scaled<S::T>,
         notes: &mut Notes<S::T>,
         sums: &mut Sums,
-        result: &mut Regular,
+        result: &mut RegularResult,
     ) -> Result<()> {
         let (tile, criterion) = (self.tile, self.shared.block.criterion);
         let count = slots(&notes.left_out, &self.range, &mut notes.slots);
@@ -267,7 +269,7 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTEN
     /// The sums in plain double precision.
     #[cold]
     #[inline(never)]
-    fn plainly(&self, target: &Target, result: &mut Regular) -> Result<Sums> {
+    fn plainly(&self, target: &Target, result: &mut RegularResult) -> Result<Sums> {
         let mut sums = Sums::default();
         for slot in self.range.clone() {
             self.add(slot, target, &mut sums, result)?;
@@ -281,9 +283,9 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTEN
         slot: usize,
         target: &Target,
         sums: &mut Sums,
-        result: &mut Regular,
+        result: &mut RegularResult,
     ) -> Result<()> {
-        let Block {
+        let RegularRequest {
             sources,
             criterion,
             longest,

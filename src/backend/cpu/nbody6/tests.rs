@@ -5,7 +5,7 @@ use super::super::{build_irregular, build_regular};
 use super::{Irregular, Regular};
 use crate::backend::irregular::{self, IrregularForce};
 use crate::backend::regular::{
-    self, Block, Criterion, Incoming, Loose, Plain, RegularForce, Sources, Target,
+    self, Criterion, Incoming, Loose, Plain, RegularForce, RegularRequest, Sources, Target,
 };
 use crate::nbody6::stars::{Star, Stars};
 use crate::process::settings::{InstructionSet, Precision};
@@ -98,16 +98,16 @@ fn forces(
     targets: &[Target],
     criterion: Criterion,
     longest: usize,
-) -> Vec<regular::Regular> {
+) -> Vec<regular::RegularResult> {
     let mut sources = Sources::new();
     backend.load(&mut sources, &cloud.incoming()).unwrap();
-    let block = Block {
+    let block = RegularRequest {
         sources: &sources,
         targets,
         criterion,
         longest,
     };
-    let mut results = vec![regular::Regular::default(); targets.len()];
+    let mut results = vec![regular::RegularResult::default(); targets.len()];
     backend.forces(&block, &mut results).unwrap();
     results
 }
@@ -135,7 +135,7 @@ fn compare(
     cloud: &Cloud,
     targets: &[Target],
     criterion: Criterion,
-    (found, error): (&[regular::Regular], f64),
+    (found, error): (&[regular::RegularResult], f64),
 ) {
     let expected = forces(&mut Plain, cloud, targets, criterion, usize::MAX);
     for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
@@ -292,7 +292,8 @@ fn the_same_bits_in_any_block_on_any_threads() {
         .into_iter()
         .map(|(_, mut backend, _)| forces(&mut *backend, &cloud, &targets, Criterion::Radius, 50));
     let whole: Vec<_> = whole.collect();
-    let bits = |r: &regular::Regular| (r.sums.map(f64::to_bits), r.neighbours, r.list.clone());
+    let bits =
+        |r: &regular::RegularResult| (r.sums.map(f64::to_bits), r.neighbours, r.list.clone());
     for (threads, split) in [(2, true), (5, true), (3, false)] {
         for ((name, mut backend, _), whole) in backends(threads, split).into_iter().zip(&whole) {
             // The third is divided over the sources, where threads may.
@@ -348,13 +349,13 @@ fn sources_can_be_inherited() {
         let mut sources = Sources::new();
         Plain.load(&mut sources, &cloud.incoming()).unwrap();
         let expected = forces(&mut *backend, &cloud, &targets, Criterion::Radius, 9);
-        let block = Block {
+        let block = RegularRequest {
             sources: &sources,
             targets: &targets,
             criterion: Criterion::Radius,
             longest: 9,
         };
-        let mut found = vec![regular::Regular::default(); targets.len()];
+        let mut found = vec![regular::RegularResult::default(); targets.len()];
         backend
             .load(&mut Sources::new(), &Cloud::new(5, 1).incoming())
             .unwrap();

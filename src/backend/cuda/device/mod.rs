@@ -22,7 +22,7 @@ use crate::backend::cuda::driver::{Current, Device, Kernel, Lease, Patience, Res
 use crate::backend::cuda::layout::{AdvanceArgs, IRecord, PageWork, RECORD, Redone};
 use crate::backend::cuda::plan::LaunchPlan;
 use crate::backend::cuda::plan::block::ResultLayout;
-use crate::backend::scaling::Units;
+use crate::backend::scaling::Scaling;
 use crate::grape::jmemory::{JMemory, PAGE};
 use crate::grape::particle::IParticle;
 use crate::process::settings::{HostOrDevice, Precision, Settings};
@@ -52,7 +52,7 @@ pub struct Job<'a> {
     /// Time of the prediction.
     pub ti: f64,
     /// Units on the device.
-    pub units: Units,
+    pub units: Scaling,
     /// Whether any particle moves; if none does, jerks are zero and not computed.
     pub jerk: bool,
     /// Whether nearest neighbours are wanted.
@@ -291,7 +291,7 @@ impl DeviceQueue {
         job: &Job<'_>,
         room: usize,
     ) -> Result<Option<AdvanceArgs>> {
-        let Units { length, velocity } = job.units;
+        let Scaling { length, velocity } = job.units;
         let stamp = [job.ti.to_bits(), length.to_bits(), velocity.to_bits()];
         let memory = job.memory;
         let todo = self

@@ -3,13 +3,13 @@
 //! They are powers of two, so that they change no bit of a result, and the same for all particles. They are chosen
 //! anew only when numbers leave the range of single precision.
 
-use crate::backend::scaling::{self, LENGTHS, Units, VELOCITIES, outside};
+use crate::backend::scaling::{self, LENGTHS, Scaling, VELOCITIES, outside};
 use crate::grape::jmemory::{JMemory, PAGE};
 
 /// The units, and the numbers for which they were chosen.
 pub struct DeviceScaling {
     /// The units.
-    pub units: Units,
+    pub units: Scaling,
     /// Whether single precision has the range that the particles need.
     pub representable: bool,
     /// Largest coordinate and velocity component written since the units were chosen.
@@ -21,7 +21,7 @@ pub struct DeviceScaling {
 impl Default for DeviceScaling {
     fn default() -> Self {
         Self {
-            units: Units::PLAIN,
+            units: Scaling::PLAIN,
             representable: true,
             greatest: [0.0; 2],
             accepted: [0.0; 2],
@@ -105,7 +105,7 @@ mod tests {
         let mut scale = DeviceScaling::default();
         write(&mut memory, 0, 1.0);
         scale.update(&memory, 0.0);
-        assert_eq!(scale.units, Units::PLAIN);
+        assert_eq!(scale.units, Scaling::PLAIN);
         for a in 0..9 {
             write(&mut memory, a, 3e18 * f64::from(a + 1));
         }

@@ -4,7 +4,7 @@ use crate::backend::cuda::device::scaling::slots;
 use crate::backend::cuda::driver::memory::DeviceBuffer;
 use crate::backend::cuda::driver::{Current, Result};
 use crate::backend::cuda::layout::{HAS_SNAP, IS_DOUBTFUL, PageInfo, PageWork, RECORD, Sources};
-use crate::backend::scaling::{self, Units};
+use crate::backend::scaling::{self, Scaling};
 use crate::grape::jmemory::{JMemory, PAGE, Page};
 use crate::process::settings::Precision;
 
@@ -165,7 +165,7 @@ impl Store {
     }
 
     /// The arguments that all kernels share.
-    pub fn sources(&self, units: Units) -> Sources {
+    pub fn sources(&self, units: Scaling) -> Sources {
         Sources {
             pages: self.pages.address(),
             raw: self.raw.address(),

@@ -14,7 +14,7 @@ use crate::backend::cuda::driver::memory::DeviceBuffer;
 use crate::backend::cuda::layout::{Pointer, SUMS};
 use crate::backend::cuda::plan::block::Launch;
 use crate::backend::cuda::plan::limit;
-use crate::backend::regular::{Criterion, PURPOSE, Regular, Sources, Target};
+use crate::backend::regular::{Criterion, PURPOSE, RegularResult, Sources, Target};
 use crate::error;
 use crate::grape::jmemory::PAGE;
 use crate::process::allocation;
@@ -194,12 +194,12 @@ impl RegularQueue {
         &mut self,
         question: Question,
         targets: &[Target],
-        results: &mut [Regular],
+        results: &mut [RegularResult],
     ) -> Result<error::Result<()>> {
         let current = self.queue.lease.enter()?;
         let count = self.store(question.sum).count;
         if count == 0 {
-            results.iter_mut().for_each(Regular::restart);
+            results.iter_mut().for_each(RegularResult::restart);
             return Ok(Ok(()));
         }
         let question = Question {
@@ -240,7 +240,7 @@ impl RegularQueue {
         current: &Current<'_>,
         question: Question,
         targets: &[Target],
-        results: &mut [Regular],
+        results: &mut [RegularResult],
     ) -> Result<error::Result<()>> {
         let (ni, pages) = (targets.len(), self.store(question.sum).count.div_ceil(PAGE));
         let shape = Shape::new(ni, pages, &self.queue.conditions());
@@ -330,7 +330,7 @@ impl RegularQueue {
         current: &Current<'_>,
         batch: &Batch,
         list: Pointer,
-        results: &mut [Regular],
+        results: &mut [RegularResult],
     ) -> Result<error::Result<()>> {
         let queue = &mut self.queue;
         let (ni, answer) = (batch.ni, batch.answer_bytes());
