@@ -68,7 +68,7 @@ calls! {
     /// Makes room for `nmax` stars, and forgets those that were there. Neighbour lists have any length:
     /// `lmax` is not looked at.
     implemented nothing [- irr_simd_open_]
-    (nmax: int, lmax: int_ref, rank: int_ref) = irregular_open(nmax);
+    (nmax: int, lmax: int_ref, rank: int_ref) = irregular_open(nmax, lmax);
 
     /// Forgets all stars. No other thread may be in a call of these.
     implemented nothing [- irr_simd_close_]

@@ -10,7 +10,7 @@ use super::table::{Argument, Call, Kind, Returns, Support};
 calls! {
     /// The same as `irr_simd_open_`.
     implemented nothing [- gpuirr_open_]
-    (nmax: int, lmax: int_ref) = irregular_open(nmax);
+    (nmax: int, lmax: int_ref) = irregular_open(nmax, lmax);
 
     /// The same as `irr_simd_close_`.
     implemented nothing [- gpuirr_close_]

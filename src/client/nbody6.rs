@@ -80,6 +80,8 @@ pub struct RegularBlock {
     pub h2: Vec<f64>,
     /// Regular steps: neighbours are looked for so far ahead.
     pub dtr: Vec<f64>,
+    /// Whether radii are for a unit of the neighbour's mass.
+    pub by_mass: bool,
     /// Accelerations.
     pub acc: Vec<Vec3>,
     /// Jerks.
@@ -101,6 +103,7 @@ impl RegularBlock {
             v: vec![[0.0; 3]; room],
             h2: vec![0.0; room],
             dtr: vec![0.0; room],
+            by_mass: false,
             acc: vec![[0.0; 3]; room],
             jerk: vec![[0.0; 3]; room],
             pot: vec![0.0; room],
@@ -116,6 +119,11 @@ impl RegularBlock {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.ni == 0
+    }
+
+    /// Number of the neighbours of a particle, negative where they are more than the longest list.
+    pub fn neighbours(&self, particle: usize) -> i32 {
+        self.lists[particle * (self.longest + 1)]
     }
 
     /// Addresses, from 0, of the neighbours of a particle; none where they are more than the longest list.
@@ -209,24 +217,40 @@ impl Nbody6 {
         self.origin.precision(0)
     }
 
-    /// `gpunb_open_` and `irr_simd_open_`: makes room for `n` stars with up to `longest` neighbours.
+    /// Makes room for `n` stars with up to `longest` neighbours, for both kinds of forces.
     pub fn open(&self, n: usize, longest: usize) {
-        let (n, longest, rank) = (to_int(n), to_int(longest), 0);
-        // SAFETY: the arguments are live integers.
-        unsafe {
-            (self.open)(&n, &rank);
-            (self.irregular_open)(&n, &longest, &rank);
-        }
+        self.open_regular(to_int(n));
+        self.open_irregular(to_int(n), to_int(longest));
     }
 
-    /// `gpunb_close_` and `irr_simd_close_`
+    /// Ends what [`Nbody6::open`] began.
     pub fn close(&self) {
-        let rank = 0;
+        self.close_regular();
+        self.close_irregular();
+    }
+
+    /// `gpunb_open_`
+    pub fn open_regular(&self, n: i32) {
+        // SAFETY: the arguments are live integers.
+        unsafe { (self.open)(&n, &0) };
+    }
+
+    /// `gpunb_close_`
+    pub fn close_regular(&self) {
+        // SAFETY: the function takes nothing.
+        unsafe { (self.close)() };
+    }
+
+    /// `irr_simd_open_`
+    pub fn open_irregular(&self, n: i32, longest: i32) {
+        // SAFETY: the arguments are live integers.
+        unsafe { (self.irregular_open)(&n, &longest, &0) };
+    }
+
+    /// `irr_simd_close_`. In kirin no other thread may be in a call of the irregular force.
+    pub fn close_irregular(&self) {
         // SAFETY: the argument is a live integer.
-        unsafe {
-            (self.close)();
-            (self.irregular_close)(&rank);
-        }
+        unsafe { (self.irregular_close)(&0) };
     }
 
     /// `gpunb_send_`: these are the sources of the regular force, all of them.
@@ -280,27 +304,45 @@ impl Nbody6 {
                 &lmax,
                 &longest,
                 block.lists.as_mut_ptr(),
-                &0,
+                &c_int::from(block.by_mass),
             )
         };
     }
 
-    /// `gpupot_`: positive potentials of all stars at the first of them, as many as `pot` has entries.
+    /// `gpupot_`: positive potentials of all stars at those from the number `first`, from 0, on, as many as `pot` has
+    /// entries.
     ///
     /// # Panics
     ///
-    /// The arrays have different lengths, or `pot` more entries than they.
-    pub fn potentials(&self, mass: &[f64], x: &mut [Vec3], pot: &mut [f64]) {
+    /// The arrays have different lengths, or there are not so many stars.
+    pub fn potentials(&self, mass: &[f64], x: &mut [Vec3], first: usize, pot: &mut [f64]) {
         assert!(
-            x.len() == mass.len() && pot.len() <= mass.len(),
+            x.len() == mass.len() && first + pot.len() <= mass.len(),
             "a mass and a position for each star"
         );
-        let (n, ni) = (to_int(mass.len()), to_int(pot.len()));
-        // SAFETY: the arrays have `n` and `ni` entries.
+        if self.is_kirin() {
+            // SAFETY: there are so many stars, and kirin writes no more than it is asked for.
+            unsafe { self.potentials_to(mass, x, first, pot) };
+            return;
+        }
+        // Older libraries do not agree on where the potentials of other than the first stars go.
+        let end = first + pot.len();
+        let mut all = vec![0.0; end + BEYOND];
+        // SAFETY: as above; there is room for what they write behind the end.
+        unsafe { self.potentials_to(mass, x, 0, &mut all[..end]) };
+        pot.copy_from_slice(&all[first..end]);
+    }
+
+    /// # Safety
+    ///
+    /// There are so many stars. Behind `pot` there is room for what the library writes there.
+    unsafe fn potentials_to(&self, mass: &[f64], x: &mut [Vec3], first: usize, pot: &mut [f64]) {
+        let (n, first, ni) = (to_int(mass.len()), to_int(first + 1), to_int(pot.len()));
+        // SAFETY: the arrays have `n` and `ni` entries; the rest is passed on.
         unsafe {
             (self.potential)(
                 &0,
-                &1,
+                &first,
                 &ni,
                 &n,
                 mass.as_ptr(),

@@ -10,6 +10,7 @@ use crate::backend::irregular::{IrregularForce, NeighbourForce};
 use crate::error::{Error, Result};
 use crate::grape::sum_tree::share;
 use crate::observe::nbody6::COUNTS;
+use crate::observe::trace::nbody6::{Call, record};
 use crate::process::{floating, settings};
 
 /// Pairs that are not worth a second thread, and tasks for each thread.
@@ -69,6 +70,7 @@ impl IrregularLibrary {
     pub unsafe fn close(&self) {
         // SAFETY: passed on.
         unsafe { self.replace(ptr::null_mut()) };
+        record::call(|| Call::IrregularClose);
     }
 
     unsafe fn replace(&self, stars: *mut Stars) {
@@ -99,9 +101,15 @@ impl IrregularLibrary {
     #[inline(always)]
     pub unsafe fn set_star(&self, address: i32, star: Star) -> Result<()> {
         let stars = self.stars()?;
-        let address = place(address, stars, "addr")?;
+        let place = place(address, stars, "addr")?;
         // SAFETY: below the capacity; the rest is passed on.
-        unsafe { stars.write(address, star) };
+        unsafe { stars.write(place, star) };
+        // Read back only where it is wanted: otherwise the compiler would keep a second copy at hand.
+        record::call(move || Call::Star {
+            address,
+            // SAFETY: as above.
+            star: unsafe { *stars.star(place) }.into(),
+        });
         Ok(())
     }
 
@@ -120,12 +128,14 @@ impl IrregularLibrary {
         neighbours: impl ExactSizeIterator<Item = i32> + Clone,
     ) -> Result<()> {
         let stars = self.stars()?;
-        let address = place(address, stars, "addr")?;
+        let at = place(address, stars, "addr")?;
         let legal = 1..=stars.capacity() as i64;
         if let Some(bad) = neighbours.clone().find(|&n| !legal.contains(&n.into())) {
             place(bad, stars, "nblist")?;
         }
-        stars.write_list(address, neighbours.map(|n| (n - 1) as u32))
+        stars.write_list(at, neighbours.clone().map(|n| (n - 1) as u32))?;
+        record::list(address, neighbours);
+        Ok(())
     }
 
     /// Has NBODY6's forces that follow belong to the time `ti`.

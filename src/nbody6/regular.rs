@@ -8,6 +8,8 @@ use crate::backend::regular::{
 };
 use crate::error::{Error, Result};
 use crate::observe::nbody6::COUNTS;
+use crate::observe::trace;
+use crate::observe::trace::nbody6::{self, Call, record};
 use crate::process::shared::Shared;
 use crate::process::{allocation, floating, settings};
 
@@ -45,6 +47,7 @@ impl RegularLibrary {
     /// Forgets the sources and gives back all memory.
     pub fn close(&mut self) {
         *self = Self::new();
+        record::call(|| Call::Close);
     }
 
     /// Replaces the sources, at addresses from 0.
@@ -56,8 +59,9 @@ impl RegularLibrary {
         let begin = COUNTS.begin();
         let backend = self.backend.get_or_insert_with(choose);
         let loaded = floating::standard(|| backend.load(&mut self.sources, incoming));
-        if loaded.is_err() {
-            self.close();
+        match loaded {
+            Ok(()) => record::send(incoming, begin),
+            Err(_) => self.close(),
         }
         COUNTS.sends.add(incoming.m.len(), 0, begin);
         loaded
@@ -89,6 +93,9 @@ impl RegularLibrary {
         let results = &self.results[..count];
         let neighbours = results.iter().map(|r| r.neighbours);
         COUNTS.add_regular(self.sources.len(), neighbours, longest, begin);
+        self.describe();
+        let results = &self.results[..count];
+        record::regular(criterion, longest, (&self.targets, results), begin);
         Ok(results)
     }
 
@@ -108,7 +115,18 @@ impl RegularLibrary {
         COUNTS
             .potentials
             .add(count, count * self.stars.len(), begin);
-        Ok(&self.potentials[..count])
+        self.describe();
+        let potentials = &self.potentials[..count];
+        record::potentials(incoming, &range, potentials, begin);
+        Ok(potentials)
+    }
+
+    /// Has a trace say what computes.
+    fn describe(&self) {
+        if let (true, Some(backend)) = (trace::active(), &self.backend) {
+            let precision = backend::regular_precision(settings::settings());
+            trace::describe(nbody6::REGULAR, || (backend.name(), precision.to_string()));
+        }
     }
 
     fn compute(

@@ -8,6 +8,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::error::{Error, Result};
+use crate::grape::particle::JParticle;
 use crate::process::allocation;
 
 /// What memory is for, in messages.
@@ -55,6 +56,30 @@ impl Star {
             [0, 1, 2].map(|k| x[k] + s * (v[k] + s * (aby2[k] + s * a1by6[k]))),
             [0, 1, 2].map(|k| v[k] + 2.0 * s * (aby2[k] + 1.5 * s * a1by6[k])),
         )
+    }
+}
+
+impl From<Star> for JParticle {
+    /// What was written of it.
+    fn from(star: Star) -> Self {
+        let Star {
+            x,
+            mass,
+            v,
+            time,
+            aby2,
+            a1by6,
+            ..
+        } = star;
+        Self {
+            t: time,
+            mass,
+            x,
+            v,
+            aby2,
+            a1by6,
+            ..Self::default()
+        }
     }
 }
 

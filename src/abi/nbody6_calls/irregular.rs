@@ -7,15 +7,25 @@ use crate::error::Result;
 use crate::nbody6::stars::Star;
 use crate::nbody6::{helpers, irregular};
 use crate::observe::nbody6::COUNTS;
+use crate::observe::trace;
+use crate::observe::trace::nbody6::{Call, IrregularForce, record};
 
 /// # Safety
 ///
-/// No other thread is in a call of the irregular force.
-pub unsafe fn irregular_open(nmax: c_int) -> Result<c_int> {
+/// `lmax` is null or points to an integer; no other thread is in a call of the irregular force.
+pub unsafe fn irregular_open(nmax: c_int, lmax: *const c_int) -> Result<c_int> {
     helpers::running();
     COUNTS.begin();
     // SAFETY: passed on.
     unsafe { irregular::LIBRARY.open(count(nmax, "nmax")?)? };
+    record::call(|| Call::IrregularOpen {
+        room: nmax,
+        longest: match lmax.is_null() {
+            true => 0,
+            // SAFETY: passed on.
+            false => unsafe { lmax.read_unaligned() },
+        },
+    });
     Ok(0)
 }
 
@@ -93,6 +103,26 @@ impl Places {
     unsafe fn address(&self, k: usize) -> c_int {
         // SAFETY: passed on.
         unsafe { self.addr.add(k).read_unaligned() }
+    }
+
+    /// What was written.
+    ///
+    /// # Safety
+    ///
+    /// As [`Places::write`].
+    unsafe fn read(&self, k: usize) -> IrregularForce {
+        // SAFETY: passed on.
+        unsafe {
+            IrregularForce {
+                address: self.address(k),
+                acc: self.acc.add(k).read_unaligned(),
+                jerk: self.jrk.add(k).read_unaligned(),
+                nearest: match self.nnbid.is_null() {
+                    true => 0,
+                    false => self.nnbid.add(k).read_unaligned(),
+                },
+            }
+        }
     }
 
     /// # Safety
@@ -175,7 +205,13 @@ unsafe fn forces_at(ti: f64, ni: c_int, places: Places) -> Result<c_int> {
     let address = |k| unsafe { places.address(k) };
     // SAFETY: as above.
     let answer = |k, answer: &_| unsafe { places.write(k, answer) };
+    let begin = trace::clock();
     // SAFETY: passed on.
     unsafe { irregular::LIBRARY.forces(ti, ni, &address, &answer)? };
+    if let Some(begin) = begin {
+        // SAFETY: they were written a moment ago.
+        let forces = (0..ni).map(|k| unsafe { places.read(k) });
+        record::irregular(ti, !places.nnbid.is_null(), forces, begin);
+    }
     Ok(0)
 }

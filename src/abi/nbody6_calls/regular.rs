@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::nbody6::client::client;
 use crate::nbody6::{helpers, regular};
 use crate::observe::nbody6::COUNTS;
+use crate::observe::trace::nbody6::{Call, record};
 use crate::process::allocation;
 use crate::process::settings::Nbody6;
 
@@ -15,6 +16,7 @@ pub fn gpunb_open(nbmax: c_int) -> Result<c_int> {
     helpers::running();
     COUNTS.begin();
     count(nbmax, "nbmax")?;
+    record::call(|| Call::Open { room: nbmax });
     Ok(0)
 }
 

@@ -71,11 +71,15 @@ pub struct Candidate {
 impl Common {
     /// The libraries, opened; those that cannot be opened say why.
     pub fn candidates(&self) -> Vec<Candidate> {
-        self.candidates_with(&[])
+        self.candidates_with(self.interface, &[])
     }
 
-    /// The same, with environment variables for all libraries that do not set them themselves.
-    pub fn candidates_with(&self, variables: &[(String, String)]) -> Vec<Candidate> {
+    /// The same with these calls, and with environment variables for all libraries that do not set them themselves.
+    pub fn candidates_with(
+        &self,
+        interface: Interface,
+        variables: &[(String, String)],
+    ) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> =
             self.libraries.iter().map(|s| Candidate::parse(s)).collect();
         if candidates.iter().all(|c| c.is_foreign()) {
@@ -83,7 +87,7 @@ impl Common {
         }
         for candidate in &mut candidates {
             let timeout = Duration::from_secs_f64(self.timeout);
-            candidate.open(self.interface, variables, timeout);
+            candidate.open(interface, variables, timeout);
         }
         candidates
     }

@@ -9,7 +9,6 @@ use std::sync::atomic::AtomicBool;
 use super::{Entry, Open, Registry};
 use crate::grape::cluster::Cluster;
 use crate::grape::lock as turn;
-use crate::observe::trace;
 use crate::process::fork::{self, Patience, Prepared, Subject};
 use crate::process::{lock, log};
 
@@ -76,10 +75,8 @@ impl Prepared for Held {
     }
 
     unsafe fn inherit(&mut self) {
-        // SAFETY: passed on: this is the child's only thread.
-        unsafe { trace::leave_to_parent() };
         for registry in &self.open_elsewhere {
-            // SAFETY: as above. A thread of the parent held it.
+            // SAFETY: passed on: this is the child's only thread. A thread of the parent held it.
             let _ = unsafe { registry.open.take_from_the_dead() };
         }
         for guard in self.clusters.drain(..) {

@@ -2,6 +2,7 @@
 
 use super::code::{Coder, Malformed, each, flag, label};
 use super::forecast::Forecast;
+use super::nbody6;
 use crate::grape::particle::{Force, IParticle, JParticle};
 
 /// One i-particle of a block with the hints that the client sends with it.
@@ -116,6 +117,8 @@ pub enum Event {
         /// Precision.
         precision: String,
     },
+    /// A call of NBODY6's library.
+    Nbody6(nbody6::Call),
 }
 
 impl Event {
@@ -135,6 +138,7 @@ impl Event {
             Self::Pipelines { .. } => 10,
             Self::Predicted { .. } => 11,
             Self::Description { .. } => 12,
+            Self::Nbody6(call) => call.kind(),
         }
     }
 
@@ -184,7 +188,7 @@ impl Event {
                 backend: String::new(),
                 precision: String::new(),
             },
-            _ => return None,
+            _ => Self::Nbody6(nbody6::Call::blank(kind)?),
         })
     }
 
@@ -213,6 +217,7 @@ impl Event {
             Self::ReadList { .. } => 8,
             Self::GetList { labels, .. } => 20 + 4 * labels.len(),
             Self::Predicted { found, .. } => 8 + 48 * found.len(),
+            Self::Nbody6(call) => return call.raw_bytes(),
         };
         bytes as u64
     }
@@ -356,12 +361,17 @@ impl Event {
                 c.text(backend)?;
                 c.text(precision)?;
             }
+            Self::Nbody6(call) => call.code(c, &mut forecast.nbody6)?,
         }
         Ok(())
     }
 }
 
-fn code_force<C: Coder>(c: &mut C, force: &mut Force, near: &Force) -> Result<(), Malformed> {
+pub(super) fn code_force<C: Coder>(
+    c: &mut C,
+    force: &mut Force,
+    near: &Force,
+) -> Result<(), Malformed> {
     c.vector(&mut force.acc, near.acc)?;
     c.vector(&mut force.jerk, near.jerk)?;
     c.number(&mut force.pot, near.pot)

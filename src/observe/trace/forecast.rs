@@ -7,6 +7,7 @@
 
 use super::PURPOSE;
 use super::code::{Coder, Malformed, label};
+use super::nbody6;
 use crate::grape::particle::{Force, IParticle, JParticle};
 use crate::process::allocation;
 
@@ -95,6 +96,8 @@ pub struct Forecast {
     /// Label minus address.
     offset: i32,
     mass: f64,
+    /// That of the calls of NBODY6's library.
+    pub nbody6: nbody6::Forecast,
 }
 
 impl Forecast {

@@ -9,11 +9,15 @@
 //! * calls without effect and calls that are refused, which change nothing;
 //! * the labels, positions, velocities, softening and radii of a `lasthalf` after a `firsthalf`, whose
 //!   arguments they repeat: kirin does not read them;
-//! * the distances of `g6calc_lasthalf2p`.
+//! * the distances of `g6calc_lasthalf2p`;
+//! * `cxvpred_`, `cnbint_` and `wtime_` of NBODY6, which work on its own arrays.
+//!
+//! The calls of NBODY6's library are recorded by what they mean ([`nbody6`]), whoever's arguments they had.
 //!
 //! # The file
 //!
-//! The head is text. Its first line is `kirin trace 1`, with the version of this format. Each further
+//! The head is text. Its first line is `kirin trace 2`, with the version of this format; version 1 is the same
+//! without the calls of NBODY6's library. Each further
 //! line has a name, a space and a value; an empty line ends the head. The rest are chunks:
 //!
 //! ```text
@@ -44,6 +48,7 @@ mod chunk;
 mod code;
 mod event;
 mod forecast;
+pub mod nbody6;
 mod read;
 mod recorder;
 #[cfg(test)]
@@ -52,10 +57,10 @@ mod tests;
 pub use block::{record_block, record_results, since};
 pub use event::{Event, HintedParticle};
 pub use read::{Trace, TraceError};
-pub use recorder::{active, clock, describe, leave_to_parent, record, try_record};
+pub use recorder::{active, clock, describe, record, try_record};
 
-/// Version of the format.
-pub const VERSION: u32 = 1;
+/// Version of the format that is written. All versions from 1 on are read.
+pub const VERSION: u32 = 2;
 
 /// What the memory is for, in messages.
 pub const PURPOSE: &str = "the recording";

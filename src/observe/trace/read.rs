@@ -34,7 +34,7 @@ impl fmt::Display for TraceError {
         match self {
             Self::Io(e) => e.fmt(f),
             Self::Foreign => f.write_str("this is no trace of kirin"),
-            Self::Version(v) => write!(f, "a trace of version {v}; this kirin reads version {VERSION}"),
+            Self::Version(v) => write!(f, "a trace of version {v}; this kirin reads versions up to {VERSION}"),
             Self::Cut => f.write_str(
                 "the trace is cut off: its program was killed, or still runs, or the file is incomplete",
             ),
@@ -60,13 +60,13 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is not a trace of this version.
+    /// It cannot be read, or is not a trace of a version that is known.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let file = File::open(path).map_err(TraceError::Io)?;
         let mut file = BufReader::new(file);
         let first = line(&mut file)?.ok_or(TraceError::Foreign)?;
         let version = first.strip_prefix(MAGIC).ok_or(TraceError::Foreign)?;
-        if version != VERSION.to_string() {
+        if !(1..=VERSION).any(|v| version == v.to_string()) {
             return Err(TraceError::Version(version.to_owned()));
         }
         let mut head = Vec::new();

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
 use std::io;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::time::Instant;
 
 use super::chunk;
@@ -13,9 +13,10 @@ use super::event::Event;
 use super::forecast::Forecast;
 use super::{HOST, MAGIC, PIPELINES, VERSION};
 use crate::error;
+use crate::process::fork::{Patience, Prepared, Subject};
 use crate::process::lock::Lock;
 use crate::process::output::File;
-use crate::process::{self, floating, log, settings};
+use crate::process::{self, floating, fork, log, settings};
 
 /// The length at which a chunk is written, in bytes. A program that is killed loses at most this much.
 const CHUNK: usize = 60 << 10;
@@ -97,20 +98,34 @@ pub fn describe(id: i32, texts: impl FnOnce() -> (String, String)) {
     }
 }
 
-/// Ends recording in the child of a fork.
-///
-/// # Safety
-///
-/// This is the only thread.
-pub unsafe fn leave_to_parent() {
-    if STATE.load(Ordering::Relaxed) == UNKNOWN {
-        // SAFETY: the caller's promise. Another thread of the parent may have been about to begin.
-        std::mem::forget(unsafe { RECORDER.take_from_the_dead() }.take());
+/// What a fork has to know of the recording.
+struct Recording;
+
+impl Subject for Recording {
+    fn room(&self) -> usize {
+        0
+    }
+
+    fn prepare(&'static self, _: &Patience) -> Box<dyn Prepared> {
+        Box::new(Self)
+    }
+}
+
+impl Prepared for Recording {
+    fn resume(&mut self) {}
+
+    unsafe fn inherit(&mut self) {
+        if STATE.load(Ordering::Relaxed) == UNKNOWN {
+            // SAFETY: the caller's promise. Another thread of the parent may have been about to begin.
+            std::mem::forget(unsafe { RECORDER.take_from_the_dead() }.take());
+        }
     }
 }
 
 #[cold]
 fn begin() -> bool {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    fork::watch(&Recording, &WATCHED);
     let mut recorder = RECORDER.lock();
     if STATE.load(Ordering::Relaxed) == UNKNOWN {
         if let Some(pattern) = &settings::settings().trace {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::code::{Coder, Reader, Streams, Writer};
 use super::forecast::Forecast;
 use super::recorder::Recorder;
-use super::{Event, HintedParticle, Trace, TraceError};
+use super::{Event, HintedParticle, Trace, TraceError, nbody6};
 use crate::grape::particle::{Force, IParticle, JParticle};
 
 /// One of every kind, with numbers of every kind.
@@ -37,7 +37,7 @@ fn every_event() -> Vec<Event> {
         hint: force(0.3),
     };
     let text = "cpu, with ü".to_owned();
-    vec![
+    let mut events = vec![
         Event::Pipelines { count: 256 },
         Event::Open { id: 32544 },
         Event::SortMode { mode: -1 },
@@ -90,7 +90,10 @@ fn every_event() -> Vec<Event> {
             nanoseconds: 0,
         },
         Event::Close { id: 0 },
-    ]
+    ];
+    let calls = nbody6::tests::every_call();
+    events.extend(calls.into_iter().map(Event::Nbody6));
+    events
 }
 
 fn write(id: i32, address: i32, particle: JParticle, mass_position: bool) -> Event {
@@ -180,7 +183,7 @@ fn kinds_are_numbered_as_they_are_made() {
             std::mem::discriminant(&event)
         );
     }
-    assert_eq!(Event::blank(13), None);
+    assert_eq!(Event::blank(23), None);
 }
 
 #[test]
@@ -232,7 +235,8 @@ fn a_changed_byte_is_found() {
     }
     for text in [
         "",
-        "kirin trace 2\n\n",
+        "kirin trace 3\n\n",
+        "kirin trace 0\n\n",
         "not a trace\n",
         "kirin trace 1\nno end",
     ] {

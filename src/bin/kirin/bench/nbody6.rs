@@ -85,7 +85,7 @@ impl BenchNbody6 {
             Case::Potential => {
                 let mut pot = vec![0.0; size];
                 let (mass, x) = (&self.mass, &mut self.x);
-                let seconds = repeat(what.seconds, || library.potentials(mass, x, &mut pot));
+                let seconds = repeat(what.seconds, || library.potentials(mass, x, 0, &mut pot));
                 (seconds, size * n)
             }
             Case::Load => {

@@ -2,10 +2,37 @@
 
 use std::path::Path;
 
+use kirin::observe::trace::nbody6::{self, Call};
 use kirin::observe::trace::{Event, PIPELINES, Trace, TraceError};
 use serde::Serialize;
 
 use kirin_kit::report::si_unit;
+
+use crate::candidate::Interface;
+
+/// What a trace says of the calls of NBODY6's library: seconds when it was recorded.
+#[derive(Default, Serialize)]
+pub struct FactsNbody6 {
+    pub calls: u64,
+    pub irregular_seconds: f64,
+    pub potential_seconds: f64,
+}
+
+impl FactsNbody6 {
+    /// Notes a call.
+    fn add(&mut self, call: &Call) {
+        self.calls += 1;
+        match call {
+            Call::Irregular { nanoseconds, .. } => {
+                self.irregular_seconds += *nanoseconds as f64 * 1e-9;
+            }
+            Call::Potentials { nanoseconds, .. } => {
+                self.potential_seconds += *nanoseconds as f64 * 1e-9;
+            }
+            _ => {}
+        }
+    }
+}
 
 /// What a trace says of itself.
 #[derive(Default, Serialize)]
@@ -23,8 +50,13 @@ pub struct TraceFacts {
     /// Bytes of all arguments of all calls, in and out.
     raw_bytes: u64,
     file_bytes: u64,
-    /// Seconds in `firsthalf` and `lasthalf` when it was recorded.
+    /// Seconds in `firsthalf` and `lasthalf`, and in `gpunb_regf_`, when it was recorded.
     pub force_seconds: f64,
+    /// The calls of NBODY6's library, if there are any.
+    pub nbody6: Option<FactsNbody6>,
+    /// Calls of clusters.
+    #[serde(skip)]
+    clusters: u64,
     /// Why it could not be read to its end.
     pub damage: Option<String>,
 }
@@ -58,6 +90,19 @@ impl TraceFacts {
             facts.events += 1;
             facts.raw_bytes += event.raw_bytes();
             match event {
+                Event::Nbody6(call) => {
+                    facts.nbody6.get_or_insert_default().add(&call);
+                    if let Call::Regular {
+                        forces,
+                        nanoseconds: n,
+                        ..
+                    } = call
+                    {
+                        facts.blocks += 1;
+                        facts.largest_block = facts.largest_block.max(forces.len());
+                        nanoseconds += n;
+                    }
+                }
                 Event::FirstHalf {
                     particles,
                     nanoseconds: n,
@@ -77,6 +122,7 @@ impl TraceFacts {
                 } => facts
                     .recorded_with
                     .push((id, format!("{backend}, precision {precision}"))),
+                Event::Open { .. } | Event::JParticle { .. } => facts.clusters += 1,
                 _ => {}
             }
         }
@@ -86,6 +132,15 @@ impl TraceFacts {
         };
         facts.force_seconds = nanoseconds as f64 * 1e-9;
         Ok(facts)
+    }
+
+    /// Whose calls to replay, if the user would have `wanted` of a trace that has several.
+    pub fn interface(&self, wanted: Interface) -> Interface {
+        match (&self.nbody6, self.clusters, wanted) {
+            (Some(_), 0, _) => Interface::Nbody6,
+            (None, _, Interface::Nbody6) => Interface::Grape6,
+            _ => wanted,
+        }
     }
 
     /// A value of the head.
@@ -101,7 +156,10 @@ impl TraceFacts {
             text += &format!("  {name}: {value}\n");
         }
         for (id, with) in &self.recorded_with {
-            text += &format!("  cluster {id}: {with}\n");
+            text += &match *id {
+                nbody6::REGULAR => format!("  regular forces: {with}\n"),
+                id => format!("  cluster {id}: {with}\n"),
+            };
         }
         text += &format!(
             "  {} events, {} blocks of at most {} i-particles, {} for arguments of {} ({:.1} %)\n",

@@ -3,11 +3,15 @@
 mod block;
 mod facts;
 mod lists;
+mod nbody6;
 mod notes;
 mod play;
 mod run;
 mod summary;
+mod table;
+mod turn;
 
+pub use self::nbody6::PlayerNbody6;
 pub use self::play::Player;
 pub use self::run::run;
 pub use self::summary::Summary;
@@ -18,12 +22,13 @@ use clap::Args;
 
 use crate::candidate::Common;
 
-/// Repeats the calls of a trace on GRAPE-6 libraries, and compares their results with the recorded
+/// Repeats the calls of a trace on GRAPE-6 libraries, or on those of NBODY6++, and compares their results with the recorded
 /// ones and their times with each other.
 ///
 /// Every library runs in a process of its own; they take turns of about a second. Errors are relative to the
 /// recorded vector or number. kirin has as many pipelines as when the trace was recorded; blocks are
 /// split for a library that has fewer. Below the table stands what must not be compared.
+/// A trace tells which calls it has; one of both is replayed for `--interface`.
 /// The exit status is 1 if a library was lost, or if the trace is damaged or cut off: it is replayed
 /// as far as it can be read.
 #[derive(Args)]

@@ -44,10 +44,10 @@ fn of_library(facts: &TraceFacts, candidate: &Candidate, summary: &Summary) -> V
             summary.events, facts.events
         ));
     }
-    if summary.recorded_not_finite > 0 {
+    let not_finite = summary.recorded_not_finite();
+    if not_finite > 0 {
         notes.push(format!(
-            "the errors of {} forces: the recorded ones are no finite numbers",
-            summary.recorded_not_finite
+            "the errors of {not_finite} forces: the recorded ones are no finite numbers"
         ));
     }
     let Some(opened) = &candidate.opened else {
@@ -60,14 +60,15 @@ fn of_library(facts: &TraceFacts, candidate: &Candidate, summary: &Summary) -> V
         ));
     }
     let rules = Rules::of(opened.is_kirin, opened.npipes, facts.pipelines);
-    if summary.lists.compared > 0 && rules == Rules::Other {
+    let are_sets = summary.nbody6.is_none() && rules == Rules::Other;
+    if summary.lists.compared > 0 && are_sets {
         notes.push(
             "the order of its lists, or whether a particle's own label is in them: \
              its rules may be others, so both were left out"
                 .to_owned(),
         );
     }
-    if summary.forces.different > 0 && !is_the_recorded_one(facts, candidate) {
+    if summary.has_other_forces() && !is_the_recorded_one(facts, candidate) {
         notes.push(
             "single bits: the forces were recorded with another library or precision".to_owned(),
         );

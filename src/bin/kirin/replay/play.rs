@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kirin::client::{Block, Grape};
 use kirin::grape::particle::Force;
@@ -12,6 +12,7 @@ use kirin::observe::trace::{Event, HintedParticle, Trace};
 use super::block::Pending;
 use super::lists::Rules;
 use super::summary::Summary;
+use super::turn::turn;
 use crate::worker::CLUSTER;
 
 /// Most labels that a library is asked for at once, whatever the client had room for.
@@ -20,6 +21,11 @@ const LONGEST_LIST: usize = 1 << 20;
 /// A replay under way.
 pub struct Player {
     trace: Trace,
+    state: State,
+}
+
+/// What is known of the calls so far.
+struct State {
     /// Most i-particles in one call.
     limit: usize,
     rules: Rules,
@@ -40,34 +46,26 @@ impl Player {
         let npipes = grape.npipes();
         // kirin takes blocks of any size: with as many pipelines it gets those of the client.
         let whole = grape.is_kirin() && pipelines.is_none_or(|recorded| npipes >= recorded);
-        Ok(Self {
-            trace,
+        let state = State {
             limit: if whole { usize::MAX } else { npipes },
             rules: Rules::of(grape.is_kirin(), npipes, pipelines),
             blocks: HashMap::new(),
             summary: Summary::default(),
-        })
+        };
+        Ok(Self { trace, state })
     }
 
     /// Goes on for about `seconds`, to the end of what can be read.
     pub fn play(&mut self, grape: &Grape, seconds: f64) -> Summary {
-        let begin = Instant::now();
-        let patience = Duration::from_secs_f64(seconds);
-        while !self.summary.finished && begin.elapsed() < patience {
-            for _ in 0..64 {
-                match self.trace.next_event() {
-                    Ok(Some(event)) => self.repeat(grape, event),
-                    // The parent reads the trace too, and says what is wrong with it.
-                    Ok(None) | Err(_) => {
-                        self.summary.finished = true;
-                        break;
-                    }
-                }
-            }
+        let Self { trace, state } = self;
+        if !state.summary.finished {
+            state.summary.finished = turn(trace, seconds, |event| state.repeat(grape, event));
         }
-        self.summary.clone()
+        state.summary.clone()
     }
+}
 
+impl State {
     fn repeat(&mut self, grape: &Grape, event: Event) {
         self.summary.events += 1;
         if let Event::SetTi { id, .. } | Event::JParticle { id, .. } = &event
@@ -90,7 +88,8 @@ impl Player {
 
     fn call(&mut self, grape: &Grape, event: Event) {
         match event {
-            Event::End | Event::Description { .. } => {}
+            // NBODY6's calls are for another player.
+            Event::End | Event::Description { .. } | Event::Nbody6(_) => {}
             Event::Open { id } => {
                 grape.open(id);
             }
@@ -219,7 +218,7 @@ impl Player {
                 jerk: block.jerk[k],
                 pot: block.pot[k],
             };
-            self.summary.add(&found, recorded);
+            self.summary.all.add(&found, recorded);
         }
         if let (Some(recorded), Some(_)) = (nearest, known) {
             for (found, recorded) in block.nearest.iter().zip(recorded) {

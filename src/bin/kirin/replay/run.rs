@@ -4,15 +4,15 @@ use std::process::ExitCode;
 
 use kirin_kit::company::{Company, Watch};
 use kirin_kit::machine::{Machine, command_line};
-use kirin_kit::report::si_unit;
 use serde::Serialize;
 
 use super::Options;
 use super::facts::TraceFacts;
 use super::notes;
-use super::summary::{Compared, Summary};
-use crate::candidate::{Candidate, legend};
-use crate::report::{self, Table};
+use super::summary::Summary;
+use super::table;
+use crate::candidate::{Candidate, Interface, legend};
+use crate::report;
 use crate::worker::{Reply, Request};
 
 /// Seconds of one turn.
@@ -26,6 +26,8 @@ struct Document {
     machine: Machine,
     /// Who else used the machine, where the system tells.
     company: Option<Company>,
+    /// Whose calls were replayed.
+    interface: Interface,
     trace: TraceFacts,
     libraries: Vec<Candidate>,
     /// One for each library; none for one that was lost.
@@ -51,13 +53,14 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
             facts.events
         );
     }
-    // The number of pipelines decides whether kirin's lists have the particle itself.
+    let interface = facts.interface(options.common.interface);
+    // The number of pipelines decides whether kirin's lists have the particle itself; the calls of NBODY6 are made
+    // as NBODY6++ makes them, whoever's they were.
+    let mut variables = vec![("KIRIN_NBODY6".to_owned(), "6++".to_owned())];
     let pipelines = facts.pipelines.iter();
-    let variables: Vec<(String, String)> = pipelines
-        .map(|count| ("KIRIN_NPIPES".to_owned(), count.to_string()))
-        .collect();
+    variables.extend(pipelines.map(|count| ("KIRIN_NPIPES".to_owned(), count.to_string())));
     let watch = Watch::start();
-    let mut candidates = options.common.candidates_with(&variables);
+    let mut candidates = options.common.candidates_with(interface, &variables);
     if !candidates.iter().any(Candidate::is_alive) {
         return Err("no library can be used".to_owned());
     }
@@ -95,6 +98,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         machine: Machine::here(),
         company: watch.company(),
         exact: figures[0].as_ref().is_some_and(Summary::is_exact),
+        interface,
         trace: facts,
         libraries: candidates,
         figures,
@@ -112,63 +116,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
 
 impl Document {
     fn text(&self) -> String {
-        let mut table = Table::default();
-        let mut heading = vec![String::new(), "recorded".to_owned()];
-        heading.extend(self.libraries.iter().map(|c| c.name.clone()));
-        table.row(heading);
-        let count = |n: Option<usize>| n.map_or("unknown".to_owned(), |n| n.to_string());
-        let mut pipelines = vec!["pipelines".to_owned(), count(self.trace.pipelines)];
-        let opened = self.libraries.iter().map(|c| c.opened.as_ref());
-        pipelines.extend(opened.map(|o| o.map_or("-".to_owned(), |o| o.npipes.to_string())));
-        table.row(pipelines);
-        let mut row = |title: &str, recorded: String, value: &dyn Fn(&Summary) -> String| {
-            let mut cells = vec![title.to_owned(), recorded];
-            let figures = self.figures.iter();
-            cells.extend(figures.map(|f| f.as_ref().map_or("-".to_owned(), value)));
-            table.row(cells);
-        };
-        let none = String::new;
-        row("blocks in several calls", none(), &|s| s.split.to_string());
-        row("forces", none(), &|s| s.forces.compared.to_string());
-        row("  different bits", none(), &|s| {
-            s.forces.different.to_string()
-        });
-        row("  not finite", none(), &|s| s.not_finite.to_string());
-        for (title, errors) in [
-            ("acc", (|s| s.acc) as fn(&Summary) -> _),
-            ("jerk", |s| s.jerk),
-            ("pot", |s| s.pot),
-        ] {
-            row(&format!("  {title} rms"), none(), &|s| {
-                format!("{:.1e}", errors(s).rms)
-            });
-            row(&format!("  {title} max"), none(), &|s| {
-                format!("{:.1e}", errors(s).max)
-            });
-        }
-        for (title, compared) in [
-            (
-                "other neighbours",
-                (|s| s.neighbours) as fn(&Summary) -> Compared,
-            ),
-            ("other lists", |s| s.lists),
-            ("other predictions", |s| s.predicted),
-        ] {
-            row(title, none(), &|s| {
-                let Compared {
-                    compared,
-                    different,
-                } = compared(s);
-                format!("{different} of {compared}")
-            });
-        }
-        let seconds = |s: f64| si_unit(s, "s");
-        row(
-            "firsthalf, lasthalf",
-            seconds(self.trace.force_seconds),
-            &|s| seconds(s.force_seconds),
-        );
-        row("set_j_particle", none(), &|s| seconds(s.write_seconds));
+        let table = table::of(self.interface, &self.trace, &self.libraries, &self.figures);
         let mut text = format!(
             "{}libraries\n{}\n{table}",
             self.trace.text(),

@@ -149,7 +149,10 @@ static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 /// Whether it is a call of the interface: names such as `get_j_part_data` may be anybody's.
 fn is_call(symbol: &str) -> bool {
-    ["g6", "g5_", "GPU"].iter().any(|p| symbol.starts_with(p)) && NAMES.contains(symbol)
+    ["g6", "g5_", "GPU", "gpu", "irr_simd_"]
+        .iter()
+        .any(|p| symbol.starts_with(p))
+        && NAMES.contains(symbol)
 }
 
 fn is_known(library: &str) -> bool {

@@ -22,7 +22,7 @@ use kirin::process::settings;
 use crate::bench::{self, Bench, Bench5, BenchNbody6};
 use crate::candidate::Interface;
 use crate::check;
-use crate::replay::Player;
+use crate::replay::{Player, PlayerNbody6};
 
 /// The cluster that the worker opens.
 pub const CLUSTER: i32 = 0;
@@ -81,6 +81,7 @@ enum Library {
     Nbody6 {
         library: Nbody6,
         bench: BenchNbody6,
+        player: Option<Box<PlayerNbody6>>,
     },
 }
 
@@ -106,7 +107,11 @@ fn answer(library: &mut Option<Library>, request: Request) -> Result<Reply, Stri
             Request::Forces(scene) => Reply::Forces(check::forces_of_grape5(grape, &scene)),
             _ => return Err("GRAPE-5 has no such calls".to_owned()),
         }),
-        Library::Nbody6 { library, bench } => Ok(match request {
+        Library::Nbody6 {
+            library,
+            bench,
+            player,
+        } => Ok(match request {
             Request::Load { n, seed } => {
                 bench.load(library, n, seed);
                 Reply::Loaded
@@ -115,6 +120,14 @@ fn answer(library: &mut Option<Library>, request: Request) -> Result<Reply, Stri
             Request::Peak { seconds } => Reply::Peak(bench::peak(bench::chosen_set(), seconds)),
             Request::Forces(scene) => Reply::Forces(check::forces_of_nbody6(library, &scene)),
             Request::Lists(scene) => Reply::Lists(check::lists_of_nbody6(library, &scene)),
+            Request::Replay { trace, .. } => {
+                *player = Some(Box::new(PlayerNbody6::new(Path::new(&trace))?));
+                Reply::Opening
+            }
+            Request::Continue { seconds } => {
+                let player = player.as_mut().ok_or("no trace is open")?;
+                Reply::Replayed(player.play(library, seconds))
+            }
             _ => return Err("NBODY6++ has no such calls".to_owned()),
         }),
     }
@@ -162,7 +175,13 @@ fn open(path: Option<&Path>, interface: Interface) -> Result<(Opened, Library), 
                 [library.is_kirin(), linked],
             );
             let bench = BenchNbody6::default();
-            (opened, Library::Nbody6 { library, bench })
+            let player = None;
+            let library = Library::Nbody6 {
+                library,
+                bench,
+                player,
+            };
+            (opened, library)
         }
     })
 }

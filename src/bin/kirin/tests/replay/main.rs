@@ -8,6 +8,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod libraries;
+mod nbody6;
 mod recording;
 mod splitting;
 
