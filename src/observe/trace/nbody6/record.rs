@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use super::{Call, IrregularForce, RegularForce, Source};
-use crate::backend::regular::{Criterion, Incoming, Loose, Regular, Target};
+use crate::backend::regular::{Criterion, Incoming, Loose, RegularResult, Target};
 use crate::error::Result;
 use crate::grape::particle::Force;
 use crate::observe::trace::{Event, PURPOSE, since, try_record};
@@ -40,7 +40,7 @@ pub fn send(incoming: &Incoming<'_>, begin: Instant) {
 pub fn regular(
     criterion: Criterion,
     longest: usize,
-    (targets, results): (&[Target], &[Regular]),
+    (targets, results): (&[Target], &[RegularResult]),
     begin: Instant,
 ) {
     record(|| {
