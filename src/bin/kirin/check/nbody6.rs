@@ -39,41 +39,62 @@ pub fn forces(library: &Nbody6, scene: &SceneOf) -> ForceErrors {
         let mut block = regular(some, chunk, &at, DTR);
         (0..some.len()).step_by(2).for_each(|k| block.h2[k] = 0.0);
         library.regular_forces(&mut block);
-        let mut lists = Vec::new();
-        for (k, &address) in some.iter().enumerate() {
-            let h2 = block.h2[k];
-            let is_near: Vec<bool> = at.least_distances2(address, DTR).map(|s| s < h2).collect();
-            let counts = |j: usize| !is_near[j];
-            let exact = exact::force_of(&setup.stars, &at, address, 0.0, counts);
-            found.add(&exact, &block.acc[k], &block.jerk[k], -block.pot[k]);
-            let is_member = |&j: &usize| is_near[j] && j != address;
-            let list: Vec<usize> = (0..at.x.len()).filter(is_member).take(LONGEST).collect();
-            library.set_list(address, &list);
-            lists.push(list);
+        let lists = compare_regular(&setup, &at, some, &block, &mut found);
+        for (&address, list) in some.iter().zip(&lists) {
+            library.set_list(address, list);
         }
         let mut block = IrregularBlock::new(some);
         library.irregular_forces(setup.ti, &mut block);
-        for (k, (&address, list)) in some.iter().zip(&lists).enumerate() {
-            let counts = |j| list.binary_search(&j).is_ok();
-            let exact = exact::force_of(&setup.stars, &at, address, 0.0, counts);
-            // Without neighbours, or with none but at no distance, there is no force and nothing to divide by.
-            match exact.pot_terms == 0.0 {
-                true if block.acc[k] == [0.0; 3] && block.jerk[k] == [0.0; 3] => {
-                    found.compared -= 1
-                }
-                true => found.not_finite += 1,
-                // It has no potential.
-                false => found.add(&exact, &block.acc[k], &block.jerk[k], exact.pot),
-            }
-            let right = match block.nearest(k) {
-                None => list.is_empty(),
-                Some(nearest) => counts(nearest) && is_nearest_of(list, &at, address, nearest),
-            };
-            *found.wrong_neighbours.get_or_insert(0) += usize::from(!right);
-        }
+        compare_irregular(&setup, &at, some, (&lists, &block), &mut found);
     }
     found.finish();
     found
+}
+
+/// Compares the regular forces on some stars, and returns the list of neighbours of each.
+fn compare_regular(
+    setup: &Setup,
+    at: &Predicted,
+    some: &[usize],
+    block: &RegularBlock,
+    found: &mut ForceErrors,
+) -> Vec<Vec<usize>> {
+    let mut lists = Vec::new();
+    for (k, &address) in some.iter().enumerate() {
+        let h2 = block.h2[k];
+        let is_near: Vec<bool> = at.least_distances2(address, DTR).map(|s| s < h2).collect();
+        let exact = exact::force_of(&setup.stars, at, address, 0.0, |j| !is_near[j]);
+        found.add(&exact, &block.acc[k], &block.jerk[k], -block.pot[k]);
+        let is_member = |&j: &usize| is_near[j] && j != address;
+        lists.push((0..at.x.len()).filter(is_member).take(LONGEST).collect());
+    }
+    lists
+}
+
+/// Compares the irregular forces on some stars, and their nearest neighbours.
+fn compare_irregular(
+    setup: &Setup,
+    at: &Predicted,
+    some: &[usize],
+    (lists, block): (&[Vec<usize>], &IrregularBlock),
+    found: &mut ForceErrors,
+) {
+    for (k, (&address, list)) in some.iter().zip(lists).enumerate() {
+        let counts = |j| list.binary_search(&j).is_ok();
+        let exact = exact::force_of(&setup.stars, at, address, 0.0, counts);
+        // Without neighbours, or with none but at no distance, there is no force and nothing to divide by.
+        match exact.pot_terms == 0.0 {
+            true if block.acc[k] == [0.0; 3] && block.jerk[k] == [0.0; 3] => found.compared -= 1,
+            true => found.not_finite += 1,
+            // It has no potential.
+            false => found.add(&exact, &block.acc[k], &block.jerk[k], exact.pot),
+        }
+        let right = match block.nearest(k) {
+            None => list.is_empty(),
+            Some(nearest) => counts(nearest) && is_nearest_of(list, at, address, nearest),
+        };
+        *found.wrong_neighbours.get_or_insert(0) += usize::from(!right);
+    }
 }
 
 /// Compares the lists of regular forces, without looking ahead.
