@@ -43,7 +43,7 @@ pub(super) struct Recorder {
 }
 
 /// Whether calls are recorded.
-#[inline]
+#[inline(always)]
 pub fn active() -> bool {
     match STATE.load(Ordering::Relaxed) {
         OFF => false,
@@ -66,7 +66,7 @@ pub fn record(event: impl FnOnce() -> Event) {
 }
 
 /// As [`record`], for an event whose memory may not be had; the recording then ends.
-#[inline]
+#[inline(always)]
 pub fn try_record(event: impl FnOnce() -> error::Result<Event>) {
     /// Not inlined: most processes do not record.
     #[cold]

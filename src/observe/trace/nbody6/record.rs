@@ -10,7 +10,7 @@ use crate::grape::particle::Force;
 use crate::observe::trace::{Event, PURPOSE, since, try_record};
 use crate::process::allocation;
 
-#[inline]
+#[inline(always)]
 fn record(call: impl FnOnce() -> Result<Call>) {
     try_record(|| call().map(Event::Nbody6));
 }
@@ -118,7 +118,7 @@ pub fn irregular(
 }
 
 /// A call without arrays took effect.
-#[inline]
+#[inline(always)]
 pub fn call(call: impl FnOnce() -> Call) {
     record(|| Ok(call()));
 }
