@@ -84,13 +84,19 @@ static void set_up(const char *scene, int ni, double *h2, double *dtr) {
         v[n / 3][2] = 1e12;
         m[n / 2] = 1e-60;
         m[n - 1] = 1e50;
-        /* On their own pages: what the sums show, and a sign. */
-        m[7] = 1e36;
-        m[n / 4] = -1e-3;
         x[1][0] = -1e10;
         dtr[2] = 1e30;
         h2[3] = NAN;
         dtr[4] = NAN;
+    } else if (!strcmp(scene, "negative")) {
+        /* A target, and stars that are close to others: by mass their bounds are below zero. */
+        m[8] = -1e-3;
+        for (i = 9; i < 20; i++) {
+            m[n / 4 + i] = -1e-3;
+            memcpy(x[n / 4 + i], x[i], sizeof x[i]);
+            x[n / 4 + i][i % 3] += 1e-11;
+            h2[i] = by_mass ? 0.04 * n : 0;
+        }
     }
 }
 

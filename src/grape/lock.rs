@@ -178,7 +178,8 @@ pub struct Guard<'a, T> {
 }
 
 impl<T> Guard<'_, T> {
-    /// Ends this, and frees the lock of another thread that waits inside [`Turn::wait`] until the owner is out.
+    /// Frees the lock in the child of a fork. Another thread may have waited for this guard with the mutex in its hand;
+    /// it is not in the child, which would wait for that mutex for ever.
     ///
     /// # Safety
     ///

@@ -7,7 +7,7 @@ use object::{Object, ObjectSymbol, ReadCache};
 
 use crate::process::settings::{Nbody6, settings};
 
-/// The program that `KIRIN_NBODY6` names, or else the one that this program is by the calls that it imports.
+/// Whose arguments the calls have: what `KIRIN_NBODY6` says, or else what the imports of this program show.
 pub fn client() -> Nbody6 {
     // Nobody waits for another thread, which a child of a fork would not have: each may look.
     static FOUND: AtomicU8 = AtomicU8::new(UNKNOWN);

@@ -39,5 +39,5 @@ fn a_gpu_that_waits_for_parts_of_blocks_says_so_once() {
     assert!(err.contains("KIRIN_NPIPES=256 saves it"), "{err}");
     // A hundred blocks are too few for the line, and a GPU whose time goes into pairs needs none.
     assert_eq!(told("400", "100", &slow), Some((0, String::new())));
-    assert_eq!(told("2000", "60", &[]), Some((0, String::new())));
+    assert_eq!(told("1600", "80", &[]), Some((0, String::new())));
 }

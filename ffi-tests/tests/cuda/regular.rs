@@ -57,8 +57,10 @@ fn close_pairs_and_odd_numbers() {
             check(&found, &expected, tolerance(precision), precision);
         }
     }
-    for by_mass in ["0", "1"] {
-        agree(["1200", "40", by_mass, "odd", "40", "1200"], &[]);
+    for scene in ["odd", "negative"] {
+        for by_mass in ["0", "1"] {
+            agree(["1200", "40", by_mass, scene, "40", "1200"], &[]);
+        }
     }
 }
 

@@ -67,11 +67,8 @@ fn repeat(library: &Nbody6, summary: &mut Summary, call: Call) {
             });
         }
         Call::Regular {
-            by_mass,
-            longest,
-            forces,
-            ..
-        } => regular(library, summary, (by_mass, longest), &forces),
+            by_mass, forces, ..
+        } => regular(library, summary, by_mass, &forces),
         Call::Potentials {
             sources,
             first,
@@ -144,24 +141,17 @@ fn columns(sources: &[Source]) -> Columns {
 }
 
 /// Calls for regular forces, in parts of the size that every library takes.
-fn regular(
-    library: &Nbody6,
-    summary: &mut Summary,
-    (by_mass, longest): (bool, u64),
-    forces: &[RegularForce],
-) {
+fn regular(library: &Nbody6, summary: &mut Summary, by_mass: bool, forces: &[RegularForce]) {
     let limit = match library.is_kirin() {
         true => usize::MAX,
         false => Nbody6::LARGEST_BLOCK,
     };
     summary.split += u64::from(forces.len() > limit);
-    // Rows need be no longer than the lists that came out, and one more: so a longer list is seen.
+    // With rows of this length the same lists are too long as in the recorded run. Where none was, one entry more shows a
+    // list that grew.
     let most = forces.iter().map(|f| f.list.len()).max().unwrap_or(0);
     let is_cut = forces.iter().any(|f| f.list.len() as u64 != f.neighbours);
-    let longest = match is_cut {
-        true => usize::try_from(longest).unwrap_or(usize::MAX),
-        false => most + 1,
-    };
+    let longest = most + usize::from(!is_cut);
     for forces in forces.chunks(limit) {
         let mut block = RegularBlock::new(forces.len(), longest);
         block.by_mass = by_mass;

@@ -236,15 +236,9 @@ impl Call {
                 nanoseconds,
             } => {
                 c.whole(nanoseconds)?;
-                let mut k = 0;
-                let mut mass = 0.0;
-                each(c, sources, |c, source| {
-                    let near = forecast.source(k, mass);
-                    c.number(&mut source.mass, near.mass)?;
+                code_sources(c, sources, forecast, |c, source, near| {
                     c.vector(&mut source.v, near.v)?;
-                    c.vector(&mut source.x, forecast.way(&near, source.v))?;
-                    (k, mass) = (k + 1, source.mass);
-                    Ok(())
+                    c.vector(&mut source.x, forecast.way(near, source.v))
                 })?;
                 forecast.learn_sources(sources)
             }
@@ -275,14 +269,8 @@ impl Call {
             } => {
                 c.whole(first)?;
                 c.whole(nanoseconds)?;
-                let mut k = 0;
-                let mut mass = 0.0;
-                each(c, sources, |c, source| {
-                    let near = forecast.source(k, mass);
-                    c.number(&mut source.mass, near.mass)?;
-                    c.vector(&mut source.x, near.x)?;
-                    (k, mass) = (k + 1, source.mass);
-                    Ok(())
+                code_sources(c, sources, forecast, |c, source, near| {
+                    c.vector(&mut source.x, near.x)
                 })?;
                 let mut near = 0.0;
                 each(c, potentials, |c, potential| {
@@ -333,6 +321,24 @@ impl Call {
             }
         }
     }
+}
+
+/// Sources with their masses, and with what `code_orbit` codes of a source, given the one that was sent last at its address.
+fn code_sources<C: Coder>(
+    c: &mut C,
+    sources: &mut Vec<Source>,
+    forecast: &Forecast,
+    code_orbit: impl Fn(&mut C, &mut Source, &Source) -> Result<(), Malformed>,
+) -> Result<(), Malformed> {
+    let mut k = 0;
+    let mut mass = 0.0;
+    each(c, sources, |c, source| {
+        let near = forecast.source(k, mass);
+        c.number(&mut source.mass, near.mass)?;
+        code_orbit(c, source, &near)?;
+        (k, mass) = (k + 1, source.mass);
+        Ok(())
+    })
 }
 
 /// Addresses as distances from each other.
