@@ -11,12 +11,13 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use kirin::backend::{self, Backend, Results, cpu};
 use kirin::client::{self, Grape};
-use kirin::grape::jmemory::JMemory;
-use kirin::grape::neighbours::{LABELS_AT_MOST, ListRules};
-use kirin::grape::particle::{IParticle, JParticle};
+use kirin::cpu;
+use kirin::force::{Backend, ForceRequest, Results};
 use kirin::process::settings::Precision;
+use kirin::sources::jmemory::JMemory;
+use kirin::sources::neighbours::{LABELS_AT_MOST, ListRules};
+use kirin::sources::particle::{IParticle, JParticle};
 
 /// Softening of every force.
 const EPS2: f64 = 1.0 / 65536.0;
@@ -63,7 +64,7 @@ fn memory_of(stars: &[JParticle]) -> JMemory {
     memory
 }
 
-fn block_of(stars: &[JParticle], ni: usize) -> backend::ForceRequest {
+fn block_of(stars: &[JParticle], ni: usize) -> ForceRequest {
     let particle = |p: &JParticle| IParticle {
         index: p.index,
         x: p.x,
@@ -71,7 +72,7 @@ fn block_of(stars: &[JParticle], ni: usize) -> backend::ForceRequest {
         eps2: EPS2,
         h2: 0.0,
     };
-    backend::ForceRequest {
+    ForceRequest {
         nj: stars.len(),
         ti: 0.0,
         particles: stars[..ni].iter().map(particle).collect(),
@@ -154,7 +155,7 @@ fn prediction(c: &mut Criterion) {
 fn finish(
     backend: &mut dyn Backend,
     memory: &mut JMemory,
-    block: &backend::ForceRequest,
+    block: &ForceRequest,
     nearest: bool,
     results: &mut Results,
 ) {

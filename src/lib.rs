@@ -2,32 +2,54 @@
 //! N-body codes written for GRAPE-6 run on NVIDIA GPUs or on the vector units of a CPU, without a
 //! change to their source. The calls of GRAPE-5 and of the library of NBODY6 are here, too.
 //!
-//! C and Fortran programs use the symbols in [`abi`]. Rust programs use [`client`], which
+//! C and Fortran programs use the symbols in [`symbols`]. Rust programs use [`client`], which
 //! also opens other GRAPE libraries. A library call goes through these modules, from the edge
-//! inwards:
+//! inwards; none of them knows those above it:
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`abi`] | the exported symbols: check and convert pointers |
-//! | `grape` | what a GRAPE is: clusters by id, their lock and call order, the j-particle memory, the predictor, neighbours, the tree of sums |
-//! | `nbody6` | what the library of NBODY6 is: sources of the regular force, stars and lists of the irregular one |
-//! | `backend` | what computes forces: CPU, CUDA, reference |
-//! | `observe` | statistics, checks of results, traces of calls |
+//! | [`symbols`] | every exported symbol, and the table of them |
+//! | `g6`, `g5`, `nbody6` | the interfaces: the calls of each, what they do, and what only this interface has |
+//! | `edge` | what each call goes through: kinds of arguments, pointers, the panic boundary |
+//! | `registry` | what the ids of clients stand for, their locks, forks |
+//! | `trace` | recording: events, the file |
+//! | `cluster` | one GRAPE: the order of calls, the pending block |
+//! | `choice` | which backend computes |
+//! | `observe` | statistics, checks of results |
+//! | `cpu`, `gpu` | what computes forces |
+//! | `force` | what a force is: the traits of the backends, their plain forms |
+//! | `sources` | what is stored: j-particles, stars; the predictor, the tree of sums, neighbours |
 //! | `process` | what there is once per process: settings, messages, forks, ranks |
 //!
-//! All but the first are public only for the `kirin` command and the tests of this repository. They are
-//! hidden from this documentation and may change in any version.
+//! Only [`symbols`], [`client`] and [`mod@error`] are for users. The others are public for the `kirin` command and the
+//! tests of this repository, hidden from this documentation, and may change in any version.
 
-pub mod abi;
+#[macro_use]
+mod edge;
+
 #[doc(hidden)]
-pub mod backend;
+pub mod choice;
 pub mod client;
+#[doc(hidden)]
+pub mod cluster;
+#[doc(hidden)]
+pub mod cpu;
 pub mod error;
 #[doc(hidden)]
-pub mod grape;
+pub mod force;
+mod g5;
+mod g6;
+#[doc(hidden)]
+pub mod gpu;
 #[doc(hidden)]
 pub mod nbody6;
 #[doc(hidden)]
 pub mod observe;
 #[doc(hidden)]
 pub mod process;
+mod registry;
+#[doc(hidden)]
+pub mod sources;
+pub mod symbols;
+#[doc(hidden)]
+pub mod trace;

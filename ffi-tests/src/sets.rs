@@ -8,7 +8,7 @@
 
 use std::fmt::Write;
 
-use kirin::grape::particle::JParticle;
+use kirin::sources::particle::JParticle;
 
 use crate::direct::{Probe, Source};
 

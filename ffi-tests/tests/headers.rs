@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use ffi_tests::{compiler, generate, library};
-use kirin::abi::INTERFACES;
+use kirin::symbols::INTERFACES;
 
 #[test]
 fn generated_files_are_fresh() {

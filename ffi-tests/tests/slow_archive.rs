@@ -11,7 +11,7 @@ use ffi_tests::compiler::{Link, available, clean_command, compile, run, succeed}
 use ffi_tests::generate::repository;
 use ffi_tests::installation::{fine, installed, kirin, prefix, text, uninstall};
 use ffi_tests::library;
-use kirin::abi::table;
+use kirin::symbols::table;
 
 #[test]
 fn the_archive_for_own_c_names_has_the_fortran_names_only() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use ffi_tests::{compiler, generate, library};
-use kirin::abi::{Call, INTERFACES, table};
+use kirin::symbols::{Call, INTERFACES, table};
 
 fn calls() -> impl Iterator<Item = Call> {
     table().into_iter().flat_map(|group| group.calls)

@@ -20,8 +20,8 @@ macro_rules! interface {
             /// The kirin that is linked into this program.
             pub fn linked() -> Self {
                 Self {
-                    $($call: $crate::abi::$symbol,)*
-                    $($($extra: Some($crate::abi::$extra_symbol),)*)?
+                    $($call: $crate::symbols::$symbol,)*
+                    $($($extra: Some($crate::symbols::$extra_symbol),)*)?
                     origin: $crate::client::origin::Origin::linked(),
                 }
             }

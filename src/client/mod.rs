@@ -14,7 +14,7 @@ mod interface;
 mod nbody6;
 mod origin;
 
-pub use crate::grape::particle::JParticle;
+pub use crate::sources::particle::JParticle;
 pub use block::Block;
 pub use grape5::Grape5;
 use interface::interface;

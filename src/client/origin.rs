@@ -7,7 +7,7 @@ use std::path::Path;
 use libloading::Library;
 
 use super::ClientError;
-use crate::abi::{kirin_backend, kirin_precision};
+use crate::symbols::{kirin_backend, kirin_precision};
 
 type TextFn = unsafe extern "C" fn(c_int) -> *const c_char;
 

@@ -5,15 +5,21 @@
 //! sources of the regular force come anew for every block, those of the irregular force are written one by one
 //! and predicted here.
 //!
-//! | file | calls |
+//! | file | what is in it |
 //! |---|---|
-//! | `regular` | `gpunb_*`, `gpupot_` |
-//! | `irregular`, `stars` | `irr_simd_*` of NBODY6++, `gpuirr_*` of NBODY6 |
-//! | `client` | whose arguments `gpunb_*` and `gpupot_` have |
+//! | `symbols` | the calls with their names |
+//! | `calls` | what they do: check, convert, call the library, write results |
+//! | `regular_library` | sources and targets of `gpunb_*` and `gpupot_` |
+//! | `irregular_library` | stars and lists of `irr_simd_*` of NBODY6++, `gpuirr_*` of NBODY6 |
+//! | `program` | whose arguments `gpunb_*` and `gpupot_` have |
 //! | `helpers` | `cxvpred_`, `cnbint_`, `wtime_` of NBODY6 |
+//! | `statistics`, `events` | what is counted, and what a trace keeps |
 
-pub mod client;
+mod calls;
+pub mod events;
 pub mod helpers;
-pub mod irregular;
-pub mod regular;
-pub mod stars;
+pub mod irregular_library;
+pub mod program;
+pub mod regular_library;
+pub mod statistics;
+pub mod symbols;

@@ -1,9 +1,7 @@
-//! What looks at the calculation without changing it: statistics (`KIRIN_STATS`) and
-//! what few pipelines cost, the audit of results (`KIRIN_CHECK`) and the trace of calls (`KIRIN_TRACE`).
+//! What looks at the calculation without changing it: statistics (`KIRIN_STATS`), what few pipelines cost, and the
+//! audit of results (`KIRIN_CHECK`).
 
 pub mod audit;
-pub mod nbody6;
 pub mod pipelines;
 pub mod report;
 pub mod statistics;
-pub mod trace;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::pipelines::{Cost, Pipelines, State};
 use super::report::{self, SIZES};
+use crate::force::Phases;
 use crate::process;
 
 /// Blocks with fewer pairs are small.
@@ -27,20 +28,6 @@ const VERY_COSTLY: f64 = 0.3;
 const EARLY: usize = 0;
 const LATER: usize = 1;
 const LARGE: usize = 2;
-
-/// The parts of a block's time that a backend measures. The rest is the force.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Phases {
-    /// Copies between the host and a device.
-    pub transfer: Duration,
-    /// Prediction of the j-particles, where it is not part of the force calculation.
-    pub prediction: Duration,
-    /// Joining of partial sums, and what follows it.
-    pub joining: Duration,
-    /// Leaves that were summed again in double precision, all threads (thread blocks of a GPU) together.
-    /// Part of the force.
-    pub again: Duration,
-}
 
 /// The blocks of one kind, and the times of those that were timed.
 #[derive(Clone, Copy, Default)]

@@ -1,27 +1,44 @@
-//! A mutex that the child of a fork can free when a thread of the parent held it.
+//! A lock that costs a short call next to nothing, and that the child of a fork can free when a thread of the parent
+//! held it.
 //!
-//! It wraps the standard library's mutex. parking_lot's would not do: it keeps the waiting threads in one
-//! table for the process, which still names the parent's threads after a fork.
+//! To enter is one atomic exchange, to leave one store: about 5 ns for both on current processors, where `set_j_particle`
+//! takes 25. A thread that finds the lock held spins, then gives its time slice away, then sleeps between looks. That is
+//! fair enough here: clients rarely share a cluster between threads, and those that do wait for calls of microseconds.
+//!
+//! Everything that a call may hold while another thread forks is behind this lock. `parking_lot` and the standard
+//! library's mutex know which threads wait, and after a fork those threads do not exist: parking_lot's table for the
+//! whole process still names them. Where a fork cannot come between (within one call, or in the command) parking_lot's
+//! mutex is used.
 
 use std::cell::UnsafeCell;
+use std::hint;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// How often a waiting thread looks before it gives its time slice away, and before it sleeps.
+const SPINS: u32 = 100;
+const LOOKS_AWAKE: u32 = 200;
+
+/// How long it sleeps between looks.
+const GLANCE: Duration = Duration::from_micros(50);
 
 /// A value that one thread at a time can use.
 #[derive(Default)]
 pub struct Lock<T> {
-    queue: UnsafeCell<Mutex<()>>,
+    held: AtomicBool,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: one thread at a time reaches the value, as with a mutex.
+// SAFETY: one thread at a time reaches the value.
 unsafe impl<T: Send> Sync for Lock<T> {}
 
 impl<T> Lock<T> {
     /// A free lock.
     pub const fn new(value: T) -> Self {
         Self {
-            queue: UnsafeCell::new(Mutex::new(())),
+            held: AtomicBool::new(false),
             value: UnsafeCell::new(value),
         }
     }
@@ -29,25 +46,16 @@ impl<T> Lock<T> {
     /// Waits for the value.
     #[inline(always)]
     pub fn lock(&self) -> Guard<'_, T> {
-        // A poisoned lock is used on: the panic was reported, and the value is what the call left.
-        let held = self.queue().lock().unwrap_or_else(PoisonError::into_inner);
-        Guard {
-            value: &self.value,
-            _held: held,
+        if self.held.swap(true, Ordering::Acquire) {
+            self.wait();
         }
+        Guard { lock: self }
     }
 
     /// The value, unless a thread holds it.
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
-        let held = match self.queue().try_lock() {
-            Ok(held) => held,
-            Err(TryLockError::Poisoned(held)) => held.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
-        Some(Guard {
-            value: &self.value,
-            _held: held,
-        })
+        // Made only if it is this thread that entered: dropping a guard frees the lock.
+        (!self.held.swap(true, Ordering::Acquire)).then(|| Guard { lock: self })
     }
 
     /// The value; `&mut self` shows that no thread holds it.
@@ -55,10 +63,18 @@ impl<T> Lock<T> {
         self.value.get_mut()
     }
 
-    #[inline(always)]
-    fn queue(&self) -> &Mutex<()> {
-        // SAFETY: written to by `take_from_the_dead` only, while there is no other thread.
-        unsafe { &*self.queue.get() }
+    #[cold]
+    fn wait(&self) {
+        let mut looks = 0;
+        // A load before each exchange: waiting threads share the cache line until it changes.
+        while self.held.load(Ordering::Relaxed) || self.held.swap(true, Ordering::Acquire) {
+            match looks {
+                0..SPINS => hint::spin_loop(),
+                SPINS..LOOKS_AWAKE => thread::yield_now(),
+                _ => thread::sleep(GLANCE),
+            }
+            looks = looks.saturating_add(1);
+        }
     }
 
     /// Frees the lock, whoever holds it, and returns the value as that thread left it.
@@ -68,18 +84,23 @@ impl<T> Lock<T> {
     /// This is the only thread, in the child of a fork, and it does not hold the lock.
     #[allow(clippy::mut_from_ref, reason = "nobody else can reach the value")]
     pub unsafe fn take_from_the_dead(&self) -> &mut T {
-        // SAFETY: nobody else can reach either.
-        unsafe {
-            self.queue.get().write(Mutex::new(()));
-            &mut *self.value.get()
-        }
+        self.held.store(false, Ordering::Relaxed);
+        // SAFETY: nobody else can reach the value.
+        unsafe { &mut *self.value.get() }
     }
 }
 
-/// The right to use the value; ends when dropped.
+/// The right to use the value; ends when dropped. A panic ends it, too: the call's error was reported, and the value
+/// is what the call left.
 pub struct Guard<'a, T> {
-    value: &'a UnsafeCell<T>,
-    _held: MutexGuard<'a, ()>,
+    lock: &'a Lock<T>,
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.lock.held.store(false, Ordering::Release);
+    }
 }
 
 impl<T> Deref for Guard<'_, T> {
@@ -87,7 +108,7 @@ impl<T> Deref for Guard<'_, T> {
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: the lock is held.
-        unsafe { &*self.value.get() }
+        unsafe { &*self.lock.value.get() }
     }
 }
 
@@ -95,7 +116,7 @@ impl<T> DerefMut for Guard<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the lock is held, and the guard is borrowed.
-        unsafe { &mut *self.value.get() }
+        unsafe { &mut *self.lock.value.get() }
     }
 }
 
@@ -103,15 +124,25 @@ impl<T> DerefMut for Guard<'_, T> {
 mod tests {
     use super::*;
 
+    /// Many threads, so that some of them spin, some yield and some sleep.
     #[test]
     fn nothing_is_lost_between_threads() {
         let lock = Lock::new(0_u64);
-        std::thread::scope(|s| {
-            for _ in 0..3 {
-                s.spawn(|| (0..20_000).for_each(|_| *lock.lock() += 1));
+        thread::scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|| {
+                    for k in 0..20_000 {
+                        let mut value = lock.lock();
+                        let seen = *value;
+                        if k % 10_000 == 0 {
+                            thread::sleep(Duration::from_millis(1));
+                        }
+                        *value = seen + 1;
+                    }
+                });
             }
         });
-        assert_eq!(*lock.lock(), 60_000);
+        assert_eq!(*lock.lock(), 80_000);
     }
 
     #[test]
@@ -119,14 +150,16 @@ mod tests {
         let lock = Lock::new(0_u64);
         let held = lock.lock();
         assert!(lock.try_lock().is_none());
+        assert!(lock.try_lock().is_none(), "a failed try frees nothing");
         drop(held);
+        assert!(lock.try_lock().is_some());
         assert!(lock.try_lock().is_some());
     }
 
     #[test]
     fn a_panic_does_not_close_it() {
         let lock = Lock::new(0_u64);
-        let panicked = std::thread::scope(|s| {
+        let panicked = thread::scope(|s| {
             let thread = s.spawn(|| {
                 *lock.lock() = 7;
                 let _held = lock.lock();
@@ -147,5 +180,30 @@ mod tests {
         // SAFETY: no other thread knows the lock, and the guard is forgotten.
         assert_eq!(unsafe { *lock.take_from_the_dead() }, 5);
         assert!(lock.try_lock().is_some());
+    }
+
+    /// A thread forks while it holds the lock and another waits for it.
+    #[test]
+    fn the_child_of_a_fork_can_lock() {
+        let lock = Lock::new(0_u64);
+        let mine = lock.lock();
+        thread::scope(|s| {
+            s.spawn(|| *lock.lock() += 1);
+            thread::sleep(Duration::from_millis(5));
+            // SAFETY: the child takes the lock, which allocates nothing, and ends.
+            let status = unsafe {
+                let child = libc::fork();
+                if child == 0 {
+                    drop(mine);
+                    libc::_exit(i32::from(lock.try_lock().is_none()));
+                }
+                let mut status = -1;
+                assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+                status
+            };
+            drop(mine);
+            assert_eq!(status, 0, "the child finds the lock held");
+        });
+        assert_eq!(*lock.lock(), 1);
     }
 }

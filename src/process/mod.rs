@@ -6,10 +6,11 @@ pub mod floating;
 pub mod fork;
 pub mod lock;
 pub mod log;
+pub mod long_work;
 pub mod output;
 pub mod ranks;
 pub mod settings;
-pub mod shared;
+pub mod singleton;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

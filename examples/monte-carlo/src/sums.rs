@@ -1,7 +1,7 @@
 //! Sums over all stars in one fixed order: each bin is a leaf of the library's binary tree, which any division of
 //! the bins among ranks leaves as it is.
 
-use kirin::grape::sum_tree::Joiner;
+use kirin::sources::sum_tree::Joiner;
 use kirin_kit::communicator::Communicator;
 
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! `docs/calls.md`: every call in a table.
 
-use kirin::abi::{Support, table};
+use kirin::symbols::{Support, table};
 
 /// The page.
 pub fn calls() -> String {

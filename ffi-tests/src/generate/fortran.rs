@@ -1,6 +1,6 @@
 //! The Fortran module with an explicit interface for every call.
 
-use kirin::abi::{Argument, Call, Interface, Kind, Returns};
+use kirin::symbols::{Argument, Call, Interface, Kind, Returns};
 
 use super::{groups, text};
 

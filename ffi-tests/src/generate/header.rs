@@ -4,7 +4,7 @@
 //! table is first written out as plain Rust declarations, one file for each section
 //! of the header.
 
-use kirin::abi::{Argument, Call, Interface, Kind, Returns};
+use kirin::symbols::{Argument, Call, Interface, Kind, Returns};
 
 use super::{groups, text};
 

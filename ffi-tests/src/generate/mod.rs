@@ -12,7 +12,7 @@ pub use header::header as c_header;
 
 use std::path::{Path, PathBuf};
 
-use kirin::abi::{CallGroup, INTERFACES, Interface, table};
+use kirin::symbols::{CallGroup, INTERFACES, Interface, table};
 
 /// The calls of one library.
 fn groups(interface: Interface) -> impl Iterator<Item = CallGroup> {

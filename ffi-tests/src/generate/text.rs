@@ -28,8 +28,8 @@ pub fn paragraphs(docs: &str, width: usize) -> Vec<String> {
 }
 
 /// The documentation of a call, with its support where that is not full.
-pub fn documentation(call: &kirin::abi::Call) -> String {
-    use kirin::abi::Support;
+pub fn documentation(call: &kirin::symbols::Call) -> String {
+    use kirin::symbols::Support;
     // `concat!` joins the table's lines with the blank that follows each `///`.
     let docs: Vec<&str> = call.docs.lines().map(str::trim).collect();
     let docs = docs.join("\n");

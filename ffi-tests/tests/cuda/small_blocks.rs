@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ffi_tests::generate::repository;
-use kirin::backend::cuda::{Conditions, LaunchPlan};
+use kirin::gpu::cuda::{Conditions, LaunchPlan};
 use kirin::process::settings::Precision;
 
 use crate::steps::{DriverCall, WIDE, last_step, steps};

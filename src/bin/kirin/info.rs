@@ -4,10 +4,11 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use kirin::backend::cuda::Conditions;
-use kirin::backend::{self, cpu, cuda};
-use kirin::grape::jmemory::PAGE;
+use kirin::gpu::cuda;
+use kirin::gpu::cuda::Conditions;
 use kirin::process::settings::{self, InstructionSet, Precision, SETTINGS, Setting, Settings};
+use kirin::sources::jmemory::PAGE;
+use kirin::{choice, cpu};
 use kirin_kit::machine::Machine;
 
 use crate::report;
@@ -108,7 +109,7 @@ fn plans(conditions: &Conditions, clock: f64, options: &Options) -> String {
 fn text(settings: &Settings) -> String {
     let machine = Machine::here();
     let available = cpu::available();
-    let backend = backend::choose(settings);
+    let backend = choice::choose(settings);
     let mut text = String::new();
     let mut row = |name: &str, value: String| {
         // Writing to a string cannot fail.

@@ -2,7 +2,7 @@
 //! that says where their stars are: everything in double precision and from a seed,
 //! so that each worker process makes the same cluster by itself.
 
-use kirin::grape::particle::JParticle;
+use kirin::sources::particle::JParticle;
 use kirin_kit::Body;
 pub use kirin_kit::models::Random;
 pub use kirin_kit::vector::{Vec3, dot};

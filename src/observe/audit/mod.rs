@@ -8,12 +8,12 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use crate::backend::scaling::CLOSE;
-use crate::backend::{ForceRequest, Results, reference};
-use crate::grape::jmemory::{JMemory, PAGE};
-use crate::grape::neighbours::{distance2, update_nearest};
-use crate::grape::particle::{Force, IParticle, Nearest};
+use crate::force::scaling::CLOSE;
+use crate::force::{ForceRequest, Results, reference};
 use crate::process::settings::Precision;
+use crate::sources::jmemory::{JMemory, PAGE};
+use crate::sources::neighbours::{distance2, update_nearest};
+use crate::sources::particle::{Force, IParticle, Nearest};
 
 /// Checks may take one part in this many of the time.
 const ONE_IN: u32 = 10;

@@ -1,11 +1,12 @@
 //! Right results pass, wrong ones are found, in every precision.
 
 use super::*;
-use crate::backend::{Backend, cpu};
+use crate::cluster::Cluster;
+use crate::cpu;
 use crate::error::Result;
-use crate::grape::cluster::Cluster;
-use crate::grape::particle::JParticle;
+use crate::force::Backend;
 use crate::process::settings::{InstructionSet, Settings};
+use crate::sources::particle::JParticle;
 
 /// A backend that returns what `lie` makes of the truth.
 struct Liar(fn(&mut Results));

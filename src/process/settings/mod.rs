@@ -40,7 +40,7 @@ pub struct Settings {
     pub snap: bool,
     /// `KIRIN_NO_NEIGHBOUR`
     pub no_neighbour: NoNeighbour,
-    /// `KIRIN_NBODY6`; `None` stands for the program that [`crate::nbody6::client`] finds.
+    /// `KIRIN_NBODY6`; `None` stands for what the imports of the program show.
     pub nbody6: Option<Nbody6>,
     /// `KIRIN_STATS`
     pub stats: Destination,

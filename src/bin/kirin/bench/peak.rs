@@ -2,7 +2,7 @@
 //! core, by a loop that does nothing else.
 //!
 //! A vector of pairs (softened, `mixed`, no nearest neighbour) costs the pair loop of
-//! `src/backend/cpu/kernel.rs` [`ARITHMETIC`] operations and one reciprocal-root estimate.
+//! `src/cpu/kernel.rs` [`ARITHMETIC`] operations and one reciprocal-root estimate.
 //! Where additions share the pipes of the multiplications (Intel, Zen 2) the limit is the
 //! measured rate / [`ARITHMETIC`]; where they have pipes of their own (Zen 3 and later)
 //! only the [`MULTIPLICATIONS`] count.
@@ -10,7 +10,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use kirin::backend::cpu;
+use kirin::cpu;
 use kirin::process::settings::{self, InstructionSet};
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use kirin::backend::cpu;
+use kirin::cpu;
 use kirin_kit::company::{Company, Watch};
 use kirin_kit::machine::{Machine, command_line};
 use kirin_kit::plot::check_path;

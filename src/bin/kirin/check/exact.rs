@@ -1,6 +1,6 @@
 //! The sums in double precision, and how large their terms are.
 
-use kirin::grape::particle::JParticle;
+use kirin::sources::particle::JParticle;
 
 use super::scene::Setup;
 use crate::model::{Vec3, dot, predict};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use kirin::observe::trace::nbody6::{self, Call};
-use kirin::observe::trace::{Event, PIPELINES, Trace, TraceError};
+use kirin::nbody6::events::{self, Call};
+use kirin::trace::{Event, PIPELINES, Trace, TraceError};
 use serde::Serialize;
 
 use kirin_kit::report::si_unit;
@@ -157,7 +157,7 @@ impl TraceFacts {
         }
         for (id, with) in &self.recorded_with {
             text += &match *id {
-                nbody6::REGULAR => format!("  regular forces: {with}\n"),
+                events::REGULAR => format!("  regular forces: {with}\n"),
                 id => format!("  cluster {id}: {with}\n"),
             };
         }

@@ -1,7 +1,7 @@
 //! What of a replay must not be compared, and why.
 
-use kirin::observe::trace::HOST;
 use kirin::process;
+use kirin::trace::HOST;
 
 use super::facts::TraceFacts;
 use super::lists::Rules;

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use kirin::client::{Block, Grape};
-use kirin::grape::particle::Force;
-use kirin::observe::trace::{Event, HintedParticle, Trace};
+use kirin::sources::particle::Force;
+use kirin::trace::{Event, HintedParticle, Trace};
 
 use super::block::Pending;
 use super::lists::Rules;

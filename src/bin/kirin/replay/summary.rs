@@ -1,6 +1,6 @@
 //! What a replay found.
 
-use kirin::grape::particle::Force;
+use kirin::sources::particle::Force;
 use serde::{Deserialize, Serialize};
 
 /// Errors beyond are all alike.

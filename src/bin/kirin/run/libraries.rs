@@ -143,7 +143,7 @@ fn is_needed_otherwise(
 
 /// Every name that kirin exports.
 static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    let calls = kirin::abi::table().into_iter().flat_map(|g| g.calls);
+    let calls = kirin::symbols::table().into_iter().flat_map(|g| g.calls);
     calls.flat_map(|c| c.symbols()).collect()
 });
 

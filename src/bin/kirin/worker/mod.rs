@@ -15,8 +15,8 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::Path;
 use std::process::ExitCode;
 
-use kirin::backend::cpu;
 use kirin::client::{Grape, Grape5, Nbody6};
+use kirin::cpu;
 use kirin::process::settings;
 
 use crate::bench::{self, Bench, Bench5, BenchNbody6};

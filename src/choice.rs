@@ -1,0 +1,56 @@
+//! Chooses what computes: the backend that the settings ask for, for each kind of force. Where there is no GPU, the CPU
+//! computes.
+
+use crate::cpu;
+use crate::force::Backend;
+use crate::force::irregular::{self, IrregularForce};
+use crate::force::reference;
+use crate::force::regular::{self, RegularForce};
+use crate::gpu::cuda;
+use crate::process::settings::{BackendChoice, Precision, Settings};
+
+/// The backend that `settings` ask for.
+pub fn choose(settings: &Settings) -> Box<dyn Backend> {
+    match settings.backend {
+        BackendChoice::Auto | BackendChoice::Cuda => match cuda::choose(settings) {
+            Ok(backend) => backend,
+            Err(absence) => {
+                cuda::report_absence(settings, &absence);
+                cpu::choose(settings)
+            }
+        },
+        BackendChoice::Cpu => cpu::choose(settings),
+        BackendChoice::Reference => Box::new(reference::Reference),
+    }
+}
+
+/// As [`choose`], for NBODY6's regular force.
+pub fn choose_regular(settings: &Settings) -> Box<dyn RegularForce> {
+    match settings.backend {
+        BackendChoice::Auto | BackendChoice::Cuda => match cuda::choose_regular(settings) {
+            Ok(backend) => backend,
+            Err(absence) => {
+                cuda::report_absence(settings, &absence);
+                cpu::choose_regular(settings)
+            }
+        },
+        BackendChoice::Cpu => cpu::choose_regular(settings),
+        BackendChoice::Reference => Box::new(regular::PlainRegular),
+    }
+}
+
+/// The precision of that.
+pub fn regular_precision(settings: &Settings) -> Precision {
+    match settings.backend {
+        BackendChoice::Reference => Precision::Double,
+        _ => settings.precision,
+    }
+}
+
+/// As [`choose`], for NBODY6's irregular force, which no GPU computes.
+pub fn choose_irregular(settings: &Settings) -> Box<dyn IrregularForce> {
+    match settings.backend {
+        BackendChoice::Reference => Box::new(irregular::PlainIrregular),
+        _ => cpu::choose_irregular(settings),
+    }
+}

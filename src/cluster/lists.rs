@@ -1,0 +1,63 @@
+//! The neighbour lists of the last block, built when they are first asked for.
+
+use std::time::Instant;
+
+use super::{Cluster, ready};
+use crate::error::{Error, Result};
+use crate::process::log;
+use crate::process::long_work::LongWork;
+use crate::sources::neighbours::{self, ListRules, NeighbourLists};
+
+impl Cluster {
+    /// Whether no i-particle of the block has a radius.
+    pub(super) fn lists_are_empty(&self) -> bool {
+        !self.block.particles.iter().any(|i| i.h2 > 0.0)
+    }
+
+    /// Makes the lists of the block, or notes why there are none.
+    pub(super) fn build_lists(&mut self) {
+        if self.lists_are_empty() {
+            self.lists = Some(Ok(NeighbourLists::default()));
+            return;
+        }
+        let rules = ListRules {
+            include_self: self.settings.lists_include_self(),
+            sorted: neighbours::sort_mode() != 0,
+            at_most: neighbours::LABELS_AT_MOST,
+        };
+        let backend = ready(&mut self.backend, &self.settings);
+        let begin = self.stats.is_some().then(Instant::now);
+        let work = self.work.map(LongWork::begin);
+        let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
+        drop(work);
+        if let Err(Error::ThreadsLost) = lists {
+            std::mem::forget(self.backend.take());
+            return self.build_lists();
+        }
+        if let (Some(stats), Some(begin)) = (&mut self.stats, begin) {
+            stats.add_lists(begin.elapsed());
+        }
+        if let Err(error) = &lists {
+            log::error("g6_read_neighbour_list", error);
+        }
+        self.lists = Some(lists);
+    }
+
+    /// The neighbour lists of the last block. The first call builds them.
+    ///
+    /// # Errors
+    ///
+    /// They have too many labels, or there is no memory for them.
+    pub fn neighbour_lists(&mut self) -> Result<&NeighbourLists> {
+        if self.lists.is_none() {
+            self.build_lists();
+        }
+        match &self.lists {
+            Some(Ok(lists)) => Ok(lists),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err(Error::OutOfMemory {
+                purpose: "neighbour lists",
+            }),
+        }
+    }
+}

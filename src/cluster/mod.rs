@@ -1,0 +1,405 @@
+//! One GRAPE cluster: the order of calls, and the pending block.
+//!
+//! `firsthalf` freezes the j-particle memory and the time. Writes and times that come
+//! after it take effect at the next `firsthalf`, or at a `lasthalf` without one. So
+//! everything that a client asks about a block (forces, nearest neighbours, lists) belongs
+//! to one state of the j-particles.
+
+mod lists;
+mod registers;
+mod writes;
+
+use std::sync::Once;
+
+use self::registers::Registers;
+use crate::choice;
+use crate::error::{Error, Result};
+use crate::force::{Backend, ForceRequest, Results};
+use crate::observe::audit::{Audit, Computed};
+use crate::observe::pipelines::{Cost, State};
+use crate::observe::report;
+use crate::observe::statistics::{self, Facts, Stats};
+use crate::process::long_work::LongWork;
+use crate::process::settings::{BackendChoice, Destination, Devices, Precision, Settings};
+use crate::process::{allocation, log};
+use crate::sources::jmemory::{JMemory, SourceKind};
+use crate::sources::neighbours::NeighbourLists;
+use crate::sources::particle::{Force, IParticle, JParticle, Nearest};
+
+/// What the memory is for, in messages.
+const I_PARTICLES: &str = "i-particles";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// No block needs the memory as it is.
+    Free,
+    /// `firsthalf` brought a block; its forces are not known yet.
+    Pending,
+    /// The forces of the block are known; its lists may still be asked for.
+    Computed,
+}
+
+/// The results for a block of i-particles, arrays of one length.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// Number of leading addresses in the block.
+    pub nj: usize,
+    /// The i-particles, as `firsthalf` brought them.
+    pub particles: &'a [IParticle],
+    /// Accelerations, jerks, potentials.
+    pub forces: &'a [Force],
+    /// Nearest neighbours; empty if they were not asked for.
+    pub nearest: &'a [Option<Nearest>],
+}
+
+/// The backend, chosen when it is first needed.
+fn ready<'a>(
+    backend: &'a mut Option<Box<dyn Backend>>,
+    settings: &Settings,
+) -> &'a mut dyn Backend {
+    &mut **backend.get_or_insert_with(|| choice::choose(settings))
+}
+
+/// Says once that the GPU would wait less if blocks came in fewer, larger calls.
+fn report_few_pipelines(npipes: i32, cost: Cost, share: f64) {
+    static REPORTED: Once = Once::new();
+    REPORTED.call_once(|| {
+        log::line(format_args!(
+            "blocks in parts of {npipes} i-particles take about {:.0} % of the GPU's time: {}",
+            100.0 * share,
+            statistics::advice(cost)
+        ));
+    });
+}
+
+/// The state behind one cluster id.
+pub struct Cluster {
+    settings: Settings,
+    memory: JMemory,
+    backend: Option<Box<dyn Backend>>,
+    ti: f64,
+    staged: Vec<(i32, JParticle)>,
+    phase: Phase,
+    /// Whether the block still waits for its `lasthalf`.
+    owed: bool,
+    block: ForceRequest,
+    /// Whether the block could be computed, and why not.
+    outcome: Result<()>,
+    results: Results,
+    /// Whether `results` hold the nearest neighbours of the block.
+    has_nearest: bool,
+    /// The lists of the block, once they were built, or why there are none.
+    lists: Option<Result<NeighbourLists>>,
+    registers: Registers,
+    stats: Option<Box<Stats>>,
+    check: Option<Box<Audit>>,
+    /// Where long work on this cluster is marked, for forks.
+    work: Option<&'static LongWork>,
+}
+
+impl Cluster {
+    /// A cluster of GRAPE-6 with empty memory at time 0.
+    pub fn new(settings: Settings) -> Self {
+        Self::of(SourceKind::Moving, settings)
+    }
+
+    /// A cluster with empty memory at time 0, for such j-particles.
+    pub fn of(sources: SourceKind, mut settings: Settings) -> Self {
+        let on_gpu = [BackendChoice::Auto, BackendChoice::Cuda].contains(&settings.backend);
+        if sources == SourceKind::Softened && on_gpu {
+            // No kernel for GPUs knows of them.
+            settings.backend = BackendChoice::Cpu;
+        }
+        Self {
+            stats: (settings.stats != Destination::Off).then(Box::default),
+            check: settings.check.then(Box::default),
+            settings,
+            memory: JMemory::of(sources),
+            backend: None,
+            ti: 0.0,
+            staged: Vec::new(),
+            phase: Phase::Free,
+            owed: false,
+            block: ForceRequest::default(),
+            outcome: Ok(()),
+            results: Results::default(),
+            has_nearest: false,
+            lists: None,
+            registers: Registers::default(),
+            work: None,
+        }
+    }
+
+    /// The same cluster, with long work marked in `work`.
+    pub fn watched(self, work: &'static LongWork) -> Self {
+        Self {
+            work: Some(work),
+            ..self
+        }
+    }
+
+    /// Makes the cluster usable in the child of a fork, where a thread of the parent was computing on it.
+    pub fn inherit(&mut self) {
+        // That thread left them half-changed: they cannot even be dropped.
+        std::mem::forget(self.backend.take());
+        std::mem::forget(std::mem::take(&mut self.results));
+        if self.phase == Phase::Computed {
+            self.phase = Phase::Pending;
+        }
+    }
+
+    /// Names the GPUs to use, unless the user did or the backend has been chosen already.
+    pub fn prefer_devices(&mut self, devices: Devices) {
+        if self.settings.devices == Devices::Auto {
+            self.settings.devices = devices;
+        }
+    }
+
+    /// Name of the backend.
+    pub fn backend_name(&mut self) -> String {
+        self.backend().name()
+    }
+
+    /// Arithmetic of the backend.
+    pub fn precision(&mut self) -> Precision {
+        self.backend().precision()
+    }
+
+    /// Uses `backend`, whatever the settings ask for.
+    #[cfg(test)]
+    pub fn set_backend(&mut self, backend: Box<dyn Backend>) {
+        self.backend = Some(backend);
+    }
+
+    /// How many i-particles were checked, and how many of them were wrong.
+    #[cfg(test)]
+    pub fn check_counts(&self) -> Option<(u64, u64)> {
+        self.check.as_ref().map(|c| c.counts())
+    }
+
+    fn backend(&mut self) -> &mut dyn Backend {
+        ready(&mut self.backend, &self.settings)
+    }
+
+    /// Computes everything that may still be asked about the block, then lets the staged writes in.
+    fn settle(&mut self) {
+        if self.phase == Phase::Pending {
+            self.compute(true);
+        }
+        if self.lists.is_none() {
+            self.build_lists();
+        }
+        self.release();
+    }
+
+    /// Gives up a block that cannot be computed, and frees its memory.
+    #[cold]
+    fn give_up(&mut self, error: &Error) {
+        self.block.particles = Vec::new();
+        self.results = Results::default();
+        self.lists = Some(Err(error.clone()));
+        self.outcome = Err(error.clone());
+        self.release();
+    }
+
+    /// Begins a block: the forces of the addresses `0..nj` on `particles`. A block whose results
+    /// were never fetched is dropped.
+    ///
+    /// # Errors
+    ///
+    /// The backend cannot compute it.
+    pub fn firsthalf(
+        &mut self,
+        nj: usize,
+        particles: impl ExactSizeIterator<Item = IParticle>,
+    ) -> Result<()> {
+        if self.phase == Phase::Pending
+            && let Some(backend) = &mut self.backend
+        {
+            backend.cancel();
+        }
+        self.release();
+        self.owed = false;
+        self.has_nearest = false;
+        self.lists = None;
+        self.outcome = Ok(());
+        let begun = self.begin(nj, particles);
+        if let Err(error) = &begun {
+            self.give_up(error);
+        }
+        begun
+    }
+
+    fn begin(
+        &mut self,
+        nj: usize,
+        particles: impl ExactSizeIterator<Item = IParticle>,
+    ) -> Result<()> {
+        let block = &mut self.block;
+        block.particles.clear();
+        allocation::reserve(&mut block.particles, particles.len(), I_PARTICLES)?;
+        block.particles.extend(particles);
+        block.nj = nj;
+        block.ti = self.ti;
+
+        let backend = ready(&mut self.backend, &self.settings);
+        if self.stats.is_none() && backend.on_gpu() {
+            // Needed to notice that there are too few pipelines.
+            self.stats = Some(Box::default());
+        }
+        if let Some(stats) = &mut self.stats {
+            let ni = self.block.particles.len();
+            if stats.begin(ni, nj) && self.settings.stats != Destination::Off {
+                backend.measure();
+            }
+            stats.divided(ni, self.settings.npipes, || State {
+                ti: self.ti.to_bits(),
+                nj,
+                written: self.memory.written(),
+            });
+        }
+        backend.start(&mut self.memory, &self.block)?;
+        if let Some(stats) = &mut self.stats {
+            stats.leave();
+        }
+        self.phase = Phase::Pending;
+        self.owed = true;
+        Ok(())
+    }
+
+    /// Whether a block waits for its `lasthalf`.
+    pub fn owes_results(&self) -> bool {
+        self.owed
+    }
+
+    /// Computes the block, or gives it up.
+    fn compute(&mut self, nearest: bool) {
+        if let Err(error) = self.try_to_compute(nearest) {
+            self.give_up(&error);
+        }
+    }
+
+    fn try_to_compute(&mut self, nearest: bool) -> Result<()> {
+        let is_inherited = self.backend.is_none();
+        let backend = ready(&mut self.backend, &self.settings);
+        if is_inherited {
+            backend.start(&mut self.memory, &self.block)?;
+        }
+        if let Some(stats) = &mut self.stats {
+            stats.enter();
+        }
+        let work = self.work.map(LongWork::begin);
+        let computed = backend.finish(&self.memory, &self.block, nearest, &mut self.results);
+        drop(work);
+        if computed == Err(Error::ThreadsLost) {
+            self.inherit();
+            return self.try_to_compute(nearest);
+        }
+        computed?;
+        if let Some(stats) = &mut self.stats {
+            stats.finish(nearest, || backend.phases());
+            if backend.on_gpu()
+                && let Some((cost, share)) = stats.very_costly_pipelines()
+            {
+                report_few_pipelines(self.settings.npipes, cost, share);
+            }
+        }
+        if let Some(check) = &mut self.check {
+            let discrepancy = check.inspect(Computed {
+                memory: &self.memory,
+                block: &self.block,
+                results: &self.results,
+                nearest,
+                precision: backend.precision(),
+            });
+            if let Some(discrepancy) = discrepancy {
+                log::error("KIRIN_CHECK", discrepancy);
+            }
+        }
+        self.phase = Phase::Computed;
+        self.has_nearest = nearest;
+        Ok(())
+    }
+
+    /// The forces on the first `ni` i-particles of the block that `firsthalf` began, and their
+    /// nearest neighbours if `nearest` is set.
+    ///
+    /// # Errors
+    ///
+    /// The block has fewer i-particles, or the backend failed.
+    pub fn lasthalf(&mut self, ni: usize, nearest: bool) -> Result<Answer<'_>> {
+        let present = self.block.particles.len();
+        if ni > present && self.outcome.is_ok() {
+            return Err(Error::BlockTooSmall { asked: ni, present });
+        }
+        if self.phase == Phase::Pending {
+            self.compute(nearest);
+        }
+        self.owed = false;
+        self.outcome.clone()?;
+        if self.phase == Phase::Computed && self.lists_are_empty() {
+            // Nothing more can be asked about this block.
+            self.settle();
+        }
+        debug_assert!(self.has_nearest || !nearest);
+        Ok(Answer {
+            nj: self.block.nj,
+            particles: &self.block.particles[..ni],
+            forces: &self.results.forces[..ni],
+            nearest: if nearest {
+                &self.results.nearest[..ni]
+            } else {
+                &[]
+            },
+        })
+    }
+
+    /// The forces of the j-particles at the addresses `0..nj` on a block, at once.
+    ///
+    /// # Errors
+    ///
+    /// The backend cannot compute them.
+    pub fn forces_on(
+        &mut self,
+        nj: usize,
+        particles: impl ExactSizeIterator<Item = IParticle>,
+    ) -> Result<Answer<'_>> {
+        let ni = particles.len();
+        self.firsthalf(nj, particles)?;
+        self.lasthalf(ni, false)
+    }
+
+    /// Writes the statistics of this cluster under this name, if the user wants them, and begins new ones.
+    pub fn report(&mut self, name: &str) {
+        let Some(stats) = self.stats.take() else {
+            return;
+        };
+        if self.settings.stats == Destination::Off {
+            return;
+        }
+        let (backend, recoveries, leaves_again) = match &self.backend {
+            Some(b) => (
+                format!("{}, precision {}", b.name(), b.precision()),
+                b.recoveries(),
+                b.leaves_again(),
+            ),
+            None => ("none".to_owned(), 0, 0),
+        };
+        let text = stats.text(&Facts {
+            name: name.to_owned(),
+            backend,
+            npipes: self.settings.npipes,
+            present: self.memory.present(),
+            written: self.memory.written(),
+            recoveries,
+            leaves_again,
+            checked: self.check.as_ref().map(|c| c.counts()),
+        });
+        if let Some(text) = text {
+            report::write(&self.settings.stats, &text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

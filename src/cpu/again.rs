@@ -1,0 +1,148 @@
+//! Leaves that single precision cannot sum, summed again in double precision.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use super::kernel::{self, JPage, ScaledParticle};
+use super::nearest::{NearestCandidate, NearestCandidates};
+use super::simd::{Real, Simd, Sums, Work};
+use super::tile::{self, Tile};
+use super::workspace::PURPOSE;
+use crate::error::Result;
+use crate::force::scaling::Scaling;
+use crate::process::allocation;
+use crate::sources::jmemory::{Page, PageArray};
+use crate::sources::particle::IParticle;
+
+/// The memory for summing leaves again, and the counts for the statistics.
+#[derive(Default)]
+pub struct Again {
+    buffers: Option<Box<Buffers>>,
+    /// Leaves summed again since the last [`Again::take_counts`].
+    leaves: u64,
+    time: Duration,
+}
+
+#[derive(Default)]
+struct Buffers {
+    /// The page of the last leaf, which is usually also that of the next.
+    tile: Tile<f64>,
+    distances: PageArray<f64>,
+}
+
+/// One leaf, for one i-particle of a block.
+pub struct Leaf<'a> {
+    /// The page.
+    pub page: &'a Page,
+    /// Its position.
+    pub position: usize,
+    /// The leaf's slots.
+    pub range: Range<usize>,
+    /// Time of the prediction.
+    pub ti: f64,
+    /// The i-particle.
+    pub i: &'a IParticle,
+    /// Where candidates for the nearest neighbour are collected, if it is wanted.
+    pub candidates: Option<&'a mut NearestCandidates>,
+}
+
+impl Again {
+    /// The sums over a leaf in double precision, in the client's units. Measures the time if `timed`.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    #[cold]
+    #[inline(never)]
+    pub fn sum<S: Simd>(&mut self, s: S, leaf: Leaf<'_>, timed: bool) -> Result<Sums> {
+        let begin = timed.then(Instant::now);
+        let d = s.double();
+        let buffers = allocation::fill(&mut self.buffers, PURPOSE, Buffers::default)?;
+        let sums = d.vectorize(Exactly { d, leaf, buffers });
+        self.leaves += 1;
+        self.time += begin.map(|b| b.elapsed()).unwrap_or_default();
+        Ok(sums)
+    }
+
+    /// The number of leaves since the last call, and the time of those that were timed.
+    pub fn take_counts(&mut self) -> (u64, Duration) {
+        (
+            std::mem::take(&mut self.leaves),
+            std::mem::take(&mut self.time),
+        )
+    }
+}
+
+/// Sums one leaf in double precision.
+struct Exactly<'a, D> {
+    d: D,
+    leaf: Leaf<'a>,
+    buffers: &'a mut Buffers,
+}
+
+impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
+    type Output = Sums;
+    #[inline(always)]
+    fn run(self) -> Sums {
+        let Self { d, leaf, buffers } = self;
+        let Buffers { tile, distances } = buffers;
+        if !tile.is_fresh(leaf.page, leaf.ti) {
+            tile.predict::<D, false>(d, leaf.page, leaf.ti);
+        }
+        let sources = JPage {
+            tile,
+            masses: leaf.page.mass(),
+            page: leaf.page,
+            minus_three: -3.0,
+        };
+        let target = ScaledParticle::new::<false>(leaf.i, &Scaling::PLAIN);
+        let nearest = leaf.candidates.is_some();
+        let (mut sums, least) =
+            kernel::careful_leaf(d, nearest, sources, &target, leaf.range.clone(), distances);
+        for (sum, factor) in sums
+            .iter_mut()
+            .zip(tile::factors(&Scaling::PLAIN, 1.0, 1.0))
+        {
+            *sum *= factor;
+        }
+        if let Some(candidates) = leaf.candidates
+            && least < f64::MAX
+        {
+            note(
+                d,
+                candidates,
+                (least, distances),
+                1.0,
+                leaf.position,
+                leaf.range,
+            );
+        }
+        sums
+    }
+}
+
+/// Notes the particles of a leaf that may be the nearest neighbour, if any may. In squares of the
+/// tile's unit of length, `area` of which are one of the client's, the least of the leaf's
+/// distances comes first in `found`, then all of them.
+#[inline(always)]
+pub fn note<S: Simd>(
+    s: S,
+    candidates: &mut NearestCandidates,
+    (least, distances): (S::T, &PageArray<S::T>),
+    area: f64,
+    page: usize,
+    range: Range<usize>,
+) {
+    let Some(bound) = candidates.bound_with(least.to_f64() / area) else {
+        return;
+    };
+    // A little more, to allow for rounding in the bound itself.
+    let bound = S::T::from_f64(bound * area * (1.0 + 1e-6));
+    kernel::slots_within(s, distances, bound, range, |slot| {
+        candidates.push(NearestCandidate {
+            page,
+            slot,
+            r2: distances[slot].to_f64() / area,
+        });
+    });
+}

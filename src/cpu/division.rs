@@ -1,0 +1,161 @@
+//! How a block is divided into tasks: large blocks by i-particles, small ones by
+//! j-particles, tiny ones not at all.
+
+use std::ops::Range;
+
+use crate::sources::jmemory::PAGE;
+use crate::sources::sum_tree::share;
+
+/// How many i-particles go through a page together.
+const CHUNK: usize = 128;
+
+/// Rough costs in nanoseconds on one core, for deciding whether threads are worth waking.
+const PAIR: f64 = 0.5;
+const PREDICTION: f64 = 2.0;
+
+/// Less work than this, in nanoseconds, is not worth a second thread: waking one takes a good part of
+/// it, on a busy machine more.
+const WORTH_WAKING: f64 = 100_000.0;
+
+/// Tasks for each thread. Several, so that a delayed thread leaves its share to the others.
+const TASKS_PER_THREAD: usize = 8;
+
+/// The fewest i-particles for which a task should go through all tiles: the first number for up to
+/// [`NEAR_PAGES`] pages, whose tiles fit into a core's cache, the second for more.
+const LEAST_SHARE: (usize, usize) = (8, 64);
+const NEAR_PAGES: usize = 48;
+
+/// What one task computes: the sums of a run of pages for a run of i-particles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Which i-particles of the block.
+    pub particles: Range<usize>,
+    /// Which of the block's pages, in address order.
+    pub pages: Range<usize>,
+}
+
+/// The division of one block.
+#[derive(Clone, Debug)]
+pub struct Division {
+    ni: usize,
+    pages: usize,
+    threads: usize,
+    tasks: usize,
+    over_pages: bool,
+    predicts_first: bool,
+}
+
+impl Division {
+    /// The division for `ni` i-particles and `pages` pages, `stale` of which must be predicted, among at most
+    /// `threads` threads. Pages are divided only if `split` is set.
+    pub fn new(ni: usize, pages: usize, stale: usize, threads: usize, split: bool) -> Self {
+        let work = (ni * pages * PAGE) as f64 * PAIR + (stale * PAGE) as f64 * PREDICTION;
+        let threads = if work < WORTH_WAKING { 1 } else { threads };
+        let over_particles = |tasks| Self {
+            ni,
+            pages,
+            threads,
+            tasks,
+            over_pages: false,
+            // One thread predicts each page when it comes to it.
+            predicts_first: threads > 1 && stale > 0,
+        };
+        let least = if pages <= NEAR_PAGES {
+            LEAST_SHARE.0
+        } else {
+            LEAST_SHARE.1
+        };
+        if threads == 1 {
+            over_particles(ni.div_ceil(CHUNK))
+        } else if ni >= threads * least {
+            let tasks = (ni / least).min(threads * TASKS_PER_THREAD);
+            over_particles(tasks.max(ni.div_ceil(CHUNK)))
+        } else if split && pages >= threads * 2 {
+            Self {
+                ni,
+                pages,
+                threads,
+                // Joining the parts of many i-particles takes time.
+                tasks: pages.min(
+                    threads
+                        * if ni > LEAST_SHARE.1 {
+                            2
+                        } else {
+                            TASKS_PER_THREAD
+                        },
+                ),
+                over_pages: true,
+                predicts_first: false,
+            }
+        } else {
+            over_particles(ni.min(threads * TASKS_PER_THREAD))
+        }
+    }
+
+    /// The number of tasks, at least one if there is any i-particle.
+    pub fn tasks(&self) -> usize {
+        self.tasks
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Whether each task sums over all pages, so that its sums are the results.
+    pub fn tasks_are_whole(&self) -> bool {
+        !self.over_pages
+    }
+
+    /// Whether stale pages are predicted before the tasks begin.
+    pub fn predicts_first(&self) -> bool {
+        self.predicts_first
+    }
+
+    /// Task number `t`.
+    pub fn task(&self, t: usize) -> Task {
+        if self.over_pages {
+            Task {
+                particles: 0..self.ni,
+                pages: share(self.pages, self.tasks, t),
+            }
+        } else {
+            Task {
+                particles: share(self.ni, self.tasks, t),
+                pages: 0..self.pages,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_cover_every_pair_once() {
+        for (ni, pages) in [(1, 1), (1, 32), (7, 3), (256, 2), (300, 128), (5000, 40)] {
+            for threads in [1, 2, 5, 64] {
+                for split in [true, false] {
+                    let division = Division::new(ni, pages, pages, threads, split);
+                    assert!(split || division.tasks_are_whole());
+                    let mut seen = vec![0; ni * pages];
+                    for t in 0..division.tasks() {
+                        let task = division.task(t);
+                        assert!(!task.particles.is_empty() && !task.pages.is_empty());
+                        for i in task.particles {
+                            task.pages.clone().for_each(|p| seen[i * pages + p] += 1);
+                        }
+                    }
+                    assert!(seen.iter().all(|&n| n == 1), "{division:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_few_thousand_pairs_wake_nobody() {
+        assert_eq!(Division::new(8, 8, 8, 64, true).threads(), 1);
+        assert_eq!(Division::new(256, 128, 0, 64, true).threads(), 64);
+    }
+}

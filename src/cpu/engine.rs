@@ -1,0 +1,329 @@
+//! One block through the kernels: pages are predicted, tasks sum over them, and
+//! the sums become results.
+
+use std::sync::{PoisonError, RwLock, TryLockError};
+use std::time::Instant;
+
+use super::attraction::Correction;
+use super::division::{Division, Task};
+use super::kernel::MeanRoot;
+use super::lists;
+use super::pool::{self, Pool};
+use super::simd::Simd;
+use super::tasks::{BlockContext, Compute, Finish, Predict, PreparedPage};
+use super::workspace::{PURPOSE, Workspace};
+use crate::error::{Error, Result};
+use crate::force::Phases;
+use crate::force::{Backend, ForceRequest, Results};
+use crate::process::lock::{Guard, Lock};
+use crate::process::settings::{InstructionSet, Precision};
+use crate::process::{self, allocation, log};
+use crate::sources::jmemory::JMemory;
+use crate::sources::neighbours::{ListRules, NeighbourLists};
+
+/// For blocks this small, tiles predicted to a new time are used once and not cached.
+///
+/// Cached tiles take as much room in the caches as the particles themselves, and a second block at the same
+/// time is rare: only a client whose block exceeds the pipelines (48 on a GRAPE-6) sends one.
+const TRANSIENT: usize = 47;
+
+/// The backend for one instruction set and precision. With `SPLIT`, positions have a low part.
+pub struct Cpu<S: Simd, const SPLIT: bool> {
+    s: S,
+    set: InstructionSet,
+    precision: Precision,
+    threads: usize,
+    /// Whether threads may divide the j-particles.
+    split: bool,
+    /// The mean of the kernel's reciprocal root, times the root.
+    root: f64,
+    /// By what sums of particles at rest are multiplied.
+    correction: f64,
+    /// One for each page of the memory, at the page's position.
+    prepared: Vec<RwLock<PreparedPage<S::T>>>,
+    /// One for each thread; one for each task if their sums are joined.
+    workspaces: Vec<Lock<Workspace<S::T>>>,
+    /// Positions of the block's pages, in address order.
+    pages: Vec<usize>,
+    /// Memory kept for [`lists::lists`].
+    positions: Vec<lists::Positions>,
+    /// The time of the last block.
+    last_ti: Option<u64>,
+    /// Whether the next block is timed.
+    measured: bool,
+    phases: Phases,
+    /// How many leaves were summed again.
+    leaves_again: u64,
+    /// Whether memory for tiles was lacking. Each task then predicts its own.
+    scarce: bool,
+}
+
+impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
+    /// The backend behind a token.
+    pub fn boxed(
+        s: S,
+        set: InstructionSet,
+        precision: Precision,
+        threads: usize,
+        split: bool,
+    ) -> Box<dyn Backend> {
+        Box::new(Self {
+            s,
+            set,
+            precision,
+            threads,
+            split,
+            root: s.vectorize(MeanRoot(s)),
+            correction: s.vectorize(Correction::<S, SPLIT>(s)),
+            prepared: Vec::new(),
+            workspaces: Vec::new(),
+            pages: Vec::new(),
+            positions: Vec::new(),
+            last_ti: None,
+            measured: false,
+            phases: Phases::default(),
+            leaves_again: 0,
+            scarce: false,
+        })
+    }
+}
+
+impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
+    fn name(&self) -> String {
+        format!("cpu {}", self.set)
+    }
+
+    fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    fn measure(&mut self) {
+        self.measured = true;
+    }
+
+    fn phases(&self) -> Phases {
+        self.phases
+    }
+
+    fn leaves_again(&self) -> u64 {
+        self.leaves_again
+    }
+
+    fn finish(
+        &mut self,
+        memory: &JMemory,
+        block: &ForceRequest,
+        nearest: bool,
+        results: &mut Results,
+    ) -> Result<()> {
+        let mut computed = self.compute(memory, block, nearest, results);
+        if let Err(Error::OutOfMemory { .. }) = computed
+            && !self.scarce
+        {
+            self.give_back();
+            self.scarce = true;
+            computed = self.compute(memory, block, nearest, results);
+            if computed.is_ok() {
+                log::line("there is no memory to keep predicted particles: blocks take longer");
+            }
+        }
+        if let Err(Error::OutOfMemory { .. }) = computed {
+            self.give_back();
+            self.scarce = false;
+        }
+        computed
+    }
+
+    fn neighbour_lists(
+        &mut self,
+        memory: &JMemory,
+        block: &ForceRequest,
+        rules: ListRules,
+    ) -> Result<NeighbourLists> {
+        let positions = &mut self.positions;
+        let lists = lists::lists(
+            self.s.double(),
+            memory,
+            block,
+            rules,
+            self.threads,
+            positions,
+        );
+        if let Err(Error::OutOfMemory { .. }) = lists {
+            self.give_back();
+        }
+        lists
+    }
+}
+
+impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
+    /// Frees what is kept from block to block, because memory is lacking.
+    fn give_back(&mut self) {
+        (self.prepared, self.workspaces, self.positions) = Default::default();
+    }
+
+    /// [`Backend::finish`], but keeps its memory when it fails.
+    fn compute(
+        &mut self,
+        memory: &JMemory,
+        block: &ForceRequest,
+        nearest: bool,
+        results: &mut Results,
+    ) -> Result<()> {
+        let measured = std::mem::take(&mut self.measured);
+        self.phases = Phases::default();
+        let now = || measured.then(Instant::now);
+        let ni = block.particles.len();
+        results.restart(ni, nearest)?;
+        let new_time = self.last_ti.replace(block.ti.to_bits()) != Some(block.ti.to_bits());
+        self.find_pages(memory, block.nj)?;
+        if ni == 0 || self.pages.is_empty() {
+            return Ok(());
+        }
+        let stale = self.stale_pages(memory, block.ti);
+        let division = Division::new(ni, self.pages.len(), stale, self.threads, self.split);
+        let whole = division.tasks_are_whole();
+        let spaces = match whole {
+            true => division.threads(),
+            false => division.tasks(),
+        };
+        allocation::lengthen(&mut self.workspaces, spaces, PURPOSE, Lock::default)?;
+        let shared = BlockContext::<S, SPLIT> {
+            s: self.s,
+            root: self.root,
+            correction: self.correction,
+            memory,
+            block,
+            prepared: &self.prepared,
+            pages: &self.pages,
+            nearest,
+            transient: self.scarce || (new_time && ni <= TRANSIENT && !division.predicts_first()),
+            process: process::known_generation(),
+            measured,
+        };
+        let pool = Pool::get();
+        let outcome = Lock::new(Ok(()));
+        if division.predicts_first() && !self.scarce {
+            let begin = now();
+            pool.run(self.pages.len(), division.threads(), &|p| {
+                let predicted = shared.s.vectorize(Predict {
+                    shared: &shared,
+                    position: shared.pages[p],
+                });
+                note(&outcome, predicted);
+            })?;
+            self.phases.prediction = begin.map(|b| b.elapsed()).unwrap_or_default();
+        }
+        let workspaces = &self.workspaces[..spaces];
+        let all_results = Lock::new(&mut *results);
+        pool.run(division.tasks(), division.threads(), &|t| {
+            let task = division.task(t);
+            let mut workspace = match whole {
+                true => any(workspaces),
+                false => workspaces[t].lock(),
+            };
+            let mut computed = shared.s.vectorize(Compute {
+                shared: &shared,
+                task: &task,
+                whole,
+                workspace: &mut workspace,
+            });
+            if whole && computed.is_ok() {
+                let try_lock = || all_results.try_lock().ok_or(TryLockError::WouldBlock);
+                computed = pool::unless_forked(shared.process, try_lock)
+                    .map(|mut results| copy_results(&task, &workspace, &mut results));
+            }
+            note(&outcome, computed);
+        })?;
+        outcome.lock().clone()?;
+
+        let begin = now();
+        let spaces = &mut self.workspaces[..spaces];
+        for workspace in &mut *spaces {
+            let (leaves, time) = workspace.get_mut().again.take_counts();
+            self.leaves_again += leaves;
+            self.phases.again += time;
+        }
+        if !whole {
+            join(&shared, spaces, results)?;
+        }
+        self.phases.joining = begin.map(|b| b.elapsed()).unwrap_or_default();
+        Ok(())
+    }
+
+    /// Lists the pages with addresses below `nj`, and makes room for what is kept of each page of the memory.
+    fn find_pages(&mut self, memory: &JMemory, nj: usize) -> Result<()> {
+        let count = memory.page_count();
+        while self.prepared.len() < count {
+            let fresh = RwLock::new(PreparedPage::new()?);
+            allocation::push(&mut self.prepared, fresh, PURPOSE)?;
+        }
+        self.pages.clear();
+        allocation::reserve(&mut self.pages, count, PURPOSE)?;
+        self.pages.extend(memory.positions(nj));
+        Ok(())
+    }
+
+    /// The number of the block's pages that are not predicted to `ti` yet.
+    fn stale_pages(&mut self, memory: &JMemory, ti: f64) -> usize {
+        let mut stale = 0;
+        for &position in &self.pages {
+            let prepared = self.prepared[position]
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner);
+            let tile = prepared.fresh_tile(memory.page(position), ti);
+            stale += usize::from(tile.is_none());
+        }
+        stale
+    }
+}
+
+/// Joins the sums of tasks each of which has all i-particles and some of the pages.
+fn join<S: Simd, const SPLIT: bool>(
+    shared: &BlockContext<'_, S, SPLIT>,
+    spaces: &mut [Lock<Workspace<S::T>>],
+    results: &mut Results,
+) -> Result<()> {
+    let Some((first, others)) = spaces.split_first_mut() else {
+        return Ok(());
+    };
+    let first = first.get_mut();
+    let ni = shared.block.particles.len();
+    first.totals.join(others, ni);
+    let everything = Task {
+        particles: 0..ni,
+        pages: 0..shared.pages.len(),
+    };
+    shared.s.vectorize(Finish {
+        shared,
+        task: &everything,
+        workspace: first,
+    })?;
+    copy_results(&everything, first, results);
+    Ok(())
+}
+
+/// Records the failure of a task.
+fn note(outcome: &Lock<Result<()>>, result: Result<()>) {
+    if result.is_err() {
+        *outcome.lock() = result;
+    }
+}
+
+/// A free workspace. There are as many as threads.
+pub fn any<T>(workspaces: &[Lock<T>]) -> Guard<'_, T> {
+    loop {
+        if let Some(free) = workspaces.iter().find_map(Lock::try_lock) {
+            return free;
+        }
+        std::hint::spin_loop();
+    }
+}
+
+fn copy_results<T>(task: &Task, workspace: &Workspace<T>, results: &mut Results) {
+    let range = task.particles.clone();
+    results.forces[range.clone()].copy_from_slice(&workspace.forces);
+    if !results.nearest.is_empty() {
+        results.nearest[range].copy_from_slice(&workspace.nearest);
+    }
+}

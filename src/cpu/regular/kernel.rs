@@ -1,0 +1,317 @@
+//! The pair loops of NBODY6's regular force and potential: one body for every instruction set and precision.
+//!
+//! A loop leaves out what may be a neighbour, or is so close that its force needs more digits, and tells the
+//! slots of these. They are few, and are looked at one by one in double precision. So lists do not depend on the
+//! precision of the loop.
+//!
+//! No closure calls a vector operation here: it would be compiled without the instruction set of its surroundings.
+
+use std::ops::Range;
+
+use super::super::kernel::{reread, splat3};
+use super::super::simd::{Real, Simd, Sums};
+use super::target::Scaled;
+use super::tile::Tile;
+use crate::force::regular::Criterion;
+use crate::sources::jmemory::{PAGE, PageArray};
+
+/// Slots of a tile, a bit each.
+pub type Slots = [u64; PAGE / 64];
+
+/// Slots of a tile, one by one, and room for what is written behind the last.
+pub type Listed = [u16; PAGE + FORESEEN];
+
+/// Slots of a word that are listed without asking how many there are.
+pub const FORESEEN: usize = 2;
+
+/// Sums over the sources of one leaf that cannot be neighbours.
+pub struct Leaf {
+    /// Acceleration, positive potential and jerk, in the tile's unit of mass and [`super::super::kernel::MeanRoot`].
+    pub sums: Sums,
+    /// Whether any slot was left out.
+    pub left_out: bool,
+}
+
+/// What a pass over a leaf tells of each slot.
+pub struct Notes<T> {
+    /// Those that were left out. Only the words of the leaf are written.
+    pub left_out: Slots,
+    /// The same one by one, once they are listed.
+    pub slots: Listed,
+    /// The squares of their distances, or the smaller of these now and a step ahead.
+    pub least: PageArray<T>,
+    /// The [`Bounds`](super::target::Bounds) of s.
+    possible: (f64, f64),
+    certain: (f64, f64),
+}
+
+impl<T: Copy + Default> Default for Notes<T> {
+    fn default() -> Self {
+        Self {
+            left_out: Slots::default(),
+            slots: [0; PAGE + FORESEEN],
+            least: PageArray::default(),
+            possible: (0.0, 0.0),
+            certain: (0.0, 0.0),
+        }
+    }
+}
+
+/// What s says of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is a neighbour.
+    Neighbour,
+    /// It is none, and not close.
+    Other,
+    /// More digits are needed.
+    Unclear,
+}
+
+impl<T> Notes<T> {
+    /// The verdict on a source with this [`Tile::factor`].
+    #[inline(always)]
+    pub fn verdict(&self, factor: f64, s: f64) -> Verdict {
+        if s < factor * self.certain.0 + self.certain.1 {
+            Verdict::Neighbour
+        } else if s > factor * self.possible.0 + self.possible.1 {
+            Verdict::Other
+        } else {
+            Verdict::Unclear
+        }
+    }
+}
+
+/// One pass over a leaf for the regular force. `range` begins and ends at multiples of 32 vectors.
+#[inline(always)]
+pub fn regular<S: Simd, const SPLIT: bool>(
+    s: S,
+    minus_three: S::T,
+    tile: &Tile<S::T>,
+    target: &Scaled<S::T>,
+    criterion: Criterion,
+    range: Range<usize>,
+    notes: &mut Notes<S::T>,
+) -> Leaf {
+    let bounds = target.bounds(tile, criterion);
+    (notes.possible, notes.certain) = (bounds.possible, bounds.certain);
+    let (h2, constant) = bounds.in_the_loop;
+    let zero = s.splat(S::T::default());
+    let spread = Broadcast::<S, SPLIT> {
+        x: splat3(s, &target.x),
+        x_low: splat3(s, &target.x_low),
+        v: splat3(s, &target.v),
+        dtr: s.splat(target.dtr),
+        twice_dtr: s.splat(S::T::from_f64(2.0 * target.dtr.to_f64())),
+        h2: s.splat(S::T::from_f64(h2)),
+        // Rounding must not make the bound less.
+        constant: s.splat(S::T::from_f64(match criterion {
+            Criterion::Radius => h2 + constant,
+            Criterion::MassAndRadius => constant,
+        })),
+        minus_three: s.splat(minus_three),
+    };
+    let mut pass = Pass::<S, SPLIT> {
+        s,
+        tile,
+        notes,
+        acc: [zero; 3],
+        pot: zero,
+        jerk: [zero; 3],
+        any: 0,
+    };
+    match (criterion, bounds.far) {
+        (Criterion::Radius, false) => pass.over::<false, false>(&spread, range),
+        (Criterion::Radius, true) => pass.over::<false, true>(&spread, range),
+        (Criterion::MassAndRadius, false) => pass.over::<true, false>(&spread, range),
+        (Criterion::MassAndRadius, true) => pass.over::<true, true>(&spread, range),
+    }
+    let [x, y, z] = pass.acc;
+    let [jx, jy, jz] = pass.jerk;
+    Leaf {
+        sums: s.sums([x, y, z, pass.pot, jx, jy, jz]),
+        left_out: pass.any != 0,
+    }
+}
+
+/// A target, in every lane.
+struct Broadcast<S: Simd, const SPLIT: bool> {
+    x: [S::V; 3],
+    x_low: [S::V; 3],
+    v: [S::V; 3],
+    dtr: S::V,
+    twice_dtr: S::V,
+    h2: S::V,
+    constant: S::V,
+    minus_three: S::V,
+}
+
+impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
+    /// x_j - x_i, and its square, for the slots from `at` on.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn distance(&self, s: S, tile: &Tile<S::T>, at: usize) -> ([S::V; 3], S::V) {
+        let mut r = self.x;
+        for (k, r) in r.iter_mut().enumerate() {
+            // SAFETY: passed on.
+            *r = s.sub(unsafe { s.load(&tile.x[k], at) }, self.x[k]);
+            if SPLIT {
+                // SAFETY: passed on.
+                let low = s.sub(unsafe { s.load(&tile.x_low[k], at) }, self.x_low[k]);
+                *r = s.add(*r, low);
+            }
+        }
+        (r, square(s, &r))
+    }
+}
+
+#[inline(always)]
+fn square<S: Simd>(s: S, r: &[S::V; 3]) -> S::V {
+    s.fma(r[2], r[2], s.fma(r[1], r[1], s.mul(r[0], r[0])))
+}
+
+/// One target's way through a leaf.
+struct Pass<'a, S: Simd, const SPLIT: bool> {
+    s: S,
+    tile: &'a Tile<S::T>,
+    notes: &'a mut Notes<S::T>,
+    acc: [S::V; 3],
+    pot: S::V,
+    jerk: [S::V; 3],
+    any: u64,
+}
+
+impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
+    #[inline(always)]
+    fn over<const BY_MASS: bool, const FAR: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        range: Range<usize>,
+    ) {
+        assert!(
+            range.end <= PAGE && range.start.is_multiple_of(64) && range.end.is_multiple_of(64)
+        );
+        for word in range.start / 64..range.end / 64 {
+            let mut beyond = 0;
+            let mut lane = 0;
+            while lane < 64 {
+                let at = word * 64 + lane;
+                // Sums and terms take all registers; the target comes from memory.
+                let target = reread(target);
+                // SAFETY: the lanes divide 64, and the words the tile.
+                let bits = unsafe { self.add::<BY_MASS, FAR>(target, at) };
+                beyond |= u64::from(bits) << lane;
+                lane += S::LANES;
+            }
+            self.notes.left_out[word] = !beyond;
+            self.any |= !beyond;
+        }
+    }
+
+    /// Adds the slots from `at` on, and tells which were added.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn add<const BY_MASS: bool, const FAR: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        at: usize,
+    ) -> u32 {
+        let s = self.s;
+        // SAFETY: passed on.
+        let (r, r2) = unsafe { target.distance(s, self.tile, at) };
+        let estimate = s.estimate(r2);
+        let mut v = target.v;
+        for (k, v) in v.iter_mut().enumerate() {
+            // SAFETY: passed on.
+            *v = s.sub(unsafe { s.load(&self.tile.v[k], at) }, *v);
+        }
+        let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
+        let ahead = match FAR {
+            true => {
+                let mut ahead = r;
+                for (ahead, v) in ahead.iter_mut().zip(v) {
+                    *ahead = s.fma(target.dtr, v, *ahead);
+                }
+                square(s, &ahead)
+            }
+            false => s.fma(target.twice_dtr, rv, r2),
+        };
+        let least = s.min(ahead, r2);
+        // SAFETY: passed on.
+        let m = unsafe { s.load(&self.tile.m, at) };
+        let bound = match BY_MASS {
+            true => s.fma(m, target.h2, target.constant),
+            false => target.constant,
+        };
+        // Not `near`: what is beyond is left by an operation that has a mask at no cost.
+        let beyond = s.le(bound, least);
+        // SAFETY: passed on.
+        unsafe { s.store(&mut self.notes.least, at, if FAR { least } else { r2 }) };
+        let zero = s.splat(S::T::default());
+        let y = s.select(beyond, s.refine(r2, estimate), zero);
+        let m_r = s.mul(m, y);
+        let y2 = s.mul(y, y);
+        let m_r3 = s.mul(m_r, y2);
+        self.pot = s.add(self.pot, m_r);
+        // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
+        let rv = s.mul(s.mul(rv, target.minus_three), y2);
+        for k in 0..3 {
+            self.acc[k] = s.fma(m_r3, r[k], self.acc[k]);
+            self.jerk[k] = s.fma(m_r3, s.fma(rv, r[k], v[k]), self.jerk[k]);
+        }
+        s.bits(beyond)
+    }
+}
+
+/// One pass over a leaf for the potential: the sum over the sources that are not close. `range` is as that of
+/// [`regular`].
+#[inline(always)]
+pub fn potential<S: Simd, const SPLIT: bool>(
+    s: S,
+    tile: &Tile<S::T>,
+    target: &Scaled<S::T>,
+    range: Range<usize>,
+    left_out: &mut Slots,
+) -> Leaf {
+    let (_, closest2) = target.bounds(tile, Criterion::Radius).possible;
+    let zero = s.splat(S::T::default());
+    let spread = Broadcast::<S, SPLIT> {
+        x: splat3(s, &target.x),
+        x_low: splat3(s, &target.x_low),
+        v: [zero; 3],
+        dtr: zero,
+        twice_dtr: zero,
+        h2: zero,
+        constant: s.splat(S::T::from_f64(closest2)),
+        minus_three: zero,
+    };
+    assert!(range.end <= PAGE && range.start.is_multiple_of(64) && range.end.is_multiple_of(64));
+    let (mut pot, mut any) = (zero, 0);
+    let words = range.start / 64..range.end / 64;
+    for (word, left_out) in words.clone().zip(&mut left_out[words]) {
+        let mut bits = 0;
+        let mut lane = 0;
+        while lane < 64 {
+            let at = word * 64 + lane;
+            // SAFETY: the lanes divide 64, and the words the tile.
+            let ((_, r2), m) = unsafe { (spread.distance(s, tile, at), s.load(&tile.m, at)) };
+            let beyond = s.le(spread.constant, r2);
+            let y = s.select(beyond, s.refine(r2, s.estimate(r2)), zero);
+            pot = s.fma(m, y, pot);
+            bits |= u64::from(s.bits(beyond)) << lane;
+            lane += S::LANES;
+        }
+        *left_out = !bits;
+        any |= !bits;
+    }
+    Leaf {
+        sums: s.sums([zero, zero, zero, pot, zero, zero, zero]),
+        left_out: any != 0,
+    }
+}

@@ -1,0 +1,449 @@
+//! The particles of one page as the kernels read them: predicted, scaled and, in mixed precision,
+//! split into a high and a low part.
+
+use super::simd::{Real, Simd, Sums};
+use crate::force::scaling::{self, FAR, FARTHEST, LENGTHS, Scaling, VELOCITIES, outside};
+use crate::sources::jmemory::{PAGE, Page, PageArray};
+use crate::sources::predictor::{Arithmetic, Coordinate};
+
+/// The factors that turn the sums of a leaf into acceleration, potential and jerk, for a kernel that
+/// computes `scale` / r instead of 1 / r, with masses in units of `mass`.
+#[inline(always)]
+pub fn factors(units: &Scaling, mass: f64, scale: f64) -> Sums {
+    let l = units.length / scale;
+    let acc = mass * (l * l / scale);
+    let jerk = mass * (l * l * l / units.velocity);
+    let pot = -mass * l;
+    [acc, acc, acc, pot, jerk, jerk, jerk, 0.0]
+}
+
+/// The masses of one page, divided by the first of them, so that equal masses are exact.
+///
+/// (With a power of two as the unit, every term of the sum would have the rounding error of 1/N, always with
+/// the same sign.) The first mass in address order is below `nj` if any is, so particles
+/// beyond `nj` do not change the rounding.
+pub struct Masses<T> {
+    /// The masses, divided by the unit.
+    pub m: PageArray<T>,
+    /// The unit: the first mass.
+    pub unit: f64,
+    /// Whether `T` has the range for all of them.
+    pub representable: bool,
+    /// The smallest magnitude that is not zero. Negative if masses have both signs or some may have underflowed:
+    /// a potential then says nothing about how close particles are.
+    pub least: f64,
+    version: Option<u64>,
+}
+
+impl<T: Real> Default for Masses<T> {
+    fn default() -> Self {
+        Self {
+            m: PageArray::default(),
+            unit: 1.0,
+            representable: true,
+            least: f64::INFINITY,
+            version: None,
+        }
+    }
+}
+
+impl<T: Real> Masses<T> {
+    /// Whether these are the masses of `page`.
+    #[inline(always)]
+    pub fn are_fresh(&self, page: &Page) -> bool {
+        self.version == Some(page.mass_version())
+    }
+
+    /// Copies the masses of `page`.
+    pub fn load(&mut self, page: &Page) {
+        (self.unit, self.representable) = match T::IS_DOUBLE {
+            true => (1.0, true),
+            false => scaling::of_masses(page.mass()),
+        };
+        let inverse = 1.0 / self.unit;
+        for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
+            *m = T::from_f64(mass * inverse);
+        }
+        self.least = match self.representable {
+            true if T::IS_DOUBLE => f64::INFINITY, // nobody asks
+            true => scaling::least_mass(page.mass()) * inverse.abs(),
+            false => -1.0,
+        };
+        self.version = Some(page.mass_version());
+    }
+}
+
+/// The range of the labels of one page.
+#[derive(Default)]
+pub struct Labels {
+    least: i32,
+    greatest: i32,
+    version: Option<u64>,
+}
+
+impl Labels {
+    /// Whether these are the labels of `page`.
+    #[inline(always)]
+    pub fn are_fresh(&self, page: &Page) -> bool {
+        self.version == Some(page.index_version())
+    }
+
+    /// Copies the range of the labels of `page`.
+    #[inline(always)]
+    pub fn load(&mut self, page: &Page) {
+        (self.least, self.greatest) = page.index_range();
+        self.version = Some(page.index_version());
+    }
+
+    /// Whether some particle of the page may have this label.
+    #[inline(always)]
+    pub fn may_hold(&self, index: i32) -> bool {
+        (self.least..=self.greatest).contains(&index)
+    }
+}
+
+/// What a tile was predicted from, and to which time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    page: u32,
+    version: u64,
+    ti: u64,
+}
+
+impl Stamp {
+    fn new(page: &Page, ti: f64) -> Self {
+        Self {
+            page: page.number(),
+            version: page.version(),
+            ti: ti.to_bits(),
+        }
+    }
+}
+
+/// Positions and velocities of one page, ready for the kernels.
+pub struct Tile<T> {
+    /// Positions: their leading digits, or, without a low part, rounded to `T`.
+    pub x: [PageArray<T>; 3],
+    /// The rest of the positions below the leading digits.
+    pub x_low: [PageArray<T>; 3],
+    /// Velocities.
+    pub v: [PageArray<T>; 3],
+    /// Squares of the particles' own softening lengths; zero where they have none.
+    pub eps2: PageArray<T>,
+    /// The factors by which the numbers above were scaled.
+    pub units: Scaling,
+    /// Whether `T` has the range for the particles.
+    pub representable: bool,
+    /// Whether some particle is so far away that its terms may underflow.
+    pub far: bool,
+    /// The page and its version for which the units were chosen.
+    chosen_for: Option<(u32, u64)>,
+    stamp: Option<Stamp>,
+}
+
+impl<T: Real> Default for Tile<T> {
+    fn default() -> Self {
+        let zero = [PageArray::default(); 3];
+        Self {
+            x: zero,
+            x_low: zero,
+            v: zero,
+            eps2: PageArray::default(),
+            units: Scaling::PLAIN,
+            representable: true,
+            far: false,
+            chosen_for: None,
+            stamp: None,
+        }
+    }
+}
+
+impl<T: Real> Tile<T> {
+    /// Whether the tile holds `page` predicted to `ti`.
+    #[inline(always)]
+    pub fn is_fresh(&self, page: &Page, ti: f64) -> bool {
+        self.stamp == Some(Stamp::new(page, ti))
+    }
+
+    /// Predicts `page` to `ti`. `SPLIT` makes the low parts. Runs inside [`Simd::vectorize`].
+    #[inline(always)]
+    pub fn predict<S: Simd<T = T>, const SPLIT: bool>(&mut self, s: S, page: &Page, ti: f64) {
+        // The units of the last prediction usually suit this one. They change no bit of a result.
+        let mut greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
+        let suits =
+            |(x, v): (T, T)| !outside(x.to_f64(), LENGTHS) && !outside(v.to_f64(), VELOCITIES);
+        if !T::IS_DOUBLE {
+            let chosen = Some((page.number(), page.version()));
+            if suits(greatest) {
+                self.representable = true;
+            } else if self.chosen_for != chosen {
+                self.chosen_for = chosen;
+                (self.units, self.representable) = suitable_units(page, ti);
+                greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
+            }
+            self.far = greatest.0.to_f64() > FAR;
+        }
+        if let Some(eps2) = page.eps2() {
+            self.soften(eps2);
+        }
+        self.stamp = Some(Stamp::new(page, ti));
+    }
+
+    /// Takes over the particles' own softening lengths.
+    fn soften(&mut self, eps2: &[f64; PAGE]) {
+        let area = self.units.length * self.units.length;
+        let mut greatest = 0.0_f64;
+        for (scaled, eps2) in self.eps2.iter_mut().zip(eps2) {
+            greatest = greatest.max(eps2 * area);
+            *scaled = T::from_f64(eps2 * area);
+        }
+        self.representable &= T::IS_DOUBLE || greatest <= FARTHEST;
+    }
+
+    #[inline(always)]
+    fn predict_in_units<S: Simd<T = T>, const SPLIT: bool>(
+        &mut self,
+        s: S,
+        page: &Page,
+        ti: f64,
+    ) -> (T, T) {
+        let rest = page.is_at_rest() && ti.is_finite();
+        let snap = page.coordinate_columns(0).a2by18.is_some();
+        match (self.units.are_plain(), rest, snap) {
+            (true, true, _) => self.predict_scaled::<S, SPLIT, false, true, false>(s, page, ti),
+            (false, true, _) => self.predict_scaled::<S, SPLIT, true, true, false>(s, page, ti),
+            (true, false, false) => {
+                self.predict_scaled::<S, SPLIT, false, false, false>(s, page, ti)
+            }
+            (false, false, false) => {
+                self.predict_scaled::<S, SPLIT, true, false, false>(s, page, ti)
+            }
+            (true, false, true) => self.predict_scaled::<S, SPLIT, false, false, true>(s, page, ti),
+            (false, false, true) => self.predict_scaled::<S, SPLIT, true, false, true>(s, page, ti),
+        }
+    }
+
+    /// Predicts with the present units. Returns the largest coordinate and the largest velocity component.
+    /// `AT_REST` is for pages whose particles do not move, `SNAP` for those that have that derivative.
+    #[inline(always)]
+    fn predict_scaled<
+        S: Simd<T = T>,
+        const SPLIT: bool,
+        const SCALE: bool,
+        const AT_REST: bool,
+        const SNAP: bool,
+    >(
+        &mut self,
+        s: S,
+        page: &Page,
+        ti: f64,
+    ) -> (T, T) {
+        let d = s.double();
+        let a = Lanes(d);
+        let now = d.splat(ti);
+        let (length, velocity) = (d.splat(self.units.length), d.splat(self.units.velocity));
+        let columns = [
+            page.coordinate_columns(0),
+            page.coordinate_columns(1),
+            page.coordinate_columns(2),
+        ];
+        let mut greatest_x = s.splat(T::default());
+        let mut greatest_v = greatest_x;
+        let mut at = 0;
+        while at < PAGE {
+            let mut interval = [now; 2];
+            if !AT_REST {
+                for (part, interval) in interval.iter_mut().enumerate().take(S::PARTS) {
+                    // SAFETY: the lanes divide PAGE, and `at` is a multiple of them below it.
+                    let t = unsafe { d.load(page.times(), at + part * S::Double::LANES) };
+                    *interval = d.sub(now, t);
+                }
+            }
+            for (k, c) in columns.iter().enumerate() {
+                let mut x = [now; 2];
+                let mut v = [now; 2];
+                for part in 0..S::PARTS {
+                    let at = at + part * S::Double::LANES;
+                    if AT_REST {
+                        // SAFETY: as above.
+                        x[part] = unsafe { d.load(c.x, at) };
+                        if SCALE {
+                            x[part] = d.mul(x[part], length);
+                        }
+                        v[part] = d.splat(0.0);
+                        continue;
+                    }
+                    // SAFETY: as above.
+                    let c = unsafe {
+                        Coordinate {
+                            x: d.load(c.x, at),
+                            v: d.load(c.v, at),
+                            aby2: d.load(c.aby2, at),
+                            a1by6: d.load(c.a1by6, at),
+                            a2by18: match c.a2by18 {
+                                Some(column) if SNAP => Some(d.load(column, at)),
+                                _ => None,
+                            },
+                        }
+                    };
+                    x[part] = c.position(a, interval[part]);
+                    v[part] = c.velocity(a, interval[part]);
+                    if SCALE {
+                        x[part] = d.mul(x[part], length);
+                        v[part] = d.mul(v[part], velocity);
+                    }
+                }
+                if SPLIT {
+                    let mut low = x;
+                    for part in 0..S::PARTS {
+                        // The difference is exact; it needs no conversion back to double precision.
+                        x[part] = s.leading(x[part]);
+                        low[part] = d.sub(low[part], x[part]);
+                    }
+                    // SAFETY: as above.
+                    unsafe { s.store(&mut self.x_low[k], at, s.narrow(low)) };
+                }
+                let high = s.narrow(x);
+                let v = s.narrow(v);
+                // SAFETY: as above.
+                unsafe {
+                    s.store(&mut self.x[k], at, high);
+                    s.store(&mut self.v[k], at, v);
+                }
+                greatest_x = s.greater_magnitude(high, greatest_x);
+                greatest_v = s.greater_magnitude(v, greatest_v);
+            }
+            at += S::LANES;
+        }
+        (s.greatest(greatest_x), s.greatest(greatest_v))
+    }
+}
+
+/// The predictor's arithmetic on vectors.
+#[derive(Clone, Copy)]
+pub struct Lanes<D>(pub D);
+
+impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
+    type N = D::V;
+    #[inline(always)]
+    fn constant(self, x: f64) -> D::V {
+        self.0.splat(x)
+    }
+    #[inline(always)]
+    fn sum(self, a: D::V, b: D::V) -> D::V {
+        self.0.add(a, b)
+    }
+    #[inline(always)]
+    fn product(self, a: D::V, b: D::V) -> D::V {
+        self.0.mul(a, b)
+    }
+    #[inline(always)]
+    fn stored_at_zero(self, s: D::V, stored: D::V, moved: D::V) -> D::V {
+        self.0.select(self.0.nonzero(s), moved, stored)
+    }
+}
+
+/// [`scaling::suitable`] for the particles of one page.
+#[cold]
+fn suitable_units(page: &Page, ti: f64) -> (Scaling, bool) {
+    scaling::suitable(
+        page.slots(usize::MAX)
+            .map(|slot| page.particle(slot).predicted(ti)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simd::portable::Portable;
+    use super::*;
+    use crate::sources::jmemory::JMemory;
+    use crate::sources::particle::JParticle;
+
+    fn page_of(x: f64, v: f64, m: f64) -> JMemory {
+        let mut memory = JMemory::default();
+        for a in 0..3 {
+            let f = f64::from(a + 1) / 3.0;
+            let p = JParticle {
+                index: a,
+                mass: m,
+                x: [x * f, -x * f, 0.0],
+                v: [v * f, 0.0, v],
+                ..Default::default()
+            };
+            memory.write(a, &p).unwrap();
+        }
+        memory
+    }
+
+    #[test]
+    fn high_and_low_part_hold_48_bits_at_any_scale() {
+        for x in [1e-30, 1e-3, 1.0, 3e18, 1e200] {
+            for v in [0.0, 1e-30, 1.0, 1e30] {
+                let memory = page_of(x, v, 1.0 / 3000.0);
+                let mut tile = Tile::default();
+                tile.predict::<_, true>(Portable::<f32, 4>::default(), memory.page(0), 0.0);
+                for slot in 0..3 {
+                    let p = memory.page(0).particle(slot);
+                    for k in 0..3 {
+                        let sum = f64::from(tile.x[k][slot]) + f64::from(tile.x_low[k][slot]);
+                        let back = sum / tile.units.length;
+                        assert!((back - p.x[k]).abs() <= p.x[k].abs() * 2.0_f64.powi(-48));
+                        let back = f64::from(tile.v[k][slot]) / tile.units.velocity;
+                        assert!((back - p.v[k]).abs() <= p.v[k].abs() * 2.0_f64.powi(-24));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A page at rest must get the bits of the full prediction, at any time.
+    #[test]
+    fn particles_at_rest_are_predicted_where_they_are() {
+        let s = Portable::<f32, 4>::default();
+        for x in [1.0, 3e-5] {
+            let still = page_of(x, 0.0, 1.0);
+            let mut moving = page_of(x, 0.0, 1.0);
+            let star = JParticle {
+                v: [1.0; 3],
+                ..JParticle::default()
+            };
+            moving.write(500, &star).unwrap();
+            assert!(still.page(0).is_at_rest() && !moving.page(0).is_at_rest());
+            for ti in [0.0, -3.5, 1e30] {
+                let mut tiles = [Tile::default(), Tile::default()];
+                tiles[0].predict::<_, true>(s, still.page(0), ti);
+                tiles[1].predict::<_, true>(s, moving.page(0), ti);
+                for k in 0..3 {
+                    let [a, b] = tiles.each_ref().map(|t| (t.x[k], t.x_low[k], t.v[k]));
+                    assert_eq!((&a.0[..3], &a.1[..3]), (&b.0[..3], &b.1[..3]), "{x} {ti}");
+                    assert!(a.2.iter().all(|v| *v == 0.0));
+                }
+            }
+            let mut tile = Tile::default();
+            tile.predict::<_, true>(s, still.page(0), f64::NAN);
+            assert!(tile.x[0][0].is_nan(), "no time, no place");
+        }
+    }
+
+    #[test]
+    fn equal_masses_are_exact() {
+        let memory = page_of(1.0, 1.0, 1.0 / 3000.0);
+        let mut masses = Masses::<f32>::default();
+        masses.load(memory.page(0));
+        assert_eq!(masses.unit, 1.0 / 3000.0);
+        assert_eq!(masses.m[..4], [1.0, 1.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn a_tile_is_fresh_until_time_or_page_change() {
+        let mut memory = page_of(1.0, 1.0, 1.0);
+        let s = Portable::<f64, 2>::default();
+        let mut tile = Tile::default();
+        assert!(!tile.is_fresh(memory.page(0), 0.0));
+        tile.predict::<_, true>(s, memory.page(0), 0.0);
+        assert!(tile.is_fresh(memory.page(0), 0.0));
+        assert!(!tile.is_fresh(memory.page(0), 0.5));
+        memory.write(1, &JParticle::default()).unwrap();
+        assert!(!tile.is_fresh(memory.page(0), 0.0));
+    }
+}

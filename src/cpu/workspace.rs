@@ -1,0 +1,118 @@
+//! The memory of a task: its i-particles, their unfinished sums, and scratch space.
+
+use super::again::Again;
+use super::kernel::ScaledParticle;
+use super::nearest::NearestCandidates;
+use super::simd::{Real, Sums};
+use super::tile::Tile;
+use crate::error::Result;
+use crate::force::scaling::Scaling;
+use crate::process::allocation;
+use crate::process::lock::Lock;
+use crate::sources::particle::{Force, IParticle, Nearest};
+use crate::sources::sum_tree::{Joiner, Steps};
+
+/// What the memory is for, in messages.
+pub const PURPOSE: &str = "the sums of a block";
+
+/// One i-particle of a task.
+pub struct TaskParticle<T> {
+    /// The i-particle in the client's units.
+    pub plain: ScaledParticle<T>,
+    /// The candidates for its nearest neighbour.
+    pub candidates: NearestCandidates,
+}
+
+/// The i-particles of a task and their sums over a run of leaves.
+pub struct Totals<T> {
+    /// One for each i-particle, and unused ones behind them.
+    progress: Vec<TaskParticle<T>>,
+    /// The join schedule of the leaves.
+    pub steps: Steps,
+    /// For each i-particle a stack of sums, as high as the schedule needs.
+    sums: Vec<Sums>,
+    joiner: Joiner<Sums>,
+}
+
+impl<T: Real> Totals<T> {
+    /// Begins with `particles` and the present schedule. `slack` gives the absolute error of an i-particle's
+    /// squared distances.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn restart<const SPLIT: bool>(
+        &mut self,
+        particles: &[IParticle],
+        slack: fn(&IParticle) -> f64,
+    ) -> Result<()> {
+        allocation::lengthen(&mut self.progress, particles.len(), PURPOSE, || {
+            TaskParticle {
+                plain: ScaledParticle::new::<SPLIT>(&IParticle::default(), &Scaling::PLAIN),
+                candidates: NearestCandidates::default(),
+            }
+        })?;
+        for (i, progress) in particles.iter().zip(&mut self.progress) {
+            progress.plain = ScaledParticle::new::<SPLIT>(i, &Scaling::PLAIN);
+            progress.candidates.restart(slack(i));
+        }
+        // Old contents are never read: each place is written before it is read.
+        self.joiner.reserve()?;
+        let count = particles.len() * self.steps.depth;
+        allocation::lengthen(&mut self.sums, count, PURPOSE, Sums::default)
+    }
+
+    /// Each i-particle and its stack.
+    #[inline(always)]
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut TaskParticle<T>, &mut [Sums])> {
+        let stacks = self.sums.chunks_exact_mut(self.steps.depth);
+        self.progress.iter_mut().zip(stacks)
+    }
+
+    /// Joins the sums of the tasks on the following runs of pages, for the same `ni` i-particles. The total is then
+    /// at the bottom of each stack.
+    pub fn join(&mut self, others: &mut [Lock<Workspace<T>>], ni: usize) {
+        for k in 0..ni {
+            self.joiner.restart(0);
+            self.steps.leave(&self.sums, k, &mut self.joiner);
+            for other in &mut *others {
+                let other = &other.get_mut().totals;
+                other.steps.leave(&other.sums, k, &mut self.joiner);
+                let candidates = &other.progress[k].candidates;
+                self.progress[k].candidates.append(candidates);
+            }
+            self.sums[k * self.steps.depth] = self.joiner.total().unwrap_or_default();
+        }
+    }
+}
+
+/// The memory of a task, kept for the next task.
+pub struct Workspace<T> {
+    /// The sums.
+    pub totals: Totals<T>,
+    /// The results, if the task sums over all pages.
+    pub forces: Vec<Force>,
+    /// The nearest neighbours, if the task sums over all pages and they are wanted.
+    pub nearest: Vec<Option<Nearest>>,
+    /// A tile that is used once.
+    pub scratch: Option<Box<Tile<T>>>,
+    /// Memory for leaves that are summed again.
+    pub again: Again,
+}
+
+impl<T> Default for Workspace<T> {
+    fn default() -> Self {
+        Self {
+            totals: Totals {
+                progress: Vec::new(),
+                steps: Steps::default(),
+                sums: Vec::new(),
+                joiner: Joiner::new(0),
+            },
+            forces: Vec::new(),
+            nearest: Vec::new(),
+            scratch: None,
+            again: Again::default(),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The boundary between clients and the library: every exported call runs inside [`guard`].
+
+use std::any::Any;
+use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::error::{Error, Result};
+use crate::process::{entry, log};
+
+/// What a call without effect answers.
+pub fn nothing() -> Result<c_int> {
+    Ok(0)
+}
+
+/// What a call answers that kirin does not support.
+pub fn unsupported(reason: &'static str) -> Result<c_int> {
+    Err(Error::Unsupported { reason })
+}
+
+/// Runs a call. Turns an error into its code and a line on stderr, and lets no panic pass.
+#[inline]
+pub fn guard(name: &'static str, call: impl FnOnce() -> Result<c_int>) -> c_int {
+    let answered = entry::once(|| match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(value)) => value,
+        Ok(Err(error)) => report(name, &error),
+        Err(payload) => report_panic(name, &*payload),
+    });
+    answered.unwrap_or_else(|| refuse(name))
+}
+
+/// All calls count as one origin of messages: a signal handler may make many.
+#[cold]
+fn refuse(name: &'static str) -> c_int {
+    let error = Error::InsideAnother;
+    log::error("call within a call", format_args!("{name} is {error}"));
+    error.code()
+}
+
+#[cold]
+fn report(name: &'static str, error: &Error) -> c_int {
+    match error {
+        // Reported once: every further call of a client without memory fails the same way.
+        Error::OutOfMemory { purpose } => log::once(purpose, name, error),
+        _ => log::error(name, error),
+    }
+    error.code()
+}
+
+#[cold]
+fn report_panic(name: &'static str, payload: &(dyn Any + Send)) -> c_int {
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(|s| (*s).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned());
+    report(name, &Error::Internal { message })
+}

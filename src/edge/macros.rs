@@ -1,0 +1,266 @@
+//! The macro that declares every symbol, and what the kind of an argument means in it.
+
+/// Type of an argument in the C spelling.
+macro_rules! c_type {
+    (id) => { c_int };
+    (int) => { c_int };
+    (double) => { f64 };
+    (unit) => { c_int };
+    (int_ref) => { *const c_int };
+    (double_ref) => { *const f64 };
+    (ints) => { *const c_int };
+    (vector) => { *const f64 };
+    (vectors) => { *mut [f64; 3] };
+    (doubles) => { *const f64 };
+    (out_int) => { *mut c_int };
+    (out_ints) => { *mut c_int };
+    (out_vector) => { *mut f64 };
+    (out_vectors) => { *mut [f64; 3] };
+    (out_double) => { *mut f64 };
+    (out_doubles) => { *mut f64 };
+    (out_floats) => { *mut f32 };
+}
+
+/// Type of an argument in the Fortran spelling: scalars by reference.
+macro_rules! fortran_type {
+    (id) => { *const c_int };
+    (int) => { *const c_int };
+    (double) => { *const f64 };
+    (unit) => { *const c_int };
+    ($other:ident) => { c_type!($other) };
+}
+
+/// The value of an argument that came in the Fortran spelling.
+macro_rules! fortran_value {
+    (id, $name:ident) => {
+        pointers::id($name)
+    };
+    (int, $name:ident) => {
+        pointers::scalar($name, stringify!($name))?
+    };
+    (double, $name:ident) => {
+        pointers::scalar($name, stringify!($name))?
+    };
+    // int, double, by value or by reference, as the client believes: never looked at.
+    (unit, $name:ident) => {
+        ()
+    };
+    ($other:ident, $name:ident) => {
+        $name
+    };
+}
+
+macro_rules! c_value {
+    (unit, $name:ident) => {
+        ()
+    };
+    ($other:ident, $name:ident) => {
+        $name
+    };
+}
+
+/// How the Safety section of a call begins.
+macro_rules! safety {
+    (@c id $($rest:ident)*) => { safety!(@c $($rest)*) };
+    (@c int $($rest:ident)*) => { safety!(@c $($rest)*) };
+    (@c double $($rest:ident)*) => { safety!(@c $($rest)*) };
+    (@$spelling:ident unit $($rest:ident)*) => { safety!(@$spelling $($rest)*) };
+    (@$spelling:ident) => { "No pointer is read: any arguments are safe." };
+    (@$spelling:ident $($pointer:ident)+) => {
+        "These pointers are null or valid for the whole call, and no other thread writes to what they point to:\n"
+    };
+}
+
+/// What an argument must point to, as an entry in the list of the Safety section.
+macro_rules! lives {
+    (@c id $name:ident) => { "" };
+    (@c int $name:ident) => { "" };
+    (@c double $name:ident) => { "" };
+    (@$spelling:ident unit $name:ident) => { "" };
+    (@$spelling:ident id $name:ident) => { lives!(@text $name "an integer") };
+    (@$spelling:ident int $name:ident) => { lives!(@text $name "an integer") };
+    (@$spelling:ident double $name:ident) => { lives!(@text $name "a double") };
+    (@$spelling:ident int_ref $name:ident) => { lives!(@text $name "an integer") };
+    (@$spelling:ident double_ref $name:ident) => { lives!(@text $name "one double or an array, as the text says") };
+    (@$spelling:ident vector $name:ident) => { lives!(@text $name "3 doubles") };
+    (@$spelling:ident ints $name:ident) => { lives!(@text $name "an array of integers of the length in the text") };
+    (@$spelling:ident doubles $name:ident) => { lives!(@text $name "an array of doubles of the length in the text") };
+    (@$spelling:ident vectors $name:ident) => { lives!(@text $name "an array of 3 doubles each, of the length in the text") };
+    (@$spelling:ident out_int $name:ident) => { lives!(@text $name "an integer to be written") };
+    (@$spelling:ident out_double $name:ident) => { lives!(@text $name "a double to be written") };
+    (@$spelling:ident out_vector $name:ident) => { lives!(@text $name "3 doubles to be written") };
+    (@$spelling:ident out_ints $name:ident) => {
+        lives!(@text $name "an array of integers to be written, of the length in the text")
+    };
+    (@$spelling:ident out_doubles $name:ident) => {
+        lives!(@text $name "an array of doubles to be written, of the length in the text")
+    };
+    (@$spelling:ident out_floats $name:ident) => {
+        lives!(@text $name "an array of floats to be written, of the length in the text")
+    };
+    (@$spelling:ident out_vectors $name:ident) => {
+        lives!(@text $name "an array of 3 doubles each, to be written, of the length in the text")
+    };
+    (@text $name:ident $what:literal) => { concat!("* `", stringify!($name), "`: ", $what, "\n") };
+}
+
+/// Declares calls, one row each: documentation, support, what is returned, the C and Fortran names
+/// (`-` for a spelling that never existed), the arguments with their kinds, and the private function
+/// behind all names. `all` names the form without `cluster_id`, which goes to cluster 0; `also` gives
+/// further names of the same call.
+///
+/// Defines the symbols and three tables: `CALLS`, `ALL_BOARDS` (the `all` forms) and `OTHER_NAMES`.
+macro_rules! calls {
+    ($(
+        $(#[doc = $doc:literal])+
+        $support:ident $(($reason:literal))? $returns:ident [$c:tt $fortran:tt]
+        $(all [$($all:tt)+])?
+        $(also $([$($also:tt)+])+)?
+        ($($arg:tt)*) = $body:expr;
+    )+) => {
+        $( calls!(
+            @row [$c $fortran] [$($($all)+)?] [$($([$($also)+])+)?] [$(#[doc = $doc])+] [$($arg)*] [$body]
+        ); )+
+
+        /// The calls of this group.
+        pub(crate) const CALLS: &[Call] = &[$( calls!(
+            @entry [$c $fortran] [concat!($($doc, "\n"),+)] [$support $($reason)?] $returns [$($arg)*]
+        ) ),+];
+
+        /// Their forms for all boards at once.
+        #[allow(dead_code, reason = "not every group has such forms")]
+        pub(crate) const ALL_BOARDS: &[&[Call]] = &[$( calls!(
+            @all_entry [$($($all)+)?] $c [$support $($reason)?] $returns [$($arg)*]
+        ) ),+];
+
+        /// Their other names.
+        #[allow(dead_code, reason = "not every group has other names")]
+        pub(crate) const OTHER_NAMES: &[&[Call]] = &[$( calls!(
+            @other_entries [$($([$($also)+])+)?] $c [$support $($reason)?] $returns [$($arg)*]
+        ) ),+];
+    };
+
+    (@row $names:tt $all:tt [$($also:tt)*] $docs:tt $args:tt $body:tt) => {
+        calls!(@symbols $names $docs $args $body);
+        calls!(@all_symbols $all $names $args $body);
+        $( calls!(@other_symbols $also $names $args $body); )*
+    };
+    (@all_symbols [] $($rest:tt)*) => {};
+    (@all_symbols $all:tt [$c:tt $fortran:tt] [$cluster:ident: id $(, $($arg:tt)*)?] [$body:expr]) => {
+        calls!(
+            @symbols $all [#[doc = concat!("[`", stringify!($c), "`] for cluster 0.")]] [$($($arg)*)?]
+            [{
+                let $cluster = ALL;
+                $body
+            }]
+        );
+    };
+    (@other_symbols $also:tt [$c:tt $fortran:tt] $args:tt $body:tt) => {
+        calls!(@symbols $also [#[doc = concat!("The same as [`", stringify!($c), "`].")]] $args $body);
+    };
+
+    (@entry [$c:tt $fortran:tt] [$docs:expr] $support:tt $returns:ident
+        [$($arg:ident: $kind:ident),* $(,)?]) => {
+        Call {
+            c: calls!(@name $c),
+            fortran: calls!(@name $fortran),
+            docs: $docs,
+            support: calls!(@support $support),
+            returns: calls!(@returns $returns),
+            arguments: &[$( Argument { name: stringify!($arg), kind: calls!(@kind $kind) } ),*],
+        }
+    };
+    (@all_entry [] $($rest:tt)*) => { &[] };
+    (@all_entry $all:tt $c:tt $support:tt $returns:ident [$cluster:ident: id $(, $($arg:tt)*)?]) => {
+        &[calls!(
+            @entry $all [concat!("`", stringify!($c), "` for all boards at once, that is for cluster 0.\n")]
+            $support $returns [$($($arg)*)?]
+        )]
+    };
+    (@other_entries [$($also:tt)*] $c:tt $support:tt $returns:ident $args:tt) => {
+        &[$( calls!(
+            @entry $also [concat!("The same as `", stringify!($c), "`.\n")] $support $returns $args
+        ) ),*]
+    };
+
+    (@symbols [$c:ident $fortran:ident] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
+        calls!(@c $c $docs ($($arg: $kind),*) $body);
+        calls!(
+            @fortran $fortran [#[doc = concat!("Fortran spelling of [`", stringify!($c), "`].")]]
+            ($($arg: $kind),*) $body
+        );
+    };
+    // A C name without a Fortran twin is needed in every library.
+    (@symbols [$c:ident -] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
+        calls!(@define [unsafe(no_mangle)] $c $docs ($($arg: $kind),*) $body);
+    };
+    (@symbols [- $fortran:ident] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
+        calls!(@fortran $fortran $docs ($($arg: $kind),*) $body);
+    };
+
+    (@c $name:ident $docs:tt $args:tt $body:expr) => {
+        calls!(@define [cfg_attr(not(feature = "fortran-names-only"), unsafe(no_mangle))] $name $docs $args $body);
+    };
+    (@define [$($export:tt)+] $name:ident [$(#[$doc:meta])+] ($($arg:ident: $kind:ident),*) $body:expr) => {
+        $(#[$doc])+
+        ///
+        /// # Safety
+        ///
+        #[doc = concat!(safety!(@c $($kind)*) $(, lives!(@c $kind $arg))*)]
+        #[$($export)+]
+        #[allow(unused_variables)]
+        pub unsafe extern "C" fn $name($($arg: c_type!($kind)),*) -> c_int {
+            guard(stringify!($name), || {
+                $( let $arg = c_value!($kind, $arg); )*
+                // SAFETY: the caller vouches for the arrays, and nothing else is dereferenced.
+                #[allow(unused_unsafe, clippy::let_unit_value)]
+                unsafe { $body }
+            })
+        }
+    };
+    (@fortran $name:ident [$(#[$doc:meta])+] ($($arg:ident: $kind:ident),*) $body:expr) => {
+        $(#[$doc])+
+        ///
+        /// # Safety
+        ///
+        #[doc = concat!(safety!(@fortran $($kind)*) $(, lives!(@fortran $kind $arg))*)]
+        #[unsafe(no_mangle)]
+        #[allow(unused_variables)]
+        pub unsafe extern "C" fn $name($($arg: fortran_type!($kind)),*) -> c_int {
+            guard(stringify!($name), || {
+                // SAFETY: the caller vouches for scalars and arrays; null pointers are found here.
+                #[allow(unused_unsafe, clippy::let_unit_value)]
+                unsafe {
+                    $( let $arg = fortran_value!($kind, $arg); )*
+                    $body
+                }
+            })
+        }
+    };
+
+    (@name -) => { None };
+    (@name $name:ident) => { Some(stringify!($name)) };
+    (@support [implemented]) => { Support::Implemented };
+    (@support [accepted $reason:literal]) => { Support::Accepted($reason) };
+    (@support [unsupported $reason:literal]) => { Support::Unsupported($reason) };
+    (@returns status) => { Returns::Status };
+    (@returns nothing) => { Returns::Nothing };
+    (@returns count) => { Returns::Count };
+    (@kind id) => { Kind::Id };
+    (@kind int) => { Kind::Int };
+    (@kind double) => { Kind::Double };
+    (@kind unit) => { Kind::Unit };
+    (@kind int_ref) => { Kind::IntRef };
+    (@kind double_ref) => { Kind::DoubleRef };
+    (@kind ints) => { Kind::Ints };
+    (@kind vector) => { Kind::Vector };
+    (@kind vectors) => { Kind::Vectors };
+    (@kind doubles) => { Kind::Doubles };
+    (@kind out_int) => { Kind::OutInt };
+    (@kind out_ints) => { Kind::OutInts };
+    (@kind out_vector) => { Kind::OutVector };
+    (@kind out_vectors) => { Kind::OutVectors };
+    (@kind out_double) => { Kind::OutDouble };
+    (@kind out_doubles) => { Kind::OutDoubles };
+    (@kind out_floats) => { Kind::OutFloats };
+}

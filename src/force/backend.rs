@@ -1,0 +1,137 @@
+//! The interface of every backend: the trait, the force request and the results.
+
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::process::allocation;
+use crate::process::settings::Precision;
+use crate::sources::jmemory::JMemory;
+use crate::sources::neighbours::{self, ListRules, NeighbourLists};
+use crate::sources::particle::{Force, IParticle, Nearest};
+
+/// One force request: the j-particles at addresses `0..nj`, predicted to `ti`,
+/// act on `particles`.
+#[derive(Clone, Debug, Default)]
+pub struct ForceRequest {
+    /// Number of leading addresses.
+    pub nj: usize,
+    /// Time of the prediction.
+    pub ti: f64,
+    /// Where the force is wanted.
+    pub particles: Vec<IParticle>,
+}
+
+/// What a backend computes for a block, one entry for each i-particle.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    /// Accelerations, jerks, potentials.
+    pub forces: Vec<Force>,
+    /// Nearest neighbours, where they were asked for.
+    pub nearest: Vec<Option<Nearest>>,
+}
+
+impl Results {
+    /// Sets the results of `ni` i-particles to zero forces, and to no nearest neighbours if `nearest` is set.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn restart(&mut self, ni: usize, nearest: bool) -> Result<()> {
+        const PURPOSE: &str = "the results of a block";
+        self.forces.clear();
+        self.nearest.clear();
+        allocation::lengthen(&mut self.forces, ni, PURPOSE, Force::default)?;
+        let wanted = if nearest { ni } else { 0 };
+        allocation::lengthen(&mut self.nearest, wanted, PURPOSE, || None)
+    }
+}
+
+/// The parts of a block's time that a backend measures. The rest is the force.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Copies between the host and a device.
+    pub transfer: Duration,
+    /// Prediction of the j-particles, where it is not part of the force calculation.
+    pub prediction: Duration,
+    /// Joining of partial sums, and what follows it.
+    pub joining: Duration,
+    /// Leaves that were summed again in double precision, all threads (thread blocks of a GPU) together.
+    /// Part of the force.
+    pub again: Duration,
+}
+
+/// One implementation of the pipelines.
+///
+/// Between `start` and `finish` (or `cancel`) neither the memory nor the block changes.
+pub trait Backend: Send {
+    /// The backend's name, in a few words on one line.
+    fn name(&self) -> String;
+
+    /// Its precision.
+    fn precision(&self) -> Precision;
+
+    /// Whether a GPU computes, so that every call costs a launch and two transfers.
+    fn on_gpu(&self) -> bool {
+        false
+    }
+
+    /// Begins a block; the work may go on after the return. Only here may a backend note what has changed in
+    /// the memory.
+    ///
+    /// # Errors
+    ///
+    /// The block cannot be computed here.
+    fn start(&mut self, memory: &mut JMemory, block: &ForceRequest) -> Result<()> {
+        let _ = (memory, block);
+        Ok(())
+    }
+
+    /// Gives up the block that was started.
+    fn cancel(&mut self) {}
+
+    /// Computes the forces on the block, with nearest neighbours if `nearest` is set.
+    ///
+    /// # Errors
+    ///
+    /// The block cannot be computed here, and `results` is meaningless. If memory was lacking, the backend has
+    /// freed what it keeps from block to block.
+    fn finish(
+        &mut self,
+        memory: &JMemory,
+        block: &ForceRequest,
+        nearest: bool,
+        results: &mut Results,
+    ) -> Result<()>;
+
+    /// Times the next block, from `start` to `finish`.
+    fn measure(&mut self) {}
+
+    /// The parts of the time of the last timed block.
+    fn phases(&self) -> Phases {
+        Phases::default()
+    }
+
+    /// How often another device or the CPU took over from a device that failed.
+    fn recoveries(&self) -> u64 {
+        0
+    }
+
+    /// How many leaves of the sum tree were summed again in double precision.
+    fn leaves_again(&self) -> u64 {
+        0
+    }
+
+    /// The neighbour lists of the block.
+    ///
+    /// # Errors
+    ///
+    /// The lists have too many labels, or there is no memory for them.
+    fn neighbour_lists(
+        &mut self,
+        memory: &JMemory,
+        block: &ForceRequest,
+        rules: ListRules,
+    ) -> Result<NeighbourLists> {
+        neighbours::lists(memory, block.nj, block.ti, &block.particles, rules)
+    }
+}

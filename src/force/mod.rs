@@ -1,0 +1,16 @@
+//! What a force is, whatever computes it: the traits of the backends, what they are asked and what they answer, and
+//! their plain forms in double precision.
+//!
+//! | file | force |
+//! |---|---|
+//! | `backend`, `reference` | of a GRAPE: acceleration, jerk, potential, nearest neighbours |
+//! | `regular` | NBODY6's regular force: as above without the neighbours, which are listed |
+//! | `irregular` | NBODY6's irregular force: that of the neighbours |
+
+mod backend;
+pub mod irregular;
+pub mod reference;
+pub mod regular;
+pub mod scaling;
+
+pub use self::backend::{Backend, ForceRequest, Phases, Results};

@@ -1,0 +1,298 @@
+//! What the calls of GRAPE-5 do: check, convert, call the core, write results.
+
+use std::ffi::c_int;
+
+use crate::edge::pointers::{self, count, not_null};
+use crate::error::Result;
+use crate::g5::devices::{self, Memory, Place};
+use crate::process::floating;
+use crate::process::settings::{self, Devices};
+use crate::sources::jmemory::AtRest;
+use crate::sources::particle::{Force, IParticle};
+
+/// Pipelines of a GRAPE-5 board: 16, each of which takes turns on six i-particles.
+const PIPELINES: c_int = 96;
+
+/// j-particles for which there is always room, and more are welcome. Clients dimension arrays by it.
+const JMEMSIZE: c_int = 1 << 20;
+
+/// The device of calls that name none.
+pub const FIRST: c_int = 0;
+
+/// What `g5_get_number_of_real_pipelines` and `g5_get_pcibus_freq` (in MHz) say of a GRAPE-5 board.
+pub const REAL_PIPELINES: c_int = 16;
+pub const PCI_FREQUENCY: c_int = 33;
+
+pub use Memory::{Plain, Softened};
+
+pub fn open() -> Result<c_int> {
+    devices::open().map(|()| 0)
+}
+
+/// # Safety
+///
+/// `list` is null or has `ndev` entries.
+pub unsafe fn open_special(ndev: c_int, list: *const c_int) -> Result<c_int> {
+    // SAFETY: passed on.
+    let devices = unsafe { pointers::devices(ndev, list)? };
+    devices::open()?;
+    if !devices.is_empty() {
+        devices::prefer_devices(Devices::These(devices))?;
+    }
+    Ok(0)
+}
+
+pub fn close() -> Result<c_int> {
+    devices::close();
+    Ok(0)
+}
+
+pub fn pipelines() -> Result<c_int> {
+    Ok(settings::settings().npipes.max(PIPELINES))
+}
+
+pub fn jmemsize() -> Result<c_int> {
+    Ok(JMEMSIZE)
+}
+
+pub fn set_eps_to_all(eps: f64) -> Result<c_int> {
+    devices::set_eps2(floating::standard(|| eps * eps));
+    Ok(0)
+}
+
+pub fn set_eps2_to_all(eps2: f64) -> Result<c_int> {
+    devices::set_eps2(eps2);
+    Ok(0)
+}
+
+pub fn set_n(device: c_int, n: c_int) -> Result<c_int> {
+    let place = Place::new(device, Plain)?;
+    devices::set_n(place, count(n, "n")?).map(|()| 0)
+}
+
+/// What is sent of the j-particles from `address` on: arrays that the client begins to count at
+/// address 0.
+#[derive(Clone, Copy)]
+pub struct JArrays {
+    /// Positions, where they are sent.
+    pub x: Option<*const [f64; 3]>,
+    /// Masses, where they are sent.
+    pub mass: Option<*const f64>,
+    /// Squares of their own softening lengths, where they are sent.
+    pub eps2: Option<*const f64>,
+}
+
+/// Stores j-particles; what is not sent stays as it was.
+///
+/// # Safety
+///
+/// The arrays are null or have `address + nj` entries.
+pub unsafe fn set_j_particles(
+    (device, memory): (c_int, Memory),
+    address: c_int,
+    nj: c_int,
+    arrays: JArrays,
+) -> Result<c_int> {
+    let place = Place::new(device, memory)?;
+    let nj = count(nj, "nj")?;
+    let JArrays { x, mass, eps2 } = arrays;
+    if nj > 0 {
+        x.map_or(Ok(()), |x| not_null(x, "xj"))?;
+        mass.map_or(Ok(()), |mass| not_null(mass, "mj"))?;
+        eps2.map_or(Ok(()), |eps2| not_null(eps2, "epsj2"))?;
+    }
+    let first = count(address, "adr")?;
+    devices::store(place, address, nj, |k, before| {
+        let at = first + k;
+        // SAFETY: k < nj, and the arrays have as many entries from `address` on.
+        unsafe {
+            AtRest {
+                x: x.map_or(before.x, |x| x.add(at).read_unaligned()),
+                mass: mass.map_or(before.mass, |mass| mass.add(at).read_unaligned()),
+                eps2: eps2.map_or(before.eps2, |eps2| eps2.add(at).read_unaligned()),
+            }
+        }
+    })?;
+    Ok(0)
+}
+
+/// Positions and masses.
+pub fn xm(x: *const [f64; 3], mass: *const f64) -> JArrays {
+    JArrays {
+        x: Some(x),
+        mass: Some(mass),
+        eps2: None,
+    }
+}
+
+/// The same with squares of softening lengths.
+pub fn xme(x: *const [f64; 3], mass: *const f64, eps2: *const f64) -> JArrays {
+    JArrays {
+        eps2: Some(eps2),
+        ..xm(x, mass)
+    }
+}
+
+/// Positions alone.
+pub fn x_only(x: *const [f64; 3]) -> JArrays {
+    JArrays {
+        x: Some(x),
+        mass: None,
+        eps2: None,
+    }
+}
+
+/// Masses alone.
+pub fn m_only(mass: *const f64) -> JArrays {
+    JArrays {
+        x: None,
+        mass: Some(mass),
+        eps2: None,
+    }
+}
+
+/// The i-particles that a client sends.
+#[derive(Clone, Copy)]
+pub struct IArrays {
+    /// Positions.
+    pub x: *const [f64; 3],
+    /// Squares of softening lengths, unless the one of all is meant.
+    pub eps2: Option<*const f64>,
+}
+
+/// i-particles with the softening of all.
+pub fn xi_alone(x: *const [f64; 3]) -> IArrays {
+    IArrays { x, eps2: None }
+}
+
+/// i-particles with a softening each.
+pub fn xi_and(x: *const [f64; 3], eps2: *const f64) -> IArrays {
+    IArrays {
+        x,
+        eps2: Some(eps2),
+    }
+}
+
+impl IArrays {
+    /// # Safety
+    ///
+    /// The arrays are null or have `ni` entries, as long as the result is used.
+    unsafe fn particles(self, ni: usize) -> Result<impl ExactSizeIterator<Item = IParticle>> {
+        if ni > 0 {
+            not_null(self.x, "xi")?;
+            self.eps2.map_or(Ok(()), |eps2| not_null(eps2, "eps2"))?;
+        }
+        let all = devices::eps2();
+        Ok((0..ni).map(move |i| {
+            // SAFETY: i < ni, the length of the arrays.
+            unsafe {
+                let eps2 = self.eps2.map_or(all, |eps2| eps2.add(i).read_unaligned());
+                devices::particle(self.x.add(i).read_unaligned(), eps2)
+            }
+        }))
+    }
+}
+
+/// # Safety
+///
+/// The arrays are null or have `ni` entries.
+pub unsafe fn set_i_particles(device: c_int, ni: c_int, arrays: IArrays) -> Result<c_int> {
+    let place = Place::new(device, Plain)?;
+    // SAFETY: the caller vouches for the lengths; the core copies before it returns.
+    let particles = unsafe { arrays.particles(count(ni, "ni")?)? };
+    devices::set_particles(place, particles)?;
+    Ok(0)
+}
+
+/// # Safety
+///
+/// `eps` is null or has `ni` entries.
+pub unsafe fn set_eps(device: c_int, ni: c_int, eps: *const f64) -> Result<c_int> {
+    let place = Place::new(device, Plain)?;
+    let ni = count(ni, "ni")?;
+    if ni > 0 {
+        not_null(eps, "eps")?;
+    }
+    // SAFETY: i < ni, the length of the array.
+    let eps = (0..ni).map(|i| unsafe { eps.add(i).read_unaligned() });
+    devices::set_softening(place, eps)?;
+    Ok(0)
+}
+
+pub fn run((device, memory): (c_int, Memory)) -> Result<c_int> {
+    devices::run(Place::new(device, memory)?).map(|()| 0)
+}
+
+/// Where results go.
+struct Outputs {
+    acc: *mut [f64; 3],
+    pot: *mut f64,
+}
+
+impl Outputs {
+    fn new(acc: *mut [f64; 3], pot: *mut f64, ni: usize) -> Result<Self> {
+        if ni > 0 {
+            not_null(acc, "a")?;
+            not_null(pot, "p")?;
+        }
+        Ok(Self { acc, pot })
+    }
+
+    /// Writes the results of the i-particles from `first` on.
+    ///
+    /// # Safety
+    ///
+    /// The arrays have as many entries.
+    unsafe fn write(&self, first: usize, forces: &[Force]) {
+        for (i, force) in (first..).zip(forces) {
+            // SAFETY: passed on. The potential of GRAPE-5 is positive.
+            unsafe {
+                self.acc.add(i).write_unaligned(force.acc);
+                self.pot.add(i).write_unaligned(0.0 - force.pot);
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// The arrays are null or have `ni` entries.
+pub unsafe fn get_force(
+    device: c_int,
+    ni: c_int,
+    acc: *mut [f64; 3],
+    pot: *mut f64,
+) -> Result<c_int> {
+    let ni = count(ni, "ni")?;
+    let outputs = Outputs::new(acc, pot, ni)?;
+    devices::results(Place::new(device, Plain)?, ni, |forces| {
+        // SAFETY: there are ni results, and the caller vouches for as many entries.
+        unsafe { outputs.write(0, forces) };
+    })?;
+    Ok(0)
+}
+
+/// # Safety
+///
+/// The arrays are null or have `ni` entries.
+pub unsafe fn forces_on(
+    (device, memory): (c_int, Memory),
+    arrays: IArrays,
+    acc: *mut [f64; 3],
+    pot: *mut f64,
+    ni: c_int,
+) -> Result<c_int> {
+    let place = Place::new(device, memory)?;
+    let ni = count(ni, "ni")?;
+    let outputs = Outputs::new(acc, pot, ni)?;
+    // SAFETY: the caller vouches for the lengths while the call lasts.
+    let particles = unsafe { arrays.particles(ni)? };
+    let mut first = 0;
+    devices::forces_on(place, particles, |forces| {
+        // SAFETY: together there are ni results, and the caller vouches for as many entries.
+        unsafe { outputs.write(first, forces) };
+        first += forces.len();
+        Ok(())
+    })?;
+    Ok(0)
+}

@@ -1,0 +1,408 @@
+//! What the GRAPE-5 interface calls a device: i-particle registers and results of its own, over
+//! j-particles of its own or over those of device 0.
+//!
+//! Each device has two memories, clusters without velocities, labels and neighbours: a plain one, and one
+//! whose j-particles have softening lengths of their own. A device to whose memory nothing was ever sent uses
+//! that of device 0: so it serves boards that share one set of j-particles as well as threads that
+//! have a device each.
+//!
+//! The interface has no labels, and a particle acts on itself: m / eps is in its potential. Without softening
+//! it is a coincident pair like any other, and adds nothing.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::cluster::Cluster;
+use crate::error::{Error, Result};
+use crate::process::allocation;
+use crate::process::long_work::LongWork;
+use crate::process::settings::{Devices, Settings};
+use crate::registry::{Member, Registry};
+use crate::sources::jmemory::{AtRest, SourceKind};
+use crate::sources::particle::{Force, IParticle, JParticle};
+use crate::trace::{self, Event};
+
+/// The label of i-particles. That of the j-particles is zero, so that all of them act.
+const NOBODY: i32 = 1;
+
+/// How many i-particles of one call are computed at a time.
+const AT_A_TIME: usize = 1 << 14;
+
+/// What memory is for, in messages.
+const PURPOSE: &str = "i-particles";
+
+/// Where traces have the memory of device 0: among the ids of clusters, away from those that clients use.
+const FIRST_TRACED: i32 = 0x4735_0000;
+
+/// Which of a device's memories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Of particles with a mass and a position.
+    Plain,
+    /// Of those that have a softening length besides.
+    Softened,
+}
+
+/// One memory of one device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    device: i32,
+    memory: Memory,
+}
+
+impl Place {
+    /// A memory of a device.
+    ///
+    /// # Errors
+    ///
+    /// There is no such device.
+    pub fn new(device: i32, memory: Memory) -> Result<Self> {
+        if !(0..1 << 29).contains(&device) {
+            return Err(Error::OutOfRange {
+                argument: "devid",
+                value: device.into(),
+                legal: "device ids are 0 to 536870911",
+            });
+        }
+        Ok(Self { device, memory })
+    }
+
+    /// Its id among the memories of GRAPE-5.
+    fn id(self) -> i32 {
+        2 * self.device + i32::from(self.memory == Memory::Softened)
+    }
+
+    fn of(id: i32) -> Self {
+        Self {
+            device: id / 2,
+            memory: match id % 2 {
+                0 => Memory::Plain,
+                _ => Memory::Softened,
+            },
+        }
+    }
+}
+
+/// The memories of the process.
+static MEMORIES: Registry<DeviceMemory> = Registry::new();
+
+/// One memory of a device, with what the device keeps beside it.
+struct DeviceMemory {
+    cluster: Cluster,
+    /// That of the plain memory serves both memories of a device.
+    board: Board,
+}
+
+impl Member for DeviceMemory {
+    /// GRAPE-5 knows what its ids mean.
+    const SOLE_STANDS_FOR_ALL: bool = false;
+
+    fn registry() -> &'static Registry<Self> {
+        &MEMORIES
+    }
+
+    fn new(id: i32, settings: Settings, work: &'static LongWork) -> Self {
+        let sources = match Place::of(id).memory {
+            Memory::Plain => SourceKind::AtRest,
+            Memory::Softened => SourceKind::Softened,
+        };
+        Self {
+            cluster: Cluster::of(sources, settings).watched(work),
+            board: Board::default(),
+        }
+    }
+
+    fn name(id: i32) -> String {
+        let Place { device, memory } = Place::of(id);
+        match memory {
+            Memory::Plain => format!("GRAPE-5 device {device}"),
+            Memory::Softened => format!("GRAPE-5 device {device}, j-particles with softening"),
+        }
+    }
+
+    fn opened(id: i32, _asked: bool) {
+        // A replay makes no memory by itself.
+        if let Some(id) = traced(id) {
+            trace::record(|| Event::Open { id });
+        }
+    }
+
+    fn closed(id: i32) {
+        if let Some(id) = traced(id) {
+            trace::record(|| Event::Close { id });
+        }
+    }
+
+    fn report(&mut self, id: i32) {
+        self.cluster.report(&Self::name(id));
+    }
+
+    fn inherit(&mut self) {
+        self.cluster.inherit();
+    }
+}
+
+/// The id by which traces know a memory. They have no word for softening lengths of j-particles.
+fn traced(id: i32) -> Option<i32> {
+    let Place { device, memory } = Place::of(id);
+    (memory == Memory::Plain).then(|| FIRST_TRACED + device)
+}
+
+/// What a device keeps beside its j-particles.
+#[derive(Default)]
+struct Board {
+    /// Whether j-particles were sent to this memory.
+    has_own: bool,
+    /// Number of leading addresses that act, if it was told one.
+    nj: Option<usize>,
+    /// The i-particle registers.
+    particles: Vec<IParticle>,
+    /// What the last run computed.
+    forces: Vec<Force>,
+}
+
+/// The squared softening length of i-particles that come without one, by its bits.
+static EPS2: AtomicU64 = AtomicU64::new(0);
+
+/// Sets the squared softening length of i-particles that come without one.
+pub fn set_eps2(eps2: f64) {
+    EPS2.store(eps2.to_bits(), Ordering::Relaxed);
+}
+
+/// What [`set_eps2`] set.
+pub fn eps2() -> f64 {
+    f64::from_bits(EPS2.load(Ordering::Relaxed))
+}
+
+/// An i-particle.
+pub fn particle(x: [f64; 3], eps2: f64) -> IParticle {
+    IParticle {
+        index: NOBODY,
+        x,
+        eps2,
+        ..IParticle::default()
+    }
+}
+
+/// Makes device 0 ready.
+///
+/// # Errors
+///
+/// There is no memory.
+pub fn open() -> Result<()> {
+    MEMORIES.open(0)
+}
+
+/// Names the GPUs for device 0 to use, unless the user did or it has computed already.
+///
+/// # Errors
+///
+/// There is no memory.
+pub fn prefer_devices(devices: Devices) -> Result<()> {
+    MEMORIES.with(0, |memory| {
+        memory.cluster.prefer_devices(devices);
+        Ok(())
+    })
+}
+
+/// Forgets the j-particles and registers of all devices.
+pub fn close() {
+    for id in MEMORIES.open_ids() {
+        MEMORIES.close(id);
+    }
+}
+
+/// Stores j-particles as [`JMemory::fill`](crate::sources::jmemory::JMemory::fill) does.
+///
+/// # Errors
+///
+/// There are no such addresses, or there is no memory for them. Nothing changes then.
+pub fn store(
+    place: Place,
+    address: i32,
+    count: usize,
+    mut make: impl FnMut(usize, AtRest) -> AtRest,
+) -> Result<()> {
+    MEMORIES.with(place.id(), |DeviceMemory { cluster, board }| {
+        match traced(place.id()) {
+            Some(id) if trace::active() => cluster.fill(address, count, |k, before| {
+                let particle = make(k, before);
+                record(id, address + k as i32, &particle);
+                particle
+            })?,
+            _ => cluster.fill(address, count, make)?,
+        }
+        board.has_own = true;
+        Ok(())
+    })
+}
+
+fn record(id: i32, address: i32, &AtRest { mass, x, .. }: &AtRest) {
+    trace::record(|| Event::JParticle {
+        id,
+        address,
+        dt: 0.0,
+        mass_position: true,
+        particle: JParticle {
+            mass,
+            x,
+            ..JParticle::default()
+        },
+    });
+}
+
+/// What the memories of a device share.
+fn with_board<R>(place: Place, act: impl FnOnce(&mut Board) -> Result<R>) -> Result<R> {
+    let plain = Place {
+        memory: Memory::Plain,
+        ..place
+    };
+    MEMORIES.with(plain.id(), |memory| act(&mut memory.board))
+}
+
+/// Sets how many leading addresses of the device's memories act.
+///
+/// # Errors
+///
+/// There is no memory.
+pub fn set_n(place: Place, nj: usize) -> Result<()> {
+    with_board(place, |board| {
+        board.nj = Some(nj);
+        Ok(())
+    })
+}
+
+/// Loads the i-particle registers of a device.
+///
+/// # Errors
+///
+/// There is no memory.
+pub fn set_particles(
+    place: Place,
+    particles: impl ExactSizeIterator<Item = IParticle>,
+) -> Result<()> {
+    with_board(place, |board| {
+        board.particles.clear();
+        allocation::reserve(&mut board.particles, particles.len(), PURPOSE)?;
+        board.particles.extend(particles);
+        Ok(())
+    })
+}
+
+/// Gives the first i-particles in the registers softening lengths of their own.
+///
+/// # Errors
+///
+/// There is no memory.
+pub fn set_softening(place: Place, eps: impl Iterator<Item = f64>) -> Result<()> {
+    with_board(place, |board| {
+        for (particle, eps) in board.particles.iter_mut().zip(eps) {
+            particle.eps2 = eps * eps;
+        }
+        Ok(())
+    })
+}
+
+/// Computes the forces on the i-particles in the registers, for [`results`].
+///
+/// # Errors
+///
+/// They cannot be computed; there are no results then.
+pub fn run(place: Place) -> Result<()> {
+    // Taken out, since the j-particles may be another device's: nobody locks two clusters at a time.
+    let (particles, mut forces) = with_board(place, |board| {
+        let Board {
+            particles, forces, ..
+        } = board;
+        Ok((std::mem::take(particles), std::mem::take(forces)))
+    })?;
+    forces.clear();
+    let computed = forces_on(place, particles.iter().copied(), |some| {
+        allocation::reserve(&mut forces, some.len(), PURPOSE)?;
+        forces.extend_from_slice(some);
+        Ok(())
+    });
+    if computed.is_err() {
+        forces.clear();
+    }
+    with_board(place, |board| {
+        (board.particles, board.forces) = (particles, forces);
+        Ok(())
+    })?;
+    computed
+}
+
+/// Has `take` see the first `ni` results of the last run.
+///
+/// # Errors
+///
+/// There are not so many.
+pub fn results(place: Place, ni: usize, take: impl FnOnce(&[Force])) -> Result<()> {
+    with_board(place, |board| {
+        let found = board.forces.get(..ni).ok_or(Error::OutOfRange {
+            argument: "ni",
+            value: ni as i64,
+            legal: "the last g5_run of this device had fewer i-particles",
+        })?;
+        take(found);
+        Ok(())
+    })
+}
+
+/// Computes the forces on `particles`; `take` sees those on some of them after the other.
+///
+/// # Errors
+///
+/// Those of the backend or of `take`.
+pub fn forces_on(
+    place: Place,
+    mut particles: impl ExactSizeIterator<Item = IParticle>,
+    mut take: impl FnMut(&[Force]) -> Result<()>,
+) -> Result<()> {
+    let (acting, nj) = acting_on(place)?;
+    MEMORIES.with(acting.id(), |DeviceMemory { cluster, .. }| {
+        while particles.len() > 0 {
+            let traced = traced(acting.id()).zip(trace::clock());
+            if let Some((id, _)) = traced {
+                let describe = || (cluster.backend_name(), cluster.precision().to_string());
+                trace::describe(id, describe);
+            }
+            let answer = cluster.forces_on(nj, particles.by_ref().take(AT_A_TIME))?;
+            if let Some((id, begin)) = traced {
+                trace::record_block(id, &answer);
+                trace::record_results(id, answer.forces, None, begin);
+            }
+            take(answer.forces)?;
+        }
+        Ok(())
+    })
+}
+
+/// The memory that acts on the i-particles of a device, and how many of its leading addresses do.
+fn acting_on(place: Place) -> Result<(Place, usize)> {
+    let first = Place { device: 0, ..place };
+    let has_own =
+        place.device == 0 || MEMORIES.with(place.id(), |memory| Ok(memory.board.has_own))?;
+    let nj = match with_board(place, |board| Ok(board.nj))? {
+        None => with_board(first, |board| Ok(board.nj))?,
+        told => told,
+    };
+    Ok((if has_own { place } else { first }, nj.unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_memory_has_an_id_of_its_own() {
+        for device in [0, 1, 7, (1 << 29) - 1] {
+            for memory in [Memory::Plain, Memory::Softened] {
+                let place = Place::new(device, memory).unwrap();
+                assert_eq!(Place::of(place.id()), place);
+            }
+        }
+        for device in [-1, i32::MIN, 1 << 29, i32::MAX] {
+            assert!(Place::new(device, Memory::Plain).is_err());
+        }
+    }
+}

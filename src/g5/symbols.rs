@@ -1,0 +1,185 @@
+//! The GRAPE-5 interface, as Phantom-GRAPE, FDPS, NEMO and sapporo2 have it.
+
+#![allow(non_snake_case)]
+
+use std::ffi::c_int;
+
+use super::calls::*;
+use crate::edge::boundary::{guard, nothing};
+use crate::edge::call::{Argument, Call, Kind, Returns, Support};
+use crate::edge::pointers;
+
+calls! {
+    /// Makes device 0 ready. Every other call does that, too.
+    implemented nothing [g5_open g5_open_]
+    () = open();
+
+    /// sapporo2's: as `g5_open`, and names the GPUs to use: `list[ndev]`; none for the library's choice.
+    implemented status [g5_open_special g5_open_special_]
+    (ndev: int, list: ints) = open_special(ndev, list);
+
+    /// Forgets the j-particles and i-particles of all devices. Nothing is needed before the next call.
+    implemented nothing [g5_close g5_close_]
+    () = close();
+
+    /// Returns the number of i-particles that one run should bring at most: 96, those of a GRAPE-5 board, or
+    /// `KIRIN_NPIPES` if that is more. A run may bring any number.
+    implemented count [g5_get_number_of_pipelines g5_get_number_of_pipelines_]
+    () = pipelines();
+
+    /// The same as `g5_get_number_of_pipelines`: there is one board.
+    implemented count [g5_get_number_of_pipelines_per_board g5_get_number_of_pipelines_per_board_]
+    () = pipelines();
+
+    /// Returns 16, the pipelines of a GRAPE-5 board without their turns.
+    implemented count [g5_get_number_of_real_pipelines g5_get_number_of_real_pipelines_]
+    () = Ok(REAL_PIPELINES);
+
+    /// Returns 1. Devices beyond work like boards: see `g5_set_xmjMC`.
+    implemented count [g5_get_number_of_boards g5_get_number_of_boards_]
+    () = Ok(1);
+
+    /// Returns 0, the number of the first board.
+    implemented count [g5_get_firstcluster g5_get_firstcluster_]
+    () = Ok(FIRST);
+
+    /// Returns 33, the MHz of the bus that GRAPE-5 was on.
+    implemented count [g5_get_pcibus_freq g5_get_pcibus_freq_]
+    () = Ok(PCI_FREQUENCY);
+
+    /// Returns 1048576, a number of j-particles for which there is always room. (There is room for any number, memory
+    /// permitting; programs dimension arrays by this one, and send more in parts.)
+    implemented count [g5_get_jmemsize g5_get_jmemsize_]
+    () = jmemsize();
+
+    /// Sets the range of coordinates and the smallest mass, from which GRAPE-5 made its fixed-point units.
+    accepted("floating-point sums need no scale") nothing [g5_set_range g5_set_range_]
+    (xmin: double, xmax: double, mmin: double) = nothing();
+
+    /// Sets the number of j-particles that act: those at the addresses `0..n`.
+    implemented nothing [g5_set_n g5_set_n_]
+    (n: int) = set_n(FIRST, n);
+
+    /// `g5_set_n` for one device. A device to which it was never told takes that of device 0.
+    implemented nothing [g5_set_nMC g5_set_nMC_]
+    (devid: int, n: int) = set_n(devid, n);
+
+    /// Sets the softening length of the i-particles that `g5_set_xi`, `g5_calculate_force_on_x` and their `MC` forms bring
+    /// after this. It is 0 before.
+    implemented nothing [g5_set_eps_to_all g5_set_eps_to_all_]
+    (eps: double) = set_eps_to_all(eps);
+
+    /// sapporo2's: `g5_set_eps_to_all` with the square of the length.
+    implemented nothing [g5_set_eps2_to_all g5_set_eps2_to_all_]
+    (eps2: double) = set_eps2_to_all(eps2);
+
+    /// Gives the i-particles that `g5_set_xi` brought softening lengths of their own: `eps[ni]`, not squared. The next
+    /// `g5_set_xi` forgets them.
+    implemented nothing [g5_set_eps g5_set_eps_]
+    (ni: int, eps: doubles) = set_eps(FIRST, ni, eps);
+
+    /// `g5_set_eps` for one device.
+    implemented nothing [g5_set_epsMC g5_set_epsMC_]
+    (devid: int, ni: int, eps: doubles) = set_eps(devid, ni, eps);
+
+    /// Stores j-particles at the addresses `adr..adr+nj`: positions `xj` and masses `mj` from the element `adr` of the
+    /// arrays on, as Phantom-GRAPE and sapporo2 do.
+    implemented nothing [g5_set_xmj g5_set_xmj_]
+    (adr: int, nj: int, xj: vectors, mj: doubles) = set_j_particles((FIRST, Plain), adr, nj, xm(xj, mj));
+
+    /// `g5_set_xmj` for one device, which has j-particles of its own from then on. Until then those of device 0 act on its
+    /// i-particles. Calls for different devices may come from different threads at once.
+    implemented nothing [g5_set_xmjMC g5_set_xmjMC_]
+    (devid: int, adr: int, nj: int, xj: vectors, mj: doubles) = set_j_particles((devid, Plain), adr, nj, xm(xj, mj));
+
+    /// FDPS': as `g5_set_xmj`, with the square of a softening length for each j-particle, `epsj2`. They are kept apart from
+    /// the others and act in the calls whose names end in 0, where the softening lengths of both particles are added in squares.
+    implemented nothing [g5_set_xmj0 g5_set_xmj0_]
+    (adr: int, nj: int, xj: vectors, mj: doubles, epsj2: doubles) = set_j_particles((FIRST, Softened), adr, nj, xme(xj, mj, epsj2));
+
+    /// `g5_set_xmj0` for one device, as `g5_set_xmjMC`.
+    implemented nothing [g5_set_xmjMC0 g5_set_xmjMC0_]
+    (devid: int, adr: int, nj: int, xj: vectors, mj: doubles, epsj2: doubles) = set_j_particles((devid, Softened), adr, nj, xme(xj, mj, epsj2));
+
+    /// sapporo2's: `g5_set_xmj` with the masses first.
+    implemented nothing [g5_set_jp g5_set_jp_]
+    (addr: int, nj: int, mj: doubles, xj: vectors) = set_j_particles((FIRST, Plain), addr, nj, xm(xj, mj));
+
+    /// Stores positions only; the masses at these addresses stay as they are, 0 if there are none. The arrays are counted as
+    /// in `g5_set_xmj`.
+    implemented nothing [g5_set_xj g5_set_xj_]
+    (adr: int, nj: int, xj: vectors) = set_j_particles((FIRST, Plain), adr, nj, x_only(xj));
+
+    /// Stores masses only; the positions at these addresses stay as they are.
+    implemented nothing [g5_set_mj g5_set_mj_]
+    (adr: int, nj: int, mj: doubles) = set_j_particles((FIRST, Plain), adr, nj, m_only(mj));
+
+    /// Loads i-particles at the positions `xi[ni]`, with the softening length of `g5_set_eps_to_all`.
+    implemented nothing [g5_set_xi g5_set_xi_]
+    (ni: int, xi: vectors) = set_i_particles(FIRST, ni, xi_alone(xi));
+
+    /// `g5_set_xi` for one device.
+    implemented nothing [g5_set_xiMC g5_set_xiMC_]
+    (devid: int, ni: int, xi: vectors) = set_i_particles(devid, ni, xi_alone(xi));
+
+    /// Loads i-particles with the squares of softening lengths of their own, `eps2[ni]`.
+    implemented nothing [g5_set_xei g5_set_xei_]
+    (ni: int, xi: vectors, eps2: doubles) = set_i_particles(FIRST, ni, xi_and(xi, eps2));
+
+    /// `g5_set_xei` for one device.
+    implemented nothing [g5_set_xeiMC g5_set_xeiMC_]
+    (devid: int, ni: int, xi: vectors, eps2: doubles) = set_i_particles(devid, ni, xi_and(xi, eps2));
+
+    /// FDPS': the same as `g5_set_xeiMC`.
+    implemented nothing [g5_set_xiMC0 g5_set_xiMC0_]
+    (devid: int, ni: int, xi: vectors, eps2: doubles) = set_i_particles(devid, ni, xi_and(xi, eps2));
+
+    /// Computes the forces on the i-particles that were loaded last.
+    implemented nothing [g5_run g5_run_]
+    () = run((FIRST, Plain));
+
+    /// `g5_run` for one device.
+    implemented nothing [g5_runMC g5_runMC_]
+    (devid: int) = run((devid, Plain));
+
+    /// FDPS': `g5_runMC` with the j-particles of `g5_set_xmjMC0`.
+    implemented nothing [g5_runMC0 g5_runMC0_]
+    (devid: int) = run((devid, Softened));
+
+    /// Writes accelerations `a[ni]` and potentials `p[ni]` that the last run computed:
+    /// a = sum m_j (x_j - x_i) / s^3, p = + sum m_j / s with s^2 = |x_j - x_i|^2 + eps^2.
+    ///
+    /// The potential is positive. There is no label to tell a particle by, so one that is among the j-particles acts on itself:
+    /// m / eps of p is its own. Pairs with s = 0 add nothing.
+    implemented nothing [g5_get_force g5_get_force_]
+    (ni: int, a: out_vectors, p: out_doubles) = get_force(FIRST, ni, a, p);
+
+    /// `g5_get_force` for one device.
+    implemented nothing [g5_get_forceMC g5_get_forceMC_]
+    (devid: int, ni: int, a: out_vectors, p: out_doubles) = get_force(devid, ni, a, p);
+
+    /// Computes the forces on any number of i-particles at `x[ni]`, as `g5_set_xi`, `g5_run` and `g5_get_force` do, without
+    /// the registers that these share.
+    implemented nothing [g5_calculate_force_on_x g5_calculate_force_on_x_]
+    (x: vectors, a: out_vectors, p: out_doubles, ni: int) = forces_on((FIRST, Plain), xi_alone(x), a, p, ni);
+
+    /// `g5_calculate_force_on_x` for one device.
+    implemented nothing [g5_calculate_force_on_xMC g5_calculate_force_on_xMC_]
+    (devid: int, x: vectors, a: out_vectors, p: out_doubles, ni: int) = forces_on((devid, Plain), xi_alone(x), a, p, ni);
+
+    /// As `g5_calculate_force_on_x`, with the squares of softening lengths of the i-particles, `eps2[ni]`.
+    implemented nothing [g5_calculate_force_on_xe g5_calculate_force_on_xe_]
+    (x: vectors, eps2: doubles, a: out_vectors, p: out_doubles, ni: int) = forces_on((FIRST, Plain), xi_and(x, eps2), a, p, ni);
+
+    /// `g5_calculate_force_on_xe` for one device.
+    implemented nothing [g5_calculate_force_on_xeMC g5_calculate_force_on_xeMC_]
+    (devid: int, x: vectors, eps2: doubles, a: out_vectors, p: out_doubles, ni: int) = forces_on((devid, Plain), xi_and(x, eps2), a, p, ni);
+
+    /// FDPS': as `g5_calculate_force_on_xe`, with the j-particles of `g5_set_xmj0`. Note the order of the arguments.
+    implemented nothing [g5_calculate_force_on_x0 g5_calculate_force_on_x0_]
+    (x: vectors, a: out_vectors, p: out_doubles, ni: int, eps2: doubles) = forces_on((FIRST, Softened), xi_and(x, eps2), a, p, ni);
+
+    /// `g5_calculate_force_on_x0` for one device.
+    implemented nothing [g5_calculate_force_on_xMC0 g5_calculate_force_on_xMC0_]
+    (devid: int, x: vectors, a: out_vectors, p: out_doubles, ni: int, eps2: doubles) = forces_on((devid, Softened), xi_and(x, eps2), a, p, ni);
+}

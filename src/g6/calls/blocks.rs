@@ -1,0 +1,137 @@
+//! A block of i-particles: `firsthalf` begins it, `lasthalf` fetches its results.
+
+use std::ffi::c_int;
+
+use super::results::Outputs;
+use crate::edge::pointers::{self, Hints, IArrays, Softening, count, not_null};
+use crate::error::Result;
+use crate::g6::CLUSTERS;
+use crate::g6::record;
+use crate::trace;
+
+/// The i-particle arrays of a block.
+pub fn arrays(
+    index: *const c_int,
+    x: *const [f64; 3],
+    v: *const [f64; 3],
+    h2: *const f64,
+) -> IArrays {
+    IArrays { index, x, v, h2 }
+}
+
+/// The arrays with the hints of a `firsthalf`.
+pub fn hinted(
+    arrays: IArrays,
+    acc: *const [f64; 3],
+    jerk: *const [f64; 3],
+    pot: *const f64,
+) -> (IArrays, Hints) {
+    (arrays, Hints { acc, jerk, pot })
+}
+
+/// The arrays of a `lasthalf`, which has no hints.
+const NO_HINTS: Hints = Hints {
+    acc: std::ptr::null(),
+    jerk: std::ptr::null(),
+    pot: std::ptr::null(),
+};
+
+/// The softening of the calls with a `mode`: bit 0 of it says that `eps2` points to one number for
+/// all i-particles, and not to an array of them.
+///
+/// # Safety
+///
+/// `eps2` is null or points to as many numbers, for as long as the result is used.
+pub unsafe fn by_mode(eps2: *const f64, mode: c_int) -> Result<Softening> {
+    if mode & 1 == 0 {
+        not_null(eps2, "eps2")?;
+        return Ok(Softening::Each(eps2));
+    }
+    // SAFETY: passed on.
+    unsafe { pointers::scalar(eps2, "eps2") }.map(Softening::All)
+}
+
+/// # Safety
+///
+/// The arrays are null or have `ni` entries.
+pub unsafe fn firsthalf(
+    id: c_int,
+    nj: c_int,
+    ni: c_int,
+    (arrays, hints): (IArrays, Hints),
+    eps2: impl Into<Softening>,
+) -> Result<c_int> {
+    let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
+    let eps2 = eps2.into();
+    arrays.validate(ni)?;
+    // SAFETY: the caller vouches for the lengths; the core copies before it returns.
+    let particles = unsafe { arrays.particles(ni, eps2) };
+    CLUSTERS.with(id, |c| {
+        let begin = trace::clock();
+        c.firsthalf(nj, particles)?;
+        if let Some(begin) = begin {
+            // SAFETY: the caller vouches for the lengths, and they were checked.
+            unsafe { record::firsthalf(id, nj, ni, arrays, hints, eps2, begin) };
+        }
+        Ok(0)
+    })
+}
+
+/// # Safety
+///
+/// The arrays are null or have `ni` entries.
+pub unsafe fn lasthalf(
+    id: c_int,
+    nj: c_int,
+    ni: c_int,
+    arrays: IArrays,
+    eps2: impl Into<Softening>,
+    outputs: Outputs,
+) -> Result<c_int> {
+    let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
+    let eps2 = eps2.into();
+    outputs.validate(ni)?;
+    let wants_nearest = !outputs.nearest.is_null() || !outputs.nearest_distance.is_null();
+    CLUSTERS.with(id, |c| {
+        let begin = trace::clock();
+        if !c.owes_results() {
+            arrays.validate(ni)?;
+            // SAFETY: the caller vouches for the lengths; the core copies before it returns.
+            c.firsthalf(nj, unsafe { arrays.particles(ni, eps2) })?;
+            if let Some(begin) = begin {
+                // SAFETY: the caller vouches for the lengths, and they were checked.
+                unsafe { record::firsthalf(id, nj, ni, arrays, NO_HINTS, eps2, begin) };
+            }
+        }
+        let begin = trace::clock();
+        if begin.is_some() {
+            record::describe(id, c);
+        }
+        let answer = c.lasthalf(ni, wants_nearest)?;
+        // SAFETY: there are ni results, and the caller vouches for as many entries.
+        unsafe { outputs.write(answer) };
+        if let Some(begin) = begin {
+            // SAFETY: the answer was written.
+            unsafe { record::lasthalf(id, answer, &outputs, begin) };
+        }
+        Ok(0)
+    })
+}
+
+/// # Safety
+///
+/// `nearest` is not null and has `ni` entries; the other arrays are null or have `ni` entries.
+pub unsafe fn lasthalf2(
+    id: c_int,
+    nj: c_int,
+    ni: c_int,
+    arrays: IArrays,
+    eps2: impl Into<Softening>,
+    outputs: Outputs,
+) -> Result<c_int> {
+    if ni > 0 {
+        not_null(outputs.nearest, "nnbindex")?;
+    }
+    // SAFETY: passed on.
+    unsafe { lasthalf(id, nj, ni, arrays, eps2, outputs) }
+}

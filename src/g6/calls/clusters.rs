@@ -1,0 +1,85 @@
+//! Opening and closing, and what clients ask of the library as a whole.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use crate::edge::pointers::{self, count};
+use crate::error::Result;
+use crate::g6::CLUSTERS;
+use crate::gpu::cuda;
+use crate::process::settings::{self, BackendChoice, Devices};
+use crate::trace::{self, Event};
+
+/// The cluster that the `_all` calls address: a cluster of kirin has every device already.
+pub const ALL: c_int = 0;
+
+pub fn open(id: c_int) -> Result<c_int> {
+    CLUSTERS.open(id)?;
+    Ok(0)
+}
+
+/// # Safety
+///
+/// `list` is null or has `ngpu` entries.
+pub unsafe fn open_on(ngpu: c_int, list: *const c_int) -> Result<c_int> {
+    // SAFETY: passed on.
+    let devices = unsafe { pointers::devices(ngpu, list)? };
+    open(ALL)?;
+    if !devices.is_empty() {
+        CLUSTERS.with(ALL, |c| {
+            c.prefer_devices(Devices::These(devices));
+            Ok(())
+        })?;
+    }
+    Ok(0)
+}
+
+pub fn close(id: c_int) -> Result<c_int> {
+    CLUSTERS.close(id);
+    Ok(0)
+}
+
+/// Makes a call for cluster `id`, and for each of the `nclusters - 1` that follow it and are open.
+#[inline]
+pub fn to_clusters(
+    id: c_int,
+    nclusters: c_int,
+    call: impl Fn(c_int) -> Result<c_int>,
+) -> Result<c_int> {
+    let nclusters = count(nclusters, "nclusters")?;
+    call(id)?;
+    if nclusters > 1 {
+        CLUSTERS
+            .open_after(id, nclusters)
+            .into_iter()
+            .try_for_each(|other| call(other).map(drop))?;
+    }
+    Ok(0)
+}
+
+pub fn npipes() -> Result<c_int> {
+    let count = settings::settings().npipes;
+    trace::record(|| Event::Pipelines { count });
+    Ok(count)
+}
+
+/// Clients stop where there is no device; the CPU counts as one where there is no GPU.
+pub fn device_count() -> Result<c_int> {
+    let gpus = match settings::settings().backend {
+        BackendChoice::Auto | BackendChoice::Cuda => cuda::devices().map_or(0, <[_]>::len),
+        BackendChoice::Cpu | BackendChoice::Reference => 0,
+    };
+    Ok(c_int::try_from(gpus.max(1)).unwrap_or(c_int::MAX))
+}
+
+/// What `g6_setmccount` set.
+static MCCOUNT: AtomicI32 = AtomicI32::new(1);
+
+pub fn set_mccount(value: c_int) -> Result<c_int> {
+    MCCOUNT.store(value, Ordering::Relaxed);
+    Ok(0)
+}
+
+pub fn mccount() -> Result<c_int> {
+    Ok(MCCOUNT.load(Ordering::Relaxed))
+}

@@ -1,0 +1,124 @@
+//! j-particles on their way into a cluster, and the time to which they are predicted.
+
+use std::ffi::c_int;
+
+use crate::edge::pointers::{count, not_null, vector};
+use crate::error::Result;
+use crate::g6::CLUSTERS;
+use crate::process::allocation;
+use crate::sources::particle::JParticle;
+use crate::trace::{self, Event};
+
+/// The three-vectors of a j-particle.
+#[derive(Clone, Copy)]
+pub struct JVectors {
+    pub a2by18: *const f64,
+    pub a1by6: *const f64,
+    pub aby2: *const f64,
+    pub v: *const f64,
+    pub x: *const f64,
+}
+
+/// # Safety
+///
+/// The vectors are null or have three numbers each.
+#[inline]
+pub unsafe fn set_j_particle(
+    id: c_int,
+    address: c_int,
+    index: c_int,
+    [t, dt]: [f64; 2],
+    mass: f64,
+    vectors: JVectors,
+) -> Result<c_int> {
+    // SAFETY: passed on.
+    let particle = unsafe {
+        JParticle {
+            index,
+            t,
+            mass,
+            x: vector(vectors.x, "x")?,
+            v: vector(vectors.v, "v")?,
+            aby2: vector(vectors.aby2, "aby2")?,
+            a1by6: vector(vectors.a1by6, "a1by6")?,
+            a2by18: vector(vectors.a2by18, "a2by18")?,
+        }
+    };
+    let mut cluster = CLUSTERS.lock(id)?;
+    cluster.set_j_particle(address, &particle)?;
+    trace::record(|| Event::JParticle {
+        id,
+        address,
+        dt,
+        mass_position: false,
+        particle,
+    });
+    Ok(0)
+}
+
+/// # Safety
+///
+/// `x` is null or has three numbers.
+#[inline(always)]
+pub unsafe fn set_mass_position(
+    id: c_int,
+    address: c_int,
+    index: c_int,
+    mass: f64,
+    x: *const f64,
+) -> Result<c_int> {
+    // SAFETY: passed on.
+    let x = unsafe { vector(x, "x")? };
+    let mut cluster = CLUSTERS.lock(id)?;
+    cluster.set_mass_position(address, index, mass, &x)?;
+    trace::record(move || Event::JParticle {
+        id,
+        address,
+        dt: 0.0,
+        mass_position: true,
+        particle: JParticle {
+            index,
+            mass,
+            x,
+            ..JParticle::default()
+        },
+    });
+    Ok(0)
+}
+
+pub fn set_ti(id: c_int, ti: f64) -> Result<c_int> {
+    CLUSTERS.with(id, |c| {
+        c.set_ti(ti);
+        trace::record(|| Event::SetTi { id, ti });
+        Ok(0)
+    })
+}
+
+/// # Safety
+///
+/// `x` and `v` are null or have `nj` entries.
+pub unsafe fn predicted(id: c_int, nj: c_int, x: *mut [f64; 3], v: *mut [f64; 3]) -> Result<c_int> {
+    let nj = count(nj, "nj")?;
+    if nj > 0 {
+        not_null(x, "x")?;
+        not_null(v, "v")?;
+    }
+    CLUSTERS.with(id, |c| {
+        for (j, found) in c.predicted(nj)?.enumerate() {
+            let (xj, vj) = found.unwrap_or_default();
+            // SAFETY: j < nj, the length of the arrays.
+            unsafe {
+                x.add(j).write_unaligned(xj);
+                v.add(j).write_unaligned(vj);
+            }
+        }
+        trace::try_record(|| {
+            let found = c.predicted(nj)?.map(Option::unwrap_or_default);
+            Ok(Event::Predicted {
+                id,
+                found: allocation::collect(found, trace::PURPOSE)?,
+            })
+        });
+        Ok(0)
+    })
+}

@@ -1,0 +1,49 @@
+//! GRAPE-6's clusters by id.
+
+use crate::cluster::Cluster;
+use crate::process::long_work::LongWork;
+use crate::process::settings::Settings;
+use crate::registry::{Member, Registry};
+use crate::trace::{self, Event};
+
+/// The clusters of the process.
+pub static CLUSTERS: Registry<Cluster> = Registry::new();
+
+impl Member for Cluster {
+    const SOLE_STANDS_FOR_ALL: bool = true;
+
+    fn registry() -> &'static Registry<Self> {
+        &CLUSTERS
+    }
+
+    fn new(_id: i32, settings: Settings, work: &'static LongWork) -> Self {
+        Self::new(settings).watched(work)
+    }
+
+    fn name(id: i32) -> String {
+        format!("cluster {id}")
+    }
+
+    fn opened(id: i32, asked: bool) {
+        // A replay opens on first use, too.
+        if asked {
+            trace::record(|| Event::Open { id });
+        }
+    }
+
+    fn closed(id: i32) {
+        trace::record(|| Event::Close { id });
+    }
+
+    fn report(&mut self, id: i32) {
+        self.report(&<Self as Member>::name(id));
+    }
+
+    fn inherit(&mut self) {
+        self.inherit();
+    }
+}
+
+#[cfg(test)]
+#[path = "clusters_tests.rs"]
+mod tests;

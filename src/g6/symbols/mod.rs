@@ -1,0 +1,7 @@
+//! The symbols of GRAPE-6's calls.
+
+pub mod low_level;
+pub mod original;
+pub mod own;
+#[allow(non_snake_case, reason = "the names of the 2007 kirin begin with GPU_")]
+pub mod usual;

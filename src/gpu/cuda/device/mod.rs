@@ -1,0 +1,449 @@
+//! One device at work: its share of the j-particles, its queue, and the work of one block.
+
+mod block;
+mod lists;
+mod plans;
+pub mod regular;
+mod roots;
+pub mod scaling;
+pub mod store;
+mod upload;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use self::plans::Trees;
+use self::scaling::slots;
+use self::store::{Store, Todo};
+use self::upload::{Upload, bytes_of};
+use crate::force::scaling::Scaling;
+use crate::gpu::cuda::driver::memory::{DeviceBuffer, PinnedBuffer, Tally};
+use crate::gpu::cuda::driver::modules::Module;
+use crate::gpu::cuda::driver::{Current, Device, Kernel, Lease, Patience, Result, Stream};
+use crate::gpu::cuda::layout::{AdvanceArgs, IRecord, PageWork, RECORD, Redone};
+use crate::gpu::cuda::plan::LaunchPlan;
+use crate::gpu::cuda::plan::block::ResultLayout;
+use crate::process::settings::{HostOrDevice, Precision, Settings};
+use crate::sources::jmemory::{JMemory, PAGE};
+use crate::sources::particle::IParticle;
+
+/// Bytes of changes that are sent in one copy.
+const BATCH: usize = 16 << 20;
+
+/// Threads of the kernel `advance`, as in the sources.
+const ADVANCE_THREADS: u32 = 512;
+
+/// Work for a device on its share of the j-particles.
+pub struct DeviceJob<'a> {
+    /// The j-particles.
+    pub memory: &'a JMemory,
+    /// Positions of the device's pages in `memory`, in address order.
+    pub run: &'a [usize],
+    /// How many of them, counted from the first, have addresses below `nj`.
+    pub pages: usize,
+    /// Number of the first page of the run; 0 for the first run of all.
+    pub first: u32,
+    /// Number of the first page of the next device, if that has addresses below `nj`.
+    pub next: Option<u32>,
+    /// The i-particles of one batch.
+    pub particles: &'a [IParticle],
+    /// Number of leading addresses.
+    pub nj: usize,
+    /// Time of the prediction.
+    pub ti: f64,
+    /// Units on the device.
+    pub units: Scaling,
+    /// Whether any particle moves; if none does, jerks are zero and not computed.
+    pub jerk: bool,
+    /// Whether nearest neighbours are wanted.
+    pub nearest: bool,
+    /// Where j-particles are predicted.
+    pub predictor: HostOrDevice,
+    /// Where sums are joined.
+    pub join: HostOrDevice,
+}
+
+/// A device with its memory and its queue.
+pub struct DeviceQueue {
+    /// The device.
+    pub device: &'static Device,
+    lease: Lease,
+    precision: Precision,
+    /// Mean of `rsqrt(x) * sqrt(x)` over the device's approximate reciprocal square roots.
+    root: f64,
+    split: bool,
+    stream: Stream,
+    store: Store,
+    upload: Upload,
+    /// Partial sums of the parts.
+    sums: DeviceBuffer,
+    /// The nearest neighbours that each part found.
+    candidates: DeviceBuffer,
+    /// Leaves summed again in double precision, counted by the kernels.
+    redone: Tally<Redone>,
+    /// That number at the end of the last finished job.
+    known_redone: Redone,
+    /// Results, on the device and on the host.
+    answer: DeviceBuffer,
+    pinned: PinnedBuffer,
+    kernels: HashMap<String, Kernel>,
+    /// Plans by numbers of i-particles and of pages.
+    plans: HashMap<(usize, usize), LaunchPlan>,
+    trees: Trees,
+    queued: Option<Queued>,
+    /// Whether there may be work that nobody has waited for.
+    busy: bool,
+    /// How long that work should take by the plans.
+    planned: Duration,
+    /// Seconds beyond ten times that after which the device is given up, if that is limited.
+    timeout: Option<Duration>,
+}
+
+/// How the results of a queued block lie in the pinned memory after the wait.
+struct Queued {
+    ni: usize,
+    /// The number of parts if the host has to join their sums.
+    unjoined: Option<usize>,
+    kept: Vec<(u32, u32)>,
+    results: ResultLayout,
+}
+
+/// The results of one device for the i-particles of a job.
+pub struct Share<'a> {
+    /// First page of each sum.
+    pub leaves: Vec<u32>,
+    /// `[sum][quantity][i-particle]`.
+    pub sums: &'a [f64],
+    /// Squared distance of the nearest neighbour and its label; empty if not asked for.
+    pub nearest: (&'a [f64], &'a [i32]),
+}
+
+/// Loads the kernels of a large block.
+///
+/// # Errors
+///
+/// The device cannot be opened, or its driver cannot compile the kernels.
+pub fn load(device: &'static Device, precision: Precision) -> Result<()> {
+    let lease = device.open()?;
+    let current = lease.enter()?;
+    for name in [
+        format!("advance_{precision}"),
+        format!("force_{precision}_jerk_4"),
+    ] {
+        device.kernel(&current, Module::Forces(precision), &name)?;
+    }
+    Ok(())
+}
+
+impl DeviceQueue {
+    /// The device, opened, with no j-particles.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot be opened, or fails at its first kernels.
+    pub fn new(device: &'static Device, settings: &Settings) -> Result<Self> {
+        let precision = settings.precision;
+        let lease = device.open()?;
+        let current = lease.enter()?;
+        let stream = Stream::new(&current)?;
+        let mut queue = Self {
+            device,
+            lease,
+            precision,
+            root: 1.0,
+            split: settings.split,
+            stream,
+            store: Store::default(),
+            upload: Upload::default(),
+            sums: DeviceBuffer::default(),
+            candidates: DeviceBuffer::default(),
+            redone: Tally::default(),
+            known_redone: Redone::default(),
+            answer: DeviceBuffer::default(),
+            pinned: PinnedBuffer::default(),
+            kernels: HashMap::new(),
+            plans: HashMap::new(),
+            trees: Trees::default(),
+            queued: None,
+            busy: false,
+            planned: Duration::ZERO,
+            timeout: settings.gpu_timeout.map(|s| Duration::from_secs(s.into())),
+        };
+        // Loaded here already, so that a driver that cannot compile our kernels is noticed at opening.
+        let advance = format!("advance_{precision}");
+        queue.kernel(&current, Module::Forces(precision), advance)?;
+        match queue.measure_root(&current) {
+            Ok(()) => Ok(queue),
+            Err(failure) => {
+                // Freeing anything on a device that does not answer may never return, nor may opening it again.
+                if failure.is_hang() {
+                    device.give_up();
+                    queue.abandon();
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    fn kernel(&mut self, current: &Current<'_>, module: Module, name: String) -> Result<Kernel> {
+        if let Some(&kernel) = self.kernels.get(&name) {
+            return Ok(kernel);
+        }
+        let kernel = self.device.kernel(current, module, &name)?;
+        self.kernels.insert(name, kernel);
+        Ok(kernel)
+    }
+
+    /// Queues a job. Earlier work is waited for, and its results are dropped.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver; the queue must not be used again then.
+    pub fn start(&mut self, job: &DeviceJob<'_>) -> Result<()> {
+        let current = self.lease.enter()?;
+        self.settle(&current)?;
+        self.busy = true;
+        let plan = self.plan(job.particles.len().max(1), job.pages.max(1));
+        self.grow_tree(job, plan.parts);
+        let room = self.block_bytes(job, &plan);
+        let advance = self.advance(&current, job, room)?;
+        let queued = if job.particles.is_empty() || job.pages == 0 {
+            self.upload.send(&self.stream)?;
+            self.launch_advance(&current, advance)?;
+            None
+        } else {
+            Some(self.block(&current, job, &plan, advance)?)
+        };
+        self.queued = queued;
+        Ok(())
+    }
+
+    /// Waits for what is queued, and drops its results.
+    fn settle(&mut self, current: &Current<'_>) -> Result<()> {
+        self.queued = None;
+        if self.busy {
+            self.wait(current)?;
+            self.busy = false;
+        }
+        Ok(())
+    }
+
+    /// Waits for all that was launched.
+    fn wait(&mut self, current: &Current<'_>) -> Result<()> {
+        let patience = Patience {
+            planned: std::mem::take(&mut self.planned),
+            timeout: self.timeout,
+        };
+        self.stream.wait(current, patience)
+    }
+
+    /// The results of the last job; `None` if it had no pairs.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver; the queue must not be used again then.
+    pub fn finish(&mut self) -> Result<Option<Share<'_>>> {
+        let Some(queued) = self.queued.take() else {
+            return Ok(None);
+        };
+        let current = self.lease.enter()?;
+        self.wait(&current)?;
+        self.busy = false;
+        self.known_redone = self.redone.read();
+        let Queued {
+            ni, kept, results, ..
+        } = queued;
+        // SAFETY: the pinned memory has at least the bytes of the layout, the device is done writing them, each array
+        // is aligned, and any bits are valid numbers.
+        let (sums, r2, labels) = unsafe {
+            let start = self.pinned.start();
+            let (r2, labels) = (start.add(results.r2()), start.add(results.labels()));
+            (
+                std::slice::from_raw_parts_mut(start.cast::<f64>(), results.sums),
+                std::slice::from_raw_parts(r2.cast::<f64>(), results.nearest),
+                std::slice::from_raw_parts(labels.cast::<i32>(), results.nearest),
+            )
+        };
+        if let Some(parts) = queued.unjoined {
+            self.trees.by_parts[&parts].join_on_host(sums, ni);
+        }
+        Ok(Some(Share {
+            leaves: kept.iter().map(|&(leaf, _)| leaf).collect(),
+            sums,
+            nearest: (r2, labels),
+        }))
+    }
+
+    /// How many leaves the finished jobs summed again in double precision, and the time that took, added up over
+    /// all thread blocks.
+    pub fn redone(&self) -> (u64, Duration) {
+        let Redone { leaves, clocks } = self.known_redone;
+        let seconds = clocks as f64 * 1e-9 / self.device.clock;
+        let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        (leaves, time)
+    }
+
+    /// Sends changed j-particles and predicts, in batches. The last batch stays in the upload, with `room` bytes left
+    /// behind it, and is returned to be launched together with the block.
+    fn advance(
+        &mut self,
+        current: &Current<'_>,
+        job: &DeviceJob<'_>,
+        room: usize,
+    ) -> Result<Option<AdvanceArgs>> {
+        let Scaling { length, velocity } = job.units;
+        let stamp = [job.ti.to_bits(), length.to_bits(), velocity.to_bits()];
+        let memory = job.memory;
+        let todo = self
+            .store
+            .plan(current, memory, job.run, job.pages, stamp, self.precision)?;
+        let on_host = job.predictor == HostOrDevice::Host;
+        let most = self.most_predicted(todo.len());
+        let mut rest = &todo[..];
+        loop {
+            let (batch, after, bytes) = split_batch(rest, most, on_host);
+            let is_last = after.is_empty();
+            let bytes = bytes + if is_last { room } else { 0 };
+            self.upload.begin(current, bytes, !batch.is_empty())?;
+            let launch = (!batch.is_empty()).then(|| self.gather(job, batch, stamp));
+            self.upload.behind();
+            if is_last {
+                return Ok(launch);
+            }
+            self.upload.send(&self.stream)?;
+            self.launch_advance(current, launch)?;
+            self.wait(current)?; // before the upload is written to again
+            rest = after;
+        }
+    }
+
+    /// Adds the changed j-particles of some pages to the upload.
+    fn gather(&mut self, job: &DeviceJob<'_>, batch: &[Todo], stamp: [u64; 3]) -> AdvanceArgs {
+        let Self { store, upload, .. } = self;
+        let mut begin = 0;
+        let work: Vec<PageWork> = batch
+            .iter()
+            .map(|todo| {
+                let work = store.note(
+                    job.memory.page(todo.position),
+                    todo,
+                    begin,
+                    stamp,
+                    self.precision,
+                );
+                begin += todo.records;
+                work
+            })
+            .collect();
+        let work = upload.put(&work);
+        let mut records = None;
+        for todo in batch {
+            let page = job.memory.page(todo.position);
+            let bits = if todo.fresh {
+                page.present()
+            } else {
+                page.changed()
+            };
+            let chosen = slots(bits);
+            let at = upload.put_each(todo.records, chosen.map(|slot| store::record(page, slot)));
+            records.get_or_insert(at);
+        }
+        let mut predictions = None;
+        if job.predictor == HostOrDevice::Host {
+            let mut x = Box::new([[0.0; PAGE]; 3]);
+            for todo in batch {
+                let page = job.memory.page(todo.position);
+                page.predict_positions(job.ti, &mut x);
+                let at = upload.put(&x[..]);
+                predictions.get_or_insert(at);
+                page.predict_velocities(job.ti, &mut x);
+                upload.put(&x[..]);
+            }
+        }
+        AdvanceArgs {
+            j: store.sources(job.units),
+            work,
+            records: records.unwrap_or_default(),
+            predictions: predictions.unwrap_or_default(),
+            ti: job.ti,
+            pages: batch.len() as u32,
+            ..AdvanceArgs::default()
+        }
+    }
+
+    fn launch_advance(&mut self, current: &Current<'_>, launch: Option<AdvanceArgs>) -> Result<()> {
+        let Some(mut args) = launch else {
+            return Ok(());
+        };
+        (args.from, args.to, args.fetch) = self.upload.fetch();
+        let name = format!("advance_{}", self.precision);
+        let kernel = self.kernel(current, Module::Forces(self.precision), name)?;
+        self.expect(self.conditions().prediction_clocks(args.pages as usize));
+        let blocks = args.pages + args.fetch.div_ceil(ADVANCE_THREADS);
+        // SAFETY: these are the kernel's arguments, and they point into buffers of this queue, which are neither
+        // freed nor written to before the queue was waited for.
+        unsafe {
+            self.stream
+                .launch(kernel, (blocks, 1), (ADVANCE_THREADS, 1), &args)
+        }
+    }
+
+    /// Drops the results of what is queued, without waiting.
+    pub fn cancel(&mut self) {
+        self.queued = None;
+    }
+
+    /// Frees nothing on the device: it belongs to the parent of this process, or does not answer.
+    pub fn abandon(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for DeviceQueue {
+    fn drop(&mut self) {
+        let Ok(current) = self.lease.enter() else {
+            return;
+        };
+        // What is queued still uses the buffers. On a lost device the wait fails, and nobody uses them any more.
+        let _ = self.wait(&current);
+        self.store.free(&current);
+        self.upload.free(&current);
+        for buffer in [&mut self.sums, &mut self.candidates, &mut self.answer] {
+            buffer.free(&current);
+        }
+        self.redone.free(&current);
+        self.pinned.free(&current);
+        self.stream.free(&current);
+    }
+}
+
+/// Takes as many pages as fit into one copy and one launch. Returns them, the rest, and the bytes of the copy.
+fn split_batch(todo: &[Todo], most: usize, on_host: bool) -> (&[Todo], &[Todo], usize) {
+    let prediction = if on_host {
+        2 * bytes_of::<[[f64; PAGE]; 3]>(1)
+    } else {
+        0
+    };
+    let mut bytes = bytes_of::<PageWork>(0);
+    let mut count = 0;
+    for page in todo {
+        let more = size_of::<PageWork>() + bytes_of::<[f64; RECORD]>(page.records) + prediction;
+        if count > 0 && (bytes + more > BATCH || count == most) {
+            break;
+        }
+        bytes += more;
+        count += 1;
+    }
+    let (batch, after) = todo.split_at(count);
+    (batch, after, bytes)
+}
+
+fn i_record(i: &IParticle) -> IRecord {
+    IRecord {
+        x: i.x,
+        v: i.v,
+        eps2: i.eps2,
+        h2: i.h2,
+        label: i.index.into(),
+    }
+}

@@ -1,0 +1,273 @@
+//! The j-particles of one device: where each page is in its memory, and what must be sent to bring it up to date.
+
+use crate::force::scaling::{self, Scaling};
+use crate::gpu::cuda::device::scaling::slots;
+use crate::gpu::cuda::driver::memory::DeviceBuffer;
+use crate::gpu::cuda::driver::{Current, Result};
+use crate::gpu::cuda::layout::{HAS_SNAP, IS_DOUBTFUL, PageInfo, PageWork, RECORD, Sources};
+use crate::process::settings::Precision;
+use crate::sources::jmemory::{JMemory, PAGE, Page};
+
+/// The time and the units to which a page was predicted, as bits.
+type Stamp = [u64; 3];
+
+/// A page in device memory.
+struct Resident {
+    /// Its position in the host's j-memory.
+    position: usize,
+    version: u64,
+    mass_version: u64,
+    index_version: u64,
+    info: PageInfo,
+    predicted: Option<Stamp>,
+}
+
+/// A page to bring up to date.
+pub struct Todo {
+    /// Its position in the host's j-memory.
+    pub position: usize,
+    /// Its place on the device.
+    pub place: u32,
+    /// Whether the page was not on the device before.
+    pub fresh: bool,
+    /// Number of particles to send.
+    pub records: usize,
+}
+
+/// The j-memory of one device.
+#[derive(Default)]
+pub struct Store {
+    capacity: usize,
+    residents: Vec<Option<Resident>>,
+    /// By position: the page's place plus one; 0 for pages that are not on this device.
+    places: Vec<u32>,
+    free: Vec<u32>,
+    pages: DeviceBuffer,
+    raw: DeviceBuffer,
+    predicted: DeviceBuffer,
+    exact: DeviceBuffer,
+    far: DeviceBuffer,
+}
+
+impl Store {
+    /// Makes room for the run of pages at these positions, drops all others, and returns the pages to bring up to
+    /// date: those that have changed, and among the first `predicted` those not yet predicted to `stamp`.
+    ///
+    /// # Errors
+    ///
+    /// The device has too little memory.
+    pub fn plan(
+        &mut self,
+        current: &Current<'_>,
+        memory: &JMemory,
+        run: &[usize],
+        predicted: usize,
+        stamp: Stamp,
+        precision: Precision,
+    ) -> Result<Vec<Todo>> {
+        self.reserve(current, run.len(), precision)?;
+        self.places.resize(memory.page_count(), 0);
+        self.evict(run);
+        let mut todo = Vec::new();
+        for (n, &position) in run.iter().enumerate() {
+            let page = memory.page(position);
+            let resident = self.places[position].checked_sub(1);
+            let resident = resident.and_then(|place| self.residents[place as usize].as_ref());
+            let current_version = resident.is_some_and(|r| r.version == page.version());
+            let stamp = own_stamp(page, stamp);
+            let ready = resident.is_some_and(|r| n >= predicted || r.predicted == Some(stamp));
+            if current_version && ready {
+                continue;
+            }
+            let (place, fresh) = match self.places[position].checked_sub(1) {
+                Some(place) => (place, false),
+                None => (self.take_place(position), true),
+            };
+            let records = match (fresh, current_version) {
+                (true, _) => slots(page.present()).count(),
+                (false, true) => 0,
+                (false, false) => slots(page.changed()).count(),
+            };
+            todo.push(Todo {
+                position,
+                place,
+                fresh,
+                records,
+            });
+        }
+        Ok(todo)
+    }
+
+    /// Marks a page as up to date; returns the work with which the kernel `advance` makes it so. The page's records
+    /// begin at number `begin`.
+    pub fn note(
+        &mut self,
+        page: &Page,
+        todo: &Todo,
+        begin: usize,
+        stamp: Stamp,
+        precision: Precision,
+    ) -> PageWork {
+        let slot = &mut self.residents[todo.place as usize];
+        let before = slot
+            .as_ref()
+            .filter(|r| r.mass_version == page.mass_version() && !todo.fresh);
+        let (mass_unit, least_mass, doubtful) = match before {
+            Some(r) => (
+                r.info.mass_unit,
+                r.info.least_mass,
+                r.info.flags & IS_DOUBTFUL,
+            ),
+            // The kernels in double precision use neither.
+            None if precision == Precision::Double => (1.0, 0.0, 0),
+            None => {
+                let (unit, fits) = scaling::of_masses(page.mass());
+                let least = scaling::least_mass(page.mass()) / unit.abs();
+                (unit, least, if fits { 0 } else { IS_DOUBTFUL })
+            }
+        };
+        let before = slot
+            .as_ref()
+            .filter(|r| r.index_version == page.index_version() && !todo.fresh);
+        let (least_label, greatest_label) = match before {
+            Some(r) => (r.info.least_label, r.info.greatest_label),
+            None => page.index_range(),
+        };
+        let info = PageInfo {
+            mass_unit,
+            mass_inverse: 1.0 / mass_unit,
+            least_mass,
+            number: page.number(),
+            least_label,
+            greatest_label,
+            flags: doubtful | if page.has_snap() { HAS_SNAP } else { 0 },
+        };
+        *slot = Some(Resident {
+            position: todo.position,
+            version: page.version(),
+            mass_version: page.mass_version(),
+            index_version: page.index_version(),
+            info,
+            predicted: Some(own_stamp(page, stamp)),
+        });
+        PageWork {
+            info,
+            place: todo.place,
+            begin: begin as u32,
+            end: (begin + todo.records) as u32,
+            fresh: u32::from(todo.fresh),
+        }
+    }
+
+    /// The place of a page that is on this device.
+    pub fn place(&self, position: usize) -> u32 {
+        self.places[position] - 1
+    }
+
+    /// The arguments that all kernels share.
+    pub fn sources(&self, units: Scaling) -> Sources {
+        Sources {
+            pages: self.pages.address(),
+            raw: self.raw.address(),
+            predicted: self.predicted.address(),
+            exact: self.exact.address(),
+            far: self.far.address(),
+            length: units.length,
+            velocity: units.velocity,
+        }
+    }
+
+    /// Gives the memory back.
+    pub fn free(&mut self, current: &Current<'_>) {
+        for buffer in [
+            &mut self.pages,
+            &mut self.raw,
+            &mut self.predicted,
+            &mut self.exact,
+            &mut self.far,
+        ] {
+            buffer.free(current);
+        }
+        *self = Self::default();
+    }
+
+    fn reserve(&mut self, current: &Current<'_>, pages: usize, precision: Precision) -> Result<()> {
+        if pages <= self.capacity {
+            return Ok(());
+        }
+        // The next power of two, or just what is needed. The pages are sent again from the host's copy.
+        self.allocate(current, pages.next_power_of_two(), precision)
+            .or_else(|_| self.allocate(current, pages, precision))
+    }
+
+    fn allocate(
+        &mut self,
+        current: &Current<'_>,
+        pages: usize,
+        precision: Precision,
+    ) -> Result<()> {
+        self.free(current);
+        let vectors = match precision {
+            Precision::Mixed => 3 * 16,
+            Precision::Single => 2 * 16,
+            Precision::Double => 2 * 32,
+        };
+        self.pages.reserve(current, pages * size_of::<PageInfo>())?;
+        self.raw.reserve(current, pages * PAGE * RECORD * 8)?;
+        self.predicted.reserve(current, pages * PAGE * vectors)?;
+        self.exact.reserve(current, pages * PAGE * 3 * 8)?;
+        self.far.reserve(current, pages * 4)?;
+        self.capacity = pages;
+        self.residents.resize_with(pages, || None);
+        self.free = (0..pages as u32).rev().collect();
+        Ok(())
+    }
+
+    /// Frees the places of pages that are not in the run.
+    fn evict(&mut self, run: &[usize]) {
+        if run.len() == self.places.len() {
+            return; // the run has every page
+        }
+        let mut wanted = vec![false; self.places.len()];
+        run.iter().for_each(|&position| wanted[position] = true);
+        for (place, slot) in (0..).zip(&mut self.residents) {
+            if let Some(resident) = slot
+                && !wanted[resident.position]
+            {
+                self.places[resident.position] = 0;
+                self.free.push(place);
+                *slot = None;
+            }
+        }
+    }
+
+    fn take_place(&mut self, position: usize) -> u32 {
+        let place = self
+            .free
+            .pop()
+            .expect("there is a place for every page of the run");
+        self.places[position] = place + 1;
+        place
+    }
+}
+
+/// The stamp of a page's prediction. It has no time if none of the page's particles moves.
+fn own_stamp(page: &Page, [ti, length, velocity]: Stamp) -> Stamp {
+    let everywhen = page.is_at_rest() && f64::from_bits(ti).is_finite();
+    [if everywhen { 0 } else { ti }, length, velocity]
+}
+
+/// The 64-bit words in which a j-particle is sent.
+pub fn record(page: &Page, slot: usize) -> [f64; RECORD] {
+    let p = page.particle(slot);
+    let mut words = [0.0; RECORD];
+    words[0] = p.mass;
+    words[1] = p.t;
+    for (n, vector) in [p.x, p.v, p.aby2, p.a1by6, p.a2by18].iter().enumerate() {
+        words[2 + 3 * n..5 + 3 * n].copy_from_slice(vector);
+    }
+    // In the last word: the slot, with a bit that says that there is a particle, and the label.
+    let who = ((PAGE | slot) as u64) << 32 | u64::from(p.index.cast_unsigned());
+    words[RECORD - 1] = f64::from_bits(who);
+    words
+}

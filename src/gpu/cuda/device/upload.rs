@@ -1,0 +1,141 @@
+//! The data of a block, gathered in pinned memory and sent to the device in one copy, or read from there by the
+//! block's first kernel.
+
+use crate::gpu::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
+use crate::gpu::cuda::driver::{Current, Result, Stream};
+use crate::gpu::cuda::layout::{Pod, Pointer};
+
+/// Alignment of every array, bytes.
+const ALIGNMENT: usize = 16;
+
+/// Least size of the buffers, bytes.
+const LEAST: usize = 64 << 10;
+
+/// Up to this many bytes the kernel `advance` reads from host memory. It reads more slowly than a copy would (some
+/// 10 instead of 25 GB/s over PCIe 4, 4 microseconds more for so many bytes), but a copy is one more call and one
+/// more operation in the queue, some 2 microseconds each. Not yet measured on a GPU.
+const READ_BY_KERNEL: usize = 64 << 10;
+
+/// Bytes that a thread of `advance` fetches at a time.
+const VECTOR: usize = 16;
+
+/// Arrays on their way to the device.
+#[derive(Default)]
+pub struct Upload {
+    pinned: PinnedBuffer,
+    device: DeviceBuffer,
+    used: usize,
+    /// Where kernels find the start of the buffer.
+    base: Pointer,
+    /// Where `advance` reads from the host: the offset from which on it copies the data to the device for later kernels.
+    fetched: Option<usize>,
+}
+
+/// What the kernel `advance` copies for later kernels: the address on the host, that on the device, and how many
+/// vectors.
+pub type Fetch = (Pointer, Pointer, u32);
+
+/// Most bytes that an array of `count` items takes, alignment included.
+pub fn bytes_of<T: Pod>(count: usize) -> usize {
+    count * size_of::<T>() + ALIGNMENT
+}
+
+impl Upload {
+    /// Empties the upload and makes room for `bytes` bytes. The device must be done with what was sent before. With
+    /// `advance`, data that is added before [`Upload::behind`] is for the kernel of that name.
+    ///
+    /// # Errors
+    ///
+    /// There is too little memory.
+    pub fn begin(&mut self, current: &Current<'_>, bytes: usize, advance: bool) -> Result<()> {
+        self.used = 0;
+        let capacity = bytes.max(LEAST).next_power_of_two();
+        self.pinned.reserve(current, capacity)?;
+        self.device.reserve(current, capacity)?;
+        let mapped = self.pinned.mapped();
+        let read = mapped.filter(|_| advance && bytes <= READ_BY_KERNEL);
+        self.base = read.unwrap_or(self.device.address());
+        self.fetched = read.map(|_| 0);
+        Ok(())
+    }
+
+    /// What is added from here on is for the kernels after `advance`.
+    pub fn behind(&mut self) {
+        self.used = self.used.next_multiple_of(VECTOR);
+        self.base = self.device.address();
+        self.fetched = self.fetched.map(|_| self.used);
+    }
+
+    /// What `advance` has to copy; nothing if the upload is sent as a copy.
+    pub fn fetch(&self) -> Fetch {
+        match (self.fetched, self.pinned.mapped()) {
+            (Some(at), Some(mapped)) => (
+                mapped + at as Pointer,
+                self.device.address() + at as Pointer,
+                (self.used - at).div_ceil(VECTOR) as u32,
+            ),
+            _ => (0, 0, 0),
+        }
+    }
+
+    /// Adds an array; returns where kernels will find it.
+    ///
+    /// # Panics
+    ///
+    /// More is added than `begin` made room for.
+    pub fn put<T: Pod>(&mut self, items: &[T]) -> Pointer {
+        let at = self.take::<T>(items.len());
+        // SAFETY: `take` reserved this room, aligned for `T`; `T` has no padding.
+        unsafe {
+            let to = self.pinned.start().add(at).cast::<T>();
+            std::ptr::copy_nonoverlapping(items.as_ptr(), to, items.len());
+        }
+        self.base + at as u64
+    }
+
+    /// As [`Upload::put`], for the first `count` items of an iterator. If it has fewer, the rest of the array keeps
+    /// older data.
+    ///
+    /// # Panics
+    ///
+    /// More is added than `begin` made room for.
+    pub fn put_each<T: Pod>(&mut self, count: usize, items: impl Iterator<Item = T>) -> Pointer {
+        let at = self.take::<T>(count);
+        for (n, item) in items.take(count).enumerate() {
+            // SAFETY: as above; `n` is below `count`.
+            unsafe { self.pinned.start().add(at).cast::<T>().add(n).write(item) };
+        }
+        self.base + at as u64
+    }
+
+    fn take<T: Pod>(&mut self, count: usize) -> usize {
+        const { assert!(align_of::<T>() <= ALIGNMENT) };
+        let at = self.used.next_multiple_of(ALIGNMENT);
+        let bytes = count * size_of::<T>();
+        assert!(
+            at + bytes <= self.pinned.bytes(),
+            "the room was counted before"
+        );
+        self.used = at + bytes;
+        at
+    }
+
+    /// Queues the copy of everything added, unless `advance` reads it from the host.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn send(&self, stream: &Stream) -> Result<()> {
+        if self.used == 0 || self.fetched.is_some() {
+            return Ok(());
+        }
+        // SAFETY: both buffers have room for `used` bytes; nothing is added before the next `begin`.
+        unsafe { stream.upload(self.device.address(), self.pinned.start(), self.used) }
+    }
+
+    /// Gives the memory back.
+    pub fn free(&mut self, current: &Current<'_>) {
+        self.pinned.free(current);
+        self.device.free(current);
+    }
+}

@@ -1,0 +1,3 @@
+//! The backends on GPUs.
+
+pub mod cuda;

@@ -1,0 +1,133 @@
+//! Helpers that work on NBODY6's own arrays, and its clock.
+
+use std::ffi::c_int;
+
+use crate::edge::pointers::{count, not_null};
+use crate::error::{Error, Result};
+use crate::force::irregular::{NeighbourForce, add_pair};
+use crate::nbody6::helpers;
+use crate::process::floating;
+use crate::sources::stars::Star;
+
+/// # Safety
+///
+/// The arrays are null or have `je` entries.
+pub unsafe fn cxvpred(
+    [js, je]: [c_int; 2],
+    time: f64,
+    t0: *const f64,
+    [x0, x0dot, f, fdot]: [*const [f64; 3]; 4],
+    [x, xdot]: [*mut [f64; 3]; 2],
+    tpred: *mut f64,
+) -> Result<c_int> {
+    let (js, je) = (count(js, "js")?, count(je, "je")?);
+    let Some(first) = js.checked_sub(1) else {
+        return Err(Error::OutOfRange {
+            argument: "js",
+            value: 0,
+            legal: "particles have numbers from 1",
+        });
+    };
+    if first >= je {
+        return Ok(0);
+    }
+    not_null(t0, "t0")?;
+    not_null(x0, "x0")?;
+    not_null(x0dot, "x0dot")?;
+    not_null(f, "f")?;
+    not_null(fdot, "fdot")?;
+    not_null(x, "x")?;
+    not_null(xdot, "xdot")?;
+    not_null(tpred, "tpred")?;
+    floating::standard(|| {
+        for j in first..je {
+            // SAFETY: j < je, the length of the arrays.
+            unsafe {
+                if tpred.add(j).read_unaligned() == time {
+                    continue;
+                }
+                let star = Star {
+                    x: x0.add(j).read_unaligned(),
+                    v: x0dot.add(j).read_unaligned(),
+                    aby2: f.add(j).read_unaligned(),
+                    a1by6: fdot.add(j).read_unaligned(),
+                    time: t0.add(j).read_unaligned(),
+                    ..Star::default()
+                };
+                let (position, velocity) = star.predicted(time);
+                x.add(j).write_unaligned(position);
+                xdot.add(j).write_unaligned(velocity);
+                tpred.add(j).write_unaligned(time);
+            }
+        }
+    });
+    Ok(0)
+}
+
+/// # Safety
+///
+/// `nblist` is null or has `nnb - 1` entries; the arrays of particles are null or long enough for them and for `i`; `f` and
+/// `fdot` are null or have three entries.
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn cnbint(
+    i: c_int,
+    pos: *const [f64; 3],
+    vel: *const [f64; 3],
+    mass: *const f64,
+    nnb: c_int,
+    nblist: *const c_int,
+    f: *mut f64,
+    fdot: *mut f64,
+) -> Result<c_int> {
+    let length = count(nnb, "nnb")?.saturating_sub(1);
+    not_null(pos, "pos")?;
+    not_null(vel, "vel")?;
+    not_null(mass, "mass")?;
+    not_null(f, "f")?;
+    not_null(fdot, "fdot")?;
+    if length > 0 {
+        not_null(nblist, "nblist")?;
+    }
+    let number = |n: c_int, argument| match usize::try_from(i64::from(n) - 1) {
+        Ok(place) => Ok(place),
+        Err(_) => Err(Error::OutOfRange {
+            argument,
+            value: n.into(),
+            legal: "particles have numbers from 1",
+        }),
+    };
+    let force = floating::standard(|| {
+        let mut force = NeighbourForce::default();
+        // SAFETY: the caller vouches for the particles that it names.
+        unsafe {
+            let i = number(i, "i")?;
+            let (xi, vi) = (pos.add(i).read_unaligned(), vel.add(i).read_unaligned());
+            for k in 0..length {
+                let j = number(nblist.add(k).read_unaligned(), "nblist")?;
+                let (xj, vj) = (pos.add(j).read_unaligned(), vel.add(j).read_unaligned());
+                let r = [0, 1, 2].map(|k| xj[k] - xi[k]);
+                let v = [0, 1, 2].map(|k| vj[k] - vi[k]);
+                add_pair(&mut force, mass.add(j).read_unaligned(), r, v);
+            }
+        }
+        Ok(force)
+    })?;
+    // SAFETY: they have three entries.
+    unsafe {
+        f.cast::<[f64; 3]>().write_unaligned(force.acc);
+        fdot.cast::<[f64; 3]>().write_unaligned(force.jerk);
+    }
+    Ok(0)
+}
+
+/// # Safety
+///
+/// The pointers are null or point to integers.
+pub unsafe fn wtime(to: [*mut c_int; 3]) -> Result<c_int> {
+    for (p, number) in to.into_iter().zip(helpers::clock(helpers::running())) {
+        not_null(p, "ihour, imin or isec")?;
+        // SAFETY: not null, so it points to an integer.
+        unsafe { p.write_unaligned(number) };
+    }
+    Ok(0)
+}

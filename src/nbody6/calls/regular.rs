@@ -1,0 +1,249 @@
+//! Regular forces and potentials.
+
+use std::ffi::c_int;
+
+use crate::edge::pointers::{count, not_null, scalar};
+use crate::error::{Error, Result};
+use crate::force::regular::{Criterion, Incoming, PURPOSE, Target, Unaligned};
+use crate::nbody6::events::{Call, record};
+use crate::nbody6::program::client;
+use crate::nbody6::statistics::COUNTS;
+use crate::nbody6::{helpers, regular_library as regular};
+use crate::process::allocation;
+use crate::process::settings::Nbody6;
+
+pub fn gpunb_open(nbmax: c_int) -> Result<c_int> {
+    helpers::running();
+    COUNTS.begin();
+    count(nbmax, "nbmax")?;
+    record::call(|| Call::Open { room: nbmax });
+    Ok(0)
+}
+
+pub fn gpunb_close() -> Result<c_int> {
+    regular::LIBRARY.lock().close();
+    Ok(0)
+}
+
+/// An array of the client's.
+///
+/// # Safety
+///
+/// It is null or has `count` entries, to which nobody writes as long as the result is used.
+unsafe fn array<'a, T>(
+    first: *const T,
+    count: usize,
+    name: &'static str,
+) -> Result<&'a [Unaligned<T>]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    not_null(first, name)?;
+    // SAFETY: the caller vouches for the entries, and they may lie at any address.
+    Ok(unsafe { std::slice::from_raw_parts(first.cast(), count) })
+}
+
+/// # Safety
+///
+/// The arrays are null or have `nj` entries.
+pub unsafe fn gpunb_send(
+    nj: c_int,
+    mj: *const f64,
+    xj: *const [f64; 3],
+    vj: *const [f64; 3],
+) -> Result<c_int> {
+    let nj = count(nj, "nj")?;
+    // SAFETY: passed on.
+    let incoming = unsafe {
+        Incoming {
+            x: array(xj, nj, "xj")?,
+            v: array(vj, nj, "vj")?,
+            m: array(mj, nj, "mj")?,
+        }
+    };
+    regular::LIBRARY.lock().send(&incoming)?;
+    Ok(0)
+}
+
+/// The arrays that describe targets.
+pub struct Targets {
+    pub h2: *const f64,
+    pub dtr: *const f64,
+    pub x: *const [f64; 3],
+    pub v: *const [f64; 3],
+}
+
+/// Where forces go.
+pub struct Forces {
+    pub acc: *mut [f64; 3],
+    pub jrk: *mut [f64; 3],
+    pub pot: *mut f64,
+}
+
+/// Where neighbour lists go.
+pub struct Rows {
+    pub list: *mut c_int,
+    pub lmax: c_int,
+    pub nbmax: c_int,
+}
+
+/// # Safety
+///
+/// The arrays are null or have `ni` entries or rows; `m_flag` is null or points to an integer for clients that pass it.
+pub unsafe fn gpunb_regf(
+    ni: c_int,
+    targets: Targets,
+    forces: Forces,
+    rows: Rows,
+    m_flag: *const c_int,
+) -> Result<c_int> {
+    let ni = count(ni, "ni")?;
+    let criterion = match client() {
+        // SAFETY: passed on.
+        Nbody6::PlusPlus => match unsafe { scalar(m_flag, "m_flag")? } {
+            0 => Criterion::Radius,
+            1 => Criterion::MassAndRadius,
+            // What stands behind the arguments of a program that passes one less.
+            other => {
+                return Err(Error::OutOfRange {
+                    argument: "m_flag",
+                    value: other.into(),
+                    legal: "it is 0 or 1; AMUSE's nbody6xx, which passes none, needs KIRIN_NBODY6=amuse",
+                });
+            }
+        },
+        Nbody6::Amuse => Criterion::Radius,
+        Nbody6::Six => Criterion::MassAndRadius,
+    };
+    let (lmax, nbmax) = (count(rows.lmax, "lmax")?, count(rows.nbmax, "nbmax")?);
+    if ni == 0 {
+        return Ok(0);
+    }
+    let Some(room) = lmax.checked_sub(1) else {
+        return Err(Error::OutOfRange {
+            argument: "lmax",
+            value: 0,
+            legal: "a row begins with the number of neighbours",
+        });
+    };
+    not_null(targets.h2, "h2")?;
+    not_null(targets.dtr, "dtr")?;
+    not_null(targets.x, "xi")?;
+    not_null(targets.v, "vi")?;
+    not_null(forces.acc, "acc")?;
+    not_null(forces.jrk, "jrk")?;
+    not_null(forces.pot, "pot")?;
+    not_null(rows.list, "list")?;
+    let longest = nbmax.min(room);
+    let mut library = regular::LIBRARY.lock();
+    library.targets.clear();
+    // SAFETY: i < ni, the length of the arrays.
+    let target = |i| unsafe {
+        Target {
+            x: targets.x.add(i).read_unaligned(),
+            v: targets.v.add(i).read_unaligned(),
+            h2: targets.h2.add(i).read_unaligned(),
+            dtr: targets.dtr.add(i).read_unaligned(),
+        }
+    };
+    allocation::reserve(&mut library.targets, ni, PURPOSE)?;
+    library.targets.extend((0..ni).map(target));
+    let results = library.forces(criterion, longest)?;
+    for (i, result) in results.iter().enumerate() {
+        let [ax, ay, az, jx, jy, jz, pot] = result.sums;
+        let found = i32::try_from(result.neighbours).unwrap_or(i32::MAX);
+        // SAFETY: as above; a list of at most `longest` fits into its row.
+        unsafe {
+            forces.acc.add(i).write_unaligned([ax, ay, az]);
+            forces.jrk.add(i).write_unaligned([jx, jy, jz]);
+            forces.pot.add(i).write_unaligned(pot);
+            let row = rows.list.add(i * lmax);
+            if result.neighbours > longest {
+                row.write_unaligned(-found);
+                continue;
+            }
+            row.write_unaligned(found);
+            let (from, to) = (result.list.as_ptr().cast::<u8>(), row.add(1).cast::<u8>());
+            std::ptr::copy_nonoverlapping(from, to, size_of_val(&result.list[..]));
+        }
+    }
+    Ok(0)
+}
+
+pub fn gpunb_profile(irank: c_int) -> Result<c_int> {
+    COUNTS.tell_regular(irank);
+    Ok(0)
+}
+
+/// NBODY6 passes the number, masses, positions and the place for potentials as the first four.
+///
+/// # Safety
+///
+/// The arguments are those of the client that the settings name; arrays have the lengths that it says.
+pub unsafe fn gpupot(
+    irank: *const c_int,
+    istart: *const c_int,
+    ni: *const c_int,
+    n: *const c_int,
+    m: *const f64,
+    x: *const [f64; 3],
+    pot: *mut f64,
+) -> Result<c_int> {
+    // SAFETY: passed on.
+    unsafe {
+        if client() == Nbody6::Six {
+            let n_of_6 = count(scalar(irank, "n")?, "n")?;
+            return potentials(
+                0,
+                n_of_6,
+                n_of_6,
+                istart.cast(),
+                ni.cast(),
+                n.cast_mut().cast(),
+            );
+        }
+        let (istart, ni) = (scalar(istart, "istart")?, count(scalar(ni, "ni")?, "ni")?);
+        let n = count(scalar(n, "n")?, "n")?;
+        let first = i64::from(istart) - 1;
+        match usize::try_from(first) {
+            Ok(first) if first + ni <= n => potentials(first, ni, n, m, x, pot),
+            _ => Err(Error::OutOfRange {
+                argument: "istart",
+                value: istart.into(),
+                legal: "particles have the numbers 1 to n",
+            }),
+        }
+    }
+}
+
+/// # Safety
+///
+/// The arrays are null or have `n` entries, that of the potentials `ni`.
+unsafe fn potentials(
+    first: usize,
+    ni: usize,
+    n: usize,
+    m: *const f64,
+    x: *const [f64; 3],
+    pot: *mut f64,
+) -> Result<c_int> {
+    if ni == 0 {
+        return Ok(0);
+    }
+    not_null(pot, "pot")?;
+    // SAFETY: passed on.
+    let incoming = unsafe {
+        Incoming {
+            x: array(x, n, "x")?,
+            v: &[],
+            m: array(m, n, "m")?,
+        }
+    };
+    let mut library = regular::LIBRARY.lock();
+    let potentials = library.potentials(&incoming, first..first + ni)?;
+    for (i, &potential) in potentials.iter().enumerate() {
+        // SAFETY: i < ni, the length of the array.
+        unsafe { pot.add(i).write_unaligned(potential) };
+    }
+    Ok(0)
+}

@@ -1,0 +1,171 @@
+//! The regular force: sources come anew for each block, targets in calls of up to a thousand; and the potential.
+
+use std::ops::Range;
+
+use crate::choice;
+use crate::error::{Error, Result};
+use crate::force::regular::{
+    Criterion, Incoming, PURPOSE, RegularForce, RegularRequest, RegularResult, Sources, Target,
+};
+use crate::nbody6::events::{self, Call, record};
+use crate::nbody6::statistics::COUNTS;
+use crate::process::singleton::Singleton;
+use crate::process::{allocation, floating, settings};
+use crate::trace;
+
+/// The library behind the exported functions.
+pub static LIBRARY: Singleton<RegularLibrary> =
+    Singleton::new("NBODY6's regular force", RegularLibrary::new());
+
+/// Sources, targets and results.
+#[derive(Default)]
+pub struct RegularLibrary {
+    /// What exerts the regular force.
+    sources: Sources,
+    /// Where it is wanted.
+    pub targets: Vec<Target>,
+    results: Vec<RegularResult>,
+    /// What exerts the potential.
+    stars: Sources,
+    potentials: Vec<f64>,
+    backend: Option<Box<dyn RegularForce>>,
+}
+
+impl RegularLibrary {
+    /// A library without sources.
+    pub const fn new() -> Self {
+        Self {
+            sources: Sources::new(),
+            targets: Vec::new(),
+            results: Vec::new(),
+            stars: Sources::new(),
+            potentials: Vec::new(),
+            backend: None,
+        }
+    }
+
+    /// Forgets the sources and gives back all memory.
+    pub fn close(&mut self) {
+        *self = Self::new();
+        record::call(|| Call::Close);
+    }
+
+    /// Replaces the sources, at addresses from 0.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory; there are no sources then.
+    pub fn send(&mut self, incoming: &Incoming<'_>) -> Result<()> {
+        let begin = COUNTS.begin();
+        let backend = self.backend.get_or_insert_with(choose);
+        let loaded = floating::standard(|| backend.load(&mut self.sources, incoming));
+        match loaded {
+            Ok(()) => record::send(incoming, begin),
+            Err(_) => self.close(),
+        }
+        COUNTS.sends.add(incoming.m.len(), 0, begin);
+        loaded
+    }
+
+    /// The regular forces on the targets, which stay as they are, and the targets' neighbours up to
+    /// `longest` for each.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn forces(&mut self, criterion: Criterion, longest: usize) -> Result<&[RegularResult]> {
+        let begin = COUNTS.begin();
+        let count = self.targets.len();
+        allocation::lengthen(&mut self.results, count, PURPOSE, RegularResult::default)?;
+        let computed = self.compute(|backend, all| {
+            let block = RegularRequest {
+                sources: &all.sources,
+                targets: &all.targets,
+                criterion,
+                longest,
+            };
+            backend.forces(&block, &mut all.results)
+        });
+        if computed.is_err() {
+            self.results = Vec::new();
+        }
+        computed?;
+        let results = &self.results[..count];
+        let neighbours = results.iter().map(|r| r.neighbours);
+        COUNTS.add_regular(self.sources.len(), neighbours, longest, begin);
+        self.describe();
+        let results = &self.results[..count];
+        record::regular(criterion, longest, (&self.targets, results), begin);
+        Ok(results)
+    }
+
+    /// The potentials of all stars at those of a range.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn potentials(&mut self, incoming: &Incoming<'_>, range: Range<usize>) -> Result<&[f64]> {
+        let begin = COUNTS.begin();
+        let count = range.len();
+        allocation::lengthen(&mut self.potentials, count, PURPOSE, f64::default)?;
+        self.compute(|backend, all| {
+            let potentials = &mut all.potentials[..count];
+            backend.potentials(&mut all.stars, incoming, range.clone(), potentials)
+        })?;
+        COUNTS
+            .potentials
+            .add(count, count * self.stars.len(), begin);
+        self.describe();
+        let potentials = &self.potentials[..count];
+        record::potentials(incoming, &range, potentials, begin);
+        Ok(potentials)
+    }
+
+    /// Has a trace say what computes.
+    fn describe(&self) {
+        if let (true, Some(backend)) = (trace::active(), &self.backend) {
+            let precision = choice::regular_precision(settings::settings());
+            trace::describe(events::REGULAR, || (backend.name(), precision.to_string()));
+        }
+    }
+
+    fn compute(
+        &mut self,
+        mut call: impl FnMut(&mut dyn RegularForce, &mut Self) -> Result<()>,
+    ) -> Result<()> {
+        floating::standard(|| {
+            let mut backend = match self.backend.take() {
+                Some(backend) => backend,
+                None => self.begin()?,
+            };
+            let mut computed = call(&mut *backend, self);
+            if computed == Err(Error::ThreadsLost) {
+                // This is the child of a fork that a signal handler made: what its threads had is lost.
+                std::mem::forget(backend);
+                backend = self.begin()?;
+                computed = call(&mut *backend, self);
+            }
+            if computed.is_ok() {
+                self.backend = Some(backend);
+            }
+            computed
+        })
+    }
+
+    /// A backend that knows the sources.
+    fn begin(&self) -> Result<Box<dyn RegularForce>> {
+        let mut backend = choose();
+        backend.inherit(&self.sources)?;
+        Ok(backend)
+    }
+}
+
+fn choose() -> Box<dyn RegularForce> {
+    let settings = settings::settings();
+    let backend = choice::choose_regular(settings);
+    COUNTS.computed_by(|| {
+        let precision = choice::regular_precision(settings);
+        format!("{}, precision {precision}", backend.name())
+    });
+    backend
+}

@@ -1,0 +1,102 @@
+//! The library of NBODY6++: regular forces and potentials (also for NBODY6 and AMUSE's nbody6xx, with other
+//! arguments), and irregular forces.
+
+use std::ffi::c_int;
+
+use crate::edge::boundary::{guard, nothing};
+use crate::edge::call::{Argument, Call, Kind, Returns, Support};
+use crate::edge::pointers;
+use crate::nbody6::calls::*;
+
+calls! {
+    /// Chooses the device.
+    accepted("the settings say what computes") nothing [- gpunb_devinit_]
+    (irank: int_ref) = nothing();
+
+    /// Opens the library for `nbmax` sources. kirin takes any number of them, and needs no such call; a
+    /// second one changes nothing. NBODY6 has no `irank`.
+    implemented nothing [- gpunb_open_]
+    (nbmax: int, irank: int_ref) = gpunb_open(nbmax);
+
+    /// Forgets the sources and gives back their memory. Nothing happens where there are none.
+    implemented nothing [- gpunb_close_]
+    () = gpunb_close();
+
+    /// Replaces all sources: addresses `0..nj`, predicted by the caller to the time of the block. `mj[nj]`,
+    /// `xj[nj][3]`, `vj[nj][3]`.
+    implemented nothing [- gpunb_send_]
+    (nj: int, mj: doubles, xj: vectors, vj: vectors) = gpunb_send(nj, mj, xj, vj);
+
+    /// Computes the regular forces on `ni` particles, of all sources but their neighbours, and lists the
+    /// neighbours.
+    ///
+    /// A source j is a neighbour if min(|r|^2, |r + dtr v|^2) < `h2[ni]`, or < m_j `h2[ni]`, with r = x_j -
+    /// x_i and v = v_j - v_i, and `dtr[ni]` the regular step. `m_flag` chooses: 0 for the first. NBODY6 and
+    /// AMUSE do not pass it: NBODY6 compares with m_j h2, AMUSE with h2.
+    ///
+    /// Over the others `acc[ni][3]` = sum m r / r^3, `jrk[ni][3]` = sum m (v - 3 (r.v) r / r^2) / r^3,
+    /// `pot[ni]` = sum m / r, without softening and with nothing from sources at no distance.
+    ///
+    /// `list` has `ni` rows of `lmax` integers: the number of neighbours, then their addresses, from 0 and
+    /// ascending, the particle itself among them. Of more than `nbmax` (or `lmax` - 1) neighbours minus
+    /// their number is written, and the rest of the row stays as it was; the force is right all the same.
+    ///
+    /// Older libraries lose digits, or answer NaN, for close pairs and for `h2` = 0, write to the next
+    /// multiple of 4 beyond `ni`, and tell a part of the number of neighbours where they are too many.
+    implemented nothing [- gpunb_regf_]
+    (
+        ni: int, h2: doubles, dtr: doubles, xi: vectors, vi: vectors, acc: out_vectors,
+        jrk: out_vectors, pot: out_doubles, lmax: int, nbmax: int, list: out_ints, m_flag: int_ref
+    )
+        = gpunb_regf(ni, Targets { h2, dtr, x: xi, v: vi }, Forces { acc, jrk, pot }, Rows { list, lmax, nbmax }, m_flag);
+
+    /// Writes a line on stderr: calls, pairs and time since the last report, for rank `irank`.
+    implemented nothing [- gpunb_profile_]
+    (irank: int) = gpunb_profile(irank);
+
+    /// Computes the potentials `pot[ni]` = sum m / r, positive, of `n` particles, `m[n]` and `x[n][3]`, at
+    /// those with the numbers `istart`, from 1, to `istart + ni - 1`. The first goes to `pot[0]`; particles
+    /// at no distance, such as the particle itself, are left out.
+    ///
+    /// NBODY6 passes four arguments: `n`, `m`, `x`, `pot`, and gets the potentials at all particles.
+    ///
+    /// The CPU libraries of NBODY6++ write from `pot[istart - 1]` on; its GPU library writes as this one.
+    implemented nothing [- gpupot_]
+    (irank: int_ref, istart: int_ref, ni: int_ref, n: int_ref, m: doubles, x: vectors, pot: out_doubles)
+        = gpupot(irank, istart, ni, n, m, x, pot);
+
+    /// Makes room for `nmax` stars, and forgets those that were there. Neighbour lists have any length:
+    /// `lmax` is not looked at.
+    implemented nothing [- irr_simd_open_]
+    (nmax: int, lmax: int_ref, rank: int_ref) = irregular_open(nmax, lmax);
+
+    /// Forgets all stars. No other thread may be in a call of these.
+    implemented nothing [- irr_simd_close_]
+    (rank: int_ref) = irregular_close();
+
+    /// Writes a line on stderr: calls, pairs and time since the last report.
+    implemented nothing [- irr_simd_profile_]
+    (rank: int) = irregular_profile(rank);
+
+    /// Stores the star at address `addr`, from 1: position, velocity, half of the acceleration, a sixth of
+    /// the jerk, mass, and the time at which they hold. Threads may call it at once for different
+    /// addresses.
+    implemented nothing [- irr_simd_set_jp_]
+    (addr: int, pos: vector, vel: vector, acc2: vector, jrk6: vector, mass: double, time: double)
+        = irregular_set_star(addr, [pos, vel, acc2, jrk6], mass, time);
+
+    /// Stores the neighbours of the star at address `addr`: `nblist[0]` is their number, any, and then come
+    /// their addresses, from 1. Threads may call it at once for different addresses.
+    implemented nothing [- irr_simd_set_list_]
+    (addr: int, nblist: ints) = irregular_set_list(addr, nblist);
+
+    /// Predicts the `ni` stars at the addresses `addr[ni]`, and their neighbours, to the time `ti`, and
+    /// sums the forces of the neighbours: `acc[ni][3]`, `jrk[ni][3]`. `nnbid[ni]` gets the address of the
+    /// nearest neighbour, 0 where there is none.
+    ///
+    /// All of it is double precision, whatever `KIRIN_PRECISION` says. Stars that were never stored have no
+    /// mass.
+    implemented nothing [- irr_simd_firr_vec_]
+    (ti: double, ni: int, addr: ints, acc: out_vectors, jrk: out_vectors, nnbid: out_ints)
+        = irregular_forces(ti, ni, addr, acc, jrk, nnbid);
+}

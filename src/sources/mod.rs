@@ -1,0 +1,10 @@
+//! What is stored, and what follows from it alone: j-particles by address and the stars of NBODY6, the predictor, the
+//! tree of sums over addresses, neighbours by distance.
+
+pub mod jmemory;
+pub mod label_sort;
+pub mod neighbours;
+pub mod particle;
+pub mod predictor;
+pub mod stars;
+pub mod sum_tree;

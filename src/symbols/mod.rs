@@ -1,0 +1,34 @@
+//! The exported symbols: the GRAPE-6 interface, and that of GRAPE-5, in C and Fortran spellings.
+//!
+//! | spelling | name | scalars |
+//! |---|---|---|
+//! | C | `g6_open` | by value |
+//! | Fortran | `g6_open_` | by reference |
+//!
+//! Arrays are pointers in both; `x[ni][3]` in C is `x(3,ni)` in Fortran. Every
+//! function returns an `int`: 0 for success and a negative code with one line on
+//! stderr for a refusal ([`crate::error::Error::code`]), unless its text says
+//! otherwise. Older libraries declare some of them `void`; their clients ignore the value.
+//!
+//! A null pointer is tolerated for the cluster id (it stands for 0), for the old
+//! accelerations, jerks and potentials (never read) and for `h2` (no neighbour
+//! lists). Input and output arrays may overlap in any way.
+//!
+//! NBODY6's library has Fortran spellings only.
+//!
+//! Each call is declared once, in one of the modules below, with all its names, and [`table()`] lists
+//! them all. All names lead to one private function: clients may define the C names themselves.
+
+mod table;
+
+pub use self::table::table;
+pub use crate::edge::call::{
+    Argument, Call, CallGroup, INTERFACES, Interface, Kind, Returns, Support,
+};
+pub use crate::g5::symbols::*;
+pub use crate::g6::symbols::low_level::*;
+pub use crate::g6::symbols::original::*;
+pub use crate::g6::symbols::own::*;
+pub use crate::g6::symbols::usual::*;
+pub use crate::nbody6::symbols::gpuirr::*;
+pub use crate::nbody6::symbols::plus_plus::*;

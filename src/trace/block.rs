@@ -1,0 +1,49 @@
+//! Events of blocks, from what a cluster answers.
+
+use std::time::Instant;
+
+use super::{Event, HintedParticle, PURPOSE, try_record};
+use crate::cluster::Answer;
+use crate::process::allocation;
+use crate::sources::particle::Force;
+
+/// Nanoseconds since `begin`.
+pub fn since(begin: Instant) -> u64 {
+    u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The block of a call that begins and ends it.
+pub fn record_block(id: i32, answer: &Answer<'_>) {
+    try_record(|| {
+        let particles = answer.particles.iter().map(|&particle| HintedParticle {
+            particle,
+            hint: Force::default(),
+        });
+        Ok(Event::FirstHalf {
+            id,
+            nj: answer.nj as i32,
+            particles: allocation::collect(particles, PURPOSE)?,
+            nanoseconds: 0,
+        })
+    });
+}
+
+/// The results of a block, with the labels of the nearest neighbours that were asked for, of a call
+/// that came at `begin`.
+pub fn record_results(
+    id: i32,
+    forces: &[Force],
+    nearest: Option<&mut dyn ExactSizeIterator<Item = i32>>,
+    begin: Instant,
+) {
+    let nanoseconds = since(begin);
+    try_record(|| {
+        let nearest = nearest.map(|labels| allocation::collect(labels, PURPOSE));
+        Ok(Event::LastHalf {
+            id,
+            forces: allocation::collect(forces.iter().copied(), PURPOSE)?,
+            nearest: nearest.transpose()?,
+            nanoseconds,
+        })
+    });
+}
