@@ -1,11 +1,11 @@
 //! Blocks and their neighbour lists on the devices, one batch of i-particles after the other.
 
 use super::backend::Cuda;
-use super::combine;
 use super::device::DeviceQueue;
 use super::losses::{Attempt, Lost};
 use crate::error::Result;
 use crate::force::{ForceRequest, Results};
+use crate::gpu::combine;
 use crate::process::allocation;
 use crate::sources::jmemory::JMemory;
 use crate::sources::neighbours::{self, ListRules};

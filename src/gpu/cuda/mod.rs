@@ -9,13 +9,10 @@
 mod backend;
 mod batches;
 mod choice;
-mod combine;
 mod device;
 mod distribution;
 mod driver;
-mod layout;
 mod losses;
-mod plan;
 mod regular_backend;
 
 use std::time::Duration;
@@ -24,9 +21,9 @@ use crate::process::settings::Precision;
 
 pub use self::choice::{choose, report_absence};
 pub use self::driver::{Device, devices};
-pub use self::plan::chip::Conditions;
-pub use self::plan::{LaunchPlan, Limit};
 pub use self::regular_backend::choose as choose_regular;
+pub use crate::gpu::plan::chip::Conditions;
+pub use crate::gpu::plan::{LaunchPlan, Limit};
 
 /// The driver's library and version; nothing where there is none.
 pub fn driver_name() -> Option<&'static str> {

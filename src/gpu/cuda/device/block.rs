@@ -1,9 +1,9 @@
 //! Queues one block as planned: sends what it needs, launches its kernels, fetches its results.
 
 use super::{Current, DeviceJob, DeviceQueue, Queued, Result, bytes_of, i_record};
-use crate::gpu::cuda::layout::{AdvanceArgs, ForceArgs, IRecord};
-use crate::gpu::cuda::plan::LaunchPlan;
-use crate::gpu::cuda::plan::block::{BlockPlan, Buffers, Sent, Wanted};
+use crate::gpu::layout::{AdvanceArgs, ForceArgs, IRecord};
+use crate::gpu::plan::LaunchPlan;
+use crate::gpu::plan::block::{BlockPlan, Buffers, Sent, Wanted};
 
 impl DeviceQueue {
     /// Bytes to send for a block besides changed j-particles.

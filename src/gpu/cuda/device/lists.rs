@@ -3,8 +3,8 @@
 use super::{Current, DeviceJob, DeviceQueue, Module, Result, bytes_of, i_record};
 use crate::error;
 use crate::gpu::cuda::driver::Kernel;
-use crate::gpu::cuda::layout::{IRecord, ListArgs, Pod, Pointer};
-use crate::gpu::cuda::plan::block::NEIGHBOUR_THREADS;
+use crate::gpu::layout::{IRecord, ListArgs, Pod, Pointer};
+use crate::gpu::plan::block::NEIGHBOUR_THREADS;
 use crate::process::allocation;
 use crate::sources::neighbours::{ListRules, PURPOSE};
 use crate::sources::particle::IParticle;

@@ -17,12 +17,13 @@ use self::scaling::slots;
 use self::store::{Store, Todo};
 use self::upload::{Upload, bytes_of};
 use crate::force::scaling::Scaling;
+use crate::gpu::combine::Share;
 use crate::gpu::cuda::driver::memory::{DeviceBuffer, PinnedBuffer, Tally};
-use crate::gpu::cuda::driver::modules::Module;
 use crate::gpu::cuda::driver::{Current, Device, Kernel, Lease, Patience, Result, Stream};
-use crate::gpu::cuda::layout::{AdvanceArgs, IRecord, PageWork, RECORD, Redone};
-use crate::gpu::cuda::plan::LaunchPlan;
-use crate::gpu::cuda::plan::block::ResultLayout;
+use crate::gpu::layout::{AdvanceArgs, IRecord, PageWork, RECORD, Redone};
+use crate::gpu::plan::LaunchPlan;
+use crate::gpu::plan::Module;
+use crate::gpu::plan::block::ResultLayout;
 use crate::process::settings::{HostOrDevice, Precision, Settings};
 use crate::sources::jmemory::{JMemory, PAGE};
 use crate::sources::particle::IParticle;
@@ -106,16 +107,6 @@ struct Queued {
     unjoined: Option<usize>,
     kept: Vec<(u32, u32)>,
     results: ResultLayout,
-}
-
-/// The results of one device for the i-particles of a job.
-pub struct Share<'a> {
-    /// First page of each sum.
-    pub leaves: Vec<u32>,
-    /// `[sum][quantity][i-particle]`.
-    pub sums: &'a [f64],
-    /// Squared distance of the nearest neighbour and its label; empty if not asked for.
-    pub nearest: (&'a [f64], &'a [i32]),
 }
 
 /// Loads the kernels of a large block.

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::{DeviceJob, DeviceQueue};
-use crate::gpu::cuda::plan::chip::Conditions;
-use crate::gpu::cuda::plan::joins::JoinSchedule;
-use crate::gpu::cuda::plan::{LEAST_COLUMNS, LaunchPlan, limit};
+use crate::gpu::plan::chip::Conditions;
+use crate::gpu::plan::joins::JoinSchedule;
+use crate::gpu::plan::{LEAST_COLUMNS, LaunchPlan, limit};
 
 /// Most plans that are kept.
 const MOST_PLANS: usize = 4096;

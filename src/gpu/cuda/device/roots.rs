@@ -7,7 +7,7 @@ use super::{Current, DeviceQueue, Module, Result};
 use crate::cpu::{SAMPLES, products, samples};
 use crate::gpu::cuda::driver::Failure;
 use crate::gpu::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
-use crate::gpu::cuda::layout::{Pointer, RootArgs};
+use crate::gpu::layout::{Pointer, RootArgs};
 use crate::process::settings::Precision;
 use crate::sources::jmemory::PAGE;
 

@@ -4,7 +4,7 @@ use crate::force::scaling::{self, Scaling};
 use crate::gpu::cuda::device::scaling::slots;
 use crate::gpu::cuda::driver::memory::DeviceBuffer;
 use crate::gpu::cuda::driver::{Current, Result};
-use crate::gpu::cuda::layout::{HAS_SNAP, IS_DOUBTFUL, PageInfo, PageWork, RECORD, Sources};
+use crate::gpu::layout::{HAS_SNAP, IS_DOUBTFUL, PageInfo, PageWork, RECORD, Sources};
 use crate::process::settings::Precision;
 use crate::sources::jmemory::{JMemory, PAGE, Page};
 

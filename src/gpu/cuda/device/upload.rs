@@ -3,7 +3,7 @@
 
 use crate::gpu::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
 use crate::gpu::cuda::driver::{Current, Result, Stream};
-use crate::gpu::cuda::layout::{Pod, Pointer};
+use crate::gpu::layout::{Pod, Pointer};
 
 /// Alignment of every array, bytes.
 const ALIGNMENT: usize = 16;

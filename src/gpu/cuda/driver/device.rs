@@ -11,8 +11,9 @@ use once_cell::sync::OnceCell;
 use super::context::Context;
 use super::failure::{ask, result_of};
 use super::functions::driver;
-use super::modules::{self, Module};
+use super::modules;
 use super::{Current, Failure, Kernel, Lease, Result};
+use crate::gpu::plan::Module;
 use crate::process::lock::Lock;
 
 /// One device. From its first use to the end of the process we keep its primary context and the kernels loaded

@@ -9,7 +9,7 @@ use cudarc::driver::sys;
 use super::failure::ask;
 use super::functions::driver;
 use super::{Current, Result, Stream};
-use crate::gpu::cuda::layout::Pod;
+use crate::gpu::layout::Pod;
 
 /// A buffer on a device. Growing loses its contents.
 #[derive(Default)]

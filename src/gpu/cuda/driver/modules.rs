@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString};
 use cudarc::driver::sys;
 
 use super::failure::{Result, ask};
+use crate::gpu::plan::Module;
 use crate::process::settings::Precision;
 
 /// The oldest driver that accepts the modules, as `cuDriverGetVersion` counts: the CUDA version of the NVRTC
@@ -13,19 +14,6 @@ pub const LEAST_DRIVER: i32 = 12010;
 
 /// The oldest devices for which the modules are compiled.
 pub const LEAST_CAPABILITY: (i32, i32) = (6, 0);
-
-/// One module of kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Module {
-    /// Kernels that are the same in every precision.
-    Common,
-    /// Forces and prediction of one precision.
-    Forces(Precision),
-    /// NBODY6's regular force: kernels that are the same in every precision.
-    RegularCommon,
-    /// NBODY6's regular force: pair loops of one precision.
-    Regular(Precision),
-}
 
 impl Module {
     /// The module as it was compiled, in PTX.

@@ -1,6 +1,6 @@
 //! What goes to the device and comes back: the twin of `kernels/regular_layout.cuh`, which explains the fields.
 
-use crate::gpu::cuda::layout::{Pod, Pointer, pod};
+use crate::gpu::layout::{Pod, Pointer, pod};
 
 pod! {
     /// `PAGE` consecutive addresses of the sources.

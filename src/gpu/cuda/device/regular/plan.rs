@@ -1,6 +1,6 @@
 //! How a batch of targets is divided over thread blocks, each of which takes one page of sources.
 
-use crate::gpu::cuda::plan::chip::Conditions;
+use crate::gpu::plan::chip::Conditions;
 use crate::sources::jmemory::PAGE;
 
 /// Threads of a thread block.

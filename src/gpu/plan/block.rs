@@ -4,8 +4,8 @@
 use super::LaunchPlan;
 use super::joins::JoinSchedule;
 use crate::force::scaling::FARTHEST;
-use crate::gpu::cuda::driver::modules::Module;
-use crate::gpu::cuda::layout::{Deciding, ForceArgs, Joining, Pointer, SUMS};
+use crate::gpu::layout::{Deciding, ForceArgs, Joining, Pointer, SUMS};
+use crate::gpu::plan::Module;
 use crate::process::settings::{HostOrDevice, Precision};
 
 /// Up to so many bytes of partial sums are joined on the host, unless a setting decides: the longer download then costs
@@ -273,7 +273,7 @@ fn coordinate_error(precision: Precision) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::cuda::plan::chip::Conditions;
+    use crate::gpu::plan::chip::Conditions;
 
     fn plan(wanted: Wanted, pages: u32, split: bool) -> (BlockPlan, JoinSchedule) {
         let h100 = Conditions {

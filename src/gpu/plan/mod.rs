@@ -2,7 +2,7 @@
 //! into which the j-particles are divided where the i-particles alone do not fill the device.
 //!
 //! For every layout that the kernels know the time is predicted, from the counted instructions of the kernels
-//! ([`crate::gpu::cuda::plan::chip`]) and from times measured on an H100 (`benches/results/gpu-h100`). The
+//! ([`crate::gpu::plan::chip`]) and from times measured on an H100 (`benches/results/gpu-h100`). The
 //! fastest layout is taken.
 //!
 //! Thread blocks take whole pages. One thread sums one leaf, so 16 x 8 threads already share the eight leaves
@@ -17,10 +17,12 @@ pub mod block;
 pub mod chip;
 pub mod joins;
 pub mod limit;
+mod module;
 
 use self::block::JOINED_BY_HOST;
 use self::chip::{Conditions, PAGE_SLOTS};
-use crate::gpu::cuda::layout::SUMS;
+pub use self::module::Module;
+use crate::gpu::layout::SUMS;
 
 /// Threads of one thread block of the force kernels.
 pub const THREADS: usize = 128;

@@ -7,7 +7,7 @@
 
 use std::cell::RefCell;
 
-use crate::gpu::cuda::layout::SUMS;
+use crate::gpu::layout::SUMS;
 use crate::sources::sum_tree::{Joiner, Partial, Steps, share};
 
 /// The join schedule of one division of a device's pages.

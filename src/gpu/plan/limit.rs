@@ -16,8 +16,8 @@ pub fn most(most: usize, least: usize, mut seconds: impl FnMut(usize) -> f64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::cuda::plan::chip::Conditions;
-    use crate::gpu::cuda::plan::{LEAST_COLUMNS, LaunchPlan};
+    use crate::gpu::plan::chip::Conditions;
+    use crate::gpu::plan::{LEAST_COLUMNS, LaunchPlan};
     use crate::process::settings::Precision;
 
     /// A GTX 1050, an RTX 2060, a 3050 and a 4090 with as many j-particles as they have memory for.

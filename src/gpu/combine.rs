@@ -2,10 +2,19 @@
 
 use std::cell::RefCell;
 
-use crate::gpu::cuda::device::Share;
-use crate::gpu::cuda::layout::SUMS;
+use crate::gpu::layout::SUMS;
 use crate::sources::particle::{Force, Nearest};
 use crate::sources::sum_tree::{Joiner, Partial};
+
+/// The results of one device for the i-particles of a job.
+pub struct Share<'a> {
+    /// First page of each sum.
+    pub leaves: Vec<u32>,
+    /// `[sum][quantity][i-particle]`.
+    pub sums: &'a [f64],
+    /// Squared distance of the nearest neighbour and its label; empty if not asked for.
+    pub nearest: (&'a [f64], &'a [i32]),
+}
 
 /// i-particles whose sums are joined together, few enough for the first-level cache.
 const CHUNK: usize = 64;
