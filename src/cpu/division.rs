@@ -2,6 +2,7 @@
 //! j-particles, tiny ones not at all.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use crate::sources::jmemory::PAGE;
 use crate::sources::sum_tree::share;
@@ -13,12 +14,21 @@ const CHUNK: usize = 128;
 const PAIR: f64 = 0.5;
 const PREDICTION: f64 = 2.0;
 
-/// Less work than this, in nanoseconds, is not worth a second thread: waking one takes a good part of
-/// it, on a busy machine more.
-const WORTH_WAKING: f64 = 100_000.0;
+/// Less work than this, in nanoseconds, is not worth a second thread, nor is a smaller share of it worth a thread: to
+/// post a job and to wait for its end take one or two microseconds.
+const WORTH_SHARING: f64 = 10_000.0;
+const LEAST_WORK: f64 = 5_000.0;
 
 /// Tasks for each thread. Several, so that a delayed thread leaves its share to the others.
 const TASKS_PER_THREAD: usize = 8;
+
+/// How many of at most `threads` threads should share work that takes one of them `nanoseconds`.
+pub fn threads_for(nanoseconds: f64, threads: usize) -> usize {
+    match nanoseconds < WORTH_SHARING {
+        true => 1,
+        false => threads.min((nanoseconds / LEAST_WORK) as usize),
+    }
+}
 
 /// The fewest i-particles for which a task should go through all tiles: the first number for up to
 /// [`NEAR_PAGES`] pages, whose tiles fit into a core's cache, the second for more.
@@ -40,6 +50,8 @@ pub struct Division {
     ni: usize,
     pages: usize,
     threads: usize,
+    /// Rough nanoseconds of one thread.
+    work: f64,
     tasks: usize,
     over_pages: bool,
     predicts_first: bool,
@@ -50,11 +62,12 @@ impl Division {
     /// `threads` threads. Pages are divided only if `split` is set.
     pub fn new(ni: usize, pages: usize, stale: usize, threads: usize, split: bool) -> Self {
         let work = (ni * pages * PAGE) as f64 * PAIR + (stale * PAGE) as f64 * PREDICTION;
-        let threads = if work < WORTH_WAKING { 1 } else { threads };
+        let threads = threads_for(work, threads);
         let over_particles = |tasks| Self {
             ni,
             pages,
             threads,
+            work,
             tasks,
             over_pages: false,
             // One thread predicts each page when it comes to it.
@@ -75,6 +88,7 @@ impl Division {
                 ni,
                 pages,
                 threads,
+                work,
                 // Joining the parts of many i-particles takes time.
                 tasks: pages.min(
                     threads
@@ -100,6 +114,11 @@ impl Division {
     /// Number of threads.
     pub fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// How long one thread would take, roughly.
+    pub fn effort(&self) -> Duration {
+        Duration::from_nanos(self.work as u64)
     }
 
     /// Whether each task sums over all pages, so that its sums are the results.
@@ -154,8 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn a_few_thousand_pairs_wake_nobody() {
-        assert_eq!(Division::new(8, 8, 8, 64, true).threads(), 1);
-        assert_eq!(Division::new(256, 128, 0, 64, true).threads(), 64);
+    fn a_few_thousand_pairs_are_not_shared_and_more_by_as_many_threads_as_have_work() {
+        let threads = |ni, pages| Division::new(ni, pages, 0, 64, true).threads();
+        assert_eq!(threads(4, 8), 1);
+        assert_eq!(threads(48, 8), 19, "98 microseconds");
+        assert_eq!(threads(256, 128), 64);
     }
 }

@@ -205,36 +205,46 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         let outcome = Lock::new(Ok(()));
         if division.predicts_first() && !self.scarce {
             let begin = now();
-            pool.run(self.pages.len(), division.threads(), &|p| {
-                let predicted = shared.s.vectorize(Predict {
-                    shared: &shared,
-                    position: shared.pages[p],
-                });
-                note(&outcome, predicted);
-            })?;
+            pool.run(
+                self.pages.len(),
+                division.threads(),
+                division.effort(),
+                &|p| {
+                    let predicted = shared.s.vectorize(Predict {
+                        shared: &shared,
+                        position: shared.pages[p],
+                    });
+                    note(&outcome, predicted);
+                },
+            )?;
             self.phases.prediction = begin.map(|b| b.elapsed()).unwrap_or_default();
         }
         let workspaces = &self.workspaces[..spaces];
         let all_results = Lock::new(&mut *results);
-        pool.run(division.tasks(), division.threads(), &|t| {
-            let task = division.task(t);
-            let mut workspace = match whole {
-                true => any(workspaces),
-                false => workspaces[t].lock(),
-            };
-            let mut computed = shared.s.vectorize(Compute {
-                shared: &shared,
-                task: &task,
-                whole,
-                workspace: &mut workspace,
-            });
-            if whole && computed.is_ok() {
-                let try_lock = || all_results.try_lock().ok_or(TryLockError::WouldBlock);
-                computed = pool::unless_forked(shared.process, try_lock)
-                    .map(|mut results| copy_results(&task, &workspace, &mut results));
-            }
-            note(&outcome, computed);
-        })?;
+        pool.run(
+            division.tasks(),
+            division.threads(),
+            division.effort(),
+            &|t| {
+                let task = division.task(t);
+                let mut workspace = match whole {
+                    true => any(workspaces),
+                    false => workspaces[t].lock(),
+                };
+                let mut computed = shared.s.vectorize(Compute {
+                    shared: &shared,
+                    task: &task,
+                    whole,
+                    workspace: &mut workspace,
+                });
+                if whole && computed.is_ok() {
+                    let try_lock = || all_results.try_lock().ok_or(TryLockError::WouldBlock);
+                    computed = pool::unless_forked(shared.process, try_lock)
+                        .map(|mut results| copy_results(&task, &workspace, &mut results));
+                }
+                note(&outcome, computed);
+            },
+        )?;
         outcome.lock().clone()?;
 
         let begin = now();

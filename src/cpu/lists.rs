@@ -5,9 +5,11 @@
 //! memory is allocated, and its labels are written only once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::division::threads_for;
 use super::pool::Pool;
 use super::simd::{Simd, Work};
 use super::tile::Lanes;
@@ -28,8 +30,8 @@ const TOGETHER: usize = 4;
 const WORD: usize = 64;
 const WORDS: usize = PAGE / WORD;
 
-/// Fewer pairs than this are not worth a second thread.
-const WORTH_WAKING: usize = 1 << 18;
+/// Rough nanoseconds of a pair on one core, and tasks for each thread.
+const PAIR: f64 = 0.4;
 const TASKS_PER_THREAD: usize = 4;
 
 /// Predicted positions of one page, a column for each coordinate.
@@ -61,10 +63,12 @@ pub fn lists<S: Simd<T = f64>>(
         return Ok(NeighbourLists::default());
     }
     let pairs = active.saturating_mul(pages.len() * PAGE);
-    let threads = if pairs < WORTH_WAKING { 1 } else { threads };
+    let work = pairs as f64 * PAIR;
+    let threads = threads_for(work, threads);
+    let effort = Duration::from_nanos(work as u64);
     allocation::lengthen(positions, pages.len(), PURPOSE, || [[0.0; PAGE]; 3])?;
     let positions = &mut positions[..pages.len()];
-    predict(s, pages, *ti, positions, threads)?;
+    predict(s, pages, *ti, positions, (threads, effort))?;
 
     let mut present = Vec::new();
     allocation::reserve(&mut present, pages.len() * WORDS, PURPOSE)?;
@@ -83,7 +87,7 @@ pub fn lists<S: Simd<T = f64>>(
     };
     let mut parts: Vec<Mutex<Result<Lists>>> = Vec::new();
     parts.resize_with(tasks, || Mutex::new(Ok(Lists::default())));
-    Pool::get().run(tasks, threads, &|t| {
+    Pool::get().run(tasks, threads, effort, &|t| {
         let range = share(particles.len(), tasks, t);
         *parts[t].lock() = s.vectorize(Task {
             search: &search,
@@ -101,12 +105,12 @@ fn predict<S: Simd<T = f64>>(
     pages: &[&Page],
     ti: f64,
     positions: &mut [Positions],
-    threads: usize,
+    (threads, effort): (usize, Duration),
 ) -> Result<()> {
     let each = pages.len().div_ceil(threads * TASKS_PER_THREAD);
     let shares = pages.chunks(each).zip(positions.chunks_mut(each));
     let shares: Vec<_> = shares.map(Mutex::new).collect();
-    Pool::get().run(shares.len(), threads, &|t| {
+    Pool::get().run(shares.len(), threads, effort, &|t| {
         let (pages, positions) = &mut *shares[t].lock();
         for (page, x) in pages.iter().zip(positions.iter_mut()) {
             s.vectorize(Predict { s, page, ti, x });

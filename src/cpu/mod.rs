@@ -15,6 +15,7 @@ mod nearest;
 mod pool;
 mod reach;
 mod regular;
+mod rhythm;
 mod simd;
 mod tasks;
 #[cfg(test)]
@@ -32,6 +33,7 @@ use crate::force::irregular::IrregularForce;
 use crate::force::regular::RegularForce;
 use crate::process::settings::{InstructionSet, Precision, Settings};
 
+pub use self::division::threads_for;
 pub use self::kernel::{SAMPLES, products, samples};
 pub use self::pool::Pool;
 pub use self::regular::Doubt;

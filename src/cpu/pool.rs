@@ -1,22 +1,31 @@
-//! Worker threads that sleep until there is work worth waking them for.
+//! Worker threads that stay awake while blocks keep coming.
 //!
-//! A job is a number of tasks, which the workers and the calling thread claim one by one. The
-//! caller never waits for a worker that has not begun: on a busy machine it does the work
-//! itself. (rayon's scopes wait for every spawned task to start.) Before it sleeps, a worker spins for
-//! a moment in case a job comes, and the caller in case the last tasks end; nobody spins longer.
+//! A job is a number of tasks, which the workers and the calling thread claim one by one. To post a job is one store, and
+//! to take it back one exchange: no lock and no system call while the workers are awake. The caller never waits for a
+//! worker that has not begun: on a busy machine it does the work itself. (rayon's scopes wait for every spawned task to
+//! start.)
+//!
+//! After a job a worker spins, then gives its time slice away between looks, then sleeps. It stays awake for a few
+//! times the usual gap between jobs, so that a client that calls every 50 microseconds finds its workers awake, and one that
+//! calls once a second leaves the cores alone. `KIRIN_WAIT_POLICY` changes this.
+//!
+//! Beside a busy neighbour the system may stop a worker in the middle of a task, and the caller waits. Small jobs that
+//! waited in vain are done by the caller alone for a while.
 //!
 //! Threads do not survive a fork, so a child makes its own pool. If a signal handler forks in the middle of a
 //! job, that job fails in the child and must be begun anew.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
+use super::rhythm::Rhythm;
 use crate::error::{Error, Result};
-use crate::process::{self, allocation, floating};
+use crate::process::lock::Lock;
+use crate::process::{self, allocation, floating, settings};
 
-/// A job as its workers see it: valid while it is posted or a worker is at work on it.
+/// A job as its workers see it: valid until the caller has taken it back and all who joined have left.
 struct Job<'a> {
     task: &'a (dyn Fn(usize) + Sync),
     tasks: usize,
@@ -39,66 +48,146 @@ impl Job<'_> {
     }
 }
 
+/// Where jobs are posted. One thread at a time posts.
 #[derive(Default)]
-struct State {
-    /// The posted job, and how many workers may still join it.
-    posted: Option<(Posted, usize)>,
-    /// The number of workers.
-    workers: usize,
-    /// How many of them have begun to run.
-    begun: usize,
-}
-
-#[derive(Clone, Copy)]
-struct Posted(*const Job<'static>);
-
-// SAFETY: the job behind the pointer is shared state (Sync task, atomics, a mutex), and it is
-// alive as long as it is posted or a worker is counted as active.
-unsafe impl Send for Posted {}
-
-#[derive(Default)]
-struct PoolState {
-    state: Mutex<State>,
+struct Board {
+    /// The number of the last post in the upper bits, and in the lower ones ([`PLACES`]) how many workers may still join.
+    door: AtomicU64,
+    /// The job of the last post.
+    job: AtomicPtr<Job<'static>>,
+    /// How many workers have left the job after they had joined it.
+    left: AtomicUsize,
+    /// How many workers have begun to run, ever.
+    begun: AtomicUsize,
+    /// How many sleep.
+    asleep: AtomicUsize,
+    /// How long a worker stays awake after a job, in nanoseconds.
+    patience: AtomicU64,
+    sleep: Mutex<()>,
     wake: Condvar,
-    idle: Condvar,
-    /// The number of jobs ever posted.
-    posts: AtomicUsize,
-    /// The number of workers at work on the job. Changes under the lock of the state.
-    active: AtomicUsize,
 }
 
-impl PoolState {
-    fn is_active(&self) -> bool {
-        self.active.load(Ordering::Acquire) > 0
+/// The bits of the door that count places.
+const PLACES: u64 = 0xffff;
+
+/// The number of a post, without its places.
+fn number(door: u64) -> u64 {
+    door & !PLACES
+}
+
+impl Board {
+    /// Posts a job that `places` workers may join.
+    fn post(&self, job: &Job<'_>, places: usize) {
+        self.left.store(0, Ordering::Relaxed);
+        // The lifetime is erased here; nobody uses the job after `withdraw` and the last who left.
+        let job: *const Job<'_> = job;
+        self.job.store(job.cast_mut().cast(), Ordering::Relaxed);
+        let next = number(self.door.load(Ordering::Relaxed)) + PLACES + 1;
+        // Sequentially consistent, as are the stores and loads of `asleep`: a worker that is about to sleep sees this
+        // post, or this thread sees that it sleeps.
+        self.door
+            .store(next + (places as u64).min(PLACES), Ordering::SeqCst);
     }
+
+    /// Lets nobody join any more. Returns how many did.
+    fn withdraw(&self, places: usize) -> usize {
+        let door = self.door.fetch_and(!PLACES, Ordering::Relaxed);
+        places.min(PLACES as usize) - (door & PLACES) as usize
+    }
+
+    /// The job of the post after `seen`, if there is one and it has a place; `seen` is then its number.
+    fn join(&self, seen: &mut u64) -> Option<*const Job<'static>> {
+        let mut door = self.door.load(Ordering::Acquire);
+        loop {
+            if number(door) == *seen || door & PLACES == 0 {
+                *seen = number(door);
+                return None;
+            }
+            let order = (Ordering::Acquire, Ordering::Acquire);
+            match self.door.compare_exchange(door, door - 1, order.0, order.1) {
+                Ok(_) => {
+                    *seen = number(door);
+                    return Some(self.job.load(Ordering::Relaxed));
+                }
+                Err(now) => door = now,
+            }
+        }
+    }
+
+    /// Waits for a post after `seen`.
+    fn wait(&self, seen: u64) {
+        let is_news = || number(self.door.load(Ordering::Acquire)) != seen;
+        if spin_until(is_news) {
+            return;
+        }
+        let patience = Duration::from_nanos(self.patience.load(Ordering::Relaxed));
+        let begin = Instant::now();
+        while begin.elapsed() < patience {
+            if spin_until(is_news) {
+                return;
+            }
+            std::thread::yield_now();
+        }
+        let mut guard = lock(&self.sleep);
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        while number(self.door.load(Ordering::SeqCst)) == seen {
+            guard = self
+                .wake
+                .wait(guard)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        self.asleep.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// How often a waiting thread looks before it gives its time slice away: one or two microseconds.
+const LOOKS: u32 = 64;
+
+/// Looks a few times. Whether it came true.
+fn spin_until(done: impl Fn() -> bool) -> bool {
+    for _ in 0..LOOKS {
+        if done() {
+            return true;
+        }
+        std::hint::spin_loop();
+    }
+    false
 }
 
 /// Bytes of a worker's stack.
 const STACK: usize = 2 << 20;
 
-/// How long a thread spins before it sleeps. The next block of a step comes, and the last tasks end, within
-/// microseconds; waking up takes longer.
-const LOOKOUT: Duration = Duration::from_micros(50);
-
-/// Spins while `goes_on` holds, but no longer than [`LOOKOUT`].
-fn look_while(goes_on: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while goes_on() && begin.elapsed() < LOOKOUT {
-        std::hint::spin_loop();
-    }
-}
-
 /// The workers of this process. Made at the first job that wants them.
 pub struct Pool {
-    shared: Arc<PoolState>,
+    board: Arc<Board>,
+    /// What the threads know that post jobs, one at a time: how many workers there are, and how jobs come.
+    poster: Lock<Poster>,
     /// The generation of the process that has the workers.
     process: u32,
+}
+
+struct Poster {
+    workers: usize,
+    /// Whether the system refused a thread: nobody asks again.
+    is_refused: bool,
+    rhythm: Rhythm,
+}
+
+/// A job that is posted.
+struct Posted {
+    places: usize,
+    is_small: bool,
 }
 
 impl Pool {
     fn new() -> Self {
         Self {
-            shared: Arc::default(),
+            board: Arc::default(),
+            poster: Lock::new(Poster {
+                workers: 0,
+                is_refused: false,
+                rhythm: Rhythm::new(settings::settings().wait_policy),
+            }),
             process: process::generation(),
         }
     }
@@ -128,14 +217,20 @@ impl Pool {
     }
 
     /// Runs `task(0)` to `task(tasks - 1)` on at most `threads` threads, this one included,
-    /// and returns when all are done. If the workers are busy with another client thread's
+    /// and returns when all are done. One thread alone would take about `effort`. If the workers are busy with another client thread's
     /// job, this thread does everything.
     ///
     /// # Errors
     ///
     /// This is the child of a fork that a signal handler made during the job: tasks that the workers had begun are
     /// not done, and what they had locked stays locked.
-    pub fn run(&self, tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) -> Result<()> {
+    pub fn run(
+        &self,
+        tasks: usize,
+        threads: usize,
+        effort: Duration,
+        task: &(dyn Fn(usize) + Sync),
+    ) -> Result<()> {
         let job = Job {
             task,
             tasks,
@@ -143,10 +238,21 @@ impl Pool {
             panic: Mutex::new(None),
         };
         let helpers = threads.min(tasks).saturating_sub(1);
-        let posted = helpers > 0 && self.post(&job, helpers);
-        job.work();
-        if posted {
-            self.withdraw()?;
+        let poster = match helpers {
+            0 => None,
+            // Another thread posts, or had posted when the process forked.
+            _ => self.poster.try_lock(),
+        };
+        match poster {
+            None => job.work(),
+            Some(mut poster) => {
+                let posted = self.post(&mut poster, &job, helpers, effort);
+                job.work();
+                if let Some(posted) = posted {
+                    self.take_back(&mut poster, posted, effort)?;
+                }
+                poster.rhythm.ended();
+            }
         }
         if let Some(payload) = lock(&job.panic).take() {
             resume_unwind(payload);
@@ -154,50 +260,87 @@ impl Pool {
         Ok(())
     }
 
-    fn post(&self, job: &Job<'_>, helpers: usize) -> bool {
-        let Ok(mut state) = unless_forked(self.process, || self.shared.state.try_lock()) else {
-            return false;
-        };
-        if state.posted.is_some() || self.shared.is_active() {
-            return false;
+    /// Posts a job for `helpers` workers, if it is worth it.
+    fn post(
+        &self,
+        poster: &mut Poster,
+        job: &Job<'_>,
+        helpers: usize,
+        effort: Duration,
+    ) -> Option<Posted> {
+        let board = &*self.board;
+        let plan = poster.rhythm.begin(effort);
+        let patience = poster.rhythm.patience().as_nanos() as u64;
+        if !plan.shares {
+            return None;
         }
-        while state.workers < helpers {
-            if !self.spawn() {
-                break;
+        while plan.wakes && poster.workers < helpers && !poster.is_refused {
+            // A new thread needs some memory, and ends the process if there is none.
+            match self.spawn() && self.wait_for_workers(poster.workers + 1) {
+                true => poster.workers += 1,
+                false => poster.is_refused = true,
             }
-            state.workers += 1;
         }
-        // A new thread needs some memory, and ends the process if there is none.
-        while state.begun < state.workers {
-            state = wait(&self.shared.idle, state);
+        let asleep = board.asleep.load(Ordering::Relaxed);
+        if poster.workers == 0 || (asleep >= poster.workers && !plan.wakes) {
+            return None;
         }
-        if state.workers == 0 {
-            return false;
+        board.patience.store(patience, Ordering::Relaxed);
+        let places = helpers.min(poster.workers);
+        board.post(job, places);
+        if plan.wakes && poster.workers - asleep < places {
+            self.wake(places);
         }
-        // The lifetime is erased here; `withdraw` makes sure that nobody uses the job after it.
-        let job: *const Job<'_> = job;
-        state.posted = Some((Posted(job.cast()), helpers));
-        self.shared.posts.fetch_add(1, Ordering::Release);
-        drop(state);
-        for _ in 0..helpers {
-            self.shared.wake.notify_one();
+        Some(Posted {
+            places,
+            is_small: plan.is_small,
+        })
+    }
+
+    /// Wakes so many of the workers that sleep.
+    fn wake(&self, count: usize) {
+        if self.board.asleep.load(Ordering::SeqCst) == 0 {
+            return;
         }
-        true
+        // Fails in the child of a fork only, which has no workers.
+        let attempt = || self.board.sleep.try_lock();
+        if let Ok(guard) = unless_forked(self.process, attempt) {
+            drop(guard);
+            (0..count).for_each(|_| self.board.wake.notify_one());
+        }
     }
 
     /// Takes the job back and waits for the workers that joined it.
-    fn withdraw(&self) -> Result<()> {
-        // A worker that the fork left behind may hold the lock.
-        let state = || unless_forked(self.process, || self.shared.state.try_lock());
-        state()?.posted = None;
-        look_while(|| self.shared.is_active());
-        let mut state = state()?;
-        while self.shared.is_active() {
-            let waited = self.shared.idle.wait_timeout(state, GLANCE);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+    fn take_back(&self, poster: &mut Poster, posted: Posted, effort: Duration) -> Result<()> {
+        let board = &*self.board;
+        let joined = board.withdraw(posted.places);
+        // Pairs with the release of the workers: what they wrote is seen from here on.
+        let are_out = || board.left.load(Ordering::Acquire) == joined;
+        if spin_until(are_out) {
+            poster
+                .rhythm
+                .shared(joined, Duration::ZERO, effort, posted.is_small);
+            return Ok(());
+        }
+        let begin = Instant::now();
+        while !spin_until(are_out) {
+            std::thread::yield_now();
             in_process(self.process)?;
         }
+        poster
+            .rhythm
+            .shared(joined, begin.elapsed(), effort, posted.is_small);
         Ok(())
+    }
+
+    fn wait_for_workers(&self, count: usize) -> bool {
+        while self.board.begun.load(Ordering::Acquire) < count {
+            if in_process(self.process).is_err() {
+                return false;
+            }
+            std::thread::yield_now();
+        }
+        true
     }
 
     fn spawn(&self) -> bool {
@@ -205,19 +348,16 @@ impl Pool {
         if allocation::spare(STACK, "a thread").is_err() {
             return false;
         }
-        let shared = Arc::clone(&self.shared);
+        let board = Arc::clone(&self.board);
         without_signals(|| {
             std::thread::Builder::new()
                 .name("kirin".to_owned())
                 .stack_size(STACK)
-                .spawn(move || worker(&shared))
+                .spawn(move || worker(&board))
                 .is_ok()
         })
     }
 }
-
-/// How long a thread sleeps before it checks whether the threads that should wake it still exist.
-const GLANCE: Duration = Duration::from_millis(100);
 
 /// Fails if the process is no longer that of this generation.
 fn in_process(generation: u32) -> Result<()> {
@@ -251,42 +391,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-    condition
-        .wait(guard)
-        .unwrap_or_else(PoisonError::into_inner)
-}
-
-fn worker(shared: &PoolState) {
+fn worker(board: &Board) {
     // A thread inherits its creator's floating-point environment, and results would depend on it.
     floating::adopt();
-    let mut state = lock(&shared.state);
-    state.begun += 1;
-    shared.idle.notify_all();
+    let mut seen = 0;
+    board.begun.fetch_add(1, Ordering::Release);
     loop {
-        let joined = match &mut state.posted {
-            Some((job, places)) if *places > 0 => {
-                *places -= 1;
-                Some(*job)
-            }
-            _ => None,
-        };
-        let Some(job) = joined else {
-            state = wait(&shared.wake, state);
-            continue;
-        };
-        shared.active.fetch_add(1, Ordering::Relaxed);
-        drop(state);
-        // SAFETY: this worker is counted as active, so `withdraw` has not returned and the job lives.
-        unsafe { &*job.0 }.work();
-        state = lock(&shared.state);
-        if shared.active.fetch_sub(1, Ordering::Release) == 1 {
-            shared.idle.notify_all();
+        while let Some(job) = board.join(&mut seen) {
+            // SAFETY: this worker has joined and not left, so `take_back` has not returned and the job lives.
+            unsafe { &*job }.work();
+            board.left.fetch_add(1, Ordering::Release);
         }
-        let seen = shared.posts.load(Ordering::Acquire);
-        drop(state);
-        look_while(|| shared.posts.load(Ordering::Acquire) == seen);
-        state = lock(&shared.state);
+        board.wait(seen);
     }
 }
 
@@ -309,13 +425,16 @@ fn without_signals<R>(spawn: impl FnOnce() -> R) -> R {
 mod tests {
     use super::*;
 
+    /// An effort for which workers are woken.
+    const LARGE: Duration = Duration::from_millis(1);
+
     #[test]
     fn every_task_runs_once() {
         for tasks in [0, 1, 2, 7, 1000] {
             for threads in 1..5 {
                 let counts: Vec<AtomicUsize> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
                 Pool::get()
-                    .run(tasks, threads, &|t| {
+                    .run(tasks, threads, LARGE, &|t| {
                         counts[t].fetch_add(1, Ordering::Relaxed);
                     })
                     .unwrap();
@@ -332,7 +451,7 @@ mod tests {
                     for _ in 0..200 {
                         let sum = AtomicUsize::new(0);
                         Pool::get()
-                            .run(10, 3, &|t| {
+                            .run(10, 3, LARGE, &|t| {
                                 sum.fetch_add(t, Ordering::Relaxed);
                             })
                             .unwrap();
@@ -347,16 +466,63 @@ mod tests {
     fn a_panic_comes_back_and_the_pool_goes_on() {
         let caught = catch_unwind(|| {
             Pool::get()
-                .run(8, 2, &|t| assert_ne!(t, 5, "task five"))
+                .run(8, 2, LARGE, &|t| assert_ne!(t, 5, "task five"))
                 .unwrap();
         });
         assert!(caught.is_err());
         let sum = AtomicUsize::new(0);
         Pool::get()
-            .run(8, 2, &|t| {
+            .run(8, 2, LARGE, &|t| {
                 sum.fetch_add(t, Ordering::Relaxed);
             })
             .unwrap();
         assert_eq!(sum.into_inner(), 28);
+    }
+
+    /// Jobs one after the other, with pauses in which workers spin, yield or sleep. A worker that comes late must not
+    /// take part in a job that it did not join.
+    #[test]
+    fn jobs_in_any_rhythm() {
+        for effort in [LARGE, Duration::from_micros(20)] {
+            for round in 0..2000_u64 {
+                let counts = [const { AtomicUsize::new(0) }; 5];
+                Pool::get()
+                    .run(counts.len(), 1 + round as usize % 4, effort, &|t| {
+                        counts[t].fetch_add(1, Ordering::Relaxed);
+                    })
+                    .unwrap();
+                assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
+                match round % 100 {
+                    50 => std::thread::sleep(Duration::from_micros(300)),
+                    99 => std::thread::sleep(Duration::from_millis(6)),
+                    pause => (0..pause).for_each(|_| std::hint::spin_loop()),
+                }
+            }
+        }
+    }
+
+    /// How long a task waits for the other one.
+    const PATIENT: Duration = Duration::from_secs(1);
+
+    /// Each task waits for the other: both end only if two threads are at work at a time.
+    #[test]
+    fn workers_that_sleep_are_woken_for_a_large_job() {
+        for _ in 0..20 {
+            let begun = AtomicUsize::new(0);
+            let begin = Instant::now();
+            Pool::get()
+                .run(2, 2, LARGE, &|_| {
+                    begun.fetch_add(1, Ordering::SeqCst);
+                    while begun.load(Ordering::SeqCst) < 2 && begin.elapsed() < PATIENT {
+                        std::thread::yield_now();
+                    }
+                })
+                .unwrap();
+            // Another test may have the workers.
+            if begin.elapsed() < PATIENT {
+                return;
+            }
+        }
+        panic!("nobody came");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::choice;
 use crate::cpu::{self, Pool};
@@ -13,8 +14,8 @@ use crate::process::{floating, settings};
 use crate::sources::stars::{self, Star, Stars};
 use crate::sources::sum_tree::share;
 
-/// Pairs that are not worth a second thread, and tasks for each thread.
-const WORTH_WAKING: usize = 20_000;
+/// Rough nanoseconds of a pair on one core, and tasks for each thread.
+const PAIR: f64 = 5.0;
 const TASKS_PER_THREAD: usize = 4;
 
 /// The stars of the process.
@@ -182,13 +183,17 @@ impl IrregularLibrary {
         }
         let begin = COUNTS.begin();
         let Means { kernel, threads } = means();
-        let threads = if pairs < WORTH_WAKING { 1 } else { *threads };
+        let work = pairs as f64 * PAIR;
+        let (threads, effort) = (
+            cpu::threads_for(work, *threads),
+            Duration::from_nanos(work as u64),
+        );
         let tasks = match threads {
             1 => 1,
             _ => count.min(threads * TASKS_PER_THREAD),
         };
         let run = || {
-            Pool::get().run(tasks, threads, &|t| {
+            Pool::get().run(tasks, threads, effort, &|t| {
                 let place = |k: usize| (address(k) - 1) as usize;
                 let mut answer = |k: usize, &force: &NeighbourForce| {
                     let nearest = force.nearest.map_or(0, |n| n as i32 + 1);

@@ -9,6 +9,7 @@ mod tests;
 mod tile;
 
 use std::ops::Range;
+use std::time::Duration;
 
 use self::tasks::{Compute, Part, RegularContext};
 use self::tile::{Load, Source, Tile};
@@ -31,6 +32,9 @@ pub use self::target::Doubt;
 
 /// Tiles that are worth a thread.
 const TILES_PER_THREAD: usize = 64;
+
+/// Rough time in which one thread makes a tile.
+const TILE_TIME: Duration = Duration::from_micros(1);
 
 /// Potentials that are computed together.
 const TOGETHER: usize = 4096;
@@ -83,6 +87,7 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
         let pages = sources.restart(count)?;
         make_room(tiles, pages.len())?;
         let tasks = (pages.len() / TILES_PER_THREAD).clamp(1, threads);
+        let effort = TILE_TIME * pages.len() as u32;
         let size = pages.len().div_ceil(tasks).max(1);
         let shares = pages.chunks_mut(size).zip(tiles.chunks_mut(size));
         let shares: Vec<_> = shares.map(Lock::new).collect();
@@ -93,7 +98,7 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
                 s.vectorize(Load::<S, SPLIT> { s, from, tile });
             }
         };
-        match Pool::get().run(shares.len(), tasks, &task) {
+        match Pool::get().run(shares.len(), tasks, effort, &task) {
             // A fork has left the other threads behind.
             Err(Error::ThreadsLost) if tasks > 1 => {
                 drop(shares);
@@ -146,36 +151,46 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
                 shares.push(Lock::new(share));
                 rest = others;
             }
-            Pool::get().run(division.tasks(), division.threads(), &|t| {
-                note(shared.s.vectorize(Compute {
-                    shared: &shared,
-                    task: &division.task(t),
-                    part: &mut any(parts),
-                    results: &mut shares[t].lock(),
-                }));
-            })?;
-        } else {
-            Pool::get().run(division.tasks(), division.threads(), &|t| {
-                let mut part = parts[t].lock();
-                let mut results = std::mem::take(&mut part.results);
-                let task = division.task(t);
-                let ready = allocation::lengthen(
-                    &mut results,
-                    ni,
-                    PURPOSE,
-                    regular::RegularResult::default,
-                );
-                note(ready.and_then(|()| {
-                    results.iter_mut().for_each(regular::RegularResult::restart);
-                    shared.s.vectorize(Compute {
+            Pool::get().run(
+                division.tasks(),
+                division.threads(),
+                division.effort(),
+                &|t| {
+                    note(shared.s.vectorize(Compute {
                         shared: &shared,
-                        task: &task,
-                        part: &mut part,
-                        results: &mut results[..ni],
-                    })
-                }));
-                part.results = results;
-            })?;
+                        task: &division.task(t),
+                        part: &mut any(parts),
+                        results: &mut shares[t].lock(),
+                    }));
+                },
+            )?;
+        } else {
+            Pool::get().run(
+                division.tasks(),
+                division.threads(),
+                division.effort(),
+                &|t| {
+                    let mut part = parts[t].lock();
+                    let mut results = std::mem::take(&mut part.results);
+                    let task = division.task(t);
+                    let ready = allocation::lengthen(
+                        &mut results,
+                        ni,
+                        PURPOSE,
+                        regular::RegularResult::default,
+                    );
+                    note(ready.and_then(|()| {
+                        results.iter_mut().for_each(regular::RegularResult::restart);
+                        shared.s.vectorize(Compute {
+                            shared: &shared,
+                            task: &task,
+                            part: &mut part,
+                            results: &mut results[..ni],
+                        })
+                    }));
+                    part.results = results;
+                },
+            )?;
         }
         outcome.lock().clone()?;
         if !whole {

@@ -34,6 +34,8 @@ pub struct Settings {
     pub npipes: i32,
     /// `KIRIN_THREADS`: 0 stands for the cores allowed to the process.
     pub threads: usize,
+    /// `KIRIN_WAIT_POLICY`: what the threads do between blocks.
+    pub wait_policy: WaitPolicy,
     /// `KIRIN_SIMD`
     pub simd: InstructionSet,
     /// `KIRIN_SNAP`: whether `a2by18` enters the prediction.
@@ -62,6 +64,7 @@ impl Default for Settings {
             gpu_timeout: None,
             npipes: 48,
             threads: 0,
+            wait_policy: WaitPolicy::Auto,
             simd: InstructionSet::Auto,
             snap: true,
             no_neighbour: NoNeighbour::Auto,

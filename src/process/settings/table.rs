@@ -130,6 +130,14 @@ pub const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        name: "KIRIN_WAIT_POLICY",
+        values: "auto, active, passive",
+        default: "auto",
+        about: "what the threads of the CPU backend do between blocks: stay awake while blocks keep coming (auto), stay awake for a second (active), or sleep at once (passive: blocks below 100 microseconds take one thread)",
+        apply: |s, v| parse(v).map(|v| s.wait_policy = v),
+        show: |s| s.wait_policy.to_string(),
+    },
+    Setting {
         name: "KIRIN_SIMD",
         values: "auto, portable, avx2, avx512, neon",
         default: "auto",

@@ -97,6 +97,18 @@ pub enum InstructionSet {
     Neon,
 }
 
+/// What worker threads of the CPU do between blocks, as OpenMP's `OMP_WAIT_POLICY` says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WaitPolicy {
+    /// They stay awake while blocks keep coming.
+    #[default]
+    Auto,
+    /// They stay awake for a second after each block.
+    Active,
+    /// They sleep at once; small blocks are computed by the calling thread.
+    Passive,
+}
+
 /// Where a report goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Destination {
@@ -135,6 +147,7 @@ names!(HostOrDevice { Auto = "auto", Host = "host", Device = "device" });
 names!(Precision { Mixed = "mixed", Double = "double", Single = "single" });
 names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
 names!(Nbody6 { PlusPlus = "6++", Amuse = "amuse", Six = "6" });
+names!(WaitPolicy { Auto = "auto", Active = "active", Passive = "passive" });
 names!(InstructionSet {
     Auto = "auto",
     Portable = "portable",
