@@ -18,7 +18,7 @@ use crate::grape::jmemory::SourceKind;
 use crate::grape::lock::{self, Turn};
 use crate::grape::work::LongWork;
 use crate::observe::trace::{self, Event};
-use crate::process::lock::Lock;
+use crate::process::lock::{Guard, Lock};
 use crate::process::settings::{self, Destination};
 use crate::process::{self, allocation, floating, log};
 
@@ -102,7 +102,7 @@ impl Registry {
     pub fn open(&self, id: i32) -> Result<()> {
         floating::standard(|| {
             loop {
-                let mut open = self.open.lock();
+                let mut open = self.ids();
                 let entry = self.entry(id, &mut open)?;
                 Self::point_at_own(entry, &mut open);
                 drop(open);
@@ -122,7 +122,7 @@ impl Registry {
     /// Closes the cluster of `id` and frees its memory. If none is open, nothing happens.
     pub fn close(&self, id: i32) {
         floating::standard(|| {
-            let mut open = self.open.lock();
+            let mut open = self.ids();
             let Some(owner) = self.owner(id) else { return };
             open.ids.remove(&owner.id);
             let aliases = open.aliases.remove(&owner.id).unwrap_or_default();
@@ -210,7 +210,7 @@ impl Registry {
     /// The ids between `id` and `id + count`, both left out, whose own clusters are open.
     pub fn open_after(&self, id: i32, count: usize) -> Vec<i32> {
         let end = i64::from(id).saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
-        let open = self.open.lock();
+        let open = self.ids();
         let after = open.ids.range(id..).filter(|&&other| other > id);
         after
             .copied()
@@ -229,7 +229,7 @@ impl Registry {
     /// Finds a cluster for an id that stands for none: the sole open one, or a new one.
     #[cold]
     fn attach(&self, id: i32) -> Result<&'static Entry> {
-        let mut open = self.open.lock();
+        let mut open = self.ids();
         if let Some(owner) = self.owner(id) {
             return Ok(owner); // another thread was faster
         }
@@ -257,9 +257,15 @@ impl Registry {
         })
     }
 
+    /// Waits for the ids. A fork in another thread finds the lock held, so forks are prepared before.
+    fn ids(&self) -> Guard<'_, Open> {
+        fork::watch();
+        self.open.lock()
+    }
+
     /// The ids whose own clusters are open.
     pub fn open_ids(&self) -> Vec<i32> {
-        self.open.lock().ids.iter().copied().collect()
+        self.ids().ids.iter().copied().collect()
     }
 
     /// Records an event of the cluster that traces know by another id, or not at all.
@@ -338,7 +344,6 @@ impl Registry {
         }
         // A cluster begins as a few small allocations: 0 bytes beyond the reserve.
         allocation::spare(0, PURPOSE)?;
-        fork::watch();
         let bucket = self.bucket(id);
         let entry = Box::leak(Box::new(Entry {
             id,
