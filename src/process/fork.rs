@@ -68,44 +68,102 @@ pub fn let_pass() {
 /// A subject in the list of all.
 struct Entry {
     subject: &'static dyn Subject,
+    /// Tells the subject from others: those without data may have one address.
+    known: &'static AtomicBool,
     next: *const Entry,
 }
 
 static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
 
+/// Each subject once.
 fn subjects() -> impl Iterator<Item = &'static dyn Subject> {
-    // SAFETY: entries are never freed, and are complete before they can be reached.
-    let first = unsafe { ENTRIES.load(Ordering::Acquire).as_ref() };
-    // SAFETY: as above.
-    std::iter::successors(first, |entry| unsafe { entry.next.as_ref() }).map(|entry| entry.subject)
+    entries()
+        .filter(|entry| {
+            // Of two entries of one subject the older one counts.
+            let mut older = std::iter::successors(older(entry), |e| older(e));
+            older.all(|e| !ptr::eq(e.known, entry.known))
+        })
+        .map(|entry| entry.subject)
 }
 
-/// From here on forks prepare `subject`. `known` belongs to it, and is false before the first call.
-pub fn watch(subject: &'static dyn Subject, known: &AtomicBool) {
-    static WATCHED: AtomicBool = AtomicBool::new(false);
-    if known.swap(true, Ordering::Relaxed) {
+fn entries() -> impl Iterator<Item = &'static Entry> {
+    // SAFETY: entries are never freed, and are complete before they can be reached.
+    let newest = unsafe { ENTRIES.load(Ordering::Acquire).as_ref() };
+    std::iter::successors(newest, |entry| older(entry))
+}
+
+fn older(entry: &Entry) -> Option<&'static Entry> {
+    // SAFETY: entries are never freed, and are complete before they can be reached.
+    unsafe { entry.next.as_ref() }
+}
+
+/// Registers the handlers that run when this process forks.
+///
+/// Called before any lock is taken that a child would need: a fork in another thread must not find the lock held
+/// and no handler. Nobody waits for another thread here, which a child would not have: two threads at once both
+/// register, and of the handlers that run twice the second does nothing.
+fn register() {
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if REGISTERED.load(Ordering::Acquire) {
         return;
     }
-    if !WATCHED.swap(true, Ordering::Relaxed) {
-        // The child's handlers run in the order of their registration: when it inherits, its generation is counted.
-        super::generation();
-        // SAFETY: the handlers are functions of this library, which is never unloaded.
-        unsafe {
-            // Fails only if there is no memory; forks are then not prepared.
-            libc::pthread_atfork(Some(prepare), Some(resume), Some(inherit));
-        }
+    // SAFETY: the handlers are functions of this library, which is never unloaded.
+    let failed = unsafe { libc::pthread_atfork(Some(prepare), Some(resume), Some(inherit)) };
+    // Fails only if there is no memory; then forks are not prepared yet.
+    REGISTERED.store(failed == 0, Ordering::Release);
+}
+
+/// See [`super::generation`].
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+pub(super) fn generation() -> u32 {
+    register();
+    known_generation()
+}
+
+#[inline]
+pub(super) fn known_generation() -> u32 {
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// From here on forks prepare `subject`. `known` belongs to it, and is false before the first call. Comes before
+/// the first lock of the subject.
+#[inline]
+pub fn watch(subject: &'static dyn Subject, known: &'static AtomicBool) {
+    if !known.load(Ordering::Acquire) {
+        enter(subject, known);
     }
-    let entry = Box::leak(Box::new(Entry {
-        subject,
-        next: ENTRIES.load(Ordering::Acquire),
-    }));
+}
+
+/// Two threads at once, or a child that was forked in between, may enter a subject twice.
+#[cold]
+fn enter(subject: &'static dyn Subject, known: &'static AtomicBool) {
+    register();
+    let next = ENTRIES.load(Ordering::Acquire);
+    // Without memory forks are not prepared yet.
+    let Ok(mut entry) = allocation::boxed(
+        Entry {
+            subject,
+            known,
+            next,
+        },
+        "a fork",
+    ) else {
+        return;
+    };
     loop {
         let next = entry.next.cast_mut();
-        match ENTRIES.compare_exchange(next, entry, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => return,
-            Err(newer) => entry.next = newer,
+        let made = Box::into_raw(entry);
+        match ENTRIES.compare_exchange(next, made, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => break,
+            Err(newer) => {
+                // SAFETY: made a moment ago, and nobody else has it.
+                entry = unsafe { Box::from_raw(made) };
+                entry.next = newer;
+            }
         }
     }
+    known.store(true, Ordering::Release);
 }
 
 /// What the forking thread has prepared.
@@ -113,9 +171,14 @@ type Held = Vec<Box<dyn Prepared>>;
 
 thread_local! {
     static HELD: Cell<*mut Held> = const { Cell::new(ptr::null_mut()) };
+    /// Whether this thread is between the first handler before a fork and the first one after it.
+    static FORKING: Cell<bool> = const { Cell::new(false) };
 }
 
 extern "C" fn prepare() {
+    if FORKING.replace(true) {
+        return;
+    }
     // A signal handler forks. This thread may have any of the data, and has it in the child too.
     if entry::is_inside() {
         return;
@@ -141,6 +204,9 @@ fn take() -> Option<Box<Held>> {
 }
 
 extern "C" fn resume() {
+    if !FORKING.replace(false) {
+        return;
+    }
     if let Some(mut held) = take() {
         FORKS.fetch_sub(1, Ordering::AcqRel);
         held.iter_mut().for_each(|subject| subject.resume());
@@ -148,6 +214,10 @@ extern "C" fn resume() {
 }
 
 extern "C" fn inherit() {
+    if !FORKING.replace(false) {
+        return;
+    }
+    GENERATION.fetch_add(1, Ordering::Relaxed);
     // Other forks of the parent, whose threads are not here.
     FORKS.store(0, Ordering::Release);
     for subject in take().iter_mut().flat_map(|held| held.iter_mut()) {

@@ -15,31 +15,17 @@ pub mod singleton;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::panic::catch_unwind;
-use std::sync::Once;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-static GENERATION: AtomicU32 = AtomicU32::new(0);
-
-extern "C" fn count_fork() {
-    GENERATION.fetch_add(1, Ordering::Relaxed);
-}
 
 /// Counts the forks since the first call of this function. Whoever stores the number with a resource
 /// can tell later whether the resource is its own or its parent's.
 pub fn generation() -> u32 {
-    static WATCH: Once = Once::new();
-    // SAFETY: the handler is a function of this library, which is never unloaded.
-    WATCH.call_once(|| unsafe {
-        // Fails only if there is no memory; forks are then not noticed.
-        libc::pthread_atfork(None, None, Some(count_fork));
-    });
-    GENERATION.load(Ordering::Relaxed)
+    fork::generation()
 }
 
 /// What [`generation`] would return, 0 if it was never called. Does not call into the system.
 #[inline]
 pub fn known_generation() -> u32 {
-    GENERATION.load(Ordering::Relaxed)
+    fork::known_generation()
 }
 
 /// Calls `hook` when the process ends by `exit` or by a return from `main`.

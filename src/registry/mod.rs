@@ -14,7 +14,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::error::Result;
-use crate::process::lock::{self, Lock};
+use crate::process::lock::{Guard, Lock};
 use crate::process::long_work::LongWork;
 use crate::process::settings::{self, Destination, Settings};
 use crate::process::{self, allocation, floating, log};
@@ -106,7 +106,7 @@ impl<M: Member> Registry<M> {
     pub fn open(&self, id: i32) -> Result<()> {
         floating::standard(|| {
             loop {
-                let mut open = self.open.lock();
+                let mut open = self.ids();
                 let entry = self.entry(id, &mut open)?;
                 Self::point_at_own(entry, &mut open);
                 drop(open);
@@ -126,7 +126,7 @@ impl<M: Member> Registry<M> {
     /// Closes the member of `id` and frees its memory. If none is open, nothing happens.
     pub fn close(&self, id: i32) {
         floating::standard(|| {
-            let mut open = self.open.lock();
+            let mut open = self.ids();
             let Some(owner) = self.owner(id) else { return };
             open.ids.remove(&owner.id);
             let aliases = open.aliases.remove(&owner.id).unwrap_or_default();
@@ -214,7 +214,7 @@ impl<M: Member> Registry<M> {
     /// The ids between `id` and `id + count`, both left out, whose own members are open.
     pub fn open_after(&self, id: i32, count: usize) -> Vec<i32> {
         let end = i64::from(id).saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
-        let open = self.open.lock();
+        let open = self.ids();
         let after = open.ids.range(id..).filter(|&&other| other > id);
         after
             .copied()
@@ -233,7 +233,7 @@ impl<M: Member> Registry<M> {
     /// Finds a member for an id that stands for none: the sole open one, or a new one.
     #[cold]
     fn attach(&self, id: i32) -> Result<&'static Entry<M>> {
-        let mut open = self.open.lock();
+        let mut open = self.ids();
         if let Some(owner) = self.owner(id) {
             return Ok(owner); // another thread was faster
         }
@@ -258,9 +258,15 @@ impl<M: Member> Registry<M> {
         })
     }
 
+    /// Waits for the ids. A fork in another thread finds the lock held, so forks are prepared before.
+    fn ids(&self) -> Guard<'_, Open> {
+        fork::watch::<M>();
+        self.open.lock()
+    }
+
     /// The ids whose own members are open.
     pub fn open_ids(&self) -> Vec<i32> {
-        self.open.lock().ids.iter().copied().collect()
+        self.ids().ids.iter().copied().collect()
     }
 
     fn new_member(&self, entry: &'static Entry<M>) -> Result<Box<M>> {
@@ -313,7 +319,6 @@ impl<M: Member> Registry<M> {
         }
         // A member begins as a few small allocations: 0 bytes beyond the reserve.
         allocation::spare(0, PURPOSE)?;
-        fork::watch::<M>();
         let bucket = self.bucket(id);
         let entry = Box::leak(Box::new(Entry {
             id,
@@ -345,7 +350,7 @@ impl<M: Member> Default for Registry<M> {
 }
 
 /// An open member, locked.
-pub struct Locked<'a, M>(lock::Guard<'a, Option<Box<M>>>);
+pub struct Locked<'a, M>(Guard<'a, Option<Box<M>>>);
 
 impl<M> Deref for Locked<'_, M> {
     type Target = M;
