@@ -5,5 +5,6 @@ pub mod audit;
 pub mod nbody6;
 pub mod pipelines;
 pub mod report;
+mod sampled;
 pub mod statistics;
 pub mod trace;

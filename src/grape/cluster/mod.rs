@@ -391,6 +391,7 @@ impl Cluster {
         let text = stats.text(&Facts {
             name: name.to_owned(),
             backend,
+            on_gpu: self.backend.as_ref().is_some_and(|b| b.on_gpu()),
             npipes: self.settings.npipes,
             present: self.memory.present(),
             written: self.memory.written(),
