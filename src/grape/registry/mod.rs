@@ -173,6 +173,15 @@ impl Registry {
         floating::standard(|| call(&mut *self.lock(id)?))
     }
 
+    /// Runs `call` on the cluster that `id` stands for, if there is one: for calls that are refused, which open none.
+    pub fn with_open(&self, id: i32, call: impl FnOnce(&mut Cluster)) {
+        if let Some(owner) = self.owner(id)
+            && let Some(cluster) = &mut *owner.cluster.lock()
+        {
+            call(cluster);
+        }
+    }
+
     /// Locks the cluster of `id`, for calls that compute nothing. Opens it if it is not open.
     ///
     /// # Errors
