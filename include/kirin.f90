@@ -4,9 +4,22 @@
 ! change the table, not this file.
 !
 ! Programs without this module call the same procedures through implicit interfaces, as
-! they always did, as subroutines or as integer functions. A call that returns nothing but
-! success is a subroutine here, every other one an integer function: 0 for success and a
+! they always did, as subroutines or as integer functions. A call whose answer no program
+! needs is a subroutine here, every other one an integer function: 0 for success and a
 ! negative number with one line on stderr for a refusal, unless its text says otherwise.
+! What g6calc_firsthalf is refused, the next g6calc_lasthalf of the cluster returns.
+!
+!  -1  an argument is a null pointer or outside its range: nothing was done, and no output
+!      was written
+!  -2  another call must come first, or `lasthalf` asks for more i-particles than
+!      `firsthalf` brought: nothing was done
+!  -3  the call exists only so that programs link
+!  -4  an internal error of kirin, or a signal handler forked during the call and the call's
+!      threads stayed in the parent: there are no results
+!  -5  there is no memory for what the call needs: a particle is not stored, a block is
+!      given up; the cluster and its other particles can be used as before
+!  -6  a signal handler called while its thread was inside another call, or had left one by
+!      `siglongjmp`: nothing was done
 module kirin
   use, intrinsic :: iso_c_binding, only: c_double, c_float, c_int, c_ptr
   implicit none
@@ -103,7 +116,8 @@ module kirin
     ! `eps2` is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`,
     ! `jold`, `phiold` were scaling hints for the fixed-point sums of GRAPE-6 and are not read.
     ! The arrays are copied, so the client may change them after the return. A block whose results
-    ! were not fetched is dropped.
+    ! were not fetched is dropped. Where this call is refused, so is the next `g6calc_lasthalf`,
+    ! with the same code.
     subroutine g6calc_firsthalf(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, eps2, h2) &
         bind(C, name="g6calc_firsthalf_")
       import :: c_double, c_int

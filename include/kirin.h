@@ -8,9 +8,17 @@
  * for success and a negative number with one line on stderr for a refusal, unless its
  * text says otherwise. `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
- *  -5  there is no memory for what the call needs: a particle is not stored, a block is given
- *      up; the cluster and its other particles can be used as before
- *  -6  a signal handler calls what it has interrupted in another call
+ *  -1  an argument is a null pointer or outside its range: nothing was done, and no output
+ *      was written
+ *  -2  another call must come first, or `lasthalf` asks for more i-particles than
+ *      `firsthalf` brought: nothing was done
+ *  -3  the call exists only so that programs link
+ *  -4  an internal error of kirin, or a signal handler forked during the call and the
+ *      call's threads stayed in the parent: there are no results
+ *  -5  there is no memory for what the call needs: a particle is not stored, a block is
+ *      given up; the cluster and its other particles can be used as before
+ *  -6  a signal handler called while its thread was inside another call, or had left one by
+ *      `siglongjmp`: nothing was done
  *
  * A null pointer is tolerated for the cluster id (it stands for 0), for the old
  * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
@@ -113,7 +121,7 @@ int g6_set_j_particle(int cluster_id,
  * `eps2` is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`, `jold`,
  * `phiold` were scaling hints for the fixed-point sums of GRAPE-6 and are not read. The arrays are
  * copied, so the client may change them after the return. A block whose results were not fetched
- * is dropped.
+ * is dropped. Where this call is refused, so is the next `g6calc_lasthalf`, with the same code.
  */
 int g6calc_firsthalf(int cluster_id,
                      int nj,

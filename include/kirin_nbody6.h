@@ -13,7 +13,7 @@
  *          m_flag, and neighbours are nearer than m_j h2; gpupot_ has (n, m, x, pot)
  *
  * Every call returns an int, which the original libraries do not: 0 for success and a negative number with one
- * line on stderr for a refusal, which then writes nothing. No list has a greatest length, and no array is read or
+ * line on stderr for a refusal, which then writes nothing (the numbers of kirin.h). No list has a greatest length, and no array is read or
  * written beyond what the arguments say.
  *
  * Regular forces and potentials have the precision that KIRIN_PRECISION says, irregular forces

@@ -5,11 +5,68 @@ use std::fmt;
 /// Result of a library call.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// The integers that exported functions return for errors.
+///
+/// All are negative: the interface keeps positive values for the overflow of neighbour lists, which
+/// is not an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Code {
+    /// A bad argument.
+    Argument = -1,
+    /// Calls in the wrong order.
+    Order = -2,
+    /// A call without an implementation.
+    Unsupported = -3,
+    /// A failure of kirin's own.
+    Internal = -4,
+    /// No memory.
+    Memory = -5,
+    /// A call inside another one.
+    Inside = -6,
+}
+
+impl Code {
+    /// Every code.
+    pub const ALL: [Self; 6] = [
+        Self::Argument,
+        Self::Order,
+        Self::Unsupported,
+        Self::Internal,
+        Self::Memory,
+        Self::Inside,
+    ];
+
+    /// What it means to a client, for headers and documentation.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Argument => {
+                "an argument is a null pointer or outside its range: nothing was done, and no output was written"
+            }
+            Self::Order => {
+                "another call must come first, or `lasthalf` asks for more i-particles than `firsthalf` brought: \
+                 nothing was done"
+            }
+            Self::Unsupported => "the call exists only so that programs link",
+            Self::Internal => {
+                "an internal error of kirin, or a signal handler forked during the call and the call's threads \
+                 stayed in the parent: there are no results"
+            }
+            Self::Memory => {
+                "there is no memory for what the call needs: a particle is not stored, a block is given up; the \
+                 cluster and its other particles can be used as before"
+            }
+            Self::Inside => {
+                "a signal handler called while its thread was inside another call, or had left one by \
+                 `siglongjmp`: nothing was done"
+            }
+        }
+    }
+}
+
 /// Everything the library refuses or fails at.
 ///
-/// [`Error::code`] is what the exported functions return. All codes are
-/// negative: the interface keeps positive values for the overflow of
-/// neighbour lists, which is not an error.
+/// [`Error::code`] is what the exported functions return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// A required pointer argument is null.
@@ -67,13 +124,17 @@ pub enum Error {
 impl Error {
     /// The integer that the exported functions return for this error.
     pub fn code(&self) -> i32 {
+        self.kind() as i32
+    }
+
+    fn kind(&self) -> Code {
         match self {
-            Self::NullPointer { .. } | Self::OutOfRange { .. } => -1,
-            Self::BlockTooSmall { .. } | Self::NotOpen { .. } => -2,
-            Self::Unsupported { .. } => -3,
-            Self::Internal { .. } | Self::ThreadsLost => -4,
-            Self::OutOfMemory { .. } | Self::ListsTooLong { .. } => -5,
-            Self::InsideAnother => -6,
+            Self::NullPointer { .. } | Self::OutOfRange { .. } => Code::Argument,
+            Self::BlockTooSmall { .. } | Self::NotOpen { .. } => Code::Order,
+            Self::Unsupported { .. } => Code::Unsupported,
+            Self::Internal { .. } | Self::ThreadsLost => Code::Internal,
+            Self::OutOfMemory { .. } | Self::ListsTooLong { .. } => Code::Memory,
+            Self::InsideAnother => Code::Inside,
         }
     }
 }
@@ -102,7 +163,7 @@ impl fmt::Display for Error {
                 f.write_str("a signal handler forked, and left the threads of this call behind")
             }
             Self::InsideAnother => f.write_str(
-                "refused: a signal handler calls what it has interrupted in another call",
+                "refused: a signal handler calls while its thread is inside another call, or has left one by siglongjmp",
             ),
             Self::Internal { message } => write!(f, "internal error: {message}"),
         }

@@ -29,6 +29,8 @@ impl Pending {
 struct Board {
     memory: BTreeMap<i32, Source>,
     ti: f64,
+    /// Whether the last firsthalf was refused, and no lasthalf was told.
+    refused: bool,
     block: Pending,
     nip: usize,
     njp: i32,
@@ -38,6 +40,7 @@ struct Board {
 impl Board {
     fn begin(&mut self, nj: i32, registers: Vec<Register>) {
         let sources = self.memory.range(..nj).map(|(_, s)| *s).collect();
+        self.refused = false;
         self.block = Pending {
             sources,
             ti: self.ti,
@@ -183,6 +186,12 @@ impl Oracle {
         }
     }
 
+    /// The board an id stands for already.
+    fn known(&mut self, id: i32) -> Option<&mut Board> {
+        let name = self.names.get(&self.id(id))?;
+        self.boards.get_mut(name)
+    }
+
     /// The board an id stands for: its own, the sole open one, or a new one.
     fn board(&mut self, id: i32) -> &mut Board {
         let id = self.id(id);
@@ -220,7 +229,12 @@ impl Oracle {
                 self.board(r.id).begin(r.nj, registers);
                 Exactly(0.0)
             }
-            None => Refusal,
+            None => {
+                if let Some(board) = self.known(r.id) {
+                    board.refused = true;
+                }
+                Refusal
+            }
         }
     }
 
@@ -230,6 +244,12 @@ impl Oracle {
         let illegal =
             r.nj < 0 || r.ni < 0 || r.ni > 0 && (r.odd & null_outputs != 0 || null_nearest);
         let ni = usize::try_from(r.ni).unwrap_or(0);
+        let board = match illegal {
+            true => self.known(r.id),
+            false => Some(self.board(r.id)),
+        };
+        let told = board.is_some_and(|board| std::mem::take(&mut board.refused));
+        let illegal = illegal || told;
         let refused = !illegal && {
             let board = self.board(r.id);
             match (board.block.owed, registers(r)) {

@@ -180,8 +180,36 @@ fn files_of_others_are_left_alone() {
     refused(&uninstall(&prefix), "kirin.h");
     refused(&install(), "kirin.h");
     assert!(before == tree(&prefix), "something was changed");
-    std::fs::write(&header, original).expect("it can be written");
-    fine(&uninstall(&prefix));
+    // Whoever edited the header may give it up, and with it nothing of others.
+    let forced = |word| kirin(&[word, "--force", "--prefix", text(&prefix)]);
+    fine(&forced("install"));
+    assert_eq!(std::fs::read(&header).expect("it is there"), original);
+    std::fs::write(&header, "theirs").expect("it can be written");
+    fine(&forced("uninstall"));
     let left: Vec<PathBuf> = tree(&prefix).into_keys().collect();
     assert_eq!(left, [prefix.join("lib"), other]);
+    std::fs::write(&theirs, "theirs").expect("it can be written");
+    refused(&forced("install"), "libsapporo.so");
+}
+
+/// What `install` prints works as it is, in a prefix with blanks, too.
+#[test]
+fn hints_of_install_can_be_pasted() {
+    if !available("pkg-config") {
+        return;
+    }
+    let prefix = prefix("it's a blank");
+    let output = kirin(&["install", "--prefix", text(&prefix)]);
+    fine(&output);
+    let out = texts(&output).0;
+    let hint = |name: &str| {
+        let line = out.lines().find_map(|l| l.strip_prefix(name));
+        line.expect("a hint").trim().to_owned()
+    };
+    let paste = |line: &str| run(clean_command("sh", &[]).args(["-c", line]));
+    let compiling = paste(&hint("compile and link:"));
+    fine(&compiling);
+    assert!(texts(&compiling).0.contains("-lkirin"), "{compiling:?}");
+    fine(&paste(&hint("remove:")));
+    assert!(!prefix.exists());
 }

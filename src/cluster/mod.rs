@@ -82,6 +82,8 @@ pub struct Cluster {
     phase: Phase,
     /// Whether the block still waits for its `lasthalf`.
     owed: bool,
+    /// Why the last `firsthalf` was refused, until a `lasthalf` has told it.
+    refused: Option<Error>,
     block: ForceRequest,
     /// Whether the block could be computed, and why not.
     outcome: Result<()>,
@@ -120,6 +122,7 @@ impl Cluster {
             staged: Vec::new(),
             phase: Phase::Free,
             owed: false,
+            refused: None,
             block: ForceRequest::default(),
             outcome: Ok(()),
             results: Results::default(),
@@ -219,6 +222,7 @@ impl Cluster {
             backend.cancel();
         }
         self.release();
+        self.refused = None;
         self.owed = false;
         self.has_nearest = false;
         self.lists = None;
@@ -228,6 +232,17 @@ impl Cluster {
             self.give_up(error);
         }
         begun
+    }
+
+    /// Notes why a `firsthalf` is refused, for the next `lasthalf`: not every client sees the first answer, and the results
+    /// of the block before are not what it asked for. Nothing else changes.
+    pub fn note_refusal(&mut self, error: Error) {
+        self.refused = Some(error);
+    }
+
+    /// Why the last `firsthalf` was refused; tells it once.
+    pub fn take_refusal(&mut self) -> Option<Error> {
+        self.refused.take()
     }
 
     fn begin(
@@ -388,6 +403,7 @@ impl Cluster {
         let text = stats.text(&Facts {
             name: name.to_owned(),
             backend,
+            on_gpu: self.backend.as_ref().is_some_and(|b| b.on_gpu()),
             npipes: self.settings.npipes,
             present: self.memory.present(),
             written: self.memory.written(),

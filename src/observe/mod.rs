@@ -4,4 +4,5 @@
 pub mod audit;
 pub mod pipelines;
 pub mod report;
+mod sampled;
 pub mod statistics;

@@ -7,7 +7,7 @@
 //! pairs is taken. This underestimates the loss where larger blocks are also faster for each pair.
 
 /// The line is trusted from this many calls on.
-const LEAST: u64 = 32;
+const LEAST: u64 = 64;
 
 /// What the calls of one block of the client have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,8 @@ pub struct Pipelines {
 pub struct Cost {
     /// Their number.
     pub calls: u64,
-    /// The seconds that undivided blocks would have saved, as far as the times tell.
-    pub seconds: Option<f64>,
+    /// The seconds that undivided blocks would have saved, and their standard error, as far as the times tell.
+    pub seconds: Option<[f64; 2]>,
     /// A number of pipelines with which most blocks would have been one call.
     pub enough: usize,
 }
@@ -74,7 +74,10 @@ impl Pipelines {
         let mean = self.particles.checked_div(self.divided)?;
         Some(Cost {
             calls: self.spared,
-            seconds: self.line.intercept().map(|each| each * self.spared as f64),
+            seconds: self
+                .line
+                .intercept()
+                .map(|each| each.map(|seconds| seconds * self.spared as f64)),
             enough: (mean as usize).next_power_of_two().clamp(256, 2048),
         })
     }
@@ -102,8 +105,8 @@ impl StraightLine {
         self.yy += dy * (y - self.mean[1]);
     }
 
-    /// The value at 0; `None` if it is not above zero by twice its standard error.
-    fn intercept(&self) -> Option<f64> {
+    /// The value at 0 and its standard error; `None` if it is not above zero by twice that.
+    fn intercept(&self) -> Option<[f64; 2]> {
         if self.n < LEAST || self.xx <= 0.0 {
             return None;
         }
@@ -111,7 +114,8 @@ impl StraightLine {
         let intercept = self.mean[1] - slope * self.mean[0];
         let scatter = (self.yy - slope * self.xy).max(0.0) / (self.n - 2) as f64;
         let variance = scatter * (1.0 / self.n as f64 + self.mean[0] * self.mean[0] / self.xx);
-        (intercept > 2.0 * variance.sqrt()).then_some(intercept)
+        let error = variance.sqrt();
+        (intercept > 2.0 * error).then_some([intercept, error])
     }
 }
 
@@ -193,8 +197,10 @@ mod tests {
             1e-5 + pairs as f64 * 1e-9 + noise(call)
         });
         let cost = p.cost().expect("blocks were divided");
-        let each = cost.seconds.expect("it can be told") / cost.calls as f64;
+        let seconds = cost.seconds.expect("it can be told");
+        let [each, error] = seconds.map(|s| s / cost.calls as f64);
         assert!((each - 1.05e-5).abs() < 3e-7, "{each}");
+        assert!((1e-8..2e-7).contains(&error), "{error}");
         // Nothing but pairs.
         let p = run(&sizes, |pairs, call| {
             pairs as f64 * 1e-9 + noise(call) - 5e-7

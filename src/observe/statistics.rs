@@ -1,52 +1,26 @@
 //! What a cluster did and where its time went (`KIRIN_STATS`).
 //!
-//! Counts are exact. Times are read from the clock, four times in a block: in every large block and in the
-//! first 64 small ones. Of later small blocks about one in 64 is timed and stands for the others, because
-//! a block of one i-particle may take less than a microsecond, and the clock should cost no more than
-//! a hundredth. Writing j-particles counts as the client's time; no clock is read there.
+//! Counts are exact. Times are read from the clock, four times in a block: in every large block, in the
+//! first small ones of each size and in about one of 64 later ones, because a block of one i-particle may take less than
+//! a microsecond, and the clock should cost no more than a hundredth. Writing j-particles counts as the client's
+//! time; no clock is read there.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use super::pipelines::{Cost, Pipelines, State};
 use super::report::{self, SIZES};
+use super::sampled::{SMALL, Sampled};
 use crate::force::Phases;
 use crate::process;
 
-/// Blocks with fewer pairs are small.
-const SMALL: u64 = 1 << 17;
-
-/// The first so many small blocks are timed, and later one in so many.
-const SAMPLED: u32 = 64;
+/// A time beyond so many times the median of its class is another process's.
+const OUTLYING: f64 = 3.0;
 
 /// The share of the time in the library that few pipelines must cost to be worth a hint in the report,
 /// and on a GPU a line on stderr.
 const COSTLY: f64 = 0.1;
 const VERY_COSTLY: f64 = 0.3;
-
-// Kinds of blocks: the first small ones, later small ones, large ones.
-const EARLY: usize = 0;
-const LATER: usize = 1;
-const LARGE: usize = 2;
-
-/// The blocks of one kind, and the times of those that were timed.
-#[derive(Clone, Copy, Default)]
-struct Timed {
-    blocks: u64,
-    timed: u64,
-    total: Duration,
-    phases: Phases,
-}
-
-impl Timed {
-    /// Extrapolates a time from the timed blocks to all blocks, in seconds.
-    fn all(&self, time: Duration) -> f64 {
-        match self.timed {
-            0 => 0.0,
-            timed => time.as_secs_f64() * self.blocks as f64 / timed as f64,
-        }
-    }
-}
 
 /// The statistics of one cluster.
 pub struct Stats {
@@ -58,19 +32,15 @@ pub struct Stats {
     pairs: u64,
     /// The numbers of blocks by their numbers of i-particles.
     sizes: [u64; SIZES],
-    kinds: [Timed; 3],
+    times: Sampled,
     lists: Duration,
     pipelines: Pipelines,
-    /// The block being computed: its kind, its pairs, and if it is timed, when the library was last
+    /// The block being computed: its pairs, and if it is timed, when the library was last
     /// entered and the time spent in it before.
     pending: bool,
-    kind: usize,
     block_pairs: u64,
     entered: Option<Instant>,
     spent: Duration,
-    /// How many small blocks are left until the next timed one.
-    until_timed: u32,
-    random: u32,
 }
 
 /// What the report says besides the counts.
@@ -79,6 +49,8 @@ pub struct Facts {
     pub name: String,
     /// What computed the forces, and its precision.
     pub backend: String,
+    /// Whether that was a GPU.
+    pub on_gpu: bool,
     /// The number of pipelines that `g6_npipes` reports.
     pub npipes: i32,
     /// j-particles in the memory.
@@ -103,16 +75,13 @@ impl Default for Stats {
             particles: 0,
             pairs: 0,
             sizes: [0; SIZES],
-            kinds: Default::default(),
+            times: Sampled::default(),
             lists: Duration::ZERO,
             pipelines: Pipelines::default(),
             pending: false,
-            kind: EARLY,
             block_pairs: 0,
             entered: None,
             spent: Duration::ZERO,
-            until_timed: 0,
-            random: 1,
         }
     }
 }
@@ -129,19 +98,9 @@ impl Stats {
         self.particles += ni as u64;
         self.sizes[report::size(ni)] += 1;
         self.block_pairs = ni as u64 * nj as u64;
-        self.entered = None;
-        if self.block_pairs < SMALL {
-            if self.until_timed > 0 {
-                self.until_timed -= 1;
-                return false;
-            }
-            self.choose_next();
-        } else {
-            self.kind = LARGE;
-        }
         self.spent = Duration::ZERO;
-        self.entered = Some(Instant::now());
-        true
+        self.entered = self.times.wants(self.block_pairs).then(Instant::now);
+        self.entered.is_some()
     }
 
     /// Notes, after `begin`, whether the block continues the client's last one. Calls `state` only if
@@ -155,29 +114,20 @@ impl Stats {
     pub fn very_costly_pipelines(&self) -> Option<(Cost, f64)> {
         let cost = self.pipelines.cost()?;
         let due = cost.calls >= 1024 && cost.calls.is_power_of_two();
-        let share = due.then(|| self.share(cost)).flatten()?;
-        (share > VERY_COSTLY).then_some((cost, share))
+        let [share, error] = due.then(|| self.share(cost)).flatten()?;
+        (share - error > VERY_COSTLY).then_some((cost, share))
     }
 
-    /// The share of the time in the library that too few pipelines cost.
-    fn share(&self, cost: Cost) -> Option<f64> {
-        let blocks: f64 = self.kinds.iter().map(|k| k.all(k.total)).sum();
+    /// The share of the time in the library that too few pipelines cost, and its standard error.
+    fn share(&self, cost: Cost) -> Option<[f64; 2]> {
+        let blocks = self.times.estimate().at_most(self.elapsed()).seconds;
         // The fitted line may promise more time than was spent.
-        cost.seconds
-            .map(|s| (s / blocks.max(f64::MIN_POSITIVE)).min(1.0))
+        let share = |seconds: f64| (seconds / blocks.max(f64::MIN_POSITIVE)).min(1.0);
+        cost.seconds.map(|seconds| seconds.map(share))
     }
 
-    /// Chooses the next small block to be timed: at random, since clients repeat themselves.
-    fn choose_next(&mut self) {
-        self.kind = EARLY;
-        if self.kinds[EARLY].blocks >= SAMPLED.into() {
-            self.kind = LATER;
-            self.random = self
-                .random
-                .wrapping_mul(1_664_525)
-                .wrapping_add(1_013_904_223);
-            self.until_timed = (self.random >> 16) % (2 * SAMPLED - 1);
-        }
+    fn elapsed(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
     }
 
     /// Notes that the library returns to the client, with the block not finished.
@@ -204,20 +154,15 @@ impl Stats {
         self.pairs += self.block_pairs;
         self.with_nearest += u64::from(nearest);
         if self.entered.is_none() {
-            self.kinds[LATER].blocks += 1;
+            self.times.count(self.block_pairs);
             return;
         }
-        self.pipelines
-            .timed(self.block_pairs, self.spent.as_secs_f64());
-        let phases = phases();
-        let kind = &mut self.kinds[self.kind];
-        kind.blocks += 1;
-        kind.timed += 1;
-        kind.total += self.spent;
-        kind.phases.transfer += phases.transfer;
-        kind.phases.prediction += phases.prediction;
-        kind.phases.joining += phases.joining;
-        kind.phases.again += phases.again;
+        let seconds = self.spent.as_secs_f64();
+        // An interruption by another process would turn the line.
+        let usual = self.times.usual(self.block_pairs);
+        let likely = usual.map_or(seconds, |usual| seconds.min(OUTLYING * usual));
+        self.pipelines.timed(self.block_pairs, likely);
+        self.times.add(self.block_pairs, seconds, phases());
     }
 
     /// Adds the time of neighbour lists.
@@ -231,19 +176,10 @@ impl Stats {
         if self.generation != process::known_generation() || begun + facts.written == 0 {
             return None;
         }
-        let wall = self.began.elapsed().as_secs_f64();
-        let sum = |part: fn(&Timed) -> Duration| {
-            let seconds = self.kinds.iter().map(|kind| kind.all(part(kind)));
-            seconds.sum::<f64>()
-        };
-        let blocks = sum(|t| t.total);
-        let transfer = sum(|t| t.phases.transfer);
-        let prediction = sum(|t| t.phases.prediction);
-        let joining = sum(|t| t.phases.joining);
-        let again = sum(|t| t.phases.again);
+        let wall = self.elapsed();
         let lists = self.lists.as_secs_f64();
-        let force = (blocks - transfer - prediction - joining).max(0.0);
-        let client = (wall - blocks - lists).max(0.0);
+        let blocks = self.times.estimate().at_most(wall - lists);
+        let client = (wall - blocks.seconds - lists).max(0.0);
         let mut text = report::head(&facts.name);
         let mut row = |name: &str, value: String| report::row(&mut text, name, &value);
         row("backend", facts.backend.clone());
@@ -272,28 +208,37 @@ impl Stats {
             format!(
                 "{:.4e}; {} in the library, {} of the whole time",
                 self.pairs as f64,
-                report::speed(self.pairs, blocks),
+                report::speed(self.pairs, blocks.seconds),
                 report::speed(self.pairs, wall)
             ),
         );
         row(
             "redone",
             format!(
-                "{} leaves in double precision, {again:.3} s of all threads",
-                facts.leaves_again
+                "{} leaves in double precision, {:.3} s of all threads",
+                facts.leaves_again, blocks.again
             ),
         );
         let parts = [
             ("client", client),
-            ("transfer", transfer),
-            ("prediction", prediction),
-            ("force", force),
-            ("joining", joining),
+            ("transfer", blocks.transfer),
+            ("prediction", blocks.prediction),
+            ("force", blocks.force()),
+            ("joining", blocks.joining),
             ("lists", lists),
         ];
         row("seconds", report::shares(wall, &parts));
+        if blocks.timed < blocks.blocks {
+            row(
+                "estimated",
+                format!(
+                    "from {} of {} blocks with fewer than {SMALL} pairs, to +- {:.3} s",
+                    blocks.timed, blocks.blocks, blocks.error
+                ),
+            );
+        }
         if let Some(cost) = self.pipelines.cost() {
-            row("pipelines", self.division(cost, facts.npipes));
+            row("pipelines", self.division(cost, facts));
         }
         row("recoveries", facts.recoveries.to_string());
         if let Some((checked, wrong)) = facts.checked {
@@ -302,17 +247,19 @@ impl Stats {
         Some(text)
     }
 
-    /// What too few pipelines cost, in words.
-    fn division(&self, cost: Cost, npipes: i32) -> String {
-        let calls = cost.calls;
+    /// What too few pipelines cost, in words. On a CPU they cost nothing that could be told from noise.
+    fn division(&self, cost: Cost, facts: &Facts) -> String {
+        let (npipes, calls) = (facts.npipes, cost.calls);
         let mut text = format!("{npipes}; {calls} blocks go on with the full one before them");
-        if let Some(share) = self.share(cost) {
+        let share = facts.on_gpu.then(|| self.share(cost)).flatten();
+        if let Some([share, error]) = share {
             let _ = write!(
                 text,
-                ", which costs about {:.0} % of the time in the library",
-                100.0 * share
+                ", which costs about {:.0} +- {:.0} % of the time in the library",
+                100.0 * share,
+                100.0 * error
             );
-            if share > COSTLY {
+            if share - error > COSTLY {
                 let _ = write!(text, ": {}", advice(cost));
             }
         }
@@ -336,6 +283,7 @@ mod tests {
         Facts {
             name: "cluster 3".to_owned(),
             backend: "a double, precision double".to_owned(),
+            on_gpu: false,
             npipes: 48,
             present: 10,
             written: 20,
@@ -375,27 +323,80 @@ mod tests {
         }
     }
 
+    /// The seconds of a report: all, and those of its parts.
+    fn seconds(text: &str) -> Vec<f64> {
+        let row = text.lines().find(|l| l.trim_start().starts_with("seconds"));
+        let words = row.expect("a row").split([' ', ',']);
+        words
+            .filter_map(|w| w.parse().ok())
+            .filter(|n: &f64| n.fract() != 0.0 || *n == 0.0)
+            .collect()
+    }
+
     #[test]
-    fn sampled_times_stand_for_all_blocks() {
+    fn no_part_of_the_time_is_longer_than_what_elapsed() {
         let mut stats = Stats::default();
         for _ in 0..3000 {
             stats.begin(1, 100);
+            // A clock that another process holds up in every timed block.
+            stats.spent = Duration::from_millis(5);
             stats.finish(false, || Phases {
-                transfer: Duration::from_secs(1),
+                transfer: Duration::from_millis(2),
                 ..Phases::default()
             });
         }
-        let [early, later, _] = &stats.kinds;
-        assert_eq!((early.blocks, early.timed), (64, 64));
-        assert!((20..100).contains(&later.timed), "{}", later.timed);
-        let transfer = early.all(early.phases.transfer) + later.all(later.phases.transfer);
-        assert!((transfer - 3000.0).abs() < 1e-6, "{transfer}");
+        let text = stats.text(&facts()).expect("there is something to say");
+        let all = stats.elapsed();
+        assert!(
+            seconds(&text).iter().all(|&part| part <= all + 5e-4),
+            "{text}"
+        );
+        assert!(
+            text.contains("(40.0 %)") && text.contains("(60.0 %)"),
+            "{text}"
+        );
+        assert!(text.contains(" of 3000 blocks with fewer than"), "{text}");
         for _ in 0..10 {
             assert!(stats.begin(1000, 1000), "every large block is timed");
             stats.finish(false, Phases::default);
         }
-        let large = &stats.kinds[LARGE];
-        assert_eq!((large.blocks, large.timed), (10, 10));
+    }
+
+    /// Blocks of 96 in two calls, whose time does not depend on their pairs.
+    #[test]
+    fn only_a_gpu_is_told_what_few_pipelines_cost() {
+        let mut stats = Stats::default();
+        for block in 0..6000_u64 {
+            for ni in [48, 1 + block as usize % 48] {
+                let timed = stats.begin(ni, 400);
+                let state = State {
+                    ti: block,
+                    nj: 400,
+                    written: 0,
+                };
+                stats.divided(ni, 48, || state);
+                stats.entered = None;
+                match timed {
+                    true => {
+                        stats.pipelines.timed(stats.block_pairs, 1e-4);
+                        stats.times.add(stats.block_pairs, 1e-4, Phases::default());
+                    }
+                    false => stats.times.count(stats.block_pairs),
+                }
+            }
+        }
+        stats.began -= Duration::from_secs(2);
+        let text = |on_gpu| {
+            let facts = Facts { on_gpu, ..facts() };
+            stats.text(&facts).expect("there is something to say")
+        };
+        let told = "which costs about 50 +- 0 % of the time in the library: KIRIN_NPIPES=256";
+        assert!(text(true).contains(told), "{}", text(true));
+        let cpu = text(false);
+        assert!(
+            cpu.contains("6000 blocks go on") && !cpu.contains("KIRIN_NPIPES"),
+            "{cpu}"
+        );
     }
 
     #[test]

@@ -177,6 +177,15 @@ impl<M: Member> Registry<M> {
         floating::standard(|| call(&mut *self.lock(id)?))
     }
 
+    /// Runs `call` on the member that `id` stands for, if there is one: for calls that are refused, which open none.
+    pub fn with_open(&self, id: i32, call: impl FnOnce(&mut M)) {
+        if let Some(owner) = self.owner(id)
+            && let Some(member) = &mut *owner.member.lock()
+        {
+            call(member);
+        }
+    }
+
     /// Locks the member of `id`, for calls that compute nothing. Opens it if it is not open.
     ///
     /// # Errors

@@ -1,16 +1,20 @@
 //! `docs/calls.md`: every call in a table.
 
-use kirin::symbols::{Support, table};
+use kirin::error::Code;
+use kirin::symbols::{Call, Returns, Support, table};
 
 /// The page.
 pub fn calls() -> String {
     let mut out =
         "# Every call\n\nMade from the table of calls (`cargo run -p ffi-tests --bin generate`); \
-        the headers in\n[`include`](../include) tell what each does.\n"
+        the headers in\n[`include`](../include) tell what each does. In C every call \
+        returns an `int`, unless its text says\notherwise. With `use kirin` in Fortran the fourth column \
+        says what a call is; without it, both ways\nlink.\n"
             .to_owned();
+    out += &codes();
     for group in table() {
         out += &format!(
-            "\n## {}\n\nIn `{}.h`.\n\n| C | Fortran | support |\n|---|---|---|\n",
+            "\n## {}\n\nIn `{}.h`.\n\n| C | Fortran | support | in the Fortran module |\n|---|---|---|---|\n",
             group.title,
             group.interface.name()
         );
@@ -22,11 +26,32 @@ pub fn calls() -> String {
                 Support::Unsupported(reason) => format!("not supported: {reason}"),
             };
             out += &format!(
-                "| {} | {} | {support} |\n",
+                "| {} | {} | {support} | {} |\n",
                 name(call.c),
-                name(call.fortran)
+                name(call.fortran),
+                procedure(call)
             );
         }
+    }
+    out
+}
+
+/// What a program that uses the module writes.
+fn procedure(call: &Call) -> &'static str {
+    match call.returns {
+        Returns::Nothing => "subroutine",
+        Returns::Status | Returns::Count => "integer function",
+        Returns::Text => "function, `type(c_ptr)`",
+    }
+}
+
+/// The table of return codes.
+fn codes() -> String {
+    let mut out = "\n## Return codes\n\n0 is success. A negative number comes with one line on stderr, which says more \
+        ([signal handlers](process.md#signal-handlers)).\n\n| code | meaning |\n|---|---|\n"
+        .to_owned();
+    for code in Code::ALL {
+        out += &format!("| {} | {} |\n", code as i32, code.meaning());
     }
     out
 }

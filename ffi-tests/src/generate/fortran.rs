@@ -11,9 +11,12 @@ const GRAPE6: &str = "\
 ! change the table, not this file.
 !
 ! Programs without this module call the same procedures through implicit interfaces, as
-! they always did, as subroutines or as integer functions. A call that returns nothing but
-! success is a subroutine here, every other one an integer function: 0 for success and a
+! they always did, as subroutines or as integer functions. A call whose answer no program
+! needs is a subroutine here, every other one an integer function: 0 for success and a
 ! negative number with one line on stderr for a refusal, unless its text says otherwise.
+! What g6calc_firsthalf is refused, the next g6calc_lasthalf of the cluster returns.
+!
+{codes}
 module kirin
   use, intrinsic :: iso_c_binding, only: c_double, c_float, c_int, c_ptr
   implicit none
@@ -68,7 +71,7 @@ pub fn module(interface: Interface) -> String {
         Interface::Nbody6 => NBODY6,
     };
     let name = interface.name();
-    let mut out = String::from(opening);
+    let mut out = opening.replace("{codes}", text::codes("!", 92).trim_end());
     for group in groups(interface) {
         out += &format!("\n    ! ---- {}\n", group.title);
         for call in &group.calls {

@@ -19,9 +19,7 @@ const GRAPE6: &str = "\
  * for success and a negative number with one line on stderr for a refusal, unless its
  * text says otherwise. `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
- *  -5  there is no memory for what the call needs: a particle is not stored, a block is given
- *      up; the cluster and its other particles can be used as before
- *  -6  a signal handler calls what it has interrupted in another call
+{codes}
  *
  * A null pointer is tolerated for the cluster id (it stands for 0), for the old
  * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
@@ -91,7 +89,7 @@ const NBODY6: &str = "\
  *          m_flag, and neighbours are nearer than m_j h2; gpupot_ has (n, m, x, pot)
  *
  * Every call returns an int, which the original libraries do not: 0 for success and a negative number with one
- * line on stderr for a refusal, which then writes nothing. No list has a greatest length, and no array is read or
+ * line on stderr for a refusal, which then writes nothing (the numbers of kirin.h). No list has a greatest length, and no array is read or
  * written beyond what the arguments say.
  *
  * Regular forces and potentials have the precision that KIRIN_PRECISION says, irregular forces
@@ -113,7 +111,7 @@ pub fn header(interface: Interface) -> String {
         Interface::Grape5 => (GRAPE5, "KIRIN_GRAPE5_H"),
         Interface::Nbody6 => (NBODY6, "KIRIN_NBODY6_H"),
     };
-    let mut out = String::from(opening);
+    let mut out = opening.replace("{codes}", text::codes(" *", 92).trim_end());
     for group in groups(interface) {
         let c = declarations(&group.calls, Spelling::C);
         let fortran = declarations(&group.calls, Spelling::Fortran);

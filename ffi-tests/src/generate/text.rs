@@ -1,5 +1,7 @@
 //! Line breaking for generated comments and argument lists.
 
+use kirin::error::Code;
+
 /// Breaks `words` into lines of at most `width` characters.
 pub fn fill<'a>(words: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -25,6 +27,23 @@ pub fn paragraphs(docs: &str, width: usize) -> Vec<String> {
         lines.extend(fill(paragraph.split_whitespace(), width));
     }
     lines
+}
+
+/// The return codes with their meanings, a line beginning with `mark` for each line of text.
+pub fn codes(mark: &str, width: usize) -> String {
+    let mut out = String::new();
+    for code in Code::ALL {
+        let number = format!("{:>4}  ", code as i32);
+        let lines = fill(
+            code.meaning().split_whitespace(),
+            width - mark.len() - number.len(),
+        );
+        for (k, line) in lines.iter().enumerate() {
+            let head = if k == 0 { &*number } else { "      " };
+            out += &format!("{mark}{head}{line}\n");
+        }
+    }
+    out
 }
 
 /// The documentation of a call, with its support where that is not full.

@@ -1,5 +1,6 @@
 //! The two halves of a block, and what may happen between them.
 
+use ffi_tests::compiler::{Link, clean_command, compile, run, texts};
 use ffi_tests::script::{Call, Form, Script, odd, request};
 use ffi_tests::sets::cloud;
 use ffi_tests::trial::everywhere;
@@ -193,6 +194,8 @@ fn null_pointers_that_matter_are_refused_and_change_nothing() {
     }
     // The block of the only valid firsthalf is still there.
     script.last(1, &block, 0.0).lists(1);
+    script.call(Call::First(request(-1, &block, 0.0)));
+    script.block(1, &block, 0.0).lists(1);
     everywhere(&script);
 }
 
@@ -264,4 +267,17 @@ fn the_greatest_address_is_as_good_as_any() {
         "nj = 2147483647 leaves the last address out"
     );
     assert_eq!(answers[8][1], 0.0, "2147483646 is in");
+}
+
+/// Fortran's firsthalf is a subroutine: only lasthalf can tell what it was refused.
+#[test]
+fn a_refused_firsthalf_is_told_by_lasthalf() {
+    let Some(client) = compile("refused.c", Link::Shared) else {
+        return;
+    };
+    for backend in ["cpu", "reference"] {
+        let settings = [("KIRIN_BACKEND", backend)];
+        let (out, err) = texts(&run(&mut clean_command(&client, &settings)));
+        assert_eq!(out, "-1 -1 7\n-1 -1 7\n0 0 0.25\n", "{backend}: {err}");
+    }
 }

@@ -1,11 +1,12 @@
 //! The libraries of a run: each has a column of the table, behind a worker process.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
+use crate::report;
 use crate::worker::{Opened, Reply, Request, Worker};
 
 /// Whose calls libraries have.
@@ -27,7 +28,8 @@ pub enum Interface {
 pub struct Common {
     /// A library to compare with; may be repeated. The word `kirin` is the linked one, which
     /// comes first by itself unless it is named. Environment variables of this library alone
-    /// may stand before it: "OMP_NUM_THREADS=1 /opt/lib/libpg6.so", "KIRIN_PRECISION=double kirin"
+    /// may stand before it: "OMP_NUM_THREADS=1 /opt/lib/libpg6.so", "KIRIN_PRECISION=double kirin".
+    /// LABEL=... there is the heading of its column: "LABEL=old /opt/1/libg6.so"
     #[arg(long = "library", value_name = "[NAME=VALUE ...] PATH")]
     libraries: Vec<String>,
     /// The calls that the libraries are asked for
@@ -69,8 +71,9 @@ pub struct Candidate {
 }
 
 impl Common {
-    /// The libraries, opened; those that cannot be opened say why.
-    pub fn candidates(&self) -> Vec<Candidate> {
+    /// The libraries, opened. `None` where one cannot be opened, or the file of the figures cannot be written,
+    /// which stderr says: a comparison without a library that was asked for is another one.
+    pub fn candidates(&self) -> Option<Vec<Candidate>> {
         self.candidates_with(self.interface, &[])
     }
 
@@ -79,38 +82,42 @@ impl Common {
         &self,
         interface: Interface,
         variables: &[(String, String)],
-    ) -> Vec<Candidate> {
+    ) -> Option<Vec<Candidate>> {
+        if let Some(Err(why)) = self.json.as_deref().map(report::can_be_saved) {
+            eprintln!("kirin: {why}");
+            return None;
+        }
         let mut candidates: Vec<Candidate> =
             self.libraries.iter().map(|s| Candidate::parse(s)).collect();
         if candidates.iter().all(|c| c.is_foreign()) {
             candidates.insert(0, Candidate::parse("kirin"));
         }
+        label(&mut candidates);
         for candidate in &mut candidates {
             let timeout = Duration::from_secs_f64(self.timeout);
             candidate.open(interface, variables, timeout);
         }
         candidates
+            .iter()
+            .all(Candidate::is_alive)
+            .then_some(candidates)
     }
 }
 
 impl Candidate {
     fn parse(text: &str) -> Self {
         let mut environment = Vec::new();
+        let mut name = String::new();
         let mut rest = text.trim();
         while let Some((word, after)) = rest.split_once(' ') {
-            let Some((name, value)) = word.split_once('=').filter(|(n, _)| is_name(n)) else {
+            let Some((variable, value)) = word.split_once('=').filter(|(n, _)| is_name(n)) else {
                 break;
             };
-            environment.push((name.to_owned(), value.to_owned()));
+            match variable {
+                "LABEL" => value.clone_into(&mut name),
+                _ => environment.push((variable.to_owned(), value.to_owned())),
+            }
             rest = after.trim_start();
-        }
-        let file = Path::new(rest).file_name();
-        let mut name = match file {
-            Some(file) => file.to_string_lossy().into_owned(),
-            None => rest.to_owned(),
-        };
-        for (_, value) in &environment {
-            name = format!("{name} {value}");
         }
         Self {
             name,
@@ -125,6 +132,23 @@ impl Candidate {
     /// Whether it is not the kirin linked into this program.
     pub fn is_foreign(&self) -> bool {
         self.path.is_some()
+    }
+
+    fn path_or_kirin(&self) -> &str {
+        self.path.as_deref().unwrap_or("kirin")
+    }
+
+    /// The library with its settings, as it was given; empty where the name says all of it.
+    fn origin(&self) -> String {
+        let mut text = String::new();
+        for (variable, value) in &self.environment {
+            text += &format!("{variable}={value} ");
+        }
+        text += self.path_or_kirin();
+        if text == self.name {
+            return String::new();
+        }
+        text + ", "
     }
 
     fn open(&mut self, interface: Interface, variables: &[(String, String)], timeout: Duration) {
@@ -187,6 +211,53 @@ impl Candidate {
     }
 }
 
+/// Names the candidates that have no label: by the last parts of the path that no other library's path ends in, and where
+/// one library stands there several times, by the settings in which these differ.
+fn label(candidates: &mut [Candidate]) {
+    let mut names = Vec::new();
+    for candidate in candidates.iter() {
+        let own = candidate.path_or_kirin();
+        let others = candidates.iter().map(Candidate::path_or_kirin);
+        let mut name = shortest_end(own, others.filter(|other| *other != own)).to_owned();
+        let same = candidates.iter().filter(|c| c.path == candidate.path);
+        let told_apart = |setting: &&(String, String)| {
+            let mut same = same.clone();
+            same.any(|other| !other.environment.contains(setting))
+        };
+        for (variable, value) in candidate.environment.iter().filter(told_apart) {
+            let variable = variable.strip_prefix("KIRIN_").unwrap_or(variable);
+            name += &format!(" {variable}={value}");
+        }
+        names.push(name);
+    }
+    for k in (1..names.len()).rev() {
+        // The very same library and settings.
+        let before = names[..k].iter().filter(|n| **n == names[k]).count();
+        if before > 0 {
+            names[k] += &format!(" #{}", before + 1);
+        }
+    }
+    for (candidate, name) in candidates.iter_mut().zip(names) {
+        if candidate.name.is_empty() {
+            candidate.name = name;
+        }
+    }
+}
+
+/// The shortest end of `path`, in whole parts, in which none of `others` ends.
+fn shortest_end<'a>(path: &'a str, others: impl Iterator<Item = &'a str> + Clone) -> &'a str {
+    let parts = |path: &'a str| path.rsplit('/').filter(|part| !part.is_empty());
+    let shared = |other: &'a str| {
+        let pairs = parts(path).zip(parts(other));
+        pairs.take_while(|(a, b)| a == b).count()
+    };
+    let count = 1 + others.map(shared).max().unwrap_or(0);
+    let starts = path.rmatch_indices('/').map(|(at, _)| at + 1);
+    // Doubled separators part nothing.
+    let mut starts = starts.filter(|&start| !path[start..].starts_with('/'));
+    starts.nth(count - 1).map_or(path, |start| &path[start..])
+}
+
 fn is_name(word: &str) -> bool {
     !word.is_empty()
         && !word.starts_with(|c: char| c.is_ascii_digit())
@@ -197,7 +268,7 @@ fn is_name(word: &str) -> bool {
 pub fn legend(candidates: &[Candidate]) -> String {
     let mut text = String::new();
     for candidate in candidates {
-        text.push_str(&format!("  {}: ", candidate.name));
+        text.push_str(&format!("  {}: {}", candidate.name, candidate.origin()));
         if let Some(o) = &candidate.opened {
             text.push_str(&format!(
                 "{}, precision {}, {} pipelines{}",
@@ -228,7 +299,6 @@ mod tests {
         assert_eq!(candidate.path.as_deref(), Some("/opt/my libs/libg6.so"));
         let pair = |n: &str, v: &str| (n.to_owned(), v.to_owned());
         assert_eq!(candidate.environment, [pair("A", "1"), pair("B_2", "x=y")]);
-        assert_eq!(candidate.name, "libg6.so 1 x=y");
         assert!(candidate.is_foreign());
     }
 
@@ -236,7 +306,42 @@ mod tests {
     fn the_linked_library_has_no_path() {
         let candidate = Candidate::parse("KIRIN_PRECISION=double kirin");
         assert!(!candidate.is_foreign());
-        assert_eq!(candidate.name, "kirin double");
         assert_eq!(Candidate::parse("a=b.so").path.as_deref(), Some("a=b.so"));
+    }
+
+    fn names(texts: &[&str]) -> Vec<String> {
+        let mut candidates: Vec<Candidate> = texts.iter().map(|s| Candidate::parse(s)).collect();
+        label(&mut candidates);
+        candidates.into_iter().map(|c| c.name).collect()
+    }
+
+    #[test]
+    fn names_are_the_shortest_that_tell_libraries_apart() {
+        assert_eq!(
+            names(&["kirin", "A=1 /opt/a/lib/libg6.so", "./libpg6.so"]),
+            ["kirin", "libg6.so", "libpg6.so"]
+        );
+        assert_eq!(
+            names(&[
+                "/opt/a/lib/libg6.so",
+                "/opt/b/lib//libg6.so",
+                "/b/lib/x.so",
+                "libg6.so"
+            ]),
+            ["a/lib/libg6.so", "b/lib//libg6.so", "x.so", "libg6.so"]
+        );
+        assert_eq!(
+            names(&[
+                "KIRIN_THREADS=1 KIRIN_PRECISION=double kirin",
+                "KIRIN_THREADS=1 kirin",
+                "LABEL=old KIRIN_THREADS=1 /opt/libkirin.so",
+                "B=2 /opt/libkirin.so"
+            ]),
+            ["kirin PRECISION=double", "kirin", "old", "libkirin.so B=2"]
+        );
+        assert_eq!(
+            names(&["kirin", "kirin", "kirin"]),
+            ["kirin", "kirin #2", "kirin #3"]
+        );
     }
 }

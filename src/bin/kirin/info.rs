@@ -11,7 +11,7 @@ use kirin::sources::jmemory::PAGE;
 use kirin::{choice, cpu};
 use kirin_kit::machine::Machine;
 
-use crate::report;
+use crate::{candidate, report};
 
 /// What to show.
 #[derive(Args)]
@@ -20,14 +20,17 @@ pub struct Options {
     #[arg(long)]
     plan: bool,
     /// Multiprocessors of the device to plan for [default: those of the first device, or 132, an H200's]
-    #[arg(long, requires = "plan")]
+    #[arg(long, requires = "plan", value_parser = positive)]
     multiprocessors: Option<usize>,
     /// Its compute capability, such as 8.6 [default: that of the first device, or 9.0]
     #[arg(long, requires = "plan", value_parser = capability)]
     capability: Option<(i32, i32)>,
     /// Its clock in GHz, for the predicted times [default: that of the first device, or 1.98]
-    #[arg(long, requires = "plan")]
+    #[arg(long, requires = "plan", value_parser = candidate::positive)]
     clock: Option<f64>,
+    /// Arithmetic of the forces to plan for [default: KIRIN_PRECISION, or mixed]
+    #[arg(long, requires = "plan", value_parser = precision)]
+    precision: Option<Precision>,
     /// Numbers of j-particles to plan for
     #[arg(long, requires = "plan", value_name = "N,...", value_delimiter = ',',
           default_values_t = [1 << 10, 1 << 14, 1 << 17, 1 << 20], value_parser = positive)]
@@ -36,6 +39,13 @@ pub struct Options {
     #[arg(long, requires = "plan", value_name = "NI,...", value_delimiter = ',',
           default_values_t = [1, 8, 48, 128, 256, 1024, 4096, 65536], value_parser = positive)]
     ni: Vec<usize>,
+}
+
+fn precision(text: &str) -> Result<Precision, String> {
+    text.parse().map_err(|()| {
+        let setting = SETTINGS.iter().find(|s| s.name == "KIRIN_PRECISION");
+        format!("not one of: {}", setting.map_or("", |s| s.values))
+    })
 }
 
 fn positive(text: &str) -> Result<usize, String> {
@@ -63,9 +73,9 @@ pub fn run(options: &Options) -> ExitCode {
         let capability = options.capability.or(first.map(|d| d.capability));
         let clock = options.clock.or(first.map(|d| d.clock)).unwrap_or(1.98);
         let conditions = Conditions {
-            multiprocessors: multiprocessors.unwrap_or(132).max(1),
+            multiprocessors: multiprocessors.unwrap_or(132),
             capability: capability.unwrap_or((9, 0)),
-            precision: settings.precision,
+            precision: options.precision.unwrap_or(settings.precision),
             split: settings.split,
         };
         text.push_str(&plans(&conditions, clock, options));

@@ -21,6 +21,38 @@ pub fn save(file: &Path, document: &impl Serialize) -> Result<(), String> {
     std::fs::write(file, text + "\n").map_err(|e| format!("{}: {e}", file.display()))
 }
 
+/// Whether `save` could write `file`, to be asked before a long run.
+///
+/// # Errors
+///
+/// It could not.
+pub fn can_be_saved(file: &Path) -> Result<(), String> {
+    let is_new = !file.exists();
+    if !is_new && !file.is_file() && !file.is_dir() {
+        return Ok(()); // A reader of a pipe would take the closing for its end.
+    }
+    let opened = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(file);
+    opened.map_err(|e| format!("{}: {e}", file.display()))?;
+    if is_new {
+        // An interrupted run leaves no empty file.
+        let _ = std::fs::remove_file(file);
+    }
+    Ok(())
+}
+
+/// A path as a shell takes it for one word.
+pub fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
 /// Columns of text: the first flush left, the others flush right.
 #[derive(Default)]
 pub struct Table(Vec<Vec<String>>);
@@ -60,6 +92,17 @@ impl std::fmt::Display for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shell_takes_a_quoted_path_for_one_word() {
+        assert_eq!(quoted(Path::new("/opt/g6-1.0")), "/opt/g6-1.0");
+        for path in ["/opt/my libs", "it's", "a;b", "$x*"] {
+            let script = format!("printf %s {}", quoted(Path::new(path)));
+            let mut shell = std::process::Command::new("sh");
+            let output = shell.args(["-c", &script]).output().expect("a shell");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), path);
+        }
+    }
 
     #[test]
     fn columns_line_up() {

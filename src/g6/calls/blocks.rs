@@ -61,9 +61,13 @@ pub unsafe fn firsthalf(
     (arrays, hints): (IArrays, Hints),
     eps2: impl Into<Softening>,
 ) -> Result<c_int> {
-    let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
+    let checked = || {
+        let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
+        arrays.validate(ni).map(|()| (nj, ni))
+    };
+    let (nj, ni) =
+        checked().inspect_err(|error| CLUSTERS.with_open(id, |c| c.note_refusal(error.clone())))?;
     let eps2 = eps2.into();
-    arrays.validate(ni)?;
     // SAFETY: the caller vouches for the lengths; the core copies before it returns.
     let particles = unsafe { arrays.particles(ni, eps2) };
     CLUSTERS.with(id, |c| {
@@ -88,11 +92,35 @@ pub unsafe fn lasthalf(
     eps2: impl Into<Softening>,
     outputs: Outputs,
 ) -> Result<c_int> {
-    let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
+    // SAFETY: passed on.
+    unsafe { fetch(id, [nj, ni], arrays, eps2, outputs, Ok(())) }
+}
+
+/// Fetches the results of the block, unless an argument was refused already, as `checked` tells.
+///
+/// # Safety
+///
+/// The arrays are null or have as many entries as the second number says.
+unsafe fn fetch(
+    id: c_int,
+    [nj, ni]: [c_int; 2],
+    arrays: IArrays,
+    eps2: impl Into<Softening>,
+    outputs: Outputs,
+    checked: Result<()>,
+) -> Result<c_int> {
+    let checked = || {
+        checked?;
+        let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
+        outputs.validate(ni).map(|()| (nj, ni))
+    };
+    let (nj, ni) = checked().inspect_err(|_| CLUSTERS.with_open(id, |c| drop(c.take_refusal())))?;
     let eps2 = eps2.into();
-    outputs.validate(ni)?;
     let wants_nearest = !outputs.nearest.is_null() || !outputs.nearest_distance.is_null();
     CLUSTERS.with(id, |c| {
+        if let Some(error) = c.take_refusal() {
+            return Err(error);
+        }
         let begin = trace::clock();
         if !c.owes_results() {
             arrays.validate(ni)?;
@@ -129,9 +157,10 @@ pub unsafe fn lasthalf2(
     eps2: impl Into<Softening>,
     outputs: Outputs,
 ) -> Result<c_int> {
-    if ni > 0 {
-        not_null(outputs.nearest, "nnbindex")?;
-    }
+    let checked = match ni > 0 {
+        true => not_null(outputs.nearest, "nnbindex"),
+        false => Ok(()),
+    };
     // SAFETY: passed on.
-    unsafe { lasthalf(id, nj, ni, arrays, eps2, outputs) }
+    unsafe { fetch(id, [nj, ni], arrays, eps2, outputs, checked) }
 }

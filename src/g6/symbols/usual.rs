@@ -77,7 +77,8 @@ calls! {
     /// `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are their labels, predicted positions and velocities; `eps2`
     /// is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`, `jold`, `phiold`
     /// were scaling hints for the fixed-point sums of GRAPE-6 and are not read. The arrays are copied, so the
-    /// client may change them after the return. A block whose results were not fetched is dropped.
+    /// client may change them after the return. A block whose results were not fetched is dropped. Where this
+    /// call is refused, so is the next `g6calc_lasthalf`, with the same code.
     implemented nothing [g6calc_firsthalf g6calc_firsthalf_]
     all [g6calc_firsthalf_all g6calc_firsthalf_all_]
     also [GPU_g6calc_firsthalf GPU_g6calc_firsthalf_]

@@ -25,7 +25,8 @@ use crate::candidate::{Common, positive};
 /// Every library runs in a process of its own. The libraries take turns sample by sample, so
 /// that a change of the machine's clock or load meets all of them; shown are the median, half
 /// the distance between the quartiles in percent, and the median of the ratios within each
-/// round to the first foreign library.
+/// round to the first foreign library, or to the first of all where all are the linked kirin with
+/// settings of their own.
 ///
 /// Threads and everything else are what each library's own environment says.
 ///

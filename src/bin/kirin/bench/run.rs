@@ -40,7 +40,7 @@ pub struct Reading {
     pub seconds: Option<Spread>,
     /// Pairs (or writes) per second.
     pub rate: Option<Spread>,
-    /// Rate over that of the first foreign library, round by round.
+    /// Rate over that of the base, round by round.
     pub ratio: Option<Spread>,
     /// Rate over what the cores could do if the operations of a pair were all they did: where
     /// additions have pipes of their own, and where they share those of the multiplications.
@@ -84,7 +84,7 @@ pub struct Document {
 ///
 /// # Errors
 ///
-/// No library could be used, or the file cannot be written.
+/// The file cannot be written.
 pub fn run(options: &Options) -> Result<ExitCode, String> {
     if options.peak {
         return peaks(options);
@@ -94,10 +94,9 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     }
     let machine = Machine::here();
     let watch = Watch::start();
-    let mut candidates = options.common.candidates();
-    if !candidates.iter().any(Candidate::is_alive) {
-        return Err("no library can be used".to_owned());
-    }
+    let Some(mut candidates) = options.common.candidates() else {
+        return Ok(ExitCode::FAILURE);
+    };
     let begin = Instant::now();
     let mut cells: Vec<Row> = options.n.iter().flat_map(|&n| options.cells(n)).collect();
     for cell in &mut cells {
@@ -154,7 +153,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         eps: options.eps,
         seed: options.common.seed,
         seconds: begin.elapsed().as_secs_f64(),
-        base: candidates.iter().position(Candidate::is_foreign),
+        base: base(&candidates),
         libraries: candidates,
         fma_per_second: peaks.into_iter().map(Spread::of).collect(),
         arithmetic_per_pair: peak::ARITHMETIC,
@@ -173,6 +172,12 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         true => Ok(ExitCode::SUCCESS),
         false => Err("every library was lost on the way".to_owned()),
     }
+}
+
+/// The library that ratios refer to: the first foreign one, or the first of several with kirin's own.
+fn base(candidates: &[Candidate]) -> Option<usize> {
+    let foreign = candidates.iter().position(Candidate::is_foreign);
+    foreign.or((candidates.len() > 1).then_some(0))
 }
 
 /// `--peak`: every instruction set of this processor.

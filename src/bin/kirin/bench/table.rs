@@ -24,8 +24,11 @@ pub fn text(document: &Document) -> String {
     }
     let mut text = format!("libraries\n{}", legend(&document.libraries));
     text.push_str(&table.to_string());
-    if document.base.is_some() {
-        text.push_str("\nx: median ratio of the rates to the first foreign library.\n");
+    if let Some(base) = document.base {
+        text.push_str(&format!(
+            "\nx: median ratio of the rates to those of {}.\n",
+            names[base]
+        ));
     }
     let pair = match document.interface {
         Interface::Grape6 => "acceleration, jerk and potential",

@@ -51,12 +51,11 @@ struct Document {
 ///
 /// # Errors
 ///
-/// No library could be used, or the file cannot be written.
+/// The file cannot be written.
 pub fn run(options: &Options) -> Result<ExitCode, String> {
-    let mut candidates = options.common.candidates();
-    if !candidates.iter().any(Candidate::is_alive) {
-        return Err("no library can be used".to_owned());
-    }
+    let Some(mut candidates) = options.common.candidates() else {
+        return Ok(ExitCode::FAILURE);
+    };
     let mut scenes: Vec<Row> = Scene::ALL
         .map(|scene| Row::new(scene, candidates.len()))
         .into();

@@ -15,7 +15,7 @@ use clap::Args;
 
 use self::contents::Item;
 use self::manifest::Entry;
-use crate::report;
+use crate::report::{self, quoted};
 
 /// Options of `install`.
 #[derive(Args)]
@@ -27,6 +27,9 @@ pub struct Options {
     /// `--features fortran-names-only`, for programs that define the C names themselves
     #[arg(long, value_name = "FILE")]
     fortran_archive: Option<PathBuf>,
+    /// Replaces files of kirin's that were edited since it installed them; never files of others
+    #[arg(long)]
+    force: bool,
 }
 
 /// Options of `uninstall`.
@@ -35,6 +38,9 @@ pub struct Removal {
     /// The folder that was given to `install`
     #[arg(long, value_name = "FOLDER")]
     prefix: PathBuf,
+    /// Removes files of kirin's that were edited since it installed them, too
+    #[arg(long)]
+    force: bool,
 }
 
 /// Runs `install`.
@@ -55,18 +61,12 @@ pub fn install(options: &Options) -> Result<ExitCode, String> {
     }
     let before = manifest::read(&prefix)?;
     let items = contents::items(&prefix, options.fortran_archive.as_deref())?;
-    let paths = items.iter().map(|i| i.entry.path());
-    let in_the_way = paths.chain(before.iter().map(Entry::path)).filter(|path| {
-        let ours = before
-            .iter()
-            .any(|e| e.path() == *path && e.is_intact(&prefix));
-        !ours && manifest::exists(&prefix.join(path))
+    let of_others = items.iter().map(|i| i.entry.path()).filter(|path| {
+        let is_ours = before.iter().any(|e| e.path() == *path);
+        !is_ours && manifest::exists(&prefix.join(path))
     });
-    refuse(
-        &prefix,
-        "are in the way and not kirin's (or changed since)",
-        in_the_way,
-    )?;
+    refuse(&prefix, "are in the way and not kirin's", of_others)?;
+    refuse_edited(&prefix, &before, options.force, "nothing is installed")?;
 
     let folders = make_folders(&prefix, &items)?;
     let mut all: Vec<Entry> = before.iter().filter(|e| is_folder(e)).cloned().collect();
@@ -96,11 +96,14 @@ pub fn install(options: &Options) -> Result<ExitCode, String> {
     written(manifest::write(&prefix, &all), manifest::PLACE)?;
 
     report::print(&format!(
-        "{} files and links installed under {prefix}\n\
-         compile and link:  export PKG_CONFIG_PATH={prefix}/lib/pkgconfig; pkg-config --cflags --libs kirin\n\
-         remove:            {prefix}/bin/kirin uninstall --prefix {prefix}\n",
+        "{} files and links installed under {}\n\
+         compile and link:  export PKG_CONFIG_PATH={}; pkg-config --cflags --libs kirin\n\
+         remove:            {} uninstall --prefix {}\n",
         items.len(),
-        prefix = prefix.display()
+        prefix.display(),
+        quoted(&prefix.join("lib/pkgconfig")),
+        quoted(&prefix.join("bin/kirin")),
+        quoted(&prefix),
     ));
     Ok(ExitCode::SUCCESS)
 }
@@ -119,17 +122,7 @@ pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
             prefix.display()
         ));
     }
-    let changed = entries.iter().map(Entry::path).filter(|path| {
-        let intact = entries
-            .iter()
-            .any(|e| e.path() == *path && e.is_intact(&prefix));
-        !intact && manifest::exists(&prefix.join(path))
-    });
-    refuse(
-        &prefix,
-        "were changed since kirin installed them, so nothing is removed",
-        changed,
-    )?;
+    refuse_edited(&prefix, &entries, options.force, "nothing is removed")?;
 
     let mut removed = 0;
     for entry in entries.iter().filter(|e| !is_folder(e)) {
@@ -179,6 +172,25 @@ fn refuse<'a>(
         0 => Ok(()),
         _ => Err(format!("these files {why}:\n  {}", paths.join("\n  "))),
     }
+}
+
+/// Fails where files of the list were edited, unless that is allowed; a folder in a file's place is always refused.
+fn refuse_edited(prefix: &Path, entries: &[Entry], force: bool, so: &str) -> Result<(), String> {
+    let edited = || {
+        let paths = entries.iter().map(Entry::path).filter(|path| {
+            let mut same = entries.iter().filter(|e| e.path() == *path);
+            !same.any(|e| e.is_intact(prefix)) && manifest::exists(&prefix.join(path))
+        });
+        paths.collect::<Vec<_>>().into_iter()
+    };
+    let is_folder = |path: &&Path| prefix.join(path).is_dir() && !prefix.join(path).is_symlink();
+    let why = format!("are folders now, so {so}");
+    refuse(prefix, &why, edited().filter(is_folder))?;
+    if force {
+        return Ok(());
+    }
+    let why = format!("were changed since kirin installed them, so {so} without --force");
+    refuse(prefix, &why, edited())
 }
 
 /// Makes the folders that are missing, outermost first; they are part of the installation.

@@ -24,13 +24,28 @@ pub fn of(
             "the recorded times with others: the trace does not tell their machine".to_owned(),
         ),
     }
+    let mut of_libraries = Vec::new();
     for (candidate, figure) in candidates.iter().zip(figures) {
         if let Some(summary) = figure {
             let what = of_library(facts, candidate, summary);
-            notes.extend(what.into_iter().map(|n| format!("{}: {n}", candidate.name)));
+            of_libraries.extend(what.into_iter().map(|note| (&*candidate.name, note)));
         }
     }
+    notes.extend(merged(of_libraries));
     notes
+}
+
+/// Each note once, after the names of all libraries that it is about.
+fn merged(notes: Vec<(&str, String)>) -> Vec<String> {
+    let mut merged: Vec<(String, String)> = Vec::new();
+    for (name, note) in notes {
+        match merged.iter_mut().find(|(_, other)| *other == note) {
+            Some((names, _)) => *names += &format!(", {name}"),
+            None => merged.push((name.to_owned(), note)),
+        }
+    }
+    let line = |(names, note)| format!("{names}: {note}");
+    merged.into_iter().map(line).collect()
 }
 
 fn of_library(facts: &TraceFacts, candidate: &Candidate, summary: &Summary) -> Vec<String> {
@@ -82,4 +97,16 @@ fn is_the_recorded_one(facts: &TraceFacts, candidate: &Candidate) -> bool {
         let with = format!("{}, precision {}", o.backend, o.precision);
         o.is_kirin && facts.recorded_with.iter().all(|(_, w)| *w == with)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::merged;
+
+    #[test]
+    fn a_note_on_several_libraries_is_told_once() {
+        let note = |name, text: &str| (name, text.to_owned());
+        let notes = vec![note("a", "same"), note("a", "own"), note("b", "same")];
+        assert_eq!(merged(notes), ["a, b: same", "a: own"]);
+    }
 }

@@ -42,7 +42,7 @@ struct Document {
 ///
 /// # Errors
 ///
-/// There is no trace, no library could be used, or the file cannot be written.
+/// There is no trace, or the file cannot be written.
 pub fn run(options: &Options) -> Result<ExitCode, String> {
     let file = &options.trace;
     let facts = TraceFacts::of(file).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -60,10 +60,9 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     let pipelines = facts.pipelines.iter();
     variables.extend(pipelines.map(|count| ("KIRIN_NPIPES".to_owned(), count.to_string())));
     let watch = Watch::start();
-    let mut candidates = options.common.candidates_with(interface, &variables);
-    if !candidates.iter().any(Candidate::is_alive) {
-        return Err("no library can be used".to_owned());
-    }
+    let Some(mut candidates) = options.common.candidates_with(interface, &variables) else {
+        return Ok(ExitCode::FAILURE);
+    };
     let mut figures = Vec::new();
     for candidate in &mut candidates {
         // A library that fails here has said so and is not asked again.

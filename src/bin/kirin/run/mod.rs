@@ -153,26 +153,27 @@ fn argument(word: &OsStr) -> Option<Program> {
 /// The variables that the options set.
 fn settings(options: &Options) -> Result<Vec<(&'static str, String)>, String> {
     let given = [
-        ("KIRIN_BACKEND", &options.backend),
-        ("KIRIN_DEVICES", &options.devices),
-        ("KIRIN_PRECISION", &options.precision),
-        ("KIRIN_NPIPES", &options.pipelines),
-        ("KIRIN_THREADS", &options.threads),
+        ("backend", "KIRIN_BACKEND", &options.backend),
+        ("devices", "KIRIN_DEVICES", &options.devices),
+        ("precision", "KIRIN_PRECISION", &options.precision),
+        ("pipelines", "KIRIN_NPIPES", &options.pipelines),
+        ("threads", "KIRIN_THREADS", &options.threads),
     ];
-    let mut settings: Vec<(&str, String)> = given
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value.clone()?)))
-        .collect();
+    let mut settings = Vec::new();
+    for (option, name, value) in given {
+        let Some(value) = value else { continue };
+        let (_, wrong) = settings::from_variables([(name.into(), value.into())]);
+        if !wrong.is_empty() {
+            let setting = settings::SETTINGS.iter().find(|s| s.name == name);
+            return Err(format!(
+                "--{option} {value} is not one of: {}",
+                setting.map_or("", |s| s.values)
+            ));
+        }
+        settings.push((name, value.clone()));
+    }
     if options.stats {
         settings.push(("KIRIN_STATS", "1".to_owned()));
-    }
-    for (name, value) in &settings {
-        if let Some(setting) = settings::SETTINGS.iter().find(|s| s.name == *name) {
-            let (_, wrong) = settings::from_variables([(setting.name.into(), value.into())]);
-            if !wrong.is_empty() {
-                return Err(format!("{name}={value} is not one of: {}", setting.values));
-            }
-        }
     }
     Ok(settings)
 }

@@ -256,61 +256,120 @@ fn check_passes_in_double_and_knows_when_it_does_not() {
     );
 }
 
-#[test]
-fn a_library_that_does_not_exist_costs_its_column_only() {
-    let folder = folder("absent");
-    let mut arguments = QUICK_BENCH.to_vec();
-    arguments.extend(["--library", "/no/such/lib.so"]);
-    let (output, json) = document(&folder, &arguments);
-    assert!(output.status.success());
-    assert!(
-        json["libraries"][1]["error"]
-            .as_str()
-            .is_some_and(|e| e.contains("/no/such/lib.so"))
-    );
-    assert!(
-        column(&json, "cells", 0)
-            .iter()
-            .all(|f| !f["rate"].is_null())
-    );
-    assert!(
-        column(&json, "cells", 1)
-            .iter()
-            .all(|f| f["rate"].is_null())
-    );
-
-    let alone = kirin(&[
-        "bench",
-        "--library",
-        "kirin",
-        "--library",
-        "x=",
-        "--rounds",
-        "0",
-    ]);
-    assert_eq!(alone.status.code(), Some(2), "no rounds are no run");
+/// Runs the command, which must end with 1 in a fraction of what the measurement would take.
+fn ends_at_once(arguments: &[&str]) -> String {
+    let begin = std::time::Instant::now();
+    let output = kirin(arguments);
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {err}");
+    assert_eq!(text(&output.stdout), "", "{arguments:?}");
+    assert!(begin.elapsed().as_secs() < 10, "{arguments:?}: {err}");
+    err
 }
 
 #[test]
-fn a_library_that_lacks_a_symbol_costs_its_column_only() {
-    let folder = folder("symbol");
+fn a_named_library_that_cannot_be_opened_ends_the_run() {
+    let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/traces/hermite.trace");
+    let mut libraries = vec!["/no/such/lib.so".to_owned()];
     let options = ["-DFIRSTHALF=", "-DNO_LASTHALF"];
-    let Some(library) = stand_in(&folder, "lacks", &options) else {
-        return;
-    };
-    let mut arguments = QUICK_CHECK.to_vec();
-    arguments.extend(["--library", &library]);
-    let (_, json) = document(&folder, &arguments);
-    let error = json["libraries"][1]["error"].as_str().expect("an error");
-    assert!(error.contains("lacks.so"), "{error}");
+    libraries.extend(stand_in(&folder("symbol"), "lacks", &options));
+    for library in &libraries {
+        for words in [&["check"][..], &["bench"], &["replay", trace]] {
+            let err = ends_at_once(&[words, &["--library", library]].concat());
+            assert!(err.contains(library.as_str()), "{words:?}: {err}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_ends_the_run_before_it_begins() {
+    for words in ["check", "bench"] {
+        let err = ends_at_once(&[words, "--json", "/no/such/folder/x.json"]);
+        assert!(err.contains("/no/such/folder/x.json"), "{words}: {err}");
+    }
+}
+
+#[test]
+fn bad_numbers_and_precisions_are_answered_in_words() {
+    for (words, answer) in [
+        (
+            &["info", "--plan", "--multiprocessors", "0"][..],
+            "not a positive number",
+        ),
+        (
+            &["info", "--plan", "--clock", "nan"],
+            "not a positive number",
+        ),
+        (
+            &["info", "--plan", "--precision", "foo"],
+            "mixed, double, single",
+        ),
+        (
+            &["run", "--precision", "foo", "true"],
+            "--precision foo is not one of: mixed",
+        ),
+        (
+            &["bench", "--library", "x=", "--rounds", "0"],
+            "0 is not in 1..=10000",
+        ),
+    ] {
+        let output = kirin(words);
+        let err = text(&output.stderr);
+        assert!(
+            matches!(output.status.code(), Some(2 | 125)),
+            "{words:?}: {err}"
+        );
+        assert!(err.contains(answer), "{words:?}: {err}");
+    }
+    let planned = kirin(&["info", "--plan", "--precision", "double"]);
+    assert!(text(&planned.stdout).contains("precision double\n  predicted"));
+}
+
+#[test]
+fn libraries_of_one_name_are_told_apart_by_their_folders() {
+    let folder = folder("labels");
+    let mut arguments = QUICK_BENCH.map(str::to_owned).to_vec();
+    for part in ["old", "new"] {
+        let place = folder.join(part);
+        std::fs::create_dir_all(&place).expect("a folder for the test");
+        let Some(library) = stand_in(&place, "libg6", &["-DFIRSTHALF="]) else {
+            return;
+        };
+        arguments.extend(["--library".to_owned(), library]);
+    }
+    let third = format!("LABEL=third {}", arguments[arguments.len() - 1]);
+    arguments.extend(["--library".to_owned(), third]);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (output, json) = document(&folder, &arguments);
+    let names = ["kirin", "old/libg6.so", "new/libg6.so", "third"];
+    for (k, name) in names.iter().enumerate() {
+        assert_eq!(json["libraries"][k]["name"], *name);
+        assert!(text(&output.stdout).contains(name));
+    }
+}
+
+#[test]
+fn two_precisions_of_kirin_have_a_ratio() {
+    let mut arguments = QUICK_BENCH.to_vec();
+    for library in [
+        "KIRIN_PRECISION=mixed kirin",
+        "KIRIN_PRECISION=double kirin",
+    ] {
+        arguments.extend(["--library", library]);
+    }
+    let (output, json) = document(&folder("precisions"), &arguments);
+    let out = text(&output.stdout);
     assert!(
-        json["libraries"][1]["npipes"].is_null(),
-        "it was not opened"
+        out.contains("rates to those of kirin PRECISION=mixed."),
+        "{out}"
     );
+    for figure in column(&json, "cells", 1) {
+        assert!(figure["ratio"]["median"].as_f64() > Some(0.0), "{figure}");
+    }
     assert!(
-        column(&json, "scenes", 0)
+        column(&json, "cells", 0)
             .iter()
-            .all(|f| !f["forces"].is_null())
+            .all(|f| f["ratio"].is_null())
     );
 }
 

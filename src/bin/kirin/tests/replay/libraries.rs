@@ -21,7 +21,6 @@ fn wrong_and_crashing_libraries_are_shown_as_such() {
     for (library, reason, finished) in [
         (&tenth[..], "crashed: segmentation fault", false),
         (&end, "crashed at its exit: segmentation fault", true),
-        ("/no/such/library.so", "no such file", false),
     ] {
         let (output, json) = replay(&folder, &fixture(), &["--library", library]);
         assert_eq!(output.status.code(), Some(1), "{library}");
