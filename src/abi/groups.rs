@@ -1,7 +1,7 @@
 //! The table of all calls, in groups by origin.
 
 use super::table::{Call, CallGroup, Interface};
-use super::{board, grape5, interface, nbody6, nbody6_irregular, original, own};
+use super::{board, grape5, interface, nbody6, nbody6_irregular, original, own, precision};
 
 /// Every exported call.
 pub fn table() -> Vec<CallGroup> {
@@ -25,7 +25,7 @@ pub fn table() -> Vec<CallGroup> {
                 .concat()
                 .concat(),
         ),
-        grape6("kirin's own", own::CALLS),
+        grape6("kirin's own", &[own::CALLS, precision::CALLS].concat()),
         group(Interface::Grape5, "The GRAPE-5 interface", grape5::CALLS),
         group(
             Interface::Nbody6,

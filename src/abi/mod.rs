@@ -35,6 +35,7 @@ mod nbody6_irregular;
 mod original;
 mod own;
 mod pointers;
+mod precision;
 mod record;
 mod table;
 
@@ -46,4 +47,5 @@ pub use nbody6::*;
 pub use nbody6_irregular::*;
 pub use original::*;
 pub use own::*;
+pub use precision::*;
 pub use table::{Argument, Call, CallGroup, INTERFACES, Interface, Kind, Returns, Support};

@@ -15,6 +15,9 @@ pub use self::interface::{Backend, ForceRequest, Results};
 use self::irregular::IrregularForce;
 use self::regular::RegularForce;
 
+/// The least that [`Backend::double_up_to`] may be.
+pub const DOUBLE_EVERYWHERE: usize = 1024;
+
 /// The backend that `settings` ask for.
 pub fn choose(settings: &Settings) -> Box<dyn Backend> {
     match settings.backend {
@@ -49,7 +52,7 @@ pub fn choose_regular(settings: &Settings) -> Box<dyn RegularForce> {
 pub fn regular_precision(settings: &Settings) -> Precision {
     match settings.backend {
         BackendChoice::Reference => Precision::Double,
-        _ => settings.precision,
+        _ => settings.precision.arithmetic(),
     }
 }
 

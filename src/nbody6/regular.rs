@@ -125,7 +125,7 @@ impl RegularLibrary {
     fn describe(&self) {
         if let (true, Some(backend)) = (trace::active(), &self.backend) {
             let precision = backend::regular_precision(settings::settings());
-            trace::describe(nbody6::REGULAR, || (backend.name(), precision.to_string()));
+            trace::describe(nbody6::REGULAR, precision.to_string(), || backend.name());
         }
     }
 

@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod nbody6;
+pub mod noise;
 pub mod pipelines;
 pub mod report;
 pub mod statistics;
