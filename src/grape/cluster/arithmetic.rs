@@ -166,10 +166,11 @@ impl Arithmetic {
         };
         let precision = match (self.precision_of_all(settings, moving), self.taken) {
             (Some(precision), _) => precision.to_string(),
-            (None, [double, others]) => {
-                let choice = self.choice(settings);
-                format!("{choice}: double in {double} blocks, mixed in {others}")
-            }
+            (None, [double, others]) => format!(
+                "{}: double in {double} of {} blocks",
+                self.choice(settings),
+                double + others
+            ),
         };
         format!("{}, precision {precision}", backend.name())
     }

@@ -178,7 +178,9 @@ impl Cluster {
 
     /// The precision of the last block, or else what is in force, in words.
     pub fn precision(&self) -> String {
-        self.arithmetic.describe(&self.settings, self.moving)
+        let is_new = self.memory.page_count() == 0;
+        let may_move = self.moving || is_new && self.memory.sources() == SourceKind::Moving;
+        self.arithmetic.describe(&self.settings, may_move)
     }
 
     /// The precision that a block with `nj` j-particles of this cluster takes, where they move.

@@ -161,7 +161,7 @@ fn auto_is_double_up_to_a_number_of_j_particles_and_mixed_above() {
     assert_ne!(force(&mut mixed, 1280).0, force(&mut double, 1280).0);
     let summary = auto.arithmetic.summary(&auto.settings, auto.moving);
     assert!(
-        summary.ends_with("precision auto: double in 3 blocks, mixed in 4"),
+        summary.ends_with("precision auto: double in 3 of 7 blocks"),
         "{summary}"
     );
 }
