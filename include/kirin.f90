@@ -26,6 +26,10 @@ module kirin
   private :: c_double, c_float, c_int, c_ptr
   public
 
+  ! The precisions of kirin_set_precision and kirin_precision_for.
+  integer(c_int), parameter :: KIRIN_AUTO = 0, KIRIN_MIXED = 1, KIRIN_DOUBLE = 2, &
+      KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4
+
   interface
 
     ! ---- The GRAPE-6 interface
@@ -1334,10 +1338,37 @@ module kirin
       integer(c_int), value :: cluster_id
     end function kirin_backend
 
-    ! Returns the precision of cluster `cluster_id`: `mixed`, `double` or `single`.
+    ! Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double` or
+    ! `single`. Before the first block it may be `auto` or `adaptive`.
     type(c_ptr) function kirin_precision(cluster_id) bind(C, name="kirin_precision")
       import :: c_int, c_ptr
       integer(c_int), value :: cluster_id
     end function kirin_precision
+
+    ! Chooses the precision of cluster `cluster_id`, from its next block on.
+    !
+    ! `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE` or
+    ! `KIRIN_ADAPTIVE` (docs/numbers.md). The user has the last word: where `KIRIN_PRECISION` is
+    ! `mixed`, `double` or `single`, the call changes nothing. A program that divides its
+    ! j-particles over several clusters, or over processes, calls it with what
+    ! `kirin_precision_for` says of their total number: `auto` would see a part of them only.
+    integer(c_int) function kirin_set_precision(cluster_id, precision) bind(C, &
+        name="kirin_set_precision_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: precision
+    end function kirin_set_precision
+
+    ! Returns the precision that cluster `cluster_id` takes for `nj` j-particles with velocities:
+    ! `KIRIN_MIXED`, `KIRIN_DOUBLE` or `KIRIN_SINGLE`.
+    !
+    ! It depends on `nj`, on the settings and on the kind of processor or GPU, and on nothing
+    ! else, unless the precision is `adaptive`.
+    integer(c_int) function kirin_precision_for(cluster_id, nj) bind(C, &
+        name="kirin_precision_for_")
+      import :: c_int
+      integer(c_int), intent(in) :: cluster_id
+      integer(c_int), intent(in) :: nj
+    end function kirin_precision_for
   end interface
 end module kirin

@@ -24,7 +24,8 @@
  * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
  * Input and output arrays may overlap in any way.
  *
- * Accuracy (docs/numbers.md): in the default precision, `mixed`, an acceleration and a
+ * Accuracy (docs/numbers.md): by default blocks with few j-particles that were stored with
+ * velocities are computed in double precision and others in `mixed`, where an acceleration and a
  * potential err by less than 1e-6 of the sum of the magnitudes of their terms, a jerk by less
  * than 2e-6 of it. That is not relative to what is left where terms cancel, as those of masses
  * of both signs do. Velocities v are rounded to single precision before they are subtracted:
@@ -36,6 +37,13 @@
  */
 #ifndef KIRIN_H
 #define KIRIN_H
+
+/* The precisions of kirin_set_precision and kirin_precision_for. */
+#define KIRIN_AUTO 0
+#define KIRIN_MIXED 1
+#define KIRIN_DOUBLE 2
+#define KIRIN_SINGLE 3
+#define KIRIN_ADAPTIVE 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -1819,9 +1827,42 @@ const char *kirin_version(void);
 const char *kirin_backend(int cluster_id);
 
 /**
- * Returns the precision of cluster `cluster_id`: `mixed`, `double` or `single`.
+ * Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double` or `single`.
+ * Before the first block it may be `auto` or `adaptive`.
  */
 const char *kirin_precision(int cluster_id);
+
+/**
+ * Chooses the precision of cluster `cluster_id`, from its next block on.
+ *
+ * `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_ADAPTIVE`
+ * (docs/numbers.md). The user has the last word: where `KIRIN_PRECISION` is `mixed`, `double` or
+ * `single`, the call changes nothing. A program that divides its j-particles over several
+ * clusters, or over processes, calls it with what `kirin_precision_for` says of their total
+ * number: `auto` would see a part of them only.
+ */
+int kirin_set_precision(int cluster_id, int precision);
+
+/**
+ * Returns the precision that cluster `cluster_id` takes for `nj` j-particles with velocities:
+ * `KIRIN_MIXED`, `KIRIN_DOUBLE` or `KIRIN_SINGLE`.
+ *
+ * It depends on `nj`, on the settings and on the kind of processor or GPU, and on nothing else,
+ * unless the precision is `adaptive`.
+ */
+int kirin_precision_for(int cluster_id, int nj);
+
+/* kirin's own: Fortran spellings */
+
+/**
+ * `kirin_set_precision` with scalars by reference.
+ */
+int kirin_set_precision_(const int *cluster_id, const int *precision);
+
+/**
+ * `kirin_precision_for` with scalars by reference.
+ */
+int kirin_precision_for_(const int *cluster_id, const int *nj);
 
 #ifdef __cplusplus
 }

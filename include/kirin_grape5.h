@@ -8,7 +8,7 @@
  * success and a negative number, with one line on stderr, for a refusal: the numbers of kirin.h.
  * `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
- * Results are accelerations and positive potentials. In the default precision, `mixed`, both
+ * Results are accelerations and positive potentials. By default, in the precision `mixed`, both
  * err by less than 1e-6 of the sum of the magnitudes of their terms (docs/numbers.md). An array
  * of results may be that of the positions.
  *

@@ -43,7 +43,7 @@ pub fn choose_regular(settings: &Settings) -> Box<dyn RegularForce> {
 pub fn regular_precision(settings: &Settings) -> Precision {
     match settings.backend {
         BackendChoice::Reference => Precision::Double,
-        _ => settings.precision,
+        _ => settings.precision.arithmetic(),
     }
 }
 

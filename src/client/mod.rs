@@ -86,6 +86,7 @@ type LastHalf2Fn = unsafe extern "C" fn(
 ) -> c_int;
 type GetListFn =
     unsafe extern "C" fn(*const c_int, *const c_int, *const c_int, *mut c_int, *mut c_int) -> c_int;
+type PairFn = unsafe extern "C" fn(*const c_int, *const c_int) -> c_int;
 type SetModeFn = unsafe extern "C" fn(*const c_int) -> c_int;
 type PredictedFn = unsafe extern "C" fn(*const c_int, *const c_int, *mut Vec3, *mut Vec3) -> c_int;
 
@@ -107,6 +108,8 @@ interface! {
         get_list = g6_get_neighbour_list_: GetListFn;
         sort_mode = g6_set_neighbour_list_sort_mode_: SetModeFn;
         predicted = g6_get_predicted_j_particles_: PredictedFn;
+        set_precision = kirin_set_precision_: PairFn;
+        precision_for = kirin_precision_for_: PairFn;
     }
 }
 
@@ -136,6 +139,27 @@ impl Grape {
     /// The precision of cluster `id`, or "unknown" for a foreign library.
     pub fn precision(&self, id: i32) -> String {
         self.origin.precision(id)
+    }
+
+    /// `kirin_set_precision`: chooses the precision of cluster `id` by its number, unless the user has. Other libraries
+    /// have one precision only.
+    pub fn set_precision(&self, id: i32, precision: i32) -> i32 {
+        // SAFETY: both arguments are live integers.
+        self.set_precision
+            .map_or(0, |f| unsafe { f(&id, &precision) })
+    }
+
+    /// Has cluster `id` take the precision that it would take for `nj` j-particles, also where the client's calls bring
+    /// fewer: `kirin_set_precision` with what `kirin_precision_for` says.
+    pub fn set_precision_for(&self, id: i32, nj: usize) -> i32 {
+        let nj = i32::try_from(nj).unwrap_or(i32::MAX);
+        // SAFETY: both arguments are live integers.
+        let precision = self.precision_for.map(|f| unsafe { f(&id, &nj) });
+        match precision {
+            Some(precision @ 0..) => self.set_precision(id, precision),
+            Some(status) => status,
+            None => 0,
+        }
     }
 
     /// The status that a call returned. In other libraries some calls are `void` and leave an

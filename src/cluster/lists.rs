@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Cluster, ready};
+use super::Cluster;
 use crate::error::{Error, Result};
 use crate::process::log;
 use crate::process::long_work::LongWork;
@@ -25,13 +25,13 @@ impl Cluster {
             sorted: neighbours::sort_mode() != 0,
             at_most: neighbours::LABELS_AT_MOST,
         };
-        let backend = ready(&mut self.backend, &self.settings);
+        let backend = self.arithmetic.any(&self.settings);
         let begin = self.stats.is_some().then(Instant::now);
         let work = self.work.map(LongWork::begin);
         let lists = backend.neighbour_lists(&self.memory, &self.block, rules);
         drop(work);
         if let Err(Error::ThreadsLost) = lists {
-            std::mem::forget(self.backend.take());
+            self.arithmetic.forget_backends();
             return self.build_lists();
         }
         if let (Some(stats), Some(begin)) = (&mut self.stats, begin) {

@@ -5,22 +5,26 @@
 //! everything that a client asks about a block (forces, nearest neighbours, lists) belongs
 //! to one state of the j-particles.
 
+mod arithmetic;
 mod lists;
 mod registers;
 mod writes;
 
 use std::sync::Once;
 
+use self::arithmetic::Arithmetic;
 use self::registers::Registers;
-use crate::choice;
 use crate::error::{Error, Result};
-use crate::force::{Backend, ForceRequest, Results};
+use crate::force::{ForceRequest, Results};
 use crate::observe::audit::{Audit, Computed};
+use crate::observe::noise::Noise;
 use crate::observe::pipelines::{Cost, State};
 use crate::observe::report;
 use crate::observe::statistics::{self, Facts, Stats};
 use crate::process::long_work::LongWork;
-use crate::process::settings::{BackendChoice, Destination, Devices, Precision, Settings};
+use crate::process::settings::{
+    BackendChoice, Destination, Devices, Precision, PrecisionChoice, Settings,
+};
 use crate::process::{allocation, log};
 use crate::sources::jmemory::{JMemory, SourceKind};
 use crate::sources::neighbours::NeighbourLists;
@@ -52,14 +56,6 @@ pub struct Answer<'a> {
     pub nearest: &'a [Option<Nearest>],
 }
 
-/// The backend, chosen when it is first needed.
-fn ready<'a>(
-    backend: &'a mut Option<Box<dyn Backend>>,
-    settings: &Settings,
-) -> &'a mut dyn Backend {
-    &mut **backend.get_or_insert_with(|| choice::choose(settings))
-}
-
 /// Says once that the GPU would wait less if blocks came in fewer, larger calls.
 fn report_few_pipelines(npipes: i32, cost: Cost, share: f64) {
     static REPORTED: Once = Once::new();
@@ -72,11 +68,25 @@ fn report_few_pipelines(npipes: i32, cost: Cost, share: f64) {
     });
 }
 
+/// Says once that time steps are shorter than in double precision.
+#[cold]
+fn report_noise(remedy: &str) {
+    static REPORTED: Once = Once::new();
+    REPORTED.call_once(|| {
+        log::line(format_args!(
+            "time steps are limited by the noise of single precision: {remedy}"
+        ));
+    });
+}
+
 /// The state behind one cluster id.
 pub struct Cluster {
     settings: Settings,
     memory: JMemory,
-    backend: Option<Box<dyn Backend>>,
+    arithmetic: Arithmetic,
+    /// Whether j-particles were ever stored with more than a mass and a position.
+    moving: bool,
+    noise: Noise,
     ti: f64,
     staged: Vec<(i32, JParticle)>,
     phase: Phase,
@@ -117,7 +127,9 @@ impl Cluster {
             check: settings.check.then(Box::default),
             settings,
             memory: JMemory::of(sources),
-            backend: None,
+            arithmetic: Arithmetic::default(),
+            moving: false,
+            noise: Noise::default(),
             ti: 0.0,
             staged: Vec::new(),
             phase: Phase::Free,
@@ -144,7 +156,7 @@ impl Cluster {
     /// Makes the cluster usable in the child of a fork, where a thread of the parent was computing on it.
     pub fn inherit(&mut self) {
         // That thread left them half-changed: they cannot even be dropped.
-        std::mem::forget(self.backend.take());
+        self.arithmetic.forget_backends();
         std::mem::forget(std::mem::take(&mut self.results));
         if self.phase == Phase::Computed {
             self.phase = Phase::Pending;
@@ -153,35 +165,44 @@ impl Cluster {
 
     /// Names the GPUs to use, unless the user did or the backend has been chosen already.
     pub fn prefer_devices(&mut self, devices: Devices) {
-        if self.settings.devices == Devices::Auto {
+        if self.settings.devices == Devices::Auto && !self.arithmetic.is_begun() {
             self.settings.devices = devices;
         }
     }
 
     /// Name of the backend.
     pub fn backend_name(&mut self) -> String {
-        self.backend().name()
+        self.arithmetic.any(&self.settings).name()
     }
 
-    /// Arithmetic of the backend.
-    pub fn precision(&mut self) -> Precision {
-        self.backend().precision()
+    /// The precision of the last block, or else what is in force, in words.
+    pub fn precision(&self) -> String {
+        let is_new = self.memory.page_count() == 0;
+        let may_move = self.moving || is_new && self.memory.sources() == SourceKind::Moving;
+        self.arithmetic.describe(&self.settings, may_move)
+    }
+
+    /// The precision that a block with `nj` j-particles of this cluster takes, where they move.
+    pub fn precision_for(&mut self, nj: usize) -> Precision {
+        self.arithmetic.precision_for(&self.settings, true, nj)
+    }
+
+    /// Chooses the precision from the next block on, unless the user has.
+    pub fn set_precision(&mut self, choice: PrecisionChoice) {
+        self.arithmetic.choose(choice);
     }
 
     /// Uses `backend`, whatever the settings ask for.
     #[cfg(test)]
-    pub fn set_backend(&mut self, backend: Box<dyn Backend>) {
-        self.backend = Some(backend);
+    pub fn set_backend(&mut self, backend: Box<dyn crate::force::Backend>) {
+        self.settings.precision = PrecisionChoice::Always(backend.precision());
+        self.arithmetic = Arithmetic::only(backend);
     }
 
     /// How many i-particles were checked, and how many of them were wrong.
     #[cfg(test)]
     pub fn check_counts(&self) -> Option<(u64, u64)> {
         self.check.as_ref().map(|c| c.counts())
-    }
-
-    fn backend(&mut self) -> &mut dyn Backend {
-        ready(&mut self.backend, &self.settings)
     }
 
     /// Computes everything that may still be asked about the block, then lets the staged writes in.
@@ -217,7 +238,7 @@ impl Cluster {
         particles: impl ExactSizeIterator<Item = IParticle>,
     ) -> Result<()> {
         if self.phase == Phase::Pending
-            && let Some(backend) = &mut self.backend
+            && let Some(backend) = self.arithmetic.last()
         {
             backend.cancel();
         }
@@ -257,7 +278,10 @@ impl Cluster {
         block.nj = nj;
         block.ti = self.ti;
 
-        let backend = ready(&mut self.backend, &self.settings);
+        self.look_at_noise();
+        let backend = self
+            .arithmetic
+            .next(&self.settings, self.moving, nj, &mut self.memory);
         if self.stats.is_none() && backend.on_gpu() {
             // Needed to notice that there are too few pipelines.
             self.stats = Some(Box::default());
@@ -282,6 +306,18 @@ impl Cluster {
         Ok(())
     }
 
+    /// Takes into account what was written since the last block.
+    fn look_at_noise(&mut self) {
+        self.noise.digest();
+        if self.noise.limits_steps() && !self.arithmetic.is_double() {
+            self.noise.restart();
+            report_noise(match self.arithmetic.raise(&self.settings) {
+                true => "double precision from here on (KIRIN_PRECISION=adaptive)",
+                false => "KIRIN_PRECISION=double",
+            });
+        }
+    }
+
     /// Whether a block waits for its `lasthalf`.
     pub fn owes_results(&self) -> bool {
         self.owed
@@ -295,8 +331,8 @@ impl Cluster {
     }
 
     fn try_to_compute(&mut self, nearest: bool) -> Result<()> {
-        let is_inherited = self.backend.is_none();
-        let backend = ready(&mut self.backend, &self.settings);
+        let is_inherited = self.arithmetic.last().is_none();
+        let backend = self.arithmetic.any(&self.settings);
         if is_inherited {
             backend.start(&mut self.memory, &self.block)?;
         }
@@ -392,23 +428,17 @@ impl Cluster {
         if self.settings.stats == Destination::Off {
             return;
         }
-        let (backend, recoveries, leaves_again) = match &self.backend {
-            Some(b) => (
-                format!("{}, precision {}", b.name(), b.precision()),
-                b.recoveries(),
-                b.leaves_again(),
-            ),
-            None => ("none".to_owned(), 0, 0),
-        };
+        self.noise.digest();
         let text = stats.text(&Facts {
             name: name.to_owned(),
-            backend,
-            on_gpu: self.backend.as_ref().is_some_and(|b| b.on_gpu()),
+            backend: self.arithmetic.summary(&self.settings, self.moving),
+            on_gpu: self.arithmetic.on_gpu(),
             npipes: self.settings.npipes,
             present: self.memory.present(),
             written: self.memory.written(),
-            recoveries,
-            leaves_again,
+            recoveries: self.arithmetic.sum(|b| b.recoveries()),
+            leaves_again: self.arithmetic.sum(|b| b.leaves_again()),
+            noise: self.noise.steps(),
             checked: self.check.as_ref().map(|c| c.counts()),
         });
         if let Some(text) = text {

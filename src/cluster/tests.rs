@@ -2,6 +2,7 @@
 
 use super::writes::STAGED_AT_MOST;
 use super::*;
+use crate::force::Backend;
 use crate::force::reference::Reference;
 
 /// A backend without memory for blocks of several i-particles.
@@ -97,5 +98,117 @@ fn a2by18_can_be_ignored() {
         };
         assert_eq!(force(false, &star), force(true, &without));
         assert!(force(true, &star) != force(true, &without));
+    }
+}
+
+/// Stars on a helix, at addresses from 0 on.
+fn star(k: usize) -> JParticle {
+    let angle = 0.7 * k as f64;
+    JParticle {
+        index: k as i32,
+        mass: 1.0 / 1300.0,
+        x: [angle.cos(), angle.sin(), 1e-3 * k as f64],
+        v: [-angle.sin(), angle.cos(), 0.0],
+        ..JParticle::default()
+    }
+}
+
+/// A cluster on the CPU with 1300 of them.
+fn helix(precision: PrecisionChoice, at_rest: bool) -> Cluster {
+    let mut cluster = Cluster::new(Settings {
+        backend: BackendChoice::Cpu,
+        precision,
+        ..Settings::default()
+    });
+    for k in 0..1300 {
+        let p = star(k);
+        match at_rest {
+            true => cluster.set_mass_position(k as i32, p.index, p.mass, &p.x),
+            false => cluster.set_j_particle(k as i32, &p),
+        }
+        .unwrap();
+    }
+    cluster
+}
+
+/// The force of the stars `0..nj` on one of them, and the precision that it was computed in.
+fn force(cluster: &mut Cluster, nj: usize) -> (Force, String) {
+    let p = star(7);
+    let target = IParticle {
+        index: p.index,
+        x: p.x,
+        v: p.v,
+        ..IParticle::default()
+    };
+    let answer = cluster.forces_on(nj, [target].into_iter()).unwrap();
+    (answer.forces[0], cluster.precision())
+}
+
+const MIXED: PrecisionChoice = PrecisionChoice::Always(Precision::Mixed);
+const DOUBLE: PrecisionChoice = PrecisionChoice::Always(Precision::Double);
+
+/// In any order of blocks.
+#[test]
+fn auto_is_double_up_to_a_number_of_j_particles_and_mixed_above() {
+    let mut auto = helix(PrecisionChoice::Auto, false);
+    let (mut mixed, mut double) = (helix(MIXED, false), helix(DOUBLE, false));
+    assert_eq!(auto.precision(), "auto");
+    for nj in [1281, 1280, 1300, 3, 1300, 1024, 1281] {
+        let few = nj <= 1280;
+        let expected = force(if few { &mut double } else { &mut mixed }, nj);
+        assert_eq!(force(&mut auto, nj), expected, "{nj}");
+        assert_eq!(auto.precision_for(nj) == Precision::Double, few, "{nj}");
+    }
+    assert_ne!(force(&mut mixed, 1280).0, force(&mut double, 1280).0);
+    let summary = auto.arithmetic.summary(&auto.settings, auto.moving);
+    assert!(
+        summary.ends_with("precision auto: double in 3 of 7 blocks"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn masses_at_rest_stay_mixed() {
+    let mut auto = helix(PrecisionChoice::Auto, true);
+    assert_eq!(auto.precision(), "mixed");
+    let found = force(&mut auto, 100);
+    assert_eq!(found, force(&mut helix(MIXED, true), 100));
+    auto.set_j_particle(5, &star(5)).unwrap();
+    assert_eq!(force(&mut auto, 100).1, "double");
+}
+
+#[test]
+fn the_client_chooses_and_the_user_has_the_last_word() {
+    let mut cluster = helix(PrecisionChoice::Auto, false);
+    cluster.set_precision(MIXED);
+    assert_eq!(force(&mut cluster, 10), force(&mut helix(MIXED, false), 10));
+    cluster.set_precision(PrecisionChoice::Auto);
+    assert_eq!(force(&mut cluster, 10).1, "double");
+    let mut cluster = helix(MIXED, false);
+    cluster.set_precision(DOUBLE);
+    assert_eq!(force(&mut cluster, 10).1, "mixed");
+}
+
+/// From the block on in which the noise of the writes has become plain.
+#[test]
+fn adaptive_turns_to_double_when_noise_limits_the_steps() {
+    for (choice, after) in [
+        (PrecisionChoice::Adaptive, "double"),
+        (PrecisionChoice::Auto, "mixed"),
+    ] {
+        let mut cluster = helix(choice, false);
+        assert_eq!(force(&mut cluster, 1300).1, "mixed");
+        let mut t = 0.0;
+        for k in 0..1200 {
+            // The acceleration errs by 1e-7, now up and now down, and the second derivative with it.
+            let error = if k % 2 == 0 { 5e-8 } else { -5e-8 };
+            let mut p = JParticle { t, ..star(0) };
+            p.aby2[0] = 0.5 + error;
+            cluster.set_j_particle(0, &p).unwrap();
+            cluster.note_step(0, 0.0, &p);
+            t += if k == 0 { 0.125 } else { 1.0 / 1024.0 };
+        }
+        assert_eq!(force(&mut cluster, 1300).1, after);
+        assert_eq!(force(&mut cluster, 1300).1, after);
     }
 }

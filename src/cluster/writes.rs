@@ -25,6 +25,7 @@ impl Cluster {
     /// The address is negative, or there is no memory. Nothing changes then.
     #[inline]
     pub fn set_j_particle(&mut self, address: i32, particle: &JParticle) -> Result<()> {
+        self.moving = true;
         let without;
         let particle = if self.settings.snap {
             particle
@@ -40,6 +41,12 @@ impl Cluster {
         } else {
             self.stage(address, particle)
         }
+    }
+
+    /// Notes what was stored at `address`, with the step to come, for [`Noise`](crate::observe::noise::Noise).
+    #[inline(always)]
+    pub fn note_step(&mut self, address: i32, dt: f64, particle: &JParticle) {
+        self.noise.note(address, dt, particle);
     }
 
     /// Stores a j-particle at rest, with this mass and position, for the next block.

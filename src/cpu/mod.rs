@@ -56,7 +56,12 @@ pub fn available() -> Vec<InstructionSet> {
 pub fn choose(settings: &Settings) -> Box<dyn Backend> {
     let threads = threads(settings.threads);
     best(settings, |set| {
-        build(set, settings.precision, threads, settings.split)
+        build(
+            set,
+            settings.precision.arithmetic(),
+            threads,
+            settings.split,
+        )
     })
 }
 
@@ -64,7 +69,12 @@ pub fn choose(settings: &Settings) -> Box<dyn Backend> {
 pub fn choose_regular(settings: &Settings) -> Box<dyn RegularForce> {
     let threads = threads(settings.threads);
     best(settings, |set| {
-        build_regular(set, settings.precision, threads, settings.split)
+        build_regular(
+            set,
+            settings.precision.arithmetic(),
+            threads,
+            settings.split,
+        )
     })
 }
 

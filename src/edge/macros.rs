@@ -105,7 +105,7 @@ macro_rules! lives {
 }
 
 /// Declares calls, one row each: documentation, support, what is returned, the C and Fortran names
-/// (`-` for a spelling that never existed), the arguments with their kinds, and the private function
+/// (`-` for a spelling that never existed, parentheses around a C name that is in every form of the library), the arguments with their kinds, and the private function
 /// behind all names. `all` names the form without `cluster_id`, which goes to cluster 0; `also` gives
 /// further names of the same call.
 ///
@@ -190,6 +190,12 @@ macro_rules! calls {
             ($($arg: $kind),*) $body
         );
     };
+    (@symbols [($c:ident) $fortran:ident] $docs:tt $args:tt $body:tt) => {
+        calls!(@symbols [$c -] $docs $args $body);
+        calls!(
+            @symbols [- $fortran] [#[doc = concat!("Fortran spelling of [`", stringify!($c), "`].")]] $args $body
+        );
+    };
     // A C name without a Fortran twin is needed in every library.
     (@symbols [$c:ident -] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
         calls!(@define [unsafe(no_mangle)] $c $docs ($($arg: $kind),*) $body);
@@ -239,6 +245,7 @@ macro_rules! calls {
     };
 
     (@name -) => { None };
+    (@name ($name:ident)) => { Some(stringify!($name)) };
     (@name $name:ident) => { Some(stringify!($name)) };
     (@support [implemented]) => { Support::Implemented };
     (@support [accepted $reason:literal]) => { Support::Accepted($reason) };

@@ -363,8 +363,8 @@ pub fn forces_on(
         while particles.len() > 0 {
             let traced = traced(acting.id()).zip(trace::clock());
             if let Some((id, _)) = traced {
-                let describe = || (cluster.backend_name(), cluster.precision().to_string());
-                trace::describe(id, describe);
+                let precision = cluster.precision();
+                trace::describe(id, precision, || cluster.backend_name());
             }
             let answer = cluster.forces_on(nj, particles.by_ref().take(AT_A_TIME))?;
             if let Some((id, begin)) = traced {

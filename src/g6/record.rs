@@ -58,7 +58,6 @@ pub unsafe fn lasthalf(id: c_int, answer: Answer<'_>, outputs: &Outputs, begin: 
 
 /// Who computes, if that was not recorded yet.
 pub fn describe(id: c_int, cluster: &mut Cluster) {
-    trace::describe(id, || {
-        (cluster.backend_name(), cluster.precision().to_string())
-    });
+    let precision = cluster.precision();
+    trace::describe(id, precision, || cluster.backend_name());
 }

@@ -125,7 +125,7 @@ impl RegularLibrary {
     fn describe(&self) {
         if let (true, Some(backend)) = (trace::active(), &self.backend) {
             let precision = choice::regular_precision(settings::settings());
-            trace::describe(events::REGULAR, || (backend.name(), precision.to_string()));
+            trace::describe(events::REGULAR, precision.to_string(), || backend.name());
         }
     }
 

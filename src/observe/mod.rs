@@ -2,6 +2,7 @@
 //! audit of results (`KIRIN_CHECK`).
 
 pub mod audit;
+pub mod noise;
 pub mod pipelines;
 pub mod report;
 mod sampled;

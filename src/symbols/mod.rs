@@ -29,6 +29,7 @@ pub use crate::g5::symbols::*;
 pub use crate::g6::symbols::low_level::*;
 pub use crate::g6::symbols::original::*;
 pub use crate::g6::symbols::own::*;
+pub use crate::g6::symbols::precision::*;
 pub use crate::g6::symbols::usual::*;
 pub use crate::nbody6::symbols::gpuirr::*;
 pub use crate::nbody6::symbols::plus_plus::*;

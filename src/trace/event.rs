@@ -96,6 +96,13 @@ pub enum Event {
         /// The mode.
         mode: i32,
     },
+    /// `kirin_set_precision`
+    SetPrecision {
+        /// Cluster.
+        id: i32,
+        /// The number that stands for it.
+        precision: i32,
+    },
     /// `g6_npipes`
     Pipelines {
         /// What it returned.
@@ -108,7 +115,7 @@ pub enum Event {
         /// Positions and velocities.
         found: Vec<([f64; 3], [f64; 3])>,
     },
-    /// What computes the forces of a cluster; before its first results.
+    /// What computes the forces of a cluster; before its first results, and where its precision has changed.
     Description {
         /// Cluster.
         id: i32,
@@ -120,6 +127,9 @@ pub enum Event {
     /// A call of NBODY6's library.
     Nbody6(nbody6::Call),
 }
+
+/// The kind of [`Event::SetPrecision`], which is younger than those of NBODY6's calls.
+const SET_PRECISION: u8 = 23;
 
 impl Event {
     /// The number that stands for the kind of event.
@@ -139,6 +149,7 @@ impl Event {
             Self::Predicted { .. } => 11,
             Self::Description { .. } => 12,
             Self::Nbody6(call) => call.kind(),
+            Self::SetPrecision { .. } => SET_PRECISION,
         }
     }
 
@@ -188,6 +199,7 @@ impl Event {
                 backend: String::new(),
                 precision: String::new(),
             },
+            SET_PRECISION => Self::SetPrecision { id, precision: 0 },
             _ => Self::Nbody6(nbody6::Call::blank(kind)?),
         })
     }
@@ -201,6 +213,7 @@ impl Event {
             Self::End | Self::Description { .. } => 0,
             Self::Open { .. } | Self::Close { .. } | Self::SortMode { .. } => 4,
             Self::Pipelines { .. } => 4,
+            Self::SetPrecision { .. } => 8,
             Self::SetTi { .. } => 12,
             Self::JParticle {
                 mass_position: true,
@@ -342,6 +355,10 @@ impl Event {
             }
             Self::SortMode { mode } => c.small(mode)?,
             Self::Pipelines { count } => c.small(count)?,
+            Self::SetPrecision { id, precision } => {
+                c.small(id)?;
+                c.small(precision)?;
+            }
             Self::Predicted { id, found } => {
                 c.small(id)?;
                 let mut last = ([0.0; 3], [0.0; 3]);

@@ -16,8 +16,8 @@
 //!
 //! # The file
 //!
-//! The head is text. Its first line is `kirin trace 2`, with the version of this format; version 1 is the same
-//! without the calls of NBODY6's library. Each further
+//! The head is text. Its first line is `kirin trace 3`, with the version of this format; version 2 is the same
+//! without `kirin_set_precision`, version 1 also without the calls of NBODY6's library. Each further
 //! line has a name, a space and a value; an empty line ends the head. The rest are chunks:
 //!
 //! ```text
@@ -59,7 +59,7 @@ pub use read::{Trace, TraceError};
 pub use recorder::{active, clock, describe, record, try_record};
 
 /// Version of the format that is written. All versions from 1 on are read.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What the memory is for, in messages.
 pub const PURPOSE: &str = "the recording";

@@ -38,8 +38,8 @@ pub(super) struct Recorder {
     chunk: Vec<u8>,
     forecast: Forecast,
     streams: Streams,
-    /// The clusters whose backends have been described.
-    described: Vec<i32>,
+    /// The clusters whose backends have been described, with the precision.
+    described: Vec<(i32, String)>,
 }
 
 /// Whether calls are recorded.
@@ -82,14 +82,16 @@ pub fn try_record(event: impl FnOnce() -> error::Result<Event>) {
     }
 }
 
-/// Records what computes the forces of a cluster, once.
-pub fn describe(id: i32, texts: impl FnOnce() -> (String, String)) {
+/// Records what computes the forces of a cluster, once for each change of its precision.
+pub fn describe(id: i32, precision: String, backend: impl FnOnce() -> String) {
     let mut recorder = RECORDER.lock();
     let Some(r) = &mut *recorder else { return };
-    if !r.described.contains(&id) {
-        r.described.push(id);
-        let (backend, precision) = texts();
+    let known = r.described.iter().any(|(d, p)| *d == id && *p == precision);
+    if !known {
+        r.described.retain(|(d, _)| *d != id);
+        r.described.push((id, precision.clone()));
         drop(recorder);
+        let backend = backend();
         keep(Event::Description {
             id,
             backend,
@@ -213,7 +215,7 @@ impl Recorder {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
         if let Event::Close { id } = event {
-            self.described.retain(|d| d != id);
+            self.described.retain(|(d, _)| d != id);
             return self.write_chunk();
         }
         if self.streams.len() >= CHUNK {

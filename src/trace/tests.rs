@@ -42,6 +42,10 @@ fn every_event() -> Vec<Event> {
         Event::Pipelines { count: 256 },
         Event::Open { id: 32544 },
         Event::SortMode { mode: -1 },
+        Event::SetPrecision {
+            id: 3,
+            precision: -4,
+        },
         write(0, i32::MAX, particle(i32::MIN), false),
         write(-7, 0, particle(i32::MAX), true),
         write(0, 5, particle(9), false),
@@ -184,7 +188,7 @@ fn kinds_are_numbered_as_they_are_made() {
             std::mem::discriminant(&event)
         );
     }
-    assert_eq!(Event::blank(23), None);
+    assert_eq!(Event::blank(24), None);
 }
 
 #[test]

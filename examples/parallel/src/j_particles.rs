@@ -32,7 +32,8 @@ pub struct JParticles<'g> {
 }
 
 impl<'g> JParticles<'g> {
-    /// Opens the clusters of the rank number `rank` for the subtrees with these `addresses`.
+    /// Opens the clusters of the rank number `rank` for the subtrees with these `addresses`, of `n` particles in all.
+    /// Every cluster takes the precision that one with all of them would take.
     ///
     /// # Errors
     ///
@@ -41,6 +42,7 @@ impl<'g> JParticles<'g> {
         grape: &'g Grape,
         rank: usize,
         addresses: Vec<Range<usize>>,
+        n: usize,
         eps: f64,
     ) -> Result<Self, Error> {
         assert!(addresses.len() <= IDS, "a tree has fewer levels");
@@ -62,6 +64,10 @@ impl<'g> JParticles<'g> {
             })?;
             match grape.open(id) {
                 0 => new.clusters.push((id, addresses)),
+                status => return Err(Error::Library(status)),
+            }
+            match grape.set_precision_for(id, n) {
+                0 => {}
                 status => return Err(Error::Library(status)),
             }
         }

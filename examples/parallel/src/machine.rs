@@ -156,7 +156,7 @@ impl<'g, C: Communicator> Node<'g, C> {
             .iter()
             .map(|p| columns.addresses_of(p))
             .collect();
-        let sources = JParticles::open(grape, world.rank(), addresses, eps)?;
+        let sources = JParticles::open(grape, world.rank(), addresses, n, eps)?;
         Ok(Self {
             world,
             row,

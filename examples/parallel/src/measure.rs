@@ -117,7 +117,13 @@ fn open<'g, C: Communicator>(
     column: &Column,
     addresses: Range<usize>,
 ) -> Result<JParticles<'g>, Error> {
-    let sources = JParticles::open(grape, world.rank(), vec![addresses.clone()], 1.0 / 256.0)?;
+    let sources = JParticles::open(
+        grape,
+        world.rank(),
+        vec![addresses.clone()],
+        addresses.end,
+        1.0 / 256.0,
+    )?;
     for i in addresses {
         sources.write(i, &column.bodies[i], &column.states[i]);
     }

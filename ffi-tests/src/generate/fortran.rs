@@ -23,6 +23,10 @@ module kirin
   private :: c_double, c_float, c_int, c_ptr
   public
 
+  ! The precisions of kirin_set_precision and kirin_precision_for.
+  integer(c_int), parameter :: KIRIN_AUTO = 0, KIRIN_MIXED = 1, KIRIN_DOUBLE = 2, &
+      KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4
+
   interface
 ";
 

@@ -25,7 +25,8 @@ const GRAPE6: &str = "\
  * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
  * Input and output arrays may overlap in any way.
  *
- * Accuracy (docs/numbers.md): in the default precision, `mixed`, an acceleration and a
+ * Accuracy (docs/numbers.md): by default blocks with few j-particles that were stored with
+ * velocities are computed in double precision and others in `mixed`, where an acceleration and a
  * potential err by less than 1e-6 of the sum of the magnitudes of their terms, a jerk by less
  * than 2e-6 of it. That is not relative to what is left where terms cancel, as those of masses
  * of both signs do. Velocities v are rounded to single precision before they are subtracted:
@@ -37,6 +38,13 @@ const GRAPE6: &str = "\
  */
 #ifndef KIRIN_H
 #define KIRIN_H
+
+/* The precisions of kirin_set_precision and kirin_precision_for. */
+#define KIRIN_AUTO 0
+#define KIRIN_MIXED 1
+#define KIRIN_DOUBLE 2
+#define KIRIN_SINGLE 3
+#define KIRIN_ADAPTIVE 4
 
 #ifdef __cplusplus
 extern \"C\" {
@@ -54,7 +62,7 @@ const GRAPE5: &str = "\
  * success and a negative number, with one line on stderr, for a refusal: the numbers of kirin.h.
  * `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
- * Results are accelerations and positive potentials. In the default precision, `mixed`, both
+ * Results are accelerations and positive potentials. By default, in the precision `mixed`, both
  * err by less than 1e-6 of the sum of the magnitudes of their terms (docs/numbers.md). An array
  * of results may be that of the positions.
  *
@@ -133,7 +141,7 @@ pub fn header(interface: Interface) -> String {
 
 /// Whether no other GRAPE-6 library has the call: such names are in every form of the library.
 fn is_own(call: &Call) -> bool {
-    call.c.is_some_and(|name| name.starts_with("kirin_"))
+    call.symbols().all(|name| name.starts_with("kirin_"))
 }
 
 #[derive(Clone, Copy, PartialEq)]

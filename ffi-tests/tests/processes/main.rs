@@ -5,6 +5,7 @@ mod floating;
 mod forks;
 mod outputs;
 mod ph4;
+mod precision;
 mod scarce;
 
 use std::ffi::OsStr;

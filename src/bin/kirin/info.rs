@@ -75,7 +75,7 @@ pub fn run(options: &Options) -> ExitCode {
         let conditions = Conditions {
             multiprocessors: multiprocessors.unwrap_or(132),
             capability: capability.unwrap_or((9, 0)),
-            precision: options.precision.unwrap_or(settings.precision),
+            precision: options.precision.unwrap_or(settings.precision.arithmetic()),
             split: settings.split,
         };
         text.push_str(&plans(&conditions, clock, options));
@@ -162,7 +162,7 @@ fn text(settings: &Settings) -> String {
                 device.capability.1,
                 match device.objection() {
                     Some(objection) => format!("not usable: {objection}"),
-                    None => kernels(device, settings.precision),
+                    None => kernels(device, settings.precision.arithmetic()),
                 }
             );
         }

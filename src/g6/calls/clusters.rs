@@ -4,10 +4,10 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::edge::pointers::{self, count};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::g6::CLUSTERS;
 use crate::gpu::cuda;
-use crate::process::settings::{self, BackendChoice, Devices};
+use crate::process::settings::{self, BackendChoice, Devices, PrecisionChoice};
 use crate::trace::{self, Event};
 
 /// The cluster that the `_all` calls address: a cluster of kirin has every device already.
@@ -70,6 +70,34 @@ pub fn device_count() -> Result<c_int> {
         BackendChoice::Cpu | BackendChoice::Reference => 0,
     };
     Ok(c_int::try_from(gpus.max(1)).unwrap_or(c_int::MAX))
+}
+
+/// Every precision by its number.
+const PRECISIONS: [PrecisionChoice; 5] = PrecisionChoice::ALL;
+
+pub fn set_precision(id: c_int, precision: c_int) -> Result<c_int> {
+    let number = usize::try_from(precision).ok();
+    let choice = number
+        .and_then(|n| PRECISIONS.get(n))
+        .ok_or(Error::OutOfRange {
+            argument: "precision",
+            value: precision.into(),
+            legal: "precisions are KIRIN_AUTO to KIRIN_ADAPTIVE, 0 to 4",
+        })?;
+    CLUSTERS.with(id, |c| {
+        c.set_precision(*choice);
+        trace::record(|| Event::SetPrecision { id, precision });
+        Ok(0)
+    })
+}
+
+pub fn precision_for(id: c_int, nj: c_int) -> Result<c_int> {
+    let nj = count(nj, "nj")?;
+    CLUSTERS.with(id, |c| {
+        let taken = PrecisionChoice::Always(c.precision_for(nj));
+        let number = PRECISIONS.iter().position(|choice| *choice == taken);
+        Ok(number.map_or(0, |n| n as c_int))
+    })
 }
 
 /// What `g6_setmccount` set.

@@ -46,6 +46,7 @@ pub unsafe fn set_j_particle(
     };
     let mut cluster = CLUSTERS.lock(id)?;
     cluster.set_j_particle(address, &particle)?;
+    cluster.note_step(address, dt, &particle);
     trace::record(|| Event::JParticle {
         id,
         address,

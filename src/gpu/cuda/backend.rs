@@ -6,7 +6,8 @@ use super::device::DeviceQueue;
 use super::distribution::Distribution;
 use crate::error::Result;
 use crate::force::Phases;
-use crate::force::{Backend, ForceRequest, Results};
+use crate::force::{Backend, DOUBLE_EVERYWHERE, ForceRequest, Results};
+use crate::gpu::plan::chip;
 use crate::process;
 use crate::process::allocation;
 use crate::process::settings::{Precision, Settings};
@@ -43,6 +44,8 @@ pub struct Cuda {
     pub(super) redone: (u64, Duration),
     /// Whether the next block is timed.
     pub(super) measured: bool,
+    /// [`Backend::double_up_to`] of the devices that were opened.
+    double_up_to: usize,
     pub(super) phases: Phases,
 }
 
@@ -52,6 +55,11 @@ impl Cuda {
         Self {
             settings: settings.clone(),
             process: process::generation(),
+            double_up_to: queues
+                .iter()
+                .map(|queue| chip::double_up_to(queue.device.capability))
+                .min()
+                .unwrap_or(DOUBLE_EVERYWHERE),
             queues,
             host: None,
             distribution: Distribution::new(settings),
@@ -86,7 +94,11 @@ impl Backend for Cuda {
     }
 
     fn precision(&self) -> Precision {
-        self.settings.precision
+        self.settings.precision.arithmetic()
+    }
+
+    fn double_up_to(&self) -> usize {
+        self.double_up_to
     }
 
     fn on_gpu(&self) -> bool {
@@ -124,7 +136,7 @@ impl Backend for Cuda {
                 allocation::spare(pages * BESIDE_A_PAGE, PURPOSE)?;
             }
             self.distribution
-                .look_at(memory, block, self.settings.precision);
+                .look_at(memory, block, self.settings.precision.arithmetic());
             self.on_devices(|cuda| {
                 let batch = cuda.batch(memory, block, DeviceQueue::most_for_forces);
                 cuda.enqueue(memory, block, 0, &block.particles[..batch], cuda.wish > 0)

@@ -3,6 +3,7 @@
 //! `kernels/sass.py` counts the kernels' numbers in their machine code (`benches/results/kernels-sass.md`). The
 //! numbers of the multiprocessors are from the tables of compute capabilities in NVIDIA's CUDA C++ programming guide.
 
+use crate::force::DOUBLE_EVERYWHERE;
 use crate::process::settings::Precision;
 use crate::sources::jmemory::PAGE;
 
@@ -78,6 +79,17 @@ fn chip(capability: (i32, i32)) -> Chip {
         shared: kib << 10,
         reserved: if capability.0 >= 8 { 1 << 10 } else { 0 },
         threads,
+    }
+}
+
+/// Up to so many j-particles `auto` computes in double precision on a GPU of this capability. With half as many lanes of
+/// double precision as of single a block on 4096 particles takes twice as long in double precision, less the 10
+/// microseconds that any block takes; with a sixty-fourth a small block on 1024 does.
+pub fn double_up_to(capability: (i32, i32)) -> usize {
+    let chip = chip(capability);
+    match chip.double * 4.0 >= chip.single {
+        true => 4096,
+        false => DOUBLE_EVERYWHERE,
     }
 }
 

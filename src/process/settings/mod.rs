@@ -19,7 +19,7 @@ pub struct Settings {
     /// `KIRIN_BACKEND`
     pub backend: BackendChoice,
     /// `KIRIN_PRECISION`
-    pub precision: Precision,
+    pub precision: PrecisionChoice,
     /// `KIRIN_DEVICES`
     pub devices: Devices,
     /// `KIRIN_PREDICTOR`: where j-particles are predicted for a GPU.
@@ -56,7 +56,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             backend: BackendChoice::Auto,
-            precision: Precision::Mixed,
+            precision: PrecisionChoice::Auto,
             devices: Devices::Auto,
             predictor: HostOrDevice::Auto,
             join: HostOrDevice::Auto,
@@ -214,7 +214,7 @@ mod tests {
         ]);
         assert_eq!(complaints, Vec::<String>::new());
         assert_eq!(s.backend, BackendChoice::Reference);
-        assert_eq!(s.precision, Precision::Double);
+        assert_eq!(s.precision, PrecisionChoice::Always(Precision::Double));
         assert_eq!((s.npipes, s.threads, s.snap), (48, 3, false));
         assert!(!s.split);
         assert_eq!(s.gpu_timeout, Some(30));
@@ -228,12 +228,27 @@ mod tests {
     }
 
     #[test]
+    fn every_precision_has_a_name_and_a_number() {
+        for (name, number) in [
+            ("auto", 0),
+            ("mixed", 1),
+            ("double", 2),
+            ("single", 3),
+            ("ADAPTIVE", 4),
+        ] {
+            let (s, complaints) = read(&[("KIRIN_PRECISION", name)]);
+            assert_eq!(complaints, Vec::<String>::new());
+            assert_eq!(s.precision, PrecisionChoice::ALL[number]);
+        }
+    }
+
+    #[test]
     fn bad_values_are_reported_and_replaced_by_the_default() {
         let (s, complaints) = read(&[("KIRIN_NPIPES", "1"), ("KIRIN_PRECISION", "doubel")]);
         assert_eq!(s, Settings::default());
         assert_eq!(complaints.len(), 2);
         assert!(
-            complaints[1].contains("mixed, double, single"),
+            complaints[1].contains("auto, adaptive, mixed, double, single"),
             "{complaints:?}"
         );
     }

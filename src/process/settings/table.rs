@@ -40,9 +40,9 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "KIRIN_PRECISION",
-        values: "mixed, double, single",
-        default: "mixed",
-        about: "arithmetic of the forces",
+        values: "auto, adaptive, mixed, double, single",
+        default: "auto",
+        about: "arithmetic of the forces; auto is double precision for few j-particles with velocities, else mixed; adaptive turns to double precision when noise limits time steps, too",
         apply: |s, v| parse(v).map(|v| s.precision = v),
         show: |s| s.precision.to_string(),
     },

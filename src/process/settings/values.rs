@@ -32,6 +32,59 @@ pub enum Precision {
     Single,
 }
 
+/// Which arithmetic a cluster of GRAPE-6 takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PrecisionChoice {
+    /// Double precision where the j-particles are few, `mixed` above: a rule on the number of j-particles of a
+    /// block and on the backend, see [`crate::force::Backend::double_up_to`].
+    #[default]
+    Auto,
+    /// The same, and double precision for good once the noise of single precision limits the time steps.
+    Adaptive,
+    /// This one.
+    Always(Precision),
+}
+
+impl PrecisionChoice {
+    /// Every choice, at the number that stands for it in `kirin_set_precision`.
+    pub const ALL: [Self; 5] = [
+        Self::Auto,
+        Self::Always(Precision::Mixed),
+        Self::Always(Precision::Double),
+        Self::Always(Precision::Single),
+        Self::Adaptive,
+    ];
+
+    /// The arithmetic where no rule applies: for NBODY6, GRAPE-5, and masses at rest.
+    pub fn arithmetic(self) -> Precision {
+        match self {
+            Self::Always(precision) => precision,
+            Self::Auto | Self::Adaptive => Precision::Mixed,
+        }
+    }
+}
+
+impl FromStr for PrecisionChoice {
+    type Err = ();
+    fn from_str(s: &str) -> Result<Self, ()> {
+        match s.to_ascii_lowercase().as_str() {
+            "auto" => Ok(Self::Auto),
+            "adaptive" => Ok(Self::Adaptive),
+            other => other.parse().map(Self::Always),
+        }
+    }
+}
+
+impl fmt::Display for PrecisionChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Adaptive => f.write_str("adaptive"),
+            Self::Always(precision) => precision.fmt(f),
+        }
+    }
+}
+
 /// What `lasthalf2` writes for an i-particle without a nearest neighbour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NoNeighbour {

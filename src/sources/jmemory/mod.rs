@@ -179,6 +179,11 @@ impl JMemory {
         self.pages[position].forget_changes();
     }
 
+    /// Has every particle count as changed, for a backend that has not seen all writes.
+    pub fn change_everything(&mut self) {
+        self.pages.iter_mut().for_each(Page::change_everything);
+    }
+
     /// Number of pages made so far.
     pub fn page_count(&self) -> usize {
         self.pages.len()

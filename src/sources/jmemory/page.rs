@@ -283,6 +283,10 @@ impl Page {
         self.changed = [0; PAGE / 64];
     }
 
+    pub(super) fn change_everything(&mut self) {
+        self.changed = self.present;
+    }
+
     /// Whether a slot holds a particle.
     pub(super) fn holds(&self, slot: usize) -> bool {
         self.present[slot / 64] >> (slot % 64) & 1 == 1

@@ -119,9 +119,12 @@ impl TraceFacts {
                     id,
                     backend,
                     precision,
-                } => facts
-                    .recorded_with
-                    .push((id, format!("{backend}, precision {precision}"))),
+                } => {
+                    let with = (id, format!("{backend}, precision {precision}"));
+                    if !facts.recorded_with.contains(&with) {
+                        facts.recorded_with.push(with);
+                    }
+                }
                 Event::Open { .. } | Event::JParticle { .. } => facts.clusters += 1,
                 _ => {}
             }

@@ -94,8 +94,14 @@ fn of_library(facts: &TraceFacts, candidate: &Candidate, summary: &Summary) -> V
 /// Whether the library computes as the recorded one did.
 fn is_the_recorded_one(facts: &TraceFacts, candidate: &Candidate) -> bool {
     candidate.opened.as_ref().is_some_and(|o| {
-        let with = format!("{}, precision {}", o.backend, o.precision);
-        o.is_kirin && facts.recorded_with.iter().all(|(_, w)| *w == with)
+        // A rule takes what it took when the trace was recorded.
+        let taken: &[&str] = match o.precision.as_str() {
+            "auto" | "adaptive" => &["mixed", "double"],
+            always => &[always],
+        };
+        let with = |precision: &&str| format!("{}, precision {precision}", o.backend);
+        let all: Vec<_> = taken.iter().map(with).collect();
+        o.is_kirin && facts.recorded_with.iter().all(|(_, w)| all.contains(w))
     })
 }
 

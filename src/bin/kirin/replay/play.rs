@@ -101,6 +101,9 @@ impl State {
                 grape.npipes();
             }
             Event::SetTi { id, ti } => grape.set_ti(id, ti),
+            Event::SetPrecision { id, precision } => {
+                grape.set_precision(id, precision);
+            }
             Event::SortMode { mode } => {
                 grape.set_sort_mode(mode);
             }

@@ -133,7 +133,7 @@ impl DeviceQueue {
     ///
     /// The device cannot be opened, or fails at its first kernels.
     pub fn new(device: &'static Device, settings: &Settings) -> Result<Self> {
-        let precision = settings.precision;
+        let precision = settings.precision.arithmetic();
         let lease = device.open()?;
         let current = lease.enter()?;
         let stream = Stream::new(&current)?;

@@ -1,0 +1,47 @@
+//! Which precision a process takes, and what it says of noise in the time steps.
+
+use super::NOTHING;
+use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
+
+/// What `precision.c` prints: the rule of 1280 j-particles, each choice with a bad one before and behind them, and
+/// what `adaptive` does once it has seen noise.
+const BY_RULE: &str = "auto 2 1 -1 double mixed\n\
+    -1 mixed\n0 mixed\n0 mixed\n0 double\n0 single\n0 mixed\n-1 mixed\nmixed\ndouble\n";
+
+/// The same where the user wants `mixed`.
+const MIXED: &str = "mixed 1 1 -1 mixed mixed\n\
+    -1 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n-1 mixed\nmixed\nmixed\n";
+
+#[test]
+fn rule_client_and_user_choose_the_precision() {
+    let Some(client) = compile("precision.c", Link::Shared) else {
+        return;
+    };
+    for spelling in ["0", "1"] {
+        for (user, expected) in [
+            (None, BY_RULE),
+            (Some("auto"), BY_RULE),
+            (Some("mixed"), MIXED),
+        ] {
+            let mut command = clean_command(&client, &[("KIRIN_STATS", "1")]);
+            command.envs(user.map(|precision| ("KIRIN_PRECISION", precision)));
+            let output = run(command.arg(spelling));
+            let (out, err) = texts(&output);
+            assert_eq!(out, expected, "{err}");
+            // The first time noise limits the steps the precision is mixed for good.
+            let line = "kirin: time steps are limited by the noise of single precision: KIRIN_PRECISION=double\n";
+            assert_eq!(err.matches(line).count(), 1, "{err}");
+            assert_eq!(err.matches("limited by").count(), 1, "{err}");
+            assert!(err.contains("noise        99."), "{err}");
+            let few = "double in 3 of 11 blocks";
+            assert_eq!(err.contains(few), user != Some("mixed"), "{err}");
+        }
+    }
+}
+
+#[test]
+fn fortran_programs_choose_the_precision() {
+    if let Some(client) = compile("precision.f90", Link::Shared) {
+        assert_eq!(succeed(&client, &NOTHING, &[]).trim(), "done");
+    }
+}

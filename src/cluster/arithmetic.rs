@@ -1,0 +1,188 @@
+//! Which precision a block takes, and the backends that compute in it: one for each, made when it is first needed.
+//!
+//! The rule of `auto` looks at the number of j-particles of the call and at the backend alone, so the force on a
+//! particle still depends on that particle and on the j-particles `0..nj`.
+
+use crate::choice;
+use crate::force::{Backend, DOUBLE_EVERYWHERE};
+use crate::process::settings::{BackendChoice, Precision, PrecisionChoice, Settings};
+use crate::sources::jmemory::JMemory;
+
+/// The backends of a cluster, and its rule.
+#[derive(Default)]
+pub(super) struct Arithmetic {
+    /// By precision.
+    made: Vec<(Precision, Box<dyn Backend>)>,
+    /// That of the last block.
+    current: Option<Precision>,
+    /// What the client chose.
+    chosen: Option<PrecisionChoice>,
+    /// Whether noise has limited the time steps, so that `adaptive` computes in double precision.
+    raised: bool,
+    /// [`Backend::double_up_to`], once it is known.
+    up_to: Option<usize>,
+    /// How many blocks took double precision, and how many another one.
+    taken: [u64; 2],
+}
+
+impl Arithmetic {
+    /// This backend alone.
+    #[cfg(test)]
+    pub fn only(backend: Box<dyn Backend>) -> Self {
+        let precision = backend.precision();
+        Self {
+            made: vec![(precision, backend)],
+            chosen: Some(PrecisionChoice::Always(precision)),
+            ..Self::default()
+        }
+    }
+
+    /// What is in force: the user's word, or else the client's.
+    fn choice(&self, settings: &Settings) -> PrecisionChoice {
+        match settings.precision {
+            always @ PrecisionChoice::Always(_) => always,
+            rule => self.chosen.unwrap_or(rule),
+        }
+    }
+
+    /// What the client chooses, from the next block on.
+    pub fn choose(&mut self, choice: PrecisionChoice) {
+        self.chosen = Some(choice);
+    }
+
+    /// Notes that noise limits the time steps. Returns whether later blocks take double precision therefore.
+    pub fn raise(&mut self, settings: &Settings) -> bool {
+        self.raised = true;
+        self.choice(settings) == PrecisionChoice::Adaptive
+    }
+
+    /// The precision of a block with `nj` j-particles, some of which may move if `moving` is set.
+    pub fn precision_for(&mut self, settings: &Settings, moving: bool, nj: usize) -> Precision {
+        let choice = self.choice(settings);
+        match choice {
+            _ if settings.backend == BackendChoice::Reference => Precision::Double,
+            PrecisionChoice::Always(precision) => precision,
+            _ if !moving => Precision::Mixed,
+            PrecisionChoice::Adaptive if self.raised => Precision::Double,
+            _ if nj <= DOUBLE_EVERYWHERE => Precision::Double,
+            _ if nj <= self.double_up_to(settings) => Precision::Double,
+            _ => Precision::Mixed,
+        }
+    }
+
+    /// The same for every block of the cluster; `None` where it depends on the block.
+    fn precision_of_all(&self, settings: &Settings, moving: bool) -> Option<Precision> {
+        match self.choice(settings) {
+            _ if settings.backend == BackendChoice::Reference => Some(Precision::Double),
+            PrecisionChoice::Always(precision) => Some(precision),
+            _ if !moving => Some(Precision::Mixed),
+            _ => None,
+        }
+    }
+
+    /// [`Backend::double_up_to`] of this cluster's backends.
+    fn double_up_to(&mut self, settings: &Settings) -> usize {
+        if let Some(up_to) = self.up_to {
+            return up_to;
+        }
+        let up_to = self.any(settings).double_up_to();
+        *self.up_to.insert(up_to)
+    }
+
+    /// What computes the next block. A backend sees in `memory` what has changed since it was last asked.
+    pub fn next(
+        &mut self,
+        settings: &Settings,
+        moving: bool,
+        nj: usize,
+        memory: &mut JMemory,
+    ) -> &mut dyn Backend {
+        let precision = self.precision_for(settings, moving, nj);
+        if self.current.replace(precision) != Some(precision) && self.made.len() > 1 {
+            memory.change_everything();
+        }
+        self.taken[usize::from(precision != Precision::Double)] += 1;
+        self.make(settings, precision)
+    }
+
+    /// What computes the last block, or else the next one.
+    pub fn any(&mut self, settings: &Settings) -> &mut dyn Backend {
+        let first = self.made.first().map(|(precision, _)| *precision);
+        let precision = self
+            .current
+            .or(first)
+            .unwrap_or(self.choice(settings).arithmetic());
+        self.make(settings, precision)
+    }
+
+    /// What computed the last block, where it is still there.
+    pub fn last(&mut self) -> Option<&mut dyn Backend> {
+        let (_, backend) = self
+            .made
+            .iter_mut()
+            .find(|(precision, _)| Some(*precision) == self.current)?;
+        Some(&mut **backend)
+    }
+
+    /// Whether no block was computed in another precision than double since the last change of precision.
+    pub fn is_double(&self) -> bool {
+        self.current == Some(Precision::Double)
+    }
+
+    fn make(&mut self, settings: &Settings, precision: Precision) -> &mut dyn Backend {
+        let found = self.made.iter().position(|(p, _)| *p == precision);
+        let at = found.unwrap_or_else(|| {
+            let settings = Settings {
+                precision: PrecisionChoice::Always(precision),
+                ..settings.clone()
+            };
+            self.made.push((precision, choice::choose(&settings)));
+            self.made.len() - 1
+        });
+        &mut *self.made[at].1
+    }
+
+    /// Whether a GPU computes.
+    pub fn on_gpu(&self) -> bool {
+        self.made.iter().any(|(_, backend)| backend.on_gpu())
+    }
+
+    /// Whether a backend was made.
+    pub fn is_begun(&self) -> bool {
+        !self.made.is_empty()
+    }
+
+    /// Leaves the backends as they are, for ever: threads that are lost have half-changed them.
+    pub fn forget_backends(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.made));
+    }
+
+    /// The precision in words: of the last block, or else what is in force.
+    pub fn describe(&self, settings: &Settings, moving: bool) -> String {
+        match self.current.or(self.precision_of_all(settings, moving)) {
+            Some(precision) => precision.to_string(),
+            None => self.choice(settings).to_string(),
+        }
+    }
+
+    /// The backend and the precisions of all blocks in words, for the statistics.
+    pub fn summary(&self, settings: &Settings, moving: bool) -> String {
+        let Some((_, backend)) = self.made.first() else {
+            return "none".to_owned();
+        };
+        let precision = match (self.precision_of_all(settings, moving), self.taken) {
+            (Some(precision), _) => precision.to_string(),
+            (None, [double, others]) => format!(
+                "{}: double in {double} of {} blocks",
+                self.choice(settings),
+                double + others
+            ),
+        };
+        format!("{}, precision {precision}", backend.name())
+    }
+
+    /// A sum over the backends.
+    pub fn sum(&self, part: impl Fn(&dyn Backend) -> u64) -> u64 {
+        self.made.iter().map(|(_, backend)| part(&**backend)).sum()
+    }
+}

@@ -1,0 +1,355 @@
+//! Whether the noise of the forces limits the time steps of a client, seen from its writes.
+//!
+//! Two writes to one address bring acceleration and jerk of two times, a step h apart. What a corrector makes the higher
+//! derivatives of, R = a1 - a0 - (h/2) (j0 + j1), keeps its direction from step to step where it is signal, and turns at
+//! random where it is the rounding errors of two forces. Those errors grow as 1/h^2 in the snap and as 1/h^3 in the
+//! crackle, and a client that asks for more accuracy than they leave gets steps that collapse, and nothing else.
+//!
+//! A sample of the addresses is enough. A write to one of them is kept as it is, without arithmetic, since it runs in the
+//! client's floating-point environment; it is looked at when the next block begins.
+
+use crate::process::{allocation, floating};
+use crate::sources::particle::JParticle;
+
+/// Addresses below this are in the sample, and of all others one in 32.
+const ALL_BELOW: u32 = 8;
+
+/// How many addresses are watched at most. Of two that share a slot, the first one keeps it.
+const SLOTS: usize = 256;
+
+/// How many writes wait to be looked at, at most.
+const WAITING: usize = 256;
+
+/// How many corrections are judged at a time.
+const WINDOW: usize = 1024;
+
+/// More turns than this among them, 3 %, are noise. Where steps are limited by the accuracy that the client asks for, 0.1 to
+/// 0.3 % of the corrections turn, and most do where noise limits them.
+const TURNS: u32 = 30;
+
+/// A correction counts as a turn only if its step is at most this part of the longest one: steps as long as the client
+/// allows are not limited by noise, though they may be full of it.
+const SHORT: f64 = 0.25;
+
+/// What names the memory in messages.
+const PURPOSE: &str = "the sample of time steps";
+
+/// One write.
+#[derive(Clone, Copy, Default)]
+struct Write {
+    address: i32,
+    index: i32,
+    t: f64,
+    /// The step to come, as the client says.
+    dt: f64,
+    aby2: [f64; 3],
+    a1by6: [f64; 3],
+}
+
+/// What is known of an address.
+#[derive(Clone, Copy, Default)]
+struct Star {
+    /// Whether anything is.
+    is_known: bool,
+    last: Write,
+    /// R of its last step; zero where there was none.
+    residual: [f64; 3],
+}
+
+/// The corrections of a sample of the j-particles.
+#[derive(Default)]
+pub struct Noise {
+    waiting: Vec<Write>,
+    stars: Vec<Star>,
+    /// Whether there was no memory.
+    off: bool,
+    /// The longest step.
+    longest: f64,
+    /// Which of the last corrections turned, a bit each; the place of the next one; how many there are; how many turned.
+    window: [u64; WINDOW / 64],
+    next: usize,
+    filled: usize,
+    turned: u32,
+    /// All corrections, and the turns among them.
+    steps: [u64; 2],
+}
+
+/// Where an address is watched, if it is in the sample.
+#[inline(always)]
+fn slot(address: i32) -> Option<usize> {
+    let address = address.cast_unsigned();
+    // The multiples of the golden ratio spread evenly over any range, and follow no order of a client's.
+    let hash = address.wrapping_mul(0x9E37_79B9);
+    if address < ALL_BELOW {
+        return Some(SLOTS - 1 - address as usize);
+    }
+    (hash >> 27 == 0).then_some((hash >> 19) as usize % SLOTS)
+}
+
+impl Noise {
+    /// Notes what was written to `address`, with the step to come.
+    #[inline(always)]
+    pub fn note(&mut self, address: i32, dt: f64, particle: &JParticle) {
+        if slot(address).is_some() {
+            self.keep(Write {
+                address,
+                index: particle.index,
+                t: particle.t,
+                dt,
+                aby2: particle.aby2,
+                a1by6: particle.a1by6,
+            });
+        }
+    }
+
+    #[inline(never)]
+    fn keep(&mut self, write: Write) {
+        if self.waiting.len() == self.waiting.capacity() {
+            if self.off {
+                return;
+            }
+            match self.stars.is_empty() {
+                true => self.begin(),
+                false => floating::standard(|| self.digest()),
+            }
+        }
+        if self.waiting.len() < self.waiting.capacity() {
+            self.waiting.push(write);
+        }
+    }
+
+    /// Takes the memory, once. Without it nothing is watched.
+    #[cold]
+    fn begin(&mut self) {
+        let room = allocation::reserve(&mut self.waiting, WAITING, PURPOSE)
+            .and_then(|()| allocation::lengthen(&mut self.stars, SLOTS, PURPOSE, Star::default));
+        self.off = room.is_err();
+        if self.off {
+            (self.waiting, self.stars) = Default::default();
+        }
+    }
+
+    /// Looks at the writes that wait.
+    #[inline]
+    pub fn digest(&mut self) {
+        if !self.waiting.is_empty() {
+            self.digest_all();
+        }
+    }
+
+    #[inline(never)]
+    fn digest_all(&mut self) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.drain(..).for_each(|write| self.step(&write));
+        self.waiting = waiting;
+    }
+
+    /// One write more to an address of the sample.
+    fn step(&mut self, write: &Write) {
+        let Some(star) = slot(write.address).and_then(|slot| self.stars.get_mut(slot)) else {
+            return;
+        };
+        let before = std::mem::replace(
+            star,
+            Star {
+                is_known: true,
+                last: *write,
+                residual: [0.0; 3],
+            },
+        );
+        if before.is_known && before.last.address != write.address {
+            *star = before;
+            return;
+        }
+        let h = write.t - before.last.t;
+        // NaN, too, is no step. A client that begins anew at an earlier time, or puts another particle here, does not go on.
+        let goes_on = before.is_known && before.last.index == write.index && h > 0.0;
+        if !goes_on || !h.is_finite() {
+            return;
+        }
+        // A step that the client cut, to stop at some time, is limited by nothing else.
+        let announced = before.last.dt;
+        if announced > 0.0 && announced.is_finite() && h < 0.999 * announced {
+            return;
+        }
+        self.longest = self.longest.max(h);
+        let residual = [0, 1, 2].map(|k| {
+            let jerks = before.last.a1by6[k] + write.a1by6[k];
+            2.0 * (write.aby2[k] - before.last.aby2[k]) - 3.0 * h * jerks
+        });
+        star.residual = residual;
+        if before.residual == [0.0; 3] || residual == [0.0; 3] {
+            return;
+        }
+        let product: f64 = (0..3).map(|k| residual[k] * before.residual[k]).sum();
+        self.judge(product < 0.0 && h <= SHORT * self.longest);
+    }
+
+    /// Counts a correction, and forgets the one that leaves the window.
+    fn judge(&mut self, turned: bool) {
+        let (word, bit) = (self.next / 64, 1 << (self.next % 64));
+        self.turned -= u32::from(self.window[word] & bit != 0);
+        self.turned += u32::from(turned);
+        match turned {
+            true => self.window[word] |= bit,
+            false => self.window[word] &= !bit,
+        }
+        self.next = (self.next + 1) % WINDOW;
+        self.filled = (self.filled + 1).min(WINDOW);
+        self.steps[0] += 1;
+        self.steps[1] += u64::from(turned);
+    }
+
+    /// Whether noise limits the steps.
+    #[inline]
+    pub fn limits_steps(&self) -> bool {
+        self.turned > TURNS && self.filled == WINDOW
+    }
+
+    /// Begins a new window.
+    pub fn restart(&mut self) {
+        (self.window, self.next, self.filled, self.turned) = Default::default();
+    }
+
+    /// The corrections that were judged, and how many of them noise has turned.
+    pub fn steps(&self) -> (u64, u64) {
+        (self.steps[0], self.steps[1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is random in the tests: numbers from -1 to 1.
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> f64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        }
+    }
+
+    /// Writes `steps` steps of length `h` of a particle on a circle, with such an error of the acceleration, after one step
+    /// of `longest`. `announce` makes the step that is announced of h.
+    fn circle(
+        noise: &mut Noise,
+        (h, steps, longest): (f64, usize, f64),
+        error: f64,
+        announce: impl Fn(f64) -> f64,
+    ) {
+        let mut random = Random(1);
+        let mut t = 0.0;
+        for k in 0..steps + 2 {
+            let (sin, cos) = f64::sin_cos(t);
+            let a = [-cos, -sin, 0.0].map(|a: f64| a + error * random.next());
+            let star = JParticle {
+                index: 5,
+                t,
+                mass: 1.0,
+                aby2: a.map(|a| a / 2.0),
+                a1by6: [sin / 6.0, -cos / 6.0, 0.0],
+                ..JParticle::default()
+            };
+            let step = if k == 0 { longest } else { h };
+            noise.note(0, announce(step), &star);
+            t += step;
+        }
+        noise.digest();
+    }
+
+    #[test]
+    fn short_steps_full_of_noise_are_seen_and_others_are_not() {
+        for (name, h, longest, error, seen) in [
+            ("signal", 1e-2, 0.1, 0.0, false),
+            ("a little noise", 1e-2, 0.1, 1e-10, false),
+            ("noise", 1e-3, 0.1, 1e-7, true),
+            ("noise in steps as long as any", 1e-3, 1e-3, 1e-7, false),
+        ] {
+            let mut noise = Noise::default();
+            circle(&mut noise, (h, 2000, longest), error, |h| h);
+            assert_eq!(noise.limits_steps(), seen, "{name}: {:?}", noise.steps());
+            assert!(noise.steps().0 > 1900, "{name}: {:?}", noise.steps());
+        }
+    }
+
+    /// Also if the step that was announced is nonsense.
+    #[test]
+    fn steps_that_the_client_cut_do_not_count() {
+        for (announced, counted) in [(8.0, false), (0.0, true), (f64::NAN, true), (-1.0, true)] {
+            let mut noise = Noise::default();
+            circle(&mut noise, (1e-3, 2000, 0.1), 1e-7, |h| h * announced);
+            assert_eq!(noise.limits_steps(), counted, "{announced}");
+        }
+    }
+
+    #[test]
+    fn a_window_is_judged_when_it_is_full_and_forgets() {
+        let mut noise = Noise::default();
+        (0..WINDOW - 1).for_each(|_| noise.judge(true));
+        assert!(!noise.limits_steps());
+        noise.judge(true);
+        assert!(noise.limits_steps());
+        (0..WINDOW).for_each(|_| noise.judge(false));
+        assert!(!noise.limits_steps() && noise.turned == 0);
+        (0..=TURNS).for_each(|_| noise.judge(true));
+        assert!(noise.limits_steps());
+        noise.restart();
+        assert!(!noise.limits_steps());
+        let all = 2 * WINDOW as u64 + 31;
+        assert_eq!(noise.steps(), (all, WINDOW as u64 + 31));
+    }
+
+    /// A few addresses of a small cluster are in the sample, and few in a large one.
+    #[test]
+    fn the_sample_is_small_and_never_empty() {
+        for n in [1, 8, 100, 1000, 10_000, 1_000_000] {
+            let sample = (0..n).filter(|&address| slot(address).is_some()).count();
+            let n = n as usize;
+            let (least, most) = (n.min(8), 9 + n / 30);
+            assert!((least..=most).contains(&sample), "{sample} of {n}");
+        }
+    }
+
+    #[test]
+    fn addresses_do_not_mix_and_garbage_is_harmless() {
+        let mut noise = Noise::default();
+        let twin = (8..i32::MAX)
+            .find(|&address| slot(address) == slot(0))
+            .expect("there are more addresses than slots");
+        let write = |address, t, a: f64| {
+            let star = JParticle {
+                t,
+                aby2: [a; 3],
+                a1by6: [a; 3],
+                ..JParticle::default()
+            };
+            (address, star)
+        };
+        for (k, a) in [1.0, f64::NAN, f64::INFINITY, 1e308, -1e308, 0.0, 5e-324]
+            .into_iter()
+            .cycle()
+            .take(3000)
+            .enumerate()
+        {
+            for (address, star) in [write(0, k as f64, a), write(twin, -(k as f64), a)] {
+                noise.note(address, f64::NAN, &star);
+            }
+            noise.note(
+                i32::MIN,
+                a,
+                &JParticle {
+                    t: a,
+                    ..JParticle::default()
+                },
+            );
+        }
+        noise.digest();
+        assert!(!noise.limits_steps());
+        assert_eq!(noise.stars[slot(0).unwrap()].last.address, 0);
+    }
+}
