@@ -1,7 +1,7 @@
 //! The integration of a cluster through a GRAPE-6 library, one block at a time.
 
 use kirin::client::{Block, Grape};
-use kirin_kit::diagnostics::Energy;
+use kirin_kit::galaxy::{Field, Units};
 use kirin_kit::run::Integration;
 use kirin_kit::snapshot::State;
 use kirin_kit::vector::Vec3;
@@ -10,6 +10,7 @@ use kirin_kit::{Body, Snapshot};
 use crate::checkpoint;
 use crate::counts::Counts;
 use crate::error::Error;
+use crate::pairs::Pairs;
 use crate::particle;
 use crate::schedule::Schedule;
 use crate::scheme;
@@ -31,6 +32,7 @@ pub struct Integrator<'g> {
     states: Vec<State>,
     schedule: Schedule,
     counts: Counts,
+    pairs: Pairs,
     due: Vec<usize>,
     ends: Vec<(Body, State)>,
     block: Block,
@@ -75,6 +77,7 @@ impl<'g> Integrator<'g> {
             particle::check_state(&settings, time, body, state)?;
         }
         let mut new = Self::load(grape, settings, time, bodies, states)?;
+        new.pairs = Pairs::after(&counts);
         new.counts = counts;
         new.schedule_all();
         Ok(new)
@@ -103,6 +106,7 @@ impl<'g> Integrator<'g> {
             states,
             schedule: Schedule::new(settings.dt_max),
             counts: Counts::default(),
+            pairs: Pairs::default(),
             due: Vec::new(),
             ends: Vec::new(),
             block: Block::default(),
@@ -301,8 +305,16 @@ impl Integration for Integrator<'_> {
         self.synchronised(t)
     }
 
-    fn energy(&self, bodies: &[Body]) -> Energy {
-        self.settings.energy(bodies)
+    fn field(&self) -> Option<&dyn Field> {
+        self.settings.galaxy.field()
+    }
+
+    fn units(&self) -> Option<Units> {
+        self.settings.galaxy.known_units()
+    }
+
+    fn remark(&mut self) -> Option<String> {
+        self.pairs.remark(&self.counts, &self.bodies, &self.states, &self.settings)
     }
 
     fn notes(&self) -> Vec<(String, String)> {
@@ -311,6 +323,10 @@ impl Integration for Integrator<'_> {
 
     fn eps(&self) -> f64 {
         self.settings.eps
+    }
+
+    fn count(&self) -> usize {
+        self.bodies.len()
     }
 
     fn state(&self) -> Result<Snapshot, Error> {

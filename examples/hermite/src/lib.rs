@@ -9,6 +9,7 @@
 //! * [`particle`]: the steps of one particle, from the two above
 //! * [`schedule`]: who is due when
 //! * [`settings`], [`counts`]: what an integration is given, and what it has done
+//! * [`pairs`]: which two stars keep the others waiting
 //! * [`integrator`]: the above, joined through a [`Grape`](kirin::client::Grape)
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
 //! * [`output`]: summary, JSON and plot of a run
@@ -21,6 +22,7 @@ pub mod error;
 pub mod integrator;
 pub mod options;
 pub mod output;
+pub mod pairs;
 pub mod particle;
 pub mod schedule;
 pub mod scheme;

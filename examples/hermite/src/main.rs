@@ -2,12 +2,14 @@
 
 use std::error::Error;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
 use hermite::checkpoint;
 use hermite::integrator::Integrator;
-use hermite::options::Options;
+use hermite::error::Error as HermiteError;
+use hermite::options::{Options, RunOptions};
 use hermite::output::Report;
 use hermite::thesis;
 use kirin::client::Grape;
@@ -26,12 +28,27 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    let files = &options.run.files;
-    files.validate()?;
-    let grape = Grape::linked_or(options.run.library.as_deref())?;
-    let mut run = begin(options, &grape)?;
-    let t_end = options.run.t_end();
-    let summary = conduct("hermite", &mut run, t_end, files)?;
+    let snapshot = match &options.run.files.input {
+        Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
+        None => None,
+    };
+    let options = match &snapshot {
+        Some(snapshot) => options.run.or_told(snapshot)?,
+        None => options.run.clone(),
+    };
+    let files = &options.files;
+    let _claim = files.claim()?;
+    options.check_memory(1)?;
+    let grape = Grape::linked_or(options.library.as_deref())?;
+    let mut run = match snapshot {
+        Some(snapshot) => {
+            let path = files.input.as_deref().unwrap_or(Path::new(""));
+            from(&options, &grape, snapshot).map_err(named(path))?
+        }
+        None => begin(&options, &grape)?,
+    };
+    let t_end = options.t_end(&run.integration.settings().galaxy)?;
+    let summary = conduct("hermite", &mut run, t_end, files, &options.guard)?;
     let report = Report::new(&summary, &run.integration, grape.name());
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
     let _ = write!(std::io::stdout(), "{}", report.table());
@@ -39,23 +56,24 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     Ok(summary.ended)
 }
 
-/// A new run, or the one that the input holds.
-fn begin<'g>(options: &Options, grape: &'g Grape) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
-    let Some(path) = &options.run.files.input else {
-        let settings = options.run.settings(None)?;
-        let bodies = options.run.bodies(&settings.galaxy)?;
-        let integrator = Integrator::start(grape, settings, 0.0, bodies)?;
-        return Ok(Run::new(integrator, options.run.start.log())?);
-    };
-    let snapshot = Snapshot::load(path).map_err(named(path))?;
-    let saved = checkpoint::settings(&snapshot).map_err(named(path))?;
-    let mut settings = options.run.settings(saved)?;
-    let run = if saved.is_some() {
-        checkpoint::resume(grape, settings, snapshot)
-    } else {
-        settings.galaxy = options.run.galaxy_of(&snapshot).map_err(named(path))?;
-        Integrator::start(grape, settings, snapshot.time, snapshot.bodies)
-            .and_then(|integrator| Run::new(integrator, Log::default()))
-    };
-    Ok(run.map_err(named(path))?)
+/// A new run of a model.
+fn begin<'g>(options: &RunOptions, grape: &'g Grape) -> Result<Run<Integrator<'g>>, HermiteError> {
+    let settings = options.settings(None)?;
+    let bodies = options.bodies(&settings.galaxy)?;
+    let integrator = Integrator::start(grape, settings, 0.0, bodies)?;
+    Run::new(integrator, options.start.log())
+}
+
+/// The run that `snapshot` holds, or a new one from its bodies.
+fn from<'g>(
+    options: &RunOptions,
+    grape: &'g Grape,
+    snapshot: Snapshot,
+) -> Result<Run<Integrator<'g>>, HermiteError> {
+    if let Some(saved) = checkpoint::settings(&snapshot)? {
+        return checkpoint::resume(grape, options.settings(Some(saved))?, snapshot);
+    }
+    let settings = options.new_settings(options.galaxy_of(&snapshot)?)?;
+    let integrator = Integrator::start(grape, settings, snapshot.time, snapshot.bodies)?;
+    Run::new(integrator, Log::default())
 }

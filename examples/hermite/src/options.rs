@@ -8,13 +8,19 @@ use kirin_kit::Snapshot;
 use kirin_kit::command::{Files, Start};
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
+use kirin_kit::machine::check_memory;
 use kirin_kit::number::number;
+use kirin_kit::quantity::{self, Quantity};
+use kirin_kit::run::{Guard, Told};
 
 use crate::error::Error;
 use crate::settings::Settings;
 
 /// Default end of the run.
 pub const DEFAULT_T_END: f64 = 1.0;
+/// Memory of a run for each body, and that of another rank which begins with all bodies.
+const BYTES: u64 = 600;
+const COPY: u64 = 64;
 /// Default accuracy parameter of the first step, as a part of that of the others.
 pub const ETA_START: f64 = 0.25;
 
@@ -69,8 +75,8 @@ pub struct RunOptions {
     #[command(flatten)]
     pub start: Start,
     /// Softening length [default: 1/256]
-    #[arg(long, value_parser = number)]
-    pub eps: Option<f64>,
+    #[arg(long, value_parser = quantity::length)]
+    pub eps: Option<Quantity>,
     /// Accuracy parameter of the time steps; may change when a run is resumed [default: 0.01]
     #[arg(long, value_parser = number)]
     pub eta: Option<f64>,
@@ -88,9 +94,12 @@ pub struct RunOptions {
     #[arg(long, value_name = "H", value_parser = number)]
     #[arg(conflicts_with_all = ["eta", "eta_start", "dt_max", "dt_min", "report"])]
     pub shared_step: Option<f64>,
-    /// Time at which to end [default: 1]
-    #[arg(long, value_parser = number)]
-    pub t_end: Option<f64>,
+    /// Time at which to end, as in 10, 1/4, or with units 500Myr [default: 1]
+    #[arg(long, value_parser = quantity::time)]
+    pub t_end: Option<Quantity>,
+    /// What to make of the energy error.
+    #[command(flatten)]
+    pub guard: Guard,
     /// What to read and write.
     #[command(flatten)]
     pub files: Files,
@@ -103,9 +112,41 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Time at which to end.
-    pub fn t_end(&self) -> f64 {
-        self.t_end.unwrap_or(DEFAULT_T_END)
+    /// Time at which to end, in the units of the run's bodies.
+    ///
+    /// # Errors
+    ///
+    /// It has a unit without meaning; in words.
+    pub fn t_end(&self, galaxy: &Galaxy) -> Result<f64, String> {
+        let units = galaxy.known_units();
+        self.t_end.map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(units.as_ref()))
+    }
+
+    /// These options for a run that goes on from the input, and where they say nothing what it was told.
+    ///
+    /// # Errors
+    ///
+    /// What it was told makes no sense; in words.
+    pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
+        let (mut options, told) = (self.clone(), Told::of(snapshot));
+        if let Some(input) = &self.files.input {
+            options.files = self.files.or_told(&told, input)?;
+            options.t_end = told.or(self.t_end, "t-end", quantity::time)?;
+            options.guard = self.guard.clone().or_told(&told)?;
+        }
+        Ok(options)
+    }
+
+    /// Checks that a model of so many bodies has room here, `ranks` of which each have all of them.
+    ///
+    /// # Errors
+    ///
+    /// It has none; in words.
+    pub fn check_memory(&self, ranks: u64) -> Result<(), String> {
+        match self.files.input {
+            Some(_) => Ok(()),
+            None => check_memory(self.start.count(), BYTES + (ranks - 1) * COPY),
+        }
     }
 
     /// The settings of a new run, or those of the `saved` one. Options may change its limits of accuracy,
@@ -117,17 +158,16 @@ impl RunOptions {
     /// A contradiction.
     pub fn settings(&self, saved: Option<Settings>) -> Result<Settings, Error> {
         let Some(saved) = saved else {
-            let default = Settings::default();
-            let eta_start = self.eta.unwrap_or(default.eta) * ETA_START;
-            return Ok(Settings {
-                galaxy: self.galaxy.galaxy(None)?,
-                ..self.settings_or(default.eta, eta_start)
-            });
+            return self.new_settings(self.galaxy.galaxy(None)?);
+        };
+        let eps = match self.eps {
+            Some(eps) => Some(eps.of_bodies(saved.galaxy.known_units().as_ref())?),
+            None => None,
         };
         let contradicts = |given: Option<f64>, saved: f64| given.is_some_and(|v| v != saved);
         let shared_step = if saved.shared { saved.dt_max } else { f64::NAN };
         let options = [
-            ("eps", contradicts(self.eps, saved.eps)),
+            ("eps", contradicts(eps, saved.eps)),
             ("eta-start", contradicts(self.eta_start, saved.eta_start)),
             ("dt-max", contradicts(self.dt_max, saved.dt_max)),
             ("shared-step", contradicts(self.shared_step, shared_step)),
@@ -145,18 +185,35 @@ impl RunOptions {
         }
     }
 
-    /// The settings of a new run, with these accuracy parameters where the options have none.
-    pub fn settings_or(&self, eta: f64, eta_start: f64) -> Settings {
+    /// The settings of a new run in `galaxy`.
+    ///
+    /// # Errors
+    ///
+    /// A softening with a unit that has no meaning.
+    pub fn new_settings(&self, galaxy: Galaxy) -> Result<Settings, Error> {
         let default = Settings::default();
-        Settings {
-            eps: self.eps.unwrap_or(default.eps),
+        let eta_start = self.eta.unwrap_or(default.eta) * ETA_START;
+        self.settings_or(default.eta, eta_start, galaxy)
+    }
+
+    /// The settings of a new run in `galaxy`, with these accuracy parameters where the options have none.
+    ///
+    /// # Errors
+    ///
+    /// A softening with a unit that has no meaning.
+    pub fn settings_or(&self, eta: f64, eta_start: f64, galaxy: Galaxy) -> Result<Settings, Error> {
+        let default = Settings::default();
+        let units = galaxy.known_units();
+        let eps = self.eps.map(|eps| eps.of_bodies(units.as_ref())).transpose()?;
+        Ok(Settings {
+            eps: eps.unwrap_or(default.eps),
             eta: self.eta.unwrap_or(eta),
             eta_start: self.eta_start.unwrap_or(eta_start),
             dt_max: self.shared_step.or(self.dt_max).unwrap_or(default.dt_max),
             dt_min: self.dt_min.unwrap_or(default.dt_min),
             shared: self.shared_step.is_some(),
-            galaxy: Galaxy::default(),
-        }
+            galaxy,
+        })
     }
 
     /// The bodies of a new run in `galaxy`, on their orbit.
@@ -165,8 +222,7 @@ impl RunOptions {
     ///
     /// More bodies than this machine can count, or an orbit that is none.
     pub fn bodies(&self, galaxy: &Galaxy) -> Result<Vec<Body>, Error> {
-        let bodies = self.start.bodies();
-        let mut bodies = bodies.map_err(|e| Error::Refused(e.to_string()))?;
+        let mut bodies = self.start.bodies()?;
         self.galaxy.orbit(galaxy)?.place(galaxy, &mut bodies);
         Ok(bodies)
     }
@@ -178,7 +234,7 @@ impl RunOptions {
     /// The options contradict it, or its line makes no sense.
     pub fn galaxy_of(&self, snapshot: &Snapshot) -> Result<Galaxy, Error> {
         let found = Galaxy::of(snapshot)?;
-        Ok(self.galaxy.galaxy((!found.is_none()).then_some(found))?)
+        Ok(self.galaxy.galaxy(found.known_units().map(|_| found))?)
     }
 }
 

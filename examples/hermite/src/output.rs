@@ -85,6 +85,7 @@ impl<'a, 'g> Report<'a, 'g> {
         let bars = sizes.map(|(k, count)| ((1_u64 << k).to_string(), *count as f64));
         let blocks = Panel {
             title: "Number of blocks by their size".to_owned(),
+            y_label: "blocks".to_owned(),
             x_label: "particles in a block, up to the next bar's".to_owned(),
             data: Data::Bars(bars.collect()),
             ..Panel::default()

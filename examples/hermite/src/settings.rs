@@ -1,7 +1,5 @@
 //! What determines an integration, besides its initial conditions.
 
-use kirin_kit::Body;
-use kirin_kit::diagnostics::Energy;
 use kirin_kit::galaxy::Galaxy;
 
 use crate::error::Error;
@@ -44,15 +42,6 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Energy of `bodies` at one time, that in the galaxy included.
-    pub fn energy(&self, bodies: &[Body]) -> Energy {
-        let eps2 = self.eps * self.eps;
-        match self.galaxy.is_none() {
-            true => Energy::of(bodies, eps2),
-            false => Energy::in_field(bodies, eps2, &self.galaxy),
-        }
-    }
-
     /// Whether an integration can be made with these.
     ///
     /// # Errors
@@ -61,22 +50,22 @@ impl Settings {
     pub fn validate(&self) -> Result<(), Error> {
         let refuse = |what: &str| Err(Error::Refused(what.to_owned()));
         if !(self.eps >= 0.0 && self.eps.is_finite()) {
-            return refuse("the softening must be a number from 0 on");
+            return refuse("--eps: the softening must be a number from 0 on");
         }
         if !(self.eta > 0.0 && self.eta.is_finite()) {
-            return refuse("the accuracy parameter must be a number above 0");
+            return refuse("--eta: the accuracy parameter must be a number above 0");
         }
         if !(self.eta_start > 0.0 && self.eta_start.is_finite()) {
-            return refuse("the accuracy parameter of the first step must be a number above 0");
+            return refuse("--eta-start: the accuracy parameter of the first step must be a number above 0");
         }
         if !(step::is_power_of_two(self.dt_max) && self.dt_max <= 1.0) {
-            return refuse("the largest step must be a power of two up to 1");
+            return refuse("--dt-max: the largest step must be a power of two up to 1");
         }
         if self.dt_min != 0.0 && !step::is_power_of_two(self.dt_min) {
-            return refuse("the smallest step must be a power of two, or 0 for no limit");
+            return refuse("--dt-min: the smallest step must be a power of two, or 0 for no limit");
         }
         if self.dt_min > self.dt_max {
-            return refuse("the smallest step must not be above the largest");
+            return refuse("--dt-min: the smallest step must not be above the largest");
         }
         Ok(())
     }

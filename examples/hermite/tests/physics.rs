@@ -195,7 +195,9 @@ fn a_cluster_orbits_in_the_galaxy() {
     let angle = x[1].atan2(x[0]) / std::f64::consts::TAU;
     assert!((angle * 59.9 - 4.0).abs() < 0.02, "{angle}");
     // The galaxy is a part of what a run goes on with.
-    let resumed = common::PROGRAM.fail(&["--input", &output, "--galaxy", "none", "--t-end", "5"]);
+    let resumed = common::PROGRAM.fail(&[
+        "--input", &output, "--galaxy", "none", "--t-end", "5", "--json", &folder.file("a.json"),
+    ]);
     assert!(resumed.contains("another galaxy"), "{resumed}");
     let on = ["--input", &output, "--t-end", "4.125"];
     let figures = common::figures("galaxy-on", &on);

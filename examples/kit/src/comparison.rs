@@ -27,7 +27,9 @@ pub enum Publication {
 pub struct ReportOptions {
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME")]
-    #[arg(conflicts_with_all = ["n", "model", "input", "every", "csv", "snapshot_every", "checkpoint_every"])]
+    #[arg(conflicts_with_all = ["n", "model", "w0", "mass_function", "mass_ratio", "mass_fraction"])]
+    #[arg(conflicts_with_all = ["input", "every", "csv", "snapshot_every", "checkpoint_every", "frames", "force"])]
+    #[arg(conflicts_with_all = ["energy_warning", "energy_limit"])]
     pub report: Option<Publication>,
     /// Largest number of particles in the report [default: that of the thesis]
     #[arg(long, value_name = "N", requires = "report", value_parser = bodies)]

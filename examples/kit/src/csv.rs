@@ -34,13 +34,17 @@ impl Csv {
         Ok(csv)
     }
 
-    /// Adds a line, with as many digits as give the same bits again.
+    /// Adds a line, with as many digits as give the same bits again. What is no finite number is left empty.
     ///
     /// # Errors
     ///
     /// It cannot be written; in words.
     pub fn write(&mut self, numbers: &[f64]) -> Result<(), String> {
-        let words: Vec<String> = numbers.iter().map(|x| format!("{x:?}")).collect();
+        let word = |x: &f64| match x.is_finite() {
+            true => format!("{x:?}"),
+            false => String::new(),
+        };
+        let words: Vec<String> = numbers.iter().map(word).collect();
         self.line(&words.join(","))
     }
 

@@ -5,9 +5,12 @@
 //! * [`snapshot`]: the text format in which bodies and integrator states are kept
 //! * [`command`]: options that the commands share, and how a command ends
 //! * [`number`]: numbers on the command line
+//! * [`quantity`]: numbers with units, read and written
 //! * [`interrupt`]: Ctrl-C, SIGTERM and SIGHUP
+//! * [`claim`]: what a run will write, checked and locked before it begins
 //! * [`communicator`]: ranks that compute together, over MPI or as threads
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
+//! * [`bound`], [`sight`]: who is bound, and the energy of a moment
 //! * [`galaxy`]: the field around a cluster, its units, and the orbit in it
 //! * [`density`]: density around each body, core radius and core density
 //! * [`sum`]: sums without the rounding errors of their terms
@@ -26,6 +29,8 @@
 //! Nothing here depends on kirin: forces are the applications' affair.
 
 pub mod body;
+pub mod bound;
+pub mod claim;
 pub mod command;
 pub mod communicator;
 pub mod company;
@@ -41,10 +46,12 @@ pub mod models;
 pub mod number;
 pub mod plot;
 pub mod progress;
+pub mod quantity;
 pub mod repeat;
 pub mod report;
 mod rows;
 pub mod run;
+pub mod sight;
 pub mod snapshot;
 pub mod sum;
 pub mod summary;

@@ -62,9 +62,59 @@ fn load() -> Option<f64> {
     text.split(' ').next()?.parse().ok()
 }
 
+/// Bytes of memory that this process may use: those of the machine, or of its control group. Linux only.
+fn memory() -> Option<u64> {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let text = read("/proc/meminfo")?;
+    let line = text.lines().find(|l| l.starts_with("MemTotal:"))?;
+    let total = 1024 * line.split_whitespace().nth(1)?.parse::<u64>().ok()?;
+    let group = read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse().ok());
+    Some(group.map_or(total, |group: u64| total.min(group)))
+}
+
+/// Checks before anything is made that `n` bodies of so many bytes each have room in this machine.
+///
+/// # Errors
+///
+/// They have none; in words.
+pub fn check_memory(n: u64, bytes: u64) -> Result<(), String> {
+    memory().map_or(Ok(()), |memory| has_room(n, bytes, memory))
+}
+
+fn has_room(n: u64, bytes: u64, memory: u64) -> Result<(), String> {
+    let gigabytes = |bytes: f64| match bytes / 1e9 {
+        gb if gb < 10.0 => format!("{gb:.1}"),
+        gb => format!("{gb:.0}"),
+    };
+    let needed = n as f64 * bytes as f64;
+    if needed <= memory as f64 {
+        return Ok(());
+    }
+    Err(format!(
+        "{:e} bodies need about {} GB; this machine has {}",
+        n as f64,
+        gigabytes(needed),
+        gigabytes(memory as f64)
+    ))
+}
+
 /// The command line of this process.
 pub fn command_line() -> Vec<String> {
     std::env::args_os()
         .map(|a| a.to_string_lossy().into_owned())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_without_room_are_refused_with_both_figures() {
+        let refusal = has_room(1_000_000_000, 64, 23_400_000_000).unwrap_err();
+        assert_eq!(refusal, "1e9 bodies need about 64 GB; this machine has 23");
+        assert_eq!(has_room(300_000_000, 64, 23_400_000_000), Ok(()));
+        #[cfg(target_os = "linux")]
+        assert!(memory().is_some_and(|bytes| bytes > 1 << 26));
+    }
 }

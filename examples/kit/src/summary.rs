@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 use crate::body::Body;
 use crate::command::Ended;
 use crate::density::Core;
-use crate::diagnostics::Energy;
+use crate::galaxy::Units;
 use crate::history::{self, FLOPS_PER_PAIR, FRACTIONS};
 use crate::models::light_and_heavy;
 use crate::number::fraction;
 use crate::plot::{Data, Figure, Panel, View};
 use crate::report::{Table, duration, grouped, si, si_unit};
 use crate::run::{Integration, Log, Run};
+use crate::sight::{Sight, Start};
 
 /// What computed the forces.
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ pub struct Summary {
     /// What is known of the run's past, records included.
     pub log: Log,
     /// Energy at the very start.
-    pub energy0: f64,
+    pub start: Start,
     /// Number of bodies.
     pub n: usize,
     /// Softening length.
@@ -51,8 +52,10 @@ pub struct Summary {
     pub time: f64,
     /// Whether that is the end.
     pub ended: Ended,
-    /// Energy then.
-    pub energy: Energy,
+    /// Energy then, and who is bound.
+    pub sight: Sight,
+    /// The units of the bodies, where they are known.
+    pub units: Option<Units>,
     /// The core then.
     pub core: Core,
     /// The bodies at the start of this part of the run, and at its end.
@@ -75,19 +78,19 @@ impl Summary {
     ) -> Result<Self, I::Error> {
         let time = match ended {
             Ended::Complete => t_end,
-            Ended::Interrupted => run.integration.time(),
+            Ended::Interrupted | Ended::EnergyError => run.integration.time(),
         };
         let bodies = run.integration.bodies_at(time)?;
-        let energy = run.integration.energy(&bodies);
         Ok(Self {
             log: run.log(),
-            energy0: run.energy0,
+            start: run.start,
             n: bodies.len(),
             eps: run.integration.eps(),
             t_end,
             time,
             ended,
-            energy,
+            sight: Sight::of(&run.integration, &bodies),
+            units: run.integration.units(),
             core: Core::of(&bodies),
             views: [start, view(time, &bodies)],
             own_columns: run.integration.own_columns(),
@@ -96,7 +99,12 @@ impl Summary {
 
     /// |E - E0| / |E0| at the end.
     pub fn energy_error(&self) -> f64 {
-        self.energy.error(self.energy0)
+        self.sight.energy.error(self.start.energy)
+    }
+
+    /// The change of the energy in parts of the cluster's own at the start.
+    pub fn own_energy_error(&self) -> f64 {
+        self.start.own_error(&self.sight.energy)
     }
 
     /// Speed of the forces.
@@ -114,7 +122,7 @@ impl Summary {
         let mut table = Table::default();
         table
             .row("particles", grouped(self.n as u64))
-            .row("time", self.ended.reached(self.time, self.t_end))
+            .row("time", self.ended.reached(self.time, self.t_end) + &self.in_units(" (", ")"))
             .row("forces", forces.description());
         for (name, value) in own {
             table.row(name, value);
@@ -128,13 +136,47 @@ impl Summary {
                     si_unit(rate * FLOPS_PER_PAIR, "flop/s")
                 ),
             )
-            .row("wall time", duration(self.log.seconds))
-            .row("energy error", format!("{:.2e}", self.energy_error()))
-            .row("virial ratio", format!("{:.4}", self.energy.virial_ratio()));
-        if self.core.radius.is_finite() {
-            table.row("core radius", format!("{:.4}", self.core.radius));
+            .row("wall time", duration(self.log.seconds));
+        match self.units {
+            Some(_) => {
+                let (own, all) = (self.own_energy_error(), self.energy_error());
+                let text = format!("{own:.2e} of the cluster's T + W, {all:.2e} with that of its orbit");
+                table.row("energy error", text);
+            }
+            None => {
+                table.row("energy error", format!("{:.2e}", self.energy_error()));
+            }
+        }
+        let bound = &self.sight.bound;
+        let count = grouped(bound.count() as u64);
+        table.row("bound", format!("{count} stars, mass {:.4}", bound.mass));
+        if bound.virial_ratio.is_finite() {
+            table.row("virial ratio", format!("{:.4} (bound stars)", bound.virial_ratio));
+        }
+        for (name, radius) in [
+            ("half-mass radius", bound.half_mass_radius()),
+            ("core radius", self.core.radius),
+        ] {
+            if radius.is_finite() {
+                table.row(name, self.length(radius));
+            }
         }
         table
+    }
+
+    /// A length, also in pc where the units are known.
+    pub fn length(&self, length: f64) -> String {
+        match &self.units {
+            Some(units) => format!("{length:.4} ({:.4} pc)", length * units.length),
+            None => format!("{length:.4}"),
+        }
+    }
+
+    /// The time in Myr between these words; nothing where the units are not known.
+    fn in_units(&self, before: &str, after: &str) -> String {
+        self.units.map_or_else(String::new, |units| {
+            format!("{before}{:.4} Myr{after}", self.time * units.time())
+        })
     }
 
     /// The figures for programs, with the method's `own` object's. Numbers that are not finite
@@ -148,12 +190,18 @@ impl Summary {
             "t_end": self.t_end,
             "time": self.time,
             "interrupted": self.ended == Ended::Interrupted,
+            "ended_by_energy_error": self.ended == Ended::EnergyError,
             "seconds": self.log.seconds,
             "pairs_per_second": self.pairs_per_second(forces),
-            "initial_energy": self.energy0,
-            "energy": self.energy.total(),
+            "initial_energy": self.start.energy,
+            "energy": self.sight.energy.total(),
             "energy_error": self.energy_error(),
-            "virial_ratio": self.energy.virial_ratio(),
+            "own_energy0": self.start.own,
+            "own_energy_error": self.own_energy_error(),
+            "bound": self.sight.bound.count(),
+            "bound_mass": self.sight.bound.mass,
+            "half_mass_radius": self.sight.bound.half_mass_radius(),
+            "virial_ratio": self.sight.bound.virial_ratio,
             "core_radius": self.core.radius,
             "core_density": self.core.density,
             "library": forces.library,
@@ -171,24 +219,16 @@ impl Summary {
     /// Diagnostics over time, where the work went, and the bodies in the x-y plane. `settings`
     /// are the method's, for the line below the title.
     pub fn figure(&self, forces: &ForceFacts, settings: &str, work: Panel) -> Figure {
-        let [error, virial, radii] = history::panels(&self.log.records);
+        let units = self.units.as_ref();
+        let [error, virial, radii] = history::panels(&self.log.records, units);
         let half_width = View::half_width(&self.views);
-        let views = self.views.iter().map(|view| Panel {
-            title: format!(
-                "x–y plane at t = {}{}",
-                fraction(view.time),
-                if view.heavy.is_empty() {
-                    ""
-                } else {
-                    ", heavy bodies in red"
-                }
-            ),
-            x_label: "x".to_owned(),
-            data: Data::View {
-                view: view.clone(),
-                half_width,
-            },
-            ..Panel::default()
+        let views = self.views.iter().map(|view| {
+            let heavy = match view.heavy.is_empty() {
+                true => "",
+                false => ", heavy bodies in red",
+            };
+            let title = format!("x–y plane at t = {}{heavy}", fraction(view.time));
+            view_panel(title, view.clone(), half_width, units)
         });
         Figure {
             title: format!(
@@ -204,6 +244,22 @@ impl Summary {
             ),
             columns: vec![vec![error, virial], vec![radii, work], views.collect()],
         }
+    }
+}
+
+/// A panel of bodies in the plane; its axes are in pc where the units are known.
+pub fn view_panel(title: String, view: View, half_width: f64, units: Option<&Units>) -> Panel {
+    let (factor, x_label) = history::length_axis("x", units);
+    let y_label = history::length_axis("y", units).1;
+    Panel {
+        title,
+        x_label,
+        y_label,
+        data: Data::View {
+            view: view.scaled(factor),
+            half_width: factor * half_width,
+        },
+        ..Panel::default()
     }
 }
 

@@ -148,7 +148,7 @@ impl Comparison {
             subtitle: "Lagrangian radii of the same bodies".to_owned(),
             columns: vec![vec![Panel {
                 x_label: "time in initial half-mass relaxation times".to_owned(),
-                ..Panel::over_time("Lagrangian radii", Scale::Logarithmic, both)
+                ..Panel::over_time("Lagrangian radii", Scale::Logarithmic, both).with_y("radius")
             }]],
         }
     }

@@ -29,6 +29,7 @@ type Star = [f64; 4];
 pub fn draw<C: Communicator>(world: &C, start: &Start) -> Result<Stars, Error> {
     let refuse = |why: &str| Err(Error::Refused(why.to_owned()));
     let n = usize::try_from(start.n.unwrap_or(DEFAULT_N)).expect("at most 2^31");
+    start.validate().map_err(Error::Refused)?;
     let model = start.model.unwrap_or_default();
     let king = match model {
         Model::Plummer => None,

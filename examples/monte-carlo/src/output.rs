@@ -252,29 +252,37 @@ pub fn figure(title: String, subtitle: String, runs: &[(&str, &History)]) -> Fig
         columns: vec![
             vec![
                 over_time(
-                    "Figure 3: core radius r_c / r_h",
+                    "Core radius (Pattabiraman+ 2013, Figure 3)",
                     curves(|r| (r.t, r.core_radius / r.half_mass())),
-                ),
-                over_time("Figure 3: core density", curves(|r| (r.t, r.core_density))),
+                )
+                .with_y("r_c / r_h"),
+                over_time(
+                    "Core density (Pattabiraman+ 2013, Figure 3)",
+                    curves(|r| (r.t, r.core_density)),
+                )
+                .with_y("core density"),
             ],
             vec![
                 Panel::logarithmic(
-                    "Figure 4: density",
+                    "Density (Pattabiraman+ 2013, Figure 4)",
                     "radius",
                     profiles.iter().map(of_profile).collect(),
-                ),
+                )
+                .with_y("density"),
                 Panel::logarithmic(
-                    "Figure 5: core density",
+                    "Core density (Pattabiraman+ 2013, Figure 5)",
                     "core radius",
                     curves(|r| (r.core_radius, r.core_density)),
-                ),
+                )
+                .with_y("core density"),
             ],
             vec![
                 over_time(
                     "Lagrangian radii",
                     (0..FRACTIONS.len()).map(radii).collect(),
-                ),
-                over_time("Energy error |ΔE / E₀|", curves(|r| (r.t, r.energy_error))),
+                )
+                .with_y("radius"),
+                over_time("Energy error", curves(|r| (r.t, r.energy_error))).with_y("|ΔE / E₀|"),
             ],
         ],
     }

@@ -11,6 +11,7 @@ use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::csv::Csv;
 use kirin_kit::interrupt::interrupted;
 use kirin_kit::progress::Progress;
+use kirin_kit::quantity::Quantity;
 use kirin_kit::run::{Clock, Snapshots};
 
 use crate::checkpoint::Checkpoint;
@@ -96,6 +97,9 @@ pub fn use_threads(options: &Options, ranks: usize) -> Result<(), Error> {
 pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
     use_threads(options, world.size())?;
     options.files.validate().map_err(Error::Refused)?;
+    if options.files.frames.is_some() {
+        return Err(Error::Refused("--frames: this program draws no film".to_owned()).into());
+    }
     let mut run = begin(Counted::new(world), options)?;
     let ending = run.evolve(options)?;
     let checkpoint = match &options.files.output {
@@ -215,7 +219,11 @@ impl<C: Communicator> Run<C> {
             let why = format!("the run is at t = {start} already: --t-end must be later");
             return Err(Error::Refused(why).into());
         }
-        let every = files.every.unwrap_or(EVERY);
+        let time = |given: Option<Quantity>| given.map(|t| t.plain()).transpose().map_err(Error::Refused);
+        let every = time(files.every)?.unwrap_or(EVERY);
+        let snapshot_every = time(files.snapshot_every)?;
+        let checkpoint_every = files.checkpoint_every.map(|given| given.interval(None));
+        let checkpoint_every = checkpoint_every.transpose().map_err(Error::Refused)?;
         let writes = self.cluster.world.rank() == 0;
         let mut csv = match &files.csv {
             Some(path) if writes => {
@@ -224,8 +232,8 @@ impl<C: Communicator> Run<C> {
             }
             _ => None,
         };
-        let mut snapshots = files.snapshot_every.map(|every| Clock::from(start, every));
-        let mut checkpoints = files.checkpoint_every.map(|interval| interval.begin(start));
+        let mut snapshots = snapshot_every.map(|every| Clock::from(start, every));
+        let mut checkpoints = checkpoint_every.map(|interval| interval.begin(start));
         let progress = writes.then(|| Progress::new("monte-carlo", start, t_end));
         let ending = loop {
             let now = self.cluster.scaled_time();

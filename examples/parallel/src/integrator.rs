@@ -2,6 +2,7 @@
 
 use hermite::checkpoint;
 use hermite::counts::Counts;
+use hermite::pairs::Pairs;
 use hermite::particle;
 use hermite::settings::Settings;
 use kirin::client::Grape;
@@ -9,7 +10,7 @@ use kirin_kit::Body;
 use kirin_kit::Snapshot;
 use kirin_kit::communicator::counted::Tally;
 use kirin_kit::communicator::{Communicator, Counted, Operation};
-use kirin_kit::diagnostics::Energy;
+use kirin_kit::galaxy::{Field, Units};
 use kirin_kit::run::{Decision, Integration};
 use kirin_kit::snapshot::State;
 
@@ -33,6 +34,9 @@ pub struct Integrator<'g, C> {
     time: f64,
     column: Column,
     counts: Counts,
+    /// On rank 0 what was seen of close pairs, and everybody as they were seen last.
+    pairs: Pairs,
+    seen: Option<Everybody>,
     /// What the ranks know of the next block.
     agreed: Agreed,
     /// What this rank wants to do, on which the ranks have not agreed yet.
@@ -103,6 +107,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             particle::check_state(&settings, time, body, state)?;
         }
         let mut new = Self::load(world, grape, plan, settings, time, (bodies, states))?;
+        new.pairs = Pairs::after(&counts);
         new.counts = counts;
         new.column.schedule_all();
         new.look_ahead()?;
@@ -134,6 +139,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             time,
             column,
             counts: Counts::default(),
+            pairs: Pairs::default(),
+            seen: None,
             agreed: Agreed::default(),
             wanted: Decision::default(),
             occasions: 0,
@@ -278,7 +285,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             let state = &self.column.states[i];
             particle::synchronise(&self.settings, t, &mut copy[i], state, acc, jerk)?;
         }
-        Ok(self.collect(&copy)?.map(|(bodies, _)| bodies))
+        self.seen = self.collect(&copy)?;
+        Ok(self.seen.as_ref().map(|(bodies, _)| bodies.clone()))
     }
 
     /// On rank 0 all particles, each at its own time, with their states; nothing elsewhere.
@@ -370,8 +378,23 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         Ok(self.synchronised(t)?.unwrap_or_default())
     }
 
-    fn energy(&self, bodies: &[Body]) -> Energy {
-        self.settings.energy(bodies)
+    fn field(&self) -> Option<&dyn Field> {
+        self.settings.galaxy.field()
+    }
+
+    fn units(&self) -> Option<Units> {
+        self.settings.galaxy.known_units()
+    }
+
+    fn share(&mut self, value: f64) -> Result<f64, Error> {
+        let mut shared = [value];
+        self.machine.world.broadcast(0, &mut shared)?;
+        Ok(shared[0])
+    }
+
+    fn remark(&mut self) -> Option<String> {
+        let (bodies, states) = self.seen.take()?;
+        self.pairs.remark(&self.counts, &bodies, &states, &self.settings)
     }
 
     fn notes(&self) -> Vec<(String, String)> {
@@ -380,6 +403,10 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
 
     fn eps(&self) -> f64 {
         self.settings.eps
+    }
+
+    fn count(&self) -> usize {
+        self.n
     }
 
     /// The same as hermite's, on rank 0: one file, which any grid and `hermite` can read. It is there as a

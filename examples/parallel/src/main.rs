@@ -26,6 +26,10 @@ fn main() -> ExitCode {
     if launched.is_none() {
         share_cores(options.ranks());
     }
+    let together = launched.map_or(options.ranks(), |_| 1);
+    if let Err(why) = options.run.check_memory(together as u64) {
+        return exit_code("parallel", Err(why.into()));
+    }
     let ranks = options.ranks();
     launch("parallel", launched, ranks, &Command(options))
 }

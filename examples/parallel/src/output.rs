@@ -92,7 +92,7 @@ impl<'a> Report<'a> {
     /// The figures for people.
     pub fn table(&self) -> Table {
         let mut own = self.rows.clone();
-        let microseconds = |seconds: f64| format!("{:.1} μs", 1e6 * seconds / self.blocks);
+        let microseconds = |seconds: f64| format!("{:.1} us", 1e6 * seconds / self.blocks);
         let (bytes, messages) = self.received;
         own.extend([
             ("ranks", self.ranks()),
@@ -152,7 +152,8 @@ impl<'a> Report<'a> {
             .map(|(k, (_, seconds))| ((k + 1).to_string(), 1e6 * seconds / self.blocks));
         let work = Panel {
             title: "Microseconds of a block by its steps".to_owned(),
-            x_label: "step of section 3.3; 2, 4, 6 and 7 communicate".to_owned(),
+            y_label: "microseconds".to_owned(),
+            x_label: "step of section 3.3 of Nitadori, Makino and Abe (2006); 2, 4, 6 and 7 communicate".to_owned(),
             data: Data::Bars(bars.collect()),
             ..Panel::default()
         };

@@ -2,10 +2,12 @@
 
 use hermite::checkpoint;
 use hermite::counts::Counts;
+use hermite::options::RunOptions;
 use hermite::settings::Settings;
 use kirin::client::Grape;
+use kirin_kit::claim::Claim;
 use kirin_kit::command::{Ended, named};
-use kirin_kit::communicator::launch::read_file;
+use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::run::{Log, Run, conduct};
 use kirin_kit::snapshot::State;
@@ -41,10 +43,19 @@ pub fn run<C: Communicator>(
     options: &Options,
 ) -> Result<Ended, Box<dyn std::error::Error>> {
     let world = Counted::new(world);
-    let files = &options.run.files;
     let refuse = Error::Refused;
-    files.validate().map_err(refuse)?;
-    let start = begin(&world, options)?;
+    let (start, told) = begin(&world, options)?;
+    let files = &told.files;
+    let first = |make: &dyn Fn() -> Result<Claim, String>| -> Result<Claim, Error> {
+        made_on_first(&world, make)?.map_err(refuse)
+    };
+    let _claim = first(&|| files.claim())?;
+    let t_end = told.t_end(&start.settings.galaxy).map_err(refuse)?;
+    if t_end <= start.time {
+        let why = format!("the run is at t = {} already: --t-end must be later", start.time);
+        return Err(refuse(why).into());
+    }
+    first(&|| files.check_replaced(start.bodies.len(), &start.log).map(|()| Claim::default()))?;
     let plan = plan(&world, grape, options, start.bodies.len())?;
     let (bodies, log) = (&start.bodies, start.log);
     let integrator = match start.past {
@@ -64,13 +75,7 @@ pub fn run<C: Communicator>(
     };
     let integrator = integrator.map_err(|e| common(e, files.input.as_deref()))?;
     let mut run = Run::new(integrator, log)?;
-    let t_end = options.run.t_end();
-    if t_end <= run.integration.time() {
-        let start = run.integration.time();
-        let why = format!("the run is at t = {start} already: --t-end must be later");
-        return Err(refuse(why).into());
-    }
-    let summary = conduct("parallel", &mut run, t_end, files)?;
+    let summary = conduct("parallel", &mut run, t_end, files, &told.guard)?;
     let report = Report::new(&summary, &run.integration, grape.name())?;
     if run.integration.machine().world.rank() == 0 {
         // A reader that has gone away, such as `head`, misses the table but spoils nothing.
@@ -122,40 +127,43 @@ fn plan<C: Communicator>(
     ))
 }
 
-/// A new run, or the one that the input holds: the same on every rank.
-fn begin<C: Communicator>(world: &C, options: &Options) -> Result<Start, Error> {
+/// A new run, or the one that the input holds, and the options with what that was told: the same on every rank.
+fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOptions), Error> {
     let refuse = |e: hermite::error::Error| Error::Refused(e.to_string());
     let Some(path) = &options.run.files.input else {
         let settings = options.run.settings(None).map_err(refuse)?;
         let bodies = options.run.bodies(&settings.galaxy).map_err(refuse)?;
-        return Ok(Start {
+        let start = Start {
             settings,
             time: 0.0,
             bodies,
             past: None,
             log: options.run.start.log(),
-        });
+        };
+        return Ok((start, options.run.clone()));
     };
     let text = read_file(world, path)?.map_err(Error::Refused)?;
     let named = |why: String| Error::Refused(named(path)(why));
     let snapshot = Snapshot::parse(&text).map_err(|e| named(e.to_string()))?;
-    let settings = checkpoint::settings(&snapshot).map_err(|e| named(e.to_string()))?;
-    let saved = settings.is_some();
-    let mut settings = options.run.settings(settings).map_err(refuse)?;
-    if !saved {
-        settings.galaxy = options.run.galaxy_of(&snapshot).map_err(refuse)?;
-    }
+    let told = options.run.or_told(&snapshot).map_err(named)?;
+    let saved = checkpoint::settings(&snapshot).map_err(|e| named(e.to_string()))?;
+    let settings = match saved {
+        Some(saved) => told.settings(Some(saved)),
+        None => told.galaxy_of(&snapshot).and_then(|galaxy| told.new_settings(galaxy)),
+    };
+    let settings = settings.map_err(refuse)?;
     let (mut past, mut log) = (None, Log::default());
     if let Some(states) = &snapshot.states {
         let counts = checkpoint::counts(&snapshot).map_err(|e| named(e.to_string()))?;
         past = Some((states.clone(), counts));
         log = Log::of(&snapshot).map_err(named)?;
     }
-    Ok(Start {
+    let start = Start {
         settings,
         time: snapshot.time,
         bodies: snapshot.bodies,
         past,
         log,
-    })
+    };
+    Ok((start, told))
 }

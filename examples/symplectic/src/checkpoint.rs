@@ -9,7 +9,6 @@
 //! symplectic.counts STEPS EVALUATIONS PAIRS
 //! symplectic.times FORCE FIELD PREDICT TRANSFER       seconds
 //! symplectic.balance LX LY LZ TX TY TZ CX CY CZ       angular momentum at the start; torque, with its carries
-//! symplectic.own_energy E         T + W of the cluster alone at the start
 //! symplectic.scales LENGTH SPEED  fixed point: powers of two of the units
 //! symplectic.point X Y Z VX VY VZ fixed point: integers, a line for each body
 //! ```
@@ -38,7 +37,6 @@ const GRID: &str = "symplectic.grid";
 const COUNTS: &str = "symplectic.counts";
 const TIMES: &str = "symplectic.times";
 const BALANCE: &str = "symplectic.balance";
-const OWN_ENERGY: &str = "symplectic.own_energy";
 const SCALES: &str = "symplectic.scales";
 const POINT: &str = "symplectic.point";
 
@@ -58,7 +56,6 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
         (COUNTS, counts.join(" ")),
         (TIMES, exact(&seconds)),
         (BALANCE, exact(&balance)),
-        (OWN_ENERGY, exact(&[past.own_energy0])),
     ];
     let mut run: Vec<(String, String)> = lines.map(|(k, value)| (k.to_owned(), value)).into();
     run.extend(s.galaxy.line());
@@ -210,8 +207,5 @@ fn past(snapshot: &Snapshot, dt: f64) -> Result<Past, Error> {
             lost: lost[k],
         }),
     };
-    let mut words = line(OWN_ENERGY)?;
-    past.own_energy0 = words.word()?;
-    words.end()?;
     Ok(past)
 }

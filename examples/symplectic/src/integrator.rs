@@ -3,15 +3,16 @@
 use std::time::Instant;
 
 use kirin::client::Grape;
-use kirin_kit::diagnostics::{Energy, angular_momentum};
-use kirin_kit::galaxy::Field;
+use kirin_kit::bound::Bound;
+use kirin_kit::diagnostics::angular_momentum;
+use kirin_kit::galaxy::{Field, Units};
 use kirin_kit::plot::Figure;
 use kirin_kit::run::{Integration, TimeGrid};
 use kirin_kit::vector::{Vec3, add_scaled};
 use kirin_kit::{Body, Snapshot};
 
 use crate::checkpoint;
-use crate::cluster::{self, Bound};
+use crate::cluster;
 use crate::error::Error;
 use crate::forces::{Counts, Forces};
 use crate::phase_space::PhaseSpace;
@@ -35,8 +36,6 @@ pub struct Past {
     pub work: Counts,
     /// Angular momentum and torque.
     pub balance: Balance,
-    /// T + W of the cluster alone at the start.
-    pub own_energy0: f64,
 }
 
 /// A cluster on its way, everybody at one time.
@@ -79,7 +78,6 @@ impl<'g> Integrator<'g> {
         let mut new = Self::resume(grape, settings, time, bodies, state, past)?;
         let bodies = new.bodies();
         new.past.balance.initial = angular_momentum(&bodies);
-        new.past.own_energy0 = Integration::energy(&new, &bodies).own();
         Ok(new)
     }
 
@@ -225,11 +223,6 @@ impl<'g> Integrator<'g> {
         (0..self.labels.len()).map(body).collect()
     }
 
-    /// Those who are bound to the cluster now, who are `bodies`.
-    pub fn bound(&self, bodies: &[Body]) -> Bound {
-        cluster::bound(bodies, &self.pot)
-    }
-
     /// Positions and velocities as they are kept.
     pub fn state(&self) -> &PhaseSpace {
         &self.state
@@ -290,22 +283,25 @@ impl Integration for Integrator<'_> {
         Ok(self.bodies())
     }
 
-    fn energy(&self, bodies: &[Body]) -> Energy {
-        let Settings { eps, galaxy, .. } = &self.settings;
-        if bodies.len() <= LARGEST_ENERGY {
-            return Energy::in_field(bodies, eps * eps, galaxy);
-        }
-        let pairs = self.masses.iter().zip(&self.pot).map(|(m, p)| 0.5 * m * p);
-        Energy::with_potential(bodies, pairs.sum(), galaxy)
+    fn potentials(&self) -> Option<Vec<f64>> {
+        (self.pot.len() > LARGEST_ENERGY).then(|| self.pot.clone())
+    }
+
+    /// Also where nothing is around the cluster: its own motion is no part of its energy.
+    fn field(&self) -> Option<&dyn Field> {
+        Some(&self.settings.galaxy)
+    }
+
+    fn units(&self) -> Option<Units> {
+        self.settings.galaxy.known_units()
     }
 
     fn own_columns(&self) -> &'static [&'static str] {
         &cluster::COLUMNS
     }
 
-    fn own_numbers(&self, bodies: &[Body]) -> Vec<f64> {
-        let bound = self.bound(bodies);
-        cluster::numbers(&bound, &self.settings.galaxy, &self.past.balance, bodies)
+    fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
+        cluster::numbers(bound, &self.settings.galaxy, &self.past.balance, bodies)
     }
 
     fn notes(&self) -> Vec<(String, String)> {
@@ -322,6 +318,10 @@ impl Integration for Integrator<'_> {
 
     fn eps(&self) -> f64 {
         self.settings.eps
+    }
+
+    fn count(&self) -> usize {
+        self.labels.len()
     }
 
     fn state(&self) -> Result<Snapshot, Error> {

@@ -12,8 +12,9 @@ use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Log, Run, conduct};
 use symplectic::checkpoint;
 use symplectic::integrator::Integrator;
-use symplectic::options::{DEFAULT_T_END, Options};
+use symplectic::options::Options;
 use symplectic::output::Report;
+use symplectic::settings::Scale;
 use symplectic::{paper, picture};
 
 /// Pipelines of kirin, where the user does not set them: large blocks fill vectors and GPUs.
@@ -42,15 +43,25 @@ fn choose_arithmetic(options: &Options) {
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
+    let snapshot = match &options.files.input {
+        Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
+        None => None,
+    };
+    let options = &match &snapshot {
+        Some(snapshot) => options.or_told(snapshot)?,
+        None => options.clone(),
+    };
     let files = &options.files;
-    files.validate()?;
+    let _claim = files.claim()?;
+    options.check_memory()?;
     let grape = Grape::linked_or(options.library.as_deref())?;
-    let mut run = begin(options, &grape)?;
+    let mut run = begin(options, &grape, snapshot.as_ref())?;
+    drop(snapshot);
     if options.reverse {
         run.integration.reverse();
     }
-    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
-    let summary = conduct("symplectic", &mut run, t_end, files)?;
+    let t_end = options.t_end(&run.integration.settings().galaxy)?;
+    let summary = conduct("symplectic", &mut run, t_end, files, &options.guard)?;
     let report = Report::new(&summary, &run.integration, grape.name());
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
     let _ = write!(std::io::stdout(), "{}", report.table());
@@ -59,28 +70,30 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
 }
 
 /// A new run, or one that starts from the input.
-fn begin<'g>(options: &Options, grape: &'g Grape) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
-    let Some(path) = &options.files.input else {
+fn begin<'g>(
+    options: &Options,
+    grape: &'g Grape,
+    snapshot: Option<&Snapshot>,
+) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
+    let (Some(path), Some(snapshot)) = (&options.files.input, snapshot) else {
         let galaxy = options.galaxy.galaxy(None)?;
         let mut bodies = options.start.bodies()?;
-        let settings = options.settings(bodies.len(), galaxy);
+        let settings = options.settings(&Scale::of_model(&bodies), galaxy)?;
         settings.validate()?;
         options.galaxy.orbit(&galaxy)?.place(&galaxy, &mut bodies);
         let integrator = Integrator::start(grape, settings, 0.0, &bodies)?;
         return Ok(Run::new(integrator, options.start.log())?);
     };
-    let snapshot = Snapshot::load(path).map_err(named(path))?;
-    let run = match checkpoint::settings(&snapshot).map_err(named(path))? {
+    let run = match checkpoint::settings(snapshot).map_err(named(path))? {
         Some(saved) => {
             let settings = options.continued(saved)?;
-            checkpoint::resume(grape, settings, &snapshot)
+            checkpoint::resume(grape, settings, snapshot)
         }
         None => {
-            let galaxy = Galaxy::of(&snapshot).map_err(named(path))?;
-            let galaxy = options
-                .galaxy
-                .galaxy((!galaxy.is_none()).then_some(galaxy))?;
-            let settings = options.settings(snapshot.bodies.len(), galaxy);
+            let galaxy = Galaxy::of(snapshot).map_err(named(path))?;
+            let saved = galaxy.known_units().map(|_| galaxy);
+            let galaxy = options.galaxy.galaxy(saved)?;
+            let settings = options.settings(&Scale::of_bodies(&snapshot.bodies), galaxy)?;
             Integrator::start(grape, settings, snapshot.time, &snapshot.bodies)
                 .and_then(|integrator| Run::new(integrator, Log::default()))
         }

@@ -3,20 +3,25 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use kirin_kit::Body;
 use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED, Files};
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
 use kirin_kit::models::{PowerLaw, plummer, set_virial_ratio, to_centre_of_mass, warm_sphere};
+use kirin_kit::machine::check_memory;
 use kirin_kit::number::{bodies, count, number};
-use kirin_kit::run::Log;
+use kirin_kit::quantity::{self, Quantity};
+use kirin_kit::run::{Guard, Log, Told};
+use kirin_kit::{Body, Snapshot};
 
 use crate::error::Error;
 use crate::phase_space::Bits;
 use crate::scheme::Scheme;
-use crate::settings::Settings;
+use crate::settings::{Scale, Settings};
 
 /// End of the run where no option says otherwise.
 pub const DEFAULT_T_END: f64 = 1.0;
+
+/// Memory of a run for each body.
+const BYTES: u64 = 500;
 
 /// 2 T / |W| of the model where no option says otherwise: that of the paper.
 const DEFAULT_VIRIAL: f64 = 0.3;
@@ -39,11 +44,14 @@ METHOD
   Precision   --precision single, mixed (default), double, or reference (plain loops)
   Galaxy      bulge, disc and halo as formulae, a black hole as a point at the origin. Units are G = M = R = 1;
               --cluster-mass and --cluster-radius say what that is in solar masses and pc
-  Model       a uniform sphere of radius 1 with speeds uniform up to a largest one, 2 T / |W| = 0.3; eps is
-              0.005 R / N^(1/3)
-  Energy      |E - E0| / |E0| of everything, the cluster's orbit in the galaxy included, as the paper has it.
-              That orbit's energy is 10^4 times the cluster's own: the summary gives the error in parts of
-              T + W of the cluster, too.
+  Model       a uniform sphere of radius 1 with speeds uniform up to a largest one, 2 T / |W| = 0.3
+  Softening   0.2 R / N^(1/3), and a step of a twentieth of the time of a passage at that distance, or of a fall
+  and step    of the two heaviest stars through it if that is shorter, as a power of two. Of --eps and --dt one
+              follows from the other in the same way. The paper has --eps 0.005 / N^(1/3), for which its step of
+              0.0005 is too long: it then depends on the seed whether two stars meet and the energy is lost.
+  Energy      error in parts of the cluster's own T + W, and of everything, as the paper has it: most of that is
+              the energy of the orbit in the galaxy, 10^4 times the cluster's own. Above 1e-3 of its own
+              (--energy-warning) the run warns, above 0.1 (--energy-limit) it ends.
   Torque      a drift changes no angular momentum, a kick by h times the torque of the galaxy: the sum of
               these must explain L - L0 to rounding, whatever the step
   Bound       stars with negative energy in the frame of those that are bound; tidal radius after King
@@ -59,8 +67,8 @@ METHOD
   and --t-end as multiples of --dt. Numbers may be fractions, as in --dt 1/2000.
 
 EXAMPLE
-  The cluster of the paper's Figure 6, half a revolution round the Galaxy, at a sixteenth of its size:
-    symplectic --n 1024 --galaxy allen-santillan --radius 8 --t-end 30 --dt 1/1000 --plot cluster.png";
+  A cluster like that of the paper's Figure 6, half a revolution round the Galaxy, at a sixteenth of its size:
+    symplectic --n 1024 --galaxy allen-santillan --radius 8 --t-end 30 --plot cluster.png";
 
 /// Evolves a star cluster in the Galaxy by symplectic steps through the GRAPE-6 interface.
 #[derive(Clone, Debug, Default, Parser)]
@@ -72,15 +80,18 @@ pub struct Options {
     /// Scheme [default: leapfrog]
     #[arg(long, value_enum)]
     pub scheme: Option<Scheme>,
-    /// Step of everybody [default: 0.0005]
-    #[arg(long, value_parser = number)]
-    pub dt: Option<f64>,
-    /// Time at which to end [default: 1]
-    #[arg(long, value_parser = number)]
-    pub t_end: Option<f64>,
-    /// Softening length [default: 0.005 / N^(1/3)]
-    #[arg(long, value_parser = number)]
-    pub eps: Option<f64>,
+    /// Step of everybody [default: what resolves the softening]
+    #[arg(long, value_parser = quantity::time)]
+    pub dt: Option<Quantity>,
+    /// Time at which to end, as in 10, 1/4, or with units 500Myr [default: 1]
+    #[arg(long, value_parser = quantity::time)]
+    pub t_end: Option<Quantity>,
+    /// Softening length [default: 0.2 / N^(1/3), or what the --dt resolves]
+    #[arg(long, value_parser = quantity::length)]
+    pub eps: Option<Quantity>,
+    /// What to make of the energy error.
+    #[command(flatten)]
+    pub guard: Guard,
     /// Numbers of positions and velocities [default: double]
     #[arg(long, value_enum)]
     pub bits: Option<Bits>,
@@ -104,8 +115,8 @@ pub struct Options {
     #[arg(conflicts_with_all = ["input", "output", "report", "csv", "json"])]
     pub draw: Vec<PathBuf>,
     /// Half the width of the pictures, about the densest place; without it, about the galaxy's centre
-    #[arg(long, value_name = "LENGTH", requires = "draw", value_parser = number)]
-    pub zoom: Option<f64>,
+    #[arg(long, value_name = "LENGTH", requires = "draw", value_parser = quantity::length)]
+    pub zoom: Option<Quantity>,
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME")]
     #[arg(conflicts_with_all = ["n", "input", "every", "csv", "snapshot_every", "checkpoint_every", "frames", "scheme", "bits"])]
@@ -193,9 +204,9 @@ impl Start {
     ///
     /// # Errors
     ///
-    /// More bodies than this machine can count.
-    pub fn bodies(&self) -> Result<Vec<Body>, std::num::TryFromIntError> {
-        let n = usize::try_from(self.n.unwrap_or(DEFAULT_N))?;
+    /// More bodies than this machine can count; in words.
+    pub fn bodies(&self) -> Result<Vec<Body>, String> {
+        let n = usize::try_from(self.n.unwrap_or(DEFAULT_N)).map_err(|e| e.to_string())?;
         let (virial, mut bodies) = match self.model.unwrap_or_default() {
             Model::Uniform => {
                 let virial = self.virial.unwrap_or(DEFAULT_VIRIAL);
@@ -224,16 +235,58 @@ impl Start {
 }
 
 impl Options {
-    /// The settings of a new run of `n` bodies in `galaxy`.
-    pub fn settings(&self, n: usize, galaxy: Galaxy) -> Settings {
-        let default = Settings::for_particles(n);
-        Settings {
-            eps: self.eps.unwrap_or(default.eps),
-            dt: self.dt.unwrap_or(default.dt),
+    /// The settings of a new run of a cluster like this in `galaxy`.
+    ///
+    /// # Errors
+    ///
+    /// A number has a unit without meaning.
+    pub fn settings(&self, scale: &Scale, galaxy: Galaxy) -> Result<Settings, Error> {
+        let units = galaxy.known_units();
+        let of_bodies = |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
+        let default = Settings::chosen(scale, of_bodies(self.eps)?, of_bodies(self.dt)?);
+        Ok(Settings {
             scheme: self.scheme.unwrap_or(default.scheme),
             bits: self.bits.unwrap_or(default.bits),
             galaxy,
             uncentred: self.uncentred,
+            ..default
+        })
+    }
+
+    /// Time at which to end, for bodies in this galaxy.
+    ///
+    /// # Errors
+    ///
+    /// It has a unit without meaning; in words.
+    pub fn t_end(&self, galaxy: &Galaxy) -> Result<f64, String> {
+        let units = galaxy.known_units();
+        self.t_end.map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(units.as_ref()))
+    }
+
+    /// These options for a run that goes on from the input, and where they say nothing what it was told.
+    ///
+    /// # Errors
+    ///
+    /// What it was told makes no sense; in words.
+    pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
+        let (mut options, told) = (self.clone(), Told::of(snapshot));
+        if let Some(input) = &self.files.input {
+            options.files = self.files.or_told(&told, input)?;
+            options.t_end = told.or(self.t_end, "t-end", quantity::time)?;
+            options.guard = self.guard.clone().or_told(&told)?;
+        }
+        Ok(options)
+    }
+
+    /// Checks that the model has room here.
+    ///
+    /// # Errors
+    ///
+    /// It has none; in words.
+    pub fn check_memory(&self) -> Result<(), String> {
+        match self.files.input {
+            Some(_) => Ok(()),
+            None => check_memory(self.start.n.unwrap_or(DEFAULT_N), BYTES),
         }
     }
 
@@ -243,7 +296,10 @@ impl Options {
     ///
     /// They contradict what the saved state depends on.
     pub fn continued(&self, saved: Settings) -> Result<Settings, Error> {
-        let other = if self.eps.is_some_and(|eps| eps != saved.eps) {
+        let units = saved.galaxy.known_units();
+        let of_bodies = |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
+        let dt = of_bodies(self.dt)?;
+        let other = if of_bodies(self.eps)?.is_some_and(|eps| eps != saved.eps) {
             Some("eps")
         } else if self.bits.is_some_and(|bits| bits != saved.bits) {
             Some("bits")
@@ -256,7 +312,7 @@ impl Options {
             )));
         }
         Ok(Settings {
-            dt: self.dt.unwrap_or(saved.dt),
+            dt: dt.unwrap_or(saved.dt),
             scheme: self.scheme.unwrap_or(saved.scheme),
             galaxy: self.galaxy.galaxy(Some(saved.galaxy))?,
             uncentred: self.uncentred || saved.uncentred,
@@ -292,15 +348,15 @@ mod tests {
     #[test]
     fn the_help_states_the_defaults() {
         let help = Options::command().render_long_help().to_string();
-        let default = options(&[]).settings(1000, Galaxy::default());
-        assert_eq!(default, Settings::for_particles(1000));
-        assert!((default.eps - 0.0005).abs() < 1e-18);
-        assert_eq!((default.dt, default.scheme.name()), (5e-4, "leapfrog"));
+        let default = options(&[]).settings(&Scale::of_equals(1000), Galaxy::default());
+        let default = default.unwrap();
+        assert!((default.eps - 0.02).abs() < 1e-15);
+        assert_eq!((default.dt, default.scheme.name()), (1.0 / 1024.0, "leapfrog"));
         assert_eq!((DEFAULT_N, DEFAULT_T_END, DEFAULT_VIRIAL), (1024, 1.0, 0.3));
         for words in [
             "[default: leapfrog]",
-            "[default: 0.0005]",
-            "0.005 / N^(1/3)",
+            "[default: 0.2 / N^(1/3), or what the --dt resolves]",
+            "0.2 R / N^(1/3)",
             "[default: 1024]",
         ] {
             assert!(help.contains(words), "{words}\n{help}");
@@ -330,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_resumed_run_may_change_scheme_and_step() {
-        let saved = Settings::for_particles(100);
+        let saved = Settings::chosen(&Scale::of_equals(100), None, None);
         assert_eq!(options(&[]).continued(saved), Ok(saved));
         let changed = options(&["--dt", "1/64", "--scheme", "si6a"]).continued(saved);
         let changed = changed.unwrap();

@@ -1,8 +1,10 @@
 //! What a run is reported as: a table, a JSON object, a figure.
 
 use kirin_kit::Body;
+use kirin_kit::bound::Bound;
 use kirin_kit::diagnostics::{angular_momentum, momentum};
 use kirin_kit::galaxy::Field;
+use kirin_kit::history::{Record, length_axis, time_axis};
 use kirin_kit::number::fraction;
 use kirin_kit::plot::{Curve, Figure, Panel, Scale};
 use kirin_kit::report::{Table, grouped, shares, time_split};
@@ -10,7 +12,7 @@ use kirin_kit::summary::{ForceFacts, Summary};
 use kirin_kit::vector::norm;
 use serde_json::{Value, json};
 
-use crate::cluster::{Bound, COLUMNS};
+use crate::cluster::COLUMNS;
 use crate::integrator::Integrator;
 use crate::picture;
 
@@ -20,7 +22,6 @@ pub struct Report<'a, 'g> {
     integrator: &'a Integrator<'g>,
     forces: ForceFacts,
     bodies: Vec<Body>,
-    bound: Bound,
 }
 
 impl<'a, 'g> Report<'a, 'g> {
@@ -37,15 +38,12 @@ impl<'a, 'g> Report<'a, 'g> {
                 precision,
                 pairs: integrator.past().work.pairs as f64,
             },
-            bound: integrator.bound(&bodies),
             bodies,
         }
     }
 
-    /// The change of the energy in parts of the cluster's own at the start.
-    fn own_energy_error(&self) -> f64 {
-        let change = self.summary.energy.total() - self.summary.energy0;
-        change.abs() / self.integrator.past().own_energy0.abs()
+    fn bound(&self) -> &Bound {
+        &self.summary.sight.bound
     }
 
     /// |L - L0 - the integral of the torque|, and that in parts of |L0|.
@@ -57,7 +55,8 @@ impl<'a, 'g> Report<'a, 'g> {
 
     fn tidal_radius(&self) -> f64 {
         let galaxy = &self.integrator.settings().galaxy;
-        galaxy.tidal_radius(self.bound.mass, &self.bound.x, &self.bound.v)
+        let bound = self.bound();
+        galaxy.tidal_radius(bound.mass, &bound.x, &bound.v)
     }
 
     /// The figures for people.
@@ -78,33 +77,21 @@ impl<'a, 'g> Report<'a, 'g> {
             ),
             ("step", fraction(settings.dt)),
             ("bits", settings.bits.name().to_owned()),
-            ("softening", format!("{:.4e}", settings.eps)),
+            ("softening", self.summary.length(settings.eps)),
             ("galaxy", galaxy.title()),
-            ("units", galaxy.units.to_string()),
             ("steps", grouped(past.steps)),
             ("time spent", shares(&past.work.times.parts())),
-            (
-                "own energy",
-                format!(
-                    "error {:.2e} of the cluster's T + W",
-                    self.own_energy_error()
-                ),
-            ),
             ("momentum", format!("{:.2e}", norm(&momentum(&self.bodies)))),
             (
                 "angular mom.",
                 format!("{rest:.2e} not explained by the torque, {part:.2e} of it at the start"),
             ),
-            (
-                "bound",
-                format!(
-                    "mass {:.4}, half of it within {:.4}",
-                    self.bound.mass, self.bound.half_mass_radius
-                ),
-            ),
         ];
+        if let Some(units) = galaxy.known_units() {
+            own.insert(5, ("units", units.to_string()));
+        }
         if !galaxy.is_none() {
-            let (r, speed) = (norm(&self.bound.x), norm(&self.bound.v));
+            let (r, speed) = (norm(&self.bound().x), norm(&self.bound().v));
             let units = &galaxy.units;
             own.push((
                 "orbit",
@@ -112,10 +99,10 @@ impl<'a, 'g> Report<'a, 'g> {
                     "{:.4} kpc from the centre, {:.2} km/s (circular: {:.2})",
                     units.to_kpc(r),
                     speed * units.velocity(),
-                    galaxy.circular_speed(&self.bound.x) * units.velocity()
+                    galaxy.circular_speed(&self.bound().x) * units.velocity()
                 ),
             ));
-            own.push(("tidal radius", format!("{:.4}", self.tidal_radius())));
+            own.push(("tidal radius", self.summary.length(self.tidal_radius())));
         }
         self.summary.table(&self.forces, own)
     }
@@ -145,16 +132,12 @@ impl<'a, 'g> Report<'a, 'g> {
             "evaluations": past.work.evaluations,
             "pairs": past.work.pairs,
             "time_split": time_split(&past.work.times.parts()),
-            "own_energy0": past.own_energy0,
-            "own_energy_error": self.own_energy_error(),
             "momentum": momentum(&self.bodies),
             "angular_momentum0": past.balance.initial,
             "angular_momentum": angular_momentum(&self.bodies),
             "torque_integral": past.balance.impulse.map(|sum| sum.value()),
             "unexplained_angular_momentum": rest,
             "unexplained_part": part,
-            "bound_mass": self.bound.mass,
-            "half_mass_radius": self.bound.half_mass_radius,
             "tidal_radius": self.tidal_radius(),
         });
         self.summary.json(&self.forces, own)
@@ -163,33 +146,43 @@ impl<'a, 'g> Report<'a, 'g> {
     /// Energy error, what the tide leaves, angular momentum, and the stars in the plane at start and end.
     pub fn figure(&self) -> Figure {
         let settings = self.integrator.settings();
+        let units = self.summary.units.as_ref();
+        let (myr, time) = time_axis(units);
+        let (parsecs, radius) = length_axis("radius", units);
         let column = |name: &str| COLUMNS.iter().position(|c| *c == name);
-        let over_time = |label: &str, name: &str| Curve {
+        let over_time = |label: &str, value: &dyn Fn(&Record) -> f64| Curve {
             label: label.to_owned(),
             points: self
                 .summary
                 .log
                 .records
                 .iter()
-                .map(|r| (r.t, column(name).map_or(f64::NAN, |k| r.own[k])))
+                .map(|r| (myr * r.t, value(r)))
                 .collect(),
         };
+        let length = |label: &str, name: &str| {
+            over_time(label, &|r| column(name).map_or(f64::NAN, |k| parsecs * r.own[k]))
+        };
         let radii = vec![
-            over_time("half-mass", "half_mass_radius"),
-            over_time("tidal", "tidal_radius"),
+            length("half-mass", "half_mass_radius"),
+            length("tidal", "tidal_radius"),
         ];
-        let bound = Panel::over_time(
-            "Bound mass",
-            Scale::Linear,
-            vec![over_time("", "bound_mass")],
-        );
+        let mass = over_time("", &|r| r.bound_mass);
+        let bound = Panel {
+            x_label: time.clone(),
+            ..Panel::over_time("Bound mass", Scale::Linear, vec![mass])
+        };
         let words = format!(
             "{}, Δt = {}; galaxy: {}",
             settings.scheme.name(),
             fraction(settings.dt),
             settings.galaxy.title()
         );
-        let radii = Panel::over_time("Radii of the bound cluster", Scale::Logarithmic, radii);
+        let radii = Panel {
+            x_label: time,
+            ..Panel::over_time("Radii of the bound cluster", Scale::Logarithmic, radii)
+        };
+        let radii = radii.with_y(&radius);
         let mut figure = self.summary.figure(&self.forces, &words, radii);
         // In the place of the radii of everybody, which soon are those of the tails.
         if let Some(panel) = figure.columns.get_mut(1).and_then(|c| c.first_mut()) {

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use kirin_kit::command::named;
 use kirin_kit::density::Core;
-use kirin_kit::galaxy::Galaxy;
+use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::number::fraction;
-use kirin_kit::plot::{Data, Figure, Panel, View};
+use kirin_kit::plot::{Figure, Panel, View};
+use kirin_kit::quantity::Quantity;
 use kirin_kit::report::grouped;
+use kirin_kit::summary::view_panel;
 use kirin_kit::{Body, Snapshot};
 
 use crate::settings::Settings;
@@ -56,41 +58,45 @@ fn half_width<'a>(views: impl IntoIterator<Item = &'a View>) -> f64 {
     MARGIN * views.into_iter().map(of).fold(f64::MIN_POSITIVE, f64::max)
 }
 
-fn panel(view: View, half_width: f64) -> Panel {
-    Panel {
-        title: format!("t = {}", fraction(view.time)),
-        x_label: "x".to_owned(),
-        data: Data::View { view, half_width },
-        ..Panel::default()
-    }
+/// A picture; where units are known, lengths are in pc and the time in Myr.
+fn panel(view: View, half_width: f64, units: Option<&Units>) -> Panel {
+    let time = match units {
+        Some(units) => format!("t = {} ({:.1} Myr)", fraction(view.time), view.time * units.time()),
+        None => format!("t = {}", fraction(view.time)),
+    };
+    view_panel(time, view, half_width, units)
 }
 
 /// Two panels: the cluster at the start and at the end, or in a galaxy the `bodies` at the end: all of the
 /// orbit, and the neighbourhood of the cluster.
 pub fn at_end(views: &[View; 2], bodies: &[Body], settings: &Settings) -> Vec<Panel> {
+    let known = settings.galaxy.known_units();
+    let units = known.as_ref();
     if settings.galaxy.is_none() {
         let width = View::half_width(views);
-        return views.clone().map(|view| panel(view, width)).into();
+        return views.clone().map(|view| panel(view, width, units)).into();
     }
     let time = views[1].time;
     let wide = seen(time, bodies, Frame::Galaxy);
     let width = half_width([&wide]);
     let near = width.min(NEAR);
     let zoom = seen(time, bodies, Frame::Cluster(near));
-    vec![panel(wide, width), panel(zoom, near)]
+    vec![panel(wide, width, units), panel(zoom, near, units)]
 }
 
 /// One frame of a film, of which the first had this half width.
 pub fn frame(time: f64, bodies: &[Body], settings: &Settings, first: f64) -> Figure {
     let galaxy = &settings.galaxy;
-    let wide = panel(seen(time, bodies, Frame::Galaxy), first);
+    let known = galaxy.known_units();
+    let units = known.as_ref();
+    let wide = panel(seen(time, bodies, Frame::Galaxy), first, units);
     let columns = match galaxy.is_none() {
         true => vec![vec![wide]],
         false => {
             let near = Frame::Cluster(first.min(NEAR));
             vec![
                 vec![wide],
-                vec![panel(seen(time, bodies, near), first.min(NEAR))],
+                vec![panel(seen(time, bodies, near), first.min(NEAR), units)],
             ]
         }
     };
@@ -114,19 +120,24 @@ pub fn film_half_width(bodies: &[Body]) -> f64 {
 /// # Errors
 ///
 /// A file cannot be read, or they are too many; in words.
-pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<f64>) -> Result<Figure, String> {
+pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<Quantity>) -> Result<Figure, String> {
     if paths.len() > MOST {
         return Err(format!("--draw takes up to {MOST} snapshots"));
     }
-    let frame = zoom.map_or(Frame::Galaxy, Frame::Cluster);
     let (mut views, mut galaxy, mut n) = (Vec::new(), Galaxy::default(), 0);
+    let mut frame = Frame::Galaxy;
     for path in paths {
         let path = path.as_ref();
         let snapshot = Snapshot::load(path).map_err(named(path))?;
         galaxy = Galaxy::of(&snapshot).map_err(named(path))?;
+        if let Some(zoom) = zoom {
+            frame = Frame::Cluster(zoom.of_bodies(galaxy.known_units().as_ref())?);
+        }
         n = n.max(snapshot.bodies.len());
         views.push(seen(snapshot.time, &snapshot.bodies, frame));
     }
+    let known = galaxy.known_units();
+    let units = known.as_ref();
     let width = match frame {
         Frame::Galaxy => half_width(&views),
         Frame::Cluster(width) => width,
@@ -134,11 +145,14 @@ pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<f64>) -> Result<Figure, St
     let across = if views.len() > 3 { 3 } else { views.len() };
     let mut columns = vec![Vec::new(); across];
     for (k, view) in views.into_iter().enumerate() {
-        columns[k % across].push(panel(view, width));
+        columns[k % across].push(panel(view, width, units));
     }
     Ok(Figure {
         title: format!("{} stars in the plane of the galaxy", grouped(n as u64)),
-        subtitle: format!("galaxy: {}; units: {}", galaxy.title(), galaxy.units),
+        subtitle: match units {
+            Some(units) => format!("galaxy: {}; units: {units}", galaxy.title()),
+            None => format!("galaxy: {}", galaxy.title()),
+        },
         columns,
     })
 }
@@ -147,6 +161,7 @@ pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<f64>) -> Result<Figure, St
 mod tests {
     use super::*;
     use kirin_kit::models;
+    use kirin_kit::plot::Data;
     use kirin_kit::trial::Folder;
 
     #[test]
@@ -176,7 +191,7 @@ mod tests {
         let (centre, width) = view(&figure);
         assert_eq!(centre, (0.0, 0.0));
         assert!((101.0..125.0).contains(&width), "{width}");
-        let (centre, width) = view(&draw(&paths[..1], Some(3.0)).unwrap());
+        let (centre, width) = view(&draw(&paths[..1], Some(3.0.into())).unwrap());
         assert!((centre.0 - 100.0).abs() < 0.2 && width == 3.0);
         assert!(draw(&["nowhere.txt"], None).is_err());
         let many = vec![paths[0].clone(); 7];

@@ -1,13 +1,101 @@
 //! What determines an integration, besides its initial conditions.
 
+use kirin_kit::Body;
+use kirin_kit::diagnostics::{lagrangian_radii, mass};
 use kirin_kit::galaxy::Galaxy;
 
 use crate::error::Error;
 use crate::phase_space::Bits;
 use crate::scheme::Scheme;
 
-/// The softening is this part of the mean distance R / N^(1/3): section 2 of the paper.
-const EPS: f64 = 0.005;
+/// The softening is this part of the mean distance R / N^(1/3). That of the paper (section 2) is 0.005, of which
+/// a pair of stars would need steps of 1e-5 at N = 1024.
+const EPS: f64 = 0.2;
+
+/// The step is this part of the shortest time in which a force changes: that of a passage at the softening
+/// length, or of a fall through it.
+const STEP: f64 = 1.0 / 20.0;
+
+/// Speed of a passage in units of sqrt(M / R).
+const SPEED: f64 = 1.0;
+
+/// Step where there is no softening: that of the paper.
+const UNSOFTENED: f64 = 5e-4;
+
+/// What a cluster is like where softening and step are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// Number of stars.
+    pub n: usize,
+    /// Mass of the two heaviest of them, in parts of the whole.
+    pub heaviest: f64,
+    /// Radius of a uniform sphere with the same half-mass radius.
+    pub radius: f64,
+    /// Mass of the whole.
+    pub mass: f64,
+}
+
+impl Scale {
+    /// `n` stars of mass 1/n in a sphere of radius 1.
+    pub fn of_equals(n: usize) -> Self {
+        Self {
+            n,
+            heaviest: 2.0 / n.max(1) as f64,
+            radius: 1.0,
+            mass: 1.0,
+        }
+    }
+
+    /// Bodies of a model, whose radius and mass are 1.
+    pub fn of_model(bodies: &[Body]) -> Self {
+        let (mut first, mut second) = (0.0_f64, 0.0_f64);
+        for body in bodies {
+            (first, second) = match body.mass {
+                m if m > first => (m, first),
+                m => (first, second.max(m)),
+            };
+        }
+        let whole = mass(bodies);
+        let heaviest = if whole > 0.0 { (first + second) / whole } else { 1.0 };
+        Self {
+            heaviest,
+            ..Self::of_equals(bodies.len())
+        }
+    }
+
+    /// Bodies of somebody's, in any units with G = 1.
+    pub fn of_bodies(bodies: &[Body]) -> Self {
+        let radius = lagrangian_radii(bodies, &[0.5])[0] * 2.0_f64.cbrt();
+        let (whole, scale) = (mass(bodies), Self::of_model(bodies));
+        match radius > 0.0 && whole > 0.0 {
+            true => Self {
+                radius,
+                mass: whole,
+                ..scale
+            },
+            false => scale,
+        }
+    }
+
+    /// The time of a step for a softening of `eps`: a power of two.
+    fn step(&self, eps: f64) -> f64 {
+        let passage = eps / (SPEED * (self.mass / self.radius).sqrt());
+        let fall = (eps.powi(3) / (self.heaviest * self.mass)).sqrt();
+        (STEP * passage.min(fall)).log2().floor().exp2()
+    }
+
+    /// The softening that a step of `dt` resolves: the usual one, or more.
+    fn softening(&self, dt: f64) -> f64 {
+        let time = dt / STEP;
+        let passage = time * SPEED * (self.mass / self.radius).sqrt();
+        let fall = (time * time * self.heaviest * self.mass).cbrt();
+        self.usual_softening().max(passage).max(fall)
+    }
+
+    fn usual_softening(&self) -> f64 {
+        EPS * self.radius / (self.n.max(1) as f64).cbrt()
+    }
+}
 
 /// What determines an integration, besides its initial conditions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,11 +115,19 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults for `n` particles: those of the paper.
-    pub fn for_particles(n: usize) -> Self {
+    /// The settings of a cluster like this: softening and step as they are given, and where one is not, such that
+    /// the step resolves every passage at the softening length.
+    pub fn chosen(scale: &Scale, eps: Option<f64>, dt: Option<f64>) -> Self {
+        let eps = match (eps, dt) {
+            (Some(eps), _) => eps,
+            (None, Some(dt)) => scale.softening(dt),
+            (None, None) => scale.usual_softening(),
+        };
+        // Without softening there is no such step.
+        let step = if eps > 0.0 { scale.step(eps) } else { UNSOFTENED };
         Self {
-            eps: EPS / (n.max(1) as f64).cbrt(),
-            dt: 5e-4,
+            eps,
+            dt: dt.unwrap_or(step),
             scheme: Scheme::default(),
             bits: Bits::default(),
             galaxy: Galaxy::default(),
@@ -47,11 +143,61 @@ impl Settings {
     pub fn validate(&self) -> Result<(), Error> {
         let refuse = |what: &str| Err(Error::Refused(what.to_owned()));
         if !(self.eps >= 0.0 && self.eps.is_finite()) {
-            return refuse("the softening must be a number from 0 on");
+            return refuse("--eps: the softening must be a number from 0 on");
         }
         if !(self.dt > 0.0 && self.dt.is_finite()) {
-            return refuse("the step must be a number above 0");
+            return refuse("--dt: the step must be a number above 0");
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The step follows the softening and the softening the step; a smaller step changes no cluster.
+    #[test]
+    fn softening_and_step_follow_from_each_other() {
+        let scale = Scale::of_equals(1024);
+        let chosen = |eps, dt| {
+            let settings = Settings::chosen(&scale, eps, dt);
+            (settings.eps, settings.dt)
+        };
+        let (eps, dt) = chosen(None, None);
+        assert!((eps - 0.2 / 1024.0_f64.cbrt()).abs() < 1e-15);
+        assert_eq!(dt, 1.0 / 1024.0);
+        assert_eq!(chosen(None, Some(1.0 / 4096.0)), (eps, 1.0 / 4096.0));
+        let (softer, _) = chosen(None, Some(1.0 / 128.0));
+        assert!(softer >= 20.0 / 128.0);
+        assert_eq!(chosen(Some(softer), None).1, 1.0 / 128.0);
+        // The paper's softening takes steps that resolve a fall through it.
+        let (_, dt) = chosen(Some(0.0005), None);
+        assert!(dt < 0.05 * (0.0005_f64.powi(3) * 512.0).sqrt() && dt > 5e-6, "{dt}");
+        assert_eq!(chosen(Some(0.1), Some(0.5)), (0.1, 0.5));
+        assert!(chosen(Some(0.0), None).1 > 0.0);
+    }
+
+    /// Twice the cluster with the same mass: twice the softening, steps of 2^(3/2) of the length.
+    #[test]
+    fn a_larger_cluster_is_softer() {
+        let bodies = kirin_kit::models::plummer(500, 1);
+        let larger: Vec<Body> = bodies
+            .iter()
+            .map(|b| Body {
+                x: b.x.map(|c| 4.0 * c),
+                ..*b
+            })
+            .collect();
+        let [one, four] = [&bodies, &larger]
+            .map(|bodies| Settings::chosen(&Scale::of_bodies(bodies), None, None));
+        assert!((four.eps / one.eps - 4.0).abs() < 1e-9);
+        assert_eq!(four.dt / one.dt, 8.0);
+        // A heavy pair falls faster.
+        let mut heavy = bodies;
+        heavy[3].mass = 0.5;
+        heavy[4].mass = 0.4;
+        let scale = Scale::of_model(&heavy);
+        assert!(scale.heaviest > 0.45, "{scale:?}");
     }
 }

@@ -132,7 +132,7 @@ fn files_are_written() {
     let next = PROGRAM.figures("next", &["--input", &last, "--t-end", "1/8"]);
     assert_eq!(
         (next["galaxy"].as_str(), next["steps"].as_u64()),
-        (Some("irrgang"), Some(125))
+        (Some("irrgang"), Some(32))
     );
 }
 

@@ -11,6 +11,7 @@ fn error(n: u32, precision: &str, scheme: &str) -> f64 {
     let options = [
         ["--n", count.as_str()],
         ["--eps", eps.as_str()],
+        ["--dt", "0.0005"],
         ["--scheme", scheme],
         ["--precision", precision],
         ["--galaxy", "allen-santillan"],

@@ -188,13 +188,21 @@ impl Integration for Integrator<'_> {
         Ok(self.bodies())
     }
 
-    /// From the potentials that came with the forces: those of everybody's present places.
-    fn energy(&self, _: &[Body]) -> Energy {
-        Integrator::energy(self)
+    /// Those of everybody's present places.
+    fn potentials(&self) -> Option<Vec<f64>> {
+        let mut potentials = vec![0.0; self.particles.len()];
+        for p in &self.particles {
+            potentials[p.order as usize] = p.pot;
+        }
+        Some(potentials)
     }
 
     fn eps(&self) -> f64 {
         self.settings.eps
+    }
+
+    fn count(&self) -> usize {
+        self.particles.len()
     }
 
     fn state(&self) -> Result<Snapshot, Self::Error> {

@@ -13,7 +13,7 @@ use kirin_kit::run::{Run, conduct};
 use treecode::checkpoint;
 use treecode::forces::Engine;
 use treecode::integrator::Integrator;
-use treecode::options::{DEFAULT_T_END, Options};
+use treecode::options::Options;
 use treecode::output::Report;
 use treecode::thesis;
 
@@ -27,22 +27,31 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
+    let snapshot = match &options.files.input {
+        Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
+        None => None,
+    };
+    let options = &match &snapshot {
+        Some(snapshot) => options.or_told(snapshot)?,
+        None => options.clone(),
+    };
     let files = &options.files;
-    files.validate()?;
+    let _claim = files.claim()?;
+    options.check_memory()?;
     let grape = Grape::linked_or(options.library.as_deref())?;
     let (engine, library) = if options.host {
         (Engine::Host, "no library")
     } else {
         (Engine::Library(&grape), grape.name())
     };
-    let mut run = begin(options, engine)?;
+    let mut run = begin(options, engine, snapshot.as_ref())?;
+    drop(snapshot);
     let direct_energy = |run: &Run<Integrator<'_>>| {
         let eps = run.integration.settings().eps;
         Energy::of(&run.integration.bodies(), eps * eps)
     };
     let direct0 = options.direct_energy.then(|| direct_energy(&run).total());
-    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
-    let summary = conduct("treecode", &mut run, t_end, files)?;
+    let summary = conduct("treecode", &mut run, options.t_end()?, files, &options.guard)?;
     let direct_error = direct0.map(|energy0| direct_energy(&run).error(energy0));
     let report = Report::new(&summary, &run.integration, library, direct_error);
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
@@ -52,17 +61,20 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
 }
 
 /// A new run, or one that starts from the input.
-fn begin<'g>(options: &Options, engine: Engine<'g>) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
-    let Some(path) = &options.files.input else {
+fn begin<'g>(
+    options: &Options,
+    engine: Engine<'g>,
+    snapshot: Option<&Snapshot>,
+) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
+    let (Some(path), Some(snapshot)) = (&options.files.input, snapshot) else {
         let settings = options.settings(None);
         settings.validate()?;
         let bodies = options.start.bodies()?;
         let integrator = Integrator::start(engine, settings, 0.0, &bodies)?;
         return Ok(Run::new(integrator, options.start.log())?);
     };
-    let snapshot = Snapshot::load(path).map_err(named(path))?;
-    let settings = options.settings(checkpoint::settings(&snapshot).map_err(named(path))?);
+    let settings = options.settings(checkpoint::settings(snapshot).map_err(named(path))?);
     settings.validate()?;
-    let run = checkpoint::resume(engine, settings, &snapshot);
+    let run = checkpoint::resume(engine, settings, snapshot);
     Ok(run.map_err(named(path))?)
 }

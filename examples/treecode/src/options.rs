@@ -3,9 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Parser;
+use kirin_kit::Snapshot;
 use kirin_kit::command::{Files, Start};
 use kirin_kit::comparison::ReportOptions;
+use kirin_kit::machine::check_memory;
 use kirin_kit::number::{count, number};
+use kirin_kit::quantity::{self, Quantity};
+use kirin_kit::run::{Guard, Told};
 
 use crate::settings::Settings;
 
@@ -56,8 +60,11 @@ pub struct Options {
     #[arg(long)]
     pub quadrupoles: bool,
     /// Time at which to end [default: 1]
-    #[arg(long, value_parser = number)]
-    pub t_end: Option<f64>,
+    #[arg(long, value_parser = quantity::time)]
+    pub t_end: Option<Quantity>,
+    /// What to make of the energy error.
+    #[command(flatten)]
+    pub guard: Guard,
     /// What to read and write.
     #[command(flatten)]
     pub files: Files,
@@ -75,7 +82,46 @@ pub struct Options {
     pub comparison: ReportOptions,
 }
 
+/// Memory of a run for each body.
+const BYTES: u64 = 400;
+
 impl Options {
+    /// Time at which to end.
+    ///
+    /// # Errors
+    ///
+    /// It has a unit, which has no meaning here; in words.
+    pub fn t_end(&self) -> Result<f64, String> {
+        self.t_end.map_or(Ok(DEFAULT_T_END), |t| t.plain())
+    }
+
+    /// These options for a run that goes on from the input, and where they say nothing what it was told.
+    ///
+    /// # Errors
+    ///
+    /// What it was told makes no sense; in words.
+    pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
+        let (mut options, told) = (self.clone(), Told::of(snapshot));
+        if let Some(input) = &self.files.input {
+            options.files = self.files.or_told(&told, input)?;
+            options.t_end = told.or(self.t_end, "t-end", quantity::time)?;
+            options.guard = self.guard.clone().or_told(&told)?;
+        }
+        Ok(options)
+    }
+
+    /// Checks that the model has room here.
+    ///
+    /// # Errors
+    ///
+    /// It has none; in words.
+    pub fn check_memory(&self) -> Result<(), String> {
+        match self.files.input {
+            Some(_) => Ok(()),
+            None => check_memory(self.start.count(), BYTES),
+        }
+    }
+
     /// The settings of a run: where the options say nothing, those of the `saved` one that it
     /// continues, or the defaults.
     pub fn settings(&self, saved: Option<Settings>) -> Settings {

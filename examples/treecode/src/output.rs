@@ -102,6 +102,7 @@ impl<'a, 'g> Report<'a, 'g> {
             .map(|(name, seconds)| (name.to_owned(), 1e3 * seconds / evaluations));
         let split = Panel {
             title: "Milliseconds of a step by what they are spent on".to_owned(),
+            y_label: "milliseconds".to_owned(),
             x_label: "part of a step".to_owned(),
             data: Data::Bars(bars.to_vec()),
             ..Panel::default()

@@ -38,17 +38,17 @@ impl Settings {
     pub fn validate(&self) -> Result<(), Error> {
         let refuse = |what: &str| Err(Error::Refused(what.to_owned()));
         if !(self.eps >= 0.0 && self.eps.is_finite()) {
-            return refuse("the softening must be a number from 0 on");
+            return refuse("--eps: the softening must be a number from 0 on");
         }
         // From this angle on a cell could be accepted for a particle that is inside it.
         if !(0.0..=1.5).contains(&self.theta) {
-            return refuse("the opening angle must be a number from 0 to 1.5");
+            return refuse("--theta: the opening angle must be a number from 0 to 1.5");
         }
         if !(self.dt > 0.0 && self.dt.is_finite()) {
-            return refuse("the step must be a number above 0");
+            return refuse("--dt: the step must be a number above 0");
         }
         if self.n_crit == 0 {
-            return refuse("a group has at least one particle");
+            return refuse("--n-crit: a group has at least one particle");
         }
         Ok(())
     }

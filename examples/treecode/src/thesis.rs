@@ -113,7 +113,7 @@ fn measure<'g>(
     rows: &mut Vec<Row>,
 ) -> Result<Ended, Box<dyn Error>> {
     let budget = options.comparison.budget(backend);
-    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
+    let t_end = options.t_end()?;
     let mut last = 0.0;
     for (n, published) in PUBLISHED {
         if !options.comparison.wants(n) || !budget.allows(GROWTH * last) {
@@ -203,7 +203,7 @@ impl Row {
             split: time_split(&work.times.parts()),
             pairs_per_step: (work.pairs - before) as f64 / steps as f64,
             steps,
-            energy_error: run.integration.energy().error(run.energy0),
+            energy_error: run.integration.energy().error(run.start.energy),
         })
     }
 
@@ -275,7 +275,7 @@ fn markdown(options: &Options, circumstances: &Circumstances, rows: &[Row]) -> S
          {HARDWARE}\n{table}",
         circumstances.markdown(),
         options.start.seed(),
-        options.t_end.unwrap_or(DEFAULT_T_END),
+        options.t_end().unwrap_or(DEFAULT_T_END),
         settings.dt,
         settings.theta,
         settings.eps,
@@ -299,9 +299,9 @@ fn figure(circumstances: &Circumstances, rows: &[Row]) -> Figure {
         published("CPU", 3),
         Curve::over_n("here", here),
     ];
-    let panel = Panel::logarithmic("Seconds for one unit of time", "N", curves);
+    let panel = Panel::logarithmic("One unit of time", "N", curves).with_y("seconds");
     Figure {
-        title: "Table 4.4 of the thesis and this device".to_owned(),
+        title: "Table 4.4 of the thesis (2007) and this device".to_owned(),
         subtitle: circumstances.forces(),
         columns: vec![vec![panel]],
     }

@@ -10,32 +10,36 @@ use super::published::{FIGURE_4_2, TABLE_4_1, TABLE_4_2};
 /// One panel for each table.
 pub fn figure(circumstances: &Circumstances, measured: &Measured) -> Figure {
     Figure {
-        title: "The tables of the thesis and this device".to_owned(),
+        title: "The tables of the thesis (2007) and this device".to_owned(),
         subtitle: circumstances.forces(),
         columns: vec![
             vec![
                 Panel::logarithmic(
-                    "Table 4.1: pairs/s, all N in one block",
+                    "All N in one block (thesis 2007, Table 4.1)",
                     "N",
                     table_4_1_curves(measured),
-                ),
+                )
+                .with_y("pairs/s"),
                 Panel::logarithmic(
-                    "Table 4.2: seconds of whole runs",
+                    "Whole runs (thesis 2007, Table 4.2)",
                     "N",
                     table_4_2_curves(measured),
-                ),
+                )
+                .with_y("seconds"),
             ],
             vec![
                 Panel::logarithmic(
-                    "Figure 4.2: pairs/s by block size",
+                    "By block size (thesis 2007, Figure 4.2)",
                     "n",
                     figure_4_2_curves(measured),
-                ),
+                )
+                .with_y("pairs/s"),
                 Panel::logarithmic(
-                    "Figure 4.3: pairs/s, n = 128",
+                    "Blocks of 128 (thesis 2007, Figure 4.3)",
                     "N",
                     here(&measured.figure_4_3, ["whole", "split"], |row| row.n),
-                ),
+                )
+                .with_y("pairs/s"),
             ],
         ],
     }

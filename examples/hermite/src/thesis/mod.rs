@@ -18,6 +18,7 @@ use std::error::Error;
 
 use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Circumstances, publish};
+use kirin_kit::galaxy::GalaxyOptions;
 use kirin_kit::interrupt;
 
 use crate::options::Options;
@@ -32,9 +33,12 @@ pub use worker::serve;
 /// Senseless options; no library; a measurement fails; a file cannot be written.
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     options.run.files.validate()?;
-    let settings = worker::settings(options);
+    if options.run.galaxy != GalaxyOptions::default() {
+        return Err("a report has no galaxy and no units".into());
+    }
+    let settings = worker::settings(options)?;
     settings.validate()?;
-    let t_end = worker::t_end(options);
+    let t_end = worker::t_end(options)?;
     if t_end <= 0.0 {
         return Err("the runs begin at t = 0: --t-end must be later".into());
     }
@@ -58,7 +62,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
         t_end,
         wanted: &options.comparison,
         cut: match &ended {
-            Ok(Ended::Complete) => None,
+            Ok(Ended::Complete | Ended::EnergyError) => None,
             Ok(Ended::Interrupted) => Some("interrupted"),
             Err(why) => Some(why),
         },

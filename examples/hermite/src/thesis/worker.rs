@@ -16,13 +16,15 @@ use kirin::process::settings;
 use kirin_kit::Body;
 use kirin_kit::command::Ended;
 use kirin_kit::diagnostics::Energy;
+use kirin_kit::galaxy::Galaxy;
 use kirin_kit::interrupt::{self, interrupted};
 use kirin_kit::models::Model;
-use kirin_kit::run::{Integration, Log, Run, RunOutputs};
+use kirin_kit::run::{Log, Run, RunOutputs};
 use serde_json::{Value, json};
 
 use super::field::LoadedCluster;
 use super::published;
+use crate::error::Error as HermiteError;
 use crate::integrator::Integrator;
 use crate::options::Options;
 use crate::settings::Settings;
@@ -196,7 +198,7 @@ fn answer<'g>(
                 *field = Some(LoadedCluster::load(
                     grape,
                     cluster(n),
-                    settings(options).eps,
+                    settings(options)?.eps,
                 )?);
             }
             let field = field.as_mut().expect("it was loaded");
@@ -211,15 +213,22 @@ fn answer<'g>(
 }
 
 /// The settings of the runs of Table 4.2, which the options may change.
-pub fn settings(options: &Options) -> Settings {
-    options
-        .run
-        .settings_or(published::ETA, published::ETA_START)
+///
+/// # Errors
+///
+/// A softening with a unit, which has no meaning here.
+pub fn settings(options: &Options) -> Result<Settings, HermiteError> {
+    let (eta, eta_start) = (published::ETA, published::ETA_START);
+    options.run.settings_or(eta, eta_start, Galaxy::default())
 }
 
 /// End of the runs.
-pub fn t_end(options: &Options) -> f64 {
-    options.run.t_end.unwrap_or(published::T_END)
+///
+/// # Errors
+///
+/// It has a unit, which has no meaning here; in words.
+pub fn t_end(options: &Options) -> Result<f64, String> {
+    options.run.t_end.map_or(Ok(published::T_END), |t| t.plain())
 }
 
 fn timed_half(
@@ -227,11 +236,11 @@ fn timed_half(
     options: &Options,
     bodies: Vec<Body>,
 ) -> Result<Value, Box<dyn Error>> {
-    let (settings, t_end) = (settings(options), t_end(options));
+    let (settings, t_end) = (settings(options)?, t_end(options)?);
     let energy0 = (bodies.len() <= LARGEST_ENERGY)
         .then(|| Energy::of(&bodies, settings.eps * settings.eps).total());
     let log = Log {
-        energy0: Some((energy0.unwrap_or(f64::NAN), settings.eps)),
+        start: Some((energy0.unwrap_or(f64::NAN), Some(f64::NAN), settings.eps)),
         ..Log::default()
     };
     let mut run = Run::new(Integrator::start(grape, settings, 0.0, bodies)?, log)?;
@@ -252,7 +261,7 @@ fn timed_half(
     let energy_error = match energy0 {
         Some(energy0) if !interrupted() => {
             let bodies = run.integration.synchronised(t_end)?;
-            run.integration.energy(&bodies).error(energy0)
+            Energy::of(&bodies, settings.eps * settings.eps).error(energy0)
         }
         _ => f64::NAN,
     };

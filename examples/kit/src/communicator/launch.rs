@@ -154,17 +154,27 @@ pub fn on_first<C: Communicator, T: Default>(
     world: &C,
     make: impl FnOnce() -> std::result::Result<T, String>,
 ) -> std::result::Result<T, RankFailure> {
+    made_on_first(world, make)?.map_err(RankFailure::common)
+}
+
+/// What rank 0 makes, and nothing elsewhere; on all ranks in words why rank 0 could not.
+///
+/// # Errors
+///
+/// A rank is lost.
+pub fn made_on_first<C: Communicator, T: Default>(
+    world: &C,
+    make: impl FnOnce() -> std::result::Result<T, String>,
+) -> Result<std::result::Result<T, String>> {
     let made = match world.rank() {
         0 => make(),
         _ => Ok(T::default()),
     };
     let why = made.as_ref().err().cloned().unwrap_or_default();
-    match tell(world, made.is_ok(), why.into_bytes())? {
+    Ok(match tell(world, made.is_ok(), why.into_bytes())? {
         Ok(_) => Ok(made.unwrap_or_default()),
-        Err(why) => Err(RankFailure::common(
-            String::from_utf8_lossy(&why).into_owned(),
-        )),
-    }
+        Err(why) => Err(String::from_utf8_lossy(&why).into_owned()),
+    })
 }
 
 /// Everywhere, whether it is well on rank 0, and the bytes there.

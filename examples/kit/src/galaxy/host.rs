@@ -16,6 +16,8 @@ pub struct Galaxy {
     pub model: MilkyWay,
     /// The cluster's units.
     pub units: Units,
+    /// Whether the units are told where there is no galaxy to which they matter.
+    pub told_units: bool,
     /// Mass of the black hole at the centre, in cluster masses.
     pub black_hole: f64,
     /// Its softening, in the cluster's unit of length.
@@ -26,6 +28,16 @@ impl Galaxy {
     /// Whether there is nothing around the cluster.
     pub fn is_none(&self) -> bool {
         self.model == MilkyWay::None && self.black_hole == 0.0
+    }
+
+    /// The units of the bodies, where they have a meaning: in a galaxy, or where they are told.
+    pub fn known_units(&self) -> Option<Units> {
+        (self.told_units || !self.is_none()).then_some(self.units)
+    }
+
+    /// The field, if there is one.
+    pub fn field(&self) -> Option<&dyn Field> {
+        (!self.is_none()).then_some(self)
     }
 
     /// The unit of length in kpc, and the factor from the model's potentials to the cluster's.
@@ -41,12 +53,12 @@ impl Galaxy {
         }
     }
 
-    /// The line of a snapshot; none where there is nothing around the cluster.
+    /// The line of a snapshot; none where there is nothing around the cluster, and nothing known of its units.
     pub fn line(&self) -> Option<(String, String)> {
         let Units { mass, length } = self.units;
         let numbers = exact(&[mass, length, self.black_hole, self.black_hole_eps]);
         let value = format!("{} {numbers}", self.model.name());
-        (!self.is_none()).then(|| (KEY.to_owned(), value))
+        self.known_units().map(|_| (KEY.to_owned(), value))
     }
 
     /// The galaxy of a run that `snapshot` was saved from.
@@ -62,8 +74,9 @@ impl Galaxy {
         let Some(model) = MilkyWay::named(&name) else {
             return line.refuse();
         };
-        let galaxy = Self {
+        let mut galaxy = Self {
             model,
+            told_units: false,
             units: Units {
                 mass: line.word()?,
                 length: line.word()?,
@@ -72,6 +85,7 @@ impl Galaxy {
             black_hole_eps: line.word()?,
         };
         line.end()?;
+        galaxy.told_units = galaxy.is_none();
         Ok(galaxy)
     }
 
@@ -137,6 +151,7 @@ mod tests {
             mass: 16000.0,
             length: 10.0,
         },
+        told_units: false,
         black_hole: 50.0,
         black_hole_eps: 0.01,
     };
@@ -175,6 +190,13 @@ mod tests {
         snapshot.run.extend(HOST.line());
         assert_eq!(Galaxy::of(&snapshot), Ok(HOST));
         assert_eq!(Galaxy::default().line(), None);
+        let alone = Galaxy {
+            told_units: true,
+            ..Galaxy::default()
+        };
+        let mut told = Snapshot::default();
+        told.run.extend(alone.line());
+        assert_eq!(Galaxy::of(&told), Ok(alone));
         snapshot.run[0].1 = "andromeda 1 2 3 4".to_owned();
         assert!(Galaxy::of(&snapshot).is_err());
     }

@@ -2,7 +2,7 @@
 
 use super::{Galaxy, MilkyWay, Orbit, Units};
 use crate::number::number;
-use crate::vector::Vec3;
+use crate::quantity::{self, Quantity, of_bodies};
 
 /// Default distance in kpc at which an orbit begins.
 const DEFAULT_DISTANCE: f64 = 8.0;
@@ -11,7 +11,7 @@ const DEFAULT_DISTANCE: f64 = 8.0;
 const DEFAULT_DROP: f64 = 10.0;
 
 /// The galaxy around the cluster, and the cluster's orbit.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 #[command(next_help_heading = "Galaxy")]
 pub struct GalaxyOptions {
     /// Galaxy around the cluster [default: none]
@@ -20,17 +20,22 @@ pub struct GalaxyOptions {
     /// Orbit of the cluster [default: circular in a galaxy, rest without]
     #[arg(long, value_enum, conflicts_with = "input")]
     pub orbit: Option<Path>,
-    /// Distance from the galaxy's centre at which the orbit begins, in kpc [default: 8; for a radial orbit
-    /// 10 units of length]
-    #[arg(long, value_name = "KPC", value_parser = number, conflicts_with = "input")]
-    pub radius: Option<f64>,
+    /// Distance from the galaxy's centre at which the orbit begins, in kpc, or as in 8000pc [default: 8; for a
+    /// radial orbit 10 units of length]
+    #[arg(long, value_name = "KPC", value_parser = quantity::distance, conflicts_with = "input")]
+    pub radius: Option<Quantity>,
     /// Position of the centre of mass at the start, in kpc, for --orbit given
-    #[arg(long, value_name = "X,Y,Z", value_parser = vector, conflicts_with = "input")]
-    pub position: Option<Vec3>,
+    #[arg(long, value_name = "X,Y,Z", value_parser = quantity::position, conflicts_with = "input")]
+    pub position: Option<[Quantity; 3]>,
     /// Velocity of the centre of mass at the start, in km/s, for --orbit given
-    #[arg(long, value_name = "X,Y,Z", value_parser = vector, conflicts_with = "input")]
-    pub velocity: Option<Vec3>,
-    /// Mass of the cluster (the unit of mass) in solar masses [default: 16000]
+    #[arg(long, value_name = "X,Y,Z", value_parser = quantity::velocity, conflicts_with = "input")]
+    pub velocity: Option<[Quantity; 3]>,
+    /// Units of mass and length without a galaxy, in solar masses and pc, as in 16000,10: then Myr, pc and km/s
+    /// have a meaning
+    #[arg(long, value_name = "MASS,PC", value_parser = units)]
+    #[arg(conflicts_with_all = ["cluster_mass", "cluster_radius", "galaxy"])]
+    pub units: Option<Units>,
+    /// Mass of the cluster (the unit of mass) in solar masses, in a galaxy [default: 16000]
     #[arg(long, value_name = "MASS", value_parser = above_zero)]
     pub cluster_mass: Option<f64>,
     /// Unit of length in pc: with G = 1 it sets the units of time and velocity [default: 10]
@@ -65,15 +70,26 @@ impl GalaxyOptions {
     /// They contradict; in words.
     pub fn galaxy(&self, saved: Option<Galaxy>) -> Result<Galaxy, String> {
         let default = saved.unwrap_or_default();
-        let galaxy = Galaxy {
+        let units = self.units.unwrap_or(Units {
+            mass: self.cluster_mass.unwrap_or(default.units.mass),
+            length: self.cluster_radius.unwrap_or(default.units.length),
+        });
+        let mut galaxy = Galaxy {
             model: self.galaxy.unwrap_or(default.model),
-            units: Units {
-                mass: self.cluster_mass.unwrap_or(default.units.mass),
-                length: self.cluster_radius.unwrap_or(default.units.length),
-            },
+            units,
+            told_units: false,
             black_hole: self.black_hole.unwrap_or(default.black_hole),
             black_hole_eps: self.black_hole_eps.unwrap_or(default.black_hole_eps),
         };
+        galaxy.told_units = galaxy.is_none() && (self.units.is_some() || default.told_units);
+        if galaxy.black_hole_eps != 0.0 && galaxy.black_hole == 0.0 {
+            return Err("--black-hole-eps belongs to a --black-hole".to_owned());
+        }
+        if galaxy.known_units().is_none() && (self.cluster_mass.is_some() || self.cluster_radius.is_some()) {
+            return Err("--cluster-mass and --cluster-radius belong to a --galaxy or a --black-hole; \
+                 --units MASS,PC gives bodies units without one"
+                .to_owned());
+        }
         match saved {
             Some(saved) if saved != galaxy => Err("the input was made in another galaxy or \
                  other units: a resumed run keeps them"
@@ -103,7 +119,7 @@ impl GalaxyOptions {
             return Err("an orbit needs a --galaxy or a --black-hole".to_owned());
         }
         let units = &galaxy.units;
-        let radius = self.radius.map(|kpc| units.from_kpc(kpc));
+        let radius = self.radius.map(|r| r.of_bodies(Some(units))).transpose()?;
         Ok(match path {
             Path::Rest => Orbit::Rest,
             Path::Circular => {
@@ -111,21 +127,21 @@ impl GalaxyOptions {
             }
             Path::Radial => Orbit::Radial(radius.unwrap_or(DEFAULT_DROP)),
             Path::Given => {
-                let (Some(x), Some(v)) = (self.position, self.velocity) else {
+                let (Some(x), Some(v)) = (&self.position, &self.velocity) else {
                     return Err("--orbit given needs --position and --velocity".to_owned());
                 };
-                Orbit::Given(x.map(|c| units.from_kpc(c)), v.map(|c| units.from_km_s(c)))
+                Orbit::Given(of_bodies(x, units)?, of_bodies(v, units)?)
             }
         })
     }
 }
 
-/// Three finite numbers: `8,0,-0.5`.
-fn vector(text: &str) -> Result<Vec3, String> {
-    let numbers: Option<Vec<f64>> = text.split(',').map(|c| c.trim().parse().ok()).collect();
-    match numbers.as_deref() {
-        Some(&[x, y, z]) if [x, y, z].iter().all(|c: &f64| c.is_finite()) => Ok([x, y, z]),
-        _ => Err("not three numbers such as 8,0,-0.5".to_owned()),
+/// `16000,10`: solar masses and parsecs.
+fn units(text: &str) -> Result<Units, String> {
+    let numbers: Result<Vec<f64>, String> = text.split(',').map(above_zero).collect();
+    match numbers?[..] {
+        [mass, length] => Ok(Units { mass, length }),
+        _ => Err("not a mass and a length, such as 16000,10".to_owned()),
     }
 }
 
@@ -171,6 +187,7 @@ mod tests {
             "2",
         ]);
         assert_eq!(circular, Ok(Orbit::Circular(2000.0)));
+        assert_eq!(more(&["--radius", "4000pc"]), Ok(Orbit::Circular(400.0)));
         assert_eq!(more(&["--orbit", "radial"]), Ok(Orbit::Radial(10.0)));
         let place = ["--position", "8,0,-1", "--velocity", "0,-220,1e1"];
         let given = more(&[&["--orbit", "given"][..], &place].concat()).unwrap();
@@ -204,6 +221,12 @@ mod tests {
                 "1,2",
             ],
             &["--cluster-mass", "0"],
+            // Options without effect.
+            &["--cluster-mass", "100"],
+            &["--cluster-radius", "3"],
+            &["--black-hole-eps", "0.1"],
+            &["--units", "100"],
+            &["--galaxy", "irrgang", "--units", "100,1"],
             &["--galaxy", "andromeda"],
         ] {
             assert!(orbit(bad).is_err(), "{bad:?}");

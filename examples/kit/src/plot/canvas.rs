@@ -93,6 +93,18 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
         )
     }
 
+    /// A word that reads upwards, its top at `at.0`, its middle at `at.1`.
+    pub(super) fn upward(&self, text: &str, at: At, size: u32, colour: RGBColor) -> Result<(), String> {
+        let style = (FONT, size * self.scale)
+            .into_font()
+            .transform(FontTransform::Rotate270)
+            .color(&colour)
+            .pos(Pos::new(HPos::Center, VPos::Top));
+        self.area
+            .draw(&Text::new(text.to_owned(), self.pixel(at), style))
+            .map_err(|e| e.to_string())
+    }
+
     fn level_text(
         &self,
         text: &str,

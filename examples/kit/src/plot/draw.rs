@@ -6,6 +6,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use super::axis::Axis;
 use super::canvas::{At, Canvas, SIZE};
 use super::labels::spread;
+use super::layout::{ABOVE, BELOW, BESIDE, EDGE, Frame, GUTTER, NAME, NUMBERS, layout};
 use super::{Curve, Data, Figure, Panel, View};
 
 const PAPER: RGBColor = RGBColor(255, 255, 255);
@@ -29,85 +30,39 @@ const TITLE: u32 = 26;
 const HEADING: u32 = 18;
 const SMALL: u32 = 15;
 
-/// Room between a figure's edge and its words.
-const EDGE: f64 = 36.0;
-/// Room between panels.
-const GUTTER: f64 = 30.0;
-/// Room between an axis and its numbers, or a curve and its name.
-const BESIDE: f64 = 9.0;
-/// Room above and below a panel's axes, for its title, numbers and label.
-const ABOVE: f64 = 42.0;
-const BELOW: f64 = 62.0;
-/// Usual room for the numbers beside an axis.
-const NUMBERS: f64 = 40.0;
-
 type Drawn = Result<(), String>;
-
-/// A rectangle of the figure.
-#[derive(Clone, Copy)]
-struct Frame {
-    left: f64,
-    top: f64,
-    right: f64,
-    bottom: f64,
-}
-
-impl Frame {
-    /// The point at these places (0 to 1) along the axes; the vertical one points up.
-    fn at(&self, x: f64, y: f64) -> At {
-        (
-            self.left + x * (self.right - self.left),
-            self.bottom + y * (self.top - self.bottom),
-        )
-    }
-
-    fn width(&self) -> f64 {
-        self.right - self.left
-    }
-
-    fn height(&self) -> f64 {
-        self.bottom - self.top
-    }
-}
 
 /// Draws all of `figure`.
 pub(super) fn figure<B: DrawingBackend>(canvas: &Canvas<'_, B>, figure: &Figure) -> Drawn {
-    let (width, height) = (f64::from(SIZE.0), f64::from(SIZE.1));
     let left_top = (HPos::Left, VPos::Top);
-    let most = width - 2.0 * EDGE;
+    let most = f64::from(SIZE.0) - 2.0 * EDGE;
     canvas.fill(PAPER)?;
     let title = canvas.fitted(&figure.title, most, TITLE)?;
     canvas.text(&title, (EDGE, 24.0), left_top, TITLE, INK)?;
     let subtitle = canvas.fitted(&figure.subtitle, most, SMALL)?;
     canvas.text(&subtitle, (EDGE, 60.0), left_top, SMALL, SOFT_INK)?;
-    let panel_height = |panels: &[Panel]| (height - 112.0) / panels.len() as f64;
-    // Squares take the width that their height allows; the other columns share the rest.
-    let square = |panels: &Vec<Panel>| {
-        let views = panels.iter().all(|p| matches!(p.data, Data::View { .. }));
-        views.then(|| panel_height(panels) - ABOVE - BELOW + NUMBERS)
-    };
-    let squares: Vec<f64> = figure.columns.iter().filter_map(square).collect();
-    let others = (figure.columns.len() - squares.len()).max(1) as f64;
-    let gutters = GUTTER * figure.columns.len().saturating_sub(1) as f64;
-    let share = (most - gutters - squares.iter().sum::<f64>()) / others;
-    let mut left = EDGE;
-    for panels in &figure.columns {
-        let right = left + square(panels).unwrap_or(share);
-        let mut top = 98.0;
-        for panel in panels {
-            let bottom = top + panel_height(panels);
-            let outer = Frame {
-                left,
-                top,
-                right,
-                bottom,
-            };
-            draw_panel(canvas, panel, outer)?;
-            top = bottom;
+    let layout = layout(&figure.columns, numbers_of_views(canvas, &figure.columns)?);
+    for (panels, frames) in figure.columns.iter().zip(&layout) {
+        for (panel, frame) in panels.iter().zip(frames) {
+            draw_panel(canvas, panel, *frame)?;
         }
-        left = right + GUTTER;
     }
     Ok(())
+}
+
+/// Room that the numbers beside the views take: the same for all, so that their squares are of one size.
+fn numbers_of_views<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    columns: &[Vec<Panel>],
+) -> Result<f64, String> {
+    let mut widest = NUMBERS;
+    for panel in columns.iter().flatten() {
+        if let Data::View { view, half_width } = &panel.data {
+            let ticks = view_axes(view, *half_width).1.ticks();
+            widest = widest.max(canvas.widest(ticks.iter().map(|t| t.1.as_str()), SMALL)?);
+        }
+    }
+    Ok(widest)
 }
 
 fn draw_panel<B: DrawingBackend>(canvas: &Canvas<'_, B>, panel: &Panel, outer: Frame) -> Drawn {
@@ -115,10 +70,14 @@ fn draw_panel<B: DrawingBackend>(canvas: &Canvas<'_, B>, panel: &Panel, outer: F
     let title = canvas.fitted(&panel.title, outer.width(), HEADING)?;
     canvas.text(&title, heading, (HPos::Left, VPos::Top), HEADING, INK)?;
     let inner = Frame {
+        left: outer.left + NAME,
         top: outer.top + ABOVE,
         bottom: outer.bottom - BELOW,
         ..outer
     };
+    let middle = (outer.left, inner.at(0.0, 0.5).1);
+    let name = canvas.fitted(panel.y_name(), inner.height() + GUTTER, SMALL)?;
+    canvas.upward(&name, middle, SMALL, SOFT_INK)?;
     let inner = match &panel.data {
         Data::Curves(curves) => draw_curves(canvas, panel, curves, inner)?,
         Data::Bars(bars) => draw_bars(canvas, bars, inner)?,
@@ -247,6 +206,13 @@ fn draw_bars<B: DrawingBackend>(
     Ok(frame)
 }
 
+/// The axes of a view.
+fn view_axes(view: &View, half_width: f64) -> (Axis, Axis) {
+    let (x, y) = view.centre();
+    let axis = |middle: f64| Axis::between(middle - half_width, middle + half_width);
+    (axis(x), axis(y))
+}
+
 /// A square: lengths along both axes are the same.
 fn draw_view<B: DrawingBackend>(
     canvas: &Canvas<'_, B>,
@@ -254,14 +220,11 @@ fn draw_view<B: DrawingBackend>(
     half_width: f64,
     frame: Frame,
 ) -> Result<Frame, String> {
-    let (x, y) = view.centre();
-    let axis = |middle: f64| Axis::between(middle - half_width, middle + half_width);
-    let (x_axis, y_axis) = (axis(x), axis(y));
-    let frame = beside(canvas, &y_axis, frame)?;
-    let side = frame.width().min(frame.height());
+    let (x_axis, y_axis) = view_axes(view, half_width);
+    // The numbers stand in the room that the layout left for those of every view.
+    let side = frame.height();
     let square = Frame {
-        right: frame.left + side,
-        bottom: frame.top + side,
+        left: frame.right - side,
         ..frame
     };
     draw_grid(canvas, &y_axis, square)?;

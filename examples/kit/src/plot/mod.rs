@@ -9,6 +9,7 @@ mod canvas;
 mod draw;
 mod file;
 mod labels;
+mod layout;
 mod view;
 
 use std::path::Path;
@@ -31,10 +32,12 @@ pub struct Figure {
 /// One set of axes.
 #[derive(Clone, Debug, Default)]
 pub struct Panel {
-    /// What the vertical axis shows.
+    /// What the panel shows.
     pub title: String,
     /// What the horizontal axis shows.
     pub x_label: String,
+    /// What the vertical axis shows; where nothing is said, what the title says up to a comma or colon.
+    pub y_label: String,
     /// Scale of the horizontal axis under curves.
     pub x_scale: Scale,
     /// Scale of the vertical axis.
@@ -75,6 +78,22 @@ pub struct Curve {
 }
 
 impl Panel {
+    /// The name of the vertical axis.
+    pub fn y_name(&self) -> &str {
+        let head = self.title.split([',', ':']).next().unwrap_or_default();
+        match (&self.data, self.y_label.as_str()) {
+            (Data::View { .. }, "") => "y",
+            (_, "") => head,
+            (_, name) => name,
+        }
+    }
+
+    /// The same panel with a name for its vertical axis.
+    pub fn with_y(self, y_label: &str) -> Self {
+        let y_label = y_label.to_owned();
+        Self { y_label, ..self }
+    }
+
     /// Curves over the simulated time.
     pub fn over_time(title: &str, scale: Scale, curves: Vec<Curve>) -> Self {
         Self {
@@ -94,6 +113,7 @@ impl Panel {
             x_scale: Scale::Logarithmic,
             scale: Scale::Logarithmic,
             data: Data::Curves(curves),
+            ..Self::default()
         }
     }
 }

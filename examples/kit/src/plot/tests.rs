@@ -24,24 +24,23 @@ fn sample() -> Figure {
                 Panel {
                     title: "first".to_owned(),
                     x_label: "time".to_owned(),
-                    x_scale: Scale::Linear,
                     scale: Scale::Logarithmic,
                     data: Data::Curves(vec![curve("one", 1e-9), curve("two", 1e-8)]),
+                    ..Panel::default()
                 },
                 Panel {
                     title: "second".to_owned(),
                     x_label: "time".to_owned(),
-                    x_scale: Scale::Linear,
-                    scale: Scale::Linear,
                     data: Data::Curves(vec![curve("", 1.0)]),
+                    ..Panel::default()
                 },
             ],
             vec![Panel {
                 title: "third".to_owned(),
                 x_label: "size".to_owned(),
-                x_scale: Scale::Linear,
-                scale: Scale::Linear,
+                y_label: "number".to_owned(),
                 data: Data::Bars(vec![("1".to_owned(), 3.0), ("2".to_owned(), 5.0)]),
+                ..Panel::default()
             }],
         ],
     }
@@ -66,9 +65,12 @@ fn svg_holds_every_word() {
         "one",
         "two",
         "−8",
+        "number",
     ] {
         assert!(text.contains(word), "{word}");
     }
+    // The name of each vertical axis reads upwards.
+    assert_eq!(text.matches("rotate(270").count(), 3);
     assert!(text.matches("<polyline").count() > 3);
 }
 
@@ -122,4 +124,62 @@ fn heavy_bodies_have_their_own_colour() {
     let fill = format!("fill=\"#{r:02X}{g:02X}{b:02X}\"");
     assert_eq!(text.matches(&fill).count(), 7);
     assert!(text.matches("<circle").count() >= 27, "{text}");
+}
+
+/// The numbers after ` name="` in `text`.
+fn numbers(text: &str, name: &str) -> Vec<f64> {
+    let name = format!(" {name}=\"");
+    let values = text.split(&name).skip(1);
+    values.filter_map(|rest| rest.split('"').next()?.parse().ok()).collect()
+}
+
+/// Three and five snapshots side by side: nothing is drawn beyond the page, and the squares are of one size.
+#[test]
+fn views_side_by_side_are_drawn_inside_the_page() {
+    let view = |k: usize| {
+        let shift = 10.0_f64.powi(k as i32);
+        let points = (0..40).map(move |i| (shift + f64::from(i % 7), f64::from(i % 5) - shift));
+        let view = View::new(k as f64, points.collect::<Vec<_>>().into_iter());
+        let half_width = View::half_width([&view]);
+        Panel {
+            title: format!("t = {k}"),
+            data: Data::View { view, half_width },
+            ..Panel::default()
+        }
+    };
+    for lengths in [vec![1, 1, 1], vec![2, 2, 1]] {
+        let path = file(&format!("{}.svg", lengths.len() + lengths[0]));
+        let mut count = 0..;
+        let mut column = |n: usize| (0..n).filter_map(|_| count.next()).map(view).collect();
+        let figure = Figure {
+            columns: lengths.iter().map(|n| column(*n)).collect(),
+            ..sample()
+        };
+        figure.save(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        for (names, most) in [(["x", "cx", "x1", "x2"], 14400.0), (["y", "cy", "y1", "y2"], 8100.0)] {
+            for value in names.iter().flat_map(|name| numbers(&text, name)) {
+                assert!((0.0..=most).contains(&value), "{value}");
+            }
+        }
+        let mut sides = Vec::new();
+        let lines = text.split(" points=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        for line in lines {
+            let pairs = line.split_whitespace().filter_map(|pair| pair.split_once(','));
+            let points: Vec<(f64, f64)> = pairs
+                .map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap()))
+                .collect();
+            for (x, y) in &points {
+                assert!((0.0..=14400.0).contains(x) && (0.0..=8100.0).contains(y), "{line}");
+            }
+            if points.len() == 4 {
+                sides.push((points[2].0 - points[0].0, points[0].1 - points[2].1));
+            }
+        }
+        assert_eq!(sides.len(), lengths.iter().sum::<usize>());
+        for (width, height) in &sides {
+            assert!((width - height).abs() < 3.0 && (width - sides[0].0).abs() < 3.0, "{sides:?}");
+        }
+    }
 }

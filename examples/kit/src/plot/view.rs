@@ -48,6 +48,17 @@ impl View {
         }
     }
 
+    /// The same view with all lengths `factor` times as large.
+    pub fn scaled(self, factor: f64) -> Self {
+        let scale = |points: Vec<(f64, f64)>| points.into_iter().map(|(x, y)| (factor * x, factor * y)).collect();
+        Self {
+            time: self.time,
+            points: scale(self.points),
+            heavy: scale(self.heavy),
+            middle: self.middle.map(|(x, y)| (factor * x, factor * y)),
+        }
+    }
+
     /// The middle that was given, or that of most of the points along both axes; the origin without points.
     pub fn centre(&self) -> (f64, f64) {
         if let Some(middle) = self.middle {

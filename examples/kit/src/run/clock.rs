@@ -2,14 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use crate::number::number;
+use crate::galaxy::Units;
+use crate::quantity::{self, Quantity};
 
 /// How far, as a part of the interval, a time may be from a multiple and still count as one: times are sums
 /// of steps, and multiples of 0.1 are rounded.
 const SLACK: f64 = 1e-9;
-
-/// Shortest interval: one by which times up to a million can be told apart.
-const SHORTEST: f64 = 1e-9;
 
 /// The multiples of an interval of the simulated time, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,14 +55,23 @@ pub enum Interval {
     Wall(Duration),
 }
 
-impl Interval {
-    /// `1/4` is simulated time, `30min` or `2h` is the wall's.
+/// An [`Interval`] as it is given on the command line: the simulated time may have a unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cadence {
+    /// At multiples of this simulated time.
+    Simulated(Quantity),
+    /// When this time has passed on the wall.
+    Wall(Duration),
+}
+
+impl Cadence {
+    /// `1/4` and `10Myr` are simulated time, `30min` or `2h` is the wall's.
     ///
     /// # Errors
     ///
     /// The text is neither; in words.
     pub fn parse(text: &str) -> Result<Self, String> {
-        if let Ok(every) = simulated(text) {
+        if let Ok(every) = quantity::interval(text) {
             return Ok(Self::Simulated(every));
         }
         match humantime::parse_duration(text) {
@@ -73,6 +80,29 @@ impl Interval {
         }
     }
 
+    /// The interval, for bodies in these units.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Quantity::of_bodies`].
+    pub fn interval(self, units: Option<&Units>) -> Result<Interval, String> {
+        Ok(match self {
+            Self::Simulated(every) => Interval::Simulated(every.of_bodies(units)?),
+            Self::Wall(every) => Interval::Wall(every),
+        })
+    }
+}
+
+impl std::fmt::Display for Cadence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Simulated(every) => write!(f, "{every}"),
+            Self::Wall(every) => write!(f, "{}", humantime::format_duration(*every)),
+        }
+    }
+}
+
+impl Interval {
     /// A timer from the simulated time `t` and from now on.
     pub fn begin(self, t: f64) -> Timer {
         match self {
@@ -109,18 +139,6 @@ impl Timer {
                 rings
             }
         }
-    }
-}
-
-/// An interval of the simulated time.
-///
-/// # Errors
-///
-/// The text is no number, or the interval is too short; in words.
-pub fn simulated(text: &str) -> Result<f64, String> {
-    match number(text)? {
-        every if every >= SHORTEST => Ok(every),
-        _ => Err(format!("shorter than {SHORTEST:e}")),
     }
 }
 
@@ -165,11 +183,16 @@ mod tests {
 
     #[test]
     fn intervals_have_two_kinds() {
-        assert_eq!(Interval::parse("1/4"), Ok(Interval::Simulated(0.25)));
+        let plain = |text: &str| Cadence::parse(text).and_then(|c| c.interval(None));
+        assert_eq!(plain("1/4"), Ok(Interval::Simulated(0.25)));
         let half_an_hour = Duration::from_secs(1800);
-        assert_eq!(Interval::parse("30min"), Ok(Interval::Wall(half_an_hour)));
-        for bad in ["0", "0s", "-1", "often", "1e-12"] {
-            assert!(Interval::parse(bad).is_err(), "{bad}");
+        assert_eq!(plain("30min"), Ok(Interval::Wall(half_an_hour)));
+        for bad in ["0", "0s", "-1", "often", "1e-12", "10Myr"] {
+            assert!(plain(bad).is_err(), "{bad}");
+        }
+        for text in ["10Myr", "1h 5m", "1/4"] {
+            let cadence = Cadence::parse(text).unwrap();
+            assert_eq!(Cadence::parse(&cadence.to_string()), Ok(cadence));
         }
     }
 }

@@ -2,15 +2,16 @@
 
 use std::error::Error;
 use std::path::Path;
+use std::rc::Rc;
 
-use super::{Integration, Run};
-use crate::command::Files;
+use super::{Guard, Integration, Run, Told};
+use crate::command::{Ended, Files, tell};
 use crate::interrupt::{self, interrupted};
 use crate::progress::Progress;
 use crate::summary::{Summary, view};
 
 /// Takes `run` to `t_end` or to the step after a signal, writes the files that can be resumed, and tells
-/// how it ended.
+/// how it ended. `guard` warns of the energy error, or ends the run.
 ///
 /// Where a step cannot be taken the output holds the run up to there.
 ///
@@ -22,16 +23,27 @@ pub fn conduct<I: Integration>(
     run: &mut Run<I>,
     t_end: f64,
     files: &Files,
+    guard: &Guard,
 ) -> Result<Summary, Box<dyn Error>> {
     let start = run.integration.time();
     if t_end <= start {
         return Err(format!("the run is at t = {start} already: --t-end must be later").into());
     }
+    let (rank, ranks) = run.integration.rank();
+    if ranks == 1 {
+        files.check_replaced(run.integration.count(), &run.log())?;
+    }
+    let mut plan = files.plan(t_end - start, run.integration.units().as_ref())?;
+    plan.guard = Some(guard.clone());
+    let told = [("t-end", format!("{t_end:?}"))].into_iter();
+    run.told = Told::new(told.chain(files.told(&plan)).chain(guard.told()));
     interrupt::catch()?;
     let before = view(start, &run.integration.bodies_at(start)?);
-    let (rank, ranks) = run.integration.rank();
-    let progress = (rank == 0).then(|| Progress::new(program, start, t_end));
-    let ended = run.evolve(t_end, &files.plan(t_end - start), &interrupted, &|t| {
+    let progress = (rank == 0).then(|| Rc::new(Progress::new(program, start, t_end)));
+    if let Some(progress) = progress.clone() {
+        run.say = Box::new(move |line| progress.say(&format!("{program}: {line}")));
+    }
+    let ended = run.evolve(t_end, &plan, &interrupted, &|t| {
         if let Some(progress) = &progress {
             progress.advance(t);
         }
@@ -56,11 +68,29 @@ pub fn conduct<I: Integration>(
             path.display()
         )
         .into()),
-        (ended, _) => {
+        (ended, output) => {
             let ended = ended?;
             saved?;
+            if rank == 0 && ended != Ended::Complete {
+                tell_what_goes_on(program, output.as_deref(), ended);
+            }
             Ok(Summary::of(run, before, t_end, ended)?)
         }
+    }
+}
+
+/// Says how a run that did not come to its end goes on.
+fn tell_what_goes_on(program: &str, output: Option<&Path>, ended: Ended) {
+    let more = match ended {
+        Ended::EnergyError => " --energy-limit none",
+        _ => "",
+    };
+    match output {
+        Some(path) => tell(&format!("{program}: `{program} --input {}{more}` goes on", path.display())),
+        None if ended == Ended::EnergyError => {
+            tell(&format!("{program}: the state is lost, as there was no --output"));
+        }
+        None => {}
     }
 }
 

@@ -3,12 +3,14 @@
 //! ```text
 //! run.model NAME         what the bodies were at the start
 //! run.seed N             seed of its random numbers
-//! run.energy0 E0 EPS     energy at the start, to which errors refer, and the softening it belongs to
+//! run.energy0 E0 EPS OWN energy at the start, to which errors refer, the softening it belongs to, and
+//!                        the scale of the cluster's own energy
 //! run.seconds S          wall time of the steps
+//! run.columns NAME ...   what the first numbers of each record are
 //! run.record T ...       diagnostics, one line for each time: see `history::Record`
 //! ```
 
-use crate::history::Record;
+use crate::history::{COLUMNS, Record};
 use crate::report::exact;
 use crate::snapshot::{Line, Snapshot};
 
@@ -16,6 +18,7 @@ const MODEL: &str = "run.model";
 const SEED: &str = "run.seed";
 const ENERGY0: &str = "run.energy0";
 const SECONDS: &str = "run.seconds";
+const NAMES: &str = "run.columns";
 const RECORD: &str = "run.record";
 
 /// What is known of a run's past.
@@ -25,8 +28,8 @@ pub struct Log {
     pub model: String,
     /// Seed of the model, where the run began with one.
     pub seed: Option<u64>,
-    /// Energy at the start, and the softening that it belongs to.
-    pub energy0: Option<(f64, f64)>,
+    /// Energy at the start, the scale of the cluster's own, and the softening that they belong to.
+    pub start: Option<(f64, Option<f64>, f64)>,
     /// Wall time of the steps.
     pub seconds: f64,
     /// Diagnostics in order of time.
@@ -39,7 +42,7 @@ impl Default for Log {
         Self {
             model: "Snapshot".to_owned(),
             seed: None,
-            energy0: None,
+            start: None,
             seconds: 0.0,
             records: Vec::new(),
         }
@@ -70,28 +73,38 @@ impl Log {
             log.seed = Some(line.word()?);
             line.end()?;
         }
-        if let Some(mut line) = Line::of(snapshot, ENERGY0) {
-            log.energy0 = Some((line.word()?, line.word()?));
-            line.end()?;
+        if let Some(line) = Line::of(snapshot, ENERGY0) {
+            log.start = Some(match line.clone().rest::<f64>()?[..] {
+                [energy, eps] => (energy, None, eps),
+                [energy, eps, own] => (energy, Some(own), eps),
+                _ => return line.refuse(),
+            });
         }
         if let Some(mut line) = Line::of(snapshot, SECONDS) {
             log.seconds = line.word()?;
             line.end()?;
         }
+        let names: Option<Vec<&str>> = snapshot.value(NAMES).map(|v| v.split(' ').collect());
         for value in snapshot.values(RECORD) {
             let line = Line::new(RECORD, value);
-            let record = Record::from_numbers(&line.clone().rest::<f64>()?);
+            let record = Record::from_numbers(names.as_deref(), &line.clone().rest::<f64>()?);
             log.records.push(record.map_or_else(|| line.refuse(), Ok)?);
         }
         Ok(log)
     }
 
     /// The lines of a snapshot: keys and values.
-    pub(super) fn lines(&self) -> Vec<(String, String)> {
+    pub(crate) fn lines(&self) -> Vec<(String, String)> {
         let mut lines = vec![(MODEL, self.model.clone())];
         lines.extend(self.seed.map(|seed| (SEED, seed.to_string())));
-        lines.extend(self.energy0.map(|(e, eps)| (ENERGY0, exact(&[e, eps]))));
+        lines.extend(self.start.map(|(energy, own, eps)| {
+            let numbers = [Some(energy), Some(eps), own];
+            (ENERGY0, exact(&numbers.into_iter().flatten().collect::<Vec<f64>>()))
+        }));
         lines.push((SECONDS, exact(&[self.seconds])));
+        if !self.records.is_empty() {
+            lines.push((NAMES, COLUMNS.join(" ")));
+        }
         lines.extend(self.records.iter().map(|r| (RECORD, exact(&r.numbers()))));
         let owned = |(key, value): (&str, String)| (key.to_owned(), value);
         lines.into_iter().map(owned).collect()

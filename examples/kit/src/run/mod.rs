@@ -5,24 +5,32 @@
 mod clock;
 mod conduct;
 mod grid;
+mod guard;
 mod log;
 mod plan;
+mod told;
 
 use std::error::Error;
 use std::time::Instant;
 
-pub use clock::{Clock, Interval, Timer, simulated};
+pub use clock::{Cadence, Clock, Interval, Timer};
 pub use conduct::conduct;
 pub use grid::TimeGrid;
+pub use guard::{Guard, Verdict};
 pub use log::Log;
 pub use plan::{Checkpoints, Frames, RunOutputs, Snapshots};
+pub use told::Told;
+pub(crate) use told::{beside, seen_from};
 
 use crate::body::Body;
-use crate::command::Ended;
+use crate::bound::Bound;
+use crate::command::{Ended, tell};
 use crate::csv::Csv;
-use crate::diagnostics::Energy;
+use crate::galaxy::{Field, Units};
 use crate::history::{COLUMNS, Record};
 use crate::plot::{Data, Figure, Panel, View};
+use crate::quantity::Columns;
+use crate::sight::{Sight, Start, energy_of};
 use crate::snapshot::Snapshot;
 use crate::summary::view;
 
@@ -57,8 +65,36 @@ pub trait Integration {
     /// Those of a step.
     fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Self::Error>;
 
-    /// Energy of the `bodies` that [`bodies_at`](Self::bodies_at) gave last.
-    fn energy(&self, bodies: &[Body]) -> Energy;
+    /// Potentials of the bodies that [`bodies_at`](Self::bodies_at) gave last, by all others, where they came with
+    /// the forces; else they are summed over all pairs.
+    fn potentials(&self) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// The field around the bodies, if there is one.
+    fn field(&self) -> Option<&dyn Field> {
+        None
+    }
+
+    /// The units of the bodies, where they are known.
+    fn units(&self) -> Option<Units> {
+        None
+    }
+
+    /// What is odd in the way the integration goes on, for people; asked now and then after
+    /// [`bodies_at`](Self::bodies_at). Each thing is said once.
+    fn remark(&mut self) -> Option<String> {
+        None
+    }
+
+    /// The number that the first of those who integrate together has, on all of them.
+    ///
+    /// # Errors
+    ///
+    /// The others cannot be asked.
+    fn share(&mut self, value: f64) -> Result<f64, Self::Error> {
+        Ok(value)
+    }
 
     /// Names of what it records of the bodies besides what all applications do.
     fn own_columns(&self) -> &'static [&'static str] {
@@ -66,8 +102,8 @@ pub trait Integration {
     }
 
     /// A number for each of the [`own_columns`](Self::own_columns), of the `bodies` that
-    /// [`bodies_at`](Self::bodies_at) gave last.
-    fn own_numbers(&self, _bodies: &[Body]) -> Vec<f64> {
+    /// [`bodies_at`](Self::bodies_at) gave last, and of those that are bound.
+    fn own_numbers(&self, _bodies: &[Body], _bound: &Bound) -> Vec<f64> {
         Vec::new()
     }
 
@@ -84,7 +120,8 @@ pub trait Integration {
     /// A frame of the film: by default, everybody in the x-y plane.
     fn frame(&self, t: f64, bodies: &[Body], half_width: f64) -> Figure {
         let panel = Panel {
-            x_label: "x".to_owned(),
+            x_label: "x in N-body units".to_owned(),
+            y_label: "y in N-body units".to_owned(),
             data: Data::View {
                 view: view(t, bodies),
                 half_width,
@@ -100,6 +137,9 @@ pub trait Integration {
 
     /// Softening length.
     fn eps(&self) -> f64;
+
+    /// Number of bodies.
+    fn count(&self) -> usize;
 
     /// All that is needed to go on with the same bits.
     ///
@@ -139,13 +179,19 @@ pub struct Run<I> {
     /// The integration.
     pub integration: I,
     /// Energy at the very start, before any interruption.
-    pub energy0: f64,
+    pub start: Start,
     /// Wall time of the steps, without diagnostics and files.
     pub seconds: f64,
     /// Diagnostics in order of time.
     pub records: Vec<Record>,
+    /// What the run was told, for one that goes on.
+    pub told: Told,
+    /// Who hears what the run has to say on its way.
+    pub say: Box<dyn Fn(&str)>,
     /// Half the width of the film's frames, known from the first one on.
     film: Option<f64>,
+    /// Whether the guard has warned.
+    warned: bool,
     model: String,
     seed: Option<u64>,
 }
@@ -159,11 +205,15 @@ impl<I: Integration> Run<I> {
     ///
     /// Those of [`Integration::bodies_at`].
     pub fn new(mut integration: I, log: Log) -> Result<Self, I::Error> {
-        let energy0 = match log.energy0 {
-            Some((energy0, eps)) if eps == integration.eps() => energy0,
-            _ => {
+        let start = match log.start {
+            Some((energy, Some(own), eps)) if eps == integration.eps() => Start { energy, own },
+            saved => {
                 let bodies = integration.bodies_at(integration.time())?;
-                integration.energy(&bodies).total()
+                let now = Start::of(&Sight::of(&integration, &bodies).energy, &bodies);
+                match saved {
+                    Some((energy, None, eps)) if eps == integration.eps() => Start { energy, ..now },
+                    _ => now,
+                }
             }
         };
         let columns = integration.own_columns().len();
@@ -174,10 +224,13 @@ impl<I: Integration> Run<I> {
         }
         Ok(Self {
             integration,
-            energy0,
+            start,
             seconds: log.seconds,
             records,
+            told: Told::default(),
+            say: Box::new(tell),
             film: None,
+            warned: false,
             model: log.model,
             seed: log.seed,
         })
@@ -188,7 +241,7 @@ impl<I: Integration> Run<I> {
         Log {
             model: self.model.clone(),
             seed: self.seed,
-            energy0: Some((self.energy0, self.integration.eps())),
+            start: Some((self.start.energy, Some(self.start.own), self.integration.eps())),
             seconds: self.seconds,
             records: self.records.clone(),
         }
@@ -202,6 +255,7 @@ impl<I: Integration> Run<I> {
     pub fn save(&self) -> Result<Snapshot, I::Error> {
         let mut snapshot = self.integration.state()?;
         snapshot.run.extend(self.log().lines());
+        snapshot.run.extend(self.told.lines());
         Ok(snapshot)
     }
 
@@ -228,13 +282,18 @@ impl<I: Integration> Run<I> {
         watch: &dyn Fn(f64),
     ) -> Result<Ended, Box<dyn Error>> {
         let start = self.integration.time();
+        let columns = [&COLUMNS, self.integration.own_columns()].concat();
+        let columns = Columns::new(&columns, self.integration.units().as_ref());
         let mut csv = match &plan.csv {
             Some(path) if self.writes() => {
-                let columns = [&COLUMNS, self.integration.own_columns()].concat();
-                let lines = self.records.iter().map(Record::numbers);
-                Some(Csv::create(path, &columns, lines)?)
+                let lines = self.records.iter().map(|r| columns.line(r.numbers()));
+                Some((Csv::create(path, &columns.names(), lines)?, columns))
             }
             _ => None,
+        };
+        let n = match &plan.guard {
+            Some(_) => self.integration.count(),
+            None => 0,
         };
         if plan.records.is_some() && self.records.is_empty() {
             let bodies = self.integration.bodies_at(start)?;
@@ -249,19 +308,34 @@ impl<I: Integration> Run<I> {
         let mut snapshots = plan.snapshots.as_ref().map(|s| Clock::from(start, s.every));
         let mut frames = plan.frames.as_ref().map(|f| Clock::from(start, f.every));
         let mut checkpoints = plan.checkpoints.as_ref().map(|c| c.interval.begin(start));
+        let guard = plan.guard.as_ref();
+        let mut looks = guard.map(|_| Clock::after(start, Guard::interval(n)));
         loop {
             // What falls due before the next step, in order of time.
-            while let Some(due) = earliest([&records, &snapshots, &frames]).filter(|t| *t < t_end) {
+            while let Some(due) =
+                earliest([&records, &snapshots, &frames, &looks]).filter(|t| *t < t_end)
+            {
                 let Some(t) = self.integration.visible(due) else {
                     break;
                 };
                 let bodies = self.integration.bodies_at(t)?;
-                if let Some(clock) = records.as_mut().filter(|clock| clock.reached(t)) {
-                    self.record(t, &bodies, &mut csv)?;
-                    clock.pass(t);
+                let look = looks.as_mut().is_some_and(|clock| passes(clock, t));
+                let mut error = None;
+                if records.as_mut().is_some_and(|clock| passes(clock, t)) {
+                    error = Some(self.record(t, &bodies, &mut csv)?);
+                } else if look {
+                    error = Some(self.own_error(&bodies));
                 }
                 self.frame(t, &bodies, plan, &mut frames)?;
                 self.snapshot(t, bodies, plan, &mut snapshots)?;
+                if look {
+                    self.remark();
+                }
+                if let (Some(guard), Some(error)) = (guard, error)
+                    && self.is_worthless(t, error, guard)?
+                {
+                    return Ok(Ended::EnergyError);
+                }
             }
             let now = self.integration.time();
             let decision = self.integration.agree(Decision {
@@ -282,15 +356,58 @@ impl<I: Integration> Run<I> {
             self.seconds += began.elapsed().as_secs_f64();
             watch(next);
         }
-        if records.is_some() || snapshots.is_some() || frames.is_some() {
+        if earliest([&records, &snapshots, &frames, &looks]).is_some() {
             let bodies = self.integration.bodies_at(t_end)?;
-            if records.is_some() {
-                self.record(t_end, &bodies, &mut csv)?;
-            }
+            let error = match records {
+                Some(_) => self.record(t_end, &bodies, &mut csv)?,
+                None => self.own_error(&bodies),
+            };
             self.frame(t_end, &bodies, plan, &mut frames)?;
             self.snapshot(t_end, bodies, plan, &mut snapshots)?;
+            self.remark();
+            if let Some(guard) = guard
+                && self.is_worthless(t_end, error, guard)?
+            {
+                return Ok(Ended::EnergyError);
+            }
         }
         Ok(Ended::Complete)
+    }
+
+    /// The change of the energy in parts of the cluster's own.
+    fn own_error(&self, bodies: &[Body]) -> f64 {
+        let energy = energy_of(&self.integration, bodies);
+        self.start.own_error(&energy)
+    }
+
+    /// Passes on what the integration has to say.
+    fn remark(&mut self) {
+        if let Some(remark) = self.integration.remark() {
+            (self.say)(&remark);
+        }
+    }
+
+    /// Whether the run is to end because of its energy `error` at `t`, which all who integrate together find
+    /// alike. A smaller one is told once.
+    fn is_worthless(&mut self, t: f64, error: f64, guard: &Guard) -> Result<bool, I::Error> {
+        let error = self.integration.share(error)?;
+        let verdict = guard.judge(error);
+        if verdict == Verdict::Well || verdict == Verdict::Doubtful && self.warned {
+            return Ok(false);
+        }
+        self.warned = true;
+        if self.writes() {
+            let error = format!("the energy error at t = {t} is {error:.2e} of the cluster's T + W");
+            let what = match verdict {
+                Verdict::Worthless => format!(
+                    "{error}, above {} (--energy-limit): the run ends; smaller steps or more softening help",
+                    guard.limit()
+                ),
+                _ => format!("{error}: smaller steps or more softening help"),
+            };
+            (self.say)(&what);
+        }
+        Ok(verdict == Verdict::Worthless)
     }
 
     /// Replaces the checkpoint.
@@ -302,16 +419,22 @@ impl<I: Integration> Run<I> {
         }
     }
 
-    /// Adds the diagnostics of `bodies` at `t`.
-    fn record(&mut self, t: f64, bodies: &[Body], csv: &mut Option<Csv>) -> Result<(), String> {
-        let energy = self.integration.energy(bodies);
-        let own = self.integration.own_numbers(bodies);
-        let record = Record::of(t, bodies, &energy, self.energy0, own);
-        if let Some(csv) = csv {
-            csv.write(&record.numbers())?;
+    /// Adds the diagnostics of `bodies` at `t`, and returns the error of the cluster's own energy.
+    fn record(
+        &mut self,
+        t: f64,
+        bodies: &[Body],
+        csv: &mut Option<(Csv, Columns)>,
+    ) -> Result<f64, String> {
+        let sight = Sight::of(&self.integration, bodies);
+        let own = self.integration.own_numbers(bodies, &sight.bound);
+        let record = Record::of(t, bodies, &sight, &self.start, own);
+        if let Some((csv, columns)) = csv {
+            csv.write(&columns.line(record.numbers()))?;
         }
+        let error = record.own_energy_error;
         self.records.push(record);
-        Ok(())
+        Ok(error)
     }
 
     /// Draws `bodies` where one of the `plan`'s frames is due at `t`.
@@ -360,9 +483,18 @@ impl<I: Integration> Run<I> {
 }
 
 /// The earliest of the times at which something is due.
-fn earliest(clocks: [&Option<Clock>; 3]) -> Option<f64> {
+fn earliest(clocks: [&Option<Clock>; 4]) -> Option<f64> {
     let due = clocks.into_iter().flatten().map(Clock::due);
     due.reduce(f64::min)
+}
+
+/// Whether `clock` has come to a multiple at `t`; then it goes on to the next one.
+fn passes(clock: &mut Clock, t: f64) -> bool {
+    let reached = clock.reached(t);
+    if reached {
+        clock.pass(t);
+    }
+    reached
 }
 
 #[cfg(test)]

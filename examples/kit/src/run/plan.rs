@@ -11,7 +11,7 @@ use crate::snapshot::Snapshot;
 const EPS: &str = "run.eps";
 
 /// What a run writes and notes on its way. By default, nothing.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct RunOutputs {
     /// Interval of the diagnostics.
     pub records: Option<f64>,
@@ -23,6 +23,8 @@ pub struct RunOutputs {
     pub checkpoints: Option<Checkpoints>,
     /// Frames of a film.
     pub frames: Option<Frames>,
+    /// Who watches the energy.
+    pub guard: Option<super::Guard>,
 }
 
 /// Snapshots at multiples of an interval, one file each.

@@ -60,12 +60,12 @@ impl Integration for Flight {
         Ok(bodies)
     }
 
-    fn energy(&self, bodies: &[Body]) -> Energy {
-        Energy::of(bodies, 0.0)
-    }
-
     fn eps(&self) -> f64 {
         0.0
+    }
+
+    fn count(&self) -> usize {
+        self.bodies.len()
     }
 
     fn state(&self) -> Result<Snapshot, Self::Error> {
@@ -244,7 +244,49 @@ fn lines_that_make_no_sense_are_refused() {
         ("run.record", "1 2 3"),
     ] {
         snapshot.run = vec![(key.to_owned(), value.to_owned())];
-        let error = Log::of(&snapshot).unwrap_err();
+        let error = Log::of(&snapshot).expect_err(value);
         assert!(error.contains(&format!("{key} {value}")), "{error}");
     }
+}
+
+/// Bodies that fly straight gain energy: the guard says so once, then ends the run, and what was seen until then
+/// is kept.
+#[test]
+fn the_guard_warns_once_and_ends_a_worthless_run() {
+    let heard = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let run_with = |guard: Guard, records: Option<f64>| {
+        heard.borrow_mut().clear();
+        let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+        let said = heard.clone();
+        run.say = Box::new(move |line| said.borrow_mut().push(line.to_owned()));
+        let plan = RunOutputs {
+            records,
+            guard: Some(guard),
+            ..RunOutputs::default()
+        };
+        let ended = run.evolve(4.0, &plan, &|| false, &|_| ()).unwrap();
+        (ended, run)
+    };
+    let guard = Guard {
+        energy_warning: Some(1e-9),
+        energy_limit: Some(0.2),
+    };
+    for records in [None, Some(0.25)] {
+        let (ended, run) = run_with(guard.clone(), records);
+        assert_eq!(ended, Ended::EnergyError);
+        assert!(run.integration.time < 4.0);
+        let heard = heard.borrow();
+        assert!((1..=2).contains(&heard.len()), "{heard:?}");
+        assert!(heard.last().unwrap().contains("--energy-limit"), "{heard:?}");
+        if let Some(last) = run.records.last() {
+            assert!(last.own_energy_error > 0.2);
+        }
+    }
+    let careless = Guard {
+        energy_warning: Some(1e-9),
+        energy_limit: Some(f64::INFINITY),
+    };
+    let (ended, run) = run_with(careless, None);
+    assert_eq!((ended, run.integration.time), (Ended::Complete, 4.0));
+    assert_eq!(heard.borrow().len(), 1);
 }

@@ -82,6 +82,11 @@ impl From<io::Error> for SnapshotError {
     }
 }
 
+/// Whether a text with this first line is a snapshot.
+pub fn is_snapshot(first_line: &str) -> bool {
+    first_line.trim() == MAGIC
+}
+
 impl Snapshot {
     /// The snapshot in the file at `path`.
     ///

@@ -19,7 +19,8 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
         // Checked first: a damaged digit may have made another valid number.
         lines.line = text.iter().filter(|&&b| b == b'\n').count();
         return lines.refuse(format!(
-            "the file is damaged: its checksum is {found:08x}, and was {expected:08x}"
+            "the file is damaged: its checksum is {found:08x}, and was {expected:08x}; \
+             where it was changed on purpose, write `end` alone in the last line"
         ));
     }
     if lines.next()? != Some(MAGIC) {

@@ -239,12 +239,18 @@ impl Document<'_> {
         let speedup = |n, p| costs.predict(n, 1).total() / costs.predict(n, p).total();
         figure.columns.pop();
         figure.columns.push(vec![
-            Panel::logarithmic("Figure 7: speedup, by the model", "ranks", curves(&speedup)),
             Panel::logarithmic(
-                "Figure 9: seconds of the sort, by equation 18",
+                "Speedup, by the model (Pattabiraman+ 2013, Figure 7)",
+                "ranks",
+                curves(&speedup),
+            )
+            .with_y("speedup"),
+            Panel::logarithmic(
+                "Sort, by equation 18 (Pattabiraman+ 2013, Figure 9)",
                 "ranks",
                 curves(&|n, p| costs.predict(n, p).sort),
-            ),
+            )
+            .with_y("seconds"),
         ]);
         figure
     }

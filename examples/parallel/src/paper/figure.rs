@@ -43,15 +43,25 @@ pub fn figure(circumstances: &Circumstances, measured: &Measured) -> Figure {
         title: "Speed over ranks, and the cost model".to_owned(),
         subtitle: circumstances.forces(),
         columns: vec![
-            vec![Panel::logarithmic("Figure 4: flop/s", "ranks", speeds)],
-            vec![Panel::logarithmic(
+            vec![
+                Panel::logarithmic(
+                    "Speed (Nitadori, Makino and Abe 2006, Figure 4)",
+                    "ranks",
+                    speeds,
+                )
+                .with_y("flop/s"),
+            ],
+            vec![
+                Panel::logarithmic(
                 "Microseconds of a block on every grid",
                 &format!("grids in this order: {}", grids.join(" ")),
                 vec![
                     curve("measured", numbered(&|r| r.measured.total())),
                     curve("model", numbered(&|r| measured.predicted(r).total())),
                 ],
-            )],
+            )
+            .with_y("microseconds"),
+            ],
         ],
     }
 }

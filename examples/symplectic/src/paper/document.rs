@@ -349,9 +349,10 @@ impl Document<'_> {
         };
         let panel = |title: &str, columns: &[Variant]| {
             Panel::logarithmic(title, "N", columns.iter().map(|c| curve(*c)).collect())
+                .with_y("seconds per step")
         };
         Figure {
-            title: "Figures 2 to 5 of the paper of NBSymple, on this device".to_owned(),
+            title: "Figures 2 to 5 of the paper of NBSymple (Capuzzo-Dolcetta et al. 2011), on this device".to_owned(),
             subtitle: self.circumstances.forces(),
             columns: vec![
                 vec![panel("Seconds per step, leapfrog", &COLUMNS[..3])],

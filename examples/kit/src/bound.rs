@@ -1,0 +1,188 @@
+//! Who is bound to a cluster: the stars of which its radii and its virial ratio tell, when others have escaped.
+
+use crate::body::Body;
+use crate::diagnostics::{centre_of_mass, lagrangian_radii, mass, potentials};
+use crate::vector::{Vec3, dot, sub};
+
+/// Rounds in which the bound part is sought: it settles after a handful.
+const ROUNDS: usize = 50;
+
+/// Part of the bodies that is taken for the cluster at first where there is a field around it: those in the
+/// deepest potential.
+const DEEPEST: usize = 10;
+
+/// The part of some bodies that is bound.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bound {
+    /// Its bodies.
+    pub members: Vec<Body>,
+    /// Its mass.
+    pub mass: f64,
+    /// Position of its centre of mass.
+    pub x: Vec3,
+    /// Velocity of its centre of mass.
+    pub v: Vec3,
+    /// -T/W of its bodies in their own frame; NaN where there is no pair.
+    pub virial_ratio: f64,
+}
+
+/// Potentials of bodies by all others, and how they were found.
+pub enum Potentials {
+    /// The program's own, softened by `eps2`.
+    Summed(Vec<f64>, f64),
+    /// Those that came with the forces.
+    Given(Vec<f64>),
+}
+
+impl Potentials {
+    /// A number for each body.
+    pub fn values(&self) -> &[f64] {
+        match self {
+            Self::Summed(values, _) | Self::Given(values) => values,
+        }
+    }
+}
+
+impl Bound {
+    /// Those of `bodies` whose energy with respect to the others is negative in the frame of those that are
+    /// bound: found by turns, from all of them, or, where many may be in the `tails` that a field draws out,
+    /// from the deepest tenth on. Their potentials are by all others, which overrates the cluster's by what the
+    /// stars in the tails add, a per cent of theirs.
+    pub fn of(bodies: &[Body], potentials: &Potentials, tails: bool) -> Self {
+        let values = potentials.values();
+        let mut members: Vec<usize> = (0..bodies.len()).collect();
+        if tails {
+            members.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+            members.truncate(bodies.len().div_ceil(DEEPEST).max(2));
+            members.sort_unstable();
+        }
+        for _ in 0..ROUNDS {
+            let chosen: Vec<Body> = members.iter().map(|&i| bodies[i]).collect();
+            let (_, v) = centre_of_mass(&chosen);
+            let is_bound = |&i: &usize| {
+                let motion = sub(&bodies[i].v, &v);
+                0.5 * dot(&motion, &motion) + values[i] < 0.0
+            };
+            let next: Vec<usize> = (0..bodies.len()).filter(is_bound).collect();
+            if next == members {
+                break;
+            }
+            members = next;
+        }
+        Self::with_members(bodies, &members, potentials)
+    }
+
+    fn with_members(bodies: &[Body], members: &[usize], potentials_of_all: &Potentials) -> Self {
+        let chosen: Vec<Body> = members.iter().map(|&i| bodies[i]).collect();
+        let (x, v) = centre_of_mass(&chosen);
+        let values: Vec<f64> = match potentials_of_all {
+            // Those who have left are no part of the cluster's energy.
+            Potentials::Summed(_, eps2) if members.len() < bodies.len() => potentials(&chosen, *eps2),
+            all => members.iter().map(|&i| all.values()[i]).collect(),
+        };
+        let kinetic = chosen.iter().map(|b| {
+            let motion = sub(&b.v, &v);
+            0.5 * b.mass * dot(&motion, &motion)
+        });
+        let kinetic: f64 = kinetic.sum();
+        let potential: f64 = chosen.iter().zip(&values).map(|(b, p)| 0.5 * b.mass * p).sum();
+        Self {
+            mass: mass(&chosen),
+            x,
+            v,
+            virial_ratio: match potential < 0.0 {
+                true => -kinetic / potential,
+                false => f64::NAN,
+            },
+            members: chosen,
+        }
+    }
+
+    /// Number of bodies.
+    pub fn count(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Radii about the centre that hold these fractions of the mass; NaN where nobody is bound.
+    pub fn radii(&self, fractions: &[f64]) -> Vec<f64> {
+        lagrangian_radii(&self.members, fractions)
+    }
+
+    /// The radius that holds half of the mass.
+    pub fn half_mass_radius(&self) -> f64 {
+        self.radii(&[0.5])[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models;
+
+    fn bound(bodies: &[Body], tails: bool) -> Bound {
+        Bound::of(bodies, &Potentials::Summed(potentials(bodies, 0.0), 0.0), tails)
+    }
+
+    /// A Plummer sphere on its way, with stars that fly by.
+    #[test]
+    fn those_who_fly_by_are_not_bound() {
+        let mut bodies = models::plummer(300, 1);
+        for body in &mut bodies {
+            body.x[0] += 800.0;
+            body.v[1] += 84.0;
+        }
+        for (k, body) in bodies.iter_mut().enumerate().take(30) {
+            body.v[2] += 5.0;
+            body.x[1] += if k < 20 { 30.0 } else { -30.0 };
+        }
+        let bound = bound(&bodies, true);
+        assert!((265..=270).contains(&bound.count()), "{}", bound.count());
+        assert!((bound.mass - bound.count() as f64 / 300.0).abs() < 1e-12);
+        assert!((bound.x[0] - 800.0).abs() < 0.1 && (bound.v[1] - 84.0).abs() < 0.1);
+        assert!((0.6..1.0).contains(&bound.half_mass_radius()));
+        assert!((0.4..0.6).contains(&bound.virial_ratio), "{}", bound.virial_ratio);
+    }
+
+    /// A few fast escapers far away changed radii and virial ratio of everybody a hundredfold.
+    #[test]
+    fn escapers_change_neither_radii_nor_virial_ratio() {
+        let mut bodies = models::plummer(500, 2);
+        let before = bound(&bodies, false);
+        assert_eq!(before.count(), 500);
+        assert!((before.virial_ratio - 0.5).abs() < 1e-12);
+        for body in bodies.iter_mut().take(100) {
+            body.x = body.x.map(|c| 1e3 * c);
+            body.v = body.v.map(|c| 30.0 * c);
+        }
+        let after = bound(&bodies, false);
+        assert!((390..=400).contains(&after.count()), "{}", after.count());
+        let ratio = after.half_mass_radius() / before.half_mass_radius();
+        assert!((0.8..1.25).contains(&ratio), "{ratio}");
+        assert!((0.4..0.75).contains(&after.virial_ratio), "{}", after.virial_ratio);
+    }
+
+    #[test]
+    fn two_stars_are_a_cluster() {
+        let mut bodies = models::plummer(2, 1);
+        bodies[0].x = [0.5, 0.0, 0.0];
+        bodies[1].x = [-0.5, 0.0, 0.0];
+        bodies[0].v = [0.0, 0.5, 0.0];
+        bodies[1].v = [0.0, -0.5, 0.0];
+        for tails in [false, true] {
+            assert_eq!(bound(&bodies, tails).count(), 2);
+            assert!((bound(&bodies, tails).virial_ratio - 0.5).abs() < 1e-12);
+        }
+        // One star has no virial ratio.
+        assert!(bound(&bodies[..1], false).virial_ratio.is_nan());
+    }
+
+    #[test]
+    fn nobody_is_bound_in_an_exploded_cluster() {
+        let mut bodies = models::plummer(100, 1);
+        bodies.iter_mut().for_each(|b| b.v = b.x.map(|c| 100.0 * c));
+        for tails in [false, true] {
+            assert!(bound(&bodies, tails).count() <= 1);
+            assert!(bound(&[], tails).half_mass_radius().is_nan());
+        }
+    }
+}

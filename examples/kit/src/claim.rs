@@ -1,0 +1,284 @@
+//! What a run will write: checked before it begins, and locked while it lasts.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::command::{Files, named};
+use crate::machine::command_line;
+use crate::run::Log;
+use crate::snapshot::{Snapshot, is_snapshot};
+
+/// The lock on the files of a run. Each has an empty neighbour, `run.txt.lock`, which is locked while the process
+/// lives and removed at its end; one that a crash left behind is no hindrance.
+#[derive(Debug, Default)]
+pub struct Claim(Vec<(PathBuf, File)>);
+
+impl Claim {
+    /// Locks files.
+    ///
+    /// # Errors
+    ///
+    /// Another process has locked one of them; in words.
+    pub(crate) fn of<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Self, String> {
+        let mut claim = Self::default();
+        for path in paths.filter(|path| !is_device(path)) {
+            claim.lock(path)?;
+        }
+        Ok(claim)
+    }
+
+    fn lock(&mut self, path: &Path) -> Result<(), String> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".lock");
+        let lock = path.with_file_name(name);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        loop {
+            let mut file = options.open(&lock).map_err(named(&lock))?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    let mut owner = String::new();
+                    let _ = file.read_to_string(&mut owner);
+                    return Err(format!("{}: {} writes this file", path.display(), owner.trim()));
+                }
+                // A file system without locks.
+                Err(TryLockError::Error(_)) => return Ok(()),
+            }
+            // Its last owner may have removed it in the meantime.
+            if !is_at(&file, &lock) {
+                continue;
+            }
+            let owner = format!("process {} ({})\n", std::process::id(), command_line().join(" "));
+            let _ = file.set_len(0);
+            let _ = file.write_all(owner.as_bytes());
+            self.0.push((lock, file));
+            return Ok(());
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        for (path, _) in &self.0 {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Whether `file` is the one at `path`.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |m: fs::Metadata| (m.dev(), m.ino());
+    let found = fs::metadata(path).map(identity);
+    file.metadata().map(identity).is_ok_and(|mine| found.is_ok_and(|found| found == mine))
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
+/// Whether there is something at `path` that is neither a file nor a folder, such as `/dev/null`.
+fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
+}
+
+/// Whether both are one file.
+pub(crate) fn is_same(path: &Path, other: Option<&Path>) -> bool {
+    let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    other.is_some_and(|other| whole(path) == whole(other))
+}
+
+/// Checks that everything that `files` name can be written, and nothing twice.
+pub(crate) fn check_paths(files: &Files) -> Result<(), String> {
+    let paths = [&files.output, &files.json, &files.plot, &files.csv];
+    let given: Vec<&PathBuf> = paths.into_iter().flatten().collect();
+    for (k, path) in given.iter().enumerate() {
+        if !is_device(path) && given[..k].iter().any(|other| is_same(path, Some(other))) {
+            return Err(format!("{}: two options name this file", path.display()));
+        }
+        check_writable(path)?;
+    }
+    if let Some(path) = files.output.as_ref().filter(|path| is_device(path)) {
+        return Err(format!("{}: an --output replaces its file, and this is none", path.display()));
+    }
+    match &files.frames {
+        Some(folder) => check_folder(folder),
+        None => Ok(()),
+    }
+}
+
+/// Whether the file at `path` can be written: what is there stays as it is.
+pub fn check_writable(path: &Path) -> Result<(), String> {
+    let folder = path.parent().filter(|p| *p != Path::new(""));
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        return Err(format!("{}: there is no such folder", path.display()));
+    }
+    if path.exists() {
+        return OpenOptions::new().append(true).open(path).map(drop).map_err(named(path));
+    }
+    OpenOptions::new().write(true).create_new(true).open(path).map_err(named(path))?;
+    fs::remove_file(path).map_err(named(path))
+}
+
+/// Whether files can be written in a folder, which may have to be made.
+fn check_folder(folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(named(folder))?;
+    let probe = folder.join(format!("kirin-{}.tmp", std::process::id()));
+    check_writable(&probe).map_err(|_| format!("{}: nothing can be written there", folder.display()))
+}
+
+/// Checks that the file at `path`, if there is one, holds an earlier run of the `n` bodies that `log` tells of.
+pub(crate) fn check_replaced(path: &Path, n: usize, log: &Log) -> Result<(), String> {
+    let Ok(file) = File::open(path) else {
+        return Ok(());
+    };
+    if file.metadata().is_ok_and(|m| m.len() == 0) {
+        return Ok(());
+    }
+    let refuse = |what: String| {
+        let path = path.display();
+        Err(format!("{path}: {what}; --force replaces it, another --output keeps it"))
+    };
+    let Some((found, past)) = head(file) else {
+        return refuse("this file is no snapshot".to_owned());
+    };
+    let begins = |n: usize, model: &str, seed: Option<u64>| match seed {
+        Some(seed) => format!("{model} of {n} bodies, seed {seed}"),
+        None => format!("{model} of {n} bodies"),
+    };
+    if (found, &past.model, past.seed) != (n, &log.model, log.seed) {
+        return refuse(format!(
+            "it holds another run ({}, this one is {})",
+            begins(found, &past.model, past.seed),
+            begins(n, &log.model, log.seed)
+        ));
+    }
+    match (past.start, log.start) {
+        (Some((was, _, eps)), Some((is, _, new))) if eps == new && (was - is).abs() > 1e-6 * is.abs() => {
+            refuse(format!("it holds another run, with the energy {was:.6e} at the start, this one has {is:.6e}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Number of bodies of a snapshot, and what it tells of its run: from the lines before the bodies.
+fn head(file: File) -> Option<(usize, Log)> {
+    let mut lines = BufReader::new(file.take(1 << 28)).lines().map_while(Result::ok);
+    let first = lines.next()?;
+    if !is_snapshot(&first) {
+        return None;
+    }
+    let (mut n, mut snapshot) = (None, Snapshot::default());
+    for line in lines {
+        let (key, value) = line.split_once(' ').unwrap_or((&line, ""));
+        match key {
+            "columns" => break,
+            "n" => n = value.trim().parse().ok(),
+            // What is compared.
+            "run.model" | "run.seed" | "run.energy0" => {
+                snapshot.run.push((key.to_owned(), value.trim().to_owned()));
+            }
+            _ => {}
+        }
+    }
+    Some((n?, Log::of(&snapshot).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::Folder;
+
+    #[test]
+    fn a_claimed_file_is_refused_with_its_owner() {
+        let folder = Folder::new("kit-claim");
+        let files = Files {
+            output: Some(folder.file("run.txt").into()),
+            ..Files::default()
+        };
+        let claim = files.claim().unwrap();
+        let refusal = files.claim().unwrap_err();
+        assert!(refusal.contains(&format!("process {}", std::process::id())), "{refusal}");
+        assert!(refusal.contains("run.txt"), "{refusal}");
+        drop(claim);
+        assert!(!Path::new(&folder.file("run.txt.lock")).exists());
+        // What a crash has left is no hindrance.
+        fs::write(folder.file("run.txt.lock"), "process 1 (hermite)").unwrap();
+        drop(files.claim().unwrap());
+        assert_eq!(fs::read_dir(folder.file("")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_before() {
+        let folder = Folder::new("kit-paths");
+        let kept = folder.file("kept.csv");
+        fs::write(&kept, "what is there").unwrap();
+        let with = |change: &dyn Fn(&mut Files)| {
+            let mut files = Files::default();
+            change(&mut files);
+            files.validate()
+        };
+        let path = |name: &str| Some(PathBuf::from(folder.file(name)));
+        assert_eq!(with(&|f| f.csv = path("kept.csv")), Ok(()));
+        assert_eq!(with(&|f| f.frames = path("film")), Ok(()));
+        assert_eq!(folder.text("kept.csv"), "what is there");
+        for (change, words) in [
+            (&(|f: &mut Files| f.json = path("")) as &dyn Fn(&mut Files), "directory"),
+            (&|f| f.csv = path("none/run.csv"), "no such folder"),
+            (&|f| f.frames = path("kept.csv"), "kept.csv"),
+            (&|f| f.output = Some("/dev/null".into()), "replaces its file"),
+            (
+                &|f| {
+                    f.csv = path("kept.csv");
+                    f.json = path("kept.csv");
+                },
+                "two options",
+            ),
+        ] {
+            let refusal = with(change).unwrap_err();
+            assert!(refusal.contains(words), "{words}: {refusal}");
+        }
+        assert_eq!(with(&|f| f.csv = Some("/dev/null".into())), Ok(()));
+    }
+
+    #[test]
+    fn another_run_is_not_replaced_unasked() {
+        let folder = Folder::new("kit-replace");
+        let path = folder.file("run.txt");
+        let state = |model: &str, energy: f64| {
+            let log = Log {
+                start: Some((energy, Some(0.25), 0.0)),
+                ..Log::begin(model, 1)
+            };
+            let snapshot = Snapshot {
+                bodies: crate::models::plummer(5, 1),
+                run: log.lines(),
+                ..Snapshot::default()
+            };
+            (snapshot, log)
+        };
+        let (snapshot, log) = state("Plummer sphere", -0.25);
+        assert_eq!(check_replaced(path.as_ref(), 5, &log), Ok(()));
+        snapshot.save_as(path.as_ref()).unwrap();
+        assert_eq!(check_replaced(path.as_ref(), 5, &log), Ok(()));
+        let other = state("King model", -0.25).1;
+        let hotter = state("Plummer sphere", -0.2).1;
+        for (n, log) in [(6, &log), (5, &other), (5, &hotter)] {
+            let refusal = check_replaced(path.as_ref(), n, log).unwrap_err();
+            assert!(refusal.contains("--force"), "{refusal}");
+        }
+        let files = Files {
+            output: Some(path.clone().into()),
+            force: true,
+            ..Files::default()
+        };
+        assert_eq!(files.check_replaced(6, &log), Ok(()));
+        fs::write(&path, "my notes\n").unwrap();
+        let refusal = check_replaced(path.as_ref(), 5, &log).unwrap_err();
+        assert!(refusal.contains("no snapshot"), "{refusal}");
+    }
+}

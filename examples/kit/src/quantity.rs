@@ -1,0 +1,313 @@
+//! Numbers with units on the command line: `500Myr`, `1.5Gyr`, `0.2pc`, `8kpc`, `220km/s`, or plain ones, which
+//! are in the units of the bodies.
+
+use std::fmt;
+
+use crate::galaxy::Units;
+use crate::number::number;
+use crate::vector::Vec3;
+
+/// The unit of a number on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// That of the bodies.
+    Bodies,
+    /// A million years.
+    Myr,
+    /// A thousand million years.
+    Gyr,
+    /// A parsec.
+    Pc,
+    /// A thousand parsecs.
+    Kpc,
+    /// A kilometre per second.
+    KmS,
+}
+
+const TIMES: [Unit; 2] = [Unit::Gyr, Unit::Myr];
+const LENGTHS: [Unit; 2] = [Unit::Kpc, Unit::Pc];
+const SPEEDS: [Unit; 1] = [Unit::KmS];
+
+impl Unit {
+    /// What is written behind the number.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bodies => "",
+            Self::Myr => "Myr",
+            Self::Gyr => "Gyr",
+            Self::Pc => "pc",
+            Self::Kpc => "kpc",
+            Self::KmS => "km/s",
+        }
+    }
+}
+
+/// A number with its unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    /// The number.
+    pub value: f64,
+    /// Its unit.
+    pub unit: Unit,
+}
+
+impl From<f64> for Quantity {
+    fn from(value: f64) -> Self {
+        let unit = Unit::Bodies;
+        Self { value, unit }
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}{}", self.value, self.unit.name())
+    }
+}
+
+impl Quantity {
+    /// The number in the units of the bodies, which are `units` where they are known.
+    ///
+    /// # Errors
+    ///
+    /// They are not known, and the number has a unit; in words.
+    pub fn of_bodies(&self, units: Option<&Units>) -> Result<f64, String> {
+        let value = self.value;
+        let known = || {
+            units.ok_or_else(|| {
+                format!(
+                    "{self}: the bodies have no units of which {} is a part: --galaxy or --units gives them some",
+                    self.unit.name()
+                )
+            })
+        };
+        Ok(match self.unit {
+            Unit::Bodies => value,
+            Unit::Myr => value / known()?.time(),
+            Unit::Gyr => 1000.0 * value / known()?.time(),
+            Unit::Pc => known()?.from_kpc(value / 1000.0),
+            Unit::Kpc => known()?.from_kpc(value),
+            Unit::KmS => known()?.from_km_s(value),
+        })
+    }
+
+    /// The number, which has to be plain.
+    ///
+    /// # Errors
+    ///
+    /// It has a unit; in words.
+    pub fn plain(&self) -> Result<f64, String> {
+        self.of_bodies(None)
+    }
+}
+
+/// `text` without the unit at its end, and the unit.
+fn split(text: &str, units: &[Unit]) -> (String, Unit) {
+    let text = text.trim();
+    for unit in units {
+        if let Some(number) = text.strip_suffix(unit.name()) {
+            return (number.trim().to_owned(), *unit);
+        }
+    }
+    (text.to_owned(), Unit::Bodies)
+}
+
+fn quantity(text: &str, units: &[Unit]) -> Result<Quantity, String> {
+    let (number_text, unit) = split(text, units);
+    let value = number(&number_text).map_err(|why| {
+        let names: Vec<&str> = units.iter().map(|u| u.name()).collect();
+        format!("{why}; a unit may follow: {}", names.join(", "))
+    })?;
+    Ok(Quantity { value, unit })
+}
+
+/// A time: `1/4`, `500Myr`, `1.5Gyr`.
+///
+/// # Errors
+///
+/// The text is none; in words.
+pub fn time(text: &str) -> Result<Quantity, String> {
+    quantity(text, &TIMES)
+}
+
+/// An interval of the simulated time, above 0.
+///
+/// # Errors
+///
+/// The text is no time, or too short; in words.
+pub fn interval(text: &str) -> Result<Quantity, String> {
+    const SHORTEST: f64 = 1e-9;
+    match time(text)? {
+        every if every.value >= SHORTEST => Ok(every),
+        _ => Err(format!("shorter than {SHORTEST:e}")),
+    }
+}
+
+/// A length: `1/256`, `0.2pc`, `8kpc`.
+///
+/// # Errors
+///
+/// The text is none; in words.
+pub fn length(text: &str) -> Result<Quantity, String> {
+    quantity(text, &LENGTHS)
+}
+
+/// A length of which plain numbers are kiloparsecs.
+///
+/// # Errors
+///
+/// The text is none; in words.
+pub fn distance(text: &str) -> Result<Quantity, String> {
+    let given = length(text)?;
+    Ok(match given.unit {
+        Unit::Bodies => Quantity {
+            unit: Unit::Kpc,
+            ..given
+        },
+        _ => given,
+    })
+}
+
+/// Three finite numbers in one unit, of which `default` is meant where none is given.
+fn vector(text: &str, units: &[Unit], default: Unit) -> Result<[Quantity; 3], String> {
+    let (numbers, unit) = split(text, units);
+    let unit = match unit {
+        Unit::Bodies => default,
+        unit => unit,
+    };
+    let parsed: Option<Vec<f64>> = numbers.split(',').map(|c| c.trim().parse().ok()).collect();
+    match parsed.as_deref() {
+        Some(&[x, y, z]) if [x, y, z].iter().all(|c: &f64| c.is_finite()) => {
+            Ok([x, y, z].map(|value| Quantity { value, unit }))
+        }
+        _ => Err("not three numbers such as 8,0,-0.5".to_owned()),
+    }
+}
+
+/// A position: `8,0,-0.5` in kiloparsecs, or `8000,0,-500pc`.
+///
+/// # Errors
+///
+/// The text is none; in words.
+pub fn position(text: &str) -> Result<[Quantity; 3], String> {
+    vector(text, &LENGTHS, Unit::Kpc)
+}
+
+/// A velocity in km/s: `0,220,0` or `0,220,0km/s`.
+///
+/// # Errors
+///
+/// The text is none; in words.
+pub fn velocity(text: &str) -> Result<[Quantity; 3], String> {
+    vector(text, &SPEEDS, Unit::KmS)
+}
+
+/// A vector in the units of the bodies, which are `units`.
+///
+/// # Errors
+///
+/// Those of [`Quantity::of_bodies`].
+pub fn of_bodies(vector: &[Quantity; 3], units: &Units) -> Result<Vec3, String> {
+    let mut numbers = [0.0; 3];
+    for (number, quantity) in numbers.iter_mut().zip(vector) {
+        *number = quantity.of_bodies(Some(units))?;
+    }
+    Ok(numbers)
+}
+
+/// Names of numbers that have a dimension, with what follows the name in physical units and the factor to them.
+fn physical(name: &str, units: &Units) -> Option<(&'static str, f64)> {
+    let parsecs = ("_pc", units.length);
+    Some(match name {
+        "time" | "t" => ("_myr", units.time()),
+        "x" | "y" | "z" => ("_kpc", units.to_kpc(1.0)),
+        "vx" | "vy" | "vz" => ("_km_s", units.velocity()),
+        "bound_mass" => ("_solar", units.mass),
+        _ if name.ends_with("_radius") => parsecs,
+        _ if ["lagrangian_", "light_", "heavy_"].iter().any(|head| name.starts_with(head)) => parsecs,
+        _ => return None,
+    })
+}
+
+/// The columns of a table, and beside those with a dimension, where the `units` are known, the same in Myr, pc,
+/// kpc, km/s or solar masses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Columns {
+    names: Vec<String>,
+    /// Place of the number that a further column repeats, and the factor.
+    physical: Vec<(usize, f64)>,
+}
+
+impl Columns {
+    /// The columns of these names.
+    pub fn new(names: &[&str], units: Option<&Units>) -> Self {
+        let mut columns = Self {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            physical: Vec::new(),
+        };
+        for (place, name) in names.iter().enumerate() {
+            if let Some((suffix, factor)) = units.and_then(|units| physical(name, units)) {
+                columns.names.push(format!("{name}{suffix}"));
+                columns.physical.push((place, factor));
+            }
+        }
+        columns
+    }
+
+    /// All names.
+    pub fn names(&self) -> Vec<&str> {
+        self.names.iter().map(String::as_str).collect()
+    }
+
+    /// The numbers of a line with these `numbers`.
+    pub fn line(&self, mut numbers: Vec<f64>) -> Vec<f64> {
+        for (place, factor) in &self.physical {
+            numbers.push(factor * numbers[*place]);
+        }
+        numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_read_where_they_have_a_meaning() {
+        let units = Units::default();
+        let in_units = |quantity: Quantity| quantity.of_bodies(Some(&units)).unwrap();
+        assert!((in_units(time("500Myr").unwrap()) * units.time() - 500.0).abs() < 1e-9);
+        assert_eq!(time("1/2 Gyr").unwrap().value, 0.5);
+        assert!((in_units(time("1/2Gyr").unwrap()) * units.time() - 500.0).abs() < 1e-9);
+        assert_eq!(in_units(length("0.2pc").unwrap()), 0.02);
+        assert_eq!(in_units(distance("8").unwrap()), in_units(length("8000pc").unwrap()));
+        assert_eq!(in_units(time("1/4").unwrap()), 0.25);
+        let v = of_bodies(&velocity("0,-220,1e1km/s").unwrap(), &units).unwrap();
+        assert!((v[1] * units.velocity() + 220.0).abs() < 1e-9);
+        let refusal = time("500Myr").unwrap().of_bodies(None).unwrap_err();
+        assert!(refusal.contains("500.0Myr") && refusal.contains("--galaxy"), "{refusal}");
+        for bad in ["500pc", "Myr", "5 Mpc", "-1Myr"] {
+            assert!(time(bad).is_err(), "{bad}");
+        }
+        assert!(interval("0").is_err() && position("1,2").is_err());
+    }
+
+    #[test]
+    fn a_quantity_is_read_again_as_it_was_written() {
+        for text in ["500Myr", "0.1Gyr", "0.3333333333333333"] {
+            let quantity = time(text).unwrap();
+            assert_eq!(time(&quantity.to_string()), Ok(quantity));
+        }
+    }
+
+    #[test]
+    fn columns_stand_in_physical_units_beside() {
+        let names = ["time", "energy", "core_radius", "lagrangian_50", "vx"];
+        assert_eq!(Columns::new(&names, None).names(), names);
+        let units = Units::default();
+        let columns = Columns::new(&names, Some(&units));
+        let more = ["time_myr", "core_radius_pc", "lagrangian_50_pc", "vx_km_s"];
+        assert_eq!(columns.names()[5..], more);
+        let line = columns.line(vec![2.0, -0.25, 0.3, 0.8, 1.0]);
+        assert_eq!(line[5..], [2.0 * units.time(), 3.0, 8.0, units.velocity()]);
+    }
+}

@@ -1,0 +1,116 @@
+//! The guard of a run: it warns of an energy error, and ends the run where that makes the rest worthless.
+
+use crate::number::number;
+
+/// Energy errors of which a run warns, and at which it ends, in parts of the cluster's own T + W.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Guard {
+    /// Warn once where the energy error exceeds this part of the cluster's own energy T + W [default: 1e-3]
+    #[arg(long, value_name = "PART", value_parser = number)]
+    pub energy_warning: Option<f64>,
+    /// End the run, its state saved, where it exceeds this part; none: go on whatever it is [default: 0.1]
+    #[arg(long, value_name = "PART", value_parser = limit)]
+    pub energy_limit: Option<f64>,
+}
+
+const WARNING: f64 = 1e-3;
+const LIMIT: f64 = 0.1;
+
+/// A number, or `none`.
+fn limit(text: &str) -> Result<f64, String> {
+    match text {
+        "none" => Ok(f64::INFINITY),
+        _ => number(text),
+    }
+}
+
+/// What an energy error means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing.
+    Well,
+    /// The user should know.
+    Doubtful,
+    /// What comes after it is worthless.
+    Worthless,
+}
+
+impl Guard {
+    /// What an error means.
+    pub fn judge(&self, error: f64) -> Verdict {
+        if error > self.limit() {
+            Verdict::Worthless
+        } else if error > self.energy_warning.unwrap_or(WARNING) {
+            Verdict::Doubtful
+        } else {
+            Verdict::Well
+        }
+    }
+
+    /// The error at which the run ends.
+    pub fn limit(&self) -> f64 {
+        self.energy_limit.unwrap_or(LIMIT)
+    }
+
+    /// How often the guard looks at `n` bodies where no diagnostics are recorded: the sum over all pairs then
+    /// takes about a fiftieth of the time of the steps between.
+    pub fn interval(n: usize) -> f64 {
+        match n {
+            0..=1024 => 0.5,
+            1025..=16384 => 1.0,
+            _ => 4.0,
+        }
+    }
+
+    /// What these options were told, by name.
+    pub fn told(&self) -> Vec<(&'static str, String)> {
+        let mut told = Vec::new();
+        told.extend(self.energy_warning.map(|part| (ENERGY_WARNING, format!("{part:?}"))));
+        told.extend(self.energy_limit.map(|part| {
+            let text = if part.is_finite() { format!("{part:?}") } else { "none".to_owned() };
+            (ENERGY_LIMIT, text)
+        }));
+        told
+    }
+
+    /// These options, and where they say nothing what the run was `told`.
+    ///
+    /// # Errors
+    ///
+    /// That makes no sense; in words.
+    pub fn or_told(self, told: &super::Told) -> Result<Self, String> {
+        Ok(Self {
+            energy_warning: told.or(self.energy_warning, ENERGY_WARNING, number)?,
+            energy_limit: told.or(self.energy_limit, ENERGY_LIMIT, limit)?,
+        })
+    }
+}
+
+const ENERGY_WARNING: &str = "energy-warning";
+const ENERGY_LIMIT: &str = "energy-limit";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_judged_by_two_limits() {
+        let guard = Guard::default();
+        for (error, verdict) in [
+            (1e-3, Verdict::Well),
+            (f64::NAN, Verdict::Well),
+            (1.1e-3, Verdict::Doubtful),
+            (0.11, Verdict::Worthless),
+            (f64::INFINITY, Verdict::Worthless),
+        ] {
+            assert_eq!(guard.judge(error), verdict, "{error}");
+        }
+        let careless = Guard {
+            energy_warning: Some(0.5),
+            energy_limit: Some(limit("none").unwrap()),
+        };
+        assert_eq!(careless.judge(0.4), Verdict::Well);
+        assert_eq!(careless.judge(1e300), Verdict::Doubtful);
+        assert!(limit("much").is_err());
+    }
+}

@@ -1,0 +1,102 @@
+//! What is seen of the bodies of a run at one time: their energy, and who is bound.
+
+use crate::body::Body;
+use crate::bound::{Bound, Potentials};
+use crate::diagnostics::{Energy, mass, momentum, potentials};
+use crate::galaxy::Field;
+use crate::run::Integration;
+use crate::vector::dot;
+
+/// Energy of bodies, and their bound part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sight {
+    /// Energy.
+    pub energy: Energy,
+    /// The bound part.
+    pub bound: Bound,
+}
+
+impl Sight {
+    /// The `bodies` that `integration` gave last, with the potentials that it knows, or else with those of all
+    /// pairs in double precision.
+    pub fn of<I: Integration>(integration: &I, bodies: &[Body]) -> Self {
+        let (field, eps) = (integration.field(), integration.eps());
+        match integration.potentials() {
+            Some(given) => Self::with(bodies, Potentials::Given(given), field),
+            None => Self::summed(bodies, eps * eps, field),
+        }
+    }
+
+    /// `bodies` in a field, with the potentials of all pairs.
+    pub fn summed(bodies: &[Body], eps2: f64, field: Option<&dyn Field>) -> Self {
+        let potentials = Potentials::Summed(potentials(bodies, eps2), eps2);
+        Self::with(bodies, potentials, field)
+    }
+
+    fn with(bodies: &[Body], potentials: Potentials, field: Option<&dyn Field>) -> Self {
+        let half = |(b, p): (&Body, &f64)| 0.5 * b.mass * p;
+        let potential = bodies.iter().zip(potentials.values()).map(half).sum();
+        Self {
+            energy: energy(bodies, potential, field),
+            bound: Bound::of(bodies, &potentials, field.is_some()),
+        }
+    }
+}
+
+/// The energy alone, of the `bodies` that `integration` gave last: half of the work.
+pub fn energy_of<I: Integration>(integration: &I, bodies: &[Body]) -> Energy {
+    let eps = integration.eps();
+    let potential = match integration.potentials() {
+        Some(given) => bodies.iter().zip(given).map(|(b, p)| 0.5 * b.mass * p).sum(),
+        None => Energy::of(bodies, eps * eps).potential,
+    };
+    energy(bodies, potential, integration.field())
+}
+
+fn energy(bodies: &[Body], potential: f64, field: Option<&dyn Field>) -> Energy {
+    match field {
+        Some(field) => Energy::with_potential(bodies, potential, field),
+        None => Energy {
+            kinetic: bodies.iter().map(|b| 0.5 * b.mass * dot(&b.v, &b.v)).sum(),
+            potential,
+            external: 0.0,
+        },
+    }
+}
+
+/// What later energies are compared with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Start {
+    /// Energy at the very start.
+    pub energy: f64,
+    /// Scale of the cluster's own energy then: see [`Energy::own_scale`].
+    pub own: f64,
+}
+
+impl Start {
+    /// That of a run which begins with `bodies` of this energy. A cluster that flies as a whole has no more
+    /// energy of its own than one at rest.
+    pub fn of(energy: &Energy, bodies: &[Body]) -> Self {
+        let p = momentum(bodies);
+        let flight = match (energy.external, mass(bodies)) {
+            (0.0, mass) if mass > 0.0 => 0.5 * dot(&p, &p) / mass,
+            _ => 0.0,
+        };
+        let own = Energy {
+            kinetic: energy.kinetic - flight,
+            ..*energy
+        };
+        Self {
+            energy: energy.total(),
+            own: own.own_scale(),
+        }
+    }
+
+    /// The change of the energy in parts of the cluster's own; NaN for a single body.
+    pub fn own_error(&self, energy: &Energy) -> f64 {
+        match self.own > 0.0 {
+            true => (energy.total() - self.energy).abs() / self.own,
+            false => f64::NAN,
+        }
+    }
+}
