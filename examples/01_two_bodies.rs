@@ -5,15 +5,16 @@
 //! A client's life: open; send the j-particles, the sources of gravity; set the time; ask for the
 //! forces on the i-particles, in two halves; move; send again, and so on; close.
 
-use kirin::client::{Block, Grape, JParticle};
+use std::error::Error;
 
-const ID: i32 = 0;
+use kirin::client::{Block, Cluster, Grape, JParticle};
+
 /// A power of two: its products are exact, so that no compiler's fused operation changes a digit.
 const H: f64 = 1.0 / 128.0;
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
     let grape = Grape::linked();
-    grape.open(ID);
+    let cluster = grape.cluster(0)?; // closed when it goes out of scope
 
     // Two masses of 1/2 at the distance 1, each moving with 1/2: one orbit takes 2 pi.
     let mut stars = Block::default();
@@ -22,7 +23,7 @@ fn main() {
     stars.x = vec![[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0]];
     stars.v = vec![[0.0, -0.5, 0.0], [0.0, 0.5, 0.0]];
 
-    force(&grape, &mut stars);
+    force(&cluster, &mut stars)?;
     for step in 0..=804 {
         if step % 201 == 0 {
             let [x, y, _] = stars.x[0];
@@ -31,23 +32,24 @@ fn main() {
         // Leapfrog: half a kick, a drift, half a kick.
         add(&mut stars.v, H / 2.0, &stars.acc);
         add(&mut stars.x, H, &stars.v);
-        force(&grape, &mut stars);
+        force(&cluster, &mut stars)?;
         add(&mut stars.v, H / 2.0, &stars.acc);
     }
-    grape.close(ID);
+    Ok(())
 }
 
 /// Sends the stars as j-particles and gets the forces on them as i-particles.
-fn force(grape: &Grape, stars: &mut Block) {
+fn force(cluster: &Cluster<'_>, stars: &mut Block) -> Result<(), Box<dyn Error>> {
     for i in 0..2 {
         let mut star = JParticle::default();
         // A particle exerts no force on the one with its own index.
         (star.index, star.mass, star.x) = (stars.index[i], 0.5, stars.x[i]);
-        grape.set_j_particle(ID, i as i32, H, &star);
+        cluster.set_j_particle(i as i32, H, &star)?;
     }
-    grape.set_ti(ID, 0.0);
-    grape.firsthalf(ID, 2, stars, 0.0);
-    assert_eq!(grape.lasthalf(ID, 2, stars, 0.0), 0);
+    cluster.set_time(0.0);
+    cluster.start(2, stars, 0.0);
+    cluster.finish(2, stars, 0.0)?;
+    Ok(())
 }
 
 fn add(to: &mut [[f64; 3]], factor: f64, rate: &[[f64; 3]]) {

@@ -1,21 +1,21 @@
 //! Lesson 2: a cold cluster collapses. More i-particles than pipelines, softening, energy.
 //! `cargo run --release --example 02_cluster`
 
-use kirin::client::{Block, Grape};
+use kirin::client::{Block, ClientError, Cluster, Grape};
 
 const N: usize = 1000;
 const MASS: f64 = 1.0 / N as f64;
 const EPS2: f64 = 0.05 * 0.05;
 const H: f64 = 1.0 / 256.0;
 
-fn main() {
+fn main() -> Result<(), ClientError> {
     let grape = Grape::linked();
-    grape.open(0);
+    let cluster = grape.cluster(0)?;
     let mut stars = Block::default();
     stars.resize(N);
     stars.index = (0..).take(N).collect();
     stars.x = sphere();
-    force(&grape, &mut stars);
+    force(&cluster, &mut stars)?;
     for step in 0..=384 {
         if step % 32 == 0 {
             let kinetic: f64 = stars.v.iter().flatten().map(|v| MASS / 2.0 * v * v).sum();
@@ -28,10 +28,10 @@ fn main() {
         let kick = |v: &mut [f64; 3], a: &[f64; 3]| (0..3).for_each(|k| v[k] += H / 2.0 * a[k]);
         (0..N).for_each(|i| kick(&mut stars.v[i], &stars.acc[i]));
         (0..N).for_each(|i| (0..3).for_each(|k| stars.x[i][k] += H * stars.v[i][k]));
-        force(&grape, &mut stars);
+        force(&cluster, &mut stars)?;
         (0..N).for_each(|i| kick(&mut stars.v[i], &stars.acc[i]));
     }
-    grape.close(0);
+    Ok(())
 }
 
 /// The first points of an even sequence in the cube that lie in the sphere of radius 1.
@@ -41,20 +41,11 @@ fn sphere() -> Vec<[f64; 3]> {
     (1..).map(point).filter(inside).take(N).collect()
 }
 
-fn force(grape: &Grape, stars: &mut Block) {
+fn force(cluster: &Cluster<'_>, stars: &mut Block) -> Result<(), ClientError> {
     for (address, x) in (0..).zip(&stars.x) {
-        grape.set_mass_position(0, address, address, MASS, x);
+        cluster.set_mass_position(address, address, MASS, x)?;
     }
-    grape.set_ti(0, 0.0);
-    // One call takes as many i-particles as there are pipelines; a client brings them in turns.
-    for from in (0..N).step_by(grape.npipes()) {
-        let (to, mut part) = (N.min(from + grape.npipes()), Block::default());
-        part.resize(to - from);
-        part.index.copy_from_slice(&stars.index[from..to]);
-        part.x.copy_from_slice(&stars.x[from..to]);
-        grape.firsthalf(0, N, &mut part, EPS2);
-        assert_eq!(grape.lasthalf(0, N, &mut part, EPS2), 0);
-        stars.acc[from..to].copy_from_slice(&part.acc);
-        stars.pot[from..to].copy_from_slice(&part.pot);
-    }
+    cluster.set_time(0.0);
+    // kirin takes all stars in one call. Other libraries take as many as they have pipelines: `forces` brings them in turns.
+    cluster.forces(N, stars, EPS2)
 }

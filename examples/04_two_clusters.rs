@@ -5,33 +5,33 @@
 //! Two star clusters live in two memories, 0 and 1, so that each one's own
 //! forces and those of its companion can be told apart: here the tide.
 
-use kirin::client::{Block, Grape};
+use kirin::client::{Block, ClientError, Grape};
 
 const EPS2: f64 = 1e-4;
 
-fn main() {
+fn main() -> Result<(), ClientError> {
     let grape = Grape::linked();
-    let clusters = [[-5.0, 0.0, 0.0], [5.0, 0.0, 0.0]];
-    for (id, centre) in (0..).zip(clusters) {
-        grape.open(id);
+    let centres = [[-5.0, 0.0, 0.0], [5.0, 0.0, 0.0]];
+    let clusters = [grape.cluster(0)?, grape.cluster(1)?];
+    for (k, (cluster, centre)) in (0..).zip(clusters.iter().zip(centres)) {
         for (address, x) in (0..).zip(octahedron(centre)) {
             // Labels tell all stars apart, addresses those of one memory.
-            grape.set_mass_position(id, address, 10 * id + address, 1.0 / 6.0, &x);
+            cluster.set_mass_position(address, 10 * k + address, 1.0 / 6.0, &x)?;
         }
-        grape.set_ti(id, 0.0);
+        cluster.set_time(0.0);
     }
 
     // The stars of cluster 0 feel both. Start both sums before waiting for either.
     let mut stars = Block::default();
     stars.resize(6);
     stars.index = (0..6).collect();
-    stars.x = octahedron(clusters[0]);
+    stars.x = octahedron(centres[0]);
     let mut parts = [stars.clone(), stars];
-    for (id, part) in (0..).zip(&mut parts) {
-        grape.firsthalf(id, 6, part, EPS2);
+    for (cluster, part) in clusters.iter().zip(&mut parts) {
+        cluster.start(6, part, EPS2);
     }
-    for (id, part) in (0..).zip(&mut parts) {
-        assert_eq!(grape.lasthalf(id, 6, part, EPS2), 0);
+    for (cluster, part) in clusters.iter().zip(&mut parts) {
+        cluster.finish(6, part, EPS2)?;
     }
 
     // The companion pulls the centre; what differs from star to star is the tide.
@@ -45,8 +45,7 @@ fn main() {
         let tide = tx - pull;
         println!("{i:4} {x:9.5} {y:9.5} {z:9.5}   {tide:9.5} {ty:9.5} {tz:9.5}");
     }
-    grape.close(0);
-    grape.close(1);
+    Ok(())
 }
 
 /// Six stars around a centre, at the distance 1.

@@ -9,6 +9,7 @@ use std::error::Error;
 use std::ffi::c_int;
 
 mod block;
+mod cluster;
 mod grape5;
 mod interface;
 mod nbody6;
@@ -16,6 +17,7 @@ mod origin;
 
 pub use crate::sources::particle::JParticle;
 pub use block::Block;
+pub use cluster::Cluster;
 pub use grape5::Grape5;
 use interface::interface;
 pub use nbody6::{IrregularBlock, Nbody6, Orbit, RegularBlock};

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use hermite::checkpoint;
-use hermite::integrator::Integrator;
 use hermite::error::Error as HermiteError;
+use hermite::integrator::Integrator;
 use hermite::options::{Options, RunOptions};
 use hermite::output::Report;
 use hermite::thesis;

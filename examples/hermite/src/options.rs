@@ -119,7 +119,8 @@ impl RunOptions {
     /// It has a unit without meaning; in words.
     pub fn t_end(&self, galaxy: &Galaxy) -> Result<f64, String> {
         let units = galaxy.known_units();
-        self.t_end.map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(units.as_ref()))
+        self.t_end
+            .map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(units.as_ref()))
     }
 
     /// These options for a run that goes on from the input, and where they say nothing what it was told.
@@ -204,7 +205,10 @@ impl RunOptions {
     pub fn settings_or(&self, eta: f64, eta_start: f64, galaxy: Galaxy) -> Result<Settings, Error> {
         let default = Settings::default();
         let units = galaxy.known_units();
-        let eps = self.eps.map(|eps| eps.of_bodies(units.as_ref())).transpose()?;
+        let eps = self
+            .eps
+            .map(|eps| eps.of_bodies(units.as_ref()))
+            .transpose()?;
         Ok(Settings {
             eps: eps.unwrap_or(default.eps),
             eta: self.eta.unwrap_or(eta),

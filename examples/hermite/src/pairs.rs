@@ -103,7 +103,9 @@ impl Orbit {
         }
         let axis = -0.5 * mass / energy;
         let momentum = kirin_kit::vector::cross(&x, &v);
-        let eccentricity = (1.0 - dot(&momentum, &momentum) / (mass * axis)).max(0.0).sqrt();
+        let eccentricity = (1.0 - dot(&momentum, &momentum) / (mass * axis))
+            .max(0.0)
+            .sqrt();
         Some(Self { axis, eccentricity })
     }
 }
@@ -117,7 +119,13 @@ mod tests {
     #[test]
     fn a_close_pair_is_named_once() {
         let mut bodies = plummer(20, 1);
-        let mut states = vec![State { dt: 0.01, ..State::default() }; 20];
+        let mut states = vec![
+            State {
+                dt: 0.01,
+                ..State::default()
+            };
+            20
+        ];
         bodies[7].x = bodies[3].x;
         bodies[7].x[0] += 1e-4;
         bodies[7].v = bodies[3].v;
@@ -133,7 +141,13 @@ mod tests {
         assert_eq!(look(900, 0), None);
         assert_eq!(look(1000, 1000), None);
         let remark = look(1500, 500).unwrap();
-        for words in ["stars 3 and 7", "1.00e-4", "75 %", "--eta 0.0025", "--eps above 1e-4"] {
+        for words in [
+            "stars 3 and 7",
+            "1.00e-4",
+            "75 %",
+            "--eta 0.0025",
+            "--eps above 1e-4",
+        ] {
             assert!(remark.contains(words), "{words}: {remark}");
         }
         assert_eq!(look(1500, 500), None);
@@ -143,10 +157,22 @@ mod tests {
 
     #[test]
     fn three_stars_of_one_step_are_no_pair() {
-        let mut states = vec![State { dt: 0.01, ..State::default() }; 5];
+        let mut states = vec![
+            State {
+                dt: 0.01,
+                ..State::default()
+            };
+            5
+        ];
         assert_eq!(shortest(&states), None);
         (states[0].dt, states[4].dt) = (0.001, 0.002);
-        assert_eq!(shortest(&states).map(|mut p| { p.sort_unstable(); p }), Some([0, 4]));
+        assert_eq!(
+            shortest(&states).map(|mut p| {
+                p.sort_unstable();
+                p
+            }),
+            Some([0, 4])
+        );
         states[2].dt = 0.002;
         assert_eq!(shortest(&states), None);
         assert_eq!(shortest(&states[..2]), None);

@@ -276,7 +276,11 @@ mod tests {
         for (n, eps2) in [(1, 0.0), (7, 0.0), (1001, 1e-4)] {
             let bodies = crate::models::plummer(n, 3);
             let found = potentials(&bodies, eps2);
-            let half: f64 = bodies.iter().zip(&found).map(|(b, p)| 0.5 * b.mass * p).sum();
+            let half: f64 = bodies
+                .iter()
+                .zip(&found)
+                .map(|(b, p)| 0.5 * b.mass * p)
+                .sum();
             let expected = Energy::of(&bodies, eps2).potential;
             assert!((half - expected).abs() < 1e-14, "{n}: {half} {expected}");
         }

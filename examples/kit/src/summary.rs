@@ -122,7 +122,10 @@ impl Summary {
         let mut table = Table::default();
         table
             .row("particles", grouped(self.n as u64))
-            .row("time", self.ended.reached(self.time, self.t_end) + &self.in_units(" (", ")"))
+            .row(
+                "time",
+                self.ended.reached(self.time, self.t_end) + &self.in_units(" (", ")"),
+            )
             .row("forces", forces.description());
         for (name, value) in own {
             table.row(name, value);
@@ -140,7 +143,8 @@ impl Summary {
         match self.units {
             Some(_) => {
                 let (own, all) = (self.own_energy_error(), self.energy_error());
-                let text = format!("{own:.2e} of the cluster's T + W, {all:.2e} with that of its orbit");
+                let text =
+                    format!("{own:.2e} of the cluster's T + W, {all:.2e} with that of its orbit");
                 table.row("energy error", text);
             }
             None => {
@@ -151,7 +155,10 @@ impl Summary {
         let count = grouped(bound.count() as u64);
         table.row("bound", format!("{count} stars, mass {:.4}", bound.mass));
         if bound.virial_ratio.is_finite() {
-            table.row("virial ratio", format!("{:.4} (bound stars)", bound.virial_ratio));
+            table.row(
+                "virial ratio",
+                format!("{:.4} (bound stars)", bound.virial_ratio),
+            );
         }
         for (name, radius) in [
             ("half-mass radius", bound.half_mass_radius()),

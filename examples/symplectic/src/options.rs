@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Parser;
 use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED, Files};
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
-use kirin_kit::models::{PowerLaw, plummer, set_virial_ratio, to_centre_of_mass, warm_sphere};
 use kirin_kit::machine::check_memory;
+use kirin_kit::models::{PowerLaw, plummer, set_virial_ratio, to_centre_of_mass, warm_sphere};
 use kirin_kit::number::{bodies, count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Guard, Log, Told};
@@ -242,7 +242,8 @@ impl Options {
     /// A number has a unit without meaning.
     pub fn settings(&self, scale: &Scale, galaxy: Galaxy) -> Result<Settings, Error> {
         let units = galaxy.known_units();
-        let of_bodies = |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
+        let of_bodies =
+            |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
         let default = Settings::chosen(scale, of_bodies(self.eps)?, of_bodies(self.dt)?);
         Ok(Settings {
             scheme: self.scheme.unwrap_or(default.scheme),
@@ -260,7 +261,8 @@ impl Options {
     /// It has a unit without meaning; in words.
     pub fn t_end(&self, galaxy: &Galaxy) -> Result<f64, String> {
         let units = galaxy.known_units();
-        self.t_end.map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(units.as_ref()))
+        self.t_end
+            .map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(units.as_ref()))
     }
 
     /// These options for a run that goes on from the input, and where they say nothing what it was told.
@@ -297,7 +299,8 @@ impl Options {
     /// They contradict what the saved state depends on.
     pub fn continued(&self, saved: Settings) -> Result<Settings, Error> {
         let units = saved.galaxy.known_units();
-        let of_bodies = |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
+        let of_bodies =
+            |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
         let dt = of_bodies(self.dt)?;
         let other = if of_bodies(self.eps)?.is_some_and(|eps| eps != saved.eps) {
             Some("eps")
@@ -351,7 +354,10 @@ mod tests {
         let default = options(&[]).settings(&Scale::of_equals(1000), Galaxy::default());
         let default = default.unwrap();
         assert!((default.eps - 0.02).abs() < 1e-15);
-        assert_eq!((default.dt, default.scheme.name()), (1.0 / 1024.0, "leapfrog"));
+        assert_eq!(
+            (default.dt, default.scheme.name()),
+            (1.0 / 1024.0, "leapfrog")
+        );
         assert_eq!((DEFAULT_N, DEFAULT_T_END, DEFAULT_VIRIAL), (1024, 1.0, 0.3));
         for words in [
             "[default: leapfrog]",

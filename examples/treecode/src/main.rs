@@ -51,7 +51,13 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
         Energy::of(&run.integration.bodies(), eps * eps)
     };
     let direct0 = options.direct_energy.then(|| direct_energy(&run).total());
-    let summary = conduct("treecode", &mut run, options.t_end()?, files, &options.guard)?;
+    let summary = conduct(
+        "treecode",
+        &mut run,
+        options.t_end()?,
+        files,
+        &options.guard,
+    )?;
     let direct_error = direct0.map(|energy0| direct_energy(&run).error(energy0));
     let report = Report::new(&summary, &run.integration, library, direct_error);
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.

@@ -113,7 +113,10 @@ mod tests {
     fn panels_are_inside_the_page_and_views_of_one_size() {
         let curves = Panel::default;
         let rows = |lengths: &[usize]| -> Vec<Vec<Panel>> {
-            lengths.iter().map(|n| (0..*n).map(|_| view()).collect()).collect()
+            lengths
+                .iter()
+                .map(|n| (0..*n).map(|_| view()).collect())
+                .collect()
         };
         let beside = vec![
             vec![curves(), curves()],
@@ -142,9 +145,11 @@ mod tests {
                     sides.push((frame.width(), frame.height()));
                 }
             }
-            assert!(sides.windows(2).all(|s| {
-                (s[0].0 - s[1].0).abs() < 1e-9 && (s[0].1 - s[1].1).abs() < 1e-9
-            }));
+            assert!(
+                sides
+                    .windows(2)
+                    .all(|s| { (s[0].0 - s[1].0).abs() < 1e-9 && (s[0].1 - s[1].1).abs() < 1e-9 })
+            );
             for pair in frames.windows(2) {
                 assert!(pair[0][0].right < pair[1][0].left);
             }

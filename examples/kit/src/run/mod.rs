@@ -211,7 +211,9 @@ impl<I: Integration> Run<I> {
                 let bodies = integration.bodies_at(integration.time())?;
                 let now = Start::of(&Sight::of(&integration, &bodies).energy, &bodies);
                 match saved {
-                    Some((energy, None, eps)) if eps == integration.eps() => Start { energy, ..now },
+                    Some((energy, None, eps)) if eps == integration.eps() => {
+                        Start { energy, ..now }
+                    }
                     _ => now,
                 }
             }
@@ -241,7 +243,11 @@ impl<I: Integration> Run<I> {
         Log {
             model: self.model.clone(),
             seed: self.seed,
-            start: Some((self.start.energy, Some(self.start.own), self.integration.eps())),
+            start: Some((
+                self.start.energy,
+                Some(self.start.own),
+                self.integration.eps(),
+            )),
             seconds: self.seconds,
             records: self.records.clone(),
         }
@@ -397,7 +403,8 @@ impl<I: Integration> Run<I> {
         }
         self.warned = true;
         if self.writes() {
-            let error = format!("the energy error at t = {t} is {error:.2e} of the cluster's T + W");
+            let error =
+                format!("the energy error at t = {t} is {error:.2e} of the cluster's T + W");
             let what = match verdict {
                 Verdict::Worthless => format!(
                     "{error}, above {} (--energy-limit): the run ends; smaller steps or more softening help",
