@@ -95,18 +95,14 @@ impl Cluster<'_> {
         self.optional("g6calc_lasthalf2", status)
     }
 
-    /// [`Cluster::start`] and [`Cluster::finish`]: the forces on any number of i-particles, in parts of as many as the
-    /// library has pipelines.
+    /// [`Cluster::start`] and [`Cluster::finish`]: the forces on any number of i-particles, in parts of as many as
+    /// one call may bring ([`Grape::most_at_once`]).
     ///
     /// # Errors
     ///
     /// Those of [`Cluster::finish`].
     pub fn forces(&self, nj: usize, block: &mut Block, eps2: f64) -> Result<(), ClientError> {
-        // kirin takes a block of any size.
-        let most = match self.grape.is_kirin() {
-            true => block.len().max(1),
-            false => self.grape.npipes(),
-        };
+        let most = self.grape.most_at_once();
         if block.len() <= most {
             self.start(nj, block, eps2);
             return self.finish(nj, block, eps2);

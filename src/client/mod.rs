@@ -190,6 +190,15 @@ impl Grape {
             .max(1)
     }
 
+    /// The most i-particles that one call should bring: kirin takes any number, unless the user sets `KIRIN_NPIPES`, and
+    /// other libraries as many as they have pipelines.
+    pub fn most_at_once(&self) -> usize {
+        match self.is_kirin() && std::env::var_os("KIRIN_NPIPES").is_none() {
+            true => usize::MAX,
+            false => self.npipes(),
+        }
+    }
+
     /// `g6_set_ti`: the time to which the j-particles are predicted.
     pub fn set_ti(&self, id: i32, ti: f64) {
         // SAFETY: both arguments are live.

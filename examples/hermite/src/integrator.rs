@@ -26,7 +26,7 @@ const ID: i32 = 0;
 pub struct Integrator<'g> {
     grape: &'g Grape,
     settings: Settings,
-    npipes: usize,
+    most_at_once: usize,
     time: f64,
     bodies: Vec<Body>,
     states: Vec<State>,
@@ -100,7 +100,7 @@ impl<'g> Integrator<'g> {
         let new = Self {
             grape,
             settings,
-            npipes: grape.npipes(),
+            most_at_once: grape.most_at_once(),
             time,
             bodies,
             states,
@@ -215,7 +215,7 @@ impl<'g> Integrator<'g> {
         if !list.is_empty() {
             self.grape.set_ti(ID, t);
         }
-        for chunk in list.chunks(self.npipes) {
+        for chunk in list.chunks(self.most_at_once) {
             block.resize(chunk.len());
             for (k, &i) in chunk.iter().enumerate() {
                 let (body, state) = (&self.bodies[i], &self.states[i]);

@@ -50,12 +50,7 @@ impl<'g> JParticles<'g> {
             grape,
             clusters: Vec::with_capacity(addresses.len()),
             eps2: eps * eps,
-            // kirin takes any number, and others as many as they have pipelines.
-            pipes: if grape.is_kirin() {
-                usize::MAX
-            } else {
-                grape.npipes()
-            },
+            pipes: grape.most_at_once(),
             blocks: vec![Block::default(); addresses.len()],
         };
         for (k, addresses) in addresses.into_iter().enumerate() {

@@ -52,7 +52,7 @@ pub struct Counts {
 /// The library with its cluster open.
 pub struct Forces<'g> {
     grape: &'g Grape,
-    npipes: usize,
+    most_at_once: usize,
     block: Block,
     /// Positions as the library gets them.
     sent: Vec<Vec3>,
@@ -72,7 +72,7 @@ impl<'g> Forces<'g> {
         grape.set_ti(ID, 0.0);
         Ok(Self {
             grape,
-            npipes: grape.npipes(),
+            most_at_once: grape.most_at_once(),
             block: Block::default(),
             sent: Vec::new(),
         })
@@ -123,8 +123,8 @@ impl<'g> Forces<'g> {
     /// Asks for the forces, on as many particles at a time as the library likes.
     fn sum(&mut self, eps2: f64, acc: &mut [Vec3], pot: &mut [f64]) -> Result<(), Error> {
         let (grape, block, nj) = (self.grape, &mut self.block, self.sent.len());
-        for first in (0..nj).step_by(self.npipes) {
-            let part = first..nj.min(first + self.npipes);
+        for first in (0..nj).step_by(self.most_at_once) {
+            let part = first..nj.min(first.saturating_add(self.most_at_once));
             block.resize(part.len());
             for (k, i) in part.clone().enumerate() {
                 block.index[k] = i as i32;

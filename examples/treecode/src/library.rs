@@ -24,7 +24,7 @@ const LISTS_PER_THREAD: usize = 4;
 /// A library with its cluster open.
 pub struct Library<'g> {
     grape: &'g Grape,
-    npipes: usize,
+    most_at_once: usize,
     lists: Vec<List>,
     block: Block,
 }
@@ -48,7 +48,7 @@ impl<'g> Library<'g> {
         };
         Ok(Self {
             grape,
-            npipes: grape.npipes(),
+            most_at_once: grape.most_at_once(),
             lists: vec![List::default(); lists],
             block: Block::default(),
         })
@@ -107,7 +107,7 @@ impl<'g> Library<'g> {
     fn sum(&mut self, nj: usize, eps2: f64, group: &mut [Particle]) -> Result<(), Error> {
         let (grape, block) = (self.grape, &mut self.block);
         let mut label = 0;
-        for chunk in group.chunks_mut(self.npipes) {
+        for chunk in group.chunks_mut(self.most_at_once) {
             block.resize(chunk.len());
             for (k, p) in chunk.iter().enumerate() {
                 (block.index[k], block.x[k], block.v[k]) = (label, p.x, [0.0; 3]);
