@@ -19,6 +19,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 use std::time::Duration;
 
+use crate::process::entry;
 use crate::process::lock::{self, Lock};
 
 /// After this many acquisitions in a row a thread owns the lock.
@@ -144,6 +145,8 @@ impl<T> Turn<T> {
                 }
             }
             _ => {
+                // It may sleep.
+                entry::hold_cancellation();
                 self.owner.store(NEVER, Ordering::Relaxed);
                 // After this either the owner's store is seen here, or the one above there.
                 barrier::on_all_processors();

@@ -11,7 +11,7 @@ use crate::observe::nbody6::COUNTS;
 use crate::observe::trace;
 use crate::observe::trace::nbody6::{self, Call, record};
 use crate::process::shared::Shared;
-use crate::process::{allocation, floating, settings};
+use crate::process::{self, allocation, settings};
 
 /// The library behind the exported functions.
 pub static LIBRARY: Shared<RegularLibrary> =
@@ -56,9 +56,15 @@ impl RegularLibrary {
     ///
     /// There is no memory; there are no sources then.
     pub fn send(&mut self, incoming: &Incoming<'_>) -> Result<()> {
+        settings::with_memory()?;
         let begin = COUNTS.begin();
-        let backend = self.backend.get_or_insert_with(choose);
-        let loaded = floating::standard(|| backend.load(&mut self.sources, incoming));
+        let loaded = process::protected(|| {
+            let backend = match &mut self.backend {
+                Some(backend) => backend,
+                none => none.insert(choose()?),
+            };
+            backend.load(&mut self.sources, incoming)
+        });
         match loaded {
             Ok(()) => record::send(incoming, begin),
             Err(_) => self.close(),
@@ -133,7 +139,7 @@ impl RegularLibrary {
         &mut self,
         mut call: impl FnMut(&mut dyn RegularForce, &mut Self) -> Result<()>,
     ) -> Result<()> {
-        floating::standard(|| {
+        process::protected(|| {
             let mut backend = match self.backend.take() {
                 Some(backend) => backend,
                 None => self.begin()?,
@@ -154,18 +160,22 @@ impl RegularLibrary {
 
     /// A backend that knows the sources.
     fn begin(&self) -> Result<Box<dyn RegularForce>> {
-        let mut backend = choose();
+        let mut backend = choose()?;
         backend.inherit(&self.sources)?;
         Ok(backend)
     }
 }
 
-fn choose() -> Box<dyn RegularForce> {
+/// # Errors
+///
+/// There is no memory.
+fn choose() -> Result<Box<dyn RegularForce>> {
+    allocation::spare(0, PURPOSE)?;
     let settings = settings::settings();
     let backend = backend::choose_regular(settings);
     COUNTS.computed_by(|| {
         let precision = backend::regular_precision(settings);
         format!("{}, precision {precision}", backend.name())
     });
-    backend
+    Ok(backend)
 }

@@ -8,8 +8,8 @@ use crate::backend::cuda;
 use crate::error::{Error, Result};
 use crate::grape::registry::REGISTRY;
 use crate::observe::trace::{self, Event};
-use crate::process::allocation;
 use crate::process::settings::{self, BackendChoice, Devices};
+use crate::process::{allocation, entry};
 
 /// The cluster that the `_all` calls address: a cluster of kirin has every device already.
 pub const ALL: c_int = 0;
@@ -75,14 +75,15 @@ pub fn to_clusters(
 }
 
 pub fn npipes() -> Result<c_int> {
-    let count = settings::settings().npipes;
+    let count = settings::with_memory()?.npipes;
     trace::record(|| Event::Pipelines { count });
     Ok(count)
 }
 
 /// Clients stop where there is no device; the CPU counts as one where there is no GPU.
 pub fn device_count() -> Result<c_int> {
-    let gpus = match settings::settings().backend {
+    entry::hold_cancellation();
+    let gpus = match settings::with_memory()?.backend {
         BackendChoice::Auto | BackendChoice::Cuda => cuda::devices().map_or(0, <[_]>::len),
         BackendChoice::Cpu | BackendChoice::Reference => 0,
     };

@@ -9,11 +9,13 @@ use crate::nbody6::{helpers, irregular};
 use crate::observe::nbody6::COUNTS;
 use crate::observe::trace;
 use crate::observe::trace::nbody6::{Call, IrregularForce, record};
+use crate::process::settings;
 
 /// # Safety
 ///
 /// `lmax` is null or points to an integer; no other thread is in a call of the irregular force.
 pub unsafe fn irregular_open(nmax: c_int, lmax: *const c_int) -> Result<c_int> {
+    settings::with_memory()?;
     helpers::running();
     COUNTS.begin();
     // SAFETY: passed on.

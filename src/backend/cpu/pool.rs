@@ -104,27 +104,34 @@ impl Pool {
     }
 
     /// The pool of this process.
-    pub fn get() -> &'static Self {
+    ///
+    /// # Errors
+    ///
+    /// There is none yet, and no memory for it.
+    pub fn get() -> Result<&'static Self> {
         static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
         let known = POOL.load(Ordering::Acquire);
         // SAFETY: pools are never freed.
         if let Some(pool) = unsafe { known.as_ref() }
             && pool.process == process::known_generation()
         {
-            return pool;
+            return Ok(pool);
         }
+        allocation::spare(0, "threads")?;
         let made = Box::into_raw(Box::new(Self::new()));
-        match POOL.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: pools are never freed once they are reachable.
-            Ok(_) => unsafe { &*made },
-            Err(faster) => {
-                // SAFETY: `made` was never shared; the other pool is never freed.
-                unsafe {
-                    drop(Box::from_raw(made));
-                    &*faster
+        Ok(
+            match POOL.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
+                // SAFETY: pools are never freed once they are reachable.
+                Ok(_) => unsafe { &*made },
+                Err(faster) => {
+                    // SAFETY: `made` was never shared; the other pool is never freed.
+                    unsafe {
+                        drop(Box::from_raw(made));
+                        &*faster
+                    }
                 }
-            }
-        }
+            },
+        )
     }
 
     /// Runs `task(0)` to `task(tasks - 1)` on at most `threads` threads, this one included,
@@ -315,6 +322,7 @@ mod tests {
             for threads in 1..5 {
                 let counts: Vec<AtomicUsize> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
                 Pool::get()
+                    .unwrap()
                     .run(tasks, threads, &|t| {
                         counts[t].fetch_add(1, Ordering::Relaxed);
                     })
@@ -332,6 +340,7 @@ mod tests {
                     for _ in 0..200 {
                         let sum = AtomicUsize::new(0);
                         Pool::get()
+                            .unwrap()
                             .run(10, 3, &|t| {
                                 sum.fetch_add(t, Ordering::Relaxed);
                             })
@@ -347,12 +356,14 @@ mod tests {
     fn a_panic_comes_back_and_the_pool_goes_on() {
         let caught = catch_unwind(|| {
             Pool::get()
+                .unwrap()
                 .run(8, 2, &|t| assert_ne!(t, 5, "task five"))
                 .unwrap();
         });
         assert!(caught.is_err());
         let sum = AtomicUsize::new(0);
         Pool::get()
+            .unwrap()
             .run(8, 2, &|t| {
                 sum.fetch_add(t, Ordering::Relaxed);
             })

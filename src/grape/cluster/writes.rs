@@ -6,7 +6,7 @@ use super::{Cluster, Phase};
 use crate::error::{Error, Result};
 use crate::grape::jmemory::{self, AtRest};
 use crate::grape::particle::JParticle;
-use crate::process::{allocation, floating};
+use crate::process::{self, allocation};
 
 /// How many writes are staged at most. At the next one everything that may still be asked about the
 /// block is computed, so that the writes can take effect.
@@ -94,7 +94,7 @@ impl Cluster {
         // If there is no memory for its page, the write is refused now and not at the next block.
         self.memory.reserve(address)?;
         if self.staged.len() == STAGED_AT_MOST {
-            floating::standard(|| self.settle());
+            process::protected(|| self.settle());
             return self.memory.write(address, particle);
         }
         allocation::push(&mut self.staged, (address, *particle), jmemory::PURPOSE)

@@ -20,7 +20,7 @@ use crate::grape::work::LongWork;
 use crate::observe::trace::{self, Event};
 use crate::process::lock::{Guard, Lock};
 use crate::process::settings::{self, Destination};
-use crate::process::{self, allocation, floating, log};
+use crate::process::{self, allocation, log};
 
 /// The number of lists into which ids are hashed. Unused ones cost no memory.
 const BUCKETS: usize = 1 << 16;
@@ -100,7 +100,7 @@ impl Registry {
     ///
     /// There is no memory.
     pub fn open(&self, id: i32) -> Result<()> {
-        floating::standard(|| {
+        process::protected(|| {
             loop {
                 let mut open = self.ids();
                 let entry = self.entry(id, &mut open)?;
@@ -121,7 +121,7 @@ impl Registry {
 
     /// Closes the cluster of `id` and frees its memory. If none is open, nothing happens.
     pub fn close(&self, id: i32) {
-        floating::standard(|| {
+        process::protected(|| {
             let mut open = self.ids();
             let Some(owner) = self.owner(id) else { return };
             open.ids.remove(&owner.id);
@@ -170,7 +170,7 @@ impl Registry {
     ///
     /// Those of the call, or there is no memory for a cluster.
     pub fn with<R>(&self, id: i32, call: impl FnOnce(&mut Cluster) -> Result<R>) -> Result<R> {
-        floating::standard(|| call(&mut *self.lock(id)?))
+        process::protected(|| call(&mut *self.lock(id)?))
     }
 
     /// Locks the cluster of `id`, for calls that compute nothing. Opens it if it is not open.
@@ -200,7 +200,7 @@ impl Registry {
             // Another thread may have closed the cluster since: then the id has to be asked again.
             if guard.is_some() || owner.stands_for_own() {
                 if guard.is_none() {
-                    *guard = Some(floating::standard(|| self.new_cluster(owner))?);
+                    *guard = Some(process::protected(|| self.new_cluster(owner))?);
                 }
                 return Ok(Locked(guard));
             }

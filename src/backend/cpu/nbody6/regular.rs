@@ -84,7 +84,7 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
                 s.vectorize(Load::<S, SPLIT> { s, from, tile });
             }
         };
-        match Pool::get().run(shares.len(), tasks, &task) {
+        match Pool::get().and_then(|pool| pool.run(shares.len(), tasks, &task)) {
             // A fork has left the other threads behind.
             Err(Error::ThreadsLost) if tasks > 1 => {
                 drop(shares);
@@ -137,7 +137,7 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
                 shares.push(Lock::new(share));
                 rest = others;
             }
-            Pool::get().run(division.tasks(), division.threads(), &|t| {
+            Pool::get()?.run(division.tasks(), division.threads(), &|t| {
                 note(shared.s.vectorize(Compute {
                     shared: &shared,
                     task: &division.task(t),
@@ -146,7 +146,7 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
                 }));
             })?;
         } else {
-            Pool::get().run(division.tasks(), division.threads(), &|t| {
+            Pool::get()?.run(division.tasks(), division.threads(), &|t| {
                 let mut part = parts[t].lock();
                 let mut results = std::mem::take(&mut part.results);
                 let task = division.task(t);
