@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Cluster, Phase};
 use crate::error::{Error, Result};
-use crate::process::{allocation, floating};
+use crate::process::{self, allocation};
 use crate::sources::jmemory::{self, AtRest};
 use crate::sources::particle::JParticle;
 
@@ -101,7 +101,7 @@ impl Cluster {
         // If there is no memory for its page, the write is refused now and not at the next block.
         self.memory.reserve(address)?;
         if self.staged.len() == STAGED_AT_MOST {
-            floating::standard(|| self.settle());
+            process::protected(|| self.settle());
             return self.memory.write(address, particle);
         }
         allocation::push(&mut self.staged, (address, *particle), jmemory::PURPOSE)

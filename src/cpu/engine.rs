@@ -209,7 +209,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             process: process::known_generation(),
             measured,
         };
-        let pool = Pool::get();
+        let pool = Pool::get()?;
         let outcome = Lock::new(Ok(()));
         if division.predicts_first() && !self.scarce {
             let begin = now();

@@ -87,7 +87,7 @@ pub fn lists<S: Simd<T = f64>>(
     };
     let mut parts: Vec<Mutex<Result<Lists>>> = Vec::new();
     parts.resize_with(tasks, || Mutex::new(Ok(Lists::default())));
-    Pool::get().run(tasks, threads, effort, &|t| {
+    Pool::get()?.run(tasks, threads, effort, &|t| {
         let range = share(particles.len(), tasks, t);
         *parts[t].lock() = s.vectorize(Task {
             search: &search,
@@ -110,7 +110,7 @@ fn predict<S: Simd<T = f64>>(
     let each = pages.len().div_ceil(threads * TASKS_PER_THREAD);
     let shares = pages.chunks(each).zip(positions.chunks_mut(each));
     let shares: Vec<_> = shares.map(Mutex::new).collect();
-    Pool::get().run(shares.len(), threads, effort, &|t| {
+    Pool::get()?.run(shares.len(), threads, effort, &|t| {
         let (pages, positions) = &mut *shares[t].lock();
         for (page, x) in pages.iter().zip(positions.iter_mut()) {
             s.vectorize(Predict { s, page, ti, x });

@@ -193,24 +193,30 @@ impl Pool {
     }
 
     /// The pool of this process.
-    pub fn get() -> &'static Self {
+    ///
+    /// # Errors
+    ///
+    /// There is none yet, and no memory for it.
+    pub fn get() -> Result<&'static Self> {
         static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
         let known = POOL.load(Ordering::Acquire);
         // SAFETY: pools are never freed.
         if let Some(pool) = unsafe { known.as_ref() }
             && pool.process == process::known_generation()
         {
-            return pool;
+            return Ok(pool);
         }
+        allocation::spare(0, "threads")?;
         let made = Box::into_raw(Box::new(Self::new()));
-        match POOL.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
+        let order = (Ordering::AcqRel, Ordering::Acquire);
+        match POOL.compare_exchange(known, made, order.0, order.1) {
             // SAFETY: pools are never freed once they are reachable.
-            Ok(_) => unsafe { &*made },
+            Ok(_) => Ok(unsafe { &*made }),
             Err(faster) => {
                 // SAFETY: `made` was never shared; the other pool is never freed.
                 unsafe {
                     drop(Box::from_raw(made));
-                    &*faster
+                    Ok(&*faster)
                 }
             }
         }
@@ -434,6 +440,7 @@ mod tests {
             for threads in 1..5 {
                 let counts: Vec<AtomicUsize> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
                 Pool::get()
+                    .unwrap()
                     .run(tasks, threads, LARGE, &|t| {
                         counts[t].fetch_add(1, Ordering::Relaxed);
                     })
@@ -451,6 +458,7 @@ mod tests {
                     for _ in 0..200 {
                         let sum = AtomicUsize::new(0);
                         Pool::get()
+                            .unwrap()
                             .run(10, 3, LARGE, &|t| {
                                 sum.fetch_add(t, Ordering::Relaxed);
                             })
@@ -466,12 +474,14 @@ mod tests {
     fn a_panic_comes_back_and_the_pool_goes_on() {
         let caught = catch_unwind(|| {
             Pool::get()
+                .unwrap()
                 .run(8, 2, LARGE, &|t| assert_ne!(t, 5, "task five"))
                 .unwrap();
         });
         assert!(caught.is_err());
         let sum = AtomicUsize::new(0);
         Pool::get()
+            .unwrap()
             .run(8, 2, LARGE, &|t| {
                 sum.fetch_add(t, Ordering::Relaxed);
             })
@@ -487,6 +497,7 @@ mod tests {
             for round in 0..2000_u64 {
                 let counts = [const { AtomicUsize::new(0) }; 5];
                 Pool::get()
+                    .unwrap()
                     .run(counts.len(), 1 + round as usize % 4, effort, &|t| {
                         counts[t].fetch_add(1, Ordering::Relaxed);
                     })
@@ -511,6 +522,7 @@ mod tests {
             let begun = AtomicUsize::new(0);
             let begin = Instant::now();
             Pool::get()
+                .unwrap()
                 .run(2, 2, LARGE, &|_| {
                     begun.fetch_add(1, Ordering::SeqCst);
                     while begun.load(Ordering::SeqCst) < 2 && begin.elapsed() < PATIENT {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::force::irregular::{IrregularForce, NeighbourForce};
 use crate::nbody6::events::{Call, record};
 use crate::nbody6::statistics::COUNTS;
-use crate::process::{floating, settings};
+use crate::process::{self, allocation, settings};
 use crate::sources::stars::{self, Star, Stars};
 use crate::sources::sum_tree::share;
 
@@ -56,7 +56,9 @@ impl IrregularLibrary {
     ///
     /// No other thread is in a call of the irregular force.
     pub unsafe fn open(&self, capacity: usize) -> Result<()> {
-        let stars = crate::process::allocation::boxed(Stars::new(capacity)?, stars::PURPOSE)?;
+        // What the forces need besides is made before stars and lists take the memory.
+        process::protected(|| means().and_then(|_| Pool::get()))?;
+        let stars = allocation::boxed(Stars::new(capacity)?, stars::PURPOSE)?;
         // SAFETY: passed on.
         unsafe { self.replace(Box::into_raw(stars)) };
         Ok(())
@@ -182,7 +184,26 @@ impl IrregularLibrary {
             }
         }
         let begin = COUNTS.begin();
-        let Means { kernel, threads } = means();
+        process::protected(|| {
+            // SAFETY: the addresses were looked at above; the rest is passed on.
+            unsafe { Self::compute(stars, ti, count, pairs, address, answer) }
+        })?;
+        COUNTS.irregular.add(count, pairs, begin);
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// As [`IrregularLibrary::forces`], and there are stars at all the addresses.
+    unsafe fn compute(
+        stars: &Stars,
+        ti: f64,
+        count: usize,
+        pairs: usize,
+        address: &(dyn Fn(usize) -> i32 + Sync),
+        answer: &(dyn Fn(usize, &Answer) + Sync),
+    ) -> Result<()> {
+        let Means { kernel, threads } = means()?;
         let work = pairs as f64 * PAIR;
         let (threads, effort) = (
             cpu::threads_for(work, *threads),
@@ -193,24 +214,22 @@ impl IrregularLibrary {
             _ => count.min(threads * TASKS_PER_THREAD),
         };
         let run = || {
-            Pool::get().run(tasks, threads, effort, &|t| {
+            Pool::get()?.run(tasks, threads, effort, &|t| {
                 let place = |k: usize| (address(k) - 1) as usize;
                 let mut answer = |k: usize, &force: &NeighbourForce| {
                     let nearest = force.nearest.map_or(0, |n| n as i32 + 1);
                     answer(k, &Answer { force, nearest });
                 };
                 let run = share(count, tasks, t);
-                // SAFETY: the addresses were looked at above; the rest is passed on.
+                // SAFETY: passed on.
                 unsafe { kernel.forces(stars, ti, run, &place, &mut answer) };
             })
         };
         // In the child of a signal handler's fork what the threads had begun is done anew.
-        floating::standard(|| match run() {
+        match run() {
             Err(Error::ThreadsLost) => run(),
             done => done,
-        })?;
-        COUNTS.irregular.add(count, pairs, begin);
-        Ok(())
+        }
     }
 }
 
@@ -234,13 +253,18 @@ struct Means {
 }
 
 /// What computes, chosen at the first need.
-fn means() -> &'static Means {
+///
+/// # Errors
+///
+/// It is not chosen yet, and there is no memory.
+fn means() -> Result<&'static Means> {
     // Nobody waits for another thread, which a child of a fork would not have: both choose.
     static CHOSEN: AtomicPtr<Means> = AtomicPtr::new(ptr::null_mut());
     // SAFETY: never freed, and complete before it can be reached.
     if let Some(chosen) = unsafe { CHOSEN.load(Ordering::Acquire).as_ref() } {
-        return chosen;
+        return Ok(chosen);
     }
+    allocation::spare(0, stars::PURPOSE)?;
     let settings = settings::settings();
     let mine = Box::into_raw(Box::new(Means {
         kernel: choice::choose_irregular(settings),
@@ -249,7 +273,7 @@ fn means() -> &'static Means {
     let order = (Ordering::AcqRel, Ordering::Acquire);
     let first = CHOSEN.compare_exchange(ptr::null_mut(), mine, order.0, order.1);
     // SAFETY: as above; the thread that was slower leaves its own unused.
-    unsafe { &*first.map_or_else(|others| others, |_| mine) }
+    Ok(unsafe { &*first.map_or_else(|others| others, |_| mine) })
 }
 
 /// The place of an address from 1.

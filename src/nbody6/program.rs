@@ -5,28 +5,35 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use object::{Object, ObjectSymbol, ReadCache};
 
-use crate::process::settings::{Nbody6, settings};
+use crate::error::Result;
+use crate::process::entry;
+use crate::process::settings::{self, Nbody6};
 
 /// Whose arguments the calls have: what `KIRIN_NBODY6` says, or else what the imports of this program show.
-pub fn client() -> Nbody6 {
+///
+/// # Errors
+///
+/// The settings were not read yet, and there is no memory.
+pub fn client() -> Result<Nbody6> {
     // Nobody waits for another thread, which a child of a fork would not have: each may look.
     static FOUND: AtomicU8 = AtomicU8::new(UNKNOWN);
     const UNKNOWN: u8 = 0;
     const PLUS_PLUS: u8 = 1;
     const SIX: u8 = 2;
-    if let Some(client) = settings().nbody6 {
-        return client;
+    if let Some(client) = settings::with_memory()?.nbody6 {
+        return Ok(client);
     }
-    match FOUND.load(Ordering::Relaxed) {
+    Ok(match FOUND.load(Ordering::Relaxed) {
         PLUS_PLUS => Nbody6::PlusPlus,
         SIX => Nbody6::Six,
         _ => {
+            entry::hold_cancellation();
             let found = look().unwrap_or_default();
             let number = if found == Nbody6::Six { SIX } else { PLUS_PLUS };
             FOUND.store(number, Ordering::Relaxed);
             found
         }
-    }
+    })
 }
 
 /// `None` where the program's file cannot be read, or is not of a known format.

@@ -10,7 +10,7 @@ use crate::force::regular::{
 use crate::nbody6::events::{self, Call, record};
 use crate::nbody6::statistics::COUNTS;
 use crate::process::singleton::Singleton;
-use crate::process::{allocation, floating, settings};
+use crate::process::{self, allocation, settings};
 use crate::trace;
 
 /// The library behind the exported functions.
@@ -56,9 +56,15 @@ impl RegularLibrary {
     ///
     /// There is no memory; there are no sources then.
     pub fn send(&mut self, incoming: &Incoming<'_>) -> Result<()> {
+        settings::with_memory()?;
         let begin = COUNTS.begin();
-        let backend = self.backend.get_or_insert_with(choose);
-        let loaded = floating::standard(|| backend.load(&mut self.sources, incoming));
+        let loaded = process::protected(|| {
+            let backend = match &mut self.backend {
+                Some(backend) => backend,
+                none => none.insert(choose()?),
+            };
+            backend.load(&mut self.sources, incoming)
+        });
         match loaded {
             Ok(()) => record::send(incoming, begin),
             Err(_) => self.close(),
@@ -133,7 +139,7 @@ impl RegularLibrary {
         &mut self,
         mut call: impl FnMut(&mut dyn RegularForce, &mut Self) -> Result<()>,
     ) -> Result<()> {
-        floating::standard(|| {
+        process::protected(|| {
             let mut backend = match self.backend.take() {
                 Some(backend) => backend,
                 None => self.begin()?,
@@ -154,18 +160,22 @@ impl RegularLibrary {
 
     /// A backend that knows the sources.
     fn begin(&self) -> Result<Box<dyn RegularForce>> {
-        let mut backend = choose();
+        let mut backend = choose()?;
         backend.inherit(&self.sources)?;
         Ok(backend)
     }
 }
 
-fn choose() -> Box<dyn RegularForce> {
+/// # Errors
+///
+/// There is no memory.
+fn choose() -> Result<Box<dyn RegularForce>> {
+    allocation::spare(0, PURPOSE)?;
     let settings = settings::settings();
     let backend = choice::choose_regular(settings);
     COUNTS.computed_by(|| {
         let precision = choice::regular_precision(settings);
         format!("{}, precision {precision}", backend.name())
     });
-    backend
+    Ok(backend)
 }

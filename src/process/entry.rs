@@ -11,32 +11,58 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{Ordering, compiler_fence};
 
+use super::cancellation;
+
+/// Where a thread is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In the client.
+    Outside,
+    /// In a call.
+    Inside,
+    /// In a call that has switched the thread's cancellation off, and switches it on at its end.
+    Uncancelled,
+}
+
 thread_local! {
     // No destructor, so that a signal handler can read it at any moment of a thread's life.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    static PLACE: Cell<Place> = const { Cell::new(Place::Outside) };
 }
 
 /// Runs `call`, which must not unwind; `None` if this thread is inside another call.
 #[inline(always)]
 pub fn once<R>(call: impl FnOnce() -> R) -> Option<R> {
-    let inside = INSIDE.with(ptr::from_ref);
+    let place = PLACE.with(ptr::from_ref);
     // SAFETY: the variable belongs to this thread, has no destructor, and is not handed to another thread.
     // (The call is not made in the closure of `with`, where the compiler would not inline it.)
-    let inside = unsafe { &*inside };
-    if inside.replace(true) {
+    let place = unsafe { &*place };
+    if place.get() != Place::Outside {
         return None;
     }
+    place.set(Place::Inside);
     // A handler runs in this thread, so only the compiler could reorder what it sees.
     compiler_fence(Ordering::SeqCst);
     let result = call();
     compiler_fence(Ordering::SeqCst);
-    inside.set(false);
+    if place.replace(Place::Outside) == Place::Uncancelled {
+        cancellation::allow();
+    }
     Some(result)
+}
+
+/// Switches the thread's cancellation off until the end of the call. Comes before whatever may make a system call that
+/// is a cancellation point: reading, writing, sleeping. Nothing happens outside calls.
+pub fn hold_cancellation() {
+    PLACE.with(|place| {
+        if place.get() == Place::Inside && cancellation::forbid() {
+            place.set(Place::Uncancelled);
+        }
+    });
 }
 
 /// Whether this thread is inside a call.
 pub fn is_inside() -> bool {
-    INSIDE.get()
+    PLACE.get() != Place::Outside
 }
 
 #[cfg(test)]
@@ -48,5 +74,28 @@ mod tests {
         assert_eq!(once(|| once(|| 1)), Some(None));
         assert_eq!(once(is_inside), Some(true));
         assert!(!is_inside());
+    }
+
+    #[test]
+    fn cancellation_is_off_until_the_end_of_the_call() {
+        hold_cancellation();
+        if !cancellation::forbid() {
+            return; // the system has none
+        }
+        cancellation::allow();
+        for _ in 0..2 {
+            once(|| {
+                hold_cancellation();
+                hold_cancellation();
+                assert!(!cancellation::forbid());
+            });
+            assert!(cancellation::forbid(), "on again");
+            cancellation::allow();
+        }
+        // A client's own setting stays.
+        cancellation::forbid();
+        once(hold_cancellation);
+        assert!(!cancellation::forbid());
+        cancellation::allow();
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{allocation, entry};
+use super::{allocation, cancellation, entry};
 
 /// How long a fork waits for each subject. Something may hold up a call, such as a disk.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -189,12 +189,14 @@ extern "C" fn prepare() {
         return;
     }
     FORKS.fetch_add(1, Ordering::AcqRel);
-    let held = subjects().map(|subject| {
+    let prepare = |subject: &'static dyn Subject| {
         subject.prepare(&Patience {
             began: Instant::now(),
         })
-    });
-    HELD.set(Box::into_raw(Box::new(held.collect())));
+    };
+    // It may sleep.
+    let held = cancellation::without(|| subjects().map(prepare).collect());
+    HELD.set(Box::into_raw(Box::new(held)));
 }
 
 fn take() -> Option<Box<Held>> {

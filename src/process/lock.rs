@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use super::entry;
+
 /// How often a waiting thread looks before it gives its time slice away, and before it sleeps.
 const SPINS: u32 = 100;
 const LOOKS_AWAKE: u32 = 200;
@@ -71,7 +73,11 @@ impl<T> Lock<T> {
             match looks {
                 0..SPINS => hint::spin_loop(),
                 SPINS..LOOKS_AWAKE => thread::yield_now(),
-                _ => thread::sleep(GLANCE),
+                _ => {
+                    // A thread that is cancelled must not end here.
+                    entry::hold_cancellation();
+                    thread::sleep(GLANCE);
+                }
             }
             looks = looks.saturating_add(1);
         }

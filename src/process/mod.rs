@@ -1,6 +1,7 @@
 //! What there is once per process: forks, the exit, names of files, settings, messages.
 
 pub mod allocation;
+pub mod cancellation;
 pub mod entry;
 pub mod floating;
 pub mod fork;
@@ -35,6 +36,14 @@ pub fn at_exit(hook: extern "C" fn()) {
         // Fails only if there is no memory; the hook is then not called.
         libc::atexit(hook);
     }
+}
+
+/// Runs what computes, reads or writes: in the standard floating-point environment, and uncancelled to the end of the
+/// call.
+#[inline]
+pub fn protected<R>(act: impl FnOnce() -> R) -> R {
+    entry::hold_cancellation();
+    floating::standard(act)
 }
 
 /// Runs the body of an exit hook in the standard floating-point environment. Stops a panic.

@@ -4,9 +4,11 @@
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
+
+use super::cancellation;
 
 /// How long a reader of a pipe may have no room for what is written.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -29,7 +31,7 @@ impl File {
             Err(e) if e.raw_os_error() == Some(libc::ENXIO) => {
                 Err(io::Error::other("nobody reads this pipe"))
             }
-            opened => opened.map(Self),
+            opened => opened.and_then(above_streams).map(Self),
         }
     }
 
@@ -43,6 +45,27 @@ impl File {
     }
 }
 
+/// The same file, not in the place of a standard stream that the client has closed: what is written to that stream must
+/// not end up in the file.
+fn above_streams(file: std::fs::File) -> io::Result<std::fs::File> {
+    if file.as_raw_fd() > libc::STDERR_FILENO {
+        return Ok(file);
+    }
+    // SAFETY: `file` is open.
+    let copy = unsafe {
+        libc::fcntl(
+            file.as_raw_fd(),
+            libc::F_DUPFD_CLOEXEC,
+            libc::STDERR_FILENO + 1,
+        )
+    };
+    match copy {
+        -1 => Err(io::Error::last_os_error()),
+        // SAFETY: made a moment ago, and nobody else has it.
+        copy => Ok(unsafe { std::fs::File::from_raw_fd(copy) }),
+    }
+}
+
 /// Writes to stderr, or not, if that is closed or full. Allocates nothing and takes no lock.
 pub fn to_stderr(bytes: &[u8]) {
     // A closed stderr is no reason to fail.
@@ -50,7 +73,7 @@ pub fn to_stderr(bytes: &[u8]) {
 }
 
 fn write_all(file: RawFd, mut bytes: &[u8], patience: Duration) -> io::Result<()> {
-    without_signals(|| {
+    undisturbed(|| {
         let mut begin = Instant::now();
         while !bytes.is_empty() {
             // SAFETY: as many bytes are there to be read.
@@ -79,6 +102,11 @@ fn wait_for_room(file: RawFd) {
     };
     // SAFETY: one entry, which lives on this stack. If the call fails the caller tries again.
     unsafe { libc::poll(&raw mut poll, 1, 100) };
+}
+
+/// Runs `write` without the signals of writes reaching the client, and without its thread being cancelled in it.
+fn undisturbed<R>(write: impl FnOnce() -> R) -> R {
+    cancellation::without(|| without_signals(write))
 }
 
 /// The signals that a write may bring: a pipe without a reader, a file that has grown too long.

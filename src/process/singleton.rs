@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::fork::{self, Patience, Prepared, Subject};
 use super::lock::{Guard, Lock};
-use super::log;
+use super::{entry, log};
 
 /// A value for one call at a time.
 pub struct Singleton<T> {
@@ -29,6 +29,8 @@ impl<T: Default + Send> Singleton<T> {
     /// Waits for the value.
     pub fn lock(&'static self) -> Guard<'static, T> {
         fork::watch(self, &self.watched);
+        // It may sleep.
+        entry::hold_cancellation();
         fork::let_pass();
         self.lock.lock()
     }

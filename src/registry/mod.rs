@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::process::lock::{Guard, Lock};
 use crate::process::long_work::LongWork;
 use crate::process::settings::{self, Destination, Settings};
-use crate::process::{self, allocation, floating, log};
+use crate::process::{self, allocation, log};
 
 /// The number of lists into which ids are hashed. Unused ones cost no memory.
 const BUCKETS: usize = 1 << 16;
@@ -104,7 +104,7 @@ impl<M: Member> Registry<M> {
     ///
     /// There is no memory.
     pub fn open(&self, id: i32) -> Result<()> {
-        floating::standard(|| {
+        process::protected(|| {
             loop {
                 let mut open = self.ids();
                 let entry = self.entry(id, &mut open)?;
@@ -125,7 +125,7 @@ impl<M: Member> Registry<M> {
 
     /// Closes the member of `id` and frees its memory. If none is open, nothing happens.
     pub fn close(&self, id: i32) {
-        floating::standard(|| {
+        process::protected(|| {
             let mut open = self.ids();
             let Some(owner) = self.owner(id) else { return };
             open.ids.remove(&owner.id);
@@ -174,7 +174,7 @@ impl<M: Member> Registry<M> {
     ///
     /// Those of the call, or there is no memory for a member.
     pub fn with<R>(&self, id: i32, call: impl FnOnce(&mut M) -> Result<R>) -> Result<R> {
-        floating::standard(|| call(&mut *self.lock(id)?))
+        process::protected(|| call(&mut *self.lock(id)?))
     }
 
     /// Runs `call` on the member that `id` stands for, if there is one: for calls that are refused, which open none.
@@ -213,7 +213,7 @@ impl<M: Member> Registry<M> {
             // Another thread may have closed it since: then the id has to be asked again.
             if guard.is_some() || owner.stands_for_own() {
                 if guard.is_none() {
-                    *guard = Some(floating::standard(|| self.new_member(owner))?);
+                    *guard = Some(process::protected(|| self.new_member(owner))?);
                 }
                 return Ok(Locked(guard));
             }

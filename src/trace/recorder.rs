@@ -16,7 +16,7 @@ use crate::error;
 use crate::process::fork::{Patience, Prepared, Subject};
 use crate::process::lock::Lock;
 use crate::process::output::File;
-use crate::process::{self, floating, fork, log, settings};
+use crate::process::{self, entry, fork, log, settings};
 
 /// The length at which a chunk is written, in bytes. A program that is killed loses at most this much.
 const CHUNK: usize = 60 << 10;
@@ -72,7 +72,7 @@ pub fn try_record(event: impl FnOnce() -> error::Result<Event>) {
     #[cold]
     #[inline(never)]
     fn make(event: impl FnOnce() -> error::Result<Event>) {
-        floating::standard(|| match event() {
+        process::protected(|| match event() {
             Ok(event) => keep(event),
             Err(_) => write(|_| Err(io::ErrorKind::OutOfMemory.into())),
         });
@@ -126,6 +126,7 @@ impl Prepared for Recording {
 
 #[cold]
 fn begin() -> bool {
+    entry::hold_cancellation();
     static WATCHED: AtomicBool = AtomicBool::new(false);
     fork::watch(&Recording, &WATCHED);
     let mut recorder = RECORDER.lock();

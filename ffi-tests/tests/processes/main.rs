@@ -3,6 +3,8 @@
 
 mod floating;
 mod forks;
+mod hardness;
+mod lost;
 mod outputs;
 mod ph4;
 mod precision;

@@ -98,7 +98,7 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
                 s.vectorize(Load::<S, SPLIT> { s, from, tile });
             }
         };
-        match Pool::get().run(shares.len(), tasks, effort, &task) {
+        match Pool::get().and_then(|pool| pool.run(shares.len(), tasks, effort, &task)) {
             // A fork has left the other threads behind.
             Err(Error::ThreadsLost) if tasks > 1 => {
                 drop(shares);
@@ -151,7 +151,7 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
                 shares.push(Lock::new(share));
                 rest = others;
             }
-            Pool::get().run(
+            Pool::get()?.run(
                 division.tasks(),
                 division.threads(),
                 division.effort(),
@@ -165,7 +165,7 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
                 },
             )?;
         } else {
-            Pool::get().run(
+            Pool::get()?.run(
                 division.tasks(),
                 division.threads(),
                 division.effort(),

@@ -7,6 +7,7 @@ use crate::edge::pointers::{self, count};
 use crate::error::{Error, Result};
 use crate::g6::CLUSTERS;
 use crate::gpu::cuda;
+use crate::process::entry;
 use crate::process::settings::{self, BackendChoice, Devices, PrecisionChoice};
 use crate::trace::{self, Event};
 
@@ -58,14 +59,15 @@ pub fn to_clusters(
 }
 
 pub fn npipes() -> Result<c_int> {
-    let count = settings::settings().npipes;
+    let count = settings::with_memory()?.npipes;
     trace::record(|| Event::Pipelines { count });
     Ok(count)
 }
 
 /// Clients stop where there is no device; the CPU counts as one where there is no GPU.
 pub fn device_count() -> Result<c_int> {
-    let gpus = match settings::settings().backend {
+    entry::hold_cancellation();
+    let gpus = match settings::with_memory()?.backend {
         BackendChoice::Auto | BackendChoice::Cuda => cuda::devices().map_or(0, <[_]>::len),
         BackendChoice::Cpu | BackendChoice::Reference => 0,
     };

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::nbody6::events::{Call, IrregularForce, record};
 use crate::nbody6::statistics::COUNTS;
 use crate::nbody6::{helpers, irregular_library as irregular};
+use crate::process::settings;
 use crate::sources::stars::Star;
 use crate::trace;
 
@@ -14,6 +15,7 @@ use crate::trace;
 ///
 /// `lmax` is null or points to an integer; no other thread is in a call of the irregular force.
 pub unsafe fn irregular_open(nmax: c_int, lmax: *const c_int) -> Result<c_int> {
+    settings::with_memory()?;
     helpers::running();
     COUNTS.begin();
     // SAFETY: passed on.

@@ -10,9 +10,10 @@ use crate::nbody6::program::client;
 use crate::nbody6::statistics::COUNTS;
 use crate::nbody6::{helpers, regular_library as regular};
 use crate::process::allocation;
-use crate::process::settings::Nbody6;
+use crate::process::settings::{self, Nbody6};
 
 pub fn gpunb_open(nbmax: c_int) -> Result<c_int> {
+    settings::with_memory()?;
     helpers::running();
     COUNTS.begin();
     count(nbmax, "nbmax")?;
@@ -98,7 +99,7 @@ pub unsafe fn gpunb_regf(
     m_flag: *const c_int,
 ) -> Result<c_int> {
     let ni = count(ni, "ni")?;
-    let criterion = match client() {
+    let criterion = match client()? {
         // SAFETY: passed on.
         Nbody6::PlusPlus => match unsafe { scalar(m_flag, "m_flag")? } {
             0 => Criterion::Radius,
@@ -191,7 +192,7 @@ pub unsafe fn gpupot(
 ) -> Result<c_int> {
     // SAFETY: passed on.
     unsafe {
-        if client() == Nbody6::Six {
+        if client()? == Nbody6::Six {
             let n_of_6 = count(scalar(irank, "n")?, "n")?;
             return potentials(
                 0,

@@ -10,6 +10,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use super::allocation;
+use crate::error::Result;
+
 pub use self::table::{SETTINGS, Setting};
 pub use self::values::*;
 
@@ -117,6 +120,40 @@ pub fn from_variables(
     (settings, complaints)
 }
 
+/// As [`from_variables`]. A `privileged` program has rights that its user lacks, and could be made to write to
+/// files in their name: none of the variables is read.
+fn of_process(
+    privileged: bool,
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+) -> (Settings, Vec<String>) {
+    if !privileged {
+        return from_variables(variables);
+    }
+    let mut names = variables.into_iter().map(|(name, _)| name);
+    let is_ours = |name: OsString| name.as_bytes().starts_with(b"KIRIN_");
+    let complaints = match names.any(is_ours) {
+        true => vec![
+            "this program has other rights than its user: no setting KIRIN_* is read".to_owned(),
+        ],
+        false => Vec::new(),
+    };
+    (Settings::default(), complaints)
+}
+
+/// Whether the system started this program with other rights than those of its user: setuid, setgid, with capabilities.
+fn is_privileged() -> bool {
+    // SAFETY: plain questions.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        libc::getauxval(libc::AT_SECURE) != 0
+    }
+    // SAFETY: as above.
+    #[cfg(not(target_os = "linux"))]
+    unsafe {
+        libc::geteuid() != libc::getuid() || libc::getegid() != libc::getgid()
+    }
+}
+
 /// A value without blanks around it, where it is text.
 fn trimmed(value: &OsStr) -> &OsStr {
     value.to_str().map_or(value, |text| OsStr::new(text.trim()))
@@ -165,16 +202,33 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
+static READ: AtomicPtr<Settings> = AtomicPtr::new(ptr::null_mut());
+
+fn known() -> Option<&'static Settings> {
+    // SAFETY: settings are never freed, and are complete before they can be reached.
+    unsafe { READ.load(Ordering::Acquire).as_ref() }
+}
+
+/// [`settings`], for a call that may be the first one of the process.
+///
+/// # Errors
+///
+/// They were not read yet, and there is no memory.
+pub fn with_memory() -> Result<&'static Settings> {
+    if known().is_none() {
+        allocation::spare(0, "the settings")?;
+    }
+    Ok(settings())
+}
+
 /// The settings of this process. The first use reads the environment and
 /// reports what is wrong with it.
 pub fn settings() -> &'static Settings {
-    // Nobody waits for another thread, which a child of a fork would not have: both read.
-    static READ: AtomicPtr<Settings> = AtomicPtr::new(ptr::null_mut());
-    // SAFETY: settings are never freed, and are complete before they can be reached.
-    if let Some(settings) = unsafe { READ.load(Ordering::Acquire).as_ref() } {
+    if let Some(settings) = known() {
         return settings;
     }
-    let (settings, complaints) = from_variables(std::env::vars_os());
+    // Nobody waits for another thread, which a child of a fork would not have: both read.
+    let (settings, complaints) = of_process(is_privileged(), std::env::vars_os());
     let mine = Box::into_raw(Box::new(settings));
     let first = READ.compare_exchange(ptr::null_mut(), mine, Ordering::AcqRel, Ordering::Acquire);
     let settings = match first {
@@ -251,6 +305,17 @@ mod tests {
             complaints[1].contains("auto, adaptive, mixed, double, single"),
             "{complaints:?}"
         );
+    }
+
+    #[test]
+    fn a_privileged_program_reads_none() {
+        let variables = |name: &str| [(name.into(), "1".into()), ("HOME".into(), "/root".into())];
+        for (name, lines) in [("KIRIN_STATS", 1), ("KIRIN_NO_SUCH", 1), ("OTHER", 0)] {
+            let (s, complaints) = of_process(true, variables(name));
+            assert_eq!((s, complaints.len()), (Settings::default(), lines));
+        }
+        let (s, _) = of_process(false, variables("KIRIN_STATS"));
+        assert_eq!(s.stats, Destination::Stderr);
     }
 
     #[test]
