@@ -200,11 +200,21 @@ impl Checkpoint {
                 stars.len().div_ceil(BIN)
             ));
         }
+        let history = history(snapshot)?;
+        if history
+            .records
+            .last()
+            .is_some_and(|last| last.steps > past.steps)
+        {
+            return Err(format!(
+                "a line `{RECORD}` is of a later step than `{PAST}`"
+            ));
+        }
         Ok(Some(Self {
             settings,
             past,
             model: snapshot.value(MODEL).unwrap_or("Snapshot").to_owned(),
-            history: history(snapshot)?,
+            history,
             streams,
             stars,
         }))

@@ -127,6 +127,10 @@ fn bad_input_is_refused_with_the_reason() {
         ),
         (unsummed.replace("end\n", ""), vec!["without `end`"]),
         (unsummed.clone(), vec!["checksum", "missing"]),
+        (
+            summed(&text.replacen(" 3 200 ", " 0 200 ", 1)),
+            vec!["later step"],
+        ),
         (few.to_owned(), vec!["3 stars", "100 at least"]),
     ] {
         fs::write(&bad, input).unwrap();
@@ -140,6 +144,9 @@ fn bad_input_is_refused_with_the_reason() {
             assert_eq!(refusal.lines().count(), 1, "{refusal}");
         }
     }
+    // Allowed, and beyond what doubles can add: the run ends.
+    fs::write(&bad, with(1, "1e15")).unwrap();
+    PROGRAM.succeed(&["--input", &bad, "--steps", "2"]);
     for (arguments, words) in [
         (&["--n", "99"][..], "100 at least"),
         (&["--n", "1000", "--model", "collision"], "equilibrium"),
