@@ -144,16 +144,23 @@ fn removal_leaves_nothing_and_the_installed_command_works() {
         text(&prefix),
     ])));
     assert!(first == tree(&top), "{:?}", tree(&top).keys());
+    let cache = library::workspace().join("removal-cache");
+    let home = [("XDG_CACHE_HOME", text(&cache))];
     if let Some(client) = compile("ownheader.c", Link::Shared) {
-        let mut command = clean_command(&command, &[]);
-        let output = run(command.arg("run").arg(client));
+        let mut command = clean_command(&command, &home);
+        let output = run(command.args(["run", "--replace", "libx.so"]).arg(client));
         assert_eq!(texts(&output).0, "-0.25 -0.5\n", "{output:?}");
+        assert_eq!(tree(&cache).len(), 3, "two folders and a library");
     }
-    fine(&run(clean_command(&command, &[]).args([
+    fine(&run(clean_command(&command, &home).args([
         "uninstall",
         "--prefix",
         text(&prefix),
     ])));
+    assert_eq!(
+        tree(&cache).into_keys().collect::<Vec<_>>(),
+        [] as [&Path; 0]
+    );
     assert_eq!(tree(&top).into_keys().collect::<Vec<_>>(), [] as [&Path; 0]);
     refused(&uninstall(&prefix), "nothing of kirin is installed");
 }

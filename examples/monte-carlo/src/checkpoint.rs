@@ -200,11 +200,21 @@ impl Checkpoint {
                 stars.len().div_ceil(BIN)
             ));
         }
+        let history = history(snapshot)?;
+        if history
+            .records
+            .last()
+            .is_some_and(|last| last.steps > past.steps)
+        {
+            return Err(format!(
+                "a line `{RECORD}` is of a later step than `{PAST}`"
+            ));
+        }
         Ok(Some(Self {
             settings,
             past,
             model: snapshot.value(MODEL).unwrap_or("Snapshot").to_owned(),
-            history: history(snapshot)?,
+            history,
             streams,
             stars,
         }))
@@ -224,9 +234,9 @@ fn body(stars: &Stars, k: usize) -> Body {
 fn stars(bodies: &[Body]) -> Result<Stars, String> {
     let mut stars = Stars::default();
     for (k, b) in bodies.iter().enumerate() {
-        let is_shell =
-            b.x[0] > 0.0 && b.x[1] == 0.0 && b.x[2] == 0.0 && b.v[1] >= 0.0 && b.v[2] == 0.0;
-        if !is_shell || b.mass <= 0.0 || b.index < 0 {
+        let is_shell = b.x[1] == 0.0 && b.x[2] == 0.0 && b.v[2] == 0.0;
+        let is_allowed = Stars::allows(b.mass, b.x[0], [b.v[0], b.v[1]]);
+        if !is_shell || !is_allowed || b.index < 0 {
             return Err(format!(
                 "body {} (index {}) is no star of a run: {b:?}",
                 k + 1,

@@ -134,6 +134,9 @@ pub fn of_bodies(bodies: &[Body]) -> Result<Stars, Error> {
         }
         let vr = dot(&x, &v) / r;
         let vt = (dot(&v, &v) - vr * vr).max(0.0).sqrt();
+        if !Stars::allows(body.mass, r, [vr, vt]) {
+            return refuse("has a mass, radius or velocity that is not between 1e-100 and 1e100");
+        }
         stars.push(k as u64, body.mass, r, [vr, vt]);
     }
     Ok(stars)

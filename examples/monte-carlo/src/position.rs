@@ -27,6 +27,10 @@ pub struct Place {
     pub phi: f64,
 }
 
+/// Points that an orbit draws at most. One of a few is accepted, unless rounding leaves nothing of the potential, as where one
+/// star has 10^15 times the mass of the others.
+const MOST_ROUNDS: u32 = 100_000;
+
 /// A star between its apsides, and where it is put.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Orbit {
@@ -127,7 +131,8 @@ impl Orbit {
 /// Draws a place on each of the orbits, at most [`STARS_TOGETHER`], whose apsides are known; random numbers are those of the orbit's bin
 /// in `streams`.
 ///
-/// All that wait for a place draw a point in turn, until nobody waits.
+/// All that wait for a place draw a point in turn, until nobody waits. Whoever waits for ever stays without a place, as if
+/// on a circle.
 pub fn sample(potential: &Potential, radii: &[f64], orbits: &mut [Orbit], streams: &mut [Stream]) {
     let mut waiting = [0; STARS_TOGETHER];
     let mut points = [Point::default(); STARS_TOGETHER];
@@ -140,7 +145,9 @@ pub fn sample(potential: &Potential, radii: &[f64], orbits: &mut [Orbit], stream
             count += 1;
         }
     }
-    while count > 0 {
+    let mut rounds = 0;
+    while count > 0 && rounds < MOST_ROUNDS {
+        rounds += 1;
         for k in 0..count {
             let orbit = &orbits[waiting[k]];
             points[k] = orbit.draw(&mut streams[orbit.bin]);

@@ -66,6 +66,13 @@ impl Stars {
         self.r.is_empty()
     }
 
+    /// Whether a star can have this mass, radius and velocity: beyond 1e100 the products that a run forms of them
+    /// overflow, and searches for the ends of an orbit do not end.
+    pub fn allows(m: f64, r: f64, [vr, vt]: [f64; 2]) -> bool {
+        let moderate = |x: f64| (1e-100..=1e100).contains(&x);
+        moderate(m) && moderate(r) && vr.abs() <= 1e100 && (0.0..=1e100).contains(&vt)
+    }
+
     /// Adds a star at rest between steps.
     pub fn push(&mut self, id: u64, m: f64, r: f64, [vr, vt]: [f64; 2]) {
         self.push_row(&[

@@ -7,7 +7,7 @@ use std::fs;
 
 use common::PROGRAM;
 use kirin_kit::Snapshot;
-use kirin_kit::trial::Folder;
+use kirin_kit::trial::{Folder, summed};
 
 /// Section 4.1 of the paper, with nothing left to emulate: not a byte differs.
 #[test]
@@ -81,7 +81,8 @@ fn bad_input_is_refused_with_the_reason() {
     PROGRAM.succeed(&["--n", "200", "--steps", "3", "--output", &good]);
     let good = folder.text("good.txt");
     let end = good.rfind("end ").unwrap();
-    let text = format!("{}end\n", &good[..end]);
+    let unsummed = format!("{}end\n", &good[..end]);
+    let text = good.clone();
     let columns = text.find("\ncolumns").unwrap() + 1;
     let first = columns + text[columns..].find('\n').unwrap() + 1;
     let star = text[first..].lines().next().unwrap();
@@ -90,7 +91,7 @@ fn bad_input_is_refused_with_the_reason() {
     let with = |place: usize, word: &str| {
         let mut words = words.clone();
         words[place] = word;
-        text.replacen(star, &words.join(" "), 1)
+        summed(&text.replacen(star, &words.join(" "), 1))
     };
     let here = format!("line {line}: ");
     let few = "kirin-snapshot 1\nn 3\ncolumns mass x y z vx vy vz\n1 0 0 1 0 0 0\n1 0 1 0 0 0 0\n1 1 0 0 0 0 0\nend\n";
@@ -100,23 +101,36 @@ fn bad_input_is_refused_with_the_reason() {
         (with(5, "NaN"), vec![&here, "not finite"]),
         (with(1, "0.0"), vec!["body 1 ", "mass"]),
         (with(2, "-1.0"), vec!["body 1 ", "no star of a run"]),
+        // Finite, and their squares are not: such a run would never end.
+        (with(2, "1e308"), vec!["body 1 ", "no star of a run"]),
+        (with(5, "1e308"), vec!["body 1 ", "no star of a run"]),
+        (with(6, "1e308"), vec!["body 1 ", "no star of a run"]),
         (
-            text.replace("monte-carlo.settings", "hermite.settings"),
+            few.replacen("1 0 0 1 0", "1 0 0 1 1e308", 1),
+            vec!["body 1 ", "between"],
+        ),
+        (
+            summed(&text.replace("monte-carlo.settings", "hermite.settings")),
             vec!["another program", "hermite.settings"],
         ),
         (
-            text.replacen("monte-carlo.past ", "monte-carlo.past x", 1),
+            summed(&text.replacen("monte-carlo.past ", "monte-carlo.past x", 1)),
             vec!["monte-carlo.past x"],
         ),
         (
-            text.replacen("monte-carlo.streams ", "monte-carlo.streams 0", 1),
+            summed(&text.replacen("monte-carlo.streams ", "monte-carlo.streams 0", 1)),
             vec!["monte-carlo.streams 0"],
         ),
         (
             good.replacen(star, &words[1..].join(" "), 1),
             vec!["damaged"],
         ),
-        (text.replace("end\n", ""), vec!["without `end`"]),
+        (unsummed.replace("end\n", ""), vec!["without `end`"]),
+        (unsummed.clone(), vec!["checksum", "missing"]),
+        (
+            summed(&text.replacen(" 3 200 ", " 0 200 ", 1)),
+            vec!["later step"],
+        ),
         (few.to_owned(), vec!["3 stars", "100 at least"]),
     ] {
         fs::write(&bad, input).unwrap();
@@ -130,6 +144,9 @@ fn bad_input_is_refused_with_the_reason() {
             assert_eq!(refusal.lines().count(), 1, "{refusal}");
         }
     }
+    // Allowed, and beyond what doubles can add: the run ends.
+    fs::write(&bad, with(1, "1e15")).unwrap();
+    PROGRAM.succeed(&["--input", &bad, "--steps", "2"]);
     for (arguments, words) in [
         (&["--n", "99"][..], "100 at least"),
         (&["--n", "1000", "--model", "collision"], "equilibrium"),

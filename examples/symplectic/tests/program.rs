@@ -4,7 +4,7 @@ mod common;
 
 use common::{PROGRAM, end_of};
 use kirin_kit::Snapshot;
-use kirin_kit::trial::Folder;
+use kirin_kit::trial::{Folder, summed};
 
 const MODEL: [&str; 4] = ["--n", "100", "--galaxy", "irrgang"];
 
@@ -161,7 +161,7 @@ fn bad_input_is_refused() {
     let text = folder
         .text("start.txt")
         .replace("symplectic.grid", "symplectic.gird");
-    std::fs::write(&damaged, text.replace("end ", "end # ")).unwrap();
+    std::fs::write(&damaged, summed(&text)).unwrap();
     for (arguments, words) in [
         (&["--dt", "0"][..], "step must be"),
         (&["--eps", "-1"], "finite number from 0"),

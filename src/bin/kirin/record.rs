@@ -1,5 +1,7 @@
 //! `kirin record`: runs a program with kirin and has its calls recorded.
 
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -27,13 +29,28 @@ pub struct Options {
 ///
 /// # Errors
 ///
-/// There is no such folder as the trace is wanted in.
+/// The trace could not be written: a run that is to be recorded is of no use without it.
 pub fn run(options: Options) -> Result<ExitCode, String> {
     let output = std::path::absolute(&options.output).map_err(|e| e.to_string())?;
     if !output.parent().is_some_and(Path::is_dir) {
         return Err(format!("{}: there is no such folder", output.display()));
     }
+    writable(&output)
+        .map_err(|e| format!("{}: the trace cannot be written: {e}", output.display()))?;
     // SAFETY: this process has one thread.
     unsafe { std::env::set_var("KIRIN_TRACE", &output) };
     Ok(run::run(options.run))
+}
+
+/// Writes, and removes again, a file beside the trace whose name is as long as that of a second trace.
+fn writable(output: &Path) -> io::Result<()> {
+    let mut probe = output.as_os_str().to_owned();
+    probe.push(format!(".{}", std::process::id()));
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&probe)?;
+    let written = file.write_all(&[0; 4096]).and_then(|()| file.sync_all());
+    std::fs::remove_file(&probe)?;
+    written
 }

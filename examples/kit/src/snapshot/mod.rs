@@ -116,12 +116,21 @@ impl Snapshot {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".partial");
         let partial = path.with_file_name(name);
-        let mut file = BufWriter::new(fs::File::create(&partial)?);
+        let saved = self
+            .write_file(&partial)
+            .and_then(|()| fs::rename(&partial, path));
+        if saved.is_err() {
+            // On a full disk it would take what room is left.
+            let _ = fs::remove_file(&partial);
+        }
+        Ok(saved?)
+    }
+
+    fn write_file(&self, path: &Path) -> io::Result<()> {
+        let mut file = BufWriter::new(fs::File::create(path)?);
         self.write(&mut file)?;
-        file.into_inner()
-            .map_err(io::IntoInnerError::into_error)?
-            .sync_all()?;
-        Ok(fs::rename(partial, path)?)
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()
     }
 
     /// [`save`](Self::save), with an error that names the file.

@@ -38,6 +38,10 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
     }
     snapshot.states = layout.state.map(|_| states);
     match lines.next()? {
+        // Whoever writes bodies by hand need not sum; a run was written by a program.
+        Some("end") if sum.is_none() && is_run(&snapshot) => {
+            return lines.refuse("the file is damaged: the checksum after `end` is missing");
+        }
         Some("end") => {}
         Some(last) if sum.is_some() && last.starts_with("end ") => {}
         Some(_) => return lines.refuse(format!("expected `end` after {n} bodies")),
@@ -47,6 +51,12 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
         None => Ok(snapshot),
         Some(_) => lines.refuse("there is text after `end`"),
     }
+}
+
+/// Whether it is the run of a program, and not bodies alone.
+fn is_run(snapshot: &Snapshot) -> bool {
+    let mut keys = snapshot.run.iter().map(|(key, _)| key);
+    keys.any(|key| key.ends_with(".settings"))
 }
 
 /// The checksum in the last line, where there is one, and that of all lines before.

@@ -147,6 +147,37 @@ fn a_damaged_file_is_refused() {
     assert!(error.to_string().contains("damaged"), "{error}");
 }
 
+/// Bodies that were written by hand need no checksum, but no program writes a run without one.
+#[test]
+fn a_run_without_its_checksum_is_refused() {
+    let mut run = awkward();
+    let settings = ("hermite.settings".to_owned(), "1 2 3".to_owned());
+    run.run.push(settings);
+    let text = text_of(&run);
+    let end = text.rfind("end ").unwrap();
+    for cut in ["end", "end\n", "end #", ""] {
+        let cut = format!("{}{cut}", &text[..end]);
+        let error = Snapshot::parse(cut.as_bytes()).unwrap_err().to_string();
+        let missing = ["checksum after `end` is missing", "without `end`"];
+        assert!(missing.iter().any(|words| error.contains(words)), "{error}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_leaves_nothing() {
+    let folder = std::env::temp_dir().join(format!("kirin-kit-partial-{}", std::process::id()));
+    // No file can take the place of a folder that holds something.
+    let path = folder.join("run.txt");
+    fs::create_dir_all(path.join("inner")).unwrap();
+    assert!(awkward().save(&path).is_err());
+    assert_eq!(
+        fs::read_dir(&folder).unwrap().count(),
+        1,
+        "the folder alone"
+    );
+    fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn bytes_that_are_no_text_are_refused() {
     let error = Snapshot::parse(b"kirin-snapshot 1\nn \xff\n").unwrap_err();

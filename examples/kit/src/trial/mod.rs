@@ -35,6 +35,17 @@ extern "C" fn tell_skipped() {
     }
 }
 
+/// A snapshot that was changed, with the checksum of what it is now.
+///
+/// # Panics
+///
+/// It has no last line `end`.
+pub fn summed(snapshot: &str) -> String {
+    let at = snapshot.rfind("\nend").expect("a snapshot ends so") + 1;
+    let rest = &snapshot[..at];
+    format!("{rest}end {:08x}\n", crc32fast::hash(rest.as_bytes()))
+}
+
 /// A folder for one test's files, removed when dropped.
 pub struct Folder(PathBuf);
 

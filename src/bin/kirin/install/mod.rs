@@ -142,6 +142,8 @@ pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
         // Others may have put something there meanwhile.
         let _ = fs::remove_dir(plain(&prefix, entry.path()));
     }
+    #[cfg(target_os = "linux")]
+    crate::run::clear_stand_ins();
     report::print(&format!(
         "{removed} files and links removed from {}\n",
         prefix.display()

@@ -31,6 +31,12 @@ pub fn map(path: &Path) -> io::Result<Mmap> {
     unsafe { Mmap::map(&file) }
 }
 
+/// Whether kirin is linked into the program or library with these bytes: no other holds the names of its settings.
+pub fn has_kirin(data: &[u8]) -> bool {
+    let holds = |name: &str| data.windows(name.len()).any(|w| w == name.as_bytes());
+    holds("KIRIN_NO_NEIGHBOUR") && holds("KIRIN_GPU_TIMEOUT")
+}
+
 /// What a file is.
 pub enum FileKind<'d> {
     /// A program or library for this machine.

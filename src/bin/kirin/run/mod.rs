@@ -19,6 +19,7 @@ use clap::Args;
 use kirin::process::settings;
 
 use self::program::Program;
+pub use self::stand_in::clear as clear_stand_ins;
 use crate::library::{self, SONAME};
 
 /// Options of the subcommand.
@@ -112,17 +113,17 @@ fn look(words: &[OsString]) -> Result<BTreeSet<String>, String> {
         return Ok(BTreeSet::new());
     };
     let program = program::examine(&path, SONAME);
-    if let Some(Program::Dynamic(findings)) = &program
-        && findings.calls
-    {
-        return Ok(findings.replaced.clone());
+    match &program {
+        Some(Program::Dynamic(findings)) if findings.calls => return Ok(findings.replaced.clone()),
+        Some(Program::Own) => return Ok(BTreeSet::new()),
+        _ => {}
     }
     // mpirun, nice, a shell: what they start is among their arguments.
     for word in &words[1..] {
-        if let Some(Program::Dynamic(findings)) = argument(word)
-            && findings.calls
-        {
-            return Ok(findings.replaced);
+        match argument(word) {
+            Some(Program::Dynamic(findings)) if findings.calls => return Ok(findings.replaced),
+            Some(Program::Own) => return Ok(BTreeSet::new()),
+            _ => {}
         }
     }
     match program {
@@ -138,7 +139,7 @@ fn look(words: &[OsString]) -> Result<BTreeSet<String>, String> {
             );
             Ok(BTreeSet::new())
         }
-        Some(Program::Script) | None => Ok(BTreeSet::new()),
+        Some(Program::Own | Program::Script) | None => Ok(BTreeSet::new()),
     }
 }
 

@@ -12,6 +12,8 @@ use super::libraries::{self, Findings};
 pub enum Program {
     /// Linked dynamically, for this machine.
     Dynamic(Findings),
+    /// Has kirin linked into it, so that settings are all it needs.
+    Own,
     /// Not ELF: a script, which starts other programs.
     Script,
     /// One in whose place kirin cannot step, and why.
@@ -45,6 +47,7 @@ pub fn examine(path: &Path, soname: &str) -> Option<Program> {
             Program::OutOfReach("it is a program for another machine".to_owned())
         }
         FileKind::Damaged(why) => Program::OutOfReach(format!("its file is damaged: {why}")),
+        FileKind::Elf(_) if elf::has_kirin(&map) => Program::Own,
         FileKind::Elf(object) => match object.interpreter {
             None => Program::OutOfReach(
                 "it is linked statically; link it again, with kirin's library".to_owned(),

@@ -5,7 +5,7 @@
 //! of that name out, wherever it lies, and fills its place where it is absent.
 //!
 //! The files stay in a folder of the user's: a program that has taken this process' place
-//! cannot remove them. Their names tell their contents, so they never change.
+//! cannot remove them. Their names tell their contents, so they never change. `kirin uninstall` removes them.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
@@ -64,17 +64,9 @@ pub fn link(folder: &Path, library: &Path) -> io::Result<PathBuf> {
 ///
 /// There is none.
 pub fn folder() -> Result<PathBuf, String> {
-    let variable = |name| std::env::var_os(name).map(PathBuf::from);
-    // SAFETY: a plain question.
-    let user = unsafe { libc::geteuid() };
-    let places = [
-        variable("XDG_CACHE_HOME").map(|p| p.join("kirin/stand-ins")),
-        variable("HOME").map(|p| p.join(".cache/kirin/stand-ins")),
-        Some(std::env::temp_dir().join(format!("kirin-stand-ins-{user}"))),
-    ];
     let mut reasons = Vec::new();
-    for place in places.into_iter().flatten().filter(|p| p.is_absolute()) {
-        match prepare(&place, user) {
+    for place in places() {
+        match prepare(&place, user()) {
             Ok(()) => return Ok(place),
             Err(e) => reasons.push(format!("{}: {e}", place.display())),
         }
@@ -83,6 +75,46 @@ pub fn folder() -> Result<PathBuf, String> {
         "there is no folder for stand-in libraries: {}",
         reasons.join("; ")
     ))
+}
+
+/// Removes the files of all such folders, and the folders. Programs that run keep what they have loaded.
+pub fn clear() {
+    for place in places() {
+        let is_ours = |m: fs::Metadata| m.is_dir() && m.uid() == user();
+        if !fs::symlink_metadata(&place).is_ok_and(is_ours) {
+            continue;
+        }
+        for entry in place.read_dir().into_iter().flatten().flatten() {
+            // Others who may have put something there keep it, and the folder with it.
+            let name = entry.file_name();
+            let sum = name.to_str().and_then(|n| n.get(..17));
+            let is_sum =
+                |s: &str| s.ends_with('-') && s[..16].bytes().all(|b| b.is_ascii_hexdigit());
+            if sum.is_some_and(is_sum) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        let _ = fs::remove_dir(&place);
+        if let Some(parent) = place.parent().filter(|p| p.ends_with("kirin")) {
+            let _ = fs::remove_dir(parent);
+        }
+    }
+}
+
+/// Where the folder may be, by preference.
+fn places() -> impl Iterator<Item = PathBuf> {
+    let variable = |name| std::env::var_os(name).map(PathBuf::from);
+    let places = [
+        variable("XDG_CACHE_HOME").map(|p| p.join("kirin/stand-ins")),
+        variable("HOME").map(|p| p.join(".cache/kirin/stand-ins")),
+        Some(std::env::temp_dir().join(format!("kirin-stand-ins-{}", user()))),
+    ];
+    places.into_iter().flatten().filter(|p| p.is_absolute())
+}
+
+fn user() -> u32 {
+    // SAFETY: a plain question.
+    unsafe { libc::geteuid() }
 }
 
 fn prepare(place: &Path, user: u32) -> io::Result<()> {

@@ -62,3 +62,30 @@ fn a_program_is_recorded_in_place_of_its_own_library() {
     assert_eq!(output.status.code(), Some(127));
     assert!(text(&output.stderr).contains("/no/such/program"));
 }
+
+#[test]
+fn an_unwritable_trace_ends_the_run_before_it_begins() {
+    let folder = folder("unwritable");
+    let done = folder.join("done");
+    let _ = std::fs::remove_file(&done);
+    let long = folder.join("x".repeat(300));
+    // Nobody, root neither, can make files there.
+    for place in [
+        "/proc/self/x.trace",
+        "/no/such/folder/x.trace",
+        long.to_str().expect("a plain path"),
+    ] {
+        let output = command()
+            .args(["record", "-o", place, "--", "touch"])
+            .arg(&done)
+            .output()
+            .expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{place}");
+        assert!(
+            text(&output.stderr).contains(place),
+            "{}",
+            text(&output.stderr)
+        );
+        assert!(!done.exists(), "{place}: the program ran");
+    }
+}

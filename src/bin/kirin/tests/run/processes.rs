@@ -168,3 +168,21 @@ fn starting_takes_less_than_20_ms_longer() {
     println!("{least:?}");
     assert!(least[1] < least[0] + Duration::from_millis(20), "{least:?}");
 }
+
+/// A static program with kirin in it needs settings only. It is recognised although it was stripped.
+#[test]
+fn a_program_with_kirin_linked_into_it_is_no_stranger() {
+    let folder = folder("own");
+    // Any file that holds the library: the command itself.
+    let own = std::fs::read(env!("CARGO_BIN_EXE_kirin")).expect("the command");
+    std::fs::write(folder.join("own"), own).expect("our folder");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.join("own"), mode).expect("our file");
+    for words in [&["./own", "info"][..], &["sh", "-c", "./own info", "./own"]] {
+        let out = printed(&mut kirin_run(
+            &folder,
+            &[&["--precision", "double"], words].concat(),
+        ));
+        assert!(out.contains("precision double"), "{out}");
+    }
+}
