@@ -30,6 +30,7 @@ use super::irregular::IrregularForce;
 use super::regular::RegularForce;
 use crate::process::settings::{InstructionSet, Precision, Settings};
 
+pub use self::engine::DOUBLE_UP_TO;
 pub use self::kernel::{SAMPLES, products, samples};
 pub use self::nbody6::Doubt;
 pub use self::pool::Pool;

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use kirin::backend::cuda::Conditions;
-use kirin::backend::{self, cpu, cuda};
+use kirin::backend::{self, Backend, cpu, cuda};
 use kirin::grape::jmemory::PAGE;
-use kirin::process::settings::{self, InstructionSet, Precision, SETTINGS, Setting, Settings};
+use kirin::process::settings::{
+    self, BackendChoice, InstructionSet, Precision, PrecisionChoice, SETTINGS, Setting, Settings,
+};
 use kirin_kit::machine::Machine;
 
 use crate::report;
@@ -105,6 +107,21 @@ fn plans(conditions: &Conditions, clock: f64, options: &Options) -> String {
     text
 }
 
+/// The precision that `backend` has under `settings`, with the rule where there is one.
+fn precision(settings: &Settings, backend: &dyn Backend) -> String {
+    let rule = match settings.precision {
+        PrecisionChoice::Always(_) => return backend.precision().to_string(),
+        _ if settings.backend == BackendChoice::Reference => {
+            return backend.precision().to_string();
+        }
+        rule => rule,
+    };
+    format!(
+        "{rule}: double for up to {} j-particles with velocities, else mixed",
+        backend.double_up_to()
+    )
+}
+
 fn text(settings: &Settings) -> String {
     let machine = Machine::here();
     let available = cpu::available();
@@ -118,7 +135,11 @@ fn text(settings: &Settings) -> String {
     row("machine", machine.to_string());
     row(
         "in use",
-        format!("{}, precision {}", backend.name(), backend.precision()),
+        format!(
+            "{}, precision {}",
+            backend.name(),
+            precision(settings, &*backend)
+        ),
     );
     row(
         "threads",
