@@ -29,7 +29,7 @@ const TRANSIENT: usize = 47;
 
 /// [`Backend::double_up_to`]: clusters of a thousand stars with their companions. A pair takes 1.5 to 1.7 times the time of
 /// one in mixed precision, and such a run seconds in all.
-const DOUBLE_UP_TO: usize = 1280;
+pub const DOUBLE_UP_TO: usize = 1280;
 
 /// The backend for one instruction set and precision. With `SPLIT`, positions have a low part.
 pub struct Cpu<S: Simd, const SPLIT: bool> {

@@ -34,6 +34,7 @@ use crate::force::regular::RegularForce;
 use crate::process::settings::{InstructionSet, Precision, Settings};
 
 pub use self::division::threads_for;
+pub use self::engine::DOUBLE_UP_TO;
 pub use self::kernel::{SAMPLES, products, samples};
 pub use self::pool::Pool;
 pub use self::regular::Doubt;

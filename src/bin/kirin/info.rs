@@ -4,9 +4,12 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
+use kirin::force::Backend;
 use kirin::gpu::cuda;
 use kirin::gpu::cuda::Conditions;
-use kirin::process::settings::{self, InstructionSet, Precision, SETTINGS, Setting, Settings};
+use kirin::process::settings::{
+    self, BackendChoice, InstructionSet, Precision, PrecisionChoice, SETTINGS, Setting, Settings,
+};
 use kirin::sources::jmemory::PAGE;
 use kirin::{choice, cpu};
 use kirin_kit::machine::Machine;
@@ -116,6 +119,21 @@ fn plans(conditions: &Conditions, clock: f64, options: &Options) -> String {
     text
 }
 
+/// The precision that `backend` has under `settings`, with the rule where there is one.
+fn precision_in_force(settings: &Settings, backend: &dyn Backend) -> String {
+    let rule = match settings.precision {
+        PrecisionChoice::Always(_) => return backend.precision().to_string(),
+        _ if settings.backend == BackendChoice::Reference => {
+            return backend.precision().to_string();
+        }
+        rule => rule,
+    };
+    format!(
+        "{rule}: double for up to {} j-particles with velocities, else mixed",
+        backend.double_up_to()
+    )
+}
+
 fn text(settings: &Settings) -> String {
     let machine = Machine::here();
     let available = cpu::available();
@@ -129,7 +147,11 @@ fn text(settings: &Settings) -> String {
     row("machine", machine.to_string());
     row(
         "in use",
-        format!("{}, precision {}", backend.name(), backend.precision()),
+        format!(
+            "{}, precision {}",
+            backend.name(),
+            precision_in_force(settings, &*backend)
+        ),
     );
     row(
         "threads",

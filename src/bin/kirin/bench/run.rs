@@ -293,7 +293,11 @@ impl Document {
                     continue;
                 };
                 // The operations of a pair are counted for these only.
-                let counted = self.interface == Interface::Grape6 && opened.precision == "mixed";
+                let is_mixed = match opened.precision.as_str() {
+                    "auto" | "adaptive" => cell.n > cpu::DOUBLE_UP_TO,
+                    always => always == "mixed",
+                };
+                let counted = self.interface == Interface::Grape6 && is_mixed;
                 if cell.case.is_force() && counted {
                     let cores = fma.median * threads as f64;
                     figure.of_limit = Some(

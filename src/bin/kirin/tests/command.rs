@@ -157,6 +157,30 @@ fn info_names_backends_sets_and_the_origin_of_settings() {
 }
 
 #[test]
+fn info_names_the_rule_of_the_precision() {
+    for (precision, expected) in [
+        (
+            "auto",
+            "auto: double for up to 1280 j-particles with velocities, else mixed",
+        ),
+        ("mixed", "mixed"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
+            .arg("info")
+            .envs([("KIRIN_PRECISION", precision), ("KIRIN_BACKEND", "cpu")])
+            .output()
+            .expect("the command runs");
+        let out = text(&output.stdout);
+        let ending = format!(", precision {expected}");
+        assert!(
+            out.lines()
+                .any(|l| l.starts_with("in use") && l.ends_with(&ending)),
+            "{out}"
+        );
+    }
+}
+
+#[test]
 fn info_shows_launches_for_any_device() {
     let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
         .args([
@@ -206,7 +230,7 @@ fn bench_measures_every_case_and_writes_them() {
         assert!(!json[key].is_null(), "{key}");
     }
     assert_eq!(json["kind"], "bench");
-    assert_eq!(json["libraries"][0]["precision"], "mixed");
+    assert_eq!(json["libraries"][0]["precision"], "auto");
     // force and nearest at two sizes, predict and step at one, two ways to write
     assert_eq!(json["cells"].as_array().map(Vec::len), Some(8));
     for figure in column(&json, "cells", 0) {
