@@ -4,18 +4,15 @@
 
 #include "precision.cuh"
 #include "predictor.cuh"
+#include "trust.cuh"
 
 #define ADVANCE_THREADS 512
 // Records that a thread block takes at a time: a word a thread.
 #define STAGED (ADVANCE_THREADS / RECORD)
 
-// Coordinates beyond this (scaled) may make terms vanish in single precision.
-#define FAR_AWAY 1e10
-
 template <class P>
 __device__ __forceinline__ void advance(const AdvanceArgs& a)
 {
-    __shared__ unsigned far_away;
     __shared__ PageWork work;
     __shared__ double staged[STAGED * RECORD];
     if (blockIdx.x >= a.pages) {
@@ -52,11 +49,8 @@ __device__ __forceinline__ void advance(const AdvanceArgs& a)
         }
         __syncthreads();
     }
-    if (threadIdx.x == 0) {
-        far_away = 0;
-    }
-    __syncthreads();
-
+    unsigned outside = 0;
+    bool is_slow = false;
     typename P::Vector* to = (typename P::Vector*)a.j.predicted + (size_t)work.place * (P::VECTORS * PAGE);
     double* exact = a.j.exact + (size_t)work.place * (3 * PAGE);
     const double* given = a.predictions ? a.predictions + (size_t)blockIdx.x * (6 * PAGE) : 0;
@@ -82,7 +76,8 @@ __device__ __forceinline__ void advance(const AdvanceArgs& a)
             record[c] = is_used ? column[c * PAGE] : 0.0;
         }
         double x[3], v[3];
-        bool beyond = false;
+        // What has no mass may be anywhere.
+        const bool counts = record[COLUMN_MASS] != 0.0;
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
             Predicted moved;
@@ -95,17 +90,21 @@ __device__ __forceinline__ void advance(const AdvanceArgs& a)
             exact[k * PAGE + s] = moved.x;
             x[k] = __dmul_rn(moved.x, a.j.length);
             v[k] = __dmul_rn(moved.v, a.j.velocity);
-            beyond = beyond || !(fabs(x[k]) <= FAR_AWAY);
+            for (unsigned n = 0; n < SPHERES; ++n) {
+                outside = counts && fabs(x[k]) > sphere(n) ? max(outside, n + 1) : outside;
+            }
+            is_slow = is_slow || (counts && v[k] != 0.0 && fabs(v[k]) < SLOW);
         }
         const double m = __dmul_rn(record[COLUMN_MASS], work.info.mass_inverse);
         P::store(to, s, x, v, m, __double2loint(who));
-        if (beyond) {
-            atomicOr(&far_away, 1u);
-        }
     }
-    __syncthreads();
+    unsigned far = __syncthreads_or(is_slow) ? IS_SLOW : 0;
+#pragma unroll
+    for (unsigned n = 0; n < SPHERES; ++n) {
+        far += __syncthreads_or(outside > n) ? 1 : 0;
+    }
     if (threadIdx.x == 0) {
-        a.j.far[work.place] = far_away;
+        a.j.far[work.place] = far;
         a.j.pages[work.place] = work.info;
     }
 }

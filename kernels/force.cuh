@@ -211,15 +211,14 @@ __device__ __forceinline__ void force(const ForceArgs& a)
         __syncthreads();
 
         run.mask = page.least_label <= greatest_label && least_label <= page.greatest_label;
-        run.doubtful = !P::EXACT && ((page.flags & PAGE_IS_DOUBTFUL) || a.j.far[place]);
-        run.least_mass = P::round(page.least_mass);
+        run.learn(page, a.j.far[place]);
         double total[R][SUMS];
         typename P::Number greatest[R];
         sum_leaves<P, JERK, NEAREST, R>(run, tile, i, P::minus_three(a), waiting, total, greatest, nearest, where);
         unsigned again = 0;
 #pragma unroll
         for (int r = 0; r < R; ++r) {
-            again |= show_every_pair(run, i[r], greatest[r], total[r]) || which[r] >= a.ni ? 0 : 1u << r;
+            again |= prove_every_pair<P, JERK>(run, i[r], greatest[r], total[r]) || which[r] >= a.ni ? 0 : 1u << r;
         }
         if (again) {
             const long long start = clock64();

@@ -28,13 +28,13 @@
 
 // Bits of PageInfo::flags.
 #define PAGE_HAS_SNAP 1u // some a2by18 is not zero
-#define PAGE_IS_DOUBTFUL 2u // masses so unequal that terms may vanish in single precision
+#define PAGE_HAS_BOTH_SIGNS 2u // some masses are positive, and some negative
 
 // One page, by its place in device memory.
 struct PageInfo {
     double mass_unit; // masses are divided by this
     double mass_inverse;
-    double least_mass; // smallest magnitude but 0, divided by the unit; negative if there are both signs
+    double least_mass; // smallest magnitude but 0, divided by the unit; infinite if there is none
     unsigned number; // first address / PAGE
     int least_label; // of all particles that the page ever held
     int greatest_label;
@@ -68,7 +68,7 @@ struct Sources {
     double* raw; // by place: 18 columns of PAGE words
     void* predicted; // by place: VECTORS x PAGE vectors of four, ready for the pair loop
     double* exact; // by place: 3 x PAGE predicted positions in double precision
-    unsigned* far; // by place: whether a predicted particle is so far out that terms may vanish
+    unsigned* far; // by place: how far out and how slow its particles are, as trust.cuh has it
     double length; // powers of two that bring positions and velocities close to 1
     double velocity;
 };

@@ -18,7 +18,7 @@ struct Target {
             const double scaled = __dmul_rn(i.x[k], j.length);
             x[k] = P::round(scaled);
             low[k] = P::SPLIT ? P::round(__dsub_rn(scaled, (double)x[k])) : 0;
-            v[k] = P::round(__dmul_rn(i.v[k], j.velocity));
+            v[k] = P::round_from_zero(__dmul_rn(i.v[k], j.velocity));
         }
         eps2 = P::round(__dmul_rn(i.eps2, __dmul_rn(j.length, j.length)));
         label = (int)i.label;

@@ -28,6 +28,12 @@ struct Float {
     static __device__ __forceinline__ float magnitude(float x) { return fabsf(x); }
     static __device__ __forceinline__ float rsqrt(float x) { return kirin_rsqrt(x); }
     static __device__ __forceinline__ float round(double x) { return __double2float_rn(x); }
+    // Zero only if x is.
+    static __device__ __forceinline__ float round_from_zero(double x)
+    {
+        const float least = 1.1754944e-38f;
+        return x == 0.0 || fabs(x) >= (double)least ? round(x) : x < 0.0 ? -least : least;
+    }
     static __device__ __forceinline__ int label(float w) { return __float_as_int(w); }
     static __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
 
@@ -81,6 +87,7 @@ struct Double {
     static __device__ __forceinline__ double magnitude(double x) { return fabs(x); }
     static __device__ __forceinline__ double rsqrt(double x) { return ::rsqrt(x); }
     static __device__ __forceinline__ double round(double x) { return x; }
+    static __device__ __forceinline__ double round_from_zero(double x) { return x; }
     static __device__ __forceinline__ double low(double) { return 0.0; }
     static __device__ __forceinline__ int label(double w) { return __double2loint(w); }
     static __device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff0000000000000LL); }

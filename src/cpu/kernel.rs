@@ -42,15 +42,19 @@ impl<T: Real> ScaledParticle<T> {
             scaled
         };
         let x = leading.map(T::from_f64);
+        let v = i.v.map(|v| v * units.velocity);
         let eps2 = i.eps2 * (units.length * units.length);
         Self {
             x,
             x_low: [0, 1, 2].map(|k| T::from_f64(scaled[k] - leading[k])),
-            v: i.v.map(|v| T::from_f64(v * units.velocity)),
+            v: v.map(T::from_f64),
             eps2: T::from_f64(eps2),
             label: i.index,
             moves: i.v != [0.0; 3],
-            reach: Reach::of::<T, SPLIT>(&scaled, eps2),
+            reach: match T::IS_DOUBLE {
+                true => Reach::DOUBLE,
+                false => Reach::of(&scaled, &v, eps2, SPLIT),
+            },
         }
     }
 }
@@ -329,11 +333,16 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
             for quantity in r.iter_mut().chain([&mut y, &mut m]) {
                 *quantity = s.select(felt, *quantity, zero);
             }
+            y = s.select(s.le(s.splat(S::T::MAX), r2), zero, y);
         }
         let m_r = s.mul(m, y);
+        self.pot = s.add(self.pot, m_r);
+        if CAREFUL {
+            // SAFETY: passed on.
+            return unsafe { self.add_in_range(target, r, y, m_r, felt, at) };
+        }
         let y2 = s.mul(y, y);
         let m_r3 = s.mul(m_r, y2);
-        self.pot = s.add(self.pot, m_r);
         for (r, acc) in r.iter().zip(&mut self.acc) {
             *acc = s.fma(m_r3, *r, *acc);
         }
@@ -342,15 +351,50 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
             for (v, of_j) in v.iter_mut().zip(&self.j.tile.v) {
                 // SAFETY: passed on.
                 *v = s.sub(unsafe { s.load(of_j, at) }, *v);
-                if CAREFUL {
-                    *v = s.select(felt, *v, zero);
-                }
             }
             let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
             // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
             let rv = s.mul(s.mul(rv, target.minus_three), y2);
             for k in 0..3 {
                 self.jerk[k] = s.fma(m_r3, s.fma(rv, r[k], v[k]), self.jerk[k]);
+            }
+        }
+    }
+
+    /// Adds accelerations and jerks of which every factor is in range: with q = r / s, which is 1 at most, they are
+    /// (q / s) m / s and (v - 3 (q.v) q) / s m / s / s. m / s^3 itself overflows for s below 1e-103.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn add_in_range<const SPLIT: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        r: [S::V; 3],
+        y: S::V,
+        m_r: S::V,
+        felt: S::M,
+        at: usize,
+    ) {
+        let s = self.s;
+        let mut q = r;
+        for (q, acc) in q.iter_mut().zip(&mut self.acc) {
+            *q = s.mul(*q, y);
+            *acc = s.fma(s.mul(*q, y), m_r, *acc);
+        }
+        if JERK {
+            let mut v = target.v;
+            for (v, of_j) in v.iter_mut().zip(&self.j.tile.v) {
+                // SAFETY: passed on.
+                let difference = s.sub(unsafe { s.load(of_j, at) }, *v);
+                *v = s.select(felt, difference, s.splat(S::T::default()));
+            }
+            let qv = s.fma(q[2], v[2], s.fma(q[1], v[1], s.mul(q[0], v[0])));
+            let qv = s.mul(qv, target.minus_three);
+            for k in 0..3 {
+                let w = s.mul(s.mul(s.fma(qv, q[k], v[k]), y), m_r);
+                self.jerk[k] = s.fma(w, y, self.jerk[k]);
             }
         }
     }

@@ -1,4 +1,7 @@
-//! Which pairs the kernels can resolve, and how the sums of a leaf show that they could not.
+//! Which sums of a leaf single precision holds: whether all its pairs can be resolved, and whether no term that counts
+//! underflowed. The twin of `kernels/trust.cuh`; a test compares the two over the product of all their states.
+//!
+//! # Close pairs
 //!
 //! A position is split into a leading part of 24 bits and a rest that is rounded to 24. With |x| for the
 //! distance of the farther particle from the origin, the difference of two leading parts is exact or as good as single
@@ -12,100 +15,191 @@
 //!
 //! Finding a close pair adds nothing to the pair loop. Where the masses of a page have one sign, each pair adds m / s
 //! to the potential S of its leaf, and nothing subtracts. So S is at least m_min / s for the closest s, with the smallest
-//! mass that is not zero, and a leaf with |S| < m_min / (2^-24 |x|) has no close pair. (What massless particles add is
+//! mass that is not zero, and a leaf with S < m_min / (2^-24 |x|) has no close pair. (What massless particles add is
 //! zero at any distance, until 1 / r^2 overflows; then the sums are NaN.) Where the bound is not kept, a second pass
-//! over the leaf, without the force terms, finds its smallest s; so it does where masses have both signs. Among stars
-//! of similar mass such leaves are few; far from the origin, or among masses of 1 and 1e-9, they are many. Only s then
+//! over the leaf, without the force terms, finds its smallest s; so it does where masses have both signs. Only s then
 //! decides whether the leaf is summed in double precision, so the decision does not depend on the other masses.
 //!
 //! The same bound keeps s above [`CLOSEST`]: r^2 is no subnormal number, and m / s^3 does not overflow for masses
 //! up to 100 times the unit. Larger masses may overflow, which shows as sums that are not finite.
+//!
+//! # Underflow
+//!
+//! What underflows does not show. A GPU flushes numbers below 2^-126 to zero, so m / s^3 errs by up to that
+//! ([`LOST`]) beside its relative error; a CPU would lose less. [`TERM`] is so large that this is below 2^-27 of it. With
+//! D for the greatest distance of a pair, no term underflows if m_min / D^3 and m_min v / D^3 are at least [`TERM`], where v
+//! is the i-particle's speed, or, where it rests, the least speed of the others. Usual particles keep these
+//! bounds. Where they are not kept, the sums themselves may show that what was lost does not count: the sum of all
+//! m / s^2 is at least S / D, and at most N [`LOST`] D of it are lost.
 
-use super::simd::{Real, Sums};
-use super::tile::{Masses, Tile};
+use super::simd::Sums;
 use crate::force::scaling::{CLOSE, CLOSEST, FARTHEST};
 
-/// A potential, in the units of a tile, that is large enough to make the terms lost to underflow negligible.
-const LEAST_POTENTIAL: f64 = 1e-9;
+/// A little less than 1, to allow for rounding in the sums.
+pub const ROUNDING: f64 = 1.0 - 1.0 / 1024.0;
+/// The absolute error of m / s^3 by underflow, and the least mass with all its digits: 2^-126.
+pub const LOST: f64 = power_of_two(-126);
+/// The least m / s^3, and the least part of a jerk, of which [`LOST`] is negligible: 2^-99.
+pub const TERM: f64 = power_of_two(-99);
+/// The ratio of the two.
+const NEGLIGIBLE: f64 = LOST / TERM;
+/// The most pairs of a leaf.
+const PAIRS: f64 = 512.0;
+/// The greatest distance whose square is in range, beyond which a pair would vanish: 2^60.
+const HORIZON: f64 = power_of_two(60);
+
+const fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+/// What is known of the particles of a leaf, in the units of their tile: bounds, which need not be sharp.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Whether single precision has the range for the particles.
+    pub representable: bool,
+    /// Whether no two masses have different signs.
+    pub one_sign: bool,
+    /// The smallest magnitude of a mass that is not zero; infinite where there is none.
+    pub least_mass: f64,
+    /// No particle with a mass is farther from the origin, its softening length added.
+    pub radius: f64,
+    /// No component of a velocity is greater.
+    pub fastest: f64,
+    /// No component of a velocity that is not zero is less; zero where that is not known.
+    pub slowest: f64,
+}
 
 /// Which pairs with one i-particle single precision can resolve, in the units of a tile.
 #[derive(Clone, Copy, Debug)]
 pub struct Reach {
+    /// Whether single precision has the range for the i-particle.
+    pub in_range: bool,
+    /// The smallest softened distance that can be resolved, or a little more.
+    pub closest: f64,
     /// The square of the smallest softened distance that can be resolved.
-    closest2: f64,
-    /// A leaf whose potential is below this times its smallest mass has no closer pair. Negative if no leaf can
-    /// be summed in single precision for this i-particle.
-    most: f64,
+    pub closest2: f64,
+    /// No less than the distance from the origin, the softening length added.
+    pub distance: f64,
+    /// The greatest component of the velocity.
+    pub speed: f64,
+}
+
+impl Facts {
+    /// In double precision everything holds that is a finite number.
+    pub const DOUBLE: Self = Self {
+        representable: true,
+        one_sign: true,
+        least_mass: f64::INFINITY,
+        radius: 0.0,
+        fastest: 0.0,
+        slowest: f64::INFINITY,
+    };
 }
 
 impl Reach {
-    /// For an i-particle at `x` with squared softening length `eps2`.
+    /// In double precision every pair can be resolved.
+    pub const DOUBLE: Self = Self {
+        in_range: true,
+        closest: CLOSEST,
+        closest2: 0.0,
+        distance: 0.0,
+        speed: f64::INFINITY,
+    };
+
+    /// For an i-particle at `x` with velocity `v` and squared softening length `eps2`; `split` where positions
+    /// have a low part.
     #[inline(always)]
-    pub fn of<T: Real, const SPLIT: bool>(x: &[f64; 3], eps2: f64) -> Self {
-        if T::IS_DOUBLE {
-            return Self {
-                closest2: 0.0,
-                most: f64::INFINITY,
-            };
-        }
+    pub fn of(x: &[f64; 3], v: &[f64; 3], eps2: f64, split: bool) -> Self {
         let norm2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
-        let closest2 = if SPLIT { CLOSE * CLOSE * norm2 } else { 0.0 }.max(CLOSEST * CLOSEST);
-        // False for NaN, too.
-        let within = norm2 <= FARTHEST * FARTHEST && eps2 <= FARTHEST;
+        let norm = x[0].abs() + x[1].abs() + x[2].abs();
+        let close = if split { CLOSE } else { 0.0 };
         Self {
-            closest2,
-            // A little less, to allow for rounding in the sums.
-            most: if within {
-                (1.0 - 1.0 / 1024.0) / closest2.sqrt()
-            } else {
-                -1.0
-            },
+            // False for NaN, too.
+            in_range: norm2 <= FARTHEST * FARTHEST && eps2 <= FARTHEST,
+            closest: (close * norm).max(CLOSEST),
+            closest2: (close * close * norm2).max(CLOSEST * CLOSEST),
+            distance: norm + eps2.max(0.0).sqrt(),
+            speed: v[0].abs().max(v[1].abs()).max(v[2].abs()),
         }
     }
 
-    /// Whether every pair can be resolved. `least` finds the smallest squared softened distance.
-    pub fn can_hold(&self, least: impl FnOnce() -> f64) -> bool {
-        self.most > 0.0 && least() >= self.closest2
-    }
-
-    /// Whether the sums of a leaf prove that every pair was resolved and no term overflowed or vanished.
+    /// Whether single precision has the range for the sums of a leaf, and lost no term that counts. `jerk` where
+    /// some velocity is not zero.
     #[inline(always)]
-    pub fn vouches_for(&self, sums: &Sums, page: Bounds) -> bool {
-        let potential = sums[3].abs();
-        potential <= self.most * page.least_mass
-            && potential >= page.least_potential
+    pub fn holds(&self, sums: &Sums, facts: &Facts, jerk: bool) -> bool {
+        self.in_range
+            && facts.representable
             && are_finite(sums)
-    }
-}
-
-/// The bounds within which the potential of a page's leaf proves that single precision was enough.
-#[derive(Clone, Copy, Debug)]
-pub struct Bounds {
-    representable: bool,
-    /// The smallest mass that is not zero; negative if the potential says nothing about distances.
-    least_mass: f64,
-    /// The potential that a leaf must have to outweigh the terms that may have vanished.
-    least_potential: f64,
-}
-
-impl Bounds {
-    /// Whether single precision has the range for these sums.
-    pub fn can_hold(&self, sums: &Sums) -> bool {
-        self.representable && sums[3].abs() >= self.least_potential && are_finite(sums)
+            && (self.loses_nothing(facts, jerk) || self.loses_little(sums, facts, jerk))
     }
 
-    /// For a tile and its masses.
-    pub fn of<T: Real>(tile: &Tile<T>, masses: &Masses<T>) -> Self {
-        let doubtful = tile.far || !masses.representable;
-        Self {
-            representable: tile.representable,
-            least_mass: if tile.representable {
-                masses.least
-            } else {
-                -1.0
-            },
-            least_potential: if doubtful { LEAST_POTENTIAL } else { 0.0 },
+    /// Whether the potential of a leaf proves that it has no close pair.
+    #[inline(always)]
+    pub fn are_apart(&self, sums: &Sums, facts: &Facts) -> bool {
+        facts.one_sign && sums[3].abs() * self.closest <= facts.least_mass * ROUNDING
+    }
+
+    /// Whether pairs can be resolved whose smallest squared softened distance this is.
+    #[inline(always)]
+    pub fn resolves(&self, least: f64) -> bool {
+        least >= self.closest2
+    }
+
+    /// The greatest distance of a pair, or 1 if that is more.
+    #[inline(always)]
+    fn greatest_distance(&self, facts: &Facts) -> f64 {
+        (self.distance + facts.radius).max(1.0)
+    }
+
+    /// Whether no term can underflow.
+    #[inline(always)]
+    pub fn loses_nothing(&self, facts: &Facts, jerk: bool) -> bool {
+        let d = self.greatest_distance(facts);
+        let least = TERM * d * d * d;
+        let v = match self.speed == 0.0 {
+            true => facts.slowest,
+            false => self.speed,
+        };
+        d <= HORIZON
+            && least <= facts.least_mass
+            && (!jerk || least <= v * facts.least_mass && TERM <= v * self.closest && TERM * d <= v)
+    }
+
+    /// Whether the sums of a leaf show that what underflowed is negligible.
+    #[cold]
+    #[inline(never)]
+    pub fn loses_little(&self, sums: &Sums, facts: &Facts, jerk: bool) -> bool {
+        if facts.least_mass == f64::INFINITY {
+            return true; // nothing exerts a force
         }
+        let d = self.greatest_distance(facts);
+        if d.is_nan() || d > HORIZON {
+            return false;
+        }
+        let potential = sums[3].abs();
+        let no_mass_lost = TERM * d * d * d <= facts.least_mass;
+        // Without a potential there is no mass but the i-particle's own.
+        if no_mass_lost && potential == 0.0 {
+            return true;
+        }
+        let mut closest = self.closest;
+        if facts.one_sign {
+            closest = closest.max(facts.least_mass * ROUNDING / potential);
+        }
+        // A mass itself loses digits; at a small distance that counts more.
+        let per_pair = match facts.least_mass < LOST {
+            true => PAIRS * LOST * closest.powi(-3).max(1.0),
+            false => PAIRS * LOST,
+        };
+        let acc = no_mass_lost || per_pair * d * d <= NEGLIGIBLE * potential;
+        let v = self.speed + facts.fastest;
+        if !jerk || v == 0.0 {
+            return acc;
+        }
+        // Of m (v - 3 (r.v) r / r^2) / r^3: of the factor, of the product, and of r.v.
+        let lost = per_pair * (4.0 * v + 1.0) + 3.0 * LOST * potential * closest.powi(-3);
+        let found = sums[4..7].iter().fold(0.0_f64, |m, j| m.max(j.abs()));
+        acc && lost <= NEGLIGIBLE * found
     }
 }
 

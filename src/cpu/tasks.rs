@@ -9,7 +9,6 @@ use super::division::Task;
 use super::kernel::{self, JPage, ScaledParticle, Variant};
 use super::nearest;
 use super::pool;
-use super::reach::Bounds;
 use super::simd::{Real, Simd, Sums, Work};
 use super::tile::{self, Labels, Masses, Tile};
 use super::workspace::{PURPOSE, Workspace};
@@ -241,8 +240,9 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             };
             let slots = self.slots(page);
             let is_plain = tile.units.are_plain();
-            let bounds = Bounds::of(tile, masses);
+            let facts = tile.facts(masses);
             let sources_are = self.memory.sources();
+            let moving = sources_are == SourceKind::Moving;
             let scale = match sources_are {
                 SourceKind::Moving => self.root,
                 SourceKind::AtRest | SourceKind::Softened => 1.0,
@@ -253,7 +253,12 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 let range = begin..slots.min(begin + Self::LEAF);
                 let holes = !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone());
                 let joins = usize::from(totals.steps.joins[step]);
-                for (i, (progress, stack)) in particles.iter().zip(totals.iter_mut()) {
+                // For how many i-particles the potential of the leaf proved nothing. Where these are many, the pair
+                // loop finds the smallest distance as well, instead of a second pass.
+                let mut unproved = 0;
+                let all = particles.iter().zip(totals.iter_mut());
+                for (seen, (i, (progress, stack))) in all.enumerate() {
+                    let crowded = unproved * 4 > seen;
                     let scaled;
                     let target = if is_plain {
                         &progress.plain
@@ -264,7 +269,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     let variant = Variant {
                         jerk: page.has_motion() || target.moves,
                         mask: holes || prepared.labels.may_hold(target.label),
-                        nearest: self.nearest,
+                        nearest: moving && (self.nearest || crowded),
                     };
                     let (mut sums, least) = match sources_are {
                         SourceKind::Moving => kernel::leaf::<S, SPLIT>(
@@ -283,9 +288,16 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                         }
                     };
                     let near = self.nearest.then_some(&mut progress.candidates);
-                    if target.reach.vouches_for(&sums, bounds)
-                        || self.are_sound(sources, target, &sums, bounds, range.clone())
-                    {
+                    let reach = &target.reach;
+                    let jerk = moving && variant.jerk;
+                    let holds = reach.holds(&sums, &facts, jerk);
+                    let proved = reach.are_apart(&sums, &facts);
+                    unproved += usize::from(!proved);
+                    let sound = holds
+                        && (proved
+                            || variant.nearest && reach.resolves(least.to_f64())
+                            || self.are_apart(sources, target, range.clone()));
+                    if sound {
                         for (sum, factor) in sums.iter_mut().zip(factors) {
                             *sum *= factor;
                         }
@@ -351,15 +363,13 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         steps.restart(leaves, first, after);
     }
 
-    /// Whether the sums of a leaf are right although their potential does not prove it: see `reach.rs`.
+    /// Whether a leaf has no close pair, although its potential does not prove that: see `reach.rs`.
     #[cold]
     #[inline(never)]
-    fn are_sound(
+    fn are_apart(
         &self,
         sources: JPage<'_, S>,
         target: &ScaledParticle<S::T>,
-        sums: &Sums,
-        bounds: Bounds,
         range: Range<usize>,
     ) -> bool {
         let closest = Closest::<S, SPLIT> {
@@ -368,7 +378,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             target,
             range,
         };
-        bounds.can_hold(sums) && target.reach.can_hold(|| self.s.vectorize(closest))
+        target.reach.resolves(self.s.vectorize(closest))
     }
 
     /// The absolute error of a squared distance in this precision.

@@ -1,8 +1,9 @@
 //! The particles of one page as the kernels read them: predicted, scaled and, in mixed precision,
 //! split into a high and a low part.
 
-use super::simd::{Real, Simd, Sums};
-use crate::force::scaling::{self, FAR, FARTHEST, LENGTHS, Scaling, VELOCITIES, outside};
+use super::reach::Facts;
+use super::simd::{Real, Simd, Sums, leading};
+use crate::force::scaling::{self, FARTHEST, LENGTHS, Scaling, VELOCITIES, outside};
 use crate::sources::jmemory::{PAGE, Page, PageArray};
 use crate::sources::predictor::{Arithmetic, Coordinate};
 
@@ -27,11 +28,10 @@ pub struct Masses<T> {
     pub m: PageArray<T>,
     /// The unit: the first mass.
     pub unit: f64,
-    /// Whether `T` has the range for all of them.
-    pub representable: bool,
-    /// The smallest magnitude that is not zero. Negative if masses have both signs or some may have underflowed:
-    /// a potential then says nothing about how close particles are.
+    /// The smallest magnitude that is not zero, divided by the unit; infinite where there is none.
     pub least: f64,
+    /// Whether no two of them have different signs.
+    pub one_sign: bool,
     version: Option<u64>,
 }
 
@@ -40,8 +40,8 @@ impl<T: Real> Default for Masses<T> {
         Self {
             m: PageArray::default(),
             unit: 1.0,
-            representable: true,
             least: f64::INFINITY,
+            one_sign: true,
             version: None,
         }
     }
@@ -56,19 +56,19 @@ impl<T: Real> Masses<T> {
 
     /// Copies the masses of `page`.
     pub fn load(&mut self, page: &Page) {
-        (self.unit, self.representable) = match T::IS_DOUBLE {
-            true => (1.0, true),
-            false => scaling::of_masses(page.mass()),
+        self.unit = match T::IS_DOUBLE {
+            true => 1.0,
+            false => scaling::of_masses(page.mass()).0,
         };
         let inverse = 1.0 / self.unit;
         for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
             *m = T::from_f64(mass * inverse);
         }
-        self.least = match self.representable {
-            true if T::IS_DOUBLE => f64::INFINITY, // nobody asks
-            true => scaling::least_mass(page.mass()) * inverse.abs(),
-            false => -1.0,
-        };
+        if !T::IS_DOUBLE {
+            let range = scaling::mass_range(page.mass());
+            self.least = range.least * inverse.abs();
+            self.one_sign = range.one_sign;
+        }
         self.version = Some(page.mass_version());
     }
 }
@@ -134,10 +134,10 @@ pub struct Tile<T> {
     pub units: Scaling,
     /// Whether `T` has the range for the particles.
     pub representable: bool,
-    /// Whether some particle is so far away that its terms may underflow.
-    pub far: bool,
-    /// The page and its version for which the units were chosen.
-    chosen_for: Option<(u32, u64)>,
+    /// No particle with a mass is farther from the origin, its softening length added.
+    pub radius: f64,
+    /// No component of a velocity is greater.
+    pub fastest: f64,
     stamp: Option<Stamp>,
 }
 
@@ -151,8 +151,8 @@ impl<T: Real> Default for Tile<T> {
             eps2: PageArray::default(),
             units: Scaling::PLAIN,
             representable: true,
-            far: false,
-            chosen_for: None,
+            radius: 0.0,
+            fastest: 0.0,
             stamp: None,
         }
     }
@@ -166,27 +166,71 @@ impl<T: Real> Tile<T> {
     }
 
     /// Predicts `page` to `ti`. `SPLIT` makes the low parts. Runs inside [`Simd::vectorize`].
+    ///
+    /// The units are a function of page and time. Those of the last prediction, which may have been of another page,
+    /// are tried first and kept only if that function has the same value.
     #[inline(always)]
     pub fn predict<S: Simd<T = T>, const SPLIT: bool>(&mut self, s: S, page: &Page, ti: f64) {
-        // The units of the last prediction usually suit this one. They change no bit of a result.
         let mut greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
-        let suits =
-            |(x, v): (T, T)| !outside(x.to_f64(), LENGTHS) && !outside(v.to_f64(), VELOCITIES);
         if !T::IS_DOUBLE {
-            let chosen = Some((page.number(), page.version()));
-            if suits(greatest) {
-                self.representable = true;
-            } else if self.chosen_for != chosen {
-                self.chosen_for = chosen;
-                (self.units, self.representable) = suitable_units(page, ti);
+            let suits = |[x, v]: [f64; 2]| !outside(x, LENGTHS) && !outside(v, VELOCITIES);
+            let plain = suits(self.in_client_units::<SPLIT>(greatest, page, ti));
+            let (units, representable) = match plain {
+                true => (Scaling::PLAIN, true),
+                false => sampled_units(page, ti),
+            };
+            self.representable = representable;
+            if self.units != units {
+                self.units = units;
                 greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
             }
-            self.far = greatest.0.to_f64() > FAR;
+            self.measure(greatest, page, ti);
         }
         if let Some(eps2) = page.eps2() {
             self.soften(eps2);
         }
         self.stamp = Some(Stamp::new(page, ti));
+    }
+
+    /// The greatest coordinate and velocity component of a prediction, in the client's units: the same numbers whatever
+    /// the units of the prediction.
+    #[inline(always)]
+    fn in_client_units<const SPLIT: bool>(&self, (x, v): (T, T), page: &Page, ti: f64) -> [f64; 2] {
+        let is_exact = |scaled: f64| (LEAST_NORMAL..f64::INFINITY).contains(&scaled);
+        let (x, v) = (x.to_f64(), v.to_f64());
+        match is_exact(x) && (is_exact(v) || page.is_at_rest()) {
+            true => [x / self.units.length, v / self.units.velocity],
+            false => greatest_components::<T, SPLIT>(page, ti),
+        }
+    }
+
+    /// Notes how far and how fast the particles are.
+    #[inline(always)]
+    fn measure(&mut self, (x, v): (T, T), page: &Page, ti: f64) {
+        // The square root of 3, rounding included.
+        const DIAGONAL: f64 = 1.75;
+        self.fastest = v.to_f64() * (1.0 + 1e-6);
+        self.radius = x.to_f64() * DIAGONAL;
+        if x.to_f64() > LENGTHS.1 {
+            // What has no mass may be anywhere.
+            self.radius = greatest_coordinate_with_mass(page, ti) * self.units.length * DIAGONAL;
+        }
+    }
+
+    /// What is known of the tile's particles, whose masses these are.
+    #[inline(always)]
+    pub fn facts(&self, masses: &Masses<T>) -> Facts {
+        match T::IS_DOUBLE {
+            true => Facts::DOUBLE,
+            false => Facts {
+                representable: self.representable,
+                one_sign: masses.one_sign,
+                least_mass: masses.least,
+                radius: self.radius,
+                fastest: self.fastest,
+                slowest: 0.0,
+            },
+        }
     }
 
     /// Takes over the particles' own softening lengths.
@@ -198,6 +242,7 @@ impl<T: Real> Tile<T> {
             *scaled = T::from_f64(eps2 * area);
         }
         self.representable &= T::IS_DOUBLE || greatest <= FARTHEST;
+        self.radius += greatest.sqrt();
     }
 
     #[inline(always)]
@@ -343,13 +388,54 @@ impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
     }
 }
 
-/// [`scaling::suitable`] for the particles of one page.
+/// The least number of single precision with all its digits.
+const LEAST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
+
+/// [`scaling::suitable`] for some particles of a page, which are spread over it.
 #[cold]
-fn suitable_units(page: &Page, ti: f64) -> (Scaling, bool) {
-    scaling::suitable(
-        page.slots(usize::MAX)
-            .map(|slot| page.particle(slot).predicted(ti)),
-    )
+fn sampled_units(page: &Page, ti: f64) -> (Scaling, bool) {
+    const SAMPLE: usize = 16;
+    let present: u32 = page.present().iter().map(|word| word.count_ones()).sum();
+    let step = (present as usize).div_ceil(SAMPLE).max(1);
+    let mut norms = [[0.0; SAMPLE]; 2];
+    for (at, slot) in page.slots(usize::MAX).step_by(step).enumerate() {
+        let (x, v) = page.particle(slot).predicted(ti);
+        norms[0][at] = scaling::greatest_component(&x);
+        norms[1][at] = scaling::greatest_component(&v);
+    }
+    let [lengths, velocities] = &mut norms;
+    scaling::suitable(lengths, velocities)
+}
+
+/// The greatest coordinate and velocity component of a page at the time `ti`, with the digits that a prediction to `T`
+/// has, but any exponent. What is no number is left out.
+#[cold]
+fn greatest_components<T: Real, const SPLIT: bool>(page: &Page, ti: f64) -> [f64; 2] {
+    let mut greatest = [0.0_f64; 2];
+    for slot in page.slots(usize::MAX) {
+        let (x, v) = page.particle(slot).predicted(ti);
+        for (greatest, vector) in greatest.iter_mut().zip([x, v]) {
+            *greatest = vector.iter().fold(*greatest, |most, c| c.abs().max(most));
+        }
+    }
+    let rounded = |number: f64, split: bool| {
+        let digits = T::from_f64(if split { leading::<T>(number) } else { number }).to_f64();
+        let in_range = (LEAST_NORMAL..f64::INFINITY).contains(&digits);
+        if in_range { digits } else { number }
+    };
+    [rounded(greatest[0], SPLIT), rounded(greatest[1], false)]
+}
+
+/// The greatest coordinate of a particle with a mass.
+#[cold]
+fn greatest_coordinate_with_mass(page: &Page, ti: f64) -> f64 {
+    let with_mass = page
+        .slots(usize::MAX)
+        .filter(|&slot| page.mass()[slot] != 0.0);
+    with_mass.fold(0.0, |greatest: f64, slot| {
+        let x = page.predicted_position(slot, ti);
+        x.iter().fold(greatest, |most, c| c.abs().max(most))
+    })
 }
 
 #[cfg(test)]

@@ -87,11 +87,12 @@ pub fn add_pair(force: &mut Force, i: &IParticle, m: f64, xj: [f64; 3], vj: [f64
     }
     let r_inverse = 1.0 / r2.sqrt();
     let m_r = m * r_inverse;
-    let m_r3 = m_r * r_inverse * r_inverse;
-    let rv = 3.0 * (r[0] * v[0] + r[1] * v[1] + r[2] * v[2]) / r2;
+    // Of length 1 at most. m / r^3 overflows where softening is tiny, and zero times that would be NaN.
+    let q = r.map(|r| r * r_inverse);
+    let qv = 3.0 * (q[0] * v[0] + q[1] * v[1] + q[2] * v[2]);
     for k in 0..3 {
-        force.acc[k] += m_r3 * r[k];
-        force.jerk[k] += m_r3 * (v[k] - rv * r[k]);
+        force.acc[k] += q[k] * r_inverse * m_r;
+        force.jerk[k] += (v[k] - qv * q[k]) * r_inverse * m_r * r_inverse;
     }
     force.pot -= m_r;
 }

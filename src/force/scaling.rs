@@ -8,9 +8,7 @@ pub const LENGTHS: (f64, f64) = (1e-10, 16_777_216.0);
 pub const VELOCITIES: (f64, f64) = (1.0 / 16_777_216.0, 16_777_216.0);
 /// Nine in ten coordinates must be in this range after scaling. Otherwise double precision takes over.
 pub const NEIGHBOURHOOD: (f64, f64) = (1e-8, 1e8);
-/// Beyond this distance from the origin products may underflow.
-pub const FAR: f64 = 1e10;
-/// So they may for masses below this multiple of the unit.
+/// Masses below this multiple of the unit may underflow in products, for NBODY6's regular force.
 pub const LEAST_MASS: f64 = 1e-20;
 
 /// Up to this, coordinates of i-particles and squared softening lengths cause neither overflow nor underflow.
@@ -62,8 +60,17 @@ pub fn none_is_negative(masses: &[f64]) -> bool {
     masses.iter().fold(true, |all, &m| all & (m >= 0.0))
 }
 
-/// The smallest magnitude among the masses that are not zero; infinite if all are zero, -1 if there are both signs.
-pub fn least_mass(masses: &[f64]) -> f64 {
+/// What the masses of a page tell about pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MassRange {
+    /// The smallest magnitude that is not zero; infinite if all are zero.
+    pub least: f64,
+    /// Whether no two have different signs.
+    pub one_sign: bool,
+}
+
+/// The range of some masses.
+pub fn mass_range(masses: &[f64]) -> MassRange {
     // In groups of this many, so that the compiler uses vectors.
     const LANES: usize = 8;
     let mut least = [[f64::INFINITY; LANES]; 2];
@@ -77,37 +84,29 @@ pub fn least_mass(masses: &[f64]) -> f64 {
         }
     }
     let [positive, negative] = least.map(|l| l.into_iter().fold(f64::INFINITY, f64::min));
-    match positive.max(negative) {
-        f64::INFINITY => positive.min(negative),
-        _ => -1.0,
+    MassRange {
+        least: positive.min(negative),
+        one_sign: positive.max(negative) == f64::INFINITY,
     }
 }
 
-/// Power-of-two units that bring the median of some predicted particles to order 1, and whether single precision
-/// still covers the others. Infinite and NaN components are ignored: their pairs show in the sums.
-pub fn suitable(particles: impl Iterator<Item = ([f64; 3], [f64; 3])>) -> (Scaling, bool) {
-    let mut norms = [Vec::new(), Vec::new()];
-    for (x, v) in particles {
-        for (norms, vector) in norms.iter_mut().zip([x, v]) {
-            norms.push(greatest_component(&vector));
-        }
-    }
+/// Power-of-two units that bring the median of some particles to order 1, and whether single precision still covers
+/// the others. A particle is given by its greatest coordinate and its greatest velocity component; those that are
+/// zero have no say.
+pub fn suitable(lengths: &mut [f64], velocities: &mut [f64]) -> (Scaling, bool) {
     // The median and not the largest: one escaper must not cost the others their digits.
-    let units = [0, 1].map(|k: usize| {
-        if norms[k].is_empty() {
-            return 1.0;
+    let unit = |norms: &mut [f64], range| {
+        norms.sort_unstable_by(f64::total_cmp);
+        let some = &norms[norms.partition_point(|&norm| norm == 0.0)..];
+        match some.get(some.len() / 2) {
+            Some(&median) if outside(median, range) => inverse_power_of_two(median),
+            _ => 1.0,
         }
-        let middle = norms[k].len() / 2;
-        let median = norms[k].select_nth_unstable_by(middle, f64::total_cmp).1;
-        if outside(*median, [LENGTHS, VELOCITIES][k]) {
-            inverse_power_of_two(*median)
-        } else {
-            1.0
-        }
-    });
-    let suits = |&&norm: &&f64| !outside(norm * units[0], NEIGHBOURHOOD);
-    let representable = norms[0].iter().filter(suits).count() * 10 >= norms[0].len() * 9;
-    let [length, velocity] = units;
+    };
+    let length = unit(lengths, LENGTHS);
+    let velocity = unit(velocities, VELOCITIES);
+    let suits = |&&norm: &&f64| !outside(norm * length, NEIGHBOURHOOD);
+    let representable = lengths.iter().filter(suits).count() * 10 >= lengths.len() * 9;
     (Scaling { length, velocity }, representable)
 }
 
@@ -133,23 +132,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_infinite_does_not_choose_the_units() {
-        let usual = ([1.0, 2.0, 0.5], [3.0, 0.0, -1.0]);
+    fn what_is_infinite_or_zero_does_not_choose_the_units() {
+        let usual = greatest_component(&[1.0, 2.0, 0.5]);
         for odd in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
-            let wild = ([odd, 1.0, odd], [0.0, odd, 1.0]);
-            let (units, representable) = suitable([wild, usual, wild].into_iter());
+            let wild = greatest_component(&[odd, 1.0, odd]);
+            let (units, representable) = suitable(&mut [wild, usual, wild], &mut [1.0; 3]);
             assert!(units.are_plain() && representable, "{odd}: {units:?}");
         }
+        let (units, representable) = suitable(&mut [0.0, 0.0, 4e20], &mut [0.0; 3]);
+        assert!((1.0..2.0).contains(&(4e20 * units.length)) && representable);
     }
 
     #[test]
     fn the_typical_particle_chooses_the_units() {
-        let of = |x: f64| ([x; 3], [1e-9 * x; 3]);
-        let (units, representable) = suitable([of(3e18), of(2e18), of(1e18)].into_iter());
+        let of = |x: &mut [f64]| {
+            let mut v: Vec<_> = x.iter().map(|x| 1e-9 * x).collect();
+            suitable(x, &mut v)
+        };
+        let (units, representable) = of(&mut [3e18, 2e18, 1e18]);
         let scaled = [2e18 * units.length, 2e9 * units.velocity];
         assert!(scaled.iter().all(|s| (1.0..2.0).contains(s)), "{units:?}");
         assert!(representable);
-        let (_, representable) = suitable([of(1.0), of(1e10), of(1e-10)].into_iter());
+        let (_, representable) = of(&mut [1.0, 1e10, 1e-10]);
         assert!(!representable);
+    }
+
+    #[test]
+    fn masses_that_are_zero_have_neither_size_nor_sign() {
+        let of = |masses: &[f64]| {
+            let range = mass_range(masses);
+            (range.least, range.one_sign)
+        };
+        assert_eq!(of(&[0.0, -0.0, 3.0, 1.0]), (1.0, true));
+        assert_eq!(of(&[0.0, -3.0, -1.0]), (1.0, true));
+        assert_eq!(of(&[0.0, -3.0, 2.0]), (2.0, false));
+        assert_eq!(of(&[0.0; 20]), (f64::INFINITY, true));
     }
 }

@@ -7,8 +7,8 @@ pub const RECORD: usize = 18;
 
 /// Flag of a page: some a2by18 is not zero.
 pub const HAS_SNAP: u32 = 1;
-/// Flag of a page: its masses are so unequal that terms of the light particles may underflow in single precision.
-pub const IS_DOUBTFUL: u32 = 2;
+/// Flag of a page: some of its masses are positive, and some negative.
+pub const HAS_BOTH_SIGNS: u32 = 2;
 
 /// An address in the memory of the device.
 pub type Pointer = u64;

@@ -418,8 +418,8 @@ fn tiles<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
         );
         assert_eq!(here.units, there.units, "{name}");
         assert_eq!(
-            (here.representable, here.far),
-            (there.representable, there.far),
+            (here.representable, here.radius, here.fastest),
+            (there.representable, there.radius, there.fastest),
             "{name}"
         );
     }

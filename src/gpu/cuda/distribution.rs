@@ -38,7 +38,7 @@ impl Distribution {
     /// Takes in what a new block finds in the j-memory.
     pub fn look_at(&mut self, memory: &JMemory, block: &ForceRequest, precision: Precision) {
         if precision != Precision::Double {
-            self.scale.update(memory, block.ti);
+            self.scale.update(memory);
         }
         self.pages.clear();
         self.pages.extend(memory.positions(usize::MAX));

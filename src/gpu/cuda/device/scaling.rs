@@ -1,21 +1,113 @@
 //! The units of length and velocity on the devices.
 //!
-//! They are powers of two, so that they change no bit of a result, and the same for all particles. They are chosen
-//! anew only when numbers leave the range of single precision.
+//! They are powers of two, the same for all particles, and a function of what is stored in the j-memory: for each
+//! power of two the particles of that size are counted as they are written.
 
-use crate::force::scaling::{self, LENGTHS, Scaling, VELOCITIES, outside};
+use std::ops::Range;
+
+use crate::force::scaling::{Scaling, greatest_component};
 use crate::sources::jmemory::{JMemory, PAGE};
 
-/// The units, and the numbers for which they were chosen.
+/// Lengths and velocities between these powers of two need no units of their own.
+const PLAIN: [Range<i32>; 2] = [-33..24, -24..24];
+
+/// The same for lengths that single precision has the range for.
+const NEAR: Range<i32> = -26..26;
+
+/// The exponents of double precision, and one more for zero.
+const CLASSES: usize = 2049;
+
+/// The class of a particle by the greatest component of a vector: 0 for zero, else one for each power of two.
+fn class(vector: &[f64; 3]) -> u16 {
+    let norm = greatest_component(vector);
+    match norm > 0.0 {
+        true => (norm.to_bits() >> 52) as u16 + 1,
+        false => 0,
+    }
+}
+
+/// The power of two of a class but that of zero.
+fn exponent(class: usize) -> i32 {
+    class as i32 - 1024
+}
+
+/// How many particles there are of each class.
+struct Counts {
+    of: [u32; CLASSES],
+    /// The classes that need no units.
+    plain: Range<usize>,
+    /// How many particles are in them, and how many above.
+    within: u32,
+    above: u32,
+}
+
+impl Counts {
+    fn new(plain: &Range<i32>) -> Self {
+        let class = |exponent: i32| (exponent + 1024) as usize;
+        Self {
+            of: [0; CLASSES],
+            plain: class(plain.start)..class(plain.end),
+            within: 0,
+            above: 0,
+        }
+    }
+
+    fn add(&mut self, class: u16, one: i32) {
+        let class = usize::from(class);
+        let counts = match () {
+            () if self.plain.contains(&class) => Some(&mut self.within),
+            () if class >= self.plain.end => Some(&mut self.above),
+            () => None,
+        };
+        for count in counts.into_iter().chain([&mut self.of[class]]) {
+            *count = count.wrapping_add_signed(one);
+        }
+    }
+
+    /// The exponent of the unit: 0 if the greatest needs none, else that which brings the median of all but zeros close
+    /// to 1.
+    fn unit(&self) -> i32 {
+        let sizes = &self.of[1..];
+        let all: u32 = sizes.iter().sum();
+        if all == 0 || self.above == 0 && self.within > 0 {
+            return 0;
+        }
+        let mut below = 0;
+        let median = sizes.iter().position(|count| {
+            below += count;
+            below > all / 2
+        });
+        -exponent(1 + median.unwrap_or_default()).clamp(-1000, 1000)
+    }
+
+    /// Whether nine in ten are close to 1 in this unit.
+    fn are_close(&self, unit: i32) -> bool {
+        let near = |(class, count): (usize, &u32)| {
+            let is_near = class == 0 || NEAR.contains(&(exponent(class) + unit));
+            u64::from(if is_near { *count } else { 0 })
+        };
+        let close: u64 = self.of.iter().enumerate().map(near).sum();
+        let all: u64 = self.of.iter().map(|&count| u64::from(count)).sum();
+        close * 10 >= all * 9
+    }
+}
+
+/// The units, and what they depend on.
 pub struct DeviceScaling {
     /// The units.
     pub units: Scaling,
     /// Whether single precision has the range that the particles need.
     pub representable: bool,
-    /// Largest coordinate and velocity component written since the units were chosen.
-    greatest: [f64; 2],
-    /// The same at the time of the choice.
-    accepted: [f64; 2],
+    /// Of lengths and velocities.
+    counts: Box<[Counts; 2]>,
+    /// The classes of the particles that were counted, by position of their page, and which of its slots these are.
+    counted: Vec<Counted>,
+}
+
+/// What was counted of a page.
+struct Counted {
+    classes: [[u16; PAGE]; 2],
+    slots: [u64; PAGE / 64],
 }
 
 impl Default for DeviceScaling {
@@ -23,53 +115,51 @@ impl Default for DeviceScaling {
         Self {
             units: Scaling::PLAIN,
             representable: true,
-            greatest: [0.0; 2],
-            accepted: [0.0; 2],
+            counts: Box::new([Counts::new(&PLAIN[0]), Counts::new(&PLAIN[1])]),
+            counted: Vec::new(),
         }
     }
 }
 
 impl DeviceScaling {
-    /// Takes the changed particles into account, and chooses new units if they need them.
-    pub fn update(&mut self, memory: &JMemory, ti: f64) {
-        let mut any = false;
-        for position in 0..memory.page_count() {
+    /// Takes the changed particles into account.
+    pub fn update(&mut self, memory: &JMemory) {
+        let Self {
+            counts, counted, ..
+        } = self;
+        counted.resize_with(memory.page_count(), || Counted {
+            classes: [[0; PAGE]; 2],
+            slots: [0; PAGE / 64],
+        });
+        let mut changed = false;
+        for (position, page_counted) in counted.iter_mut().enumerate() {
             let page = memory.page(position);
             for slot in slots(page.changed()) {
-                any = true;
                 let particle = page.particle(slot);
-                raise(&mut self.greatest, &particle.x, &particle.v);
+                let bit = 1 << (slot % 64);
+                let before = page_counted.slots[slot / 64] & bit != 0;
+                page_counted.slots[slot / 64] |= bit;
+                for (k, vector) in [particle.x, particle.v].iter().enumerate() {
+                    let old = &mut page_counted.classes[k][slot];
+                    let new = class(vector);
+                    if before && *old == new {
+                        continue;
+                    }
+                    changed = true;
+                    if before {
+                        counts[k].add(*old, -1);
+                    }
+                    counts[k].add(new, 1);
+                    *old = new;
+                }
             }
         }
-        let factors = [self.units.length, self.units.velocity];
-        let suits = |k: usize| {
-            !outside(self.greatest[k] * factors[k], [LENGTHS, VELOCITIES][k])
-                || self.greatest[k] <= 2.0 * self.accepted[k]
-        };
-        if any && !(suits(0) && suits(1) && self.representable) {
-            self.choose(memory, ti);
+        if changed {
+            let units = self.counts.each_ref().map(Counts::unit);
+            self.representable = units[0] == 0 || self.counts[0].are_close(units[0]);
+            let [length, velocity] = units.map(|exponent| 2.0_f64.powi(exponent));
+            self.units = Scaling { length, velocity };
         }
-    }
-
-    #[cold]
-    fn choose(&mut self, memory: &JMemory, ti: f64) {
-        let particles = || {
-            memory
-                .pages(usize::MAX)
-                .flat_map(|page| page.slots(usize::MAX).map(|slot| page.particle(slot)))
-        };
-        (self.units, self.representable) = scaling::suitable(particles().map(|p| p.predicted(ti)));
-        self.greatest = [0.0; 2];
-        for p in particles() {
-            raise(&mut self.greatest, &p.x, &p.v);
-        }
-        self.accepted = self.greatest;
-    }
-}
-
-fn raise(greatest: &mut [f64; 2], x: &[f64; 3], v: &[f64; 3]) {
-    for (greatest, vector) in greatest.iter_mut().zip([x, v]) {
-        *greatest = greatest.max(scaling::greatest_component(vector));
     }
 }
 
@@ -92,32 +182,51 @@ mod tests {
     use super::*;
     use crate::sources::particle::JParticle;
 
-    #[test]
-    fn units_follow_the_numbers_and_stay_while_they_suit() {
-        let mut memory = JMemory::default();
-        let write = |memory: &mut JMemory, a: i32, x: f64| {
-            let p = JParticle {
-                x: [x, 0.5 * x, 0.0],
-                ..Default::default()
-            };
-            memory.write(a, &p).unwrap();
+    fn write(memory: &mut JMemory, a: i32, x: f64, v: f64) {
+        let p = JParticle {
+            x: [x, 0.5 * x, 0.0],
+            v: [0.0, v, 0.0],
+            ..Default::default()
         };
+        memory.write(a, &p).unwrap();
+    }
+
+    #[test]
+    fn units_are_a_function_of_what_is_stored() {
+        let mut memory = JMemory::default();
         let mut scale = DeviceScaling::default();
-        write(&mut memory, 0, 1.0);
-        scale.update(&memory, 0.0);
-        assert_eq!(scale.units, Scaling::PLAIN);
-        for a in 0..9 {
-            write(&mut memory, a, 3e18 * f64::from(a + 1));
-        }
-        scale.update(&memory, 0.0);
-        let chosen = scale.units;
-        assert!(
-            (0.1..10.0).contains(&(chosen.length * 1.5e19)),
-            "{chosen:?}"
-        );
-        write(&mut memory, 9, 4e18);
-        scale.update(&memory, 0.0);
-        assert_eq!(scale.units, chosen);
+        let mut step = |memory: &mut JMemory, numbers: &[(i32, f64, f64)]| {
+            for &(a, x, v) in numbers {
+                write(memory, a, x, v);
+            }
+            scale.update(memory);
+            let mut anew = DeviceScaling::default();
+            let mut copy = JMemory::default();
+            for page in memory.pages(usize::MAX) {
+                for slot in page.slots(usize::MAX) {
+                    let address = (page.first_address() + slot) as i32;
+                    copy.write(address, &page.particle(slot)).unwrap();
+                }
+            }
+            anew.update(&copy);
+            assert_eq!(scale.units, anew.units);
+            for position in 0..memory.page_count() {
+                memory.forget_changes(position);
+            }
+            scale.units
+        };
+        assert_eq!(step(&mut memory, &[(0, 1.0, 0.0)]), Scaling::PLAIN);
+        let far: Vec<_> = (0..9).map(|a| (700 * a, 3e18, 2e-9)).collect();
+        let units = step(&mut memory, &far);
+        assert!((1.0..2.0).contains(&(3e18 * units.length)), "{units:?}");
+        assert!((1.0..2.0).contains(&(2e-9 * units.velocity)), "{units:?}");
+        // One that is far smaller does not count, nor does one that is nowhere.
+        assert_eq!(step(&mut memory, &[(5, 1e-30, 0.0)]), units);
+        assert_eq!(step(&mut memory, &[(5, f64::NAN, f64::INFINITY)]), units);
+        let usual: Vec<_> = far.iter().map(|&(a, ..)| (a, 0.1, 3.0)).collect();
+        assert_eq!(step(&mut memory, &usual), Scaling::PLAIN);
+        assert_ne!(step(&mut memory, &[(5, 1e20, 1.0)]), units);
+        assert_eq!(step(&mut memory, &[(5, 0.0, 1.0)]), Scaling::PLAIN);
     }
 
     #[test]

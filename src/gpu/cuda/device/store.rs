@@ -4,8 +4,9 @@ use crate::force::scaling::{self, Scaling};
 use crate::gpu::cuda::device::scaling::slots;
 use crate::gpu::cuda::driver::memory::DeviceBuffer;
 use crate::gpu::cuda::driver::{Current, Result};
-use crate::gpu::layout::{HAS_SNAP, IS_DOUBTFUL, PageInfo, PageWork, RECORD, Sources};
+use crate::gpu::layout::{HAS_BOTH_SIGNS, HAS_SNAP, PageInfo, PageWork, RECORD, Sources};
 use crate::process::settings::Precision;
+use crate::sources::jmemory::{JMemory, PAGE, Page};
 use crate::sources::jmemory::{JMemory, PAGE, Page};
 
 /// The time and the units to which a page was predicted, as bits.
@@ -112,18 +113,19 @@ impl Store {
         let before = slot
             .as_ref()
             .filter(|r| r.mass_version == page.mass_version() && !todo.fresh);
-        let (mass_unit, least_mass, doubtful) = match before {
+        let (mass_unit, least_mass, signs) = match before {
             Some(r) => (
                 r.info.mass_unit,
                 r.info.least_mass,
-                r.info.flags & IS_DOUBTFUL,
+                r.info.flags & HAS_BOTH_SIGNS,
             ),
             // The kernels in double precision use neither.
             None if precision == Precision::Double => (1.0, 0.0, 0),
             None => {
-                let (unit, fits) = scaling::of_masses(page.mass());
-                let least = scaling::least_mass(page.mass()) / unit.abs();
-                (unit, least, if fits { 0 } else { IS_DOUBTFUL })
+                let (unit, _) = scaling::of_masses(page.mass());
+                let range = scaling::mass_range(page.mass());
+                let signs = if range.one_sign { 0 } else { HAS_BOTH_SIGNS };
+                (unit, range.least / unit.abs(), signs)
             }
         };
         let before = slot
@@ -140,7 +142,7 @@ impl Store {
             number: page.number(),
             least_label,
             greatest_label,
-            flags: doubtful | if page.has_snap() { HAS_SNAP } else { 0 },
+            flags: signs | if page.has_snap() { HAS_SNAP } else { 0 },
         };
         *slot = Some(Resident {
             position: todo.position,
