@@ -7,7 +7,6 @@ use crate::gpu::cuda::driver::{Current, Result};
 use crate::gpu::layout::{HAS_BOTH_SIGNS, HAS_SNAP, PageInfo, PageWork, RECORD, Sources};
 use crate::process::settings::Precision;
 use crate::sources::jmemory::{JMemory, PAGE, Page};
-use crate::sources::jmemory::{JMemory, PAGE, Page};
 
 /// The time and the units to which a page was predicted, as bits.
 type Stamp = [u64; 3];
