@@ -13,7 +13,7 @@ mod lists;
 mod nbody6;
 mod nearest;
 mod pool;
-mod reach;
+pub mod reach;
 mod simd;
 mod tasks;
 #[cfg(test)]
