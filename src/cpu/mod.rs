@@ -13,7 +13,7 @@ mod kernel;
 mod lists;
 mod nearest;
 mod pool;
-mod reach;
+pub mod reach;
 mod regular;
 mod rhythm;
 mod simd;

@@ -32,8 +32,10 @@
 //! bounds. Where they are not kept, the sums themselves may show that what was lost does not count: the sum of all
 //! m / s^2 is at least S / D, and at most N [`LOST`] D of it are lost.
 
-use super::simd::Sums;
 use crate::force::scaling::{CLOSE, CLOSEST, FARTHEST};
+
+/// Sums over a leaf: acceleration, potential, jerk, and one number for padding.
+type Sums = [f64; 8];
 
 /// A little less than 1, to allow for rounding in the sums.
 pub const ROUNDING: f64 = 1.0 - 1.0 / 1024.0;
@@ -186,9 +188,10 @@ impl Reach {
         if facts.one_sign {
             closest = closest.max(facts.least_mass * ROUNDING / potential);
         }
+        let inverse = 1.0 / (closest * closest * closest);
         // A mass itself loses digits; at a small distance that counts more.
         let per_pair = match facts.least_mass < LOST {
-            true => PAIRS * LOST * closest.powi(-3).max(1.0),
+            true => PAIRS * LOST * inverse.max(1.0),
             false => PAIRS * LOST,
         };
         let acc = no_mass_lost || per_pair * d * d <= NEGLIGIBLE * potential;
@@ -197,7 +200,7 @@ impl Reach {
             return acc;
         }
         // Of m (v - 3 (r.v) r / r^2) / r^3: of the factor, of the product, and of r.v.
-        let lost = per_pair * (4.0 * v + 1.0) + 3.0 * LOST * potential * closest.powi(-3);
+        let lost = per_pair * (4.0 * v + 1.0) + 3.0 * LOST * potential * inverse;
         let found = sums[4..7].iter().fold(0.0_f64, |m, j| m.max(j.abs()));
         acc && lost <= NEGLIGIBLE * found
     }

@@ -37,6 +37,18 @@ pub struct Answer {
     pub nearest: i32,
 }
 
+impl Answer {
+    /// Where no force can be told.
+    pub const REFUSED: Self = Self {
+        force: NeighbourForce {
+            acc: [f64::NAN; 3],
+            jerk: [f64::NAN; 3],
+            nearest: None,
+        },
+        nearest: 0,
+    };
+}
+
 impl IrregularLibrary {
     /// A library that is not open.
     pub const fn new() -> Self {
@@ -46,7 +58,7 @@ impl IrregularLibrary {
         }
     }
 
-    /// Makes room for `capacity` stars. What was there is forgotten.
+    /// Makes room for `capacity` stars. If the library is open, its stars and lists are kept.
     ///
     /// # Errors
     ///
@@ -56,9 +68,17 @@ impl IrregularLibrary {
     ///
     /// No other thread is in a call of the irregular force.
     pub unsafe fn open(&self, capacity: usize) -> Result<()> {
+        let before = self.stars().ok();
+        if before.is_some_and(|before| before.capacity() >= capacity) {
+            return Ok(());
+        }
         // What the forces need besides is made before stars and lists take the memory.
         process::protected(|| means().and_then(|_| Pool::get()))?;
         let stars = allocation::boxed(Stars::new(capacity)?, stars::PURPOSE)?;
+        if let Some(before) = before {
+            // SAFETY: the new stars have room for them; the rest is passed on.
+            unsafe { before.move_to(&stars) };
+        }
         // SAFETY: passed on.
         unsafe { self.replace(Box::into_raw(stars)) };
         Ok(())
@@ -151,11 +171,12 @@ impl IrregularLibrary {
     }
 
     /// Computes the forces on the stars `address(0)` to `address(count - 1)`, from 1, at the time `ti`, and hands each to
-    /// `answer`, from several threads.
+    /// `answer`, from several threads. What cannot be computed is [`Answer::REFUSED`].
     ///
     /// # Errors
     ///
-    /// There is no star at one of the addresses; nothing was computed.
+    /// There is no star at one of the addresses, the first of which is told; the forces on all others are right. Or
+    /// the library is not open or has no memory, and all forces are refused.
     ///
     /// # Safety
     ///
@@ -167,42 +188,83 @@ impl IrregularLibrary {
         address: &(dyn Fn(usize) -> i32 + Sync),
         answer: &(dyn Fn(usize, &Answer) + Sync),
     ) -> Result<()> {
+        // SAFETY: passed on.
+        let done = unsafe { self.all_forces(ti, count, address, answer) };
+        if done.is_err() {
+            (0..count).for_each(|k| answer(k, &Answer::REFUSED));
+        }
+        done?.map_or(Ok(()), Err)
+    }
+
+    /// As [`IrregularLibrary::forces`]. Returns what is wrong with the first address that has no star.
+    ///
+    /// # Safety
+    ///
+    /// As [`IrregularLibrary::forces`].
+    unsafe fn all_forces(
+        &self,
+        ti: f64,
+        count: usize,
+        address: &(dyn Fn(usize) -> i32 + Sync),
+        answer: &(dyn Fn(usize, &Answer) + Sync),
+    ) -> Result<Option<Error>> {
         let stars = self.stars()?;
         let mut pairs = 0;
+        let mut refused = None;
         for k in 0..count {
-            let i = place(address(k), stars, "addr")?;
-            // SAFETY: below the capacity; the rest is passed on.
-            unsafe {
-                if stars.star(i).present == 0.0 {
-                    return Err(Error::OutOfRange {
-                        argument: "addr",
-                        value: address(k).into(),
-                        legal: "no star was stored there",
-                    });
+            // SAFETY: passed on.
+            match unsafe { place_of_star(address(k), stars) } {
+                // SAFETY: below the capacity; the rest is passed on.
+                Ok(place) => pairs += unsafe { stars.list(place) }.len(),
+                Err(error) => {
+                    answer(k, &Answer::REFUSED);
+                    refused.get_or_insert(error);
                 }
-                pairs += stars.list(i).len();
             }
         }
         let begin = COUNTS.begin();
-        process::protected(|| {
-            // SAFETY: the addresses were looked at above; the rest is passed on.
-            unsafe { Self::compute(stars, ti, count, pairs, address, answer) }
-        })?;
+        let request = Request {
+            stars,
+            ti,
+            count,
+            pairs,
+            all_are_stars: refused.is_none(),
+            address,
+            answer,
+        };
+        // SAFETY: passed on.
+        process::protected(|| unsafe { request.compute() })?;
         COUNTS.irregular.add(count, pairs, begin);
-        Ok(())
+        Ok(refused)
     }
+}
 
+/// Some irregular forces.
+struct Request<'a> {
+    stars: &'a Stars,
+    ti: f64,
+    count: usize,
+    pairs: usize,
+    /// Whether there is a star at each address. Where there is none, nothing is computed.
+    all_are_stars: bool,
+    address: &'a (dyn Fn(usize) -> i32 + Sync),
+    answer: &'a (dyn Fn(usize, &Answer) + Sync),
+}
+
+impl Request<'_> {
     /// # Safety
     ///
-    /// As [`IrregularLibrary::forces`], and there are stars at all the addresses.
-    unsafe fn compute(
-        stars: &Stars,
-        ti: f64,
-        count: usize,
-        pairs: usize,
-        address: &(dyn Fn(usize) -> i32 + Sync),
-        answer: &(dyn Fn(usize, &Answer) + Sync),
-    ) -> Result<()> {
+    /// As [`IrregularLibrary::forces`].
+    unsafe fn compute(&self) -> Result<()> {
+        let &Self {
+            stars,
+            ti,
+            count,
+            pairs,
+            all_are_stars,
+            address,
+            answer,
+        } = self;
         let Means { kernel, threads } = means()?;
         let work = pairs as f64 * PAIR;
         let (threads, effort) = (
@@ -213,6 +275,9 @@ impl IrregularLibrary {
             1 => 1,
             _ => count.min(threads * TASKS_PER_THREAD),
         };
+        // SAFETY: passed on.
+        let is_star =
+            |&k: &usize| all_are_stars || unsafe { place_of_star(address(k), stars) }.is_ok();
         let run = || {
             Pool::get()?.run(tasks, threads, effort, &|t| {
                 let place = |k: usize| (address(k) - 1) as usize;
@@ -220,9 +285,16 @@ impl IrregularLibrary {
                     let nearest = force.nearest.map_or(0, |n| n as i32 + 1);
                     answer(k, &Answer { force, nearest });
                 };
-                let run = share(count, tasks, t);
-                // SAFETY: passed on.
-                unsafe { kernel.forces(stars, ti, run, &place, &mut answer) };
+                let mut rest = share(count, tasks, t);
+                while let Some(start) = rest.find(is_star) {
+                    let end = match all_are_stars {
+                        true => rest.end,
+                        false => rest.find(|k| !is_star(k)).unwrap_or(rest.end),
+                    };
+                    rest.start = end;
+                    // SAFETY: there is a star at each of these addresses; the rest is passed on.
+                    unsafe { kernel.forces(stars, ti, start..end, &place, &mut answer) };
+                }
             })
         };
         // In the child of a signal handler's fork what the threads had begun is done anew.
@@ -230,6 +302,24 @@ impl IrregularLibrary {
             Err(Error::ThreadsLost) => run(),
             done => done,
         }
+    }
+}
+
+/// The place of the star at an address from 1.
+///
+/// # Safety
+///
+/// No other thread writes stars.
+unsafe fn place_of_star(address: i32, stars: &Stars) -> Result<usize> {
+    let place = place(address, stars, "addr")?;
+    // SAFETY: below the capacity; the rest is passed on.
+    match unsafe { stars.star(place) }.present == 0.0 {
+        true => Err(Error::OutOfRange {
+            argument: "addr",
+            value: address.into(),
+            legal: "no star was stored there",
+        }),
+        false => Ok(place),
     }
 }
 
@@ -286,5 +376,82 @@ fn place(address: i32, stars: &Stars, argument: &'static str) -> Result<usize> {
             value: address.into(),
             legal: "addresses begin at 1 and end at the nmax of the open call",
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    fn star(address: i32) -> Star {
+        Star {
+            x: [f64::from(address), 0.0, 0.0],
+            mass: 1.0,
+            present: 1.0,
+            ..Star::default()
+        }
+    }
+
+    /// Answers of the library, and whether it reports an error.
+    fn ask(library: &IrregularLibrary, addresses: &[i32]) -> (Vec<Answer>, bool) {
+        let answers = Mutex::new(vec![None; addresses.len()]);
+        let address = |k: usize| addresses[k];
+        let answer = |k: usize, answer: &Answer| answers.lock().unwrap()[k] = Some(*answer);
+        // SAFETY: no other thread knows the library.
+        let done = unsafe { library.forces(0.0, addresses.len(), &address, &answer) };
+        let all = answers.into_inner().unwrap().into_iter();
+        (all.map(|a| a.expect("an answer")).collect(), done.is_err())
+    }
+
+    /// Stars 1, 2 and 4, each with all others in its list.
+    fn three_stars(library: &IrregularLibrary) {
+        for address in [1, 2, 4] {
+            // SAFETY: no other thread knows the library.
+            unsafe {
+                library.set_star(address, star(address)).unwrap();
+                library.set_list(address, [1, 2, 4].into_iter()).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn an_address_without_a_star_spoils_its_own_answer_only() {
+        let library = IrregularLibrary::new();
+        let refused = |a: &Answer| a.nearest == 0 && a.force.acc.iter().all(|c| c.is_nan());
+        let (closed, failed) = ask(&library, &[1, 2]);
+        assert!(closed.iter().all(refused) && failed);
+        // SAFETY: no other thread knows the library.
+        unsafe { library.open(5).unwrap() };
+        three_stars(&library);
+        let (right, failed) = ask(&library, &[1, 2, 4]);
+        assert!(!failed && right[2].force.acc[0] == -1.0 / 4.0 - 1.0 / 9.0);
+        for bad in [3, 0, -1, 6, i32::MIN, i32::MAX] {
+            let (found, failed) = ask(&library, &[bad, 1, bad, bad, 2, 4, bad]);
+            assert!(failed, "{bad}");
+            assert!([0, 2, 3, 6].iter().all(|&k| refused(&found[k])), "{bad}");
+            assert_eq!([found[1], found[4], found[5]], right[..], "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_second_open_keeps_stars_and_lists() {
+        let library = IrregularLibrary::new();
+        // SAFETY: no other thread knows the library.
+        unsafe { library.open(5).unwrap() };
+        three_stars(&library);
+        let before = ask(&library, &[1, 2, 4]);
+        for capacity in [5, 3, 70, 0] {
+            // SAFETY: as above.
+            unsafe { library.open(capacity).unwrap() };
+            assert_eq!(ask(&library, &[1, 2, 4]), before, "{capacity}");
+        }
+        // SAFETY: as above.
+        unsafe {
+            library.set_star(70, star(3)).unwrap();
+            library.close();
+            library.open(5).unwrap();
+        }
+        assert!(ask(&library, &[1]).1, "closing forgets");
     }
 }

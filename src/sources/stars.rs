@@ -134,6 +134,30 @@ impl Stars {
         unsafe { self.stars.add(address).write(star) };
     }
 
+    /// Moves all stars and lists to others with as many addresses at least, to which nothing was written.
+    ///
+    /// # Safety
+    ///
+    /// No other thread reads or writes either.
+    pub unsafe fn move_to(&self, others: &Self) {
+        for address in 0..self.capacity {
+            // SAFETY: below both capacities, and nobody else is there.
+            unsafe {
+                let star = *self.star(address);
+                // Memory of addresses that were never written stays untouched.
+                if star.present != 0.0 {
+                    others.write(address, star);
+                }
+            }
+            let list = self
+                .list_place(address)
+                .swap(ptr::null_mut(), Ordering::Acquire);
+            if !list.is_null() {
+                others.list_place(address).store(list, Ordering::Release);
+            }
+        }
+    }
+
     /// The star at an address.
     ///
     /// # Safety

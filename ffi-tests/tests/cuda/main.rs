@@ -11,6 +11,7 @@ mod patience;
 mod pipelines;
 mod regular;
 mod regular_client;
+mod scenes;
 mod small_blocks;
 mod steps;
 

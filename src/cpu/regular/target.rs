@@ -163,12 +163,14 @@ impl<T: Real> Scaled<T> {
         // Up to the neighbour radius hardly more sources are looked at again than are neighbours.
         let far = way * way > h2;
         let on_the_way = if far { 0.0 } else { ON_THE_WAY * way * way };
+        // What underflows in s is no measure of anything.
+        let vanishing = if T::IS_DOUBLE { 1e-300 } else { 1e-36 };
         let possible = (h2 * (1.0 + DOUBT), absolute + self.closest2);
         Bounds {
             far,
             in_the_loop: (possible.0, possible.1 + on_the_way),
             possible,
-            certain: (h2 * (1.0 - DOUBT), -absolute),
+            certain: (h2 * (1.0 - DOUBT), -absolute - vanishing),
         }
     }
 }

@@ -485,3 +485,33 @@ fn one_far_star_is_as_good_as_a_near_one() {
         }
     }
 }
+
+/// Distances whose squares vanish in single precision do not make a neighbour.
+#[test]
+fn the_least_radii_have_the_neighbours_of_the_definition() {
+    for h2 in [5e-50, 5e-40, 5e-30, 1e-300] {
+        let spacing = (h2 / 5.0_f64).sqrt();
+        let cloud = Cloud {
+            x: (0..40)
+                .map(|k| Unaligned([f64::from(k) * spacing, 0.0, 0.0]))
+                .collect(),
+            v: (0..40).map(|_| Unaligned([0.0; 3])).collect(),
+            m: (0..40).map(|_| Unaligned(1.0)).collect(),
+        };
+        let targets = [0, 5].map(|k| Target {
+            x: cloud.x[k].0,
+            h2,
+            ..Target::default()
+        });
+        for criterion in [Criterion::Radius, Criterion::MassAndRadius] {
+            let expected = forces(&mut PlainRegular, &cloud, &targets, criterion, 100);
+            assert_eq!(expected[0].list, [0, 1, 2]);
+            for (name, mut backend, _) in backends(1, true) {
+                let found = forces(&mut *backend, &cloud, &targets, criterion, 100);
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert_eq!(found.list, expected.list, "{name}, {h2:e}");
+                }
+            }
+        }
+    }
+}

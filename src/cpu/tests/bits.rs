@@ -77,3 +77,67 @@ fn same_bits_however_the_pages_are_divided() {
         }
     }
 }
+
+/// Pages of unlike scale side by side, and a cluster that changes its scale with time: a call that is repeated, one
+/// after a call for another time, and one that follows calls for another memory give the bits of a first call, on any
+/// number of threads.
+#[test]
+fn same_bits_at_any_scale_whatever_came_before() {
+    let scales = [1e-12, 3e-9, 1e-4, 1e2, 1e6, 1e9, 1e12];
+    for precision in PRECISIONS {
+        for (k, &length) in scales.iter().enumerate() {
+            for speed in [scales[k], scales[scales.len() - 1 - k], 1.0] {
+                let (_, particles) = cluster(1400, 1.0);
+                let mut memory = JMemory::default();
+                for (address, p) in (0..).zip(&particles) {
+                    let size = length * [1.0, 1e6, 1e-6][address as usize / 512];
+                    let star = JParticle {
+                        t: 0.0,
+                        x: p.x.map(|x| size * x),
+                        v: p.v.map(|v| speed * v),
+                        index: p.index,
+                        mass: p.mass,
+                        ..JParticle::default()
+                    };
+                    memory.write(address, &star).unwrap();
+                }
+                let (others, _) = cluster(1400, 1e20);
+                let particles: Vec<_> = [3, 700, 1300].map(|a| memory.read(a).unwrap()).into();
+                let mut block = ForceRequest {
+                    nj: 1400,
+                    ti: 0.0,
+                    particles: i_particles(&particles, 0.0),
+                };
+                block.particles[1].index = -1;
+                block.particles[1].x = [0.1 * length, 0.0, 0.0];
+                block.particles[1].v = [0.0; 3];
+                let names = backends(precision, 1).into_iter().map(|(name, _)| name);
+                for (set, name) in names.enumerate() {
+                    for ti in [0.0, length / speed] {
+                        block.ti = ti;
+                        let at = |threads: usize| backends(precision, threads).swap_remove(set).1;
+                        let first = results(&mut *at(1), &memory, &block);
+                        for threads in [1, 2, 4] {
+                            let mut backend = at(threads);
+                            let what =
+                                format!("{name} {precision}, {length:e} {speed:e}, {threads}");
+                            let same = |backend: &mut dyn Backend| {
+                                results(backend, &memory, &block).forces == first.forces
+                            };
+                            assert!(same(&mut *backend), "{what}");
+                            assert!(same(&mut *backend), "{what}, again");
+                            let other = ForceRequest {
+                                ti: 1e6 * length / speed,
+                                ..block.clone()
+                            };
+                            results(&mut *backend, &memory, &other);
+                            assert!(same(&mut *backend), "{what}, after another time");
+                            results(&mut *backend, &others, &block);
+                            assert!(same(&mut *backend), "{what}, after other particles");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

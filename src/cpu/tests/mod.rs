@@ -3,8 +3,10 @@
 mod binary;
 mod bits;
 mod close;
+mod extremes;
 mod lists;
 mod nearest;
+mod scenes;
 
 use self::binary::Numbers;
 use super::engine::Cpu;

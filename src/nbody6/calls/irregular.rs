@@ -129,12 +129,16 @@ impl Places {
 
     /// # Safety
     ///
-    /// The arrays have more than `k` entries; that of the nearest neighbours may be null.
+    /// The arrays are null or have more than `k` entries.
     unsafe fn write(&self, k: usize, answer: &irregular::Answer) {
         // SAFETY: passed on.
         unsafe {
-            self.acc.add(k).write_unaligned(answer.force.acc);
-            self.jrk.add(k).write_unaligned(answer.force.jerk);
+            if !self.acc.is_null() {
+                self.acc.add(k).write_unaligned(answer.force.acc);
+            }
+            if !self.jrk.is_null() {
+                self.jrk.add(k).write_unaligned(answer.force.jerk);
+            }
             if !self.nnbid.is_null() {
                 self.nnbid.add(k).write_unaligned(answer.nearest);
             }
@@ -198,9 +202,14 @@ unsafe fn forces_at(ti: f64, ni: c_int, places: Places) -> Result<c_int> {
     if ni == 0 {
         return Ok(0);
     }
-    not_null(places.addr, "addr")?;
-    not_null(places.acc, "acc")?;
-    not_null(places.jrk, "jrk")?;
+    let all_there = not_null(places.addr, "addr")
+        .and(not_null(places.acc, "acc"))
+        .and(not_null(places.jrk, "jrk"));
+    if let Err(error) = all_there {
+        // SAFETY: passed on.
+        (0..ni).for_each(|k| unsafe { places.write(k, &irregular::Answer::REFUSED) });
+        return Err(error);
+    }
     // The whole of it: a closure would take the pointers out one by one.
     let places = &places;
     // SAFETY: k < ni, the length of the arrays.

@@ -65,7 +65,7 @@ calls! {
     (irank: int_ref, istart: int_ref, ni: int_ref, n: int_ref, m: doubles, x: vectors, pot: out_doubles)
         = gpupot(irank, istart, ni, n, m, x, pot);
 
-    /// Makes room for `nmax` stars, and forgets those that were there. Neighbour lists have any length:
+    /// Makes room for `nmax` stars. A second call keeps stars and lists. Neighbour lists have any length:
     /// `lmax` is not looked at.
     implemented nothing [- irr_simd_open_]
     (nmax: int, lmax: int_ref, rank: int_ref) = irregular_open(nmax, lmax);
@@ -94,8 +94,8 @@ calls! {
     /// sums the forces of the neighbours: `acc[ni][3]`, `jrk[ni][3]`. `nnbid[ni]` gets the address of the
     /// nearest neighbour, 0 where there is none.
     ///
-    /// All of it is double precision, whatever `KIRIN_PRECISION` says. Stars that were never stored have no
-    /// mass.
+    /// All of it is double precision, whatever `KIRIN_PRECISION` says. Neighbours that were never stored have
+    /// no mass. At an address of `addr` without a star the force is NaN, and stderr says which.
     implemented nothing [- irr_simd_firr_vec_]
     (ti: double, ni: int, addr: ints, acc: out_vectors, jrk: out_vectors, nnbid: out_ints)
         = irregular_forces(ti, ni, addr, acc, jrk, nnbid);

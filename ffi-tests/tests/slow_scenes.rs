@@ -1,0 +1,73 @@
+//! 2,000 random scenes in scales from 1e-30 to 1e30 on every instruction set of the processor: the errors of `mixed`, and
+//! the same bits on 1, 2 and 4 threads and in repeated calls.
+
+use kirin::backend::{Backend, ForceRequest, Results, cpu};
+use kirin::process::settings::Precision;
+use kirin::sources::jmemory::JMemory;
+use kirin::sources::particle::{Force, IParticle, JParticle};
+
+use self::scenes::{Scene, errors, exact, scene};
+
+#[path = "../../src/cpu/tests/binary.rs"]
+#[allow(dead_code, reason = "the scenes need some of it")]
+mod binary;
+#[path = "../../src/cpu/tests/scenes.rs"]
+mod scenes;
+
+const SCENES: u64 = 2000;
+
+fn results(backend: &mut dyn Backend, scene: &Scene) -> Results {
+    let mut memory = JMemory::default();
+    for (address, star) in &scene.stars {
+        memory.write(*address, star).expect("there is memory");
+    }
+    let block = ForceRequest {
+        nj: usize::MAX,
+        ti: 0.0,
+        particles: scene.probes.clone(),
+    };
+    let mut results = Results::default();
+    let done = backend.finish(&memory, &block, true, &mut results);
+    done.expect("the CPU computes any block");
+    results
+}
+
+fn bits(results: &Results) -> Vec<u64> {
+    let numbers = results.forces.iter().flat_map(|f| {
+        let [x, y, z] = f.acc;
+        let [jx, jy, jz] = f.jerk;
+        [x, y, z, f.pot, jx, jy, jz]
+    });
+    numbers.map(f64::to_bits).collect()
+}
+
+#[test]
+fn errors_and_bits() {
+    for set in cpu::available() {
+        let mut used = [1, 2, 4].map(|threads| {
+            cpu::build(set, Precision::Mixed, threads, true).expect("the processor has it")
+        });
+        let mut worst = [0.0_f64; 3];
+        for seed in 1..=SCENES {
+            let scene = scene(seed);
+            let found = used
+                .each_mut()
+                .map(|backend| results(&mut **backend, &scene));
+            let again = used
+                .each_mut()
+                .map(|backend| results(&mut **backend, &scene));
+            for other in found.iter().chain(&again) {
+                assert!(bits(other) == bits(&found[0]), "scene {seed}, {set}");
+                assert_eq!(other.nearest, found[0].nearest, "scene {seed}, {set}");
+            }
+            for (i, force) in scene.probes.iter().zip(&found[0].forces) {
+                let exact = exact(&scene, i);
+                let now = errors(force, &exact);
+                let within = now.iter().all(|&e| e <= 1.0);
+                assert!(within, "scene {seed}, {set}: {now:?}\n{force:?}\n{exact:?}");
+                worst = [0, 1, 2].map(|k| worst[k].max(now[k]));
+            }
+        }
+        println!("{set}: errors up to {worst:.2?} of what is promised");
+    }
+}

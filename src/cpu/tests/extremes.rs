@@ -1,0 +1,302 @@
+//! Scenes at the ends of the range: what single precision cannot hold is noticed, and bits do not depend on what was
+//! computed before.
+
+use super::scenes::{Scene, errors, exact, scene};
+use super::*;
+use crate::cpu::reach::{Facts, Reach};
+
+fn memory_of(scene: &Scene) -> (JMemory, ForceRequest) {
+    let mut memory = JMemory::default();
+    for (address, star) in &scene.stars {
+        memory.write(*address, star).unwrap();
+    }
+    let block = ForceRequest {
+        nj: usize::MAX,
+        ti: 0.0,
+        particles: scene.probes.clone(),
+    };
+    (memory, block)
+}
+
+/// The scene is within the promise of `mixed` on every backend.
+fn assert_promised(scene: &Scene, what: &str) {
+    let (memory, block) = memory_of(scene);
+    for (name, mut backend) in backends(Precision::Mixed, 1) {
+        let found = results(&mut *backend, &memory, &block);
+        for (i, force) in scene.probes.iter().zip(&found.forces) {
+            let exact = exact(scene, i);
+            let errors = errors(force, &exact);
+            let within = errors.iter().all(|&e| e <= 1.0);
+            assert!(within, "{what}, {name}: {errors:?}\n{force:?}\n{exact:?}");
+        }
+    }
+}
+
+#[test]
+fn random_scenes_of_any_scale() {
+    for seed in 1..=150 {
+        assert_promised(&scene(seed), &format!("scene {seed}"));
+    }
+}
+
+/// The same backend for one scene after the other, twice each, and on several threads, against a backend that has seen
+/// nothing before.
+#[test]
+fn random_scenes_have_the_same_bits_whatever_came_before() {
+    for precision in PRECISIONS {
+        let mut used = [1, 2, 4].map(|threads| backends(precision, threads));
+        for seed in 1..=40 {
+            let (memory, block) = memory_of(&scene(seed));
+            for (k, (name, mut fresh)) in backends(precision, 1).into_iter().enumerate() {
+                let expected = results(&mut *fresh, &memory, &block);
+                for (used, threads) in used.iter_mut().zip([1, 2, 4]) {
+                    for turn in 1..=2 {
+                        let found = results(&mut *used[k].1, &memory, &block);
+                        let what = format!("scene {seed}, {name}, {threads} threads, {turn}");
+                        assert!(same(&found, &expected), "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether two results have the same bits.
+fn same(a: &Results, b: &Results) -> bool {
+    let bits = |r: &Results| {
+        let numbers = r.forces.iter().flat_map(|f| {
+            let [x, y, z] = f.acc;
+            let [jx, jy, jz] = f.jerk;
+            [x, y, z, f.pot, jx, jy, jz]
+        });
+        numbers.map(f64::to_bits).collect::<Vec<_>>()
+    };
+    bits(a) == bits(b) && a.nearest == b.nearest
+}
+
+/// Two stars that move, and a massless one.
+fn pair(m: f64, d: f64, v: f64, third: Option<(f64, f64)>) -> Scene {
+    let at = |index, mass, x, v| {
+        let star = JParticle {
+            index,
+            mass,
+            x,
+            v,
+            ..JParticle::default()
+        };
+        (index, star)
+    };
+    let mut stars = vec![
+        at(0, 1.0, [0.0; 3], [0.0; 3]),
+        at(1, m, [d, 0.0, 0.0], [0.0, v, 0.0]),
+    ];
+    let third = third.map(|(x, v)| at(2, 0.0, [0.0, x, 0.0], [v, 0.0, 0.0]));
+    stars.extend(third);
+    let probes = i_particles(&[stars[0].1], 0.0);
+    Scene { stars, probes }
+}
+
+#[test]
+fn nothing_underflows_unseen() {
+    for (m, d, v) in [
+        (1e-19, 1.5e7, 1.0),
+        (1.1e-20, 1.67e7, 1.0),
+        (1e-15, 1.67e7, 1e-6),
+        (1e-15, 1.67e7, 1e-7),
+        (1e-300, 1.0, 1.0),
+    ] {
+        assert_promised(&pair(m, d, v, None), &format!("{m:e} at {d:e}, {v:e}"));
+    }
+    let third = Some((0.5, 1.0));
+    for exponent in 0..=60 {
+        let tiny = 10.0_f64.powi(-exponent);
+        assert_promised(&pair(1.0, 1.0, tiny, third), &format!("speed {tiny:e}"));
+        assert_promised(&pair(tiny, 1.0, 1.0, third), &format!("mass {tiny:e}"));
+        assert_promised(&pair(1e-12, 1e7, tiny, third), &format!("both, {tiny:e}"));
+        assert_promised(&pair(1.0, 1.0 / tiny, 1.0, third), &format!("at {tiny:e}"));
+    }
+}
+
+/// A black hole first, a planetary system, and stars at 8 kpc among the same addresses, two of them close; in
+/// astronomical units.
+#[test]
+fn a_binary_beside_what_single_precision_cannot_hold() {
+    for (separation, far, distance) in [
+        (1.0, 112, 1.65e9),
+        (1e-4, 112, 1.65e9),
+        (1e-5, 112, 1.65e9),
+        (1e-4, 40, 1.65e9),
+        (1e-4, 499, 1.65e9),
+        (1e-6, 60, 3e8),
+    ] {
+        let mut numbers = Numbers(2);
+        let mut stars: Vec<_> = (0..500)
+            .map(|index| {
+                let x = match index < 500 - far {
+                    true => numbers.vector(50.0),
+                    false => numbers.vector(5e5).map(|x| distance + x),
+                };
+                let star = JParticle {
+                    index,
+                    mass: if index == 0 { 4e6 } else { 1.0 },
+                    x,
+                    v: numbers.vector(1.0),
+                    ..JParticle::default()
+                };
+                (index, star)
+            })
+            .collect();
+        stars[499].1.x = stars[498].1.x;
+        stars[499].1.x[0] += 0.6 * separation;
+        stars[499].1.x[1] += 0.8 * separation;
+        let probes = i_particles(&[stars[498].1, stars[499].1, stars[7].1], 0.0);
+        let what = format!("{separation:e} among {far} at {distance:e}");
+        assert_promised(&Scene { stars, probes }, &what);
+    }
+}
+
+/// Masses of both signs, or particles of which no unit suits nine in ten, seen from far away or through a large
+/// softening: the potential is small there, and says nothing.
+#[test]
+fn a_small_potential_is_no_proof() {
+    for precision in [Precision::Mixed, Precision::Single, Precision::Double] {
+        for (signs, unlike) in [(true, false), (false, true), (true, true), (false, false)] {
+            for distance in [1e7, 1e13, 1e15, 1e16, 1e25] {
+                let mut numbers = Numbers(5);
+                let mut memory = JMemory::default();
+                for index in 0..100 {
+                    let size = if unlike && index % 4 == 0 { 1e-9 } else { 1.0 };
+                    let star = JParticle {
+                        index,
+                        mass: if signs && index % 2 == 1 { -1.5 } else { 1.0 },
+                        x: numbers.vector(size),
+                        v: numbers.vector(1.0),
+                        ..JParticle::default()
+                    };
+                    memory.write(index, &star).unwrap();
+                }
+                let away = IParticle {
+                    index: -1,
+                    x: [distance, 0.0, 0.0],
+                    ..IParticle::default()
+                };
+                let soft = IParticle {
+                    index: -1,
+                    x: [1.0, 0.0, 0.0],
+                    eps2: distance * distance,
+                    ..IParticle::default()
+                };
+                let block = ForceRequest {
+                    nj: 100,
+                    ti: 0.0,
+                    particles: vec![away, soft],
+                };
+                for (name, mut backend) in backends(precision, 1) {
+                    let found = results(&mut *backend, &memory, &block);
+                    let errors = errors_of(&memory, &block, &found.forces);
+                    let within = errors.iter().all(|&e| e <= tolerance(precision));
+                    let what = format!("{name} {precision}, {distance:e}, {signs} {unlike}");
+                    assert!(within, "{what}: {errors:?}");
+                }
+            }
+        }
+    }
+}
+
+use super::errors as errors_of;
+
+#[test]
+fn coincident_particles_have_no_force_whatever_the_softening() {
+    for exponent in [
+        -323, -320, -315, -310, -300, -250, -210, -206, -205, -200, -60,
+    ] {
+        let eps2 = 10.0_f64.powi(exponent / 2) * 10.0_f64.powi(exponent - exponent / 2);
+        assert!(eps2 > 0.0);
+        let mut memory = JMemory::default();
+        for index in 0..3 {
+            let star = JParticle {
+                index,
+                mass: 1.0,
+                x: [if index == 2 { 3.0 } else { 1.0 }, 1.0, 1.0],
+                // So that jerks are computed.
+                v: [0.0, 0.0, if index == 2 { 1.0 } else { 0.0 }],
+                ..JParticle::default()
+            };
+            memory.write(index, &star).unwrap();
+        }
+        let block = ForceRequest {
+            nj: 3,
+            ti: 0.0,
+            particles: vec![IParticle {
+                index: 0,
+                x: [1.0; 3],
+                eps2,
+                ..IParticle::default()
+            }],
+        };
+        let mut all = vec![("reference".to_owned(), {
+            let reference: Box<dyn Backend> = Box::new(reference::Reference);
+            reference
+        })];
+        all.extend(PRECISIONS.into_iter().flat_map(|p| backends(p, 1)));
+        for (name, mut backend) in all {
+            let [force] = results(&mut *backend, &memory, &block).forces[..] else {
+                panic!("one force");
+            };
+            let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs();
+            assert!(near(force.acc[0], 0.25), "{name}, {eps2:e}: {force:?}");
+            assert!(near(force.jerk[2], 0.125), "{name}, {eps2:e}: {force:?}");
+            assert_eq!(force.acc[1..], [0.0; 2], "{name}, {eps2:e}");
+            assert!(
+                near(force.pot, -1.0 / eps2.sqrt()),
+                "{name}, {eps2:e}: {force:?}"
+            );
+        }
+    }
+}
+
+/// Every state of the two conditions, with every potential: neither vouches for the other.
+#[test]
+fn each_condition_is_needed() {
+    let bools = [false, true];
+    let masses = [0.0, 1e-300, 1e-20, 1.0, 1e30, f64::INFINITY];
+    let potentials = [0.0, 1e-30, 0.5, 1.0, 1e10, f64::INFINITY, f64::NAN];
+    for in_range in bools {
+        for representable in bools {
+            for one_sign in bools {
+                for least_mass in masses {
+                    for potential in potentials {
+                        for sign in [1.0, -1.0] {
+                            let reach = Reach {
+                                in_range,
+                                ..Reach::of(&[1.0, 2.0, 3.0], &[0.5; 3], 0.0, true)
+                            };
+                            let facts = Facts {
+                                representable,
+                                one_sign,
+                                least_mass,
+                                radius: 10.0,
+                                fastest: 2.0,
+                                slowest: 0.0,
+                            };
+                            let mut sums = [1.0; 8];
+                            sums[3] = potential * sign;
+                            let holds = reach.holds(&sums, &facts, true);
+                            let apart = reach.are_apart(&sums, &facts);
+                            let what = format!("{reach:?} {facts:?} {potential}");
+                            let possible = in_range && representable && potential.is_finite();
+                            assert!(possible || !holds, "{what}");
+                            assert!(one_sign || !apart, "{what}");
+                            // Usual particles are held in the first place.
+                            if possible && least_mass >= 1e-20 {
+                                assert!(holds && reach.loses_nothing(&facts, true), "{what}");
+                            }
+                            let few = potential * 6.0 / 16_777_216.0 <= least_mass * 0.999;
+                            assert_eq!(apart, one_sign && few, "{what}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
