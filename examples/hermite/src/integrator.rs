@@ -314,7 +314,8 @@ impl Integration for Integrator<'_> {
     }
 
     fn remark(&mut self) -> Option<String> {
-        self.pairs.remark(&self.counts, &self.bodies, &self.states, &self.settings)
+        self.pairs
+            .remark(&self.counts, &self.bodies, &self.states, &self.settings)
     }
 
     fn notes(&self) -> Vec<(String, String)> {

@@ -56,7 +56,9 @@ impl Settings {
             return refuse("--eta: the accuracy parameter must be a number above 0");
         }
         if !(self.eta_start > 0.0 && self.eta_start.is_finite()) {
-            return refuse("--eta-start: the accuracy parameter of the first step must be a number above 0");
+            return refuse(
+                "--eta-start: the accuracy parameter of the first step must be a number above 0",
+            );
         }
         if !(step::is_power_of_two(self.dt_max) && self.dt_max <= 1.0) {
             return refuse("--dt-max: the largest step must be a power of two up to 1");

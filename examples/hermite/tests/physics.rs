@@ -196,7 +196,14 @@ fn a_cluster_orbits_in_the_galaxy() {
     assert!((angle * 59.9 - 4.0).abs() < 0.02, "{angle}");
     // The galaxy is a part of what a run goes on with.
     let resumed = common::PROGRAM.fail(&[
-        "--input", &output, "--galaxy", "none", "--t-end", "5", "--json", &folder.file("a.json"),
+        "--input",
+        &output,
+        "--galaxy",
+        "none",
+        "--t-end",
+        "5",
+        "--json",
+        &folder.file("a.json"),
     ]);
     assert!(resumed.contains("another galaxy"), "{resumed}");
     let on = ["--input", &output, "--t-end", "4.125"];

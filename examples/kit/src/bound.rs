@@ -77,7 +77,9 @@ impl Bound {
         let (x, v) = centre_of_mass(&chosen);
         let values: Vec<f64> = match potentials_of_all {
             // Those who have left are no part of the cluster's energy.
-            Potentials::Summed(_, eps2) if members.len() < bodies.len() => potentials(&chosen, *eps2),
+            Potentials::Summed(_, eps2) if members.len() < bodies.len() => {
+                potentials(&chosen, *eps2)
+            }
             all => members.iter().map(|&i| all.values()[i]).collect(),
         };
         let kinetic = chosen.iter().map(|b| {
@@ -85,7 +87,11 @@ impl Bound {
             0.5 * b.mass * dot(&motion, &motion)
         });
         let kinetic: f64 = kinetic.sum();
-        let potential: f64 = chosen.iter().zip(&values).map(|(b, p)| 0.5 * b.mass * p).sum();
+        let potential: f64 = chosen
+            .iter()
+            .zip(&values)
+            .map(|(b, p)| 0.5 * b.mass * p)
+            .sum();
         Self {
             mass: mass(&chosen),
             x,
@@ -120,7 +126,11 @@ mod tests {
     use crate::models;
 
     fn bound(bodies: &[Body], tails: bool) -> Bound {
-        Bound::of(bodies, &Potentials::Summed(potentials(bodies, 0.0), 0.0), tails)
+        Bound::of(
+            bodies,
+            &Potentials::Summed(potentials(bodies, 0.0), 0.0),
+            tails,
+        )
     }
 
     /// A Plummer sphere on its way, with stars that fly by.
@@ -140,7 +150,11 @@ mod tests {
         assert!((bound.mass - bound.count() as f64 / 300.0).abs() < 1e-12);
         assert!((bound.x[0] - 800.0).abs() < 0.1 && (bound.v[1] - 84.0).abs() < 0.1);
         assert!((0.6..1.0).contains(&bound.half_mass_radius()));
-        assert!((0.4..0.6).contains(&bound.virial_ratio), "{}", bound.virial_ratio);
+        assert!(
+            (0.4..0.6).contains(&bound.virial_ratio),
+            "{}",
+            bound.virial_ratio
+        );
     }
 
     /// A few fast escapers far away changed radii and virial ratio of everybody a hundredfold.
@@ -158,7 +172,11 @@ mod tests {
         assert!((390..=400).contains(&after.count()), "{}", after.count());
         let ratio = after.half_mass_radius() / before.half_mass_radius();
         assert!((0.8..1.25).contains(&ratio), "{ratio}");
-        assert!((0.4..0.75).contains(&after.virial_ratio), "{}", after.virial_ratio);
+        assert!(
+            (0.4..0.75).contains(&after.virial_ratio),
+            "{}",
+            after.virial_ratio
+        );
     }
 
     #[test]

@@ -41,7 +41,11 @@ impl Claim {
                 Err(TryLockError::WouldBlock) => {
                     let mut owner = String::new();
                     let _ = file.read_to_string(&mut owner);
-                    return Err(format!("{}: {} writes this file", path.display(), owner.trim()));
+                    return Err(format!(
+                        "{}: {} writes this file",
+                        path.display(),
+                        owner.trim()
+                    ));
                 }
                 // A file system without locks.
                 Err(TryLockError::Error(_)) => return Ok(()),
@@ -50,7 +54,11 @@ impl Claim {
             if !is_at(&file, &lock) {
                 continue;
             }
-            let owner = format!("process {} ({})\n", std::process::id(), command_line().join(" "));
+            let owner = format!(
+                "process {} ({})\n",
+                std::process::id(),
+                command_line().join(" ")
+            );
             let _ = file.set_len(0);
             let _ = file.write_all(owner.as_bytes());
             self.0.push((lock, file));
@@ -73,7 +81,9 @@ fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |m: fs::Metadata| (m.dev(), m.ino());
     let found = fs::metadata(path).map(identity);
-    file.metadata().map(identity).is_ok_and(|mine| found.is_ok_and(|found| found == mine))
+    file.metadata()
+        .map(identity)
+        .is_ok_and(|mine| found.is_ok_and(|found| found == mine))
 }
 
 #[cfg(not(unix))]
@@ -103,7 +113,10 @@ pub(crate) fn check_paths(files: &Files) -> Result<(), String> {
         check_writable(path)?;
     }
     if let Some(path) = files.output.as_ref().filter(|path| is_device(path)) {
-        return Err(format!("{}: an --output replaces its file, and this is none", path.display()));
+        return Err(format!(
+            "{}: an --output replaces its file, and this is none",
+            path.display()
+        ));
     }
     match &files.frames {
         Some(folder) => check_folder(folder),
@@ -118,9 +131,17 @@ pub fn check_writable(path: &Path) -> Result<(), String> {
         return Err(format!("{}: there is no such folder", path.display()));
     }
     if path.exists() {
-        return OpenOptions::new().append(true).open(path).map(drop).map_err(named(path));
+        return OpenOptions::new()
+            .append(true)
+            .open(path)
+            .map(drop)
+            .map_err(named(path));
     }
-    OpenOptions::new().write(true).create_new(true).open(path).map_err(named(path))?;
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(named(path))?;
     fs::remove_file(path).map_err(named(path))
 }
 
@@ -128,7 +149,8 @@ pub fn check_writable(path: &Path) -> Result<(), String> {
 fn check_folder(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(named(folder))?;
     let probe = folder.join(format!("kirin-{}.tmp", std::process::id()));
-    check_writable(&probe).map_err(|_| format!("{}: nothing can be written there", folder.display()))
+    check_writable(&probe)
+        .map_err(|_| format!("{}: nothing can be written there", folder.display()))
 }
 
 /// Checks that the file at `path`, if there is one, holds an earlier run of the `n` bodies that `log` tells of.
@@ -141,7 +163,9 @@ pub(crate) fn check_replaced(path: &Path, n: usize, log: &Log) -> Result<(), Str
     }
     let refuse = |what: String| {
         let path = path.display();
-        Err(format!("{path}: {what}; --force replaces it, another --output keeps it"))
+        Err(format!(
+            "{path}: {what}; --force replaces it, another --output keeps it"
+        ))
     };
     let Some((found, past)) = head(file) else {
         return refuse("this file is no snapshot".to_owned());
@@ -158,8 +182,12 @@ pub(crate) fn check_replaced(path: &Path, n: usize, log: &Log) -> Result<(), Str
         ));
     }
     match (past.start, log.start) {
-        (Some((was, _, eps)), Some((is, _, new))) if eps == new && (was - is).abs() > 1e-6 * is.abs() => {
-            refuse(format!("it holds another run, with the energy {was:.6e} at the start, this one has {is:.6e}"))
+        (Some((was, _, eps)), Some((is, _, new)))
+            if eps == new && (was - is).abs() > 1e-6 * is.abs() =>
+        {
+            refuse(format!(
+                "it holds another run, with the energy {was:.6e} at the start, this one has {is:.6e}"
+            ))
         }
         _ => Ok(()),
     }
@@ -167,7 +195,9 @@ pub(crate) fn check_replaced(path: &Path, n: usize, log: &Log) -> Result<(), Str
 
 /// Number of bodies of a snapshot, and what it tells of its run: from the lines before the bodies.
 fn head(file: File) -> Option<(usize, Log)> {
-    let mut lines = BufReader::new(file.take(1 << 28)).lines().map_while(Result::ok);
+    let mut lines = BufReader::new(file.take(1 << 28))
+        .lines()
+        .map_while(Result::ok);
     let first = lines.next()?;
     if !is_snapshot(&first) {
         return None;
@@ -202,7 +232,10 @@ mod tests {
         };
         let claim = files.claim().unwrap();
         let refusal = files.claim().unwrap_err();
-        assert!(refusal.contains(&format!("process {}", std::process::id())), "{refusal}");
+        assert!(
+            refusal.contains(&format!("process {}", std::process::id())),
+            "{refusal}"
+        );
         assert!(refusal.contains("run.txt"), "{refusal}");
         drop(claim);
         assert!(!Path::new(&folder.file("run.txt.lock")).exists());
@@ -227,10 +260,16 @@ mod tests {
         assert_eq!(with(&|f| f.frames = path("film")), Ok(()));
         assert_eq!(folder.text("kept.csv"), "what is there");
         for (change, words) in [
-            (&(|f: &mut Files| f.json = path("")) as &dyn Fn(&mut Files), "directory"),
+            (
+                &(|f: &mut Files| f.json = path("")) as &dyn Fn(&mut Files),
+                "directory",
+            ),
             (&|f| f.csv = path("none/run.csv"), "no such folder"),
             (&|f| f.frames = path("kept.csv"), "kept.csv"),
-            (&|f| f.output = Some("/dev/null".into()), "replaces its file"),
+            (
+                &|f| f.output = Some("/dev/null".into()),
+                "replaces its file",
+            ),
             (
                 &|f| {
                     f.csv = path("kept.csv");

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::body::Body;
 use crate::claim::{self, Claim};
+use crate::galaxy::Units;
 use crate::interrupt;
 use crate::models::{Components, DEFAULT_W0, MassFunction, Model, W0_RANGE, king};
-use crate::galaxy::Units;
 use crate::number::{bodies, count, number};
 use crate::plot::{self, Figure};
 use crate::quantity::{self, Quantity};
@@ -271,7 +271,10 @@ impl Files {
         for (name, every) in TIMES.into_iter().zip(times) {
             told.extend(every.map(|every| (name, format!("{every:?}"))));
         }
-        told.extend(self.checkpoint_every.map(|every| (CHECKPOINTS, every.to_string())));
+        told.extend(
+            self.checkpoint_every
+                .map(|every| (CHECKPOINTS, every.to_string())),
+        );
         told
     }
 
@@ -286,7 +289,10 @@ impl Files {
             return Ok(self.clone());
         }
         let path = |text: &str| Ok(beside(input, text));
-        let in_place = self.output.as_ref().is_none_or(|output| claim::is_same(output, Some(input)));
+        let in_place = self
+            .output
+            .as_ref()
+            .is_none_or(|output| claim::is_same(output, Some(input)));
         let or_path = |given: &Option<PathBuf>, name: &str| match in_place {
             true => told.or(given.clone(), name, path),
             false => Ok(given.clone()),
@@ -421,7 +427,10 @@ mod tests {
         files.every = Some(quantity::time("10Myr").unwrap());
         assert!(files.interval(1.0, None).is_err());
         let units = Units::default();
-        assert_eq!(files.interval(1.0, Some(&units)), Ok(Some(10.0 / units.time())));
+        assert_eq!(
+            files.interval(1.0, Some(&units)),
+            Ok(Some(10.0 / units.time()))
+        );
     }
 
     /// A run that goes on keeps its files and its cadence, whatever is left of its length; another output is

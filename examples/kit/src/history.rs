@@ -226,7 +226,10 @@ pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
     let (parsecs, radius) = length_axis("radius", units);
     let scaled = |label: &str, factor: f64, value: &dyn Fn(&Record) -> f64| Curve {
         label: label.to_owned(),
-        points: records.iter().map(|r| (myr * r.t, factor * value(r))).collect(),
+        points: records
+            .iter()
+            .map(|r| (myr * r.t, factor * value(r)))
+            .collect(),
     };
     let over_time = |label: &str, value: &dyn Fn(&Record) -> f64| scaled(label, 1.0, value);
     let length = |label: &str, value: &dyn Fn(&Record) -> f64| scaled(label, parsecs, value);
@@ -252,7 +255,9 @@ pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
         for (c, component) in ["light", "heavy"].into_iter().enumerate() {
             for (f, fraction) in COMPONENT_FRACTIONS.iter().enumerate().take(2) {
                 let label = format!("{component} {:.0} %", 100.0 * fraction);
-                radii.push(length(&label, &|r| r.components.map_or(f64::NAN, |of| of[c][f])));
+                radii.push(length(&label, &|r| {
+                    r.components.map_or(f64::NAN, |of| of[c][f])
+                }));
             }
         }
         radii.push(core);
@@ -273,7 +278,12 @@ pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
     [
         error,
         panel(title, "−T / W", Scale::Linear, vec![virial]),
-        panel("Lagrangian radii of the bound stars, core radius", &radius, Scale::Logarithmic, radii),
+        panel(
+            "Lagrangian radii of the bound stars, core radius",
+            &radius,
+            Scale::Logarithmic,
+            radii,
+        ),
     ]
 }
 
@@ -322,10 +332,16 @@ mod tests {
         let Data::Curves(curves) = &error.data else {
             panic!("curves")
         };
-        assert_eq!((curves[0].label.as_str(), curves[1].label.as_str()), ("own", "all"));
+        assert_eq!(
+            (curves[0].label.as_str(), curves[1].label.as_str()),
+            ("own", "all")
+        );
         assert_eq!(curves[0].points[1].0, 0.5 * units.time());
         assert!(error.x_label.contains("Myr") && radii.y_name().contains("pc"));
-        for panel in panels(&records(), None).iter().chain([&error, &virial, &radii]) {
+        for panel in panels(&records(), None)
+            .iter()
+            .chain([&error, &virial, &radii])
+        {
             assert!(!panel.y_name().is_empty() && !panel.x_label.is_empty());
         }
     }
@@ -381,7 +397,10 @@ mod tests {
         let mut old = vec![0.0; 17];
         (old[0], old[8]) = (2.0, 0.7);
         let record = Record::from_numbers(None, &[&old[..], &[5.0]].concat()).unwrap();
-        assert_eq!((record.t, record.radii[2], record.own.as_slice()), (2.0, 0.7, &[5.0][..]));
+        assert_eq!(
+            (record.t, record.radii[2], record.own.as_slice()),
+            (2.0, 0.7, &[5.0][..])
+        );
         assert!(record.bound.is_nan() && record.components.is_none());
         let half = COLUMNS.iter().position(|c| *c == "lagrangian_50").unwrap();
         assert_eq!(records[0].numbers()[half], records[0].radii[2]);

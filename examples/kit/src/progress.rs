@@ -81,7 +81,11 @@ impl Progress {
 fn speaks_utf8() -> bool {
     let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
     let name = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(set);
-    is_utf8(&name.and_then(|name| std::env::var(name).ok()).unwrap_or_default())
+    is_utf8(
+        &name
+            .and_then(|name| std::env::var(name).ok())
+            .unwrap_or_default(),
+    )
 }
 
 /// Whether a locale of this name has UTF-8.

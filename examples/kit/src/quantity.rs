@@ -223,7 +223,12 @@ fn physical(name: &str, units: &Units) -> Option<(&'static str, f64)> {
         "vx" | "vy" | "vz" => ("_km_s", units.velocity()),
         "bound_mass" => ("_solar", units.mass),
         _ if name.ends_with("_radius") => parsecs,
-        _ if ["lagrangian_", "light_", "heavy_"].iter().any(|head| name.starts_with(head)) => parsecs,
+        _ if ["lagrangian_", "light_", "heavy_"]
+            .iter()
+            .any(|head| name.starts_with(head)) =>
+        {
+            parsecs
+        }
         _ => return None,
     })
 }
@@ -279,12 +284,18 @@ mod tests {
         assert_eq!(time("1/2 Gyr").unwrap().value, 0.5);
         assert!((in_units(time("1/2Gyr").unwrap()) * units.time() - 500.0).abs() < 1e-9);
         assert_eq!(in_units(length("0.2pc").unwrap()), 0.02);
-        assert_eq!(in_units(distance("8").unwrap()), in_units(length("8000pc").unwrap()));
+        assert_eq!(
+            in_units(distance("8").unwrap()),
+            in_units(length("8000pc").unwrap())
+        );
         assert_eq!(in_units(time("1/4").unwrap()), 0.25);
         let v = of_bodies(&velocity("0,-220,1e1km/s").unwrap(), &units).unwrap();
         assert!((v[1] * units.velocity() + 220.0).abs() < 1e-9);
         let refusal = time("500Myr").unwrap().of_bodies(None).unwrap_err();
-        assert!(refusal.contains("500.0Myr") && refusal.contains("--galaxy"), "{refusal}");
+        assert!(
+            refusal.contains("500.0Myr") && refusal.contains("--galaxy"),
+            "{refusal}"
+        );
         for bad in ["500pc", "Myr", "5 Mpc", "-1Myr"] {
             assert!(time(bad).is_err(), "{bad}");
         }

@@ -47,7 +47,11 @@ impl Sight {
 pub fn energy_of<I: Integration>(integration: &I, bodies: &[Body]) -> Energy {
     let eps = integration.eps();
     let potential = match integration.potentials() {
-        Some(given) => bodies.iter().zip(given).map(|(b, p)| 0.5 * b.mass * p).sum(),
+        Some(given) => bodies
+            .iter()
+            .zip(given)
+            .map(|(b, p)| 0.5 * b.mass * p)
+            .sum(),
         None => Energy::of(bodies, eps * eps).potential,
     };
     energy(bodies, potential, integration.field())

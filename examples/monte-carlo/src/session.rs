@@ -219,7 +219,8 @@ impl<C: Communicator> Run<C> {
             let why = format!("the run is at t = {start} already: --t-end must be later");
             return Err(Error::Refused(why).into());
         }
-        let time = |given: Option<Quantity>| given.map(|t| t.plain()).transpose().map_err(Error::Refused);
+        let time =
+            |given: Option<Quantity>| given.map(|t| t.plain()).transpose().map_err(Error::Refused);
         let every = time(files.every)?.unwrap_or(EVERY);
         let snapshot_every = time(files.snapshot_every)?;
         let checkpoint_every = files.checkpoint_every.map(|given| given.interval(None));

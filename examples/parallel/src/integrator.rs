@@ -394,7 +394,8 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
 
     fn remark(&mut self) -> Option<String> {
         let (bodies, states) = self.seen.take()?;
-        self.pairs.remark(&self.counts, &bodies, &states, &self.settings)
+        self.pairs
+            .remark(&self.counts, &bodies, &states, &self.settings)
     }
 
     fn notes(&self) -> Vec<(String, String)> {

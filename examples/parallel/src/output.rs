@@ -153,7 +153,9 @@ impl<'a> Report<'a> {
         let work = Panel {
             title: "Microseconds of a block by its steps".to_owned(),
             y_label: "microseconds".to_owned(),
-            x_label: "step of section 3.3 of Nitadori, Makino and Abe (2006); 2, 4, 6 and 7 communicate".to_owned(),
+            x_label:
+                "step of section 3.3 of Nitadori, Makino and Abe (2006); 2, 4, 6 and 7 communicate"
+                    .to_owned(),
             data: Data::Bars(bars.collect()),
             ..Panel::default()
         };

@@ -5,6 +5,7 @@ use hermite::counts::Counts;
 use hermite::options::RunOptions;
 use hermite::settings::Settings;
 use kirin::client::Grape;
+use kirin_kit::body::check_places;
 use kirin_kit::claim::Claim;
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
@@ -49,13 +50,23 @@ pub fn run<C: Communicator>(
     let first = |make: &dyn Fn() -> Result<Claim, String>| -> Result<Claim, Error> {
         made_on_first(&world, make)?.map_err(refuse)
     };
+    if start.past.is_none() {
+        check_places(&start.bodies, start.settings.eps).map_err(refuse)?;
+    }
     let _claim = first(&|| files.claim())?;
     let t_end = told.t_end(&start.settings.galaxy).map_err(refuse)?;
     if t_end <= start.time {
-        let why = format!("the run is at t = {} already: --t-end must be later", start.time);
+        let why = format!(
+            "the run is at t = {} already: --t-end must be later",
+            start.time
+        );
         return Err(refuse(why).into());
     }
-    first(&|| files.check_replaced(start.bodies.len(), &start.log).map(|()| Claim::default()))?;
+    first(&|| {
+        files
+            .check_replaced(start.bodies.len(), &start.log)
+            .map(|()| Claim::default())
+    })?;
     let plan = plan(&world, grape, options, start.bodies.len())?;
     let (bodies, log) = (&start.bodies, start.log);
     let integrator = match start.past {
@@ -149,7 +160,9 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     let saved = checkpoint::settings(&snapshot).map_err(|e| named(e.to_string()))?;
     let settings = match saved {
         Some(saved) => told.settings(Some(saved)),
-        None => told.galaxy_of(&snapshot).and_then(|galaxy| told.new_settings(galaxy)),
+        None => told
+            .galaxy_of(&snapshot)
+            .and_then(|galaxy| told.new_settings(galaxy)),
     };
     let settings = settings.map_err(refuse)?;
     let (mut past, mut log) = (None, Log::default());

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Parser;
 use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED, Files};
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
-use kirin_kit::models::{PowerLaw, plummer, set_virial_ratio, to_centre_of_mass, warm_sphere};
 use kirin_kit::machine::check_memory;
+use kirin_kit::models::{PowerLaw, plummer, set_virial_ratio, to_centre_of_mass, warm_sphere};
 use kirin_kit::number::{bodies, count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Guard, Log, Told};
@@ -21,7 +21,7 @@ use crate::settings::{Scale, Settings};
 pub const DEFAULT_T_END: f64 = 1.0;
 
 /// Memory of a run for each body.
-const BYTES: u64 = 500;
+const BYTES: u64 = 750;
 
 /// 2 T / |W| of the model where no option says otherwise: that of the paper.
 const DEFAULT_VIRIAL: f64 = 0.3;
@@ -54,7 +54,8 @@ METHOD
               (--energy-warning) the run warns, above 0.1 (--energy-limit) it ends.
   Torque      a drift changes no angular momentum, a kick by h times the torque of the galaxy: the sum of
               these must explain L - L0 to rounding, whatever the step
-  Bound       stars with negative energy in the frame of those that are bound; tidal radius after King
+  Bound       stars with negative energy in the frame of those that are bound: virial ratio and Lagrangian radii
+              are theirs; tidal radius after King
 
   Pictures    --plot FILE of the run; --frames DIR for a film; and, from snapshots,
                 symplectic --draw run.0000.txt run.0010.txt run.0020.txt --plot tails.png
@@ -63,8 +64,9 @@ METHOD
               symplectic --input there.txt --reverse --t-end 2 --output back.txt
 
   Ctrl-C, SIGTERM and SIGHUP end the run after the current step, with the summary and all files that
-  were asked for; `--input` of that `--output` goes on with its settings and the same bits. Choose intervals
-  and --t-end as multiples of --dt. Numbers may be fractions, as in --dt 1/2000.
+  were asked for; `--input` of that `--output` goes on with its settings, end, files and intervals and the same
+  bits. Choose intervals and --t-end as multiples of --dt. Numbers may be fractions, as in --dt 1/2000, and
+  times, lengths and speeds have units, as in 500Myr, 0.2pc and 220km/s: in a galaxy, or with --units MASS,PC.
 
 EXAMPLE
   A cluster like that of the paper's Figure 6, half a revolution round the Galaxy, at a sixteenth of its size:
@@ -242,7 +244,8 @@ impl Options {
     /// A number has a unit without meaning.
     pub fn settings(&self, scale: &Scale, galaxy: Galaxy) -> Result<Settings, Error> {
         let units = galaxy.known_units();
-        let of_bodies = |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
+        let of_bodies =
+            |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
         let default = Settings::chosen(scale, of_bodies(self.eps)?, of_bodies(self.dt)?);
         Ok(Settings {
             scheme: self.scheme.unwrap_or(default.scheme),
@@ -260,7 +263,8 @@ impl Options {
     /// It has a unit without meaning; in words.
     pub fn t_end(&self, galaxy: &Galaxy) -> Result<f64, String> {
         let units = galaxy.known_units();
-        self.t_end.map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(units.as_ref()))
+        self.t_end
+            .map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(units.as_ref()))
     }
 
     /// These options for a run that goes on from the input, and where they say nothing what it was told.
@@ -297,7 +301,8 @@ impl Options {
     /// They contradict what the saved state depends on.
     pub fn continued(&self, saved: Settings) -> Result<Settings, Error> {
         let units = saved.galaxy.known_units();
-        let of_bodies = |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
+        let of_bodies =
+            |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
         let dt = of_bodies(self.dt)?;
         let other = if of_bodies(self.eps)?.is_some_and(|eps| eps != saved.eps) {
             Some("eps")
@@ -335,9 +340,28 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
     use kirin_kit::diagnostics::{Energy, mass};
+    use kirin_kit::trial::readme::commands;
 
     fn options(arguments: &[&str]) -> Options {
         Options::parse_from([&["symplectic"], arguments].concat())
+    }
+
+    #[test]
+    fn the_commands_of_readme_and_help_are_understood() {
+        let help = Options::command().render_long_help().to_string();
+        let texts = [include_str!("../README.md"), help.as_str()];
+        let all: Vec<_> = texts
+            .iter()
+            .flat_map(|text| commands(text, "symplectic"))
+            .collect();
+        assert!(all.len() > 2, "{all:?}");
+        for arguments in all {
+            let words = ["symplectic".to_owned()]
+                .into_iter()
+                .chain(arguments.clone());
+            let parsed = Options::try_parse_from(words);
+            assert!(parsed.is_ok(), "{arguments:?}: {parsed:?}");
+        }
     }
 
     #[test]
@@ -351,7 +375,10 @@ mod tests {
         let default = options(&[]).settings(&Scale::of_equals(1000), Galaxy::default());
         let default = default.unwrap();
         assert!((default.eps - 0.02).abs() < 1e-15);
-        assert_eq!((default.dt, default.scheme.name()), (1.0 / 1024.0, "leapfrog"));
+        assert_eq!(
+            (default.dt, default.scheme.name()),
+            (1.0 / 1024.0, "leapfrog")
+        );
         assert_eq!((DEFAULT_N, DEFAULT_T_END, DEFAULT_VIRIAL), (1024, 1.0, 0.3));
         for words in [
             "[default: leapfrog]",

@@ -161,7 +161,9 @@ impl<'a, 'g> Report<'a, 'g> {
                 .collect(),
         };
         let length = |label: &str, name: &str| {
-            over_time(label, &|r| column(name).map_or(f64::NAN, |k| parsecs * r.own[k]))
+            over_time(label, &|r| {
+                column(name).map_or(f64::NAN, |k| parsecs * r.own[k])
+            })
         };
         let radii = vec![
             length("half-mass", "half_mass_radius"),

@@ -61,7 +61,11 @@ fn half_width<'a>(views: impl IntoIterator<Item = &'a View>) -> f64 {
 /// A picture; where units are known, lengths are in pc and the time in Myr.
 fn panel(view: View, half_width: f64, units: Option<&Units>) -> Panel {
     let time = match units {
-        Some(units) => format!("t = {} ({:.1} Myr)", fraction(view.time), view.time * units.time()),
+        Some(units) => format!(
+            "t = {} ({:.1} Myr)",
+            fraction(view.time),
+            view.time * units.time()
+        ),
         None => format!("t = {}", fraction(view.time)),
     };
     view_panel(time, view, half_width, units)

@@ -56,7 +56,11 @@ impl Scale {
             };
         }
         let whole = mass(bodies);
-        let heaviest = if whole > 0.0 { (first + second) / whole } else { 1.0 };
+        let heaviest = if whole > 0.0 {
+            (first + second) / whole
+        } else {
+            1.0
+        };
         Self {
             heaviest,
             ..Self::of_equals(bodies.len())
@@ -124,7 +128,11 @@ impl Settings {
             (None, None) => scale.usual_softening(),
         };
         // Without softening there is no such step.
-        let step = if eps > 0.0 { scale.step(eps) } else { UNSOFTENED };
+        let step = if eps > 0.0 {
+            scale.step(eps)
+        } else {
+            UNSOFTENED
+        };
         Self {
             eps,
             dt: dt.unwrap_or(step),
@@ -173,7 +181,10 @@ mod tests {
         assert_eq!(chosen(Some(softer), None).1, 1.0 / 128.0);
         // The paper's softening takes steps that resolve a fall through it.
         let (_, dt) = chosen(Some(0.0005), None);
-        assert!(dt < 0.05 * (0.0005_f64.powi(3) * 512.0).sqrt() && dt > 5e-6, "{dt}");
+        assert!(
+            dt < 0.05 * (0.0005_f64.powi(3) * 512.0).sqrt() && dt > 5e-6,
+            "{dt}"
+        );
         assert_eq!(chosen(Some(0.1), Some(0.5)), (0.1, 0.5));
         assert!(chosen(Some(0.0), None).1 > 0.0);
     }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
+use kirin_kit::body::check_places;
 use kirin_kit::command::{Ended, exit_code, named};
 use kirin_kit::diagnostics::Energy;
 use kirin_kit::run::{Run, conduct};
@@ -51,7 +52,13 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
         Energy::of(&run.integration.bodies(), eps * eps)
     };
     let direct0 = options.direct_energy.then(|| direct_energy(&run).total());
-    let summary = conduct("treecode", &mut run, options.t_end()?, files, &options.guard)?;
+    let summary = conduct(
+        "treecode",
+        &mut run,
+        options.t_end()?,
+        files,
+        &options.guard,
+    )?;
     let direct_error = direct0.map(|energy0| direct_energy(&run).error(energy0));
     let report = Report::new(&summary, &run.integration, library, direct_error);
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
@@ -75,6 +82,7 @@ fn begin<'g>(
     };
     let settings = options.settings(checkpoint::settings(snapshot).map_err(named(path))?);
     settings.validate()?;
+    check_places(&snapshot.bodies, settings.eps).map_err(named(path))?;
     let run = checkpoint::resume(engine, settings, snapshot);
     Ok(run.map_err(named(path))?)
 }

@@ -85,10 +85,14 @@ impl GalaxyOptions {
         if galaxy.black_hole_eps != 0.0 && galaxy.black_hole == 0.0 {
             return Err("--black-hole-eps belongs to a --black-hole".to_owned());
         }
-        if galaxy.known_units().is_none() && (self.cluster_mass.is_some() || self.cluster_radius.is_some()) {
-            return Err("--cluster-mass and --cluster-radius belong to a --galaxy or a --black-hole; \
+        if galaxy.known_units().is_none()
+            && (self.cluster_mass.is_some() || self.cluster_radius.is_some())
+        {
+            return Err(
+                "--cluster-mass and --cluster-radius belong to a --galaxy or a --black-hole; \
                  --units MASS,PC gives bodies units without one"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         match saved {
             Some(saved) if saved != galaxy => Err("the input was made in another galaxy or \

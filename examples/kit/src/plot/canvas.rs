@@ -94,7 +94,13 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
     }
 
     /// A word that reads upwards, its top at `at.0`, its middle at `at.1`.
-    pub(super) fn upward(&self, text: &str, at: At, size: u32, colour: RGBColor) -> Result<(), String> {
+    pub(super) fn upward(
+        &self,
+        text: &str,
+        at: At,
+        size: u32,
+        colour: RGBColor,
+    ) -> Result<(), String> {
         let style = (FONT, size * self.scale)
             .into_font()
             .transform(FontTransform::Rotate270)

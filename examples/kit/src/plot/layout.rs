@@ -69,9 +69,12 @@ pub(super) fn layout(columns: &[Vec<Panel>], numbers: f64) -> Vec<Vec<Frame>> {
     let by_height = height / rows.unwrap_or(1) as f64 - ABOVE - BELOW;
     let side = by_width.min(by_height);
     let share = (room - (side + beside) * squares as f64) / others.max(1) as f64;
-    let mut left = match others {
-        0 => EDGE + 0.5 * share,
-        _ => EDGE,
+    let (mut left, top) = match others {
+        0 => {
+            let all = rows.unwrap_or(1) as f64 * (side + ABOVE + BELOW);
+            (EDGE + 0.5 * share, HEAD + 0.5 * (height - all))
+        }
+        _ => (EDGE, HEAD),
     };
     let mut frames = Vec::new();
     for panels in columns {
@@ -81,9 +84,9 @@ pub(super) fn layout(columns: &[Vec<Panel>], numbers: f64) -> Vec<Vec<Frame>> {
         };
         let frame = |k: usize| Frame {
             left,
-            top: HEAD + k as f64 * tall,
+            top: top + k as f64 * tall,
             right: left + width,
-            bottom: HEAD + (k + 1) as f64 * tall,
+            bottom: top + (k + 1) as f64 * tall,
         };
         frames.push((0..panels.len()).map(frame).collect());
         left += width + GUTTER;
@@ -113,7 +116,10 @@ mod tests {
     fn panels_are_inside_the_page_and_views_of_one_size() {
         let curves = Panel::default;
         let rows = |lengths: &[usize]| -> Vec<Vec<Panel>> {
-            lengths.iter().map(|n| (0..*n).map(|_| view()).collect()).collect()
+            lengths
+                .iter()
+                .map(|n| (0..*n).map(|_| view()).collect())
+                .collect()
         };
         let beside = vec![
             vec![curves(), curves()],
@@ -142,9 +148,11 @@ mod tests {
                     sides.push((frame.width(), frame.height()));
                 }
             }
-            assert!(sides.windows(2).all(|s| {
-                (s[0].0 - s[1].0).abs() < 1e-9 && (s[0].1 - s[1].1).abs() < 1e-9
-            }));
+            assert!(
+                sides
+                    .windows(2)
+                    .all(|s| { (s[0].0 - s[1].0).abs() < 1e-9 && (s[0].1 - s[1].1).abs() < 1e-9 })
+            );
             for pair in frames.windows(2) {
                 assert!(pair[0][0].right < pair[1][0].left);
             }

@@ -130,7 +130,9 @@ fn heavy_bodies_have_their_own_colour() {
 fn numbers(text: &str, name: &str) -> Vec<f64> {
     let name = format!(" {name}=\"");
     let values = text.split(&name).skip(1);
-    values.filter_map(|rest| rest.split('"').next()?.parse().ok()).collect()
+    values
+        .filter_map(|rest| rest.split('"').next()?.parse().ok())
+        .collect()
 }
 
 /// Three and five snapshots side by side: nothing is drawn beyond the page, and the squares are of one size.
@@ -158,20 +160,31 @@ fn views_side_by_side_are_drawn_inside_the_page() {
         figure.save(&path).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         fs::remove_file(&path).unwrap();
-        for (names, most) in [(["x", "cx", "x1", "x2"], 14400.0), (["y", "cy", "y1", "y2"], 8100.0)] {
+        for (names, most) in [
+            (["x", "cx", "x1", "x2"], 14400.0),
+            (["y", "cy", "y1", "y2"], 8100.0),
+        ] {
             for value in names.iter().flat_map(|name| numbers(&text, name)) {
                 assert!((0.0..=most).contains(&value), "{value}");
             }
         }
         let mut sides = Vec::new();
-        let lines = text.split(" points=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let lines = text
+            .split(" points=\"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next());
         for line in lines {
-            let pairs = line.split_whitespace().filter_map(|pair| pair.split_once(','));
+            let pairs = line
+                .split_whitespace()
+                .filter_map(|pair| pair.split_once(','));
             let points: Vec<(f64, f64)> = pairs
                 .map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap()))
                 .collect();
             for (x, y) in &points {
-                assert!((0.0..=14400.0).contains(x) && (0.0..=8100.0).contains(y), "{line}");
+                assert!(
+                    (0.0..=14400.0).contains(x) && (0.0..=8100.0).contains(y),
+                    "{line}"
+                );
             }
             if points.len() == 4 {
                 sides.push((points[2].0 - points[0].0, points[0].1 - points[2].1));
@@ -179,7 +192,10 @@ fn views_side_by_side_are_drawn_inside_the_page() {
         }
         assert_eq!(sides.len(), lengths.iter().sum::<usize>());
         for (width, height) in &sides {
-            assert!((width - height).abs() < 3.0 && (width - sides[0].0).abs() < 3.0, "{sides:?}");
+            assert!(
+                (width - height).abs() < 3.0 && (width - sides[0].0).abs() < 3.0,
+                "{sides:?}"
+            );
         }
     }
 }

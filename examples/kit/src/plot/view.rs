@@ -50,7 +50,12 @@ impl View {
 
     /// The same view with all lengths `factor` times as large.
     pub fn scaled(self, factor: f64) -> Self {
-        let scale = |points: Vec<(f64, f64)>| points.into_iter().map(|(x, y)| (factor * x, factor * y)).collect();
+        let scale = |points: Vec<(f64, f64)>| {
+            points
+                .into_iter()
+                .map(|(x, y)| (factor * x, factor * y))
+                .collect()
+        };
         Self {
             time: self.time,
             points: scale(self.points),

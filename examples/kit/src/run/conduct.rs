@@ -86,9 +86,14 @@ fn tell_what_goes_on(program: &str, output: Option<&Path>, ended: Ended) {
         _ => "",
     };
     match output {
-        Some(path) => tell(&format!("{program}: `{program} --input {}{more}` goes on", path.display())),
+        Some(path) => tell(&format!(
+            "{program}: `{program} --input {}{more}` goes on",
+            path.display()
+        )),
         None if ended == Ended::EnergyError => {
-            tell(&format!("{program}: the state is lost, as there was no --output"));
+            tell(&format!(
+                "{program}: the state is lost, as there was no --output"
+            ));
         }
         None => {}
     }

@@ -65,9 +65,16 @@ impl Guard {
     /// What these options were told, by name.
     pub fn told(&self) -> Vec<(&'static str, String)> {
         let mut told = Vec::new();
-        told.extend(self.energy_warning.map(|part| (ENERGY_WARNING, format!("{part:?}"))));
+        told.extend(
+            self.energy_warning
+                .map(|part| (ENERGY_WARNING, format!("{part:?}"))),
+        );
         told.extend(self.energy_limit.map(|part| {
-            let text = if part.is_finite() { format!("{part:?}") } else { "none".to_owned() };
+            let text = if part.is_finite() {
+                format!("{part:?}")
+            } else {
+                "none".to_owned()
+            };
             (ENERGY_LIMIT, text)
         }));
         told

@@ -99,7 +99,10 @@ impl Log {
         lines.extend(self.seed.map(|seed| (SEED, seed.to_string())));
         lines.extend(self.start.map(|(energy, own, eps)| {
             let numbers = [Some(energy), Some(eps), own];
-            (ENERGY0, exact(&numbers.into_iter().flatten().collect::<Vec<f64>>()))
+            (
+                ENERGY0,
+                exact(&numbers.into_iter().flatten().collect::<Vec<f64>>()),
+            )
         }));
         lines.push((SECONDS, exact(&[self.seconds])));
         if !self.records.is_empty() {

@@ -192,6 +192,8 @@ pub struct Run<I> {
     film: Option<f64>,
     /// Whether the guard has warned.
     warned: bool,
+    /// What was seen last, and when.
+    seen: Option<(f64, Sight)>,
     model: String,
     seed: Option<u64>,
 }
@@ -211,7 +213,9 @@ impl<I: Integration> Run<I> {
                 let bodies = integration.bodies_at(integration.time())?;
                 let now = Start::of(&Sight::of(&integration, &bodies).energy, &bodies);
                 match saved {
-                    Some((energy, None, eps)) if eps == integration.eps() => Start { energy, ..now },
+                    Some((energy, None, eps)) if eps == integration.eps() => {
+                        Start { energy, ..now }
+                    }
                     _ => now,
                 }
             }
@@ -231,6 +235,7 @@ impl<I: Integration> Run<I> {
             say: Box::new(tell),
             film: None,
             warned: false,
+            seen: None,
             model: log.model,
             seed: log.seed,
         })
@@ -241,7 +246,11 @@ impl<I: Integration> Run<I> {
         Log {
             model: self.model.clone(),
             seed: self.seed,
-            start: Some((self.start.energy, Some(self.start.own), self.integration.eps())),
+            start: Some((
+                self.start.energy,
+                Some(self.start.own),
+                self.integration.eps(),
+            )),
             seconds: self.seconds,
             records: self.records.clone(),
         }
@@ -313,7 +322,7 @@ impl<I: Integration> Run<I> {
         loop {
             // What falls due before the next step, in order of time.
             while let Some(due) =
-                earliest([&records, &snapshots, &frames, &looks]).filter(|t| *t < t_end)
+                earliest([&records, &snapshots, &frames, &looks]).filter(|t| is_before(*t, t_end))
             {
                 let Some(t) = self.integration.visible(due) else {
                     break;
@@ -353,6 +362,7 @@ impl<I: Integration> Run<I> {
             }
             let began = Instant::now();
             self.integration.step(t_end)?;
+            self.seen = None;
             self.seconds += began.elapsed().as_secs_f64();
             watch(next);
         }
@@ -360,7 +370,10 @@ impl<I: Integration> Run<I> {
             let bodies = self.integration.bodies_at(t_end)?;
             let error = match records {
                 Some(_) => self.record(t_end, &bodies, &mut csv)?,
-                None => self.own_error(&bodies),
+                None => {
+                    let sight = self.look(t_end, &bodies);
+                    self.start.own_error(&sight.energy)
+                }
             };
             self.frame(t_end, &bodies, plan, &mut frames)?;
             self.snapshot(t_end, bodies, plan, &mut snapshots)?;
@@ -380,6 +393,18 @@ impl<I: Integration> Run<I> {
         self.start.own_error(&energy)
     }
 
+    /// What is seen of `bodies` at `t`, as they are now.
+    pub(crate) fn look(&mut self, t: f64, bodies: &[Body]) -> Sight {
+        match &self.seen {
+            Some((time, sight)) if *time == t => sight.clone(),
+            _ => {
+                let sight = Sight::of(&self.integration, bodies);
+                self.seen = Some((t, sight.clone()));
+                sight
+            }
+        }
+    }
+
     /// Passes on what the integration has to say.
     fn remark(&mut self) {
         if let Some(remark) = self.integration.remark() {
@@ -397,7 +422,8 @@ impl<I: Integration> Run<I> {
         }
         self.warned = true;
         if self.writes() {
-            let error = format!("the energy error at t = {t} is {error:.2e} of the cluster's T + W");
+            let error =
+                format!("the energy error at t = {t} is {error:.2e} of the cluster's T + W");
             let what = match verdict {
                 Verdict::Worthless => format!(
                     "{error}, above {} (--energy-limit): the run ends; smaller steps or more softening help",
@@ -426,7 +452,7 @@ impl<I: Integration> Run<I> {
         bodies: &[Body],
         csv: &mut Option<(Csv, Columns)>,
     ) -> Result<f64, String> {
-        let sight = Sight::of(&self.integration, bodies);
+        let sight = self.look(t, bodies);
         let own = self.integration.own_numbers(bodies, &sight.bound);
         let record = Record::of(t, bodies, &sight, &self.start, own);
         if let Some((csv, columns)) = csv {
@@ -486,6 +512,11 @@ impl<I: Integration> Run<I> {
 fn earliest(clocks: [&Option<Clock>; 4]) -> Option<f64> {
     let due = clocks.into_iter().flatten().map(Clock::due);
     due.reduce(f64::min)
+}
+
+/// Whether `t` is before the end of the run, and not the same but for rounding.
+fn is_before(t: f64, t_end: f64) -> bool {
+    t < t_end - 1e-12 * t_end.abs()
 }
 
 /// Whether `clock` has come to a multiple at `t`; then it goes on to the next one.

@@ -277,7 +277,10 @@ fn the_guard_warns_once_and_ends_a_worthless_run() {
         assert!(run.integration.time < 4.0);
         let heard = heard.borrow();
         assert!((1..=2).contains(&heard.len()), "{heard:?}");
-        assert!(heard.last().unwrap().contains("--energy-limit"), "{heard:?}");
+        assert!(
+            heard.last().unwrap().contains("--energy-limit"),
+            "{heard:?}"
+        );
         if let Some(last) = run.records.last() {
             assert!(last.own_energy_error > 0.2);
         }

@@ -33,7 +33,9 @@ impl Told {
 
     /// The lines of a snapshot: keys and values.
     pub fn lines(&self) -> impl Iterator<Item = (String, String)> {
-        let line = |(name, value): &(String, String)| (KEY.to_owned(), format!("{name} {}", encoded(value)));
+        let line = |(name, value): &(String, String)| {
+            (KEY.to_owned(), format!("{name} {}", encoded(value)))
+        };
         self.0.iter().map(line)
     }
 
@@ -68,13 +70,17 @@ impl Told {
 pub(crate) fn seen_from(state: &Path, path: &Path) -> String {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (state, path) = (absolute(state), absolute(path));
-    let inside = state.parent().and_then(|folder| path.strip_prefix(folder).ok());
+    let inside = state
+        .parent()
+        .and_then(|folder| path.strip_prefix(folder).ok());
     inside.unwrap_or(&path).to_string_lossy().into_owned()
 }
 
 /// The path that was seen from the folder of `state` as `text`.
 pub(crate) fn beside(state: &Path, text: &str) -> PathBuf {
-    state.parent().map_or_else(|| text.into(), |folder| folder.join(text))
+    state
+        .parent()
+        .map_or_else(|| text.into(), |folder| folder.join(text))
 }
 
 /// `text` without what a line of a snapshot cannot hold.
@@ -119,7 +125,11 @@ mod tests {
         assert_eq!(again.get("csv"), Some("run.csv"));
         assert_eq!(again.or(None, "every", |_| Ok(1)), Ok(None));
         assert_eq!(again.or(Some(2), "csv", |_| Ok(1)), Ok(Some(2)));
-        assert!(again.or(None, "csv", |_| Err::<u8, _>("no".to_owned())).is_err());
+        assert!(
+            again
+                .or(None, "csv", |_| Err::<u8, _>("no".to_owned()))
+                .is_err()
+        );
     }
 
     #[test]
@@ -127,8 +137,14 @@ mod tests {
         let state = Path::new("a/run.txt");
         assert_eq!(seen_from(state, Path::new("a/b/run.csv")), "b/run.csv");
         assert!(Path::new(&seen_from(state, Path::new("c/run.csv"))).is_absolute());
-        assert_eq!(beside(Path::new("/x/run.txt"), "b/run.csv"), Path::new("/x/b/run.csv"));
-        assert_eq!(beside(Path::new("run.txt"), "run.csv"), Path::new("run.csv"));
+        assert_eq!(
+            beside(Path::new("/x/run.txt"), "b/run.csv"),
+            Path::new("/x/b/run.csv")
+        );
+        assert_eq!(
+            beside(Path::new("run.txt"), "run.csv"),
+            Path::new("run.csv")
+        );
         assert_eq!(beside(state, "/y/run.csv"), Path::new("/y/run.csv"));
     }
 }

@@ -53,14 +53,14 @@ pub fn figure(circumstances: &Circumstances, measured: &Measured) -> Figure {
             ],
             vec![
                 Panel::logarithmic(
-                "Microseconds of a block on every grid",
-                &format!("grids in this order: {}", grids.join(" ")),
-                vec![
-                    curve("measured", numbered(&|r| r.measured.total())),
-                    curve("model", numbered(&|r| measured.predicted(r).total())),
-                ],
-            )
-            .with_y("microseconds"),
+                    "Microseconds of a block on every grid",
+                    &format!("grids in this order: {}", grids.join(" ")),
+                    vec![
+                        curve("measured", numbered(&|r| r.measured.total())),
+                        curve("model", numbered(&|r| measured.predicted(r).total())),
+                    ],
+                )
+                .with_y("microseconds"),
             ],
         ],
     }
