@@ -1,7 +1,8 @@
 //! 2,000 random scenes in scales from 1e-30 to 1e30 on every instruction set of the processor: the errors of `mixed`, and
 //! the same bits on 1, 2 and 4 threads and in repeated calls.
 
-use kirin::backend::{Backend, ForceRequest, Results, cpu};
+use kirin::cpu;
+use kirin::force::{Backend, ForceRequest, Results};
 use kirin::process::settings::Precision;
 use kirin::sources::jmemory::JMemory;
 use kirin::sources::particle::{Force, IParticle, JParticle};

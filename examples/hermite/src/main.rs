@@ -14,6 +14,7 @@ use hermite::output::Report;
 use hermite::thesis;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
+use kirin_kit::body::check_places;
 use kirin_kit::command::{Ended, exit_code, named};
 use kirin_kit::run::{Log, Run, conduct};
 
@@ -60,6 +61,7 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
 fn begin<'g>(options: &RunOptions, grape: &'g Grape) -> Result<Run<Integrator<'g>>, HermiteError> {
     let settings = options.settings(None)?;
     let bodies = options.bodies(&settings.galaxy)?;
+    check_places(&bodies, settings.eps)?;
     let integrator = Integrator::start(grape, settings, 0.0, bodies)?;
     Run::new(integrator, options.start.log())
 }
@@ -74,6 +76,7 @@ fn from<'g>(
         return checkpoint::resume(grape, options.settings(Some(saved))?, snapshot);
     }
     let settings = options.new_settings(options.galaxy_of(&snapshot)?)?;
+    check_places(&snapshot.bodies, settings.eps)?;
     let integrator = Integrator::start(grape, settings, snapshot.time, snapshot.bodies)?;
     Run::new(integrator, Log::default())
 }

@@ -43,9 +43,21 @@ METHOD
   Energy      |E - E0| / |E0| in double precision on the host, of positions and velocities
               brought to one time by a step of a copy: looking does not change the run
 
+  Guard       an energy error above 1e-3 of the cluster's own T + W is told once, above 0.1 the run ends with
+              its state saved (--energy-warning, --energy-limit); two stars that make most of the blocks are
+              named with the options that help
+  Bound       virial ratio and Lagrangian radii are those of the bound stars
+  Units       500Myr, 1.5Gyr, 0.2pc and 8kpc are read in a galaxy or with --units MASS,PC
+
   Ctrl-C, SIGTERM and SIGHUP end the run after the current block, with the summary and all files that
-  were asked for; `--input` of that `--output` goes on with the same bits. Only --t-end, --eta and
-  --dt-min may be others then. A signal that comes more than a second after the first ends at once.
+  were asked for; `--input` of that `--output` goes on with the same bits, to the same end, with the same
+  files and intervals. Only --t-end, files, --eta and --dt-min may be others then. A signal that comes more
+  than a second after the first ends at once.
+
+EXAMPLES
+    hermite --n 4096 --plot cluster.png
+    hermite --n 1e4 --t-end 100 --output run.txt --snapshot-every 1 --checkpoint-every 30min --csv run.csv
+    hermite --input run.txt --t-end 200
 
   Report      Tables 4.1 and 4.2, Figures 4.2 and 4.3 of the thesis (2007) beside this device; the
               runs have eps = 1/256, eta = 0.03, eta_start = 0.01 and end at t = 0.5, their second
@@ -247,9 +259,26 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
     use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
+    use kirin_kit::trial::readme::commands;
 
     fn options(arguments: &[&str]) -> RunOptions {
         Options::parse_from([&["hermite"], arguments].concat()).run
+    }
+
+    #[test]
+    fn the_commands_of_readme_and_help_are_understood() {
+        let help = Options::command().render_long_help().to_string();
+        let texts = [include_str!("../README.md"), help.as_str()];
+        let all: Vec<_> = texts
+            .iter()
+            .flat_map(|text| commands(text, "hermite"))
+            .collect();
+        assert!(all.len() > 2, "{all:?}");
+        for arguments in all {
+            let words = ["hermite".to_owned()].into_iter().chain(arguments.clone());
+            let parsed = Options::try_parse_from(words);
+            assert!(parsed.is_ok(), "{arguments:?}: {parsed:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,32 @@
 
 use crate::vector::Vec3;
 
+/// Checks that no two of `bodies` with mass are at one place, where there is no softening `eps`: their force and
+/// energy are infinite.
+///
+/// # Errors
+///
+/// Two are; in words.
+pub fn check_places(bodies: &[Body], eps: f64) -> Result<(), String> {
+    if eps != 0.0 {
+        return Ok(());
+    }
+    // -0 and 0 are one place.
+    let place = |b: &Body| b.x.map(|c| (c + 0.0).to_bits());
+    let mut order: Vec<&Body> = bodies.iter().filter(|b| b.mass > 0.0).collect();
+    order.sort_unstable_by_key(|b| place(b));
+    match order
+        .windows(2)
+        .find(|pair| place(pair[0]) == place(pair[1]))
+    {
+        None => Ok(()),
+        Some(pair) => Err(format!(
+            "the bodies {} and {} are at one place: --eps must be above 0",
+            pair[0].index, pair[1].index
+        )),
+    }
+}
+
 /// One point mass at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Body {

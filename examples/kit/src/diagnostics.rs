@@ -130,19 +130,28 @@ pub fn potentials(bodies: &[Body], eps2: f64) -> Vec<f64> {
 /// be vectorised.
 fn attraction([xs, ys, zs]: [&[f64]; 3], masses: &[f64], x: &Vec3, eps2: f64) -> f64 {
     const LANES: usize = 4;
-    let term = |k: usize| {
-        let d = [xs[k] - x[0], ys[k] - x[1], zs[k] - x[2]];
+    let n = masses.len();
+    let (xs, ys, zs) = (&xs[..n], &ys[..n], &zs[..n]);
+    let term = |m: f64, [a, b, c]: Vec3| {
+        let d = [a - x[0], b - x[1], c - x[2]];
         let r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + eps2;
-        if r2 > 0.0 { masses[k] / r2.sqrt() } else { 0.0 }
+        // Divided first, chosen then: a branch would keep the lanes apart.
+        let quotient = m / r2.sqrt();
+        if r2 > 0.0 { quotient } else { 0.0 }
     };
-    let whole = masses.len() / LANES * LANES;
     let mut sums = [0.0; LANES];
-    for k in (0..whole).step_by(LANES) {
-        for (lane, sum) in sums.iter_mut().enumerate() {
-            *sum += term(k + lane);
+    let places = xs
+        .chunks_exact(LANES)
+        .zip(ys.chunks_exact(LANES))
+        .zip(zs.chunks_exact(LANES));
+    for (((xs, ys), zs), masses) in places.zip(masses.chunks_exact(LANES)) {
+        for lane in 0..LANES {
+            sums[lane] += term(masses[lane], [xs[lane], ys[lane], zs[lane]]);
         }
     }
-    (whole..masses.len()).map(term).sum::<f64>() + sums.iter().sum::<f64>()
+    let rest = n - n % LANES..n;
+    let rest: f64 = rest.map(|k| term(masses[k], [xs[k], ys[k], zs[k]])).sum();
+    rest + sums.iter().sum::<f64>()
 }
 
 /// Total mass.

@@ -10,7 +10,7 @@ use crate::history::{self, FLOPS_PER_PAIR, FRACTIONS};
 use crate::models::light_and_heavy;
 use crate::number::fraction;
 use crate::plot::{Data, Figure, Panel, View};
-use crate::report::{Table, duration, grouped, si, si_unit};
+use crate::report::{Table, digits, duration, grouped, si, si_unit};
 use crate::run::{Integration, Log, Run};
 use crate::sight::{Sight, Start};
 
@@ -81,6 +81,7 @@ impl Summary {
             Ended::Interrupted | Ended::EnergyError => run.integration.time(),
         };
         let bodies = run.integration.bodies_at(time)?;
+        let sight = run.look(time, &bodies);
         Ok(Self {
             log: run.log(),
             start: run.start,
@@ -89,7 +90,7 @@ impl Summary {
             t_end,
             time,
             ended,
-            sight: Sight::of(&run.integration, &bodies),
+            sight,
             units: run.integration.units(),
             core: Core::of(&bodies),
             views: [start, view(time, &bodies)],
@@ -141,13 +142,13 @@ impl Summary {
             )
             .row("wall time", duration(self.log.seconds));
         match self.units {
-            Some(_) => {
+            Some(_) if self.n > 1 => {
                 let (own, all) = (self.own_energy_error(), self.energy_error());
                 let text =
                     format!("{own:.2e} of the cluster's T + W, {all:.2e} with that of its orbit");
                 table.row("energy error", text);
             }
-            None => {
+            _ => {
                 table.row("energy error", format!("{:.2e}", self.energy_error()));
             }
         }
@@ -169,6 +170,14 @@ impl Summary {
             }
         }
         table
+    }
+
+    /// The softening, with four digits where it is no short number.
+    fn short_eps(&self) -> String {
+        match fraction(self.eps) {
+            text if text.len() > 8 => digits(self.eps),
+            text => text,
+        }
     }
 
     /// A length, also in pc where the units are known.
@@ -246,7 +255,7 @@ impl Summary {
             ),
             subtitle: format!(
                 "ε = {}, {settings}; {}",
-                fraction(self.eps),
+                self.short_eps(),
                 forces.description()
             ),
             columns: vec![vec![error, virial], vec![radii, work], views.collect()],
@@ -254,10 +263,19 @@ impl Summary {
     }
 }
 
-/// A panel of bodies in the plane; its axes are in pc where the units are known.
+/// A panel of bodies in the plane; its axes are in pc or kpc where the units are known.
 pub fn view_panel(title: String, view: View, half_width: f64, units: Option<&Units>) -> Panel {
-    let (factor, x_label) = history::length_axis("x", units);
-    let y_label = history::length_axis("y", units).1;
+    let (factor, x_label, y_label) = match units {
+        Some(units) if units.to_kpc(half_width) > 1.0 => (
+            units.to_kpc(1.0),
+            "x in kpc".to_owned(),
+            "y in kpc".to_owned(),
+        ),
+        _ => {
+            let (factor, x_label) = history::length_axis("x", units);
+            (factor, x_label, history::length_axis("y", units).1)
+        }
+    };
     Panel {
         title,
         x_label,

@@ -5,6 +5,7 @@ use hermite::counts::Counts;
 use hermite::options::RunOptions;
 use hermite::settings::Settings;
 use kirin::client::Grape;
+use kirin_kit::body::check_places;
 use kirin_kit::claim::Claim;
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
@@ -49,6 +50,9 @@ pub fn run<C: Communicator>(
     let first = |make: &dyn Fn() -> Result<Claim, String>| -> Result<Claim, Error> {
         made_on_first(&world, make)?.map_err(refuse)
     };
+    if start.past.is_none() {
+        check_places(&start.bodies, start.settings.eps).map_err(refuse)?;
+    }
     let _claim = first(&|| files.claim())?;
     let t_end = told.t_end(&start.settings.galaxy).map_err(refuse)?;
     if t_end <= start.time {

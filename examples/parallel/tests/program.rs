@@ -138,6 +138,67 @@ fn bad_options_are_refused_once() {
     }
 }
 
+/// All ranks end together where the energy is lost, and say so once; the state is hermite's.
+#[test]
+fn the_energy_is_guarded_on_all_ranks() {
+    let folder = Folder::new("guard");
+    let [out, csv] = ["out.txt", "out.csv"].map(|f| folder.file(f));
+    let coarse = [
+        "--n", "600", "--eps", "0", "--eta", "0.5", "--t-end", "8", "--grid", "2x1",
+    ];
+    let limits = ["--energy-warning", "1e-9", "--energy-limit", "1e-4"];
+    let files = ["--output", &out, "--csv", &csv, "--every", "1/4"];
+    let output = threads(&[&coarse[..], &limits, &files].concat())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said.matches("--energy-limit)").count(), 1, "{said}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        table.contains("ended by the energy error") && table.is_ascii(),
+        "{table}"
+    );
+    let state = kirin_kit::Snapshot::parse(folder.text("out.txt").as_bytes()).unwrap();
+    assert!(state.time < 8.0 && state.states.is_some());
+    assert!(folder.text("out.csv").lines().count() > 1);
+    // A resumed run knows its end and its cadence, and asks before it replaces another.
+    let refusal = fail(threads(&["--n", "500", "--output", &out, "--ranks", "2"]));
+    assert!(refusal.contains("--force"), "{refusal}");
+    let end = (state.time + 0.25).to_string();
+    succeed(threads(&[
+        "--input",
+        &out,
+        "--energy-limit",
+        "none",
+        "--t-end",
+        &end,
+        "--ranks",
+        "2",
+    ]));
+    assert!(folder.text("out.csv").lines().count() > 3);
+}
+
+#[test]
+fn misuse_is_refused_before_anything_is_made() {
+    for (arguments, words) in [
+        (
+            &["--n", "2147483647", "--ranks", "2"][..],
+            "GB; this machine has",
+        ),
+        (&["--w0", "4", "--ranks", "2"], "--model king"),
+        (&["--cluster-mass", "9"], "--galaxy"),
+        (
+            &["--output", "/dev/null", "--ranks", "2"],
+            "replaces its file",
+        ),
+        (&["--t-end", "5Myr"], "--units"),
+    ] {
+        let refusal = fail(threads(arguments));
+        assert!(refusal.contains(words), "{arguments:?}: {refusal}");
+    }
+}
+
 /// The run ends after a block, with everything written, and goes on with the same bits.
 #[cfg(unix)]
 #[test]

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
+use kirin_kit::body::check_places;
 use kirin_kit::command::{Ended, exit_code, named};
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Log, Run, conduct};
@@ -94,6 +95,7 @@ fn begin<'g>(
             let saved = galaxy.known_units().map(|_| galaxy);
             let galaxy = options.galaxy.galaxy(saved)?;
             let settings = options.settings(&Scale::of_bodies(&snapshot.bodies), galaxy)?;
+            check_places(&snapshot.bodies, settings.eps).map_err(named(path))?;
             Integrator::start(grape, settings, snapshot.time, &snapshot.bodies)
                 .and_then(|integrator| Run::new(integrator, Log::default()))
         }

@@ -21,7 +21,7 @@ use crate::settings::{Scale, Settings};
 pub const DEFAULT_T_END: f64 = 1.0;
 
 /// Memory of a run for each body.
-const BYTES: u64 = 500;
+const BYTES: u64 = 750;
 
 /// 2 T / |W| of the model where no option says otherwise: that of the paper.
 const DEFAULT_VIRIAL: f64 = 0.3;
@@ -54,7 +54,8 @@ METHOD
               (--energy-warning) the run warns, above 0.1 (--energy-limit) it ends.
   Torque      a drift changes no angular momentum, a kick by h times the torque of the galaxy: the sum of
               these must explain L - L0 to rounding, whatever the step
-  Bound       stars with negative energy in the frame of those that are bound; tidal radius after King
+  Bound       stars with negative energy in the frame of those that are bound: virial ratio and Lagrangian radii
+              are theirs; tidal radius after King
 
   Pictures    --plot FILE of the run; --frames DIR for a film; and, from snapshots,
                 symplectic --draw run.0000.txt run.0010.txt run.0020.txt --plot tails.png
@@ -63,8 +64,9 @@ METHOD
               symplectic --input there.txt --reverse --t-end 2 --output back.txt
 
   Ctrl-C, SIGTERM and SIGHUP end the run after the current step, with the summary and all files that
-  were asked for; `--input` of that `--output` goes on with its settings and the same bits. Choose intervals
-  and --t-end as multiples of --dt. Numbers may be fractions, as in --dt 1/2000.
+  were asked for; `--input` of that `--output` goes on with its settings, end, files and intervals and the same
+  bits. Choose intervals and --t-end as multiples of --dt. Numbers may be fractions, as in --dt 1/2000, and
+  times, lengths and speeds have units, as in 500Myr, 0.2pc and 220km/s: in a galaxy, or with --units MASS,PC.
 
 EXAMPLE
   A cluster like that of the paper's Figure 6, half a revolution round the Galaxy, at a sixteenth of its size:
@@ -338,9 +340,28 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
     use kirin_kit::diagnostics::{Energy, mass};
+    use kirin_kit::trial::readme::commands;
 
     fn options(arguments: &[&str]) -> Options {
         Options::parse_from([&["symplectic"], arguments].concat())
+    }
+
+    #[test]
+    fn the_commands_of_readme_and_help_are_understood() {
+        let help = Options::command().render_long_help().to_string();
+        let texts = [include_str!("../README.md"), help.as_str()];
+        let all: Vec<_> = texts
+            .iter()
+            .flat_map(|text| commands(text, "symplectic"))
+            .collect();
+        assert!(all.len() > 2, "{all:?}");
+        for arguments in all {
+            let words = ["symplectic".to_owned()]
+                .into_iter()
+                .chain(arguments.clone());
+            let parsed = Options::try_parse_from(words);
+            assert!(parsed.is_ok(), "{arguments:?}: {parsed:?}");
+        }
     }
 
     #[test]

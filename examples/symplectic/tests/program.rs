@@ -143,6 +143,7 @@ fn the_summary_tells_units_and_tides() {
     for words in [
         "Irrgang et al. (2013)",
         "16000 solar masses, 10 pc, 3.7",
+        "stars, mass",
         "order 2, 1 forces a step",
         "tidal radius",
         "of the cluster's T + W",
@@ -164,6 +165,10 @@ fn bad_input_is_refused() {
     std::fs::write(&damaged, summed(&text)).unwrap();
     for (arguments, words) in [
         (&["--dt", "0"][..], "step must be"),
+        (&["--n", "2147483647"], "GB; this machine has"),
+        (&["--cluster-radius", "3"], "--galaxy"),
+        (&["--t-end", "500Myr"], "--units"),
+        (&["--radius", "8"], "--radius belongs"),
         (&["--eps", "-1"], "finite number from 0"),
         (&["--orbit", "circular"], "needs a --galaxy"),
         (&["--scheme", "euler"], "invalid value"),
@@ -185,6 +190,106 @@ fn bad_input_is_refused() {
         let said = PROGRAM.fail(arguments);
         assert!(said.contains(words), "{arguments:?}: {said}");
     }
+}
+
+/// Without options the step resolves the softening: the cluster's own energy is kept while it collapses and bounces.
+#[test]
+fn the_defaults_keep_the_cluster_s_own_energy() {
+    for more in [
+        &[][..],
+        &["--mass-function", "2.35,0.1,10"],
+        &["--eps", "0.02"],
+        &["--dt", "1/256"],
+    ] {
+        let run = ["--n", "128", "--galaxy", "allen-santillan", "--t-end", "6"];
+        let figures = PROGRAM.figures("defaults", &[&run[..], more].concat());
+        let error = figures["own_energy_error"].as_f64().unwrap();
+        assert!(error < 1e-4, "{more:?}: {error:e}");
+        // Escapers change neither of these.
+        let virial = figures["virial_ratio"].as_f64().unwrap();
+        assert!((0.3..0.7).contains(&virial), "{more:?}: {virial}");
+        assert!(figures["half_mass_radius"].as_f64().unwrap() < 1.5);
+    }
+}
+
+/// The softening and the step of the paper lose the energy of a cluster: the run ends with its state, unless it is
+/// told to go on.
+#[test]
+fn a_step_that_resolves_no_passage_is_stopped() {
+    let folder = Folder::new("guard");
+    let output = folder.file("run.txt");
+    let run = [
+        "--n", "128", "--eps", "0.001", "--dt", "1/256", "--t-end", "2",
+    ];
+    let galaxy = ["--galaxy", "irrgang", "--output", &output];
+    let all = [&run[..], &galaxy].concat();
+    let ended = PROGRAM.command(&all).output().unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(
+        said.contains("of the cluster's T + W, above 0.1 (--energy-limit)"),
+        "{said}"
+    );
+    assert!(Snapshot::load(output.as_ref()).unwrap().time < 2.0);
+    PROGRAM.succeed(&["--input", &output, "--energy-limit", "none"]);
+    assert_eq!(Snapshot::load(output.as_ref()).unwrap().time, 2.0);
+}
+
+/// Times, lengths and speeds with units, in the galaxy that gives them a meaning; and in the files.
+#[test]
+fn units_are_read_and_written() {
+    let folder = Folder::new("units");
+    let [csv, plot, table] = ["run.csv", "run.svg", "run.txt"].map(|name| folder.file(name));
+    let run = [
+        &MODEL[..],
+        &[
+            "--t-end", "2Myr", "--every", "0.5Myr", "--dt", "1/256", "--radius", "8400pc",
+        ],
+        &["--csv", &csv, "--plot", &plot, "--output", &table],
+    ];
+    let output = PROGRAM.succeed(&run.concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for words in [
+        "(2.0000 Myr)",
+        "8.4000 kpc",
+        "of the cluster's T + W",
+        " pc)",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    assert!(text.is_ascii(), "{text}");
+    let csv = folder.text("run.csv");
+    let names: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    for name in [
+        "time_myr",
+        "x_kpc",
+        "vy_km_s",
+        "tidal_radius_pc",
+        "bound_mass_solar",
+    ] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    let figure = folder.text("run.svg");
+    for words in [
+        "time in Myr",
+        "x in kpc",
+        "x in pc",
+        "radius in pc",
+        "own",
+        "Energy error",
+    ] {
+        assert!(figure.contains(words), "{words}");
+    }
+    let last = csv
+        .lines()
+        .last()
+        .unwrap()
+        .split(',')
+        .nth(names.iter().position(|n| *n == "time_myr").unwrap());
+    assert!(
+        (last.unwrap().parse::<f64>().unwrap() - 2.0).abs() < 1e-9,
+        "{last:?}"
+    );
 }
 
 /// A black hole of 1e10 cluster masses: somebody leaves the range of fixed point, and the run up to there is kept.

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
+use kirin_kit::body::check_places;
 use kirin_kit::command::{Ended, exit_code, named};
 use kirin_kit::diagnostics::Energy;
 use kirin_kit::run::{Run, conduct};
@@ -81,6 +82,7 @@ fn begin<'g>(
     };
     let settings = options.settings(checkpoint::settings(snapshot).map_err(named(path))?);
     settings.validate()?;
+    check_places(&snapshot.bodies, settings.eps).map_err(named(path))?;
     let run = checkpoint::resume(engine, settings, snapshot);
     Ok(run.map_err(named(path))?)
 }

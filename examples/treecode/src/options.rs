@@ -33,8 +33,8 @@ METHOD
 
   Threads: RAYON_NUM_THREADS for tree, lists and --host, KIRIN_THREADS for the library.
   Ctrl-C, SIGTERM and SIGHUP end the run after the current step, with the summary and all files that
-  were asked for; `--input` of that `--output` goes on with its settings and the same bits, or with
-  other settings by option. A signal that comes more than a second after the first ends at once.
+  were asked for; `--input` of that `--output` goes on with its settings, end, files and intervals and the
+  same bits, or with others by option. An energy error above 1e-3 is told, above 0.1 the run ends. A signal that comes more than a second after the first ends at once.
   Numbers may be fractions, as in --eps 1/64.";
 
 /// Evolves a star cluster by a treecode through the GRAPE-6 interface.
@@ -83,7 +83,7 @@ pub struct Options {
 }
 
 /// Memory of a run for each body.
-const BYTES: u64 = 400;
+const BYTES: u64 = 700;
 
 impl Options {
     /// Time at which to end.
@@ -141,6 +141,23 @@ impl Options {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use kirin_kit::trial::readme::commands;
+
+    #[test]
+    fn the_commands_of_readme_and_help_are_understood() {
+        let help = Options::command().render_long_help().to_string();
+        let texts = [include_str!("../README.md"), help.as_str()];
+        let all: Vec<_> = texts
+            .iter()
+            .flat_map(|text| commands(text, "treecode"))
+            .collect();
+        assert!(all.len() > 2, "{all:?}");
+        for arguments in all {
+            let words = ["treecode".to_owned()].into_iter().chain(arguments.clone());
+            let parsed = Options::try_parse_from(words);
+            assert!(parsed.is_ok(), "{arguments:?}: {parsed:?}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

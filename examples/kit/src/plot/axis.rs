@@ -86,8 +86,9 @@ impl Axis {
         (first..=last)
             .map(|k| {
                 let value = k as f64 * step;
-                let text = if step >= 1.0 && value >= 0.0 {
-                    crate::report::grouped(value as u64)
+                let text = if step >= 1.0 {
+                    let sign = if value < 0.0 { "−" } else { "" };
+                    format!("{sign}{}", crate::report::grouped(value.abs() as u64))
                 } else {
                     signed(format!("{value:.digits$}"))
                 };
@@ -176,6 +177,7 @@ mod tests {
             ["0", "200", "400", "600", "800", "1 000", "1 200", "1 400"]
         );
         assert_eq!(axis.place(0.25), Some(0.25));
+        assert_eq!(texts(&Axis::between(-2500.0, 0.0))[0], "−2 500");
         let axis = Axis::between(-1.1, 1.1);
         assert_eq!(texts(&axis), ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
     }

@@ -69,9 +69,12 @@ pub(super) fn layout(columns: &[Vec<Panel>], numbers: f64) -> Vec<Vec<Frame>> {
     let by_height = height / rows.unwrap_or(1) as f64 - ABOVE - BELOW;
     let side = by_width.min(by_height);
     let share = (room - (side + beside) * squares as f64) / others.max(1) as f64;
-    let mut left = match others {
-        0 => EDGE + 0.5 * share,
-        _ => EDGE,
+    let (mut left, top) = match others {
+        0 => {
+            let all = rows.unwrap_or(1) as f64 * (side + ABOVE + BELOW);
+            (EDGE + 0.5 * share, HEAD + 0.5 * (height - all))
+        }
+        _ => (EDGE, HEAD),
     };
     let mut frames = Vec::new();
     for panels in columns {
@@ -81,9 +84,9 @@ pub(super) fn layout(columns: &[Vec<Panel>], numbers: f64) -> Vec<Vec<Frame>> {
         };
         let frame = |k: usize| Frame {
             left,
-            top: HEAD + k as f64 * tall,
+            top: top + k as f64 * tall,
             right: left + width,
-            bottom: HEAD + (k + 1) as f64 * tall,
+            bottom: top + (k + 1) as f64 * tall,
         };
         frames.push((0..panels.len()).map(frame).collect());
         left += width + GUTTER;

@@ -192,6 +192,8 @@ pub struct Run<I> {
     film: Option<f64>,
     /// Whether the guard has warned.
     warned: bool,
+    /// What was seen last, and when.
+    seen: Option<(f64, Sight)>,
     model: String,
     seed: Option<u64>,
 }
@@ -233,6 +235,7 @@ impl<I: Integration> Run<I> {
             say: Box::new(tell),
             film: None,
             warned: false,
+            seen: None,
             model: log.model,
             seed: log.seed,
         })
@@ -319,7 +322,7 @@ impl<I: Integration> Run<I> {
         loop {
             // What falls due before the next step, in order of time.
             while let Some(due) =
-                earliest([&records, &snapshots, &frames, &looks]).filter(|t| *t < t_end)
+                earliest([&records, &snapshots, &frames, &looks]).filter(|t| is_before(*t, t_end))
             {
                 let Some(t) = self.integration.visible(due) else {
                     break;
@@ -359,6 +362,7 @@ impl<I: Integration> Run<I> {
             }
             let began = Instant::now();
             self.integration.step(t_end)?;
+            self.seen = None;
             self.seconds += began.elapsed().as_secs_f64();
             watch(next);
         }
@@ -366,7 +370,10 @@ impl<I: Integration> Run<I> {
             let bodies = self.integration.bodies_at(t_end)?;
             let error = match records {
                 Some(_) => self.record(t_end, &bodies, &mut csv)?,
-                None => self.own_error(&bodies),
+                None => {
+                    let sight = self.look(t_end, &bodies);
+                    self.start.own_error(&sight.energy)
+                }
             };
             self.frame(t_end, &bodies, plan, &mut frames)?;
             self.snapshot(t_end, bodies, plan, &mut snapshots)?;
@@ -384,6 +391,18 @@ impl<I: Integration> Run<I> {
     fn own_error(&self, bodies: &[Body]) -> f64 {
         let energy = energy_of(&self.integration, bodies);
         self.start.own_error(&energy)
+    }
+
+    /// What is seen of `bodies` at `t`, as they are now.
+    pub(crate) fn look(&mut self, t: f64, bodies: &[Body]) -> Sight {
+        match &self.seen {
+            Some((time, sight)) if *time == t => sight.clone(),
+            _ => {
+                let sight = Sight::of(&self.integration, bodies);
+                self.seen = Some((t, sight.clone()));
+                sight
+            }
+        }
     }
 
     /// Passes on what the integration has to say.
@@ -433,7 +452,7 @@ impl<I: Integration> Run<I> {
         bodies: &[Body],
         csv: &mut Option<(Csv, Columns)>,
     ) -> Result<f64, String> {
-        let sight = Sight::of(&self.integration, bodies);
+        let sight = self.look(t, bodies);
         let own = self.integration.own_numbers(bodies, &sight.bound);
         let record = Record::of(t, bodies, &sight, &self.start, own);
         if let Some((csv, columns)) = csv {
@@ -493,6 +512,11 @@ impl<I: Integration> Run<I> {
 fn earliest(clocks: [&Option<Clock>; 4]) -> Option<f64> {
     let due = clocks.into_iter().flatten().map(Clock::due);
     due.reduce(f64::min)
+}
+
+/// Whether `t` is before the end of the run, and not the same but for rounding.
+fn is_before(t: f64, t_end: f64) -> bool {
+    t < t_end - 1e-12 * t_end.abs()
 }
 
 /// Whether `clock` has come to a multiple at `t`; then it goes on to the next one.

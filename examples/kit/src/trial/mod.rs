@@ -1,6 +1,7 @@
 //! Runs the programs for their tests, and tells what could not be tested here.
 
 pub mod mpi;
+pub mod readme;
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -32,11 +32,12 @@ pub fn fail(mut command: Command) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The checksum of a snapshot's text without the wall time, and without the file's own checksum,
+/// The checksum of a snapshot's text without the wall time, what the run was told, and the file's own checksum,
 /// which depends on it.
 pub fn checksum(text: &str) -> String {
     let lines = text.lines();
-    let same = lines.filter(|l| !l.starts_with("run.seconds ") && !l.starts_with("end "));
+    let others = ["run.seconds ", "run.told ", "end "];
+    let same = lines.filter(|l| !others.iter().any(|head| l.starts_with(head)));
     let mut sum = Sha256::new();
     same.for_each(|line| sum.update(format!("{line}\n")));
     format!("{:x}", sum.finalize())

@@ -1,0 +1,237 @@
+//! What a new user may do wrong, and what the run then says; and what a run that goes on still knows.
+
+mod common;
+
+use std::process::Stdio;
+
+use common::{PROGRAM, fail, figures, succeed};
+use kirin_kit::Snapshot;
+use kirin_kit::trial::Folder;
+
+fn stderr(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = PROGRAM.command(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+/// Steps far too long: the run warns once, ends where the energy is lost, and keeps state, table and figures.
+#[test]
+fn the_energy_is_guarded() {
+    let folder = Folder::new("guard");
+    let [output, json] = ["run.txt", "run.json"].map(|name| folder.file(name));
+    let coarse = ["--n", "64", "--eps", "0", "--eta", "0.5", "--t-end", "8"];
+    let limits = ["--energy-warning", "1e-5", "--energy-limit", "1e-3"];
+    let files = ["--output", &output, "--json", &json];
+    let (status, table, said) = stderr(&[&coarse[..], &limits, &files].concat());
+    assert_eq!(status, Some(1));
+    assert!(table.contains("ended by the energy error"), "{table}");
+    for words in ["of the cluster's T + W", "--energy-limit", "goes on"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let ended: serde_json::Value = serde_json::from_str(&folder.text("run.json")).unwrap();
+    assert_eq!(ended["ended_by_energy_error"], true);
+    let state = Snapshot::load(output.as_ref()).unwrap();
+    assert!(state.states.is_some() && state.time < 8.0);
+    // By the option the run goes on, and warns only.
+    let end = state.time + 0.5;
+    let on = [
+        "--energy-limit",
+        "none",
+        "--eta",
+        "0.01",
+        "--t-end",
+        &end.to_string(),
+    ];
+    let (status, _, said) = stderr(&[&["--input", &output], &on[..]].concat());
+    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(said.matches("of the cluster's T + W").count(), 1, "{said}");
+    assert!(Snapshot::load(output.as_ref()).unwrap().time > state.time);
+    // A good run says nothing.
+    let (status, _, said) = stderr(&["--n", "64", "--t-end", "1"]);
+    assert_eq!((status, said.as_str()), (Some(0), ""));
+}
+
+/// A binary of which the steps are a thousandth of everybody else's: it is named, with what helps.
+#[test]
+fn a_close_pair_is_named() {
+    let folder = Folder::new("pair");
+    let mut bodies = kirin_kit::models::plummer(48, 1);
+    let (axis, speed) = (1e-3, (2.0_f64 / 48.0 / 1e-3).sqrt());
+    bodies[9].x = bodies[5].x;
+    bodies[9].x[0] += axis;
+    bodies[9].v = bodies[5].v;
+    bodies[9].v[1] += speed;
+    let input = folder.file("pair.txt");
+    let start = Snapshot {
+        bodies,
+        ..Snapshot::default()
+    };
+    start.save_as(input.as_ref()).unwrap();
+    let (status, _, said) = stderr(&["--input", &input, "--eps", "0", "--t-end", "1"]);
+    assert_eq!(status, Some(0));
+    assert_eq!(
+        said.matches("stars 5 and 9 are a close pair").count(),
+        1,
+        "{said}"
+    );
+    assert!(
+        said.contains("--eps") && said.contains("--eta 0.0025"),
+        "{said}"
+    );
+}
+
+/// While a run writes its output, a second one with the same output is refused, and says who writes it.
+#[cfg(unix)]
+#[test]
+fn two_runs_do_not_share_an_output() {
+    let folder = Folder::new("lock");
+    let [output, csv] = ["run.txt", "run.csv"].map(|name| folder.file(name));
+    let mut first = PROGRAM
+        .command(&[
+            "--n", "512", "--t-end", "1000", "--output", &output, "--csv", &csv,
+        ])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !std::path::Path::new(&csv).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let refusal = fail(&["--n", "64", "--output", &output]);
+    assert!(
+        refusal.contains(&format!("process {}", first.id())),
+        "{refusal}"
+    );
+    let other = folder.file("other.txt");
+    let refusal = fail(&["--n", "64", "--output", &other, "--csv", &csv]);
+    assert!(refusal.contains("run.csv"), "{refusal}");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // What was killed holds nothing.
+    succeed(&["--n", "16", "--t-end", "1/64", "--output", &output]);
+    let refusal = fail(&["--n", "17", "--t-end", "1/64", "--output", &output]);
+    assert!(
+        refusal.contains("--force") && refusal.contains("16 bodies"),
+        "{refusal}"
+    );
+    succeed(&[
+        "--n", "17", "--t-end", "1/64", "--output", &output, "--force",
+    ]);
+}
+
+/// A resumed run needs nothing but its state: end, files and cadence are those that it was told.
+#[cfg(unix)]
+#[test]
+fn a_resumed_run_keeps_what_it_was_told() {
+    let folder = Folder::new("told");
+    let [whole, cut] = ["whole.txt", "cut.txt"].map(|name| folder.file(name));
+    let files = |name: &str| {
+        let [csv, plot] = ["csv", "svg"].map(|e| folder.file(&format!("{name}.{e}")));
+        ["--csv".to_owned(), csv, "--plot".to_owned(), plot]
+    };
+    let run = |output: &str, name: &str, more: &[&str]| {
+        let files = files(name);
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let model = [
+            "--n", "256", "--seed", "2", "--t-end", "2", "--output", output,
+        ];
+        let mut command = PROGRAM.command(&[&model[..], &files, more].concat());
+        command.stdout(Stdio::null()).spawn().unwrap()
+    };
+    assert!(run(&whole, "whole", &[]).wait().unwrap().success());
+    let mut child = run(&cut, "cut", &["--checkpoint-every", "1/8"]);
+    while !std::path::Path::new(&cut).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::remove_file(folder.file("cut.csv")).unwrap();
+    succeed(&["--input", &cut]);
+    let ends = [&whole, &cut].map(|path| Snapshot::load(path.as_ref()).unwrap());
+    assert_eq!((ends[0].time, ends[1].time), (2.0, 2.0));
+    assert!(ends[0].bodies == ends[1].bodies);
+    // Recorded every 1/32, before and after.
+    assert_eq!(folder.text("whole.csv"), folder.text("cut.csv"));
+    assert_eq!(folder.text("cut.csv").lines().count(), 66);
+    assert!(folder.text("cut.svg").starts_with("<svg"));
+    let refusal = fail(&["--input", &cut]);
+    assert!(refusal.contains("--t-end must be later"), "{refusal}");
+}
+
+/// Times and lengths may have units where a galaxy or `--units` gives them a meaning.
+#[test]
+fn units_are_read_and_written() {
+    let folder = Folder::new("units");
+    let csv = folder.file("run.csv");
+    let model = ["--n", "32", "--units", "1000,1", "--eps", "0.01pc"];
+    let times = ["--t-end", "0.1Myr", "--every", "0.02Myr", "--csv", &csv];
+    let figures = figures("units-json", &[&model[..], &times].concat());
+    assert_eq!(figures["eps"], 0.01);
+    let text = folder.text("run.csv");
+    let names: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let place = names.iter().position(|name| *name == "time_myr").unwrap();
+    let last = text.lines().last().unwrap().split(',').nth(place).unwrap();
+    assert!((last.parse::<f64>().unwrap() - 0.1).abs() < 1e-12, "{last}");
+    assert_eq!(text.lines().count(), 7);
+    assert!(names.contains(&"lagrangian_50_pc"));
+    let (_, table, _) = stderr(&[&model[..], &["--t-end", "0.1Myr"]].concat());
+    assert!(
+        table.contains("(0.1000 Myr)") && table.contains(" pc)"),
+        "{table}"
+    );
+    let refusal = fail(&["--n", "32", "--t-end", "500Myr"]);
+    assert!(refusal.contains("--units"), "{refusal}");
+}
+
+#[test]
+fn options_without_effect_and_senseless_ones_are_refused() {
+    let folder = Folder::new("senseless");
+    let pair = folder.file("pair.txt");
+    let text = "kirin-snapshot 1\nn 2\ncolumns index mass x y z vx vy vz\n\
+                3 0.5 0 0 0 0 0.5 0\n7 0.5 -0.0 0 0 0 -0.5 0\nend\n";
+    std::fs::write(&pair, text).unwrap();
+    let directory = folder.file("");
+    let edited = folder.file("edited.txt");
+    std::fs::write(&edited, text.replace("end", "end 12345678")).unwrap();
+    for (arguments, words) in [
+        (&["--w0", "4"][..], "--model king"),
+        (&["--cluster-mass", "100"], "--galaxy"),
+        (&["--black-hole-eps", "0.1"], "--black-hole"),
+        (&["--every", "1/8"], "--csv"),
+        (&["--frame-every", "1/8"], "--frames"),
+        (&["--eta", "0"], "--eta"),
+        (&["--n", "2147483647"], "GB; this machine has"),
+        (&["--input", &pair, "--eps", "0"], "3 and 7"),
+        (&["--input", &edited], "`end` alone"),
+        (&["--json", &directory], "directory"),
+        (&["--output", "/dev/null"], "replaces its file"),
+        (&["--csv", "a.csv", "--json", "a.csv"], "two options"),
+        (&["--energy-limit", "much"], "--energy-limit"),
+    ] {
+        let refusal = fail(arguments);
+        assert!(refusal.contains(words), "{arguments:?}: {refusal}");
+        assert!(!refusal.contains("panicked"), "{refusal}");
+    }
+}
+
+/// One star has neither virial ratio nor energy, and no table says -inf or NaN; all of it is ASCII.
+#[test]
+fn a_lone_star_and_a_plain_terminal() {
+    let folder = Folder::new("lone");
+    let csv = folder.file("run.csv");
+    for more in [&[][..], &["--galaxy", "irrgang"]] {
+        let arguments = ["--n", "1", "--t-end", "1", "--csv", &csv];
+        let (status, table, said) = stderr(&[&arguments[..], more].concat());
+        assert_eq!(status, Some(0), "{said}");
+        for text in [&table, &folder.text("run.csv")] {
+            assert!(!text.contains("inf") && !text.contains("NaN"), "{text}");
+            assert!(text.is_ascii(), "{text}");
+        }
+    }
+    let (_, help, _) = stderr(&["--help"]);
+    assert!(help.is_ascii());
+}
