@@ -99,7 +99,7 @@ impl Orbit {
     fn of(a: &Body, b: &Body) -> Option<Self> {
         let (x, v, mass) = (sub(&b.x, &a.x), sub(&b.v, &a.v), a.mass + b.mass);
         let energy = 0.5 * dot(&v, &v) - mass / norm(&x);
-        if !(energy < 0.0) {
+        if energy.is_nan() || energy >= 0.0 {
             return None;
         }
         let axis = -0.5 * mass / energy;

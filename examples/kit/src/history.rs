@@ -394,7 +394,7 @@ mod tests {
             assert_eq!(again.as_ref(), Some(record));
         }
         // Records of the first version have no names, and zeros for nothing.
-        let mut old = vec![0.0; 17];
+        let mut old = [0.0; 17];
         (old[0], old[8]) = (2.0, 0.7);
         let record = Record::from_numbers(None, &[&old[..], &[5.0]].concat()).unwrap();
         assert_eq!(

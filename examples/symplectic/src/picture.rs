@@ -85,7 +85,17 @@ pub fn at_end(views: &[View; 2], bodies: &[Body], settings: &Settings) -> Vec<Pa
     let width = half_width([&wide]);
     let near = width.min(NEAR);
     let zoom = seen(time, bodies, Frame::Cluster(near));
-    vec![panel(wide, width, units), panel(zoom, near, units)]
+    let [wide, zoom] = [panel(wide, width, units), panel(zoom, near, units)];
+    vec![
+        Panel {
+            title: format!("The orbit, {}", wide.title),
+            ..wide
+        },
+        Panel {
+            title: format!("The cluster, {}", zoom.title),
+            ..zoom
+        },
+    ]
 }
 
 /// One frame of a film, of which the first had this half width.

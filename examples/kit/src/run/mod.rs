@@ -6,6 +6,7 @@ mod clock;
 mod conduct;
 mod grid;
 mod guard;
+mod integration;
 mod log;
 mod plan;
 mod told;
@@ -17,162 +18,19 @@ pub use clock::{Cadence, Clock, Interval, Timer};
 pub use conduct::conduct;
 pub use grid::TimeGrid;
 pub use guard::{Guard, Verdict};
+pub use integration::{Decision, Integration};
 pub use log::Log;
 pub use plan::{Checkpoints, Frames, RunOutputs, Snapshots};
 pub use told::Told;
 pub(crate) use told::{beside, seen_from};
 
 use crate::body::Body;
-use crate::bound::Bound;
 use crate::command::{Ended, tell};
 use crate::csv::Csv;
-use crate::galaxy::{Field, Units};
 use crate::history::{COLUMNS, Record};
-use crate::plot::{Data, Figure, Panel, View};
 use crate::quantity::Columns;
 use crate::sight::{Sight, Start, energy_of};
 use crate::snapshot::Snapshot;
-use crate::summary::view;
-
-/// What a [`Run`] asks of the method that moves its bodies.
-pub trait Integration {
-    /// What can stop it.
-    type Error: Error + 'static;
-
-    /// Time at which the last step ended.
-    fn time(&self) -> f64;
-
-    /// Time at which the next step ends; `None` where it would end after `t_end`.
-    fn next_time(&self, t_end: f64) -> Option<f64>;
-
-    /// Takes the step to [`next_time`](Self::next_time).
-    ///
-    /// # Errors
-    ///
-    /// The step cannot be taken: then everything is as it was before.
-    fn step(&mut self, t_end: f64) -> Result<(), Self::Error>;
-
-    /// Time for which the bodies are to be asked when they are wanted at `t`: `t` itself where the
-    /// method knows them between steps, else the end of the first step that reaches `t`. `None`
-    /// while another step has to be taken first.
-    fn visible(&self, t: f64) -> Option<f64>;
-
-    /// Everybody at `t`, a time that [`visible`](Self::visible) returned. The integration itself is not
-    /// changed.
-    ///
-    /// # Errors
-    ///
-    /// Those of a step.
-    fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Self::Error>;
-
-    /// Potentials of the bodies that [`bodies_at`](Self::bodies_at) gave last, by all others, where they came with
-    /// the forces; else they are summed over all pairs.
-    fn potentials(&self) -> Option<Vec<f64>> {
-        None
-    }
-
-    /// The field around the bodies, if there is one.
-    fn field(&self) -> Option<&dyn Field> {
-        None
-    }
-
-    /// The units of the bodies, where they are known.
-    fn units(&self) -> Option<Units> {
-        None
-    }
-
-    /// What is odd in the way the integration goes on, for people; asked now and then after
-    /// [`bodies_at`](Self::bodies_at). Each thing is said once.
-    fn remark(&mut self) -> Option<String> {
-        None
-    }
-
-    /// The number that the first of those who integrate together has, on all of them.
-    ///
-    /// # Errors
-    ///
-    /// The others cannot be asked.
-    fn share(&mut self, value: f64) -> Result<f64, Self::Error> {
-        Ok(value)
-    }
-
-    /// Names of what it records of the bodies besides what all applications do.
-    fn own_columns(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// A number for each of the [`own_columns`](Self::own_columns), of the `bodies` that
-    /// [`bodies_at`](Self::bodies_at) gave last, and of those that are bound.
-    fn own_numbers(&self, _bodies: &[Body], _bound: &Bound) -> Vec<f64> {
-        Vec::new()
-    }
-
-    /// Lines (keys with a dot, and values) that a snapshot of bodies alone has besides.
-    fn notes(&self) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
-    /// Half the width of a film of the run, of which the first frame shows `bodies`.
-    fn film_half_width(&self, bodies: &[Body]) -> f64 {
-        1.5 * View::half_width([&view(self.time(), bodies)])
-    }
-
-    /// A frame of the film: by default, everybody in the x-y plane.
-    fn frame(&self, t: f64, bodies: &[Body], half_width: f64) -> Figure {
-        let panel = Panel {
-            x_label: "x in N-body units".to_owned(),
-            y_label: "y in N-body units".to_owned(),
-            data: Data::View {
-                view: view(t, bodies),
-                half_width,
-            },
-            ..Panel::default()
-        };
-        Figure {
-            title: format!("t = {t:.3}"),
-            subtitle: format!("{} bodies in the x-y plane", bodies.len()),
-            columns: vec![vec![panel]],
-        }
-    }
-
-    /// Softening length.
-    fn eps(&self) -> f64;
-
-    /// Number of bodies.
-    fn count(&self) -> usize;
-
-    /// All that is needed to go on with the same bits.
-    ///
-    /// # Errors
-    ///
-    /// It is elsewhere, and cannot be had.
-    fn state(&self) -> Result<Snapshot, Self::Error>;
-
-    /// The number of this process among those that integrate together, and how many they are. All of them
-    /// make the same run; the first has the bodies and writes the files.
-    fn rank(&self) -> (usize, usize) {
-        (0, 1)
-    }
-
-    /// What all who integrate together do before the next step; `wanted` is the wish of this process. All
-    /// get the same answer, and a wish may be granted some steps later.
-    ///
-    /// # Errors
-    ///
-    /// The others cannot be asked.
-    fn agree(&mut self, wanted: Decision) -> Result<Decision, Self::Error> {
-        Ok(wanted)
-    }
-}
-
-/// What may be done between two steps, for reasons that not all processes see.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Decision {
-    /// A checkpoint is written.
-    pub checkpoint: bool,
-    /// The run ends.
-    pub stop: bool,
-}
 
 /// An integration, what it has cost, and what was seen on the way.
 pub struct Run<I> {
