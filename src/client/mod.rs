@@ -1,5 +1,22 @@
-//! A GRAPE-6 library as its clients see it, one of GRAPE-5 ([`Grape5`]) or one of NBODY6++ ([`Nbody6`]): a handful of
-//! symbols, either of the kirin linked into this program or of any library opened by path.
+//! A GRAPE-6 library as its clients see it, either the kirin linked into this program or any library opened by path:
+//!
+//! ```
+//! use kirin::client::{Block, Grape, JParticle};
+//!
+//! let grape = Grape::linked(); // or Grape::open_library("/opt/lib/libg6.so")?
+//! let cluster = grape.cluster(0)?; // closed when it is dropped
+//! let star = JParticle { index: 1, mass: 1.0, x: [2.0, 0.0, 0.0], ..Default::default() };
+//! cluster.set_j_particle(0, 0.0, &star)?; // at address 0
+//! let mut block = Block::default();
+//! block.resize(1); // one i-particle at the origin, with the label 0
+//! cluster.set_time(0.0);
+//! cluster.forces(1, &mut block, 0.0)?; // of 1 j-particle, without softening
+//! assert!((block.acc[0][0] - 0.25).abs() < 1e-6);
+//! # Ok::<(), kirin::client::ClientError>(())
+//! ```
+//!
+//! [`Cluster`] is what a Rust program usually wants; the methods of [`Grape`] are the calls of the interface one by one.
+//! [`Grape5`] is a library of GRAPE-5 and [`Nbody6`] one of NBODY6++.
 //!
 //! The applications under `examples/` and the `kirin` command use the interface
 //! through this type only, so each of them can be pointed at another library.
@@ -14,6 +31,7 @@ mod grape5;
 mod interface;
 mod nbody6;
 mod origin;
+mod signatures;
 
 pub use crate::sources::particle::JParticle;
 pub use block::Block;
@@ -21,76 +39,7 @@ pub use cluster::Cluster;
 pub use grape5::Grape5;
 use interface::interface;
 pub use nbody6::{IrregularBlock, Nbody6, Orbit, RegularBlock};
-
-type Vec3 = [f64; 3];
-type ScalarFn = unsafe extern "C" fn(*const c_int) -> c_int;
-type SetTiFn = unsafe extern "C" fn(*const c_int, *const f64) -> c_int;
-type SetJParticleFn = unsafe extern "C" fn(
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *const f64,
-    *const f64,
-    *const f64,
-    *const f64,
-    *const f64,
-    *const f64,
-    *const f64,
-    *const f64,
-) -> c_int;
-type MassPositionFn = unsafe extern "C" fn(
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *const f64,
-    *const f64,
-) -> c_int;
-type FirstHalfFn = unsafe extern "C" fn(
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *mut Vec3,
-    *mut Vec3,
-    *mut Vec3,
-    *mut Vec3,
-    *const f64,
-    *const f64,
-    *const f64,
-) -> c_int;
-type LastHalfFn = unsafe extern "C" fn(
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *mut Vec3,
-    *mut Vec3,
-    *const f64,
-    *const f64,
-    *mut Vec3,
-    *mut Vec3,
-    *mut f64,
-) -> c_int;
-type LastHalf2Fn = unsafe extern "C" fn(
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *mut Vec3,
-    *mut Vec3,
-    *const f64,
-    *const f64,
-    *mut Vec3,
-    *mut Vec3,
-    *mut f64,
-    *mut c_int,
-) -> c_int;
-type GetListFn =
-    unsafe extern "C" fn(*const c_int, *const c_int, *const c_int, *mut c_int, *mut c_int) -> c_int;
-type PairFn = unsafe extern "C" fn(*const c_int, *const c_int) -> c_int;
-type SetModeFn = unsafe extern "C" fn(*const c_int) -> c_int;
-type PredictedFn = unsafe extern "C" fn(*const c_int, *const c_int, *mut Vec3, *mut Vec3) -> c_int;
+use signatures::*;
 
 interface! {
     /// One GRAPE-6 library, ready to be called.

@@ -138,17 +138,19 @@ impl Candidate {
         self.path.as_deref().unwrap_or("kirin")
     }
 
-    /// The library with its settings, as it was given; empty where the name says all of it.
+    /// The library with its settings, as it was given, where neither its name nor its backend says it.
     fn origin(&self) -> String {
         let mut text = String::new();
         for (variable, value) in &self.environment {
             text += &format!("{variable}={value} ");
         }
-        text += self.path_or_kirin();
-        if text == self.name {
-            return String::new();
+        let path = self.path_or_kirin();
+        let is_told = path == self.name || self.opened.as_ref().is_some_and(|o| o.backend == path);
+        match (text.is_empty(), is_told) {
+            (true, true) => text,
+            (false, true) if path != "kirin" => text,
+            _ => text + path + ", ",
         }
-        text + ", "
     }
 
     fn open(&mut self, interface: Interface, variables: &[(String, String)], timeout: Duration) {

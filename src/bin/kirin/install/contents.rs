@@ -78,6 +78,22 @@ pub fn items(prefix: &Path, fortran_archive: Option<&Path>) -> Result<Vec<Item>,
             include_str!("../../../../include/kirin_nbody6.f90"),
         ),
         text("lib/pkgconfig/kirin.pc", &module(prefix, "kirin", "kirin")),
+        text(
+            "lib/cmake/kirin/kirin-config.cmake",
+            include_str!("kirin-config.cmake"),
+        ),
+        text(
+            "lib/cmake/kirin/kirin-config-version.cmake",
+            &include_str!("kirin-config-version.cmake").replace("@VERSION@", VERSION),
+        ),
+        text(
+            "share/licenses/kirin/LICENSE-MIT",
+            include_str!("../../../../LICENSE-MIT"),
+        ),
+        text(
+            "share/licenses/kirin/LICENSE-APACHE",
+            include_str!("../../../../LICENSE-APACHE"),
+        ),
     ];
     if let Some(path) = fortran_archive {
         items.push(file("lib/libkirin_fortran.a", read(path)?, 0o644));
@@ -113,7 +129,8 @@ fn link(path: &str, to: &str) -> Item {
 }
 
 /// A pkg-config file. Programs find the library without `LD_LIBRARY_PATH` unless it lies where
-/// the system looks by itself.
+/// the system looks by itself. The compiler adds its own library for unwinding, which has other names in a static
+/// program.
 fn module(prefix: &Path, name: &str, library: &str) -> String {
     let system = ["/usr", "/usr/local"]
         .iter()
@@ -131,7 +148,7 @@ fn module(prefix: &Path, name: &str, library: &str) -> String {
         "prefix={}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
          Name: {name}\nDescription: The host interface of {grape}, from kirin\nVersion: {VERSION}\n\
          Cflags: \"-I${{includedir}}\"\nLibs: \"-L${{libdir}}\"{rpath} -l{library}\n\
-         Libs.private: -lgcc_s -lpthread -ldl -lrt -lm\n",
+         Libs.private: -lpthread -ldl -lrt -lm\n",
         prefix.display()
     )
 }

@@ -1,0 +1,9 @@
+# The interface is that of 2003: a request for any version up to this one is satisfied.
+
+set(PACKAGE_VERSION "@VERSION@")
+if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+    set(PACKAGE_VERSION_EXACT TRUE)
+  endif()
+endif()

@@ -1,0 +1,31 @@
+# find_package(kirin): the targets kirin::kirin and kirin::kirin_static, and kirin::nbody6 for the names of NBODY6's library.
+
+get_filename_component(_kirin_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+
+if(NOT TARGET kirin::kirin)
+  find_package(Threads REQUIRED)
+
+  # For Fortran, compile ${kirin_FORTRAN_MODULE} with the program.
+  set(kirin_FORTRAN_MODULE "${_kirin_prefix}/include/kirin.f90")
+
+  add_library(kirin::kirin SHARED IMPORTED)
+  set_target_properties(kirin::kirin PROPERTIES
+    IMPORTED_LOCATION "${_kirin_prefix}/lib/libkirin.so"
+    IMPORTED_SONAME libkirin.so.0
+    INTERFACE_INCLUDE_DIRECTORIES "${_kirin_prefix}/include")
+
+  add_library(kirin::kirin_static STATIC IMPORTED)
+  set_target_properties(kirin::kirin_static PROPERTIES
+    IMPORTED_LOCATION "${_kirin_prefix}/lib/libkirin.a"
+    INTERFACE_INCLUDE_DIRECTORIES "${_kirin_prefix}/include"
+    INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS};rt;m")
+
+  if(EXISTS "${_kirin_prefix}/lib/libkirin_nbody6.so")
+    add_library(kirin::nbody6 SHARED IMPORTED)
+    set_target_properties(kirin::nbody6 PROPERTIES
+      IMPORTED_LOCATION "${_kirin_prefix}/lib/libkirin_nbody6.so"
+      INTERFACE_LINK_LIBRARIES kirin::kirin)
+  endif()
+endif()
+
+unset(_kirin_prefix)
