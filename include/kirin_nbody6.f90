@@ -1,7 +1,10 @@
-! kirin_nbody6.f90: the library of NBODY6++ and NBODY6, as kirin exports it.
+! kirin_nbody6.f90: the library of NBODY6++ and NBODY6, as libkirin_nbody6 exports it.
 !
 ! Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
 ! change the table, not this file.
+!
+! Other programs have procedures of some of these names, so they are not in libkirin: link with
+! -lkirin_nbody6 -lkirin.
 !
 ! NBODY6 and its relatives call the same procedures through implicit interfaces, some of them with other
 ! arguments, which the setting KIRIN_NBODY6 says; the interfaces here are those of NBODY6++.

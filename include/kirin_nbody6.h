@@ -1,7 +1,10 @@
-/* kirin_nbody6.h: the library of NBODY6++ and NBODY6, as kirin exports it.
+/* kirin_nbody6.h: the library of NBODY6++ and NBODY6, as libkirin_nbody6 exports it.
  *
  * Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
  * change the table, not this file.
+ *
+ * Other programs have functions of some of these names, so they are not in libkirin: link with
+ * -lkirin_nbody6 -lkirin.
  *
  * There are Fortran names only, with a trailing underscore, and all arguments by reference: x[n][3]
  * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Two settings of KIRIN_NBODY6 give

@@ -1,7 +1,7 @@
 //! The table of all calls, in groups by origin.
 
 use super::table::{Call, CallGroup, Interface};
-use super::{board, grape5, interface, nbody6, nbody6_irregular, original, own};
+use super::{board, grape5, interface, nbody6, nbody6_irregular, original, own, sapporo};
 
 /// Every exported call.
 pub fn table() -> Vec<CallGroup> {
@@ -27,6 +27,11 @@ pub fn table() -> Vec<CallGroup> {
         ),
         grape6("kirin's own", own::CALLS),
         group(Interface::Grape5, "The GRAPE-5 interface", grape5::CALLS),
+        group(
+            Interface::Sapporo,
+            "Names of sapporo that other programs may have, too",
+            sapporo::CALLS,
+        ),
         group(
             Interface::Nbody6,
             "The library of NBODY6++ and NBODY6",

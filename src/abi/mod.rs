@@ -14,7 +14,8 @@
 //! accelerations, jerks and potentials (never read) and for `h2` (no neighbour
 //! lists). Input and output arrays may overlap in any way.
 //!
-//! NBODY6's library has Fortran spellings only.
+//! NBODY6's library has Fortran spellings only. Its names, and some of sapporo's, are exported with a prefix, since other programs
+//! have functions of these names: see [`Interface::exported`].
 //!
 //! Each call is declared once, in one of the modules below, with all its names, and [`table()`] lists
 //! them all. All names lead to one private function: clients may define the C names themselves.
@@ -36,6 +37,7 @@ mod original;
 mod own;
 mod pointers;
 mod record;
+mod sapporo;
 mod table;
 
 pub use board::*;
@@ -46,4 +48,5 @@ pub use nbody6::*;
 pub use nbody6_irregular::*;
 pub use original::*;
 pub use own::*;
+pub use sapporo::*;
 pub use table::{Argument, Call, CallGroup, INTERFACES, Interface, Kind, Returns, Support};

@@ -10,7 +10,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -90,19 +90,12 @@ fn look_while(goes_on: impl Fn() -> bool) {
 
 /// The workers of this process. Made at the first job that wants them.
 pub struct Pool {
-    shared: Arc<Shared>,
+    shared: Shared,
     /// The generation of the process that has the workers.
     process: u32,
 }
 
 impl Pool {
-    fn new() -> Self {
-        Self {
-            shared: Arc::default(),
-            process: process::generation(),
-        }
-    }
-
     /// The pool of this process.
     ///
     /// # Errors
@@ -117,21 +110,22 @@ impl Pool {
         {
             return Ok(pool);
         }
-        allocation::spare(0, "threads")?;
-        let made = Box::into_raw(Box::new(Self::new()));
-        Ok(
-            match POOL.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
-                // SAFETY: pools are never freed once they are reachable.
-                Ok(_) => unsafe { &*made },
-                Err(faster) => {
-                    // SAFETY: `made` was never shared; the other pool is never freed.
-                    unsafe {
-                        drop(Box::from_raw(made));
-                        &*faster
-                    }
+        let made = Self {
+            shared: Shared::default(),
+            process: process::generation(),
+        };
+        let made = Box::into_raw(allocation::boxed(made, "threads")?);
+        match POOL.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: pools are never freed once they are reachable.
+            Ok(_) => Ok(unsafe { &*made }),
+            Err(faster) => {
+                // SAFETY: `made` was never shared; the other pool is never freed.
+                unsafe {
+                    drop(Box::from_raw(made));
+                    Ok(&*faster)
                 }
-            },
-        )
+            }
+        }
     }
 
     /// Runs `task(0)` to `task(tasks - 1)` on at most `threads` threads, this one included,
@@ -142,7 +136,12 @@ impl Pool {
     ///
     /// This is the child of a fork that a signal handler made during the job: tasks that the workers had begun are
     /// not done, and what they had locked stays locked.
-    pub fn run(&self, tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) -> Result<()> {
+    pub fn run(
+        &'static self,
+        tasks: usize,
+        threads: usize,
+        task: &(dyn Fn(usize) + Sync),
+    ) -> Result<()> {
         let job = Job {
             task,
             tasks,
@@ -161,7 +160,7 @@ impl Pool {
         Ok(())
     }
 
-    fn post(&self, job: &Job<'_>, helpers: usize) -> bool {
+    fn post(&'static self, job: &Job<'_>, helpers: usize) -> bool {
         let Ok(mut state) = unless_forked(self.process, || self.shared.state.try_lock()) else {
             return false;
         };
@@ -207,17 +206,17 @@ impl Pool {
         Ok(())
     }
 
-    fn spawn(&self) -> bool {
+    fn spawn(&'static self) -> bool {
         // Besides its stack a thread makes small allocations that cannot report failure.
         if allocation::spare(STACK, "a thread").is_err() {
             return false;
         }
-        let shared = Arc::clone(&self.shared);
+        let shared = &self.shared;
         without_signals(|| {
             std::thread::Builder::new()
                 .name("kirin".to_owned())
                 .stack_size(STACK)
-                .spawn(move || worker(&shared))
+                .spawn(move || worker(shared))
                 .is_ok()
         })
     }
