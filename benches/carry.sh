@@ -9,6 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 carry=target/carry
+libraries=(libkirin libkirin_nbody6 libkirin_sapporo)
 
 pack() {
     local programs=(kirin hermite symplectic textbook treecode parallel monte-carlo)
@@ -20,10 +21,13 @@ pack() {
         sed -n 's/.*"name":"gpu".*"executable":"\([^"]*\)".*/\1/p' >"$carry/tests"
     # What the tests read of cargo (ffi-tests/src/library.rs).
     cargo build --profile release --message-format=json-render-diagnostics --workspace --lib --bin kirin --examples |
-        grep '"name":"kirin"' >"$carry/artifacts"
+        grep -E '"name":"kirin(_nbody6|_sapporo)?"' >"$carry/artifacts"
     cp $(<"$carry/tests") "$carry/release/deps/"
-    cp "${programs[@]/#/target/release/}" target/release/libkirin.so "$carry/release/"
-    ln -s libkirin.so "$carry/release/libkirin.so.0"
+    cp "${programs[@]/#/target/release/}" "$carry/release/"
+    for library in "${libraries[@]}"; do
+        cp "target/release/$library.so" "$carry/release/"
+        ln -s "$library.so" "$carry/release/$library.so.0"
+    done
     pwd >"$carry/tree"
     # `env!("CARGO")` of the tests.
     rustup which cargo >"$carry/cargo-path" 2>/dev/null || command -v cargo >"$carry/cargo-path"
@@ -43,8 +47,10 @@ unpack() {
     [ -e "$tree" ] || { mkdir -p "$(dirname "$tree")" && ln -s "$PWD" "$tree"; }
     mkdir -p target/release target/tmp "$(dirname "$cargo")"
     cp -r "$carry/release/." target/release/
-    # The archive is too large to carry, and the tests for GPUs do not link it.
-    touch target/release/libkirin.a
+    # The archives are too large to carry, and the tests for GPUs do not link them.
+    for library in "${libraries[@]}"; do
+        touch "target/release/$library.a"
+    done
     cat >"$cargo" <<'STAND_IN'
 #!/usr/bin/env bash
 # Stands in for cargo where everything was built elsewhere (benches/carry.sh).

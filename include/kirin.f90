@@ -342,27 +342,6 @@ module kirin
       integer(c_int), intent(in) :: nclusters
     end function g6_flush_jp_buffer_and_multisend
 
-    ! Reads a j-particle back, in sapporo and ph4. Nothing is written.
-    !
-    ! Not supported: clients disagree on its arguments; use g6_get_predicted_j_particles.
-    integer(c_int) function get_j_part_data(address, nj) bind(C, name="get_j_part_data")
-      import :: c_int
-      integer(c_int), value :: address
-      integer(c_int), value :: nj
-    end function get_j_part_data
-
-    ! Returns the number of GPUs that `g6_open_special` can name, and 1 where there is none or the
-    ! CPU was asked for, as in sapporo.
-    integer(c_int) function get_device_count() bind(C, name="get_device_count")
-      import :: c_int
-    end function get_device_count
-
-    ! Sends the waiting j-particles at once, in old versions of sapporo.
-    !
-    ! Accepted without effect: every write takes effect at the next block by itself.
-    subroutine force_j_particle_send() bind(C, name="force_j_particle_send")
-    end subroutine force_j_particle_send
-
     ! As `g6calc_lasthalf2`, and writes the softened distance of the nearest neighbour, (r^2 +
     ! eps^2)^(1/2), to `rnnb[ni]`; infinite where there is none. From Phantom-GRAPE.
     integer(c_int) function g6calc_lasthalf2p(cluster_id, nj, ni, index, xi, vi, eps2, h2, acc, &

@@ -306,26 +306,6 @@ int g6_set_j_particle_multisend_mxfast(int cluster_id,
 int g6_flush_jp_buffer_and_multisend(int cluster_id, int nclusters);
 
 /**
- * Reads a j-particle back, in sapporo and ph4. Nothing is written.
- *
- * Not supported: clients disagree on its arguments; use g6_get_predicted_j_particles.
- */
-int get_j_part_data(int address, int nj);
-
-/**
- * Returns the number of GPUs that `g6_open_special` can name, and 1 where there is none or the CPU
- * was asked for, as in sapporo.
- */
-int get_device_count(void);
-
-/**
- * Sends the waiting j-particles at once, in old versions of sapporo.
- *
- * Accepted without effect: every write takes effect at the next block by itself.
- */
-int force_j_particle_send(void);
-
-/**
  * As `g6calc_lasthalf2`, and writes the softened distance of the nearest neighbour, (r^2 +
  * eps^2)^(1/2), to `rnnb[ni]`; infinite where there is none. From Phantom-GRAPE.
  */

@@ -32,12 +32,33 @@ module kirin_grape5
     subroutine g5_close() bind(C, name="g5_close_")
     end subroutine g5_close
 
+    ! GRAPE-7's: makes a device ready. Every other call does that, too.
+    subroutine g5_openMC(devid) bind(C, name="g5_openMC_")
+      import :: c_int
+      integer(c_int), intent(in) :: devid
+    end subroutine g5_openMC
+
+    ! GRAPE-7's: ends the use of one device.
+    !
+    ! Accepted without effect: g5_close gives back the memory of all devices.
+    subroutine g5_closeMC(devid) bind(C, name="g5_closeMC_")
+      import :: c_int
+      integer(c_int), intent(in) :: devid
+    end subroutine g5_closeMC
+
     ! Returns the number of i-particles that one run should bring at most: 96, those of a GRAPE-5
     ! board, or `KIRIN_NPIPES` if that is more. A run may bring any number.
     integer(c_int) function g5_get_number_of_pipelines() bind(C, &
         name="g5_get_number_of_pipelines_")
       import :: c_int
     end function g5_get_number_of_pipelines
+
+    ! GRAPE-7's: the same as `g5_get_number_of_pipelines`.
+    integer(c_int) function g5_get_number_of_pipelinesMC(devid) bind(C, &
+        name="g5_get_number_of_pipelinesMC_")
+      import :: c_int
+      integer(c_int), intent(in) :: devid
+    end function g5_get_number_of_pipelinesMC
 
     ! The same as `g5_get_number_of_pipelines`: there is one board.
     integer(c_int) function g5_get_number_of_pipelines_per_board() bind(C, &
@@ -73,6 +94,12 @@ module kirin_grape5
       import :: c_int
     end function g5_get_jmemsize
 
+    ! GRAPE-7's: the same as `g5_get_jmemsize`.
+    integer(c_int) function g5_get_jmemsizeMC(devid) bind(C, name="g5_get_jmemsizeMC_")
+      import :: c_int
+      integer(c_int), intent(in) :: devid
+    end function g5_get_jmemsizeMC
+
     ! Sets the range of coordinates and the smallest mass, from which GRAPE-5 made its fixed-point
     ! units.
     !
@@ -83,6 +110,34 @@ module kirin_grape5
       real(c_double), intent(in) :: xmax
       real(c_double), intent(in) :: mmin
     end subroutine g5_set_range
+
+    ! GRAPE-7's: `g5_set_range` for one device.
+    !
+    ! Accepted without effect: floating-point sums need no scale.
+    subroutine g5_set_rangeMC(devid, xmin, xmax, mmin) bind(C, name="g5_set_rangeMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      real(c_double), intent(in) :: xmin
+      real(c_double), intent(in) :: xmax
+      real(c_double), intent(in) :: mmin
+    end subroutine g5_set_rangeMC
+
+    ! GRAPE-7's: sets the length in units of which the table of a force with a cutoff is read.
+    !
+    ! Accepted without effect: there is no such table: the force is Newton's at any distance.
+    subroutine g5_set_eta(eta) bind(C, name="g5_set_eta_")
+      import :: c_double
+      real(c_double), intent(in) :: eta
+    end subroutine g5_set_eta
+
+    ! `g5_set_eta` for one device.
+    !
+    ! Accepted without effect: there is no such table: the force is Newton's at any distance.
+    subroutine g5_set_etaMC(devid, eta) bind(C, name="g5_set_etaMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      real(c_double), intent(in) :: eta
+    end subroutine g5_set_etaMC
 
     ! Sets the number of j-particles that act: those at the addresses `0..n`.
     subroutine g5_set_n(n) bind(C, name="g5_set_n_")
@@ -179,6 +234,16 @@ module kirin_grape5
       real(c_double), intent(in) :: mj(*)
       real(c_double), intent(in) :: xj(3, *)
     end subroutine g5_set_jp
+
+    ! GRAPE-7's: `g5_set_jp` for one device, as `g5_set_xmjMC`.
+    subroutine g5_set_jpMC(devid, addr, nj, mj, xj) bind(C, name="g5_set_jpMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      integer(c_int), intent(in) :: addr
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(in) :: mj(*)
+      real(c_double), intent(in) :: xj(3, *)
+    end subroutine g5_set_jpMC
 
     ! Stores positions only; the masses at these addresses stay as they are, 0 if there are none.
     ! The arrays are counted as in `g5_set_xmj`.

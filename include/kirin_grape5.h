@@ -46,10 +46,27 @@ int g5_open_special(int ndev, const int *list);
 int g5_close(void);
 
 /**
+ * GRAPE-7's: makes a device ready. Every other call does that, too.
+ */
+int g5_openMC(int devid);
+
+/**
+ * GRAPE-7's: ends the use of one device.
+ *
+ * Accepted without effect: g5_close gives back the memory of all devices.
+ */
+int g5_closeMC(int devid);
+
+/**
  * Returns the number of i-particles that one run should bring at most: 96, those of a GRAPE-5
  * board, or `KIRIN_NPIPES` if that is more. A run may bring any number.
  */
 int g5_get_number_of_pipelines(void);
+
+/**
+ * GRAPE-7's: the same as `g5_get_number_of_pipelines`.
+ */
+int g5_get_number_of_pipelinesMC(int devid);
 
 /**
  * The same as `g5_get_number_of_pipelines`: there is one board.
@@ -83,12 +100,38 @@ int g5_get_pcibus_freq(void);
 int g5_get_jmemsize(void);
 
 /**
+ * GRAPE-7's: the same as `g5_get_jmemsize`.
+ */
+int g5_get_jmemsizeMC(int devid);
+
+/**
  * Sets the range of coordinates and the smallest mass, from which GRAPE-5 made its fixed-point
  * units.
  *
  * Accepted without effect: floating-point sums need no scale.
  */
 int g5_set_range(double xmin, double xmax, double mmin);
+
+/**
+ * GRAPE-7's: `g5_set_range` for one device.
+ *
+ * Accepted without effect: floating-point sums need no scale.
+ */
+int g5_set_rangeMC(int devid, double xmin, double xmax, double mmin);
+
+/**
+ * GRAPE-7's: sets the length in units of which the table of a force with a cutoff is read.
+ *
+ * Accepted without effect: there is no such table: the force is Newton's at any distance.
+ */
+int g5_set_eta(double eta);
+
+/**
+ * `g5_set_eta` for one device.
+ *
+ * Accepted without effect: there is no such table: the force is Newton's at any distance.
+ */
+int g5_set_etaMC(int devid, double eta);
 
 /**
  * Sets the number of j-particles that act: those at the addresses `0..n`.
@@ -156,6 +199,11 @@ int g5_set_xmjMC0(int devid,
  * sapporo2's: `g5_set_xmj` with the masses first.
  */
 int g5_set_jp(int addr, int nj, const double *mj, double (*xj)[3]);
+
+/**
+ * GRAPE-7's: `g5_set_jp` for one device, as `g5_set_xmjMC`.
+ */
+int g5_set_jpMC(int devid, int addr, int nj, const double *mj, double (*xj)[3]);
 
 /**
  * Stores positions only; the masses at these addresses stay as they are, 0 if there are none. The
@@ -284,9 +332,24 @@ int g5_open_special_(const int *ndev, const int *list);
 int g5_close_(void);
 
 /**
+ * `g5_openMC` with scalars by reference.
+ */
+int g5_openMC_(const int *devid);
+
+/**
+ * `g5_closeMC` with scalars by reference.
+ */
+int g5_closeMC_(const int *devid);
+
+/**
  * `g5_get_number_of_pipelines` with scalars by reference.
  */
 int g5_get_number_of_pipelines_(void);
+
+/**
+ * `g5_get_number_of_pipelinesMC` with scalars by reference.
+ */
+int g5_get_number_of_pipelinesMC_(const int *devid);
 
 /**
  * `g5_get_number_of_pipelines_per_board` with scalars by reference.
@@ -319,9 +382,29 @@ int g5_get_pcibus_freq_(void);
 int g5_get_jmemsize_(void);
 
 /**
+ * `g5_get_jmemsizeMC` with scalars by reference.
+ */
+int g5_get_jmemsizeMC_(const int *devid);
+
+/**
  * `g5_set_range` with scalars by reference.
  */
 int g5_set_range_(const double *xmin, const double *xmax, const double *mmin);
+
+/**
+ * `g5_set_rangeMC` with scalars by reference.
+ */
+int g5_set_rangeMC_(const int *devid, const double *xmin, const double *xmax, const double *mmin);
+
+/**
+ * `g5_set_eta` with scalars by reference.
+ */
+int g5_set_eta_(const double *eta);
+
+/**
+ * `g5_set_etaMC` with scalars by reference.
+ */
+int g5_set_etaMC_(const int *devid, const double *eta);
 
 /**
  * `g5_set_n` with scalars by reference.
@@ -390,6 +473,15 @@ int g5_set_xmjMC0_(const int *devid,
  * `g5_set_jp` with scalars by reference.
  */
 int g5_set_jp_(const int *addr, const int *nj, const double *mj, double (*xj)[3]);
+
+/**
+ * `g5_set_jpMC` with scalars by reference.
+ */
+int g5_set_jpMC_(const int *devid,
+                 const int *addr,
+                 const int *nj,
+                 const double *mj,
+                 double (*xj)[3]);
 
 /**
  * `g5_set_xj` with scalars by reference.

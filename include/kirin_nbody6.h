@@ -1,7 +1,10 @@
-/* kirin_nbody6.h: the library of NBODY6++ and NBODY6, as kirin exports it.
+/* kirin_nbody6.h: the library of NBODY6++ and NBODY6, as libkirin_nbody6 exports it.
  *
  * Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
  * change the table, not this file.
+ *
+ * Other programs have functions of some of these names, so they are not in libkirin: link with
+ * -lkirin_nbody6 -lkirin.
  *
  * There are Fortran names only, with a trailing underscore, and all arguments by reference: x[n][3]
  * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Two settings of KIRIN_NBODY6 give
@@ -109,8 +112,8 @@ int gpupot_(const int *irank,
             double *pot);
 
 /**
- * Makes room for `nmax` stars, and forgets those that were there. Neighbour lists have any length:
- * `lmax` is not looked at.
+ * Makes room for `nmax` stars. A second call keeps stars and lists. Neighbour lists have any
+ * length: `lmax` is not looked at.
  */
 int irr_simd_open_(const int *nmax, const int *lmax, const int *rank);
 
@@ -148,8 +151,9 @@ int irr_simd_set_list_(const int *addr, const int *nblist);
  * sums the forces of the neighbours: `acc[ni][3]`, `jrk[ni][3]`. `nnbid[ni]` gets the address of
  * the nearest neighbour, 0 where there is none.
  *
- * All of it is double precision, whatever `KIRIN_PRECISION` says. Stars that were never stored
- * have no mass.
+ * All of it is double precision, whatever `KIRIN_PRECISION` says. Neighbours that were never
+ * stored have no mass. At an address of `addr` without a star the force is NaN, and stderr says
+ * which.
  */
 int irr_simd_firr_vec_(const double *ti,
                        const int *ni,

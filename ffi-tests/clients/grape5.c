@@ -178,7 +178,8 @@ static void parts(void)
     prefill();
     calculate_force_on_xe(xi, ei2, a, p, NI);
     compare("set_xmj from an address", NI, 0.0, ei2, N, other, others, NULL);
-    set_jp(600, 511, m, x);
+    set_jp(600, 500, m, x);
+    set_jpMC(0, 1100, 11, m, x);
     prefill();
     calculate_force_on_xe(xi, ei2, a, p, NI);
     compare("set_jp", NI, 0.0, ei2, N, x, m, NULL);
@@ -291,6 +292,7 @@ static void large(void)
     expect("bus", get_pcibus_freq(), 33);
     expect("range", set_range(-1.0, 1.0, 1e-9), 0);
     expect("room", get_jmemsize(), JMEMSIZE);
+    expect("GRAPE-7", grape7(0, m, x), 0);
     set_xmj(0, MANY, xj, mj);
     set_n(MANY);
     set_eps_to_all(0.03125);

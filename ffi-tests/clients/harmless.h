@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "kirin.h"
+#include "kirin_sapporo.h"
 
 /* Every call that is accepted without effect; the sum of what they return is 0. The units are
    integers in some clients and doubles in others. */

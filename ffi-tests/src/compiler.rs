@@ -117,12 +117,18 @@ fn link_options(command: &mut Command, link: Link) {
     match link {
         Link::Shared => {
             let folder = library::fresh().folder().display();
-            command.arg(format!("-L{folder}")).arg("-lkirin");
+            command.arg(format!("-L{folder}"));
+            // Those of forwarded names where they are needed.
+            command.arg("-Wl,--as-needed");
+            command.args(library::COMPANIONS.map(|name| format!("-l{name}")));
+            command.args(["-Wl,--no-as-needed", "-lkirin"]);
             // Old dynamic tags: DT_RPATH goes before LD_LIBRARY_PATH, on which cargo puts stale copies.
             command.arg(format!("-Wl,--disable-new-dtags,-rpath,{folder}"));
         }
         Link::StaticFortranNames => {
+            let archives = library::fresh().companions.iter();
             command
+                .args(archives.map(|[_, archive]| archive))
                 .arg(&library::fortran_names_only().archive)
                 .arg("-lrt");
         }

@@ -18,6 +18,8 @@ pub struct Built {
     pub shared: PathBuf,
     /// `libkirin.a`
     pub archive: PathBuf,
+    /// The libraries of forwarded names in their two forms, where they were built.
+    pub companions: Vec<[PathBuf; 2]>,
     /// The command, beside the library as `cargo build` leaves it; only with the usual library of this machine.
     pub command: Option<PathBuf>,
 }
@@ -46,7 +48,16 @@ pub fn fresh() -> &'static Built {
         Some(foreign) => build(
             "shared",
             &target(),
-            &["-p", "kirin", "--target", &foreign.triple],
+            &[
+                "-p",
+                "kirin",
+                "-p",
+                "kirin-nbody6",
+                "-p",
+                "kirin-sapporo",
+                "--target",
+                &foreign.triple,
+            ],
         ),
         None => build("shared", &target(), &ALL),
     });
@@ -130,30 +141,45 @@ fn build(name: &str, target: &Path, options: &[&str]) -> Built {
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "libkirin does not build");
-    let files: Vec<PathBuf> = String::from_utf8_lossy(&output.stdout)
+    let messages: Vec<serde_json::Value> = String::from_utf8_lossy(&output.stdout)
         .lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .filter(|m| m["reason"] == "compiler-artifact" && m["target"]["name"] == "kirin")
-        .flat_map(|m| m["filenames"].as_array().cloned().unwrap_or_default())
-        .filter_map(|f| f.as_str().map(PathBuf::from))
+        .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
+    let files_of = |name: &str| -> Vec<PathBuf> {
+        messages
+            .iter()
+            .filter(|m| m["reason"] == "compiler-artifact" && m["target"]["name"] == name)
+            .flat_map(|m| m["filenames"].as_array().cloned().unwrap_or_default())
+            .filter_map(|f| f.as_str().map(PathBuf::from))
+            .collect()
+    };
     let folder = workspace().join(name);
     std::fs::create_dir_all(&folder).expect("the target folder is writable");
-    let copy = |extension: &str| {
+    let copy = |name: &str, extension: &str| {
         let has_it = |f: &&PathBuf| f.extension().unwrap_or_default() == extension;
+        let files = files_of(name);
         let from = files.iter().find(has_it)?;
         let to = folder.join(from.file_name().expect("a file has a name"));
         std::fs::copy(from, &to).expect("what cargo built can be copied");
         Some(to)
     };
-    let shared = copy("so").expect("cargo names the shared library");
     // The loader looks for the name that clients remember.
-    let remembered = folder.join("libkirin.so.0");
-    let _ = std::fs::remove_file(&remembered);
-    std::os::unix::fs::symlink("libkirin.so", &remembered).expect("a folder of our own");
+    let shared = |name: &str| {
+        let shared = copy(name, "so")?;
+        let remembered = folder.join(format!("lib{name}.so.0"));
+        let _ = std::fs::remove_file(&remembered);
+        let file = shared.file_name().expect("a file has a name");
+        std::os::unix::fs::symlink(file, &remembered).expect("a folder of our own");
+        Some(shared)
+    };
+    let companion = |name| Some([shared(name)?, copy(name, "a")?]);
     Built {
-        shared,
-        archive: copy("a").expect("cargo names the static library"),
-        command: copy(""),
+        shared: shared("kirin").expect("cargo names the shared library"),
+        archive: copy("kirin", "a").expect("cargo names the static library"),
+        companions: COMPANIONS.into_iter().filter_map(companion).collect(),
+        command: copy("kirin", ""),
     }
 }
+
+/// The libraries of forwarded names, as the linker knows them.
+pub const COMPANIONS: [&str; 2] = ["kirin_nbody6", "kirin_sapporo"];

@@ -84,6 +84,8 @@ fn a_client_of_grape5_finds_header_and_library() {
         options.clone(),
         options.replace("-lg5", "-lpg5"),
         options.replace("-lg5", "-lg5a"),
+        // GRAPE-7's package has two libraries.
+        options.replace("-lg5", "-lg75 -lhib"),
     ] {
         let program = library::workspace().join(format!("treecode5-{}", answers.len()));
         let line = format!(
@@ -96,6 +98,32 @@ fn a_client_of_grape5_finds_header_and_library() {
     }
     assert_eq!(answers[0].split_whitespace().count(), 4, "{}", answers[0]);
     assert!(answers.iter().all(|a| *a == answers[0]), "{answers:?}");
+    fine(&uninstall(&prefix));
+}
+
+#[test]
+fn a_client_of_nbody6_finds_header_and_library() {
+    if !available("pkg-config") || !available("gcc") {
+        return;
+    }
+    let prefix = prefix("nbody6");
+    installed(&prefix);
+    let program = library::workspace().join("installed-nbody6");
+    let options = pkg_config(&prefix, "--cflags --libs kirin_nbody6");
+    let source = source("nbody6.c");
+    // The order in which linkers drop what a program does not need itself, and none.
+    for (first, last) in [
+        ("-Wl,--as-needed", options.as_str()),
+        ("", options.as_str()),
+    ] {
+        let line = format!(
+            "gcc {first} {} -o {} {last} -lm",
+            text(&source),
+            text(&program)
+        );
+        fine(&run(clean_command("sh", &[]).args(["-c", &line])));
+        assert_eq!(succeed(&program, &["6++".as_ref()], &[]), "0 wrong\n");
+    }
     fine(&uninstall(&prefix));
 }
 

@@ -2,10 +2,11 @@
 //! the Fortran module and the clients.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 
 use ffi_tests::{compiler, generate, library};
-use kirin::symbols::{Call, INTERFACES, table};
+use kirin::symbols::{Call, INTERFACES, Interface, table};
 
 fn calls() -> impl Iterator<Item = Call> {
     table().into_iter().flat_map(|group| group.calls)
@@ -26,29 +27,60 @@ fn no_symbol_is_declared_twice() {
     assert_eq!(calls().flat_map(Call::symbols).count(), symbols().len());
 }
 
-/// A Rust cdylib exports what is `no_mangle` and nothing else: no runtime, no allocator.
-#[test]
-fn the_library_exports_the_table_and_nothing_else() {
-    if !compiler::available("nm") {
-        return;
-    }
+/// The symbols that a shared library exports.
+fn exported(library: &Path) -> BTreeSet<String> {
     let output = Command::new("nm")
         .args(["-D", "--defined-only", "--format=posix"])
-        .arg(&library::fresh().shared)
+        .arg(library)
         .output()
         .expect("nm was there a moment ago");
     let text = String::from_utf8_lossy(&output.stdout);
-    let found: BTreeSet<String> = text
-        .lines()
+    text.lines()
         .filter_map(|line| line.split_whitespace().next())
         .map(str::to_owned)
-        .collect();
-    let missing: Vec<_> = symbols().difference(&found).cloned().collect();
-    let extra: Vec<_> = found.difference(&symbols()).cloned().collect();
+        .collect()
+}
+
+fn same(what: &str, found: &BTreeSet<String>, expected: &BTreeSet<String>) {
+    let missing: Vec<_> = expected.difference(found).collect();
+    let extra: Vec<_> = found.difference(expected).collect();
     assert!(
         missing.is_empty() && extra.is_empty(),
-        "missing: {missing:?}, not in the table: {extra:?}"
+        "{what}: missing: {missing:?}, not in the table: {extra:?}"
     );
+}
+
+/// A Rust cdylib exports what is marked so and nothing else: no runtime, no allocator.
+#[test]
+fn the_libraries_export_the_table_and_nothing_else() {
+    if !compiler::available("nm") {
+        return;
+    }
+    let of = |library: Option<&str>, name: &dyn Fn(Interface, &str) -> String| {
+        let groups = table().into_iter();
+        let groups = groups.filter(|g| library.is_none_or(|l| g.interface.library() == Some(l)));
+        groups
+            .flat_map(|g| g.calls.into_iter().map(move |c| (g.interface, c)))
+            .flat_map(|(i, c)| c.symbols().map(move |s| (i, s)))
+            .map(|(i, s)| name(i, s))
+            .collect::<BTreeSet<String>>()
+    };
+    let built = library::fresh();
+    let expected = of(None, &|interface, symbol| interface.exported(symbol));
+    let found = exported(&built.shared);
+    same("kirin", &found, &expected);
+    // Names that are preloaded into programs of all kinds tell whose they are.
+    let telling = ["g6", "g5_", "GPU_", "GPU2_", "kirin_"];
+    let others = found
+        .iter()
+        .filter(|s| !telling.iter().any(|t| s.starts_with(t)));
+    assert_eq!(others.collect::<Vec<_>>(), [] as [&String; 0]);
+    for (name, [shared, _]) in library::COMPANIONS.into_iter().zip(&built.companions) {
+        let expected = of(Some(name), &|_, symbol| symbol.to_owned());
+        assert!(!expected.is_empty());
+        same(name, &exported(shared), &expected);
+    }
+    assert_eq!(built.companions.len(), library::COMPANIONS.len());
 }
 
 #[test]

@@ -70,6 +70,10 @@ impl Origin {
         };
         // SAFETY: passed on.
         let symbol = unsafe { library.get::<F>(name) };
+        // kirin's own library has the names of NBODY6 with a prefix.
+        // SAFETY: passed on.
+        let prefixed = || unsafe { library.get::<F>(format!("kirin_nbody6_{name}")) };
+        let symbol = symbol.or_else(|e| prefixed().map_err(|_| e));
         symbol.map(|s| *s).map_err(|e| fail(&self.name, &e))
     }
 

@@ -17,7 +17,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use super::rhythm::Rhythm;
@@ -159,7 +159,7 @@ const STACK: usize = 2 << 20;
 
 /// The workers of this process. Made at the first job that wants them.
 pub struct Pool {
-    board: Arc<Board>,
+    board: Board,
     /// What the threads know that post jobs, one at a time: how many workers there are, and how jobs come.
     poster: Lock<Poster>,
     /// The generation of the process that has the workers.
@@ -182,7 +182,7 @@ struct Posted {
 impl Pool {
     fn new() -> Self {
         Self {
-            board: Arc::default(),
+            board: Board::default(),
             poster: Lock::new(Poster {
                 workers: 0,
                 is_refused: false,
@@ -206,8 +206,7 @@ impl Pool {
         {
             return Ok(pool);
         }
-        allocation::spare(0, "threads")?;
-        let made = Box::into_raw(Box::new(Self::new()));
+        let made = Box::into_raw(allocation::boxed(Self::new(), "threads")?);
         let order = (Ordering::AcqRel, Ordering::Acquire);
         match POOL.compare_exchange(known, made, order.0, order.1) {
             // SAFETY: pools are never freed once they are reachable.
@@ -231,7 +230,7 @@ impl Pool {
     /// This is the child of a fork that a signal handler made during the job: tasks that the workers had begun are
     /// not done, and what they had locked stays locked.
     pub fn run(
-        &self,
+        &'static self,
         tasks: usize,
         threads: usize,
         effort: Duration,
@@ -268,13 +267,13 @@ impl Pool {
 
     /// Posts a job for `helpers` workers, if it is worth it.
     fn post(
-        &self,
+        &'static self,
         poster: &mut Poster,
         job: &Job<'_>,
         helpers: usize,
         effort: Duration,
     ) -> Option<Posted> {
-        let board = &*self.board;
+        let board = &self.board;
         let plan = poster.rhythm.begin(effort);
         let patience = poster.rhythm.patience().as_nanos() as u64;
         if !plan.shares {
@@ -318,7 +317,7 @@ impl Pool {
 
     /// Takes the job back and waits for the workers that joined it.
     fn take_back(&self, poster: &mut Poster, posted: Posted, effort: Duration) -> Result<()> {
-        let board = &*self.board;
+        let board = &self.board;
         let joined = board.withdraw(posted.places);
         // Pairs with the release of the workers: what they wrote is seen from here on.
         let are_out = || board.left.load(Ordering::Acquire) == joined;
@@ -349,17 +348,17 @@ impl Pool {
         true
     }
 
-    fn spawn(&self) -> bool {
+    fn spawn(&'static self) -> bool {
         // Besides its stack a thread makes small allocations that cannot report failure.
         if allocation::spare(STACK, "a thread").is_err() {
             return false;
         }
-        let board = Arc::clone(&self.board);
+        let board = &self.board;
         without_signals(|| {
             std::thread::Builder::new()
                 .name("kirin".to_owned())
                 .stack_size(STACK)
-                .spawn(move || worker(&board))
+                .spawn(move || worker(board))
                 .is_ok()
         })
     }

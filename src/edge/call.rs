@@ -105,12 +105,19 @@ pub enum Interface {
     Grape6,
     /// GRAPE-5's.
     Grape5,
+    /// The names of sapporo that say nothing of it.
+    Sapporo,
     /// That of NBODY6, NBODY6++ and AMUSE's nbody6xx.
     Nbody6,
 }
 
 /// Every interface.
-pub const INTERFACES: [Interface; 3] = [Interface::Grape6, Interface::Grape5, Interface::Nbody6];
+pub const INTERFACES: [Interface; 4] = [
+    Interface::Grape6,
+    Interface::Grape5,
+    Interface::Sapporo,
+    Interface::Nbody6,
+];
 
 impl Interface {
     /// The name of its header and of its Fortran module.
@@ -118,7 +125,25 @@ impl Interface {
         match self {
             Self::Grape6 => "kirin",
             Self::Grape5 => "kirin_grape5",
+            Self::Sapporo => "kirin_sapporo",
             Self::Nbody6 => "kirin_nbody6",
+        }
+    }
+
+    /// The name of the library that has its calls, where that is not `kirin`: other programs have functions of the same
+    /// names, which a preloaded library would take from them.
+    pub fn library(self) -> Option<&'static str> {
+        match self {
+            Self::Grape6 | Self::Grape5 => None,
+            Self::Sapporo | Self::Nbody6 => Some(self.name()),
+        }
+    }
+
+    /// The name under which `libkirin` itself exports one of its calls.
+    pub fn exported(self, symbol: &str) -> String {
+        match self.library() {
+            Some(library) => format!("{library}_{symbol}"),
+            None => symbol.to_owned(),
         }
     }
 }

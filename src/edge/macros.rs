@@ -109,9 +109,12 @@ macro_rules! lives {
 /// behind all names. `all` names the form without `cluster_id`, which goes to cluster 0; `also` gives
 /// further names of the same call.
 ///
+/// `exported as "PREFIX";` at the beginning puts a prefix before the exported names.
+///
 /// Defines the symbols and three tables: `CALLS`, `ALL_BOARDS` (the `all` forms) and `OTHER_NAMES`.
 macro_rules! calls {
-    ($(
+    (exported as $prefix:literal; $($rows:tt)+) => { calls!(@rows [$prefix] $($rows)+); };
+    (@rows $prefix:tt $(
         $(#[doc = $doc:literal])+
         $support:ident $(($reason:literal))? $returns:ident [$c:tt $fortran:tt]
         $(all [$($all:tt)+])?
@@ -119,7 +122,7 @@ macro_rules! calls {
         ($($arg:tt)*) = $body:expr;
     )+) => {
         $( calls!(
-            @row [$c $fortran] [$($($all)+)?] [$($([$($also)+])+)?] [$(#[doc = $doc])+] [$($arg)*] [$body]
+            @row $prefix [$c $fortran] [$($($all)+)?] [$($([$($also)+])+)?] [$(#[doc = $doc])+] [$($arg)*] [$body]
         ); )+
 
         /// The calls of this group.
@@ -140,23 +143,23 @@ macro_rules! calls {
         ) ),+];
     };
 
-    (@row $names:tt $all:tt [$($also:tt)*] $docs:tt $args:tt $body:tt) => {
-        calls!(@symbols $names $docs $args $body);
-        calls!(@all_symbols $all $names $args $body);
-        $( calls!(@other_symbols $also $names $args $body); )*
+    (@row $prefix:tt $names:tt $all:tt [$($also:tt)*] $docs:tt $args:tt $body:tt) => {
+        calls!(@symbols $prefix $names $docs $args $body);
+        calls!(@all_symbols $prefix $all $names $args $body);
+        $( calls!(@other_symbols $prefix $also $names $args $body); )*
     };
-    (@all_symbols [] $($rest:tt)*) => {};
-    (@all_symbols $all:tt [$c:tt $fortran:tt] [$cluster:ident: id $(, $($arg:tt)*)?] [$body:expr]) => {
+    (@all_symbols $prefix:tt [] $($rest:tt)*) => {};
+    (@all_symbols $prefix:tt $all:tt [$c:tt $fortran:tt] [$cluster:ident: id $(, $($arg:tt)*)?] [$body:expr]) => {
         calls!(
-            @symbols $all [#[doc = concat!("[`", stringify!($c), "`] for cluster 0.")]] [$($($arg)*)?]
+            @symbols $prefix $all [#[doc = concat!("[`", stringify!($c), "`] for cluster 0.")]] [$($($arg)*)?]
             [{
                 let $cluster = ALL;
                 $body
             }]
         );
     };
-    (@other_symbols $also:tt [$c:tt $fortran:tt] $args:tt $body:tt) => {
-        calls!(@symbols $also [#[doc = concat!("The same as [`", stringify!($c), "`].")]] $args $body);
+    (@other_symbols $prefix:tt $also:tt [$c:tt $fortran:tt] $args:tt $body:tt) => {
+        calls!(@symbols $prefix $also [#[doc = concat!("The same as [`", stringify!($c), "`].")]] $args $body);
     };
 
     (@entry [$c:tt $fortran:tt] [$docs:expr] $support:tt $returns:ident
@@ -183,29 +186,34 @@ macro_rules! calls {
         ) ),*]
     };
 
-    (@symbols [$c:ident $fortran:ident] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
-        calls!(@c $c $docs ($($arg: $kind),*) $body);
+    (@symbols $prefix:tt [$c:ident $fortran:ident] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
+        calls!(@c $prefix $c $docs ($($arg: $kind),*) $body);
         calls!(
-            @fortran $fortran [#[doc = concat!("Fortran spelling of [`", stringify!($c), "`].")]]
+            @fortran $prefix $fortran [#[doc = concat!("Fortran spelling of [`", stringify!($c), "`].")]]
             ($($arg: $kind),*) $body
         );
     };
-    (@symbols [($c:ident) $fortran:ident] $docs:tt $args:tt $body:tt) => {
-        calls!(@symbols [$c -] $docs $args $body);
+    (@symbols $prefix:tt [($c:ident) $fortran:ident] $docs:tt $args:tt $body:tt) => {
+        calls!(@symbols $prefix [$c -] $docs $args $body);
         calls!(
-            @symbols [- $fortran] [#[doc = concat!("Fortran spelling of [`", stringify!($c), "`].")]] $args $body
+            @symbols $prefix [- $fortran] [#[doc = concat!("Fortran spelling of [`", stringify!($c), "`].")]] $args $body
         );
     };
     // A C name without a Fortran twin is needed in every library.
-    (@symbols [$c:ident -] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
-        calls!(@define [unsafe(no_mangle)] $c $docs ($($arg: $kind),*) $body);
+    (@symbols [$($prefix:literal)?] [$c:ident -] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
+        calls!(@define [unsafe(export_name = concat!($($prefix,)? stringify!($c)))] $c $docs ($($arg: $kind),*) $body);
     };
-    (@symbols [- $fortran:ident] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
-        calls!(@fortran $fortran $docs ($($arg: $kind),*) $body);
+    (@symbols $prefix:tt [- $fortran:ident] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
+        calls!(@fortran $prefix $fortran $docs ($($arg: $kind),*) $body);
     };
 
-    (@c $name:ident $docs:tt $args:tt $body:expr) => {
-        calls!(@define [cfg_attr(not(feature = "fortran-names-only"), unsafe(no_mangle))] $name $docs $args $body);
+    (@c [$($prefix:literal)?] $name:ident $docs:tt $args:tt $body:expr) => {
+        calls!(
+            @define [cfg_attr(
+                not(feature = "fortran-names-only"),
+                unsafe(export_name = concat!($($prefix,)? stringify!($name)))
+            )] $name $docs $args $body
+        );
     };
     (@define [$($export:tt)+] $name:ident [$(#[$doc:meta])+] ($($arg:ident: $kind:ident),*) $body:expr) => {
         $(#[$doc])+
@@ -224,13 +232,13 @@ macro_rules! calls {
             })
         }
     };
-    (@fortran $name:ident [$(#[$doc:meta])+] ($($arg:ident: $kind:ident),*) $body:expr) => {
+    (@fortran [$($prefix:literal)?] $name:ident [$(#[$doc:meta])+] ($($arg:ident: $kind:ident),*) $body:expr) => {
         $(#[$doc])+
         ///
         /// # Safety
         ///
         #[doc = concat!(safety!(@fortran $($kind)*) $(, lives!(@fortran $kind $arg))*)]
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = concat!($($prefix,)? stringify!($name)))]
         #[allow(unused_variables)]
         pub unsafe extern "C" fn $name($($arg: fortran_type!($kind)),*) -> c_int {
             guard(stringify!($name), || {
@@ -270,4 +278,5 @@ macro_rules! calls {
     (@kind out_double) => { Kind::OutDouble };
     (@kind out_doubles) => { Kind::OutDoubles };
     (@kind out_floats) => { Kind::OutFloats };
+    ($($rows:tt)+) => { calls!(@rows [] $($rows)+); };
 }

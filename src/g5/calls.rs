@@ -48,7 +48,7 @@ pub fn close() -> Result<c_int> {
 }
 
 pub fn pipelines() -> Result<c_int> {
-    Ok(settings::settings().npipes.max(PIPELINES))
+    Ok(settings::with_memory()?.npipes.max(PIPELINES))
 }
 
 pub fn jmemsize() -> Result<c_int> {

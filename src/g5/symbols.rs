@@ -1,4 +1,4 @@
-//! The GRAPE-5 interface, as Phantom-GRAPE, FDPS, NEMO and sapporo2 have it.
+//! The GRAPE-5 interface, as Phantom-GRAPE, FDPS, NEMO, sapporo2 and GRAPE-7 have it.
 
 #![allow(non_snake_case)]
 
@@ -22,10 +22,22 @@ calls! {
     implemented nothing [g5_close g5_close_]
     () = close();
 
+    /// GRAPE-7's: makes a device ready. Every other call does that, too.
+    implemented nothing [g5_openMC g5_openMC_]
+    (devid: int) = open();
+
+    /// GRAPE-7's: ends the use of one device.
+    accepted("g5_close gives back the memory of all devices") nothing [g5_closeMC g5_closeMC_]
+    (devid: int) = nothing();
+
     /// Returns the number of i-particles that one run should bring at most: 96, those of a GRAPE-5 board, or
     /// `KIRIN_NPIPES` if that is more. A run may bring any number.
     implemented count [g5_get_number_of_pipelines g5_get_number_of_pipelines_]
     () = pipelines();
+
+    /// GRAPE-7's: the same as `g5_get_number_of_pipelines`.
+    implemented count [g5_get_number_of_pipelinesMC g5_get_number_of_pipelinesMC_]
+    (devid: int) = pipelines();
 
     /// The same as `g5_get_number_of_pipelines`: there is one board.
     implemented count [g5_get_number_of_pipelines_per_board g5_get_number_of_pipelines_per_board_]
@@ -52,9 +64,25 @@ calls! {
     implemented count [g5_get_jmemsize g5_get_jmemsize_]
     () = jmemsize();
 
+    /// GRAPE-7's: the same as `g5_get_jmemsize`.
+    implemented count [g5_get_jmemsizeMC g5_get_jmemsizeMC_]
+    (devid: int) = jmemsize();
+
     /// Sets the range of coordinates and the smallest mass, from which GRAPE-5 made its fixed-point units.
     accepted("floating-point sums need no scale") nothing [g5_set_range g5_set_range_]
     (xmin: double, xmax: double, mmin: double) = nothing();
+
+    /// GRAPE-7's: `g5_set_range` for one device.
+    accepted("floating-point sums need no scale") nothing [g5_set_rangeMC g5_set_rangeMC_]
+    (devid: int, xmin: double, xmax: double, mmin: double) = nothing();
+
+    /// GRAPE-7's: sets the length in units of which the table of a force with a cutoff is read.
+    accepted("there is no such table: the force is Newton's at any distance") nothing [g5_set_eta g5_set_eta_]
+    (eta: double) = nothing();
+
+    /// `g5_set_eta` for one device.
+    accepted("there is no such table: the force is Newton's at any distance") nothing [g5_set_etaMC g5_set_etaMC_]
+    (devid: int, eta: double) = nothing();
 
     /// Sets the number of j-particles that act: those at the addresses `0..n`.
     implemented nothing [g5_set_n g5_set_n_]
@@ -104,6 +132,10 @@ calls! {
     /// sapporo2's: `g5_set_xmj` with the masses first.
     implemented nothing [g5_set_jp g5_set_jp_]
     (addr: int, nj: int, mj: doubles, xj: vectors) = set_j_particles((FIRST, Plain), addr, nj, xm(xj, mj));
+
+    /// GRAPE-7's: `g5_set_jp` for one device, as `g5_set_xmjMC`.
+    implemented nothing [g5_set_jpMC g5_set_jpMC_]
+    (devid: int, addr: int, nj: int, mj: doubles, xj: vectors) = set_j_particles((devid, Plain), addr, nj, xm(xj, mj));
 
     /// Stores positions only; the masses at these addresses stay as they are, 0 if there are none. The arrays are counted as
     /// in `g5_set_xmj`.

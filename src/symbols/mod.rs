@@ -14,7 +14,8 @@
 //! accelerations, jerks and potentials (never read) and for `h2` (no neighbour
 //! lists). Input and output arrays may overlap in any way.
 //!
-//! NBODY6's library has Fortran spellings only.
+//! NBODY6's library has Fortran spellings only. Its names, and some of sapporo's, are exported with a prefix, since other programs
+//! have functions of these names: see [`Interface::exported`].
 //!
 //! Each call is declared once, in one of the modules below, with all its names, and [`table()`] lists
 //! them all. All names lead to one private function: clients may define the C names themselves.
@@ -30,6 +31,7 @@ pub use crate::g6::symbols::low_level::*;
 pub use crate::g6::symbols::original::*;
 pub use crate::g6::symbols::own::*;
 pub use crate::g6::symbols::precision::*;
+pub use crate::g6::symbols::sapporo::*;
 pub use crate::g6::symbols::usual::*;
 pub use crate::nbody6::symbols::gpuirr::*;
 pub use crate::nbody6::symbols::plus_plus::*;

@@ -2,7 +2,7 @@
 
 use crate::edge::call::{Call, CallGroup, Interface};
 use crate::g5::symbols as grape5;
-use crate::g6::symbols::{low_level, original, own, precision, usual};
+use crate::g6::symbols::{low_level, original, own, precision, sapporo, usual};
 use crate::nbody6::symbols::{gpuirr, plus_plus};
 
 /// Every exported call.
@@ -29,6 +29,11 @@ pub fn table() -> Vec<CallGroup> {
         ),
         grape6("kirin's own", &[own::CALLS, precision::CALLS].concat()),
         group(Interface::Grape5, "The GRAPE-5 interface", grape5::CALLS),
+        group(
+            Interface::Sapporo,
+            "Names of sapporo that other programs may have, too",
+            sapporo::CALLS,
+        ),
         group(
             Interface::Nbody6,
             "The library of NBODY6++ and NBODY6",

@@ -47,11 +47,31 @@ module kirin_grape5
   interface
 ";
 
-const NBODY6: &str = "\
-! kirin_nbody6.f90: the library of NBODY6++ and NBODY6, as kirin exports it.
+const SAPPORO: &str = "\
+! kirin_sapporo.f90: names of sapporo that say nothing of it, as libkirin_sapporo exports them.
 !
 ! Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
 ! change the table, not this file.
+!
+! Other programs have procedures of these names, so they are not in libkirin: link with
+! -lkirin_sapporo -lkirin.
+module kirin_sapporo
+  use, intrinsic :: iso_c_binding, only: c_int
+  implicit none
+  private :: c_int
+  public
+
+  interface
+";
+
+const NBODY6: &str = "\
+! kirin_nbody6.f90: the library of NBODY6++ and NBODY6, as libkirin_nbody6 exports it.
+!
+! Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+! change the table, not this file.
+!
+! Other programs have procedures of some of these names, so they are not in libkirin: link with
+! -lkirin_nbody6 -lkirin.
 !
 ! NBODY6 and its relatives call the same procedures through implicit interfaces, some of them with other
 ! arguments, which the setting KIRIN_NBODY6 says; the interfaces here are those of NBODY6++.
@@ -72,6 +92,7 @@ pub fn module(interface: Interface) -> String {
     let opening = match interface {
         Interface::Grape6 => GRAPE6,
         Interface::Grape5 => GRAPE5,
+        Interface::Sapporo => SAPPORO,
         Interface::Nbody6 => NBODY6,
     };
     let name = interface.name();

@@ -81,11 +81,31 @@ extern \"C\" {
 #endif
 ";
 
-const NBODY6: &str = "\
-/* kirin_nbody6.h: the library of NBODY6++ and NBODY6, as kirin exports it.
+const SAPPORO: &str = "\
+/* kirin_sapporo.h: names of sapporo that say nothing of it, as libkirin_sapporo exports them.
  *
  * Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
  * change the table, not this file.
+ *
+ * Other programs have functions of these names, so they are not in libkirin, and no header of kirin's
+ * includes this one: link with -lkirin_sapporo -lkirin.
+ */
+#ifndef KIRIN_SAPPORO_H
+#define KIRIN_SAPPORO_H
+
+#ifdef __cplusplus
+extern \"C\" {
+#endif
+";
+
+const NBODY6: &str = "\
+/* kirin_nbody6.h: the library of NBODY6++ and NBODY6, as libkirin_nbody6 exports it.
+ *
+ * Made from the library's table of calls by `cargo run -p ffi-tests --bin generate`:
+ * change the table, not this file.
+ *
+ * Other programs have functions of some of these names, so they are not in libkirin: link with
+ * -lkirin_nbody6 -lkirin.
  *
  * There are Fortran names only, with a trailing underscore, and all arguments by reference: x[n][3]
  * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Two settings of KIRIN_NBODY6 give
@@ -117,6 +137,7 @@ pub fn header(interface: Interface) -> String {
     let (opening, guard) = match interface {
         Interface::Grape6 => (GRAPE6, "KIRIN_H"),
         Interface::Grape5 => (GRAPE5, "KIRIN_GRAPE5_H"),
+        Interface::Sapporo => (SAPPORO, "KIRIN_SAPPORO_H"),
         Interface::Nbody6 => (NBODY6, "KIRIN_NBODY6_H"),
     };
     let mut out = opening.replace("{codes}", text::codes(" *", 92).trim_end());

@@ -5,6 +5,7 @@ mod floating;
 mod forks;
 mod hardness;
 mod lost;
+mod names;
 mod outputs;
 mod ph4;
 mod precision;

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use kirin::symbols::INTERFACES;
+
 /// The name under which the loader knows it.
 pub const SONAME: &str = "libkirin.so.0";
 
@@ -30,12 +32,35 @@ pub fn shared() -> Result<PathBuf, String> {
         })
 }
 
-/// The shared and the static library, both of this command's build.
+/// The shared library of forwarded names called `name`, beside `shared`.
+///
+/// # Errors
+///
+/// There is none.
+pub fn companion(shared: &Path, name: &str) -> Result<PathBuf, String> {
+    let folder = shared.parent().unwrap_or(Path::new("/"));
+    [format!("lib{name}.so.0"), format!("lib{name}.so")]
+        .iter()
+        .find_map(|file| std::fs::canonicalize(folder.join(file)).ok())
+        .ok_or_else(|| format!("there is no lib{name}.so beside {}", shared.display()))
+}
+
+/// A library in both its forms.
+pub struct Files {
+    /// As the linker knows it, without `lib`.
+    pub name: &'static str,
+    /// The shared library.
+    pub shared: PathBuf,
+    /// The static library.
+    pub archive: PathBuf,
+}
+
+/// kirin's library and those of forwarded names, all of this command's build.
 ///
 /// # Errors
 ///
 /// One of them is missing, or older than the command.
-pub fn both() -> Result<(PathBuf, PathBuf), String> {
+pub fn all() -> Result<Vec<Files>, String> {
     let shared = shared()?;
     let mut folder = shared.parent().unwrap_or(Path::new("/")).to_owned();
     if folder.ends_with("deps") {
@@ -51,9 +76,19 @@ pub fn both() -> Result<(PathBuf, PathBuf), String> {
             ));
         }
     }
-    let archive = folder.join("libkirin.a");
-    match archive.is_file() {
-        true => Ok((shared, archive)),
-        false => Err(format!("there is no {}", archive.display())),
-    }
+    let companions = INTERFACES.iter().filter_map(|i| i.library());
+    let mut files = vec![("kirin", Ok(shared.clone()))];
+    files.extend(companions.map(|name| (name, companion(&shared, name))));
+    let files = files.into_iter().map(|(name, shared)| {
+        let archive = folder.join(format!("lib{name}.a"));
+        match archive.is_file() {
+            true => Ok(Files {
+                name,
+                shared: shared?,
+                archive,
+            }),
+            false => Err(format!("there is no {}", archive.display())),
+        }
+    });
+    files.collect()
 }

@@ -220,20 +220,6 @@ calls! {
     also [GPU_g6_flush_jp_buffer_and_multisend -]
     (cluster_id: id, nclusters: int) = nothing();
 
-    /// Reads a j-particle back, in sapporo and ph4. Nothing is written.
-    unsupported("clients disagree on its arguments; use g6_get_predicted_j_particles") status [get_j_part_data -]
-    (address: int, nj: int)
-        = unsupported("clients disagree on its arguments; use g6_get_predicted_j_particles");
-
-    /// Returns the number of GPUs that `g6_open_special` can name, and 1 where there is none or the CPU was
-    /// asked for, as in sapporo.
-    implemented count [get_device_count -]
-    () = device_count();
-
-    /// Sends the waiting j-particles at once, in old versions of sapporo.
-    accepted("every write takes effect at the next block by itself") nothing [force_j_particle_send -]
-    () = nothing();
-
     /// As `g6calc_lasthalf2`, and writes the softened distance of the nearest neighbour, (r^2 +
     /// eps^2)^(1/2), to `rnnb[ni]`; infinite where there is none. From Phantom-GRAPE.
     implemented status [g6calc_lasthalf2p g6calc_lasthalf2p_]

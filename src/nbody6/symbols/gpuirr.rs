@@ -8,6 +8,8 @@ use crate::edge::pointers;
 use crate::nbody6::calls::*;
 
 calls! {
+    exported as "kirin_nbody6_";
+
     /// The same as `irr_simd_open_`.
     implemented nothing [- gpuirr_open_]
     (nmax: int, lmax: int_ref) = irregular_open(nmax, lmax);

@@ -1,5 +1,5 @@
 //! The library of NBODY6++: regular forces and potentials (also for NBODY6 and AMUSE's nbody6xx, with other
-//! arguments), and irregular forces.
+//! arguments), and irregular forces. They are exported with a prefix, and `libkirin_nbody6` forwards to them.
 
 use std::ffi::c_int;
 
@@ -9,6 +9,8 @@ use crate::edge::pointers;
 use crate::nbody6::calls::*;
 
 calls! {
+    exported as "kirin_nbody6_";
+
     /// Chooses the device.
     accepted("the settings say what computes") nothing [- gpunb_devinit_]
     (irank: int_ref) = nothing();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::manifest::Entry;
-use crate::library::{self, SONAME};
+use crate::library::{self, Files, SONAME};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -20,7 +20,7 @@ pub struct Item {
 
 /// Names under which clients look for a GRAPE-6 library, with the pkg-config module that
 /// AMUSE asks for where there is one; then those of GRAPE-5 libraries.
-const ALIASES: [(&str, Option<&str>); 8] = [
+const ALIASES: [(&str, Option<&str>); 10] = [
     ("g6", Some("g6lib")),
     ("sapporo", Some("sapporo_light")),
     ("g6a", None),
@@ -29,6 +29,9 @@ const ALIASES: [(&str, Option<&str>); 8] = [
     ("g5", Some("g5")),
     ("g5a", None),
     ("pg5", None),
+    // GRAPE-7's two: programs link both.
+    ("g75", None),
+    ("hib", None),
 ];
 
 /// Everything that belongs under `prefix`. The archive for programs with own C names is put
@@ -38,17 +41,11 @@ const ALIASES: [(&str, Option<&str>); 8] = [
 ///
 /// The library cannot be found or read.
 pub fn items(prefix: &Path, fortran_archive: Option<&Path>) -> Result<Vec<Item>, String> {
-    let full = format!("libkirin.so.{VERSION}");
     let read = |path: &Path| fs::read(path).map_err(|e| format!("{}: {e}", path.display()));
-    let (shared, archive) = library::both()?;
     let command = std::env::current_exe().map_err(|e| format!("this command's own file: {e}"))?;
 
     let mut items = vec![
         file("bin/kirin", read(&command)?, 0o755),
-        file(&format!("lib/{full}"), read(&shared)?, 0o755),
-        link(&format!("lib/{SONAME}"), &full),
-        link("lib/libkirin.so", SONAME),
-        file("lib/libkirin.a", read(&archive)?, 0o644),
         text(
             "include/kirin.h",
             include_str!("../../../../include/kirin.h"),
@@ -77,7 +74,6 @@ pub fn items(prefix: &Path, fortran_archive: Option<&Path>) -> Result<Vec<Item>,
             "include/kirin_nbody6.f90",
             include_str!("../../../../include/kirin_nbody6.f90"),
         ),
-        text("lib/pkgconfig/kirin.pc", &module(prefix, "kirin", "kirin")),
         text(
             "lib/cmake/kirin/kirin-config.cmake",
             include_str!("kirin-config.cmake"),
@@ -94,7 +90,34 @@ pub fn items(prefix: &Path, fortran_archive: Option<&Path>) -> Result<Vec<Item>,
             "share/licenses/kirin/LICENSE-APACHE",
             include_str!("../../../../LICENSE-APACHE"),
         ),
+        text(
+            "include/g5nbutil.h",
+            include_str!("../../../../include/g5nbutil.h"),
+        ),
+        text(
+            "include/kirin_sapporo.h",
+            include_str!("../../../../include/kirin_sapporo.h"),
+        ),
+        text(
+            "include/kirin_sapporo.f90",
+            include_str!("../../../../include/kirin_sapporo.f90"),
+        ),
     ];
+    for Files {
+        name,
+        shared,
+        archive,
+    } in library::all()?
+    {
+        let full = format!("lib{name}.so.{VERSION}");
+        let soname = format!("lib{name}.so.0");
+        items.push(file(&format!("lib/{full}"), read(&shared)?, 0o755));
+        items.push(link(&format!("lib/{soname}"), &full));
+        items.push(link(&format!("lib/lib{name}.so"), &soname));
+        items.push(file(&format!("lib/lib{name}.a"), read(&archive)?, 0o644));
+        let path = format!("lib/pkgconfig/{name}.pc");
+        items.push(text(&path, &module(prefix, name, name)));
+    }
     if let Some(path) = fortran_archive {
         items.push(file("lib/libkirin_fortran.a", read(path)?, 0o644));
     }
@@ -140,15 +163,22 @@ fn module(prefix: &Path, name: &str, library: &str) -> String {
     } else {
         " \"-Wl,-rpath,${libdir}\""
     };
-    let grape = match name {
-        "g5" => "GRAPE-5",
-        _ => "GRAPE-6",
+    let of = match name {
+        "g5" => "The host interface of GRAPE-5",
+        "kirin_nbody6" => "The library of NBODY6",
+        _ => "The host interface of GRAPE-6",
+    };
+    // Forwarded names need what they forward to; clients of sapporo may want both.
+    let libraries = match name {
+        "kirin_nbody6" | "kirin_sapporo" => format!("-l{name} -lkirin"),
+        "sapporo_light" => format!("-lkirin_sapporo -l{library}"),
+        _ => format!("-l{library}"),
     };
     format!(
         "prefix={}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
-         Name: {name}\nDescription: The host interface of {grape}, from kirin\nVersion: {VERSION}\n\
-         Cflags: \"-I${{includedir}}\"\nLibs: \"-L${{libdir}}\"{rpath} -l{library}\n\
-         Libs.private: -lpthread -ldl -lrt -lm\n",
+         Name: {name}\nDescription: {of}, from kirin\nVersion: {VERSION}\n\
+         Cflags: \"-I${{includedir}}\"\nLibs: \"-L${{libdir}}\"{rpath} {libraries}\n\
+         Libs.private: -lgcc_s -lpthread -ldl -lrt -lm\n",
         prefix.display()
     )
 }

@@ -1,6 +1,6 @@
 //! The libraries of a program: which of them kirin takes the place of.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
@@ -26,6 +26,8 @@ pub struct Findings {
     pub contains: bool,
     /// Names of libraries to keep out or to fill in for.
     pub replaced: BTreeSet<String>,
+    /// Libraries of forwarded names that it needs.
+    pub companions: BTreeSet<&'static str>,
 }
 
 /// Looks at `program`, which asks for the loader `interpreter`; kirin's name is `soname`.
@@ -56,13 +58,21 @@ pub fn examine(program: &Path, object: &Object, interpreter: &str, soname: &str)
         .map(|&(name, _)| name.to_owned())
         .collect();
 
-    let rest = || {
-        let others = libraries
-            .iter()
-            .filter(|(name, _)| !replaced.contains(**name));
-        others.map(|(_, library)| library).chain([object])
-    };
+    let rest = || libraries_but(&libraries, &replaced).chain([object]);
     let calls = rest().any(|o| o.imports().any(is_call));
+    // What another of its libraries has is that library's.
+    let is_theirs =
+        |name| libraries_but(&libraries, &replaced).any(|o| o.exports().any(|s| s == name));
+    let mut companions = BTreeSet::new();
+    for name in rest().flat_map(Object::imports) {
+        let tells_itself = is_call(name);
+        if let Some(library) = FORWARDED.get(name)
+            && calls
+            && (tells_itself || (*library == SAPPORO && !is_theirs(name)))
+        {
+            companions.insert(*library);
+        }
+    }
     let absent: BTreeSet<&str> = rest()
         .flat_map(|o| o.needed.iter().copied())
         .filter(|&name| name != soname && matches!(places.get(name), Some(None)))
@@ -79,7 +89,19 @@ pub fn examine(program: &Path, object: &Object, interpreter: &str, soname: &str)
         calls,
         contains,
         replaced,
+        companions,
     }
+}
+
+/// The libraries that are not replaced.
+fn libraries_but<'a>(
+    libraries: &'a BTreeMap<&str, Object>,
+    replaced: &'a BTreeSet<String>,
+) -> impl Iterator<Item = &'a Object<'a>> {
+    let others = libraries
+        .iter()
+        .filter(|(name, _)| !replaced.contains(**name));
+    others.map(|(_, library)| library)
 }
 
 /// What the loader itself finds: the file of each library by the name that is asked for.
@@ -141,10 +163,25 @@ fn is_needed_otherwise(
     !own.is_empty()
 }
 
-/// Every name that kirin exports.
+/// Every name that kirin and the libraries beside it have.
 static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let calls = kirin::symbols::table().into_iter().flat_map(|g| g.calls);
     calls.flat_map(|c| c.symbols()).collect()
+});
+
+/// The library of sapporo's names that say nothing of it.
+const SAPPORO: &str = "kirin_sapporo";
+
+/// The names that libraries beside kirin's forward, with that library.
+static FORWARDED: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let groups = kirin::symbols::table().into_iter();
+    let forwarded = groups.filter_map(|g| Some((g.interface.library()?, g.calls)));
+    forwarded
+        .flat_map(|(library, calls)| {
+            let names = calls.into_iter().flat_map(|c| c.symbols());
+            names.map(move |name| (name, library))
+        })
+        .collect()
 });
 
 /// Whether it is a call of the interface: names such as `get_j_part_data` may be anybody's.

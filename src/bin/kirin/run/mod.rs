@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use clap::Args;
 use kirin::process::settings;
 
+use self::libraries::Findings;
 use self::program::Program;
 pub use self::stand_in::clear as clear_stand_ins;
 use crate::library::{self, SONAME};
@@ -47,6 +48,10 @@ pub struct Options {
     /// only for libraries that a script's programs lack, or that are opened while running
     #[arg(long, value_name = "NAME")]
     replace: Vec<String>,
+    /// Also takes the place of NBODY6's library in programs that a script starts; it does so by itself in a program
+    /// that is named here
+    #[arg(long)]
+    nbody6: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     words: Vec<OsString>,
@@ -79,22 +84,30 @@ pub fn run(options: Options) -> ExitCode {
 /// Sets the environment in which the program is to start.
 fn prepare(options: &Options) -> Result<(), String> {
     let settings = settings(options)?;
-    let mut replaced = look(&options.words)?;
+    let Taken {
+        mut replaced,
+        mut companions,
+    } = look(&options.words)?;
     replaced.extend(options.replace.iter().cloned());
+    companions.extend(options.nbody6.then_some("kirin_nbody6"));
 
-    let mut preload = Vec::new();
-    let mut library = library::shared()?;
-    if !replaced.is_empty() || !stand_in::can_be_preloaded(&library) {
+    let library = library::shared()?;
+    let mut preload = vec![library.clone()];
+    for name in companions {
+        preload.push(library::companion(&library, name)?);
+    }
+    if !replaced.is_empty() || !preload.iter().all(|p| stand_in::can_be_preloaded(p)) {
         let folder = stand_in::folder()?;
         let failed = |e: io::Error| format!("{}: {e}", folder.display());
-        if !stand_in::can_be_preloaded(&library) {
-            library = stand_in::link(&folder, &library).map_err(failed)?;
+        for library in &mut preload {
+            if !stand_in::can_be_preloaded(library) {
+                *library = stand_in::link(&folder, library).map_err(failed)?;
+            }
         }
         for name in &replaced {
             preload.push(stand_in::file(&folder, name, SONAME).map_err(failed)?);
         }
     }
-    preload.insert(0, library);
 
     // SAFETY: this process has one thread.
     unsafe {
@@ -106,23 +119,42 @@ fn prepare(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Names of the libraries to replace, after a look at the program.
-fn look(words: &[OsString]) -> Result<BTreeSet<String>, String> {
+/// What of a program kirin takes the place of.
+#[derive(Default)]
+struct Taken {
+    /// Names of the libraries to replace.
+    replaced: BTreeSet<String>,
+    /// Libraries of forwarded names to preload.
+    companions: BTreeSet<&'static str>,
+}
+
+impl From<Findings> for Taken {
+    fn from(findings: Findings) -> Self {
+        Self {
+            replaced: findings.replaced,
+            companions: findings.companions,
+        }
+    }
+}
+
+/// A look at the program.
+fn look(words: &[OsString]) -> Result<Taken, String> {
     // A program that cannot be found or read is the system's to complain about.
     let Some(path) = program::find(&words[0]) else {
-        return Ok(BTreeSet::new());
+        return Ok(Taken::default());
     };
-    let program = program::examine(&path, SONAME);
-    match &program {
-        Some(Program::Dynamic(findings)) if findings.calls => return Ok(findings.replaced.clone()),
-        Some(Program::Own) => return Ok(BTreeSet::new()),
-        _ => {}
+    let program = match program::examine(&path, SONAME) {
+        Some(Program::Dynamic(findings)) if findings.calls => return Ok(findings.into()),
+        program => program,
+    };
+    if matches!(program, Some(Program::Own)) {
+        return Ok(Taken::default());
     }
     // mpirun, nice, a shell: what they start is among their arguments.
     for word in &words[1..] {
         match argument(word) {
-            Some(Program::Dynamic(findings)) if findings.calls => return Ok(findings.replaced),
-            Some(Program::Own) => return Ok(BTreeSet::new()),
+            Some(Program::Dynamic(findings)) if findings.calls => return Ok(findings.into()),
+            Some(Program::Own) => return Ok(Taken::default()),
             _ => {}
         }
     }
@@ -137,9 +169,9 @@ fn look(words: &[OsString]) -> Result<BTreeSet<String>, String> {
                  only programs that it starts and libraries that it opens can meet kirin",
                 path.display()
             );
-            Ok(BTreeSet::new())
+            Ok(Taken::default())
         }
-        Some(Program::Own | Program::Script) | None => Ok(BTreeSet::new()),
+        Some(Program::Own | Program::Script) | None => Ok(Taken::default()),
     }
 }
 

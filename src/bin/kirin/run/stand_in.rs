@@ -48,7 +48,8 @@ pub fn file(folder: &Path, name: &str, library: &str) -> io::Result<PathBuf> {
 /// It cannot be made.
 pub fn link(folder: &Path, library: &Path) -> io::Result<PathBuf> {
     let name = XxHash64::oneshot(0, library.as_os_str().as_encoded_bytes());
-    let path = folder.join(format!("{name:016x}-libkirin.so"));
+    let file = library.file_name().unwrap_or_default().to_string_lossy();
+    let path = folder.join(format!("{name:016x}-{file}"));
     if fs::read_link(&path).is_ok_and(|found| found == library) {
         return Ok(path);
     }
