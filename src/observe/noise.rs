@@ -11,7 +11,7 @@
 use crate::grape::particle::JParticle;
 use crate::process::{allocation, floating};
 
-/// Addresses below this are in the sample, and of all others one in 32.
+/// Addresses below this are in the sample, and of all others one in 64.
 const ALL_BELOW: u32 = 8;
 
 /// How many addresses are watched at most. Of two that share a slot, the first one keeps it.
@@ -83,7 +83,7 @@ fn slot(address: i32) -> Option<usize> {
     if address < ALL_BELOW {
         return Some(SLOTS - 1 - address as usize);
     }
-    (hash >> 27 == 0).then_some((hash >> 19) as usize % SLOTS)
+    (hash >> 26 == 0).then_some((hash >> 18) as usize % SLOTS)
 }
 
 impl Noise {
@@ -310,7 +310,7 @@ mod tests {
         for n in [1, 8, 100, 1000, 10_000, 1_000_000] {
             let sample = (0..n).filter(|&address| slot(address).is_some()).count();
             let n = n as usize;
-            let (least, most) = (n.min(8), 9 + n / 30);
+            let (least, most) = (n.min(8), 9 + n / 60);
             assert!((least..=most).contains(&sample), "{sample} of {n}");
         }
     }

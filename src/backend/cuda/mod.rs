@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use crate::process::settings::Precision;
 
-pub use self::choice::{choose, report_absence};
+pub use self::choice::{choose, double_up_to, report_absence};
 pub use self::driver::{Device, devices};
 pub use self::plan::chip::Conditions;
 pub use self::plan::{LaunchPlan, Limit};
