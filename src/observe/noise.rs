@@ -86,24 +86,15 @@ fn slot(address: i32) -> Option<usize> {
     (hash >> 26 == 0).then_some((hash >> 18) as usize % SLOTS)
 }
 
-impl Noise {
-    /// Notes what was written to `address`, with the step to come.
-    #[inline(always)]
-    pub fn note(&mut self, address: i32, dt: f64, particle: &JParticle) {
-        if slot(address).is_some() {
-            self.keep(Write {
-                address,
-                index: particle.index,
-                t: particle.t,
-                dt,
-                aby2: particle.aby2,
-                a1by6: particle.a1by6,
-            });
-        }
-    }
+/// Whether an address is in the sample.
+#[inline(always)]
+pub fn samples(address: i32) -> bool {
+    slot(address).is_some()
+}
 
-    #[inline(never)]
-    fn keep(&mut self, write: Write) {
+impl Noise {
+    /// Notes what was written to an address of the sample, with the step to come.
+    pub fn note(&mut self, address: i32, dt: f64, particle: &JParticle) {
         if self.waiting.len() == self.waiting.capacity() {
             if self.off {
                 return;
@@ -114,7 +105,14 @@ impl Noise {
             }
         }
         if self.waiting.len() < self.waiting.capacity() {
-            self.waiting.push(write);
+            self.waiting.push(Write {
+                address,
+                index: particle.index,
+                t: particle.t,
+                dt,
+                aby2: particle.aby2,
+                a1by6: particle.a1by6,
+            });
         }
     }
 
