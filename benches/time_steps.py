@@ -17,7 +17,7 @@ LINE = "limited by the noise"
 
 
 def run(program, precision, eta):
-    """Steps, energy error, and whether the library said that noise limits the steps."""
+    """Returns steps, energy error, and whether the library said that noise limits the steps."""
     settings = {"KIRIN_PRECISION": precision, "KIRIN_BACKEND": "cpu", "KIRIN_THREADS": "1"}
     done = subprocess.run(
         [program, "--n", str(N), "--t-end", str(T_END), "--eta", str(eta)],
@@ -28,6 +28,14 @@ def run(program, precision, eta):
             if line.strip().startswith(name):
                 values[name] = float(line.strip()[len(name):].replace(" ", ""))
     return values["steps"], abs(values["energy error"]), LINE in done.stderr
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        facts = dict(line.split(":", 1) for line in file if ":" in line)
+    facts = {name.strip(): value.strip() for name, value in facts.items()}
+    widest = "AVX-512" if "avx512f" in facts.get("flags", "") else "no AVX-512"
+    return f"{facts.get('model name', 'unknown')} ({widest}), one thread"
 
 
 def path(points, x, y):
@@ -65,7 +73,7 @@ def main():
     program, target = sys.argv[1:]
     rows = {p: [run(program, p, eta) for eta in ETAS] for p in PRECISIONS}
     text = ["# Steps of hermite against eta", "",
-            f"`benches/time_steps.py`: a Plummer model of {N} stars to t = {T_END}, softening 1/256.", "",
+            f"`benches/time_steps.py`: a Plummer model of {N} stars to t = {T_END}, softening 1/256; {machine()}.", "",
             "| eta | `mixed`: steps | energy error | line on stderr | `double`: steps | energy error | line on stderr |",
             "|---|---|---|---|---|---|---|"]
     for k, eta in enumerate(ETAS):
