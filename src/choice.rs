@@ -9,6 +9,16 @@ use crate::force::regular::{self, RegularForce};
 use crate::gpu::cuda;
 use crate::process::settings::{BackendChoice, Precision, Settings};
 
+/// Up to how many j-particles `auto` takes double precision: a constant of the kind of processor, or of the GPUs that
+/// `settings` name, whether or not one of them fails.
+pub fn double_up_to(settings: &Settings) -> usize {
+    let on_gpu = match settings.backend {
+        BackendChoice::Auto | BackendChoice::Cuda => cuda::double_up_to(settings),
+        BackendChoice::Cpu | BackendChoice::Reference => None,
+    };
+    on_gpu.unwrap_or(cpu::DOUBLE_UP_TO)
+}
+
 /// The backend that `settings` ask for.
 pub fn choose(settings: &Settings) -> Box<dyn Backend> {
     match settings.backend {

@@ -4,7 +4,7 @@
 //! particle still depends on that particle and on the j-particles `0..nj`.
 
 use crate::choice;
-use crate::force::{Backend, DOUBLE_EVERYWHERE};
+use crate::force::Backend;
 use crate::process::settings::{BackendChoice, Precision, PrecisionChoice, Settings};
 use crate::sources::jmemory::JMemory;
 
@@ -19,7 +19,7 @@ pub(super) struct Arithmetic {
     chosen: Option<PrecisionChoice>,
     /// Whether noise has limited the time steps, so that `adaptive` computes in double precision.
     raised: bool,
-    /// [`Backend::double_up_to`], once it is known.
+    /// [`backend::double_up_to`], once it is known.
     up_to: Option<usize>,
     /// How many blocks took double precision, and how many another one.
     taken: [u64; 2],
@@ -64,9 +64,15 @@ impl Arithmetic {
             PrecisionChoice::Always(precision) => precision,
             _ if !moving => Precision::Mixed,
             PrecisionChoice::Adaptive if self.raised => Precision::Double,
-            _ if nj <= DOUBLE_EVERYWHERE => Precision::Double,
-            _ if nj <= self.double_up_to(settings) => Precision::Double,
-            _ => Precision::Mixed,
+            _ => {
+                let up_to = *self
+                    .up_to
+                    .get_or_insert_with(|| choice::double_up_to(settings));
+                match nj <= up_to {
+                    true => Precision::Double,
+                    false => Precision::Mixed,
+                }
+            }
         }
     }
 
@@ -78,15 +84,6 @@ impl Arithmetic {
             _ if !moving => Some(Precision::Mixed),
             _ => None,
         }
-    }
-
-    /// [`Backend::double_up_to`] of this cluster's backends.
-    fn double_up_to(&mut self, settings: &Settings) -> usize {
-        if let Some(up_to) = self.up_to {
-            return up_to;
-        }
-        let up_to = self.any(settings).double_up_to();
-        *self.up_to.insert(up_to)
     }
 
     /// What computes the next block. A backend sees in `memory` what has changed since it was last asked.

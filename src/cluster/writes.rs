@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{Cluster, Phase};
 use crate::error::{Error, Result};
+use crate::observe::noise;
 use crate::process::{self, allocation};
 use crate::sources::jmemory::{self, AtRest};
 use crate::sources::particle::JParticle;
@@ -43,10 +44,25 @@ impl Cluster {
         }
     }
 
-    /// Notes what was stored at `address`, with the step to come, for [`Noise`](crate::observe::noise::Noise).
+    /// Notes the step to come of the particle that was just stored at `address`, for [`noise`].
     #[inline(always)]
-    pub fn note_step(&mut self, address: i32, dt: f64, particle: &JParticle) {
-        self.noise.note(address, dt, particle);
+    pub fn note_step(&mut self, address: i32, dt: f64) {
+        if noise::samples(address) {
+            self.note_sampled(address, dt);
+        }
+    }
+
+    /// Reads back what was stored: the other writes need not keep it for this.
+    #[cold]
+    #[inline(never)]
+    fn note_sampled(&mut self, address: i32, dt: f64) {
+        let stored = match self.staged.last() {
+            Some((_, particle)) => Some(*particle),
+            None => self.memory.read(address),
+        };
+        if let Some(particle) = stored {
+            self.noise.note(address, dt, &particle);
+        }
     }
 
     /// Stores a j-particle at rest, with this mass and position, for the next block.

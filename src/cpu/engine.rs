@@ -27,10 +27,6 @@ use crate::sources::neighbours::{ListRules, NeighbourLists};
 /// time is rare: only a client whose block exceeds the pipelines (48 on a GRAPE-6) sends one.
 const TRANSIENT: usize = 47;
 
-/// [`Backend::double_up_to`]: clusters of a thousand stars with their companions. A pair takes 1.5 to 1.7 times the time of
-/// one in mixed precision, and such a run seconds in all.
-pub const DOUBLE_UP_TO: usize = 1280;
-
 /// The backend for one instruction set and precision. With `SPLIT`, positions have a low part.
 pub struct Cpu<S: Simd, const SPLIT: bool> {
     s: S,
@@ -99,10 +95,6 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
 
     fn precision(&self) -> Precision {
         self.precision
-    }
-
-    fn double_up_to(&self) -> usize {
-        DOUBLE_UP_TO
     }
 
     fn measure(&mut self) {

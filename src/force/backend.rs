@@ -70,12 +70,6 @@ pub trait Backend: Send {
     /// Its precision.
     fn precision(&self) -> Precision;
 
-    /// Up to so many j-particles `auto` takes double precision here: a constant of the kind of processor or GPU, at
-    /// least [`super::DOUBLE_EVERYWHERE`].
-    fn double_up_to(&self) -> usize {
-        super::DOUBLE_EVERYWHERE
-    }
-
     /// Whether a GPU computes, so that every call costs a launch and two transfers.
     fn on_gpu(&self) -> bool {
         false

@@ -14,6 +14,3 @@ pub mod regular;
 pub mod scaling;
 
 pub use self::backend::{Backend, ForceRequest, Phases, Results};
-
-/// The least that [`Backend::double_up_to`] may be.
-pub const DOUBLE_EVERYWHERE: usize = 1024;

@@ -11,7 +11,7 @@
 use crate::process::{allocation, floating};
 use crate::sources::particle::JParticle;
 
-/// Addresses below this are in the sample, and of all others one in 32.
+/// Addresses below this are in the sample, and of all others one in 64.
 const ALL_BELOW: u32 = 8;
 
 /// How many addresses are watched at most. Of two that share a slot, the first one keeps it.
@@ -83,27 +83,18 @@ fn slot(address: i32) -> Option<usize> {
     if address < ALL_BELOW {
         return Some(SLOTS - 1 - address as usize);
     }
-    (hash >> 27 == 0).then_some((hash >> 19) as usize % SLOTS)
+    (hash >> 26 == 0).then_some((hash >> 18) as usize % SLOTS)
+}
+
+/// Whether an address is in the sample.
+#[inline(always)]
+pub fn samples(address: i32) -> bool {
+    slot(address).is_some()
 }
 
 impl Noise {
-    /// Notes what was written to `address`, with the step to come.
-    #[inline(always)]
+    /// Notes what was written to an address of the sample, with the step to come.
     pub fn note(&mut self, address: i32, dt: f64, particle: &JParticle) {
-        if slot(address).is_some() {
-            self.keep(Write {
-                address,
-                index: particle.index,
-                t: particle.t,
-                dt,
-                aby2: particle.aby2,
-                a1by6: particle.a1by6,
-            });
-        }
-    }
-
-    #[inline(never)]
-    fn keep(&mut self, write: Write) {
         if self.waiting.len() == self.waiting.capacity() {
             if self.off {
                 return;
@@ -114,7 +105,14 @@ impl Noise {
             }
         }
         if self.waiting.len() < self.waiting.capacity() {
-            self.waiting.push(write);
+            self.waiting.push(Write {
+                address,
+                index: particle.index,
+                t: particle.t,
+                dt,
+                aby2: particle.aby2,
+                a1by6: particle.a1by6,
+            });
         }
     }
 
@@ -310,7 +308,7 @@ mod tests {
         for n in [1, 8, 100, 1000, 10_000, 1_000_000] {
             let sample = (0..n).filter(|&address| slot(address).is_some()).count();
             let n = n as usize;
-            let (least, most) = (n.min(8), 9 + n / 30);
+            let (least, most) = (n.min(8), 9 + n / 60);
             assert!((least..=most).contains(&sample), "{sample} of {n}");
         }
     }

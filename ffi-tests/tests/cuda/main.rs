@@ -9,6 +9,7 @@ mod libraries;
 mod opening;
 mod patience;
 mod pipelines;
+mod precision;
 mod regular;
 mod regular_client;
 mod scenes;
@@ -23,7 +24,8 @@ use ffi_tests::fake_cuda::{self, Run};
 use fake::{driver, forces, succeed, try_forces};
 use inputs::{PRECISIONS, input, set};
 
-/// Runs a client on the device.
+/// Runs a client on the device, in mixed precision unless the settings have another.
 fn run(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Option<Run> {
-    Some(fake_cuda::run(driver()?, client, arguments, settings))
+    let settings = [&[("KIRIN_PRECISION", "mixed")], settings].concat();
+    Some(fake_cuda::run(driver()?, client, arguments, &settings))
 }

@@ -46,7 +46,7 @@ pub unsafe fn set_j_particle(
     };
     let mut cluster = CLUSTERS.lock(id)?;
     cluster.set_j_particle(address, &particle)?;
-    cluster.note_step(address, dt, &particle);
+    cluster.note_step(address, dt);
     trace::record(|| Event::JParticle {
         id,
         address,

@@ -6,8 +6,7 @@ use super::device::DeviceQueue;
 use super::distribution::Distribution;
 use crate::error::Result;
 use crate::force::Phases;
-use crate::force::{Backend, DOUBLE_EVERYWHERE, ForceRequest, Results};
-use crate::gpu::plan::chip;
+use crate::force::{Backend, ForceRequest, Results};
 use crate::process;
 use crate::process::allocation;
 use crate::process::settings::{Precision, Settings};
@@ -44,8 +43,6 @@ pub struct Cuda {
     pub(super) redone: (u64, Duration),
     /// Whether the next block is timed.
     pub(super) measured: bool,
-    /// [`Backend::double_up_to`] of the devices that were opened.
-    double_up_to: usize,
     pub(super) phases: Phases,
 }
 
@@ -55,11 +52,6 @@ impl Cuda {
         Self {
             settings: settings.clone(),
             process: process::generation(),
-            double_up_to: queues
-                .iter()
-                .map(|queue| chip::double_up_to(queue.device.capability))
-                .min()
-                .unwrap_or(DOUBLE_EVERYWHERE),
             queues,
             host: None,
             distribution: Distribution::new(settings),
@@ -95,10 +87,6 @@ impl Backend for Cuda {
 
     fn precision(&self) -> Precision {
         self.settings.precision.arithmetic()
-    }
-
-    fn double_up_to(&self) -> usize {
-        self.double_up_to
     }
 
     fn on_gpu(&self) -> bool {

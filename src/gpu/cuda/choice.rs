@@ -6,6 +6,7 @@ use super::backend::Cuda;
 use super::device::DeviceQueue;
 use super::driver::{self, Device, devices};
 use crate::force::Backend;
+use crate::gpu::plan::chip;
 use crate::process::settings::{BackendChoice, Devices, Settings};
 use crate::process::{self, ranks};
 
@@ -34,33 +35,7 @@ pub fn choose(settings: &Settings) -> Result<Box<dyn Backend>, Absence> {
 ///
 /// Why no device can be used.
 pub fn open(settings: &Settings, most: usize) -> Result<(Vec<DeviceQueue>, Vec<String>), Absence> {
-    let present = devices().map_err(|reason| match reason {
-        driver::OF_THE_PARENT => Absence::InProcess(reason.to_owned()),
-        _ => Absence::OnMachine(reason.to_owned()),
-    })?;
-    let wanted: Vec<&'static Device> = match &settings.devices {
-        Devices::Auto => {
-            let usable: Vec<_> = present.iter().filter(|d| d.objection().is_none()).collect();
-            // One device for each rank, in turns.
-            let turn = ranks::local_rank().map_or(0, |(rank, _)| rank) % usable.len().max(1);
-            usable
-                .get(turn)
-                .copied()
-                .or(present.first())
-                .into_iter()
-                .collect()
-        }
-        Devices::All => present.iter().collect(),
-        Devices::These(numbers) => {
-            if let Some(absent) = numbers.iter().find(|&&n| n >= present.len()) {
-                return Err(Absence::OnMachine(format!(
-                    "device {absent} is asked for, but there are {}",
-                    present.len()
-                )));
-            }
-            numbers.iter().map(|&n| &present[n]).collect()
-        }
-    };
+    let wanted = wanted(settings)?;
     let mut queues = Vec::new();
     let mut lost = Vec::new();
     for device in wanted {
@@ -86,6 +61,44 @@ pub fn open(settings: &Settings, most: usize) -> Result<(Vec<DeviceQueue>, Vec<S
     // No cluster can use these devices. Only the first that is opened reports it.
     lost.retain(|(device, _)| device.is_first_missed());
     Ok((queues, words(lost)))
+}
+
+/// The devices that `settings` name.
+fn wanted(settings: &Settings) -> Result<Vec<&'static Device>, Absence> {
+    let present = devices().map_err(|reason| match reason {
+        driver::OF_THE_PARENT => Absence::InProcess(reason.to_owned()),
+        _ => Absence::OnMachine(reason.to_owned()),
+    })?;
+    Ok(match &settings.devices {
+        Devices::Auto => {
+            let usable: Vec<_> = present.iter().filter(|d| d.objection().is_none()).collect();
+            // One device for each rank, in turns.
+            let turn = ranks::local_rank().map_or(0, |(rank, _)| rank) % usable.len().max(1);
+            usable
+                .get(turn)
+                .copied()
+                .or(present.first())
+                .into_iter()
+                .collect()
+        }
+        Devices::All => present.iter().collect(),
+        Devices::These(numbers) => {
+            if let Some(absent) = numbers.iter().find(|&&n| n >= present.len()) {
+                return Err(Absence::OnMachine(format!(
+                    "device {absent} is asked for, but there are {}",
+                    present.len()
+                )));
+            }
+            numbers.iter().map(|&n| &present[n]).collect()
+        }
+    })
+}
+
+/// [`crate::backend::double_up_to`] on the devices that `settings` name; `None` where there are none to be used.
+pub fn double_up_to(settings: &Settings) -> Option<usize> {
+    let wanted = wanted(settings).ok()?;
+    let usable = wanted.iter().filter(|d| d.objection().is_none());
+    usable.map(|d| chip::double_up_to(d.capability)).min()
 }
 
 /// Writes a line on why the CPU computes, once in a process. A reason that holds for the whole machine is reported by

@@ -3,7 +3,6 @@
 //! `kernels/sass.py` counts the kernels' numbers in their machine code (`benches/results/kernels-sass.md`). The
 //! numbers of the multiprocessors are from the tables of compute capabilities in NVIDIA's CUDA C++ programming guide.
 
-use crate::force::DOUBLE_EVERYWHERE;
 use crate::process::settings::Precision;
 use crate::sources::jmemory::PAGE;
 
@@ -89,7 +88,7 @@ pub fn double_up_to(capability: (i32, i32)) -> usize {
     let chip = chip(capability);
     match chip.double * 4.0 >= chip.single {
         true => 4096,
-        false => DOUBLE_EVERYWHERE,
+        false => 1024,
     }
 }
 

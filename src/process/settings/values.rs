@@ -36,7 +36,7 @@ pub enum Precision {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrecisionChoice {
     /// Double precision where the j-particles are few, `mixed` above: a rule on the number of j-particles of a
-    /// block and on the backend, see [`crate::force::Backend::double_up_to`].
+    /// block and on the backend, see [`crate::choice::double_up_to`].
     #[default]
     Auto,
     /// The same, and double precision for good once the noise of single precision limits the time steps.

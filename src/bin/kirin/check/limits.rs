@@ -13,6 +13,8 @@ pub enum Quantity {
     AccMax,
     /// Acceleration, largest of the sum of magnitudes.
     AccOfTerms,
+    /// Acceleration, what of its error changes from step to step.
+    AccNoise,
     /// Jerk, root mean square.
     JerkRms,
     /// Jerk, largest.
@@ -33,20 +35,37 @@ pub enum Quantity {
 
 use Quantity::*;
 
+/// Those of NBODY6's forces, which no trajectory is followed for.
+const OF_NBODY6: [Quantity; 11] = [
+    AccRms,
+    AccMax,
+    AccOfTerms,
+    JerkRms,
+    JerkMax,
+    JerkOfTerms,
+    PotRms,
+    PotMax,
+    NotFinite,
+    Neighbours,
+    Lists,
+];
+
 impl Quantity {
     /// Those that libraries of an interface have.
     pub fn of(interface: Interface) -> &'static [Self] {
         match interface {
-            Interface::Grape6 | Interface::Nbody6 => &Self::ALL,
+            Interface::Grape6 => &Self::ALL,
+            Interface::Nbody6 => &OF_NBODY6,
             Interface::Grape5 => &[AccRms, AccMax, AccOfTerms, PotRms, PotMax, NotFinite],
         }
     }
 
     /// Every one, in the order of the table.
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         AccRms,
         AccMax,
         AccOfTerms,
+        AccNoise,
         JerkRms,
         JerkMax,
         JerkOfTerms,
@@ -63,6 +82,7 @@ impl Quantity {
             AccRms => "acc rms",
             AccMax => "acc max",
             AccOfTerms => "acc max of terms",
+            AccNoise => "acc noise a step",
             JerkRms => "jerk rms",
             JerkMax => "jerk max",
             JerkOfTerms => "jerk max of terms",
@@ -92,6 +112,7 @@ impl Quantity {
             AccRms => f.acc.rms,
             AccMax => f.acc.max,
             AccOfTerms => f.acc.max_of_terms,
+            AccNoise => return f.noise,
             JerkRms => f.jerk.rms,
             JerkMax => f.jerk.max,
             JerkOfTerms => f.jerk.max_of_terms,
@@ -105,6 +126,11 @@ impl Quantity {
 
 /// The largest value that a precision may have in a scene of `n` particles.
 pub fn limit(precision: &str, scene: Scene, n: usize, quantity: Quantity) -> Option<f64> {
+    // A rule takes `mixed` or what is better.
+    let precision = match precision {
+        "auto" | "adaptive" => "mixed",
+        other => other,
+    };
     let promised = matches!(precision, "mixed" | "double");
     // The fewer terms, the less do their errors cancel.
     let few_terms = (4096.0 / n as f64).powf(0.25).max(1.0);
@@ -112,6 +138,8 @@ pub fn limit(precision: &str, scene: Scene, n: usize, quantity: Quantity) -> Opt
         return promised.then_some(0.0);
     }
     match (precision, scene) {
+        // The steps of an integrator in double precision are limited by the steps themselves.
+        ("double", _) if quantity == AccNoise => Some(1e-12),
         ("double", _) => match quantity {
             // All terms of the potential have one sign.
             AccOfTerms | JerkOfTerms | PotMax => Some(1e-13),

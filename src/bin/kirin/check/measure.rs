@@ -65,6 +65,8 @@ pub struct ForceErrors {
     pub pot: Errors,
     /// Nearest neighbours that are not; none if the library does not know any.
     pub wrong_neighbours: Option<usize>,
+    /// What of the error of an acceleration changes from one short step to the next, relative to it: see [`noise`].
+    pub noise: Option<f64>,
 }
 
 /// How well neighbour lists are made.
@@ -128,7 +130,63 @@ pub fn forces(grape: &Grape, scene: &SceneOf) -> ForceErrors {
         *found.wrong_neighbours.get_or_insert(0) += wrong.count();
     }
     found.finish();
+    found.noise = noise(grape, setup);
     found
+}
+
+/// Along the trajectories of some particles, in steps of a thousandth of the time in which their forces change: the root
+/// mean square of the differences of successive errors, divided by the root of two and by the acceleration. The median of
+/// the particles; nothing where their forces are no numbers.
+///
+/// Integrators take higher derivatives from differences of forces, so this part of the error limits their steps.
+fn noise(grape: &Grape, mut setup: Setup) -> Option<f64> {
+    const PARTICLES: usize = 32;
+    const STEPS: usize = 8;
+    let (nj, eps2) = (setup.stars.len(), setup.eps2);
+    let every = setup.targets.len().div_ceil(PARTICLES).max(1);
+    let some: Vec<usize> = setup.targets.iter().copied().step_by(every).collect();
+    let at = Predicted::of(&setup);
+    let time_scale = |&address: &usize| {
+        let exact = exact::force(&setup.stars, &at, address, eps2);
+        norm(&exact.acc) / norm(&exact.jerk)
+    };
+    let h = median(some.iter().map(time_scale))? / 1024.0;
+    // The last error of each particle, the sum of squares of the differences, and how often there was one.
+    let mut errors: Vec<(Option<Vec3>, f64)> = vec![(None, 0.0); some.len()];
+    for _ in 0..=STEPS {
+        setup.ti += h;
+        grape.set_ti(CLUSTER, setup.ti);
+        let at = Predicted::of(&setup);
+        for (some, errors) in some
+            .chunks(grape.npipes())
+            .zip(errors.chunks_mut(grape.npipes()))
+        {
+            let mut block = block_of(some, &at);
+            grape.firsthalf(CLUSTER, nj, &mut block, eps2);
+            grape.lasthalf(CLUSTER, nj, &mut block, eps2);
+            for ((&address, acc), (last, sum)) in some.iter().zip(&block.acc).zip(errors) {
+                let exact = exact::force(&setup.stars, &at, address, eps2).acc;
+                let of_acc = 1.0 / norm(&exact);
+                let error = [0, 1, 2].map(|k| (acc[k] - exact[k]) * of_acc);
+                if let Some(last) = last.replace(error) {
+                    let change = [0, 1, 2].map(|k| error[k] - last[k]);
+                    *sum += norm(&change).powi(2);
+                }
+            }
+        }
+    }
+    median(
+        errors
+            .iter()
+            .map(|(_, sum)| (sum / (2 * STEPS) as f64).sqrt()),
+    )
+}
+
+/// The middle one of the finite numbers.
+fn median(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = numbers.filter(|x| x.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
 }
 
 impl ForceErrors {

@@ -196,7 +196,9 @@ impl Document {
         }
         let verdict = match (self.passed, precision(judged)) {
             (false, _) => format!("{} misses:\n  {}\n", judged.name, self.missed.join("\n  ")),
-            (true, "mixed" | "double") => format!("{} is within every limit.\n", judged.name),
+            (true, "mixed" | "double" | "auto" | "adaptive") => {
+                format!("{} is within every limit.\n", judged.name)
+            }
             (true, other) => format!("No limits apply to {} (precision {other}).\n", judged.name),
         };
         format!("libraries\n{}{table}\n{verdict}", legend(&self.libraries))

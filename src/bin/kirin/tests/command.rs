@@ -249,10 +249,19 @@ fn check_passes_in_double_and_knows_when_it_does_not() {
     let folder = folder("check");
     let mut arguments = QUICK_CHECK.to_vec();
     arguments.extend(["--library", "KIRIN_PRECISION=double kirin"]);
+    arguments.extend(["--library", "KIRIN_PRECISION=mixed kirin"]);
     let (output, json) = document(&folder, &arguments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
     assert_eq!(json["passed"], true);
     assert_eq!(json["scenes"].as_array().map(Vec::len), Some(15));
+    // Single precision is heard, in a scene without close pairs.
+    let noise = |k: usize| column(&json, "scenes", k)[0]["forces"]["noise"].as_f64();
+    assert!(noise(0).is_some_and(|n| n < 1e-14), "{:?}", noise(0));
+    assert!(
+        noise(1).is_some_and(|n| (1e-9..1e-6).contains(&n)),
+        "{:?}",
+        noise(1)
+    );
     for figure in column(&json, "scenes", 0) {
         for quantity in ["acc", "jerk", "pot"] {
             let max = figure["forces"][quantity]["max_of_terms"].as_f64();

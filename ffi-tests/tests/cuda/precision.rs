@@ -1,0 +1,62 @@
+//! The rule of `auto` on a device, and what the backends of two precisions see of the writes between their blocks.
+
+use std::ffi::OsStr;
+
+use ffi_tests::compiler::{Link, compile};
+
+use crate::run;
+
+/// The precision and the bits of each block of `fewmany.c` with these arguments.
+fn blocks(arguments: [&str; 3], settings: &[(&str, &str)]) -> Option<Vec<(String, String)>> {
+    let client = compile("fewmany.c", Link::Shared)?;
+    let run = run(&client, &arguments.map(OsStr::new), settings)?;
+    assert!(run.success && run.err.is_empty(), "{run:?}");
+    let row = |line: &str| {
+        let (precision, bits) = line.split_once(' ').expect("two words");
+        (precision.to_owned(), bits.to_owned())
+    };
+    Some(run.out.lines().map(row).collect())
+}
+
+#[test]
+fn few_and_many_take_turns_on_one_device_and_on_three() {
+    let arguments = ["1024", "1025", "7"];
+    for devices in ["1", "3"] {
+        let of = |precision| {
+            let settings = [
+                ("FAKE_CUDA_CAPABILITY", "8.6"),
+                ("FAKE_CUDA_DEVICES", devices),
+                ("KIRIN_DEVICES", "all"),
+                ("KIRIN_PRECISION", precision),
+            ];
+            blocks(arguments, &settings)
+        };
+        let (Some(auto), Some(mixed), Some(double)) = (of("auto"), of("mixed"), of("double"))
+        else {
+            return;
+        };
+        for (round, found) in auto.iter().enumerate() {
+            let expected = match round % 3 {
+                1 => &double[round],
+                _ => &mixed[round],
+            };
+            assert_eq!(found, expected, "block {round} on {devices}");
+            assert_ne!(mixed[round], double[round]);
+        }
+    }
+}
+
+/// Where a half of the lanes of single precision has double precision.
+#[test]
+fn devices_made_for_double_precision_take_it_for_more() {
+    for (capability, precision) in [("9.0", "double"), ("7.5", "mixed")] {
+        let settings = [
+            ("FAKE_CUDA_CAPABILITY", capability),
+            ("KIRIN_PRECISION", "auto"),
+        ];
+        let Some(found) = blocks(["1", "2000", "1"], &settings) else {
+            return;
+        };
+        assert_eq!(found[0].0, precision);
+    }
+}
