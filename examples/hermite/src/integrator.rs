@@ -1,6 +1,7 @@
 //! The integration of a cluster through a GRAPE-6 library, one block at a time.
 
 use kirin::client::{Block, Grape};
+use kirin_kit::bound::Bound;
 use kirin_kit::galaxy::{Field, Units};
 use kirin_kit::run::Integration;
 use kirin_kit::snapshot::State;
@@ -10,6 +11,7 @@ use kirin_kit::{Body, Snapshot};
 use crate::checkpoint;
 use crate::counts::Counts;
 use crate::error::Error;
+use crate::motion;
 use crate::pairs::Pairs;
 use crate::particle;
 use crate::schedule::Schedule;
@@ -316,6 +318,14 @@ impl Integration for Integrator<'_> {
     fn remark(&mut self) -> Option<String> {
         self.pairs
             .remark(&self.counts, &self.bodies, &self.states, &self.settings)
+    }
+
+    fn own_columns(&self) -> &'static [&'static str] {
+        &motion::COLUMNS
+    }
+
+    fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
+        motion::numbers(bodies, bound)
     }
 
     fn notes(&self) -> Vec<(String, String)> {

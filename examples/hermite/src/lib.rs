@@ -9,6 +9,7 @@
 //! * [`particle`]: the steps of one particle, from the two above
 //! * [`schedule`]: who is due when
 //! * [`settings`], [`counts`]: what an integration is given, and what it has done
+//! * [`motion`]: angular momentum and centre of mass over time
 //! * [`pairs`]: which two stars keep the others waiting
 //! * [`integrator`]: the above, joined through a [`Grape`](kirin::client::Grape)
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
@@ -20,6 +21,7 @@ pub mod checkpoint;
 pub mod counts;
 pub mod error;
 pub mod integrator;
+pub mod motion;
 pub mod options;
 pub mod output;
 pub mod pairs;

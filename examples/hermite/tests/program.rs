@@ -114,6 +114,17 @@ fn snapshots_come_at_intervals() {
         let number = |column| line.split(',').nth(column).unwrap().parse::<f64>().unwrap();
         assert!((number(1) / energy - 1.0).abs() < 1e-14, "{line}");
         assert!((energy / energies[0] - 1.0).abs() < 1e-6, "{energies:?}");
+        let names: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+        let column = |name: &str| number(names.iter().position(|n| *n == name).unwrap());
+        // The angular momentum stays that of the start, the centre of mass at rest in the origin.
+        let first = csv.lines().nth(1).unwrap().split(',');
+        let lz0: f64 = first
+            .clone()
+            .nth(names.iter().position(|n| *n == "lz").unwrap())
+            .unwrap()
+            .parse()
+            .unwrap();
+        assert!(lz0 != 0.0 && (column("lz") - lz0).abs() < 1e-6 && column("x").abs() < 1e-6);
     }
     let first = folder.file("run.0001.txt");
     succeed(&["--input", &first, "--t-end", "0.25", "--output", &again]);

@@ -140,7 +140,14 @@ impl Summary {
                     si_unit(rate * FLOPS_PER_PAIR, "flop/s")
                 ),
             )
-            .row("wall time", duration(self.log.seconds));
+            .row(
+                "wall time",
+                format!(
+                    "{}, steps {}",
+                    duration(self.log.wall),
+                    duration(self.log.seconds)
+                ),
+            );
         match self.units {
             Some(_) if self.n > 1 => {
                 let (own, all) = (self.own_energy_error(), self.energy_error());
@@ -208,6 +215,7 @@ impl Summary {
             "interrupted": self.ended == Ended::Interrupted,
             "ended_by_energy_error": self.ended == Ended::EnergyError,
             "seconds": self.log.seconds,
+            "wall_seconds": self.log.wall,
             "pairs_per_second": self.pairs_per_second(forces),
             "initial_energy": self.start.energy,
             "energy": self.sight.energy.total(),

@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use kirin_kit::Snapshot;
 use kirin_kit::command::{Ended, named};
-use kirin_kit::communicator::launch::read_file;
+use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::csv::Csv;
 use kirin_kit::interrupt::interrupted;
+use kirin_kit::machine::check_memory;
 use kirin_kit::progress::Progress;
 use kirin_kit::quantity::Quantity;
 use kirin_kit::run::{Clock, Snapshots};
@@ -25,6 +26,9 @@ use crate::partition::BIN;
 use crate::random::streams;
 use crate::space;
 use crate::stars::Stars;
+
+/// Memory of a run for each star, by all ranks together.
+const BYTES: u64 = 145;
 
 /// Interval of the records where no option says otherwise, in initial half-mass relaxation times.
 const EVERY: f64 = 0.05;
@@ -99,6 +103,11 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     options.files.validate().map_err(Error::Refused)?;
     if options.files.frames.is_some() {
         return Err(Error::Refused("--frames: this program draws no film".to_owned()).into());
+    }
+    let _claim = made_on_first(&world, || options.files.claim())?.map_err(Error::Refused)?;
+    if options.files.input.is_none() {
+        let n = options.start.n.unwrap_or(model::DEFAULT_N);
+        check_memory(n, BYTES).map_err(Error::Refused)?;
     }
     let mut run = begin(Counted::new(world), options)?;
     let ending = run.evolve(options)?;

@@ -2,12 +2,14 @@
 
 use hermite::checkpoint;
 use hermite::counts::Counts;
+use hermite::motion;
 use hermite::pairs::Pairs;
 use hermite::particle;
 use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
+use kirin_kit::bound::Bound;
 use kirin_kit::communicator::counted::Tally;
 use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::galaxy::{Field, Units};
@@ -396,6 +398,14 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         let (bodies, states) = self.seen.take()?;
         self.pairs
             .remark(&self.counts, &bodies, &states, &self.settings)
+    }
+
+    fn own_columns(&self) -> &'static [&'static str] {
+        &motion::COLUMNS
+    }
+
+    fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
+        motion::numbers(bodies, bound)
     }
 
     fn notes(&self) -> Vec<(String, String)> {

@@ -45,7 +45,7 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "NAME", conflicts_with = "input")]
     pub report: Option<Publication>,
     /// Draw the algorithm as SVG and do nothing else
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", exclusive = true)]
     pub picture: Option<std::path::PathBuf>,
     /// Leave out of the report what would make it last longer
     #[arg(long, value_name = "M", requires = "report", value_parser = number, default_value = "3")]

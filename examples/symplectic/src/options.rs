@@ -114,7 +114,9 @@ pub struct Options {
     pub galaxy: GalaxyOptions,
     /// Draw the bodies of these snapshots in the galaxy's plane, and do nothing else
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "plot")]
-    #[arg(conflicts_with_all = ["input", "output", "report", "csv", "json"])]
+    #[arg(conflicts_with_all = ["input", "output", "report", "csv", "json", "frames", "every", "snapshot_every"])]
+    #[arg(conflicts_with_all = ["n", "model", "virial", "mass_function", "seed", "scheme", "dt", "t_end", "eps"])]
+    #[arg(conflicts_with_all = ["bits", "precision", "uncentred", "galaxy", "orbit", "radius", "library"])]
     pub draw: Vec<PathBuf>,
     /// Half the width of the pictures, about the densest place; without it, about the galaxy's centre
     #[arg(long, value_name = "LENGTH", requires = "draw", value_parser = quantity::length)]
@@ -122,6 +124,8 @@ pub struct Options {
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME")]
     #[arg(conflicts_with_all = ["n", "input", "every", "csv", "snapshot_every", "checkpoint_every", "frames", "scheme", "bits"])]
+    #[arg(conflicts_with_all = ["model", "virial", "mass_function", "dt", "t_end", "eps", "precision", "uncentred"])]
+    #[arg(conflicts_with_all = ["galaxy", "orbit", "radius", "black_hole", "energy_warning", "energy_limit"])]
     pub report: Option<Publication>,
     /// Largest number of particles in the report [default: that of the paper]
     #[arg(long, value_name = "N", requires = "report", value_parser = bodies)]

@@ -6,6 +6,8 @@ mod sort;
 use std::io::Write;
 use std::time::Instant;
 
+use kirin_kit::machine::check_memory;
+
 use crate::nbody::gpu::Memory;
 use crate::nbody::{basic, basic_threads, reduced, reduced_threads};
 use crate::options::{Options, Program};
@@ -50,9 +52,13 @@ fn run_program(program: &Program) -> Result<(), String> {
             threads,
             problem,
             schedule,
-        } => nbody::run(problem, |particles, plan, output| {
-            reduced_threads::solve(*threads, *schedule, particles, plan, output)
-        }),
+        } => {
+            // Each thread has an array of forces.
+            check_memory(problem.n as u64, 100 + 16 * *threads as u64)?;
+            nbody::run(problem, |particles, plan, output| {
+                reduced_threads::solve(*threads, *schedule, particles, plan, output)
+            })
+        }
         Program::BasicRanks { problem, ranks } => nbody::on_ranks(*ranks, problem, false),
         Program::ReducedRanks { problem, ranks } => nbody::on_ranks(*ranks, problem, true),
         Program::BasicGpu { problem, device } => nbody::on_gpu(Memory::Global, device, problem),

@@ -59,7 +59,7 @@ Seconds for Plummer spheres over one unit of time. The published columns are tho
 * kirin, optimized: on an NVIDIA GeForce 8800GTX; `optimized` leaves out jerks and nearest neighbours
 * CPU: the host, without either
 
-± is half the distance between the quartiles of the trials, in percent of the median; tree, walk, transfer and force are shares
++- is half the distance between the quartiles of the trials, in percent of the median; tree, walk, transfer and force are shares
 of the last run.
 ";
 
@@ -253,7 +253,7 @@ fn markdown(options: &Options, circumstances: &Circumstances, rows: &[Row]) -> S
         "optimized [s]",
         "CPU [s]",
         "here [s]",
-        "± %",
+        "+- %",
         "trials",
         "x kirin",
         "n_crit",

@@ -34,7 +34,7 @@ pub struct Document<'a> {
 const INTRODUCTION: &str = "\
 `whole` is this device with `KIRIN_SPLIT=off`: the j-particles of a block are not divided. `split` is the
 default: they are, where the i-particles alone do not fill the device. Both give the same bits. A library that
-is not kirin cannot be told and has one column. ± is half the distance between the quartiles, in percent of the median,
+is not kirin cannot be told and has one column. +- is half the distance between the quartiles, in percent of the median,
 of trials that were taken turn about. Rows for which there was no time (`--minutes`) or no wish (`--largest`) are left out.
 ";
 
@@ -157,7 +157,14 @@ fn factor(above: Option<f64>, below: f64) -> String {
     optional(above, |above| format!("{:.2}", above / below))
 }
 
-const HERE: [&str; 6] = ["whole [s]", "pairs/s", "± %", "split [s]", "pairs/s", "± %"];
+const HERE: [&str; 6] = [
+    "whole [s]",
+    "pairs/s",
+    "+- %",
+    "split [s]",
+    "pairs/s",
+    "+- %",
+];
 
 fn here_cells(times: &Times, pairs: f64) -> impl Iterator<Item = String> {
     let whole = cells(times.whole.as_ref(), pairs);

@@ -6,6 +6,7 @@
 //! run.energy0 E0 EPS OWN energy at the start, to which errors refer, the softening it belongs to, and
 //!                        the scale of the cluster's own energy
 //! run.seconds S          wall time of the steps
+//! run.wall S             wall time of all, diagnostics and files included
 //! run.columns NAME ...   what the first numbers of each record are
 //! run.record T ...       diagnostics, one line for each time: see `history::Record`
 //! ```
@@ -18,6 +19,7 @@ const MODEL: &str = "run.model";
 const SEED: &str = "run.seed";
 const ENERGY0: &str = "run.energy0";
 const SECONDS: &str = "run.seconds";
+const WALL: &str = "run.wall";
 const NAMES: &str = "run.columns";
 const RECORD: &str = "run.record";
 
@@ -32,6 +34,8 @@ pub struct Log {
     pub start: Option<(f64, Option<f64>, f64)>,
     /// Wall time of the steps.
     pub seconds: f64,
+    /// Wall time of all, diagnostics and files included.
+    pub wall: f64,
     /// Diagnostics in order of time.
     pub records: Vec<Record>,
 }
@@ -44,6 +48,7 @@ impl Default for Log {
             seed: None,
             start: None,
             seconds: 0.0,
+            wall: 0.0,
             records: Vec::new(),
         }
     }
@@ -84,6 +89,10 @@ impl Log {
             log.seconds = line.word()?;
             line.end()?;
         }
+        if let Some(mut line) = Line::of(snapshot, WALL) {
+            log.wall = line.word()?;
+            line.end()?;
+        }
         let names: Option<Vec<&str>> = snapshot.value(NAMES).map(|v| v.split(' ').collect());
         for value in snapshot.values(RECORD) {
             let line = Line::new(RECORD, value);
@@ -105,6 +114,7 @@ impl Log {
             )
         }));
         lines.push((SECONDS, exact(&[self.seconds])));
+        lines.push((WALL, exact(&[self.wall])));
         if !self.records.is_empty() {
             lines.push((NAMES, COLUMNS.join(" ")));
         }

@@ -40,6 +40,10 @@ pub struct Run<I> {
     pub start: Start,
     /// Wall time of the steps, without diagnostics and files.
     pub seconds: f64,
+    /// Wall time of all of it.
+    wall: f64,
+    /// Since when this part of the run goes on.
+    since: Option<Instant>,
     /// Diagnostics in order of time.
     pub records: Vec<Record>,
     /// What the run was told, for one that goes on.
@@ -88,6 +92,8 @@ impl<I: Integration> Run<I> {
             integration,
             start,
             seconds: log.seconds,
+            wall: log.wall,
+            since: None,
             records,
             told: Told::default(),
             say: Box::new(tell),
@@ -110,6 +116,10 @@ impl<I: Integration> Run<I> {
                 self.integration.eps(),
             )),
             seconds: self.seconds,
+            wall: self.wall
+                + self
+                    .since
+                    .map_or(0.0, |since| since.elapsed().as_secs_f64()),
             records: self.records.clone(),
         }
     }
@@ -142,6 +152,22 @@ impl<I: Integration> Run<I> {
     /// Those of the integration, or a file cannot be written. The integration stands at the end of its
     /// last step, and can be [saved](Self::save).
     pub fn evolve(
+        &mut self,
+        t_end: f64,
+        plan: &RunOutputs,
+        stop: &dyn Fn() -> bool,
+        watch: &dyn Fn(f64),
+    ) -> Result<Ended, Box<dyn Error>> {
+        let began = Instant::now();
+        self.since = Some(began);
+        let ended = self.go_on(t_end, plan, stop, watch);
+        self.since = None;
+        self.wall += began.elapsed().as_secs_f64();
+        ended
+    }
+
+    /// [`evolve`](Self::evolve), while its clock runs.
+    fn go_on(
         &mut self,
         t_end: f64,
         plan: &RunOutputs,

@@ -138,6 +138,7 @@ fn a_resumed_run_has_the_same_records() {
             assert_eq!(run.log().seed, Some(1));
             let log = |run: &Run<Flight>| Log {
                 seconds: 0.0,
+                wall: 0.0,
                 ..run.log()
             };
             assert_eq!(log(&run), log(&whole));

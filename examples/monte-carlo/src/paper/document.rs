@@ -190,7 +190,7 @@ impl Document<'_> {
         let mut text = String::from("\n## Figures 6 to 9 for 1024 ranks, by the model\n\n");
         writeln!(
             text,
-            "Nothing here was measured on so many ranks: phases that divide, equation 18, and a latency of {} μs and {} GB/s, {whose}.\n\n{table}",
+            "Nothing here was measured on so many ranks: phases that divide, equation 18, and a latency of {} us and {} GB/s, {whose}.\n\n{table}",
             digits(1e6 * latency),
             digits(1e-9 * bandwidth),
         )

@@ -127,8 +127,8 @@ impl Document<'_> {
             "pairs/s",
             "t_j [ns]",
             "t_i [ns]",
-            "t_c [μs]",
-            "latency [μs]",
+            "t_c [us]",
+            "latency [us]",
             "bandwidth",
         ]);
         for (ranks, costs) in (1..).zip(&self.measured.costs) {
@@ -156,10 +156,10 @@ impl Document<'_> {
         let mut table = MarkdownTable::new([
             "ranks",
             "grid",
-            "block [μs]",
+            "block [us]",
             "calculation",
             "communication",
-            "model [μs]",
+            "model [us]",
             "model/measured",
             "bytes/block",
             "speed [flop/s]",
@@ -225,7 +225,7 @@ impl Document<'_> {
             "N",
             "N_b",
             "best grid",
-            "block [μs]",
+            "block [us]",
             "speed [flop/s]",
             "efficiency",
         ]);
@@ -244,7 +244,7 @@ impl Document<'_> {
         format!(
             "\n## Many ranks, by the model\n\nNothing here was measured: the equations, with the costs of one \
              rank here and the latency and bandwidth of {} ranks here, sums by MPI. A GPU is taken to make {}pairs/s \
-             and to need {} μs a call, from its instruction count and the bus.\n\n{table}",
+             and to need {} us a call, from its instruction count and the bus.\n\n{table}",
             self.measured.costs.len(),
             si(GPU_PAIR_RATE),
             microseconds(GPU_CALL),
@@ -313,12 +313,12 @@ fn table_1(row: &Row) -> String {
             digits(row.blocks as f64),
         ),
         (
-            "calculation per block [μs]",
+            "calculation per block [us]",
             microseconds(p.calculation),
             microseconds(row.measured.calculation),
         ),
         (
-            "communication per block [μs]",
+            "communication per block [us]",
             microseconds(p.communication),
             microseconds(row.measured.communication),
         ),

@@ -1,0 +1,13 @@
+//! What a run records of a cluster's motion besides what all programs do.
+
+use kirin_kit::Body;
+use kirin_kit::bound::Bound;
+use kirin_kit::diagnostics::angular_momentum;
+
+/// Angular momentum of everybody about the origin; centre of mass of the bound stars, and its velocity.
+pub const COLUMNS: [&str; 9] = ["lx", "ly", "lz", "x", "y", "z", "vx", "vy", "vz"];
+
+/// A number for each of the [`COLUMNS`].
+pub fn numbers(bodies: &[Body], bound: &Bound) -> Vec<f64> {
+    [angular_momentum(bodies), bound.x, bound.v].concat()
+}
