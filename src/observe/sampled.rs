@@ -17,6 +17,9 @@ const SAMPLED: u32 = 64;
 /// Numbers of pairs below 1, 2, 4, ..., `SMALL`.
 const CLASSES: usize = SMALL.ilog2() as usize + 1;
 
+/// A time beyond so many times the median of its class is another process's.
+pub const OUTLYING: f64 = 3.0;
+
 /// Times that are kept of each class. With more, a later one takes the place of a random one.
 const KEPT: usize = 24;
 
@@ -146,7 +149,7 @@ impl Sampled {
     /// The median time of the blocks with about so many pairs, where enough of them were timed to know it.
     pub fn usual(&self, pairs: u64) -> Option<f64> {
         let class = &self.small[class(pairs)?];
-        (class.timed >= FIRST / 2).then(|| class.median(0).0)
+        (class.timed >= FIRST / 2).then(|| class.median().0)
     }
 
     /// What all blocks took.
@@ -156,11 +159,11 @@ impl Sampled {
         let (mut blocks, mut timed) = (0, 0);
         for class in self.small.iter().filter(|c| c.timed > 0) {
             let count = class.blocks as f64;
-            let medians: Parts<(f64, f64)> = std::array::from_fn(|part| class.median(part));
-            for (sum, (median, _)) in sums.iter_mut().zip(medians) {
-                *sum += median * count;
+            let (median, error) = class.median();
+            for (sum, part) in sums.iter_mut().zip(class.parts(median)) {
+                *sum += part * count;
             }
-            variance += (medians[0].1 * count).powi(2);
+            variance += (error * count).powi(2);
             blocks += class.blocks;
             timed += class.timed;
         }
@@ -186,12 +189,16 @@ impl Sampled {
 }
 
 impl Class {
-    /// The median of a part of the times, and its standard error.
-    fn median(&self, part: usize) -> (f64, f64) {
-        let count = self.timed.min(KEPT as u64) as usize;
+    fn kept(&self) -> &[Parts<f32>] {
+        &self.samples[..self.timed.min(KEPT as u64) as usize]
+    }
+
+    /// The median time, and its standard error.
+    fn median(&self) -> (f64, f64) {
+        let count = self.kept().len();
         let mut values = [0.0; KEPT];
-        for (value, sample) in values.iter_mut().zip(&self.samples[..count]) {
-            *value = f64::from(sample[part]);
+        for (value, sample) in values.iter_mut().zip(self.kept()) {
+            *value = f64::from(sample[0]);
         }
         let values = &mut values[..count];
         values.sort_unstable_by(f64::total_cmp);
@@ -203,6 +210,19 @@ impl Class {
         // 1.25 times that of the mean.
         let deviation = (values[count - 1 - count / 4] - values[count / 4]) / 1.35;
         (median, 1.25 * deviation / (count as f64).sqrt())
+    }
+
+    /// The parts of the median time: their shares are those of all blocks that were not interrupted. (A block with
+    /// prediction may be followed by several without, so that the median of that part would be 0.)
+    fn parts(&self, median: f64) -> Parts<f64> {
+        let mut sums = [0.0; PARTS];
+        let undisturbed = |sample: &&Parts<f32>| f64::from(sample[0]) <= OUTLYING * median;
+        for sample in self.kept().iter().filter(undisturbed) {
+            for (sum, part) in sums.iter_mut().zip(sample) {
+                *sum += f64::from(*part);
+            }
+        }
+        sums.map(|sum| median * sum / sums[0].max(f64::MIN_POSITIVE))
     }
 }
 
@@ -285,6 +305,25 @@ mod tests {
         assert!((1e-5..2e-3).contains(&found.error), "{found:?}");
         assert!(sampled.usual(1000).is_some_and(|t| t < 1.2e-6));
         assert_eq!(sampled.usual(60), None);
+    }
+
+    #[test]
+    fn a_part_that_few_blocks_have_is_not_lost() {
+        let mut sampled = Sampled::default();
+        for block in 0..FIRST {
+            // Every fourth one predicts; one was interrupted there.
+            let (prediction, interruption) = match block {
+                8 => (5.0, 5.0),
+                block if block % 4 == 0 => (0.4, 0.4),
+                _ => (0.0, 0.0),
+            };
+            let prediction = Duration::from_secs_f64(prediction);
+            sampled.add(100, 1.0 + interruption, Phases { prediction, ..NONE });
+        }
+        let found = sampled.estimate();
+        assert_eq!(found.seconds, FIRST as f64);
+        let share = found.prediction / found.seconds;
+        assert!((share - 1.2 / 16.2).abs() < 1e-6, "{share}");
     }
 
     #[test]

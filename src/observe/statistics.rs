@@ -10,12 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::pipelines::{Cost, Pipelines, State};
 use super::report::{self, SIZES};
-use super::sampled::{SMALL, Sampled};
+use super::sampled::{OUTLYING, SMALL, Sampled};
 use crate::force::Phases;
 use crate::process;
-
-/// A time beyond so many times the median of its class is another process's.
-const OUTLYING: f64 = 3.0;
 
 /// The share of the time in the library that few pipelines must cost to be worth a hint in the report,
 /// and on a GPU a line on stderr.

@@ -130,7 +130,7 @@ fn precision_in_force(settings: &Settings, backend: &dyn Backend) -> String {
     };
     format!(
         "{rule}: double for up to {} j-particles with velocities, else mixed",
-        backend::double_up_to(settings)
+        choice::double_up_to(settings)
     )
 }
 
