@@ -106,7 +106,7 @@ module kirin_nbody6
       real(c_double), intent(inout) :: pot(*)
     end subroutine gpupot
 
-    ! Makes room for `nmax` stars, and forgets those that were there. Neighbour lists have any
+    ! Makes room for `nmax` stars. A second call keeps stars and lists. Neighbour lists have any
     ! length: `lmax` is not looked at.
     subroutine irr_simd_open(nmax, lmax, rank) bind(C, name="irr_simd_open_")
       import :: c_int
@@ -154,8 +154,9 @@ module kirin_nbody6
     ! and sums the forces of the neighbours: `acc[ni][3]`, `jrk[ni][3]`. `nnbid[ni]` gets the
     ! address of the nearest neighbour, 0 where there is none.
     !
-    ! All of it is double precision, whatever `KIRIN_PRECISION` says. Stars that were never stored
-    ! have no mass.
+    ! All of it is double precision, whatever `KIRIN_PRECISION` says. Neighbours that were never
+    ! stored have no mass. At an address of `addr` without a star the force is NaN, and stderr
+    ! says which.
     subroutine irr_simd_firr_vec(ti, ni, addr, acc, jrk, nnbid) bind(C, &
         name="irr_simd_firr_vec_")
       import :: c_double, c_int

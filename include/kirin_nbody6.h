@@ -109,8 +109,8 @@ int gpupot_(const int *irank,
             double *pot);
 
 /**
- * Makes room for `nmax` stars, and forgets those that were there. Neighbour lists have any length:
- * `lmax` is not looked at.
+ * Makes room for `nmax` stars. A second call keeps stars and lists. Neighbour lists have any
+ * length: `lmax` is not looked at.
  */
 int irr_simd_open_(const int *nmax, const int *lmax, const int *rank);
 
@@ -148,8 +148,9 @@ int irr_simd_set_list_(const int *addr, const int *nblist);
  * sums the forces of the neighbours: `acc[ni][3]`, `jrk[ni][3]`. `nnbid[ni]` gets the address of
  * the nearest neighbour, 0 where there is none.
  *
- * All of it is double precision, whatever `KIRIN_PRECISION` says. Stars that were never stored
- * have no mass.
+ * All of it is double precision, whatever `KIRIN_PRECISION` says. Neighbours that were never
+ * stored have no mass. At an address of `addr` without a star the force is NaN, and stderr says
+ * which.
  */
 int irr_simd_firr_vec_(const double *ti,
                        const int *ni,
