@@ -1,7 +1,7 @@
 //! What a run will write: checked before it begins, and locked while it lasts.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::command::{Files, named};
@@ -124,33 +124,40 @@ pub(crate) fn check_paths(files: &Files) -> Result<(), String> {
     }
 }
 
-/// Whether the file at `path` can be written: what is there stays as it is.
+/// Whether the file at `path` can be written: what is there stays as it is, and nothing appears under that name.
 pub fn check_writable(path: &Path) -> Result<(), String> {
     let folder = path.parent().filter(|p| *p != Path::new(""));
-    if folder.is_some_and(|folder| !folder.is_dir()) {
+    let folder = folder.unwrap_or(Path::new("."));
+    if !folder.is_dir() {
         return Err(format!("{}: there is no such folder", path.display()));
     }
-    if path.exists() {
-        return OpenOptions::new()
-            .append(true)
-            .open(path)
-            .map(drop)
-            .map_err(named(path));
+    match fs::metadata(path) {
+        Ok(_) => OpenOptions::new().append(true).open(path).map(drop),
+        Err(e) if e.kind() == ErrorKind::NotFound => probe(folder),
+        Err(e) => Err(e),
     }
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(named(path))?;
-    fs::remove_file(path).map_err(named(path))
+    .map_err(named(path))
+}
+
+/// Makes a file in a folder and removes it.
+fn probe(folder: &Path) -> io::Result<()> {
+    let path = folder.join(format!(".kirin-{}.tmp", std::process::id()));
+    match OpenOptions::new().write(true).create_new(true).open(&path) {
+        Ok(_) => {
+            let _ = fs::remove_file(path);
+            Ok(())
+        }
+        // Another rank of this process asks, too.
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(e) => Err(e),
+    }
 }
 
 /// Whether files can be written in a folder, which may have to be made.
 fn check_folder(folder: &Path) -> Result<(), String> {
-    fs::create_dir_all(folder).map_err(named(folder))?;
-    let probe = folder.join(format!("kirin-{}.tmp", std::process::id()));
-    check_writable(&probe)
-        .map_err(|_| format!("{}: nothing can be written there", folder.display()))
+    fs::create_dir_all(folder)
+        .and_then(|()| probe(folder))
+        .map_err(named(folder))
 }
 
 /// Checks that the file at `path`, if there is one, holds an earlier run of the `n` bodies that `log` tells of.
