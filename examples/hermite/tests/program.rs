@@ -7,7 +7,7 @@ use std::fs;
 use common::{fail, figures, succeed};
 use kirin_kit::Snapshot;
 use kirin_kit::diagnostics::Energy;
-use kirin_kit::trial::Folder;
+use kirin_kit::trial::{Folder, summed};
 
 #[test]
 fn the_summary_names_every_figure() {
@@ -189,9 +189,11 @@ fn bad_files_are_refused_by_the_line() {
             "hermite.settings",
         ),
         (
-            "kirin-snapshot 1\nn 1\nhermite.settings 0 0.01 x 0.125 false\n\
-             columns mass x y z vx vy vz t dt ax ay az jx jy jz\n\
-             1 0 0 0 0 0 0 0 0.125 0 0 0 0 0 0\nend\n",
+            &summed(
+                "kirin-snapshot 1\nn 1\nhermite.settings 0 0.01 x 0.125 false\n\
+                 columns mass x y z vx vy vz t dt ax ay az jx jy jz\n\
+                 1 0 0 0 0 0 0 0 0.125 0 0 0 0 0 0\nend\n",
+            ),
             "hermite.settings 0 0.01 x",
         ),
     ];
