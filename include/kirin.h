@@ -106,8 +106,9 @@ int g6_set_ti(int cluster_id, double ti);
  * its own label. `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a sixth of the
  * jerk) and `a2by18[3]` (an eighteenth of the second derivative of the acceleration) hold at the
  * time `tj`, in any units with G = 1; `mass` may be 0. `dtj`, the particle's step, scaled the
- * fixed-point time of GRAPE-6 and is not used. Returns a negative code, and stores nothing, if the
- * address is negative or there is no memory for it.
+ * fixed-point time of GRAPE-6 and does not enter any force; where it is positive, it helps to tell
+ * whether noise limits the steps (docs/numbers.md). Returns a negative code, and stores nothing,
+ * if the address is negative or there is no memory for it.
  */
 int g6_set_j_particle(int cluster_id,
                       int address,

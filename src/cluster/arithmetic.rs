@@ -121,7 +121,7 @@ impl Arithmetic {
         Some(&mut **backend)
     }
 
-    /// Whether no block was computed in another precision than double since the last change of precision.
+    /// Whether the last block was computed in double precision.
     pub fn is_double(&self) -> bool {
         self.current == Some(Precision::Double)
     }
@@ -147,6 +147,11 @@ impl Arithmetic {
     /// Whether a backend was made.
     pub fn is_begun(&self) -> bool {
         !self.made.is_empty()
+    }
+
+    /// Asks anew up to where `auto` takes double precision, since other GPUs are to be used.
+    pub fn forget_rule(&mut self) {
+        self.up_to = None;
     }
 
     /// Leaves the backends as they are, for ever: threads that are lost have half-changed them.

@@ -167,6 +167,7 @@ impl Cluster {
     pub fn prefer_devices(&mut self, devices: Devices) {
         if self.settings.devices == Devices::Auto && !self.arithmetic.is_begun() {
             self.settings.devices = devices;
+            self.arithmetic.forget_rule();
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ffi_tests::library;
 use ffi_tests::sets::{Set, cloud};
 
-/// All values of `KIRIN_PRECISION`.
+/// Every arithmetic that `KIRIN_PRECISION` names.
 pub const PRECISIONS: [&str; 3] = ["double", "mixed", "single"];
 
 /// A file with a set, for a client.
@@ -46,7 +46,8 @@ pub fn still(mut set: Set) -> Set {
 }
 
 /// More pipelines than the 48 of the default, unless a test asks for another number: blocks that
-/// take several thread blocks.
+/// take several thread blocks. And mixed precision, which `auto` takes for larger sets only.
 pub fn with_pipelines<'a>(settings: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    [&[("KIRIN_NPIPES", "256")], settings].concat()
+    let common = [("KIRIN_NPIPES", "256"), ("KIRIN_PRECISION", "mixed")];
+    [&common, settings].concat()
 }

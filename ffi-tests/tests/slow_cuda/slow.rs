@@ -13,7 +13,7 @@ fn a_long_wait_is_told_once() {
         return;
     };
     // Two kernels are launched.
-    let settings = [("FAKE_CUDA_DELAY", "2700")];
+    let settings = [("FAKE_CUDA_DELAY", "2700"), ("KIRIN_PRECISION", "mixed")];
     let run = fake_cuda::run(driver, &client, &["1", "0"].map(OsStr::new), &settings);
     assert!(run.success && run.err.lines().count() == 1, "{run:?}");
     assert!(run.err.contains("has been at work for 5.") && run.err.contains("KIRIN_GPU_TIMEOUT"));

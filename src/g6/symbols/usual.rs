@@ -59,8 +59,9 @@ calls! {
     /// any integer. It names neighbours, and a particle exerts no force on an i-particle with its own label.
     /// `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a sixth of the jerk) and `a2by18[3]` (an
     /// eighteenth of the second derivative of the acceleration) hold at the time `tj`, in any units with
-    /// G = 1; `mass` may be 0. `dtj`, the particle's step, scaled the fixed-point time of GRAPE-6 and is not
-    /// used. Returns a negative code, and stores nothing, if the address is negative or there is no memory
+    /// G = 1; `mass` may be 0. `dtj`, the particle's step, scaled the fixed-point time of GRAPE-6 and does
+    /// not enter any force; where it is positive, it helps to tell whether noise limits the steps (docs/numbers.md).
+    /// Returns a negative code, and stores nothing, if the address is negative or there is no memory
     /// for it.
     implemented status [g6_set_j_particle g6_set_j_particle_]
     all [g6_set_j_particle_all g6_set_j_particle_all_]

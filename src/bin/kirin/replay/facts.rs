@@ -1,8 +1,11 @@
 //! What a trace says of itself.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use kirin::nbody6::events::{self, Call};
+use kirin::observe::noise::{self, Noise};
+use kirin::observe::statistics;
 use kirin::trace::{Event, PIPELINES, Trace, TraceError};
 use serde::Serialize;
 
@@ -52,6 +55,9 @@ pub struct TraceFacts {
     file_bytes: u64,
     /// Seconds in `firsthalf` and `lasthalf`, and in `gpunb_regf_`, when it was recorded.
     pub force_seconds: f64,
+    /// Time steps in a sample, and how many of them noise has turned about.
+    pub steps: u64,
+    pub turned_steps: u64,
     /// The calls of NBODY6's library, if there are any.
     pub nbody6: Option<FactsNbody6>,
     /// Calls of clusters.
@@ -78,6 +84,7 @@ impl TraceFacts {
         };
         let mut nanoseconds = 0;
         let mut asked = None;
+        let mut noises: HashMap<i32, Noise> = HashMap::new();
         loop {
             let event = match trace.next_event() {
                 Ok(Some(event)) => event,
@@ -125,9 +132,27 @@ impl TraceFacts {
                         facts.recorded_with.push(with);
                     }
                 }
-                Event::Open { .. } | Event::JParticle { .. } => facts.clusters += 1,
+                Event::JParticle {
+                    id,
+                    address,
+                    dt,
+                    mass_position,
+                    particle,
+                } => {
+                    facts.clusters += 1;
+                    if !mass_position && noise::samples(address) {
+                        noises.entry(id).or_default().note(address, dt, &particle);
+                    }
+                }
+                Event::Open { .. } => facts.clusters += 1,
                 _ => {}
             }
+        }
+        for noise in noises.values_mut() {
+            noise.digest();
+            let (steps, turned) = noise.steps();
+            facts.steps += steps;
+            facts.turned_steps += turned;
         }
         facts.pipelines = match facts.head(PIPELINES) {
             Some(count) => count.parse().ok(),
@@ -157,6 +182,12 @@ impl TraceFacts {
         let mut text = format!("trace {}\n", self.file);
         for (name, value) in &self.head {
             text += &format!("  {name}: {value}\n");
+        }
+        if self.steps > 0 {
+            text += &format!(
+                "  noise: {}\n",
+                statistics::noise(self.steps, self.turned_steps)
+            );
         }
         for (id, with) in &self.recorded_with {
             text += &match *id {

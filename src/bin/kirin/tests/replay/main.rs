@@ -118,13 +118,16 @@ fn the_recorded_run_is_repeated_bit_for_bit_by_its_backend_and_closely_by_the_ot
         "--library",
         "KIRIN_BACKEND=reference kirin",
         "--library",
-        "KIRIN_BACKEND=cpu kirin",
+        "KIRIN_BACKEND=cpu KIRIN_PRECISION=mixed kirin",
         "--library",
         "KIRIN_BACKEND=cpu KIRIN_PRECISION=double kirin",
     ];
     let (output, json) = replay(&folder("exact"), &fixture(), &libraries);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    let out = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{out}");
     assert_eq!(json["exact"], true);
+    assert!(out.contains("  noise: 0.00 % of "), "{out}");
+    assert!(number(&json["trace"]["steps"]) > 10.0);
     assert!(json["trace"]["damage"].is_null());
     let figures = json["figures"].as_array().expect("a list");
     for (figure, limits) in figures
