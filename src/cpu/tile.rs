@@ -177,7 +177,7 @@ impl<T: Real> Tile<T> {
             let plain = suits(self.in_client_units::<SPLIT>(greatest, page, ti));
             let (units, representable) = match plain {
                 true => (Scaling::PLAIN, true),
-                false => sampled_units(page, ti),
+                false => sampled_units(page),
             };
             self.representable = representable;
             if self.units != units {
@@ -391,20 +391,27 @@ impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
 /// The least number of single precision with all its digits.
 const LEAST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
-/// [`scaling::suitable`] for some particles of a page, which are spread over it.
+/// [`scaling::suitable`] for some particles of a page as they were written: the first and the last of each word of
+/// [`Page::present`].
 #[cold]
-fn sampled_units(page: &Page, ti: f64) -> (Scaling, bool) {
-    const SAMPLE: usize = 16;
-    let present: u32 = page.present().iter().map(|word| word.count_ones()).sum();
-    let step = (present as usize).div_ceil(SAMPLE).max(1);
+fn sampled_units(page: &Page) -> (Scaling, bool) {
+    const SAMPLE: usize = 2 * PAGE / 64;
     let mut norms = [[0.0; SAMPLE]; 2];
-    for (at, slot) in page.slots(usize::MAX).step_by(step).enumerate() {
-        let (x, v) = page.particle(slot).predicted(ti);
-        norms[0][at] = scaling::greatest_component(&x);
-        norms[1][at] = scaling::greatest_component(&v);
+    let mut count = 0;
+    for (first, &word) in (0..PAGE).step_by(64).zip(page.present()) {
+        if word == 0 {
+            continue;
+        }
+        let ends = [word.trailing_zeros(), 63 - word.leading_zeros()];
+        for slot in ends.map(|bit| first + bit as usize) {
+            for (norms, vector) in norms.iter_mut().zip([page.x(slot), page.v(slot)]) {
+                norms[count] = scaling::greatest_component(&vector);
+            }
+            count += 1;
+        }
     }
     let [lengths, velocities] = &mut norms;
-    scaling::suitable(lengths, velocities)
+    scaling::suitable(&mut lengths[..count], &mut velocities[..count])
 }
 
 /// The greatest coordinate and velocity component of a page at the time `ti`, with the digits that a prediction to `T`

@@ -13,6 +13,7 @@ use crate::{PRECISIONS, forces};
 #[allow(dead_code, reason = "the scenes need some of it")]
 mod binary;
 #[path = "../../../src/cpu/tests/scenes.rs"]
+#[allow(dead_code, reason = "its sets have addresses of their own")]
 mod scenes;
 
 /// Addresses of a set, all of which are written.

@@ -79,8 +79,8 @@ fn same_bits_however_the_pages_are_divided() {
 }
 
 /// Pages of unlike scale side by side, and a cluster that changes its scale with time: a call that is repeated, one
-/// after a call for another time, and one that follows calls for another memory give the bits of a first call, on any
-/// number of threads.
+/// after a call for another time, and one after a call for other particles give the bits of a first call, on any number
+/// of threads.
 #[test]
 fn same_bits_at_any_scale_whatever_came_before() {
     let scales = [1e-12, 3e-9, 1e-4, 1e2, 1e6, 1e9, 1e12];
@@ -88,25 +88,27 @@ fn same_bits_at_any_scale_whatever_came_before() {
         for (k, &length) in scales.iter().enumerate() {
             for speed in [scales[k], scales[scales.len() - 1 - k], 1.0] {
                 let (_, particles) = cluster(1400, 1.0);
+                let write = |memory: &mut JMemory, length: f64| {
+                    for (address, p) in (0..).zip(&particles) {
+                        let size = length * [1.0, 1e6, 1e-6][address as usize / 512];
+                        let star = JParticle {
+                            t: 0.0,
+                            x: p.x.map(|x| size * x),
+                            v: p.v.map(|v| speed * v),
+                            index: p.index,
+                            mass: p.mass,
+                            ..JParticle::default()
+                        };
+                        memory.write(address, &star).unwrap();
+                    }
+                };
                 let mut memory = JMemory::default();
-                for (address, p) in (0..).zip(&particles) {
-                    let size = length * [1.0, 1e6, 1e-6][address as usize / 512];
-                    let star = JParticle {
-                        t: 0.0,
-                        x: p.x.map(|x| size * x),
-                        v: p.v.map(|v| speed * v),
-                        index: p.index,
-                        mass: p.mass,
-                        ..JParticle::default()
-                    };
-                    memory.write(address, &star).unwrap();
-                }
-                let (others, _) = cluster(1400, 1e20);
-                let particles: Vec<_> = [3, 700, 1300].map(|a| memory.read(a).unwrap()).into();
+                write(&mut memory, length);
+                let some: Vec<_> = [3, 700, 1300].map(|a| memory.read(a).unwrap()).into();
                 let mut block = ForceRequest {
                     nj: 1400,
                     ti: 0.0,
-                    particles: i_particles(&particles, 0.0),
+                    particles: i_particles(&some, 0.0),
                 };
                 block.particles[1].index = -1;
                 block.particles[1].x = [0.1 * length, 0.0, 0.0];
@@ -121,19 +123,24 @@ fn same_bits_at_any_scale_whatever_came_before() {
                             let mut backend = at(threads);
                             let what =
                                 format!("{name} {precision}, {length:e} {speed:e}, {threads}");
-                            let same = |backend: &mut dyn Backend| {
-                                results(backend, &memory, &block).forces == first.forces
+                            let same = |backend: &mut dyn Backend, memory: &JMemory| {
+                                results(backend, memory, &block).forces == first.forces
                             };
-                            assert!(same(&mut *backend), "{what}");
-                            assert!(same(&mut *backend), "{what}, again");
+                            assert!(same(&mut *backend, &memory), "{what}");
+                            assert!(same(&mut *backend, &memory), "{what}, again");
                             let other = ForceRequest {
                                 ti: 1e6 * length / speed,
                                 ..block.clone()
                             };
                             results(&mut *backend, &memory, &other);
-                            assert!(same(&mut *backend), "{what}, after another time");
-                            results(&mut *backend, &others, &block);
-                            assert!(same(&mut *backend), "{what}, after other particles");
+                            assert!(same(&mut *backend, &memory), "{what}, after another time");
+                            write(&mut memory, 1e20);
+                            results(&mut *backend, &memory, &block);
+                            write(&mut memory, length);
+                            assert!(
+                                same(&mut *backend, &memory),
+                                "{what}, after other particles"
+                            );
                         }
                     }
                 }

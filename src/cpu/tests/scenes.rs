@@ -12,6 +12,20 @@ pub struct Scene {
     pub probes: Vec<IParticle>,
 }
 
+impl Scene {
+    /// The sources, and massless ones at all other addresses that scenes have: to be written over another scene.
+    pub fn everywhere(&self) -> Vec<(i32, JParticle)> {
+        const ADDRESSES: i32 = 3 * 1024 + 150;
+        let nothing = JParticle {
+            index: -2,
+            mass: 0.0,
+            ..self.stars[0].1
+        };
+        let all = (0..ADDRESSES).map(|address| (address, nothing));
+        all.chain(self.stars.iter().copied()).collect()
+    }
+}
+
 /// A number between 10^-`decades` and 10^`decades`.
 fn scale(numbers: &mut Numbers, decades: f64) -> f64 {
     10.0_f64.powf(decades * numbers.next())

@@ -346,6 +346,16 @@ impl Page {
         &self.columns[MASS]
     }
 
+    /// The position in a slot, as it was written.
+    pub fn x(&self, slot: usize) -> [f64; 3] {
+        [0, 1, 2].map(|k| self.columns[X + k][slot])
+    }
+
+    /// The velocity in a slot, as it was written.
+    pub fn v(&self, slot: usize) -> [f64; 3] {
+        [0, 1, 2].map(|k| self.columns[V + k][slot])
+    }
+
     /// The particle in a slot, as it was written. All zero where there is none.
     pub fn particle(&self, slot: usize) -> JParticle {
         let three = |first: usize| [0, 1, 2].map(|k| self.columns[first + k][slot]);
