@@ -216,6 +216,16 @@ impl Cluster {
         nj: usize,
         particles: impl ExactSizeIterator<Item = IParticle>,
     ) -> Result<()> {
+        self.drop_block();
+        let begun = self.begin(nj, particles);
+        if let Err(error) = &begun {
+            self.give_up(error);
+        }
+        begun
+    }
+
+    /// Forgets the block, if there is one; the staged writes take effect.
+    fn drop_block(&mut self) {
         if self.phase == Phase::Pending
             && let Some(backend) = &mut self.backend
         {
@@ -226,11 +236,6 @@ impl Cluster {
         self.has_nearest = false;
         self.lists = None;
         self.outcome = Ok(());
-        let begun = self.begin(nj, particles);
-        if let Err(error) = &begun {
-            self.give_up(error);
-        }
-        begun
     }
 
     fn begin(
