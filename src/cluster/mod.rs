@@ -238,6 +238,16 @@ impl Cluster {
         nj: usize,
         particles: impl ExactSizeIterator<Item = IParticle>,
     ) -> Result<()> {
+        self.drop_block();
+        let begun = self.begin(nj, particles);
+        if let Err(error) = &begun {
+            self.give_up(error);
+        }
+        begun
+    }
+
+    /// Forgets the block, if there is one; the staged writes take effect.
+    fn drop_block(&mut self) {
         if self.phase == Phase::Pending
             && let Some(backend) = self.arithmetic.last()
         {
@@ -249,11 +259,6 @@ impl Cluster {
         self.has_nearest = false;
         self.lists = None;
         self.outcome = Ok(());
-        let begun = self.begin(nj, particles);
-        if let Err(error) = &begun {
-            self.give_up(error);
-        }
-        begun
     }
 
     /// Notes why a `firsthalf` is refused, for the next `lasthalf`: not every client sees the first answer, and the results

@@ -2,6 +2,7 @@
 
 use super::writes::STAGED_AT_MOST;
 use super::*;
+use crate::sources::jmemory::AtRest;
 use crate::force::Backend;
 use crate::force::reference::Reference;
 
@@ -210,5 +211,29 @@ fn adaptive_turns_to_double_when_noise_limits_the_steps() {
         }
         assert_eq!(force(&mut cluster, 1300).1, after);
         assert_eq!(force(&mut cluster, 1300).1, after);
+    }
+}
+
+/// GRAPE-5's j-particles come to a block that a thread of the parent had begun when the process forked.
+#[test]
+fn a_block_of_another_process_does_not_keep_writes_away() {
+    let target = IParticle {
+        index: -1,
+        ..IParticle::default()
+    };
+    let mut cluster = Cluster::of(SourceKind::AtRest, Settings::default());
+    cluster.set_backend(Box::new(Reference));
+    for mass in [1.0, 2.0] {
+        let star = |_, before| AtRest {
+            x: [1.0, 0.0, 0.0],
+            mass,
+            ..before
+        };
+        cluster.fill(0, 1, star).unwrap();
+        let answer = cluster.forces_on(1, [target].into_iter()).unwrap();
+        assert_eq!(answer.forces[0].pot, -mass);
+        cluster.firsthalf(1, [target].into_iter()).unwrap();
+        cluster.inherit();
+        cluster.set_backend(Box::new(Reference));
     }
 }

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, fence};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -164,6 +164,11 @@ fn enter(subject: &'static dyn Subject, known: &'static AtomicBool) {
         }
     }
     known.store(true, Ordering::Release);
+    // A fork that is under way has seen the entry, or is seen here: then it goes on without the subject, which must not
+    // be locked before it ends.
+    fence(Ordering::SeqCst);
+    entry::hold_cancellation();
+    let_pass();
 }
 
 /// What the forking thread has prepared.
@@ -189,6 +194,7 @@ extern "C" fn prepare() {
         return;
     }
     FORKS.fetch_add(1, Ordering::AcqRel);
+    fence(Ordering::SeqCst);
     let prepare = |subject: &'static dyn Subject| {
         subject.prepare(&Patience {
             began: Instant::now(),
