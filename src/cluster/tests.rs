@@ -2,9 +2,9 @@
 
 use super::writes::STAGED_AT_MOST;
 use super::*;
-use crate::sources::jmemory::AtRest;
 use crate::force::Backend;
 use crate::force::reference::Reference;
+use crate::sources::jmemory::AtRest;
 
 /// A backend without memory for blocks of several i-particles.
 struct Scarce;

@@ -24,7 +24,7 @@ const WAITING: usize = 256;
 const WINDOW: usize = 1024;
 
 /// More turns than this among them, 3 %, are noise. Where steps are limited by the accuracy that the client asks for, 0.1 to
-/// 0.3 % of the corrections turn, and most do where noise limits them.
+/// 1 % of the corrections turn, and most do where noise limits them.
 const TURNS: u32 = 30;
 
 /// A correction counts as a turn only if its step is at most this part of the longest one: steps as long as the client

@@ -272,7 +272,7 @@ impl Stats {
 /// How many steps the noise of the forces has limited, in words.
 pub fn noise(steps: u64, turned: u64) -> String {
     format!(
-        "{:.2} % of {steps} sampled steps turn short corrections about; up to 0.3 % is usual, above 3 % noise limits the steps",
+        "{:.2} % of {steps} sampled steps turn short corrections about; up to 1 % is usual, above 3 % noise limits the steps",
         100.0 * turned as f64 / steps as f64
     )
 }
