@@ -11,7 +11,7 @@ mod patience;
 mod pipelines;
 mod regular;
 mod regular_client;
-mod scenes;
+mod scales;
 mod small_blocks;
 mod steps;
 
