@@ -22,6 +22,7 @@ mod tasks;
 mod tests;
 mod threads;
 mod tile;
+mod units;
 mod workspace;
 
 use self::engine::Cpu;

@@ -2,7 +2,8 @@
 //! split into a high and a low part.
 
 use super::reach::Facts;
-use super::simd::{Real, Simd, Sums, leading};
+use super::simd::{Real, Simd, Sums};
+use super::units;
 use crate::force::scaling::{self, FARTHEST, LENGTHS, Scaling, VELOCITIES, outside};
 use crate::sources::jmemory::{PAGE, Page, PageArray};
 use crate::sources::predictor::{Arithmetic, Coordinate};
@@ -177,7 +178,7 @@ impl<T: Real> Tile<T> {
             let plain = suits(self.in_client_units::<SPLIT>(greatest, page, ti));
             let (units, representable) = match plain {
                 true => (Scaling::PLAIN, true),
-                false => sampled_units(page),
+                false => units::sampled(page),
             };
             self.representable = representable;
             if self.units != units {
@@ -196,11 +197,11 @@ impl<T: Real> Tile<T> {
     /// the units of the prediction.
     #[inline(always)]
     fn in_client_units<const SPLIT: bool>(&self, (x, v): (T, T), page: &Page, ti: f64) -> [f64; 2] {
-        let is_exact = |scaled: f64| (LEAST_NORMAL..f64::INFINITY).contains(&scaled);
+        let is_exact = |scaled: f64| (units::LEAST_NORMAL..f64::INFINITY).contains(&scaled);
         let (x, v) = (x.to_f64(), v.to_f64());
         match is_exact(x) && (is_exact(v) || page.is_at_rest()) {
             true => [x / self.units.length, v / self.units.velocity],
-            false => greatest_components::<T, SPLIT>(page, ti),
+            false => units::greatest_components::<T, SPLIT>(page, ti),
         }
     }
 
@@ -213,7 +214,8 @@ impl<T: Real> Tile<T> {
         self.radius = x.to_f64() * DIAGONAL;
         if x.to_f64() > LENGTHS.1 {
             // What has no mass may be anywhere.
-            self.radius = greatest_coordinate_with_mass(page, ti) * self.units.length * DIAGONAL;
+            self.radius =
+                units::greatest_coordinate_with_mass(page, ti) * self.units.length * DIAGONAL;
         }
     }
 
@@ -386,63 +388,6 @@ impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
     fn stored_at_zero(self, s: D::V, stored: D::V, moved: D::V) -> D::V {
         self.0.select(self.0.nonzero(s), moved, stored)
     }
-}
-
-/// The least number of single precision with all its digits.
-const LEAST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
-
-/// [`scaling::suitable`] for some particles of a page as they were written: the first and the last of each word of
-/// [`Page::present`].
-#[cold]
-fn sampled_units(page: &Page) -> (Scaling, bool) {
-    const SAMPLE: usize = 2 * PAGE / 64;
-    let mut norms = [[0.0; SAMPLE]; 2];
-    let mut count = 0;
-    for (first, &word) in (0..PAGE).step_by(64).zip(page.present()) {
-        if word == 0 {
-            continue;
-        }
-        let ends = [word.trailing_zeros(), 63 - word.leading_zeros()];
-        for slot in ends.map(|bit| first + bit as usize) {
-            for (norms, vector) in norms.iter_mut().zip([page.x(slot), page.v(slot)]) {
-                norms[count] = scaling::greatest_component(&vector);
-            }
-            count += 1;
-        }
-    }
-    let [lengths, velocities] = &mut norms;
-    scaling::suitable(&mut lengths[..count], &mut velocities[..count])
-}
-
-/// The greatest coordinate and velocity component of a page at the time `ti`, with the digits that a prediction to `T`
-/// has, but any exponent. What is no number is left out.
-#[cold]
-fn greatest_components<T: Real, const SPLIT: bool>(page: &Page, ti: f64) -> [f64; 2] {
-    let mut greatest = [0.0_f64; 2];
-    for slot in page.slots(usize::MAX) {
-        let (x, v) = page.particle(slot).predicted(ti);
-        for (greatest, vector) in greatest.iter_mut().zip([x, v]) {
-            *greatest = vector.iter().fold(*greatest, |most, c| c.abs().max(most));
-        }
-    }
-    let rounded = |number: f64, split: bool| {
-        let digits = T::from_f64(if split { leading::<T>(number) } else { number }).to_f64();
-        let in_range = (LEAST_NORMAL..f64::INFINITY).contains(&digits);
-        if in_range { digits } else { number }
-    };
-    [rounded(greatest[0], SPLIT), rounded(greatest[1], false)]
-}
-
-/// The greatest coordinate of a particle with a mass.
-#[cold]
-fn greatest_coordinate_with_mass(page: &Page, ti: f64) -> f64 {
-    let with_mass = page
-        .slots(usize::MAX)
-        .filter(|&slot| page.mass()[slot] != 0.0);
-    with_mass.fold(0.0, |greatest: f64, slot| {
-        let x = page.predicted_position(slot, ti);
-        x.iter().fold(greatest, |most, c| c.abs().max(most))
-    })
 }
 
 #[cfg(test)]

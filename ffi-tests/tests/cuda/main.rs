@@ -12,7 +12,7 @@ mod pipelines;
 mod precision;
 mod regular;
 mod regular_client;
-mod scenes;
+mod scales;
 mod small_blocks;
 mod steps;
 

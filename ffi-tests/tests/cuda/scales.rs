@@ -124,5 +124,5 @@ pub fn check_scenes(seeds: impl Iterator<Item = u64>) {
 
 #[test]
 fn random_scenes_of_any_scale() {
-    check_scenes(1..=24);
+    check_scenes(1..=9);
 }
