@@ -339,7 +339,7 @@ fn bad_numbers_and_precisions_are_answered_in_words() {
         ),
         (
             &["run", "--precision", "foo", "true"],
-            "--precision foo is not one of: mixed",
+            "--precision foo is not one of: auto, adaptive, mixed",
         ),
         (
             &["bench", "--library", "x=", "--rounds", "0"],

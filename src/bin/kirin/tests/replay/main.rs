@@ -2,8 +2,9 @@
 //! recorded on another day, damaged traces, wrong libraries.
 //!
 //! `traces/hermite.trace` was made by
-//! `KIRIN_BACKEND=reference KIRIN_TRACE=hermite.trace hermite --n 64 --t-end 0.0625`: plain
-//! double-precision loops without fused operations, whose bits are the same on every machine.
+//! `KIRIN_BACKEND=reference KIRIN_NPIPES=256 KIRIN_TRACE=hermite.trace hermite --n 64 --t-end 0.0625`: plain
+//! double-precision loops without fused operations, whose bits are the same on every machine. The line `host` was taken out of it.
+//! `traces/version-1.trace` is such a run in the first version of the format, by loops that rounded otherwise.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -155,6 +156,18 @@ fn the_recorded_run_is_repeated_bit_for_bit_by_its_backend_and_closely_by_the_ot
         (output.status.code(), &json["exact"]),
         (Some(1), &Value::Bool(false))
     );
+}
+
+#[test]
+fn a_trace_of_the_first_version_is_read() {
+    let trace = fixture().with_file_name("version-1.trace");
+    let reference = ["--library", "KIRIN_BACKEND=reference kirin"];
+    let (output, json) = replay(&folder("version-1"), &trace, &reference);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let figure = &json["figures"][0];
+    assert_eq!(figure["events"], json["trace"]["events"]);
+    assert!(number(&figure["forces"]["compared"]) > 300.0);
+    assert!(number(&figure["acc"]["max"]) < 1e-14);
 }
 
 #[test]
