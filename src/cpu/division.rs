@@ -19,8 +19,13 @@ const PREDICTION: f64 = 2.0;
 const WORTH_SHARING: f64 = 10_000.0;
 const LEAST_WORK: f64 = 5_000.0;
 
-/// Tasks for each thread. Several, so that a delayed thread leaves its share to the others.
+/// Tasks for each thread. Several, so that a delayed thread leaves its share to the others; but to begin a task and to
+/// join its sums takes about a microsecond, which counts where the work is short.
 const TASKS_PER_THREAD: usize = 8;
+const TASKS_OF_SHORT_WORK: usize = 2;
+
+/// Work below this, in nanoseconds, is short.
+const SHORT: f64 = 200_000.0;
 
 /// How many of at most `threads` threads should share work that takes one of them `nanoseconds`.
 pub fn threads_for(nanoseconds: f64, threads: usize) -> usize {
@@ -73,6 +78,10 @@ impl Division {
             // One thread predicts each page when it comes to it.
             predicts_first: threads > 1 && stale > 0,
         };
+        let each = match work < SHORT {
+            true => TASKS_OF_SHORT_WORK,
+            false => TASKS_PER_THREAD,
+        };
         let least = if pages <= NEAR_PAGES {
             LEAST_SHARE.0
         } else {
@@ -81,7 +90,7 @@ impl Division {
         if threads == 1 {
             over_particles(ni.div_ceil(CHUNK))
         } else if ni >= threads * least {
-            let tasks = (ni / least).min(threads * TASKS_PER_THREAD);
+            let tasks = (ni / least).min(threads * each);
             over_particles(tasks.max(ni.div_ceil(CHUNK)))
         } else if split && pages >= threads * 2 {
             Self {
@@ -90,19 +99,12 @@ impl Division {
                 threads,
                 work,
                 // Joining the parts of many i-particles takes time.
-                tasks: pages.min(
-                    threads
-                        * if ni > LEAST_SHARE.1 {
-                            2
-                        } else {
-                            TASKS_PER_THREAD
-                        },
-                ),
+                tasks: pages.min(threads * if ni > LEAST_SHARE.1 { 2 } else { each }),
                 over_pages: true,
                 predicts_first: false,
             }
         } else {
-            over_particles(ni.min(threads * TASKS_PER_THREAD))
+            over_particles(ni.min(threads * each))
         }
     }
 
