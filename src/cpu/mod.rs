@@ -6,6 +6,7 @@
 
 mod again;
 mod attraction;
+mod board;
 mod division;
 mod engine;
 mod irregular;

@@ -15,144 +15,15 @@
 //! Threads do not survive a fork, so a child makes its own pool. If a signal handler forks in the middle of a
 //! job, that job fails in the child and must be begun anew.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::TryLockError;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
+use super::board::{Board, Job, spin_until};
 use super::rhythm::Rhythm;
 use crate::error::{Error, Result};
 use crate::process::lock::Lock;
 use crate::process::{self, allocation, floating, settings};
-
-/// A job as its workers see it: valid until the caller has taken it back and all who joined have left.
-struct Job<'a> {
-    task: &'a (dyn Fn(usize) + Sync),
-    tasks: usize,
-    next: AtomicUsize,
-    panic: Mutex<Option<Box<dyn std::any::Any + Send>>>,
-}
-
-impl Job<'_> {
-    /// Claims tasks until none is left.
-    fn work(&self) {
-        loop {
-            let t = self.next.fetch_add(1, Ordering::Relaxed);
-            if t >= self.tasks {
-                return;
-            }
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.task)(t))) {
-                lock(&self.panic).get_or_insert(payload);
-            }
-        }
-    }
-}
-
-/// Where jobs are posted. One thread at a time posts.
-#[derive(Default)]
-struct Board {
-    /// The number of the last post in the upper bits, and in the lower ones ([`PLACES`]) how many workers may still join.
-    door: AtomicU64,
-    /// The job of the last post.
-    job: AtomicPtr<Job<'static>>,
-    /// How many workers have left the job after they had joined it.
-    left: AtomicUsize,
-    /// How many workers have begun to run, ever.
-    begun: AtomicUsize,
-    /// How many sleep.
-    asleep: AtomicUsize,
-    /// How long a worker stays awake after a job, in nanoseconds.
-    patience: AtomicU64,
-    sleep: Mutex<()>,
-    wake: Condvar,
-}
-
-/// The bits of the door that count places.
-const PLACES: u64 = 0xffff;
-
-/// The number of a post, without its places.
-fn number(door: u64) -> u64 {
-    door & !PLACES
-}
-
-impl Board {
-    /// Posts a job that `places` workers may join.
-    fn post(&self, job: &Job<'_>, places: usize) {
-        self.left.store(0, Ordering::Relaxed);
-        // The lifetime is erased here; nobody uses the job after `withdraw` and the last who left.
-        let job: *const Job<'_> = job;
-        self.job.store(job.cast_mut().cast(), Ordering::Relaxed);
-        let next = number(self.door.load(Ordering::Relaxed)) + PLACES + 1;
-        // Sequentially consistent, as are the stores and loads of `asleep`: a worker that is about to sleep sees this
-        // post, or this thread sees that it sleeps.
-        self.door
-            .store(next + (places as u64).min(PLACES), Ordering::SeqCst);
-    }
-
-    /// Lets nobody join any more. Returns how many did.
-    fn withdraw(&self, places: usize) -> usize {
-        let door = self.door.fetch_and(!PLACES, Ordering::Relaxed);
-        places.min(PLACES as usize) - (door & PLACES) as usize
-    }
-
-    /// The job of the post after `seen`, if there is one and it has a place; `seen` is then its number.
-    fn join(&self, seen: &mut u64) -> Option<*const Job<'static>> {
-        let mut door = self.door.load(Ordering::Acquire);
-        loop {
-            if number(door) == *seen || door & PLACES == 0 {
-                *seen = number(door);
-                return None;
-            }
-            let order = (Ordering::Acquire, Ordering::Acquire);
-            match self.door.compare_exchange(door, door - 1, order.0, order.1) {
-                Ok(_) => {
-                    *seen = number(door);
-                    return Some(self.job.load(Ordering::Relaxed));
-                }
-                Err(now) => door = now,
-            }
-        }
-    }
-
-    /// Waits for a post after `seen`.
-    fn wait(&self, seen: u64) {
-        let is_news = || number(self.door.load(Ordering::Acquire)) != seen;
-        if spin_until(is_news) {
-            return;
-        }
-        let patience = Duration::from_nanos(self.patience.load(Ordering::Relaxed));
-        let begin = Instant::now();
-        while begin.elapsed() < patience {
-            if spin_until(is_news) {
-                return;
-            }
-            std::thread::yield_now();
-        }
-        let mut guard = lock(&self.sleep);
-        self.asleep.fetch_add(1, Ordering::SeqCst);
-        while number(self.door.load(Ordering::SeqCst)) == seen {
-            guard = self
-                .wake
-                .wait(guard)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        self.asleep.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// How often a waiting thread looks before it gives its time slice away: one or two microseconds.
-const LOOKS: u32 = 64;
-
-/// Looks a few times. Whether it came true.
-fn spin_until(done: impl Fn() -> bool) -> bool {
-    for _ in 0..LOOKS {
-        if done() {
-            return true;
-        }
-        std::hint::spin_loop();
-    }
-    false
-}
 
 /// Bytes of a worker's stack.
 const STACK: usize = 2 << 20;
@@ -236,12 +107,7 @@ impl Pool {
         effort: Duration,
         task: &(dyn Fn(usize) + Sync),
     ) -> Result<()> {
-        let job = Job {
-            task,
-            tasks,
-            next: AtomicUsize::new(0),
-            panic: Mutex::new(None),
-        };
+        let job = Job::new(tasks, task);
         let helpers = threads.min(tasks).saturating_sub(1);
         let poster = match helpers {
             0 => None,
@@ -259,9 +125,7 @@ impl Pool {
                 poster.rhythm.ended();
             }
         }
-        if let Some(payload) = lock(&job.panic).take() {
-            resume_unwind(payload);
-        }
+        job.resume_panic();
         Ok(())
     }
 
@@ -391,11 +255,6 @@ pub fn unless_forked<G>(
     }
 }
 
-/// Ignores poison: nothing panics while it holds these locks.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn worker(board: &Board) {
     // A thread inherits its creator's floating-point environment, and results would depend on it.
     floating::adopt();
@@ -428,6 +287,9 @@ fn without_signals<R>(spawn: impl FnOnce() -> R) -> R {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::catch_unwind;
+    use std::sync::atomic::AtomicUsize;
+
     use super::*;
 
     /// An effort for which workers are woken.
