@@ -178,7 +178,7 @@ fn module(prefix: &Path, name: &str, library: &str) -> String {
         "prefix={}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
          Name: {name}\nDescription: {of}, from kirin\nVersion: {VERSION}\n\
          Cflags: \"-I${{includedir}}\"\nLibs: \"-L${{libdir}}\"{rpath} {libraries}\n\
-         Libs.private: -lgcc_s -lpthread -ldl -lrt -lm\n",
+         Libs.private: -lpthread -ldl -lrt -lm\n",
         prefix.display()
     )
 }
