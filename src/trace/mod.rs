@@ -12,7 +12,7 @@
 //! * the distances of `g6calc_lasthalf2p`;
 //! * `cxvpred_`, `cnbint_` and `wtime_` of NBODY6, which work on its own arrays.
 //!
-//! The calls of NBODY6's library are recorded by what they mean ([`nbody6`]), whoever's arguments they had.
+//! The calls of NBODY6's library are recorded by what they mean (`nbody6::events`), whoever's arguments they had.
 //!
 //! # The file
 //!

@@ -94,7 +94,7 @@ fn wanted(settings: &Settings) -> Result<Vec<&'static Device>, Absence> {
     })
 }
 
-/// [`crate::backend::double_up_to`] on the devices that `settings` name; `None` where there are none to be used.
+/// [`crate::choice::double_up_to`] on the devices that `settings` name; `None` where there are none to be used.
 pub fn double_up_to(settings: &Settings) -> Option<usize> {
     let wanted = wanted(settings).ok()?;
     let usable = wanted.iter().filter(|d| d.objection().is_none());
