@@ -220,7 +220,7 @@ impl Summary {
             "initial_energy": self.start.energy,
             "energy": self.sight.energy.total(),
             "energy_error": self.energy_error(),
-            "own_energy0": self.start.own,
+            "own_energy_scale": self.start.own,
             "own_energy_error": self.own_energy_error(),
             "bound": self.sight.bound.count(),
             "bound_mass": self.sight.bound.mass,
