@@ -7,6 +7,7 @@ use super::kernel::{self, JPage, ScaledParticle};
 use super::nearest::{NearestCandidate, NearestCandidates};
 use super::simd::{Real, Simd, Sums, Work};
 use super::tile::{self, Tile};
+use super::units::Sampled;
 use super::workspace::PURPOSE;
 use crate::error::Result;
 use crate::force::scaling::Scaling;
@@ -87,7 +88,7 @@ impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
         let Self { d, leaf, buffers } = self;
         let Buffers { tile, distances } = buffers;
         if !tile.is_fresh(leaf.page, leaf.ti) {
-            tile.predict::<D, false>(d, leaf.page, leaf.ti);
+            tile.predict::<D, false>(d, leaf.page, leaf.ti, &Sampled::default());
         }
         let sources = JPage {
             tile,

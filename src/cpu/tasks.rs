@@ -11,6 +11,7 @@ use super::nearest;
 use super::pool;
 use super::simd::{Real, Simd, Sums, Work};
 use super::tile::{self, Labels, Masses, Tile};
+use super::units::Sampled;
 use super::workspace::{PURPOSE, Workspace};
 use crate::error::Result;
 use crate::force::ForceRequest;
@@ -27,6 +28,7 @@ const LEAF_VECTORS: usize = 32;
 pub struct PreparedPage<T> {
     masses: Box<Masses<T>>,
     labels: Labels,
+    units: Sampled,
     tile: Option<Box<Tile<T>>>,
 }
 
@@ -40,6 +42,7 @@ impl<T: Real> PreparedPage<T> {
         Ok(Self {
             masses: allocation::boxed(Masses::default(), PURPOSE)?,
             labels: Labels::default(),
+            units: Sampled::default(),
             tile: None,
         })
     }
@@ -179,8 +182,9 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             prepared.labels.load(page);
         }
         if !is_ready(&prepared) {
-            let tile = allocation::fill(&mut prepared.tile, PURPOSE, Tile::default)?;
-            tile.predict::<S, SPLIT>(self.s, page, ti);
+            let PreparedPage { tile, units, .. } = &mut *prepared;
+            let tile = allocation::fill(tile, PURPOSE, Tile::default)?;
+            tile.predict::<S, SPLIT>(self.s, page, ti, units);
         }
         drop(prepared);
         // Nobody changes it meanwhile: all tasks of a block use the page at the same time `ti`.
@@ -201,7 +205,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         }
         let tile = allocation::fill(scratch, PURPOSE, Tile::default)?;
         if !tile.is_fresh(page, ti) {
-            tile.predict::<S, SPLIT>(self.s, page, ti);
+            tile.predict::<S, SPLIT>(self.s, page, ti, &prepared.units);
         }
         Ok(tile)
     }

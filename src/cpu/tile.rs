@@ -3,7 +3,7 @@
 
 use super::reach::Facts;
 use super::simd::{Real, Simd, Sums};
-use super::units;
+use super::units::{self, Sampled};
 use crate::force::scaling::{self, FARTHEST, LENGTHS, Scaling, VELOCITIES, outside};
 use crate::sources::jmemory::{PAGE, Page, PageArray};
 use crate::sources::predictor::{Arithmetic, Coordinate};
@@ -168,17 +168,27 @@ impl<T: Real> Tile<T> {
 
     /// Predicts `page` to `ti`. `SPLIT` makes the low parts. Runs inside [`Simd::vectorize`].
     ///
-    /// The units are a function of page and time. Those of the last prediction, which may have been of another page,
-    /// are tried first and kept only if that function has the same value.
+    /// The units are a function of page and time. Those of `sampled`, which belongs to the page, or else those of the
+    /// last prediction, which may have been of another page, are tried first and kept only if that function has the
+    /// same value.
     #[inline(always)]
-    pub fn predict<S: Simd<T = T>, const SPLIT: bool>(&mut self, s: S, page: &Page, ti: f64) {
+    pub fn predict<S: Simd<T = T>, const SPLIT: bool>(
+        &mut self,
+        s: S,
+        page: &Page,
+        ti: f64,
+        sampled: &Sampled,
+    ) {
+        if let (false, Some((units, _))) = (T::IS_DOUBLE, sampled.kept(page)) {
+            self.units = units;
+        }
         let mut greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
         if !T::IS_DOUBLE {
             let suits = |[x, v]: [f64; 2]| !outside(x, LENGTHS) && !outside(v, VELOCITIES);
             let plain = suits(self.in_client_units::<SPLIT>(greatest, page, ti));
             let (units, representable) = match plain {
                 true => (Scaling::PLAIN, true),
-                false => units::sampled(page),
+                false => sampled.of(page),
             };
             self.representable = representable;
             if self.units != units {
@@ -419,7 +429,12 @@ mod tests {
             for v in [0.0, 1e-30, 1.0, 1e30] {
                 let memory = page_of(x, v, 1.0 / 3000.0);
                 let mut tile = Tile::default();
-                tile.predict::<_, true>(Portable::<f32, 4>::default(), memory.page(0), 0.0);
+                tile.predict::<_, true>(
+                    Portable::<f32, 4>::default(),
+                    memory.page(0),
+                    0.0,
+                    &Sampled::default(),
+                );
                 for slot in 0..3 {
                     let p = memory.page(0).particle(slot);
                     for k in 0..3 {
@@ -449,8 +464,8 @@ mod tests {
             assert!(still.page(0).is_at_rest() && !moving.page(0).is_at_rest());
             for ti in [0.0, -3.5, 1e30] {
                 let mut tiles = [Tile::default(), Tile::default()];
-                tiles[0].predict::<_, true>(s, still.page(0), ti);
-                tiles[1].predict::<_, true>(s, moving.page(0), ti);
+                tiles[0].predict::<_, true>(s, still.page(0), ti, &Sampled::default());
+                tiles[1].predict::<_, true>(s, moving.page(0), ti, &Sampled::default());
                 for k in 0..3 {
                     let [a, b] = tiles.each_ref().map(|t| (t.x[k], t.x_low[k], t.v[k]));
                     assert_eq!((&a.0[..3], &a.1[..3]), (&b.0[..3], &b.1[..3]), "{x} {ti}");
@@ -458,7 +473,7 @@ mod tests {
                 }
             }
             let mut tile = Tile::default();
-            tile.predict::<_, true>(s, still.page(0), f64::NAN);
+            tile.predict::<_, true>(s, still.page(0), f64::NAN, &Sampled::default());
             assert!(tile.x[0][0].is_nan(), "no time, no place");
         }
     }
@@ -478,7 +493,7 @@ mod tests {
         let s = Portable::<f64, 2>::default();
         let mut tile = Tile::default();
         assert!(!tile.is_fresh(memory.page(0), 0.0));
-        tile.predict::<_, true>(s, memory.page(0), 0.0);
+        tile.predict::<_, true>(s, memory.page(0), 0.0, &Sampled::default());
         assert!(tile.is_fresh(memory.page(0), 0.0));
         assert!(!tile.is_fresh(memory.page(0), 0.5));
         memory.write(1, &JParticle::default()).unwrap();

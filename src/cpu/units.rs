@@ -1,5 +1,7 @@
 //! The units of a page's tile: a function of the page, and of the time at which they are needed.
 
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
 use super::simd::{Real, leading};
 use crate::force::scaling::{self, Scaling};
 use crate::sources::jmemory::{PAGE, Page};
@@ -9,8 +11,7 @@ pub const LEAST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
 /// [`scaling::suitable`] for some particles of a page as they were written: the first and the last of each word of
 /// [`Page::present`].
-#[cold]
-pub fn sampled(page: &Page) -> (Scaling, bool) {
+fn sampled(page: &Page) -> (Scaling, bool) {
     const SAMPLE: usize = 2 * PAGE / 64;
     let mut norms = [[0.0; SAMPLE]; 2];
     let mut count = 0;
@@ -28,6 +29,65 @@ pub fn sampled(page: &Page) -> (Scaling, bool) {
     }
     let [lengths, velocities] = &mut norms;
     scaling::suitable(&mut lengths[..count], &mut velocities[..count])
+}
+
+/// What [`sampled`] returned for a page, kept until the page changes.
+///
+/// A page is only sampled when its tile cannot have the client's units. The tasks of a block may do so at the same time:
+/// all of them store the same numbers.
+pub struct Sampled {
+    length: AtomicU64,
+    velocity: AtomicU64,
+    representable: AtomicBool,
+    /// The page's version, stored after all else.
+    version: AtomicU64,
+}
+
+impl Default for Sampled {
+    fn default() -> Self {
+        Self {
+            length: AtomicU64::new(0),
+            velocity: AtomicU64::new(0),
+            representable: AtomicBool::new(false),
+            version: AtomicU64::new(u64::MAX),
+        }
+    }
+}
+
+impl Sampled {
+    /// What is kept of `page` as it is now.
+    #[inline(always)]
+    pub fn kept(&self, page: &Page) -> Option<(Scaling, bool)> {
+        if self.version.load(Ordering::Acquire) != page.version() {
+            return None;
+        }
+        let number = |bits: &AtomicU64| f64::from_bits(bits.load(Ordering::Relaxed));
+        let units = Scaling {
+            length: number(&self.length),
+            velocity: number(&self.velocity),
+        };
+        Some((units, self.representable.load(Ordering::Relaxed)))
+    }
+
+    /// [`sampled`] for `page`.
+    #[inline(always)]
+    pub fn of(&self, page: &Page) -> (Scaling, bool) {
+        self.kept(page).unwrap_or_else(|| self.sample(page))
+    }
+
+    #[cold]
+    fn sample(&self, page: &Page) -> (Scaling, bool) {
+        let (units, representable) = sampled(page);
+        for (place, number) in [
+            (&self.length, units.length),
+            (&self.velocity, units.velocity),
+        ] {
+            place.store(number.to_bits(), Ordering::Relaxed);
+        }
+        self.representable.store(representable, Ordering::Relaxed);
+        self.version.store(page.version(), Ordering::Release);
+        (units, representable)
+    }
 }
 
 /// The greatest coordinate and velocity component of a page at the time `ti`, with the digits that a prediction to `T`
@@ -59,4 +119,40 @@ pub fn greatest_coordinate_with_mass(page: &Page, ti: f64) -> f64 {
         let x = page.predicted_position(slot, ti);
         x.iter().fold(greatest, |most, c| c.abs().max(most))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::jmemory::JMemory;
+    use crate::sources::particle::JParticle;
+
+    #[test]
+    fn what_is_kept_is_what_a_new_sample_gives_after_every_write() {
+        let mut memory = JMemory::default();
+        let kept = Sampled::default();
+        let mut seen = Vec::new();
+        for (k, x) in [1.0, 1e18, 1e-14, 1e30, 1.0, 1e18].into_iter().enumerate() {
+            // Half of a sample and more than half; the last write of each scale may be the one that counts.
+            for address in (0..PAGE as i32).step_by(61) {
+                let star = JParticle {
+                    x: [x, 0.5 * x, 0.0],
+                    v: [[1.0, 1e12, 1e-9][k % 3]; 3],
+                    ..JParticle::default()
+                };
+                memory.write(address, &star).unwrap();
+                let page = memory.page(0);
+                assert_eq!(kept.kept(page), None, "{x:e} {address}: written since");
+                let fresh = sampled(page);
+                assert_eq!(kept.of(page), fresh, "{x:e} {address}: sampled");
+                assert_eq!(kept.kept(page), Some(fresh), "{x:e} {address}: kept");
+                assert_eq!(kept.of(page), fresh, "{x:e} {address}: kept");
+                if !seen.contains(&fresh) {
+                    seen.push(fresh);
+                }
+            }
+        }
+        assert!(seen.iter().any(|(_, representable)| !representable));
+        assert!(seen.len() > 5, "{seen:?}");
+    }
 }
