@@ -27,7 +27,10 @@ use crate::sources::sum_tree::Partial;
 const IN_RANGE: f64 = 1e13;
 
 /// What no mass leaves of a leaf, with the signs of [`attraction::leaf`].
-const NOTHING: Sums = [-0.0, -0.0, -0.0, -0.0, 0.0, 0.0, 0.0, 0.0];
+const NOTHING: Four = [-0.0; 4];
+
+/// Acceleration and potential.
+type Four = [f64; 4];
 
 /// The part of a page that a task sums over, leaf by leaf.
 struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
@@ -35,13 +38,18 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     sources: JPage<'a, S>,
     position: usize,
     facts: Facts,
-    factors: Sums,
+    factors: Four,
     kind: Kind,
     /// Where its particles are, if that is known.
     places: Option<&'a Places>,
     /// Finite sums are sound where the potential, times [`Reach::closest`](super::reach::Reach::closest), is at most the first of
     /// these, and at most the second by itself.
     quick: (f64, f64),
+}
+
+#[inline(always)]
+fn first_four([x, y, z, pot, ..]: Sums) -> Four {
+    [x, y, z, pot]
 }
 
 impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
@@ -83,7 +91,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 && facts.one_sign
                 && all.loses_nothing(&facts, false);
             let slots = self.slots(page);
-            let mut over = PageAtRest {
+            let over = PageAtRest {
                 shared: self,
                 sources: JPage {
                     tile,
@@ -93,7 +101,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 },
                 position,
                 facts,
-                factors: tile::factors(&tile.units, masses.unit, 1.0),
+                factors: first_four(tile::factors(&tile.units, masses.unit, 1.0)),
                 kind: Kind {
                     soft,
                     least: false,
@@ -121,7 +129,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 let mut unproved = 0;
                 let each = particles.iter().zip(totals.iter_mut());
                 for (seen, (i, (progress, stack))) in each.enumerate() {
-                    over.kind.least = unproved * 4 > seen;
+                    let crowded = unproved * 4 > seen;
                     let scaled;
                     let target = if is_plain {
                         &progress.plain
@@ -131,12 +139,15 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     };
                     let mut sums = match masses.none && target.reach.in_range {
                         true => NOTHING,
-                        false => over.sums(i, target, &range, &mut lent, &mut unproved, again)?,
+                        false => {
+                            over.sums(i, target, &range, crowded, &mut lent, &mut unproved, again)?
+                        }
                     };
                     for left in stack[waiting - joins..waiting].iter().rev() {
-                        sums = left.join(sums);
+                        sums = first_four(*left).join(sums);
                     }
-                    stack[waiting - joins] = sums;
+                    let [x, y, z, pot] = sums;
+                    stack[waiting - joins] = [x, y, z, pot, 0.0, 0.0, 0.0, 0.0];
                 }
                 waiting = waiting + 1 - joins;
                 step += 1;
@@ -149,16 +160,21 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
 impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     /// The sums over a leaf for an i-particle. `lent` are the masses, of which some may be taken out.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
     fn sums(
         &self,
         i: &IParticle,
         target: &ScaledParticle<S::T>,
         range: &Range<usize>,
+        crowded: bool,
         lent: &mut PageArray<S::T>,
         unproved: &mut usize,
         again: &mut Again,
-    ) -> Result<Sums> {
-        let mut kind = self.kind;
+    ) -> Result<Four> {
+        let mut kind = Kind {
+            least: crowded,
+            ..self.kind
+        };
         if let Some(places) = self.places
             && i.eps2 == 0.0
         {
@@ -201,15 +217,15 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
         sources: JPage<'_, S>,
         target: &ScaledParticle<S::T>,
         range: Range<usize>,
-    ) -> (Sums, S::T) {
+    ) -> (Four, S::T) {
         let BlockContext { s, correction, .. } = *self.shared;
         attraction::leaf::<S, SPLIT>(s, kind, sources, target, range, correction)
     }
 
     /// Whether finite sums with a small potential show that a leaf is sound.
     #[inline(always)]
-    fn is_quickly_proved(&self, sums: &Sums, target: &ScaledParticle<S::T>) -> bool {
-        let [x, y, z, pot, ..] = *sums;
+    fn is_quickly_proved(&self, sums: &Four, target: &ScaledParticle<S::T>) -> bool {
+        let [x, y, z, pot] = *sums;
         let size = pot.abs();
         let is_small = (size * target.reach.closest <= self.quick.0) & (size <= self.quick.1);
         is_small & ((x + y + z) * 0.0 == 0.0)
@@ -218,17 +234,20 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     /// Whether single precision holds the sums, and no pair with a mass is close.
     #[cold]
     #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
     fn is_sound(
         &self,
         kind: Kind,
         sources: JPage<'_, S>,
-        sums: &Sums,
+        sums: &Four,
         least: S::T,
         target: &ScaledParticle<S::T>,
         range: &Range<usize>,
         unproved: &mut usize,
     ) -> bool {
         let reach = &target.reach;
+        let [x, y, z, pot] = *sums;
+        let sums = &[x, y, z, pot, 0.0, 0.0, 0.0, 0.0];
         let proved = reach.are_apart(sums, &self.facts);
         *unproved += usize::from(!proved);
         reach.holds(sums, &self.facts, false)
@@ -240,7 +259,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     /// The sums in double precision.
     #[cold]
     #[inline(never)]
-    fn exactly(&self, i: &IParticle, range: Range<usize>, again: &mut Again) -> Result<Sums> {
+    fn exactly(&self, i: &IParticle, range: Range<usize>, again: &mut Again) -> Result<Four> {
         let leaf = Leaf {
             page: self.sources.page,
             position: self.position,
@@ -249,7 +268,9 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             i,
             candidates: None,
         };
-        again.sum(self.shared.s, leaf, self.shared.measured)
+        again
+            .sum(self.shared.s, leaf, self.shared.measured)
+            .map(first_four)
     }
 
     /// Takes out the masses of the particles at a place. Returns whether there are any.

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::kernel::{JPage, SAMPLES, ScaledParticle, samples, splat3};
-use super::simd::{Real, Simd, Sums, Work};
+use super::simd::{Real, Simd, Work};
 use crate::sources::jmemory::PAGE;
 
 /// Vectors whose terms a lane adds in the precision of the pairs.
@@ -36,7 +36,7 @@ pub struct Kind {
     pub equal: bool,
 }
 
-/// The sums over the slots of `range`, which lie in one leaf, in the tile's units, and the smallest softened r^2 if it
+/// Acceleration and potential: the sums over the slots of `range`, which lie in one leaf, in the tile's units, and the smallest softened r^2 if it
 /// is wanted. `correction` is what [`Correction`] returns.
 ///
 /// `range` is not empty and begins at a multiple of the lanes. A pair with a mass at no distance without softening
@@ -49,7 +49,7 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
     correction: f64,
-) -> (Sums, S::T) {
+) -> ([f64; 4], S::T) {
     let mut pass = Pass::<S, SPLIT> {
         s,
         j,
@@ -81,19 +81,7 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
         true => s.least(pass.least),
         false => S::T::MAX,
     };
-    (
-        [
-            acc * x,
-            acc * y,
-            acc * z,
-            correction * pot,
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-        ],
-        least,
-    )
+    ([acc * x, acc * y, acc * z, correction * pot], least)
 }
 
 /// One i-particle and its sums over a leaf.
