@@ -55,7 +55,7 @@ def block(name, plan, nj, ni, measured, predicts=True, writes=False):
 def of_bench(document, plan, precision):
     """The lines of `kirin bench --json`."""
     for cell in document["cells"]:
-        if cell["case"] not in ("force", "predict"):
+        if cell["case"] not in ("force", "predict", "step"):
             continue
         for library, figure in zip(document["libraries"], cell["figures"]):
             # The time of the whole system, too, is that of a call, for as many as the library has pipelines.
@@ -67,7 +67,8 @@ def of_bench(document, plan, precision):
             size = "full" if whole else ni
             name = f"{precision}, {cell['case']}, nj {n}, ni {size}, {library['npipes']} pipelines"
             measured = seconds and 1e6 * seconds["median"]
-            yield block(name, plan, n, ni, measured, predicts=cell["case"] == "predict")
+            case = cell["case"]
+            yield block(name, plan, n, ni, measured, predicts=case != "force", writes=case == "step")
 
 
 def of_small_blocks(text, plan):

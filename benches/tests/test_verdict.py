@@ -63,6 +63,15 @@ class Verdicts(unittest.TestCase):
         self.assertIn(f"{19.7:14.1f} {14.0:14.1f}    0.71", lines[2])
         self.assertTrue(well)
 
+    def test_a_step_with_updates_is_predicted_with_its_writes(self):
+        document = json.loads(bench(1.0))
+        document["cells"] = [{"n": 1024, "case": "step", "ni": {"block": 1}, "figures": [figure(20e-6), figure(None)]}]
+        text, _ = self.report({"plan-mixed.txt": PLAN, "bench-mixed.json": json.dumps(document)})
+        lines = [line for line in text.splitlines() if line.startswith("mixed, step")]
+        # 2.3 us of the kernel, two launches, the way, the prediction, a particle out and in.
+        self.assertEqual(len(lines), 1, text)
+        self.assertIn(f"{19.7:14.1f} {20.0:14.1f}", lines[0])
+
     def test_an_assumption_is_wrong_where_the_median_is(self):
         files = {"plan-mixed.txt": PLAN, "bench-mixed.json": bench(0.1), "small-blocks.txt": SMALL}
         text, _ = self.report(files)

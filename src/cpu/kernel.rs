@@ -121,6 +121,24 @@ impl<S: Simd> Work for MeanRoot<S> {
     }
 }
 
+/// The pairs of a leaf between the two halves of the loop, where the registers do not suffice for both.
+pub struct Halfway<T> {
+    /// x_j - x_i
+    r: [PageArray<T>; 3],
+    /// 1 / s
+    y: PageArray<T>,
+}
+
+impl<T: Real> Default for Halfway<T> {
+    fn default() -> Self {
+        let zero = PageArray::default();
+        Self {
+            r: [zero; 3],
+            y: zero,
+        }
+    }
+}
+
 /// Which terms a pass over a leaf needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
@@ -134,7 +152,8 @@ pub struct Variant {
 
 /// The sums over the slots of `range`, which lie in one leaf, in the tile's units; and the smallest softened
 /// r^2 if it is wanted. In that case `distances` receives the softened r^2 of every slot, and the greatest
-/// number for slots that are left out.
+/// number for slots that are left out. `halfway` is room that instruction sets with few registers use; the bits are the
+/// same without it.
 ///
 /// `range` is not empty and begins at a multiple of the lanes; without a mask it ends at one, too. A pair at no
 /// distance without softening makes the sums infinite or NaN: whether the particles coincide is decided in
@@ -147,12 +166,13 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
     distances: &mut PageArray<S::T>,
+    halfway: Option<&mut Halfway<S::T>>,
 ) -> (Sums, S::T) {
     macro_rules! variants {
         ($($jerk:literal $mask:literal $nearest:literal),+) => {
             match (variant.jerk, variant.mask, variant.nearest) {
                 $( ($jerk, $mask, $nearest) =>
-                    pairs::<S, SPLIT, $jerk, $mask, $nearest, false>(s, j, i, range, distances), )+
+                    pairs::<S, SPLIT, $jerk, $mask, $nearest, false>(s, j, i, range, distances, halfway), )+
             }
         };
     }
@@ -174,9 +194,9 @@ pub fn careful_leaf<S: Simd>(
     distances: &mut PageArray<S::T>,
 ) -> (Sums, S::T) {
     if nearest {
-        pairs::<S, false, true, true, true, true>(s, j, i, range, distances)
+        pairs::<S, false, true, true, true, true>(s, j, i, range, distances, None)
     } else {
-        pairs::<S, false, true, true, false, true>(s, j, i, range, distances)
+        pairs::<S, false, true, true, false, true>(s, j, i, range, distances, None)
     }
 }
 
@@ -220,6 +240,7 @@ fn pairs<
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
     distances: &mut PageArray<S::T>,
+    halfway: Option<&mut Halfway<S::T>>,
 ) -> (Sums, S::T) {
     let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
     let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL> {
@@ -248,6 +269,34 @@ fn pairs<
         }
         // SAFETY: as above.
         unsafe { pass.add(&target, pair, at, distances) };
+    } else if let (false, Some(halfway)) = (CAREFUL, halfway) {
+        // All distances and roots first, then all terms: neither half's registers are needed for the other's, and the
+        // processor has many vectors in hand at a time.
+        let from = reread(&target);
+        while at < range.end {
+            // SAFETY: as above.
+            unsafe {
+                let pair = from.pair::<CAREFUL>(s, j.tile, at);
+                let (y, _) = pass.root(&pair, at, distances);
+                for (place, r) in halfway.r.iter_mut().zip(pair.r) {
+                    s.store(place, at, r);
+                }
+                s.store(&mut halfway.y, at, y);
+            }
+            at += S::LANES;
+        }
+        let (from, halfway) = (reread(&target), reread(halfway));
+        at = range.start;
+        while at < range.end {
+            // SAFETY: as above.
+            unsafe {
+                let [x, y, z] = &halfway.r;
+                let r = [s.load(x, at), s.load(y, at), s.load(z, at)];
+                let m = s.load(pass.j.masses, at);
+                pass.sum(from, r, s.load(&halfway.y, at), m, at);
+            }
+            at += S::LANES;
+        }
     } else {
         // The sums and one vector's terms take all registers, so the i-particle is read from memory.
         while at < range.end {
@@ -292,6 +341,41 @@ struct Pass<
 impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAREFUL: bool>
     Pass<'_, S, JERK, MASK, NEAREST, CAREFUL>
 {
+    /// 1 / s of the pairs of the slots from `at` on, zero where slots are left out, and which pairs are at a distance.
+    /// Notes their distances.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn root(
+        &mut self,
+        &Pair { r2, estimate, .. }: &Pair<S>,
+        at: usize,
+        distances: &mut PageArray<S::T>,
+    ) -> (S::V, S::M) {
+        let s = self.s;
+        let mut near = r2;
+        let mut y = match CAREFUL {
+            true => s.refine_any(r2, estimate),
+            false => s.refine(r2, estimate),
+        };
+        let mut felt = s.mask(0);
+        if MASK {
+            // SAFETY: passed on.
+            let counts = unsafe { counting(s, self.j.page, self.label, at, self.end) };
+            y = s.select(counts, y, s.splat(S::T::default()));
+            near = s.select(counts, near, s.splat(S::T::MAX));
+            felt = s.and(counts, s.nonzero(r2));
+        }
+        if NEAREST {
+            self.least = s.min(near, self.least);
+            // SAFETY: passed on.
+            unsafe { s.store(distances, at, near) };
+        }
+        (y, felt)
+    }
+
     /// Adds the pairs of the slots from `at` on.
     ///
     /// # Safety
@@ -301,46 +385,49 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
     unsafe fn add<const SPLIT: bool>(
         &mut self,
         target: &Broadcast<S, SPLIT>,
-        Pair {
-            mut r,
-            r2,
-            estimate,
-        }: Pair<S>,
+        pair: Pair<S>,
         at: usize,
         distances: &mut PageArray<S::T>,
     ) {
         let s = self.s;
-        let zero = s.splat(S::T::default());
-        let mut near = r2;
-        let mut y = s.refine(r2, estimate);
-        let mut felt = s.mask(0);
-        if MASK {
-            // SAFETY: passed on.
-            let counts = unsafe { counting(s, self.j.page, self.label, at, self.end) };
-            y = s.select(counts, y, zero);
-            near = s.select(counts, near, s.splat(S::T::MAX));
-            felt = s.and(counts, s.nonzero(r2));
-        }
-        if NEAREST {
-            self.least = s.min(near, self.least);
-            // SAFETY: passed on.
-            unsafe { s.store(distances, at, near) };
-        }
+        // SAFETY: passed on.
+        let (mut y, felt) = unsafe { self.root(&pair, at, distances) };
+        let Pair { mut r, r2, .. } = pair;
         // SAFETY: passed on.
         let mut m = unsafe { s.load(self.j.masses, at) };
         if CAREFUL {
+            let zero = s.splat(S::T::default());
             // Zero times an infinity would be NaN.
             for quantity in r.iter_mut().chain([&mut y, &mut m]) {
                 *quantity = s.select(felt, *quantity, zero);
             }
             y = s.select(s.le(s.splat(S::T::MAX), r2), zero, y);
-        }
-        let m_r = s.mul(m, y);
-        self.pot = s.add(self.pot, m_r);
-        if CAREFUL {
+            let m_r = s.mul(m, y);
+            self.pot = s.add(self.pot, m_r);
             // SAFETY: passed on.
             return unsafe { self.add_in_range(target, r, y, m_r, felt, at) };
         }
+        // SAFETY: passed on.
+        unsafe { self.sum(target, r, y, m, at) };
+    }
+
+    /// Adds potentials, accelerations and jerks, with y = 1 / s.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn sum<const SPLIT: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        r: [S::V; 3],
+        y: S::V,
+        m: S::V,
+        at: usize,
+    ) {
+        let s = self.s;
+        let m_r = s.mul(m, y);
+        self.pot = s.add(self.pot, m_r);
         let y2 = s.mul(y, y);
         let m_r3 = s.mul(m_r, y2);
         for (r, acc) in r.iter().zip(&mut self.acc) {

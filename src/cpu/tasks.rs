@@ -6,7 +6,7 @@ use std::sync::{RwLock, RwLockReadGuard};
 use super::again::{self, Leaf};
 use super::coincident::Places;
 use super::division::Task;
-use super::kernel::{self, JPage, ScaledParticle, Variant};
+use super::kernel::{self, Halfway, JPage, ScaledParticle, Variant};
 use super::nearest;
 use super::pool;
 use super::simd::{Real, Simd, Work};
@@ -236,8 +236,13 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             totals,
             scratch,
             again,
+            halfway,
             ..
         } = workspace;
+        // In double precision the root takes so long that two halves take longer than one loop.
+        if !S::MANY_REGISTERS && !S::T::IS_DOUBLE {
+            allocation::fill(halfway, PURPOSE, Halfway::default)?;
+        }
         let particles = &self.block.particles[task.particles.clone()];
         totals.steps.reserve(task.pages.len() * Self::LEAVES)?;
         self.restart_steps(&task.pages, Self::LEAF, &mut totals.steps);
@@ -289,6 +294,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                         target,
                         range.clone(),
                         &mut distances,
+                        halfway.as_deref_mut(),
                     );
                     let near = self.nearest.then_some(&mut progress.candidates);
                     let reach = &target.reach;

@@ -1,7 +1,7 @@
 //! The memory of a task: its i-particles, their unfinished sums, and scratch space.
 
 use super::again::Again;
-use super::kernel::ScaledParticle;
+use super::kernel::{Halfway, ScaledParticle};
 use super::nearest::NearestCandidates;
 use super::simd::{Real, Sums};
 use super::tile::Tile;
@@ -98,6 +98,8 @@ pub struct Workspace<T> {
     pub scratch: Option<Box<Tile<T>>>,
     /// Memory for leaves that are summed again.
     pub again: Again,
+    /// Room for the pairs of a leaf.
+    pub halfway: Option<Box<Halfway<T>>>,
 }
 
 impl<T> Default for Workspace<T> {
@@ -113,6 +115,7 @@ impl<T> Default for Workspace<T> {
             nearest: Vec::new(),
             scratch: None,
             again: Again::default(),
+            halfway: None,
         }
     }
 }

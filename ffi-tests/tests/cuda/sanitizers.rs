@@ -62,6 +62,7 @@ fn addresses_and_undefined_behaviour() {
 
 /// NBODY6's regular force.
 #[test]
+#[ignore = "takes a minute: .ci/long runs it"]
 fn regular_forces() {
     for (sanitizer, library, cases) in [
         (
@@ -95,6 +96,7 @@ fn regular_forces() {
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/long runs it"]
 fn races() {
     for (predictor, join) in [("host", "device"), ("device", "host")] {
         let settings = [

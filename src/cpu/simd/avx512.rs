@@ -316,11 +316,14 @@ impl Simd for Avx512<f64> {
     #[inline(always)]
     fn refine(self, x: __m512d, y: __m512d) -> __m512d {
         // From 14 bits to 56 by the series of (1 - e)^(-1/2): two operations less than two Newton steps. Without its last
-        // term, one less again, the error would be 6e-13.
-        let e = self.fnma(self.mul(x, y), y, self.splat(1.0));
-        let series = self.fma(e, self.splat(5.0 / 16.0), self.splat(3.0 / 8.0));
-        let series = self.fma(e, series, self.splat(0.5));
-        self.fma(self.mul(y, e), series, y)
+        // term, one less again, the error would be 6e-13. The estimate has 17 bits, so its square is exact, and e is
+        // rounded once.
+        self.series(self.fnma(x, self.mul(y, y), self.splat(1.0)), y)
+    }
+    #[inline(always)]
+    fn refine_any(self, x: __m512d, y: __m512d) -> __m512d {
+        // The square of y would overflow.
+        self.series(self.fnma(self.mul(x, y), y, self.splat(1.0)), y)
     }
     #[inline(always)]
     fn nonzero(self, a: __m512d) -> __mmask8 {
@@ -365,6 +368,16 @@ impl Simd for Avx512<f64> {
     #[inline(always)]
     fn sums(self, a: [__m512d; 7]) -> Sums {
         transposed_sum(a)
+    }
+}
+
+impl Avx512<f64> {
+    /// y (1 - e)^(-1/2)
+    #[inline(always)]
+    fn series(self, e: __m512d, y: __m512d) -> __m512d {
+        let series = self.fma(e, self.splat(5.0 / 16.0), self.splat(3.0 / 8.0));
+        let series = self.fma(e, series, self.splat(0.5));
+        self.fma(self.mul(y, e), series, y)
     }
 }
 

@@ -147,6 +147,11 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// 1 / sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`; see
     /// [`super::kernel::MeanRoot`].
     fn refine(self, x: Self::V, y: Self::V) -> Self::V;
+    /// [`Simd::refine`] for subnormal x, too.
+    #[inline(always)]
+    fn refine_any(self, x: Self::V, y: Self::V) -> Self::V {
+        self.refine(x, y)
+    }
 
     /// m / r^3 times a constant, from r^2 and the [`Simd::estimate`] `y` of its root; see
     /// [`super::attraction`]. Without a mass for one of 1. `FINE` where positions have more digits than an element.
@@ -234,7 +239,7 @@ pub trait Rows: Simd<T = f64> {
     /// 1 / sqrt(x), as [`Simd::refine`] makes it or to an ulp in fewer steps.
     #[inline(always)]
     fn root(self, x: Self::V) -> Self::V {
-        self.refine(x, self.estimate(x))
+        self.refine_any(x, self.estimate(x))
     }
 
     /// Has the processor fetch what is at an address, which need not be one.
