@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::{Cluster, Phase};
 use crate::error::{Error, Result};
-use crate::observe::noise;
 use crate::process::{self, allocation};
 use crate::sources::jmemory::{self, AtRest};
 use crate::sources::particle::JParticle;
@@ -44,10 +43,10 @@ impl Cluster {
         }
     }
 
-    /// Notes the step to come of the particle that was just stored at `address`, for [`noise`].
+    /// Notes the step to come of the particle that was just stored at `address`, for [`crate::observe::noise`].
     #[inline(always)]
     pub fn note_step(&mut self, address: i32, dt: f64) {
-        if noise::samples(address) {
+        if self.noise.wants(address) {
             self.note_sampled(address, dt);
         }
     }

@@ -2,73 +2,90 @@
 //!
 //! m / r^3 comes from the estimate of the root in one step, without the root itself, and the potential is
 //! the sum of (m / r^3) r^2: 15 operations a pair beside the estimate in single precision, 21 with split
-//! positions, where the general loop has 17 and 23. Nothing is masked but the end of the page: there are no
-//! labels, and a slot without a particle has no mass. As in [`super::kernel`], no closure calls a vector operation.
+//! positions, where the general loop has 17 and 23; one less where all masses are equal. Nothing is masked but the end
+//! of the page: there are no labels, and a slot without a particle has no mass. As in [`super::kernel`], no closure
+//! calls a vector operation.
 
 use std::ops::Range;
 
 use super::kernel::{JPage, SAMPLES, ScaledParticle, samples, splat3};
-use super::simd::{Real, Simd, Sums, Work};
+use super::simd::{Real, Simd, Work};
 use crate::sources::jmemory::PAGE;
 
-/// The sums over the slots of `range`, which lie in one leaf, in the tile's units. With `SOFT` each j-particle has
-/// a softening length of its own. `correction` is what [`Correction`] returns.
+/// Vectors whose terms a lane adds in the precision of the pairs.
+const RUN: usize = 32;
+
+/// The slots of a leaf: two runs, whose sums are joined in the precision of the pairs, or a page.
+pub const fn leaf_length<S: Simd>() -> usize {
+    match 2 * RUN * S::LANES {
+        slots if slots < PAGE => slots,
+        _ => PAGE,
+    }
+}
+
+/// What a pass over a leaf is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// Whether each j-particle has a softening length of its own.
+    pub soft: bool,
+    /// Whether the smallest distance is wanted.
+    pub least: bool,
+    /// Whether some j-particle without a mass may be where the i-particle is.
+    pub coincident: bool,
+    /// Whether every slot has a mass of 1.
+    pub equal: bool,
+}
+
+/// Acceleration and potential: the sums over the slots of `range`, which lie in one leaf, in the tile's units, and the smallest softened r^2 if it
+/// is wanted. `correction` is what [`Correction`] returns.
 ///
-/// `range` is not empty and begins at a multiple of the lanes. A pair at no distance without softening makes the
-/// sums infinite or NaN.
+/// `range` is not empty and begins at a multiple of the lanes. A pair with a mass at no distance without softening
+/// makes the sums infinite or NaN.
 #[inline(always)]
-pub fn leaf<S: Simd, const SPLIT: bool, const SOFT: bool>(
+pub fn leaf<S: Simd, const SPLIT: bool>(
     s: S,
+    kind: Kind,
     j: JPage<'_, S>,
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
     correction: f64,
-) -> Sums {
-    assert!(!range.is_empty() && range.end <= PAGE);
-    let mut pass = Pass::<S, SPLIT, SOFT> {
+) -> ([f64; 4], S::T) {
+    let mut pass = Pass::<S, SPLIT> {
         s,
         j,
         x: splat3(s, &i.x),
         x_low: splat3(s, &i.x_low),
         eps2: s.splat(i.eps2),
         sums: [s.splat(S::T::default()); 4],
+        least: s.splat(S::T::MAX),
     };
-    let whole = range.start + (range.len() & !(S::LANES - 1));
-    let mut at = range.start;
-    // Two at a time, where there are registers for both: the loop itself takes a tenth of the time otherwise.
-    while (S::MANY_REGISTERS || !SPLIT) && at + S::LANES < whole {
-        // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-        unsafe {
-            pass.add::<false>(at, range.end);
-            pass.add::<false>(at + S::LANES, range.end);
-        }
-        at += 2 * S::LANES;
-    }
-    while at < whole {
-        // SAFETY: as above.
-        unsafe { pass.add::<false>(at, range.end) };
-        at += S::LANES;
-    }
-    if at < range.end {
-        // SAFETY: as above.
-        unsafe { pass.add::<true>(at, range.end) };
+    // What is rare has all that is rare.
+    match kind {
+        Kind {
+            soft: true,
+            least: false,
+            coincident: false,
+            ..
+        } => pass.over::<true, false, false, false>(range),
+        Kind { soft: true, .. } => pass.over::<true, true, true, false>(range),
+        Kind {
+            coincident: true, ..
+        } => pass.over::<false, true, true, false>(range),
+        Kind { least: true, .. } => pass.over::<false, true, false, false>(range),
+        Kind { equal: true, .. } => pass.over::<false, false, false, true>(range),
+        _ => pass.over::<false, false, false, false>(range),
     }
     let [x, y, z, pot] = s.sums_of_four(pass.sums);
     let acc = -correction;
-    [
-        acc * x,
-        acc * y,
-        acc * z,
-        correction * pot,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-    ]
+    let least = match kind.coincident || kind.least {
+        true => s.least(pass.least),
+        false => S::T::MAX,
+    };
+    ([acc * x, acc * y, acc * z, correction * pot], least)
 }
 
 /// One i-particle and its sums over a leaf.
-struct Pass<'a, S: Simd, const SPLIT: bool, const SOFT: bool> {
+struct Pass<'a, S: Simd, const SPLIT: bool> {
     s: S,
     j: JPage<'a, S>,
     x: [S::V; 3],
@@ -76,16 +93,74 @@ struct Pass<'a, S: Simd, const SPLIT: bool, const SOFT: bool> {
     eps2: S::V,
     /// Minus the acceleration, and the potential.
     sums: [S::V; 4],
+    least: S::V,
 }
 
-impl<S: Simd, const SPLIT: bool, const SOFT: bool> Pass<'_, S, SPLIT, SOFT> {
+impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
+    /// Adds the pairs of a leaf: those of the first run, and those of the second to them.
+    #[inline(always)]
+    fn over<const SOFT: bool, const LEAST: bool, const COINCIDENT: bool, const EQUAL: bool>(
+        &mut self,
+        range: Range<usize>,
+    ) {
+        assert!(!range.is_empty() && range.end <= PAGE);
+        let middle = range.end.min(range.start + RUN * S::LANES);
+        self.run::<SOFT, LEAST, COINCIDENT, EQUAL>(range.start..middle);
+        if middle < range.end {
+            let first = self.sums;
+            self.sums = [self.s.splat(S::T::default()); 4];
+            self.run::<SOFT, LEAST, COINCIDENT, EQUAL>(middle..range.end);
+            for (sum, first) in self.sums.iter_mut().zip(first) {
+                *sum = self.s.add(first, *sum);
+            }
+        }
+    }
+
+    /// Adds the pairs of a run.
+    #[inline(always)]
+    fn run<const SOFT: bool, const LEAST: bool, const COINCIDENT: bool, const EQUAL: bool>(
+        &mut self,
+        range: Range<usize>,
+    ) {
+        let whole = range.start + (range.len() & !(S::LANES - 1));
+        let mut at = range.start;
+        // Two at a time, where there are registers for both: the loop itself takes a tenth of the time otherwise.
+        while (S::MANY_REGISTERS || !SPLIT) && at + S::LANES < whole {
+            // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
+            unsafe {
+                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end);
+                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at + S::LANES, range.end);
+            }
+            at += 2 * S::LANES;
+        }
+        while at < whole {
+            // SAFETY: as above.
+            unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end) };
+            at += S::LANES;
+        }
+        if at < range.end {
+            // SAFETY: as above.
+            unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, true>(at, range.end) };
+        }
+    }
+
     /// Adds the pairs of the slots from `at` on; at the `END` only those below `end`.
     ///
     /// # Safety
     ///
     /// `at + LANES <= PAGE`.
     #[inline(always)]
-    unsafe fn add<const END: bool>(&mut self, at: usize, end: usize) {
+    unsafe fn add<
+        const SOFT: bool,
+        const LEAST: bool,
+        const COINCIDENT: bool,
+        const EQUAL: bool,
+        const END: bool,
+    >(
+        &mut self,
+        at: usize,
+        end: usize,
+    ) {
         let (s, tile) = (self.s, self.j.tile);
         // x_i - x_j, so that x_j can stay in memory.
         let mut r = self.x;
@@ -104,8 +179,19 @@ impl<S: Simd, const SPLIT: bool, const SOFT: bool> Pass<'_, S, SPLIT, SOFT> {
             }
             r2 = s.fma(*r, *r, r2);
         }
-        // SAFETY: passed on.
-        let m = unsafe { s.load(self.j.masses, at) };
+        if COINCIDENT {
+            // A number whose root's square is in range: what has no mass then adds nothing, and what has one
+            // overflows as it would without.
+            r2 = s.greater_magnitude(r2, s.splat(S::T::from_f64(S::T::ROOT_IN_RANGE)));
+        }
+        if LEAST {
+            self.least = s.min(r2, self.least);
+        }
+        let m = match EQUAL {
+            true => None,
+            // SAFETY: passed on.
+            false => Some(unsafe { s.load(self.j.masses, at) }),
+        };
         let mut m_r3 = s.attraction::<SPLIT>(m, r2, s.estimate(r2));
         if END {
             let below = s.mask(((1_u64 << (end - at)) - 1) as u32);
@@ -140,8 +226,7 @@ impl<S: Simd, const SPLIT: bool> Work for Correction<S, SPLIT> {
                 // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
                 unsafe {
                     let x = s.load(&x, at);
-                    let one = s.splat(S::T::from_f64(1.0));
-                    s.store(&mut y, at, s.attraction::<SPLIT>(one, x, s.estimate(x)));
+                    s.store(&mut y, at, s.attraction::<SPLIT>(None, x, s.estimate(x)));
                 }
                 at += S::LANES;
             }

@@ -18,7 +18,7 @@ use crate::force::{Backend, ForceRequest, Results};
 use crate::process::lock::{Guard, Lock};
 use crate::process::settings::{InstructionSet, Precision};
 use crate::process::{self, allocation, log};
-use crate::sources::jmemory::JMemory;
+use crate::sources::jmemory::{JMemory, SourceKind};
 use crate::sources::neighbours::{ListRules, NeighbourLists};
 
 /// For blocks this small, tiles predicted to a new time are used once and not cached.
@@ -26,6 +26,9 @@ use crate::sources::neighbours::{ListRules, NeighbourLists};
 /// Cached tiles take as much room in the caches as the particles themselves, and a second block at the same
 /// time is rare: only a client whose block exceeds the pipelines (48 on a GRAPE-6) sends one.
 const TRANSIENT: usize = 47;
+
+/// i-particles of a block for which tables of where the j-particles are cost less than they save.
+const WORTH_A_TABLE: usize = 32;
 
 /// The backend for one instruction set and precision. With `SPLIT`, positions have a low part.
 pub struct Cpu<S: Simd, const SPLIT: bool> {
@@ -188,6 +191,8 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             false => division.tasks(),
         };
         allocation::lengthen(&mut self.workspaces, spaces, PURPOSE, Lock::default)?;
+        let unsoftened =
+            memory.sources() != SourceKind::Moving && block.particles.iter().any(|i| i.eps2 == 0.0);
         let shared = BlockContext::<S, SPLIT> {
             s: self.s,
             root: self.root,
@@ -197,6 +202,8 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             prepared: &self.prepared,
             pages: &self.pages,
             nearest,
+            unsoftened,
+            tabled: unsoftened && ni >= WORTH_A_TABLE,
             transient: self.scarce || (new_time && ni <= TRANSIENT && !division.predicts_first()),
             process: process::known_generation(),
             measured,

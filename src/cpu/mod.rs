@@ -5,8 +5,10 @@
 //! 32 vectors of a tile: single-precision sums of at most 32 terms a lane.
 
 mod again;
+mod at_rest;
 mod attraction;
 mod board;
+mod coincident;
 mod division;
 mod engine;
 mod irregular;

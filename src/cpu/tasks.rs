@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::{RwLock, RwLockReadGuard};
 
 use super::again::{self, Leaf};
-use super::attraction;
+use super::coincident::Places;
 use super::division::Task;
 use super::kernel::{self, Halfway, JPage, ScaledParticle, Variant};
 use super::nearest;
 use super::pool;
-use super::simd::{Real, Simd, Sums, Work};
+use super::simd::{Real, Simd, Work};
 use super::tile::{self, Labels, Masses, Tile};
 use super::units::Sampled;
 use super::workspace::{PURPOSE, Workspace};
@@ -26,10 +26,13 @@ const LEAF_VECTORS: usize = 32;
 
 /// What is kept of a page from block to block.
 pub struct PreparedPage<T> {
-    masses: Box<Masses<T>>,
+    /// The masses.
+    pub masses: Box<Masses<T>>,
     labels: Labels,
     units: Sampled,
     tile: Option<Box<Tile<T>>>,
+    /// Where the particles are, if that was ever wanted.
+    pub places: Option<Box<Places>>,
 }
 
 impl<T: Real> PreparedPage<T> {
@@ -44,6 +47,7 @@ impl<T: Real> PreparedPage<T> {
             labels: Labels::default(),
             units: Sampled::default(),
             tile: None,
+            places: None,
         })
     }
 
@@ -60,7 +64,7 @@ pub struct BlockContext<'a, S: Simd, const SPLIT: bool> {
     pub s: S,
     /// [`super::kernel::MeanRoot`] of the instruction set.
     pub root: f64,
-    /// [`attraction::Correction`] of the instruction set.
+    /// [`super::attraction::Correction`] of the instruction set.
     pub correction: f64,
     /// The j-particles.
     pub memory: &'a JMemory,
@@ -72,6 +76,10 @@ pub struct BlockContext<'a, S: Simd, const SPLIT: bool> {
     pub pages: &'a [usize],
     /// Whether nearest neighbours are wanted.
     pub nearest: bool,
+    /// Whether some i-particle without softening may be where a j-particle is and feels it.
+    pub unsoftened: bool,
+    /// Whether that is to be looked up in tables.
+    pub tabled: bool,
     /// Whether tiles that are not cached yet are used once and dropped.
     pub transient: bool,
     /// The generation of the process that began the block.
@@ -112,7 +120,12 @@ impl<S: Simd, const SPLIT: bool> Work for Compute<'_, S, SPLIT> {
     type Output = Result<()>;
     #[inline(always)]
     fn run(self) -> Result<()> {
-        self.shared.sum(self.task, self.workspace)?;
+        match self.shared.memory.sources() {
+            SourceKind::Moving => self.shared.sum(self.task, self.workspace)?,
+            SourceKind::AtRest | SourceKind::Softened => {
+                self.shared.sum_at_rest(self.task, self.workspace)?;
+            }
+        }
         match self.whole {
             true => self.shared.finish(self.task, self.workspace),
             false => Ok(()),
@@ -160,12 +173,13 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
 
     /// A page with its masses and labels up to date; its tile too, unless that is used only once.
     #[inline(always)]
-    fn prepare(&self, position: usize) -> Result<RwLockReadGuard<'_, PreparedPage<S::T>>> {
+    pub fn prepare(&self, position: usize) -> Result<RwLockReadGuard<'_, PreparedPage<S::T>>> {
         let page = self.memory.page(position);
         let ti = self.block.ti;
         let is_ready = |p: &PreparedPage<S::T>| {
             p.masses.are_fresh(page)
                 && p.labels.are_fresh(page)
+                && (!self.tabled || p.places.as_ref().is_some_and(|p| p.are_fresh(page)))
                 && (self.transient || p.fresh_tile(page, ti).is_some())
         };
         let lock = &self.prepared[position];
@@ -181,6 +195,9 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         if !prepared.labels.are_fresh(page) {
             prepared.labels.load(page);
         }
+        if self.tabled && !prepared.places.as_ref().is_some_and(|p| p.are_fresh(page)) {
+            allocation::fill(&mut prepared.places, PURPOSE, Places::default)?.load(page);
+        }
         if !is_ready(&prepared) {
             let PreparedPage { tile, units, .. } = &mut *prepared;
             let tile = allocation::fill(tile, PURPOSE, Tile::default)?;
@@ -193,7 +210,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
 
     /// The page's tile: the cached one, or `scratch`, predicted here.
     #[inline(always)]
-    fn tile<'t>(
+    pub fn tile<'t>(
         &self,
         prepared: &'t PreparedPage<S::T>,
         page: &Page,
@@ -212,7 +229,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
 
     /// The slots of a page below the block's `nj`.
     #[inline(always)]
-    fn slots(&self, page: &Page) -> usize {
+    pub fn slots(&self, page: &Page) -> usize {
         (self.block.nj - page.first_address()).min(PAGE)
     }
 
@@ -232,7 +249,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         }
         let particles = &self.block.particles[task.particles.clone()];
         totals.steps.reserve(task.pages.len() * Self::LEAVES)?;
-        self.restart_steps(&task.pages, &mut totals.steps);
+        self.restart_steps(&task.pages, Self::LEAF, &mut totals.steps);
         totals.restart::<SPLIT>(particles, Self::slack)?;
         let mut distances = PageArray::default();
         let (mut step, mut waiting) = (0, 0);
@@ -250,13 +267,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             let slots = self.slots(page);
             let is_plain = tile.units.are_plain();
             let facts = tile.facts(masses);
-            let sources_are = self.memory.sources();
-            let moving = sources_are == SourceKind::Moving;
-            let scale = match sources_are {
-                SourceKind::Moving => self.root,
-                SourceKind::AtRest | SourceKind::Softened => 1.0,
-            };
-            let factors = tile::factors(&tile.units, masses.unit, scale);
+            let factors = tile::factors(&tile.units, masses.unit, self.root);
             let area = tile.units.length * tile.units.length;
             for begin in (0..slots).step_by(Self::LEAF) {
                 let range = begin..slots.min(begin + Self::LEAF);
@@ -278,29 +289,20 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     let variant = Variant {
                         jerk: page.has_motion() || target.moves,
                         mask: holes || prepared.labels.may_hold(target.label),
-                        nearest: moving && (self.nearest || crowded),
+                        nearest: self.nearest || crowded,
                     };
-                    let (mut sums, least) = match sources_are {
-                        SourceKind::Moving => kernel::leaf::<S, SPLIT>(
-                            self.s,
-                            variant,
-                            sources,
-                            target,
-                            range.clone(),
-                            &mut distances,
-                            halfway.as_deref_mut(),
-                        ),
-                        SourceKind::AtRest => {
-                            self.attraction::<false>(sources, target, range.clone())
-                        }
-                        SourceKind::Softened => {
-                            self.attraction::<true>(sources, target, range.clone())
-                        }
-                    };
+                    let (mut sums, least) = kernel::leaf::<S, SPLIT>(
+                        self.s,
+                        variant,
+                        sources,
+                        target,
+                        range.clone(),
+                        &mut distances,
+                        halfway.as_deref_mut(),
+                    );
                     let near = self.nearest.then_some(&mut progress.candidates);
                     let reach = &target.reach;
-                    let jerk = moving && variant.jerk;
-                    let holds = reach.holds(&sums, &facts, jerk);
+                    let holds = reach.holds(&sums, &facts, variant.jerk);
                     let proved = reach.are_apart(&sums, &facts);
                     unproved += usize::from(!proved);
                     let sound = holds
@@ -340,25 +342,12 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         Ok(())
     }
 
-    /// The sums over a leaf of particles at rest, of which nobody asks the nearest.
-    #[inline(always)]
-    fn attraction<const SOFT: bool>(
-        &self,
-        sources: JPage<'_, S>,
-        target: &ScaledParticle<S::T>,
-        range: Range<usize>,
-    ) -> (Sums, S::T) {
-        let sums =
-            attraction::leaf::<S, SPLIT, SOFT>(self.s, sources, target, range, self.correction);
-        (sums, S::T::MAX)
-    }
-
     /// The join schedule of the leaves in a run of the block's pages.
-    fn restart_steps(&self, run: &Range<usize>, steps: &mut Steps) {
+    pub fn restart_steps(&self, run: &Range<usize>, length: usize, steps: &mut Steps) {
         let page = |at: usize| self.memory.page(self.pages[at]);
-        let first_leaf = |at: usize| page(at).number() * Self::LEAVES as u32;
+        let first_leaf = |at: usize| page(at).number() * (PAGE / length) as u32;
         let leaves = run.clone().flat_map(|at| {
-            let leaves = self.slots(page(at)).div_ceil(Self::LEAF);
+            let leaves = self.slots(page(at)).div_ceil(length);
             (first_leaf(at)..).take(leaves)
         });
         // Pages that do not exist, between two runs, belong to neither.
@@ -376,7 +365,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
     /// Whether a leaf has no close pair, although its potential does not prove that: see `reach.rs`.
     #[cold]
     #[inline(never)]
-    fn are_apart(
+    pub fn are_apart(
         &self,
         sources: JPage<'_, S>,
         target: &ScaledParticle<S::T>,
@@ -392,7 +381,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
     }
 
     /// The absolute error of a squared distance in this precision.
-    fn slack(i: &IParticle) -> f64 {
+    pub fn slack(i: &IParticle) -> f64 {
         let bits = match (S::T::IS_DOUBLE, SPLIT) {
             (true, _) => 52,
             (false, true) => 47,

@@ -33,6 +33,10 @@ pub struct Masses<T> {
     pub least: f64,
     /// Whether no two of them have different signs.
     pub one_sign: bool,
+    /// Whether all are zero.
+    pub none: bool,
+    /// Whether each slot has one, of 1.
+    pub equal: bool,
     version: Option<u64>,
 }
 
@@ -43,6 +47,8 @@ impl<T: Real> Default for Masses<T> {
             unit: 1.0,
             least: f64::INFINITY,
             one_sign: true,
+            none: true,
+            equal: false,
             version: None,
         }
     }
@@ -65,6 +71,9 @@ impl<T: Real> Masses<T> {
         for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
             *m = T::from_f64(mass * inverse);
         }
+        let one = T::from_f64(1.0);
+        self.none = page.mass().iter().fold(true, |all, &m| all & (m == 0.0));
+        self.equal = self.m.iter().fold(true, |all, &m| all & (m == one));
         if !T::IS_DOUBLE {
             let range = scaling::mass_range(page.mass());
             self.least = range.least * inverse.abs();

@@ -5,8 +5,10 @@
 //! random where it is the rounding errors of two forces. Those errors grow as 1/h^2 in the snap and as 1/h^3 in the
 //! crackle, and a client that asks for more accuracy than they leave gets steps that collapse, and nothing else.
 //!
-//! A sample of the addresses is enough. A write to one of them is kept as it is, without arithmetic, since it runs in the
-//! client's floating-point environment; it is looked at when the next block begins.
+//! A sample of the addresses is enough: a fixed one, and a guest in turn, which is whoever happens to be written. Where the
+//! steps of a few particles collapse, most writes are theirs, and so are most guests; the fixed sample may have none of them.
+//! A write to an address of the sample is kept as it is, without arithmetic, since it runs in the client's floating-point
+//! environment; it is looked at when the next block begins.
 
 use crate::process::{allocation, floating};
 use crate::sources::particle::JParticle;
@@ -16,6 +18,15 @@ const ALL_BELOW: u32 = 8;
 
 /// How many addresses are watched at most. Of two that share a slot, the first one keeps it.
 const SLOTS: usize = 256;
+
+/// Where the guest is watched, behind the others.
+const GUEST: usize = SLOTS;
+
+/// A guest comes every so many writes, and up to twice as many, so that it follows no rhythm of the client's blocks.
+const GUEST_AFTER: u32 = 256;
+
+/// How many writes of a guest are noted.
+const GUEST_WRITES: u32 = 16;
 
 /// How many writes wait to be looked at, at most.
 const WAITING: usize = 256;
@@ -72,6 +83,28 @@ pub struct Noise {
     turned: u32,
     /// All corrections, and the turns among them.
     steps: [u64; 2],
+    guest: Guest,
+}
+
+/// An address that is watched for some time.
+struct Guest {
+    address: i32,
+    /// How many of its writes are still to be noted.
+    left: u32,
+    /// How many writes to any address are left until the next guest.
+    until_next: u32,
+    random: u32,
+}
+
+impl Default for Guest {
+    fn default() -> Self {
+        Self {
+            address: -1,
+            left: 0,
+            until_next: GUEST_AFTER,
+            random: 1,
+        }
+    }
 }
 
 /// Where an address is watched, if it is in the sample.
@@ -86,13 +119,37 @@ fn slot(address: i32) -> Option<usize> {
     (hash >> 26 == 0).then_some((hash >> 18) as usize % SLOTS)
 }
 
-/// Whether an address is in the sample.
-#[inline(always)]
-pub fn samples(address: i32) -> bool {
-    slot(address).is_some()
-}
-
 impl Noise {
+    /// Whether this write to an address is to be noted.
+    #[inline(always)]
+    pub fn wants(&mut self, address: i32) -> bool {
+        self.guest.until_next -= 1;
+        if self.guest.until_next == 0 || self.guest.address == address {
+            self.serve_guest(address);
+            return true;
+        }
+        slot(address).is_some()
+    }
+
+    /// Counts a write of the guest, or has a new one.
+    #[cold]
+    #[inline(never)]
+    fn serve_guest(&mut self, address: i32) {
+        let guest = &mut self.guest;
+        if guest.until_next == 0 {
+            guest.random = guest.random.wrapping_mul(1_664_525);
+            guest.random = guest.random.wrapping_add(1_013_904_223);
+            guest.until_next = GUEST_AFTER + (guest.random >> 16) % GUEST_AFTER;
+            if guest.address != address {
+                (guest.address, guest.left) = (address, GUEST_WRITES);
+            }
+        }
+        guest.left = guest.left.saturating_sub(1);
+        if guest.left == 0 {
+            guest.address = -1;
+        }
+    }
+
     /// Notes what was written to an address of the sample, with the step to come.
     pub fn note(&mut self, address: i32, dt: f64, particle: &JParticle) {
         if self.waiting.len() == self.waiting.capacity() {
@@ -119,8 +176,9 @@ impl Noise {
     /// Takes the memory, once. Without it nothing is watched.
     #[cold]
     fn begin(&mut self) {
-        let room = allocation::reserve(&mut self.waiting, WAITING, PURPOSE)
-            .and_then(|()| allocation::lengthen(&mut self.stars, SLOTS, PURPOSE, Star::default));
+        let room = allocation::reserve(&mut self.waiting, WAITING, PURPOSE).and_then(|()| {
+            allocation::lengthen(&mut self.stars, SLOTS + 1, PURPOSE, Star::default)
+        });
         self.off = room.is_err();
         if self.off {
             (self.waiting, self.stars) = Default::default();
@@ -144,7 +202,8 @@ impl Noise {
 
     /// One write more to an address of the sample.
     fn step(&mut self, write: &Write) {
-        let Some(star) = slot(write.address).and_then(|slot| self.stars.get_mut(slot)) else {
+        let place = slot(write.address).unwrap_or(GUEST);
+        let Some(star) = self.stars.get_mut(place) else {
             return;
         };
         let before = std::mem::replace(
@@ -156,7 +215,9 @@ impl Noise {
             },
         );
         if before.is_known && before.last.address != write.address {
-            *star = before;
+            if place != GUEST {
+                *star = before;
+            }
             return;
         }
         let h = write.t - before.last.t;
@@ -170,7 +231,10 @@ impl Noise {
         if announced > 0.0 && announced.is_finite() && h < 0.999 * announced {
             return;
         }
-        self.longest = self.longest.max(h);
+        // The time of one bad write of one of all addresses would count for ever.
+        if place != GUEST {
+            self.longest = self.longest.max(h);
+        }
         let residual = [0, 1, 2].map(|k| {
             let jerks = before.last.a1by6[k] + write.a1by6[k];
             2.0 * (write.aby2[k] - before.last.aby2[k]) - 3.0 * h * jerks
@@ -300,6 +364,43 @@ mod tests {
         assert!(!noise.limits_steps());
         let all = 2 * WINDOW as u64 + 31;
         assert_eq!(noise.steps(), (all, WINDOW as u64 + 31));
+    }
+
+    /// Three particles outside the fixed sample take most of the steps, the others long ones.
+    #[test]
+    fn noise_of_a_few_particles_is_seen() {
+        let few: Vec<i32> = (500..)
+            .filter(|&address| slot(address).is_none())
+            .take(3)
+            .collect();
+        for (error, seen) in [(1e-7, true), (0.0, false)] {
+            let (mut noise, mut random) = (Noise::default(), Random(1));
+            let mut noted = 0_u64;
+            let mut writes = 0_u64;
+            for step in 0..100_000_i32 {
+                let t = f64::from(step) * 1e-3;
+                let (sin, cos) = f64::sin_cos(t);
+                let others = (0..2000).filter(|address| step % 2000 == 0 && !few.contains(address));
+                for address in few.iter().copied().chain(others) {
+                    let a = [-cos, -sin, 0.0].map(|a: f64| a + error * random.next());
+                    let star = JParticle {
+                        index: address,
+                        t,
+                        aby2: a.map(|a| a / 2.0),
+                        a1by6: [sin / 6.0, -cos / 6.0, 0.0],
+                        ..JParticle::default()
+                    };
+                    writes += 1;
+                    if noise.wants(address) {
+                        noted += 1;
+                        noise.note(address, 0.0, &star);
+                    }
+                }
+                noise.digest();
+            }
+            assert_eq!(noise.limits_steps(), seen, "{:?}", noise.steps());
+            assert!(noted < writes / 12, "{noted} of {writes}");
+        }
     }
 
     /// A few addresses of a small cluster are in the sample, and few in a large one.

@@ -257,38 +257,16 @@ impl RunOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
     use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
-    use kirin_kit::trial::readme::commands;
+    use kirin_kit::trial::readme::understood;
 
     fn options(arguments: &[&str]) -> RunOptions {
         Options::parse_from([&["hermite"], arguments].concat()).run
     }
 
     #[test]
-    fn the_commands_of_readme_and_help_are_understood() {
-        let help = Options::command().render_long_help().to_string();
-        let texts = [include_str!("../README.md"), help.as_str()];
-        let all: Vec<_> = texts
-            .iter()
-            .flat_map(|text| commands(text, "hermite"))
-            .collect();
-        assert!(all.len() > 2, "{all:?}");
-        for arguments in all {
-            let words = ["hermite".to_owned()].into_iter().chain(arguments.clone());
-            let parsed = Options::try_parse_from(words);
-            assert!(parsed.is_ok(), "{arguments:?}: {parsed:?}");
-        }
-    }
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Options::command().debug_assert();
-    }
-
-    #[test]
     fn the_help_states_the_method_and_the_defaults() {
-        let help = Options::command().render_long_help().to_string();
+        let help = understood::<Options>(include_str!("../README.md"), "hermite");
         let settings = options(&[]).settings(None).unwrap();
         assert_eq!(settings, Settings::default());
         assert_eq!((settings.eta, settings.eps), (0.01, 1.0 / 256.0));

@@ -4,7 +4,7 @@ mod common;
 
 use common::PROGRAM;
 use kirin_kit::trial::Folder;
-use kirin_kit::trial::readme::{commands, shortened, value};
+use kirin_kit::trial::readme::{commands, shortened, typed, value};
 
 /// As they are, but that a run of hours has fewer stars and ends sooner. Those that need another library or make a
 /// report have tests of their own.
@@ -28,20 +28,8 @@ fn the_commands_of_the_readme_run() {
             }
             None => arguments,
         };
-        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let more = [&words[..], &["--json", "figures.json"]].concat();
-        let run = PROGRAM
-            .command(&more)
-            .env("KIRIN_BACKEND", "cpu")
-            .current_dir(folder.file(""))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&run.stderr);
-        assert!(run.status.success() && said.is_empty(), "{words:?}: {said}");
-        let figures: serde_json::Value =
-            serde_json::from_str(&folder.text("figures.json")).unwrap();
-        let error = figures["energy_error"].as_f64().unwrap();
-        assert!(error < 1e-5, "{words:?}: {error:e}");
+        let error = typed(&PROGRAM, &folder, &arguments, true).number("energy_error");
+        assert!(error < 1e-5, "{arguments:?}: {error:e}");
     }
     for file in ["cluster.png", "run.txt", "run.0002.txt", "run.csv"] {
         assert!(std::path::Path::new(&folder.file(file)).exists(), "{file}");

@@ -143,30 +143,11 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
-    use kirin_kit::trial::readme::commands;
+    use kirin_kit::trial::readme::understood;
 
     #[test]
     fn the_commands_of_readme_and_help_are_understood() {
-        let help = Options::command().render_long_help().to_string();
-        let texts = [include_str!("../README.md"), help.as_str()];
-        let all: Vec<_> = texts
-            .iter()
-            .flat_map(|text| commands(text, "monte-carlo"))
-            .collect();
-        assert!(all.len() > 2, "{all:?}");
-        for arguments in all {
-            let words = ["monte-carlo".to_owned()]
-                .into_iter()
-                .chain(arguments.clone());
-            let parsed = Options::try_parse_from(words);
-            assert!(parsed.is_ok(), "{arguments:?}: {parsed:?}");
-        }
-    }
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Options::command().debug_assert();
+        understood::<Options>(include_str!("../README.md"), "monte-carlo");
     }
 
     #[test]

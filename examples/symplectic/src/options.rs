@@ -342,40 +342,16 @@ fn mass_function(text: &str) -> Result<PowerLaw, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
     use kirin_kit::diagnostics::{Energy, mass};
-    use kirin_kit::trial::readme::commands;
+    use kirin_kit::trial::readme::understood;
 
     fn options(arguments: &[&str]) -> Options {
         Options::parse_from([&["symplectic"], arguments].concat())
     }
 
     #[test]
-    fn the_commands_of_readme_and_help_are_understood() {
-        let help = Options::command().render_long_help().to_string();
-        let texts = [include_str!("../README.md"), help.as_str()];
-        let all: Vec<_> = texts
-            .iter()
-            .flat_map(|text| commands(text, "symplectic"))
-            .collect();
-        assert!(all.len() > 2, "{all:?}");
-        for arguments in all {
-            let words = ["symplectic".to_owned()]
-                .into_iter()
-                .chain(arguments.clone());
-            let parsed = Options::try_parse_from(words);
-            assert!(parsed.is_ok(), "{arguments:?}: {parsed:?}");
-        }
-    }
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Options::command().debug_assert();
-    }
-
-    #[test]
     fn the_help_states_the_defaults() {
-        let help = Options::command().render_long_help().to_string();
+        let help = understood::<Options>(include_str!("../README.md"), "symplectic");
         let default = options(&[]).settings(&Scale::of_equals(1000), Galaxy::default());
         let default = default.unwrap();
         assert!((default.eps - 0.02).abs() < 1e-15);

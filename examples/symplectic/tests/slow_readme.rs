@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use common::PROGRAM;
 use kirin_kit::trial::Folder;
-use kirin_kit::trial::readme::{commands, shortened};
+use kirin_kit::trial::readme::{commands, shortened, typed, value};
 
 /// The first command as it is: less than a minute, the cluster's own energy to 1e-4; the others with fewer stars.
 #[test]
@@ -20,27 +20,13 @@ fn the_commands_of_the_readme_run() {
             _ => shortened(arguments, &[("--n", "512")]),
         };
         let began = Instant::now();
-        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let more = [&words[..], &["--json", "figures.json"]].concat();
-        let words = if words.contains(&"--draw") {
-            &words
-        } else {
-            &more
-        };
-        let run = PROGRAM
-            .command(words)
-            .current_dir(folder.file(""))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&run.stderr);
-        assert!(run.status.success() && said.is_empty(), "{words:?}: {said}");
-        if words.contains(&"--draw") {
+        let draws = value(&arguments, "--draw").is_some();
+        let ran = typed(&PROGRAM, &folder, &arguments, !draws);
+        if draws {
             continue;
         }
-        let figures: serde_json::Value =
-            serde_json::from_str(&folder.text("figures.json")).unwrap();
-        let error = figures["own_energy_error"].as_f64().unwrap();
-        assert!(error < 1e-4, "{words:?}: {error:e}");
+        let error = ran.number("own_energy_error");
+        assert!(error < 1e-4, "{arguments:?}: {error:e}");
         if number == 0 {
             let seconds = began.elapsed().as_secs_f64();
             assert!(seconds < 60.0, "{seconds} s");

@@ -140,33 +140,11 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
-    use kirin_kit::trial::readme::commands;
-
-    #[test]
-    fn the_commands_of_readme_and_help_are_understood() {
-        let help = Options::command().render_long_help().to_string();
-        let texts = [include_str!("../README.md"), help.as_str()];
-        let all: Vec<_> = texts
-            .iter()
-            .flat_map(|text| commands(text, "treecode"))
-            .collect();
-        assert!(all.len() > 2, "{all:?}");
-        for arguments in all {
-            let words = ["treecode".to_owned()].into_iter().chain(arguments.clone());
-            let parsed = Options::try_parse_from(words);
-            assert!(parsed.is_ok(), "{arguments:?}: {parsed:?}");
-        }
-    }
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Options::command().debug_assert();
-    }
+    use kirin_kit::trial::readme::understood;
 
     #[test]
     fn the_help_states_the_defaults() {
-        let help = Options::command().render_long_help().to_string();
+        let help = understood::<Options>(include_str!("../README.md"), "treecode");
         let default = Options::parse_from(["treecode"]).settings(None);
         assert_eq!(default, Settings::default());
         assert_eq!((default.eps, default.dt), (1.0 / 64.0, 1.0 / 64.0));

@@ -114,14 +114,14 @@ impl Simd for Avx2<f32> {
         self.newton(x, y)
     }
     #[inline(always)]
-    fn attraction<const FINE: bool>(self, m: __m256, r2: __m256, y: __m256) -> __m256 {
+    fn attraction<const FINE: bool>(self, m: Option<__m256>, r2: __m256, y: __m256) -> __m256 {
         if !FINE {
             // An error of at most 1.0e-6, 1.3e-7 in the mean.
             return self.attraction_in_one(m, r2, y);
         }
         // Twice the root, whose error is at most 2e-7: eight times m / r^3.
         let y = self.mul(y, self.fnma(r2, self.mul(y, y), self.splat(3.0)));
-        self.mul(self.mul(m, y), self.mul(y, y))
+        self.mul(self.times(m, y), self.mul(y, y))
     }
     #[inline(always)]
     fn nonzero(self, a: __m256) -> __m256 {

@@ -24,6 +24,8 @@ pub trait Real: Copy + Default + Send + Sync + PartialOrd + 'static {
     const IS_DOUBLE: bool;
     /// The bits of double precision that hold sign, exponent and as many leading digits as an element.
     const LEADING: u64;
+    /// A small number, the square of whose reciprocal root is still in range, but not its cube.
+    const ROOT_IN_RANGE: f64;
     /// Rounds to the nearest element.
     fn from_f64(x: f64) -> Self;
     /// The same number in double precision.
@@ -34,6 +36,7 @@ impl Real for f32 {
     const MAX: Self = Self::MAX;
     const IS_DOUBLE: bool = false;
     const LEADING: u64 = !0 << (f64::MANTISSA_DIGITS - Self::MANTISSA_DIGITS);
+    const ROOT_IN_RANGE: f64 = 1e-36;
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x as Self
@@ -48,6 +51,7 @@ impl Real for f64 {
     const MAX: Self = Self::MAX;
     const IS_DOUBLE: bool = true;
     const LEADING: u64 = !0;
+    const ROOT_IN_RANGE: f64 = 1e-290;
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x
@@ -150,21 +154,30 @@ pub trait Simd: Copy + Send + Sync + 'static {
     }
 
     /// m / r^3 times a constant, from r^2 and the [`Simd::estimate`] `y` of its root; see
-    /// [`super::attraction`]. `FINE` where positions have more digits than an element.
+    /// [`super::attraction`]. Without a mass for one of 1. `FINE` where positions have more digits than an element.
     #[inline(always)]
-    fn attraction<const FINE: bool>(self, m: Self::V, r2: Self::V, y: Self::V) -> Self::V {
+    fn attraction<const FINE: bool>(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> Self::V {
         let y = self.refine(r2, y);
-        self.mul(self.mul(m, y), self.mul(y, y))
+        self.mul(self.times(m, y), self.mul(y, y))
     }
 
     /// [`Simd::attraction`] times 2/3 from an estimate y = (1 + d) / r, in one step: (5/3 - r^2 y^2) m y^3. Its error is
     /// 7.5 d^2, beside roundings. (The estimates of other processors are not exact enough for it.)
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn attraction_in_one(self, m: Self::V, r2: Self::V, y: Self::V) -> Self::V {
+    fn attraction_in_one(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> Self::V {
         let y2 = self.mul(y, y);
         let step = self.fnma(r2, y2, self.splat(Self::T::from_f64(5.0 / 3.0)));
-        self.mul(self.mul(self.mul(m, y), y2), step)
+        self.mul(self.mul(self.times(m, y), y2), step)
+    }
+
+    /// m y, or y where m is 1.
+    #[inline(always)]
+    fn times(self, m: Option<Self::V>, y: Self::V) -> Self::V {
+        match m {
+            Some(m) => self.mul(m, y),
+            None => y,
+        }
     }
 
     /// Lanes that are not zero.

@@ -358,7 +358,7 @@ fn attractions<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
                 unsafe {
                     let x = load(s, &x, at);
                     let mass = s.splat(S::T::from_f64(0.625));
-                    let y_of_x = s.attraction::<FINE>(mass, x, s.estimate(x));
+                    let y_of_x = s.attraction::<FINE>(Some(mass), x, s.estimate(x));
                     s.store(&mut y, at, y_of_x);
                 }
                 for l in at..at + S::LANES {

@@ -2,6 +2,7 @@
 
 use super::binary::{MASSES, PROMISED, greater, relative_errors, stars};
 use super::*;
+use crate::sources::jmemory::{AtRest, SourceKind};
 
 /// With `KIRIN_ERRORS` in the environment it prints the table of benches/results/close-pairs.md and asserts nothing.
 #[test]
@@ -77,6 +78,61 @@ fn a_star_of_a_binary_costs_one_leaf() {
         for (name, mut backend) in backends(Precision::Mixed, 1) {
             results(&mut *backend, &memory, &block);
             assert_eq!(backend.leaves_again(), 256, "{name}, {n} stars");
+        }
+    }
+}
+
+/// GRAPE-5's clients ask for the force on the j-particles themselves, without softening.
+#[test]
+fn who_is_where_a_source_at_rest_is_costs_no_second_look() {
+    let mut numbers = Numbers(3);
+    let at: Vec<[f64; 3]> = (0..700).map(|_| numbers.vector(1.0)).collect();
+    let mut memory = JMemory::of(SourceKind::AtRest);
+    let make = |k: usize, _| AtRest {
+        mass: 1.0 + k as f64 / 700.0,
+        x: at[k],
+        eps2: 0.0,
+    };
+    memory.fill(0, at.len(), make).unwrap();
+    let particles = at.iter().map(|&x| IParticle {
+        index: 1,
+        x,
+        ..IParticle::default()
+    });
+    let mut block = ForceRequest {
+        ti: 0.0,
+        nj: at.len(),
+        particles: particles.collect(),
+    };
+    for precision in [Precision::Mixed, Precision::Single, Precision::Double] {
+        for (name, mut backend) in backends(precision, 1) {
+            let forces = |backend: &mut dyn Backend, block: &ForceRequest| {
+                let mut results = Results::default();
+                backend.finish(&memory, block, false, &mut results).unwrap();
+                results.forces
+            };
+            let all = forces(&mut *backend, &block);
+            assert_eq!(backend.leaves_again(), 0, "{name} {precision}");
+            let [acc, _, pot] = errors(&memory, &block, &all);
+            assert!(
+                acc < 2e-5 && pot < 2e-5,
+                "{name} {precision}: {acc:e} {pot:e}"
+            );
+            // Few are looked for without a table. Their bits are the same.
+            let whole = std::mem::take(&mut block.particles);
+            block.particles = whole[..5].to_vec();
+            let few = forces(&mut *backend, &block);
+            assert_eq!(few[..], all[..5], "{name} {precision}");
+            assert_eq!(backend.leaves_again(), 0, "{name} {precision}");
+            // What is only nearly there is a close pair.
+            if precision == Precision::Mixed {
+                for x in &mut block.particles[0].x {
+                    *x *= 1.0 + f64::EPSILON;
+                }
+                forces(&mut *backend, &block);
+                assert_eq!(backend.leaves_again(), 1, "{name}");
+            }
+            block.particles = whole;
         }
     }
 }

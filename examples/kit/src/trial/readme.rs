@@ -1,5 +1,10 @@
 //! The commands of a README or a `--help`, for tests that parse and run them.
 
+use clap::{CommandFactory, Parser};
+use serde_json::Value;
+
+use super::{Folder, Program};
+
 /// The arguments of every command line for `program` in `text`: `cargo run --release -p program -- ...` and
 /// `mpirun ... target/release/program ...` in a README, and in a help lines that begin with the program's name. What
 /// is behind a `#` is a comment.
@@ -25,6 +30,85 @@ pub fn commands(text: &str, program: &str) -> Vec<Vec<String>> {
         found.push(words.map(str::to_owned).collect());
     }
     found
+}
+
+/// The commands of `text` that have ranks of MPI, as [`commands`] has them: number of ranks and arguments.
+pub fn commands_of_mpi(text: &str, program: &str) -> Vec<(usize, Vec<String>)> {
+    let ranks = |line: &str| line.split_whitespace().nth(2)?.parse().ok();
+    let of_line = |line: &str| Some((ranks(line)?, commands(line, program).pop()?));
+    let lines = text.lines().map(str::trim);
+    lines
+        .filter(|line| line.starts_with("mpirun -n "))
+        .filter_map(of_line)
+        .collect()
+}
+
+/// Checks that a command line is consistent and its options understand every command of `readme` and of its own
+/// help. Returns the help.
+///
+/// # Panics
+///
+/// Some command is not understood, or there are fewer than three.
+pub fn understood<O: CommandFactory + Parser>(readme: &str, program: &str) -> String {
+    O::command().debug_assert();
+    let help = O::command().render_long_help().to_string();
+    let texts = [readme, &help];
+    let all: Vec<_> = texts.iter().flat_map(|t| commands(t, program)).collect();
+    assert!(all.len() > 2, "{all:?}");
+    for arguments in all {
+        let words = std::iter::once(program.to_owned()).chain(arguments.clone());
+        let parsed = O::try_parse_from(words);
+        assert!(parsed.is_ok(), "{arguments:?}: {:?}", parsed.err());
+    }
+    help
+}
+
+/// What came of a command.
+pub struct Ran {
+    /// What it wrote to stdout.
+    pub text: String,
+    /// Its JSON; null where it was not asked for any.
+    pub figures: Value,
+}
+
+impl Ran {
+    /// The number `key` of the JSON.
+    ///
+    /// # Panics
+    ///
+    /// There is none.
+    pub fn number(&self, key: &str) -> f64 {
+        let number = self.figures[key].as_f64();
+        number.unwrap_or_else(|| panic!("{key}: {}", self.figures[key]))
+    }
+}
+
+/// Types a command of a README in `folder`, for its JSON too where there is to be any.
+///
+/// # Panics
+///
+/// It fails, or says something on stderr.
+pub fn typed(program: &Program, folder: &Folder, arguments: &[String], json: bool) -> Ran {
+    let mut words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if json {
+        words.extend(["--json", "figures.json"]);
+    }
+    let mut command = program.command(&words);
+    let output = command.current_dir(folder.file("")).output();
+    let output = output.expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && said.is_empty(),
+        "{words:?}: {said}"
+    );
+    let figures = match json {
+        true => serde_json::from_str(&folder.text("figures.json")).expect("it is JSON"),
+        false => Value::Null,
+    };
+    Ran {
+        text: String::from_utf8(output.stdout).expect("UTF-8"),
+        figures,
+    }
 }
 
 /// The value of `option` in `arguments`.
@@ -62,6 +146,7 @@ mod tests {
             &["--eps", "0"],
         ];
         assert_eq!(found, expected);
+        assert_eq!(commands_of_mpi(text, "hermite"), [(4, found[2].clone())]);
         assert_eq!(value(&found[1], "--t-end"), Some("2"));
         assert_eq!(
             shortened(&found[1], &[("--n", "16"), ("--eps", "1")])[1],

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use kirin::nbody6::events::{self, Call};
-use kirin::observe::noise::{self, Noise};
+use kirin::observe::noise::Noise;
 use kirin::observe::statistics;
 use kirin::trace::{Event, PIPELINES, Trace, TraceError};
 use serde::Serialize;
@@ -140,8 +140,11 @@ impl TraceFacts {
                     particle,
                 } => {
                     facts.clusters += 1;
-                    if !mass_position && noise::samples(address) {
-                        noises.entry(id).or_default().note(address, dt, &particle);
+                    if !mass_position {
+                        let noise = noises.entry(id).or_default();
+                        if noise.wants(address) {
+                            noise.note(address, dt, &particle);
+                        }
                     }
                 }
                 Event::Open { .. } => facts.clusters += 1,

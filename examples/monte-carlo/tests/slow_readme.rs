@@ -1,0 +1,39 @@
+//! What the README tells a newcomer to type, typed: it works after a clone, and the energy is kept.
+
+mod common;
+
+use common::PROGRAM;
+use kirin_kit::Snapshot;
+use kirin_kit::trial::Folder;
+use kirin_kit::trial::readme::{commands, commands_of_mpi, shortened, typed, value};
+
+/// As they are, but of fewer stars, and not to the collapse of ten thousand, which `long_collapse` follows. The one
+/// under MPI is left out: `slow_mpi` runs another like it.
+#[test]
+fn the_commands_of_the_readme_run() {
+    let text = include_str!("../README.md");
+    let folder = Folder::new("mc-readme");
+    let under_mpi = commands_of_mpi(text, "monte-carlo");
+    let all = commands(text, "monte-carlo");
+    assert_eq!((all.len(), under_mpi.len()), (7, 1), "{all:?}");
+    for arguments in all {
+        if under_mpi.iter().any(|(_, other)| *other == arguments) {
+            continue;
+        }
+        let short = shortened(&arguments, &[("--n", "2000"), ("--steps", "20")]);
+        let limit = ["--t-end", "2"].map(str::to_owned);
+        let short = match value(&short, "--t-end") {
+            Some(_) => short,
+            None => [&short[..], &limit].concat(),
+        };
+        let ran = typed(&PROGRAM, &folder, &short, true);
+        let error = ran.number("worst_energy_error");
+        assert!(error < 1e-10, "{short:?}: {error:e}");
+        if arguments.iter().any(|word| word == "--profile") {
+            assert!(ran.text.contains("ns/star"), "{}", ran.text);
+        }
+    }
+    assert!(folder.text("collapse.svg").starts_with("<svg"));
+    let state = Snapshot::parse(folder.text("run.txt").as_bytes()).unwrap();
+    assert!(state.bodies.len() > 1900);
+}

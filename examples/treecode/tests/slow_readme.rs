@@ -1,0 +1,31 @@
+//! What the README tells a newcomer to type, typed: it works after a clone, and the energy is kept.
+
+mod common;
+
+use common::PROGRAM;
+use kirin_kit::trial::Folder;
+use kirin_kit::trial::readme::{commands, shortened, typed, value};
+
+/// As they are, but of fewer bodies. The report has a test of its own.
+#[test]
+fn the_commands_of_the_readme_run() {
+    let folder = Folder::new("tree-readme");
+    let all = commands(include_str!("../README.md"), "treecode");
+    assert_eq!(all.len(), 5, "{all:?}");
+    for arguments in all {
+        if value(&arguments, "--report").is_some() {
+            continue;
+        }
+        let mut arguments = shortened(&arguments, &[("--n", "4096")]);
+        // A collision loses a thousandth of the energy, and tells it.
+        arguments.extend(["--energy-warning", "0.01"].map(str::to_owned));
+        let ran = typed(&PROGRAM, &folder, &arguments, true);
+        assert_eq!(ran.figures["n"], 4096);
+        let error = ran.number("own_energy_error");
+        assert!(error < 2e-3, "{arguments:?}: {error:e}");
+    }
+    for file in ["collision.png", "run.txt", "run.0010.txt"] {
+        assert!(std::path::Path::new(&folder.file(file)).exists(), "{file}");
+    }
+    assert!(folder.text("run.csv").lines().count() > 64);
+}
