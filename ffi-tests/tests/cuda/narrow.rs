@@ -7,15 +7,21 @@ use ffi_tests::sets::{Noise, Set, cloud};
 
 use crate::{PRECISIONS, forces, input};
 
-const DEVICES: [(&str, &str); 2] = [("FAKE_CUDA_DEVICES", "3"), ("KIRIN_DEVICES", "all")];
+/// On one device and on three; with 48 pipelines lists lack the i-particle itself.
+const SETTINGS: [&[(&str, &str)]; 3] = [
+    &[],
+    &[("FAKE_CUDA_DEVICES", "3"), ("KIRIN_DEVICES", "all")],
+    &[("KIRIN_NPIPES", "48")],
+];
 
 fn check(set: &Set) {
     let input = input(set);
     for precision in PRECISIONS {
-        for settings in [&[][..], &DEVICES] {
+        for settings in SETTINGS {
             let all = [&[("KIRIN_PRECISION", precision)], settings].concat();
+            let with_self = !settings.contains(&("KIRIN_NPIPES", "48"));
             if let Some(found) = forces(&input, &all) {
-                report::check(&found, set, Tolerance::of(precision), true);
+                report::check(&found, set, Tolerance::of(precision), with_self);
             }
         }
     }
@@ -101,7 +107,7 @@ fn at_the_exact_radius_nobody_is_a_neighbour() {
         };
         at_rest(n + 1, 1.0, x)
     });
-    let probes = [1, 7, 5000, 5001, 900];
+    let probes = [1, 7, 5000, 5001, 889];
     check(&Set {
         sources: sources.collect(),
         probes: probes.map(|index| observer(index, [0.0; 3], 25.0)).to_vec(),
