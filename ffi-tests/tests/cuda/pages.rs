@@ -80,3 +80,25 @@ fn a_page_far_out_is_felt() {
 fn a_page_that_hardly_moves_has_a_jerk() {
     check(&with_heavy_page(100.0, 1e46, 1e-36));
 }
+
+/// To the last bit, over intervals that are no powers of two.
+#[test]
+fn a_page_is_predicted_as_on_the_host() {
+    let mut set = set(600, 40, 1e-4);
+    let mut noise = Noise::new(2);
+    for source in &mut set.sources {
+        source.t = set.ti * noise.number();
+    }
+    let input = input(&set);
+    for precision in PRECISIONS {
+        let of = |predictor| {
+            let settings = [
+                ("KIRIN_PRECISION", precision),
+                ("KIRIN_PREDICTOR", predictor),
+            ];
+            forces(&input, &settings)
+        };
+        let (device, host) = (of("device"), of("host"));
+        assert!(device == host, "{precision}: other digits on the device");
+    }
+}
