@@ -112,9 +112,9 @@ fn without_softening() {
 #[test]
 fn without_velocities() {
     // 1, 2 and 4 i-particles a thread.
-    for (ni, multiprocessors) in [(20, "1"), (600, "2"), (600, "1")] {
+    for (nj, ni, multiprocessors) in [(700, 20, "1"), (1100, 1000, "2"), (600, 600, "1")] {
         let settings = [("FAKE_CUDA_MULTIPROCESSORS", multiprocessors)];
-        agree_about(&still(set(600, ni, 1e-4)), &settings);
+        agree_about(&still(set(nj, ni, 1e-4)), &settings);
     }
 }
 
