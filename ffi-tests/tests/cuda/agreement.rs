@@ -122,7 +122,7 @@ fn without_velocities() {
 fn with_one_two_and_four_i_particles_a_thread() {
     for (ni, multiprocessors) in [(20, "1"), (1000, "2"), (1000, "1")] {
         agree(
-            600,
+            1100,
             ni,
             1e-4,
             &[("FAKE_CUDA_MULTIPROCESSORS", multiprocessors)],
