@@ -1,4 +1,5 @@
-/* Reads particle sets, one after the other, computes the forces through the C spellings, prints them. */
+/* Reads particle sets, one after the other, computes the forces through the C spellings, prints them. Asks for no nearest
+ * neighbours if the environment has WITHOUT_NEAREST: the kernels differ. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,6 +52,7 @@ static int forces(int nj)
 {
     int ni = (int)number(), pipes = g6_npipes(), j, i, done, n;
     double ti = number(), eps2 = number();
+    int without = getenv("WITHOUT_NEAREST") != NULL;
 
     for (j = 0; j < nj; j++) {
         double a2by18[3], a1by6[3], aby2[3], vj[3], xj[3], t, dt, mass;
@@ -76,7 +78,8 @@ static int forces(int nj)
             h2[i] = number();
         }
         g6calc_firsthalf(0, nj, n, index_i, x, v, acc, jerk, pot, eps2, h2);
-        if (g6calc_lasthalf2(0, nj, n, index_i, x, v, eps2, h2, acc, jerk, pot, nearest))
+        if (without ? g6calc_lasthalf(0, nj, n, index_i, x, v, eps2, h2, acc, jerk, pot)
+                    : g6calc_lasthalf2(0, nj, n, index_i, x, v, eps2, h2, acc, jerk, pot, nearest))
             return 4;
         print_block(n);
     }

@@ -2,21 +2,43 @@
 //! tile.
 
 use ffi_tests::report::{self, Tolerance};
+use ffi_tests::sets::Set;
 
 use crate::inputs::still;
 use crate::{PRECISIONS, forces, input, set};
 
 const PIPES: (&str, &str) = ("KIRIN_NPIPES", "16384");
+/// The client asks for forces alone, which are the work of other kernels.
+const WITHOUT_NEAREST: (&str, &str) = ("WITHOUT_NEAREST", "1");
 
 fn agree(nj: usize, ni: usize, eps2: f64, settings: &[(&str, &str)]) {
-    let set = set(nj, ni, eps2);
-    let input = input(&set);
+    agree_about(&set(nj, ni, eps2), settings);
+}
+
+/// With nearest neighbours and without.
+fn agree_about(set: &Set, settings: &[(&str, &str)]) {
+    let input = input(set);
     for precision in PRECISIONS {
         let all = [&[PIPES, ("KIRIN_PRECISION", precision)], settings].concat();
-        if let Some(found) = forces(&input, &all) {
-            report::check(&found, &set, Tolerance::of(precision), true);
-        }
+        let Some(found) = forces(&input, &all) else {
+            return;
+        };
+        report::check(&found, set, Tolerance::of(precision), true);
+        let without = forces(&input, &[&all[..], &[WITHOUT_NEAREST]].concat());
+        assert!(
+            without.is_some_and(|w| same_but_for_the_nearest(&w, &found)),
+            "{precision} {settings:?}: other digits without nearest neighbours"
+        );
     }
+}
+
+fn same_but_for_the_nearest(one: &str, other: &str) -> bool {
+    let lines = |text: &str| {
+        let mut lines = report::parse(text);
+        lines.iter_mut().for_each(|line| line.nearest = 0);
+        lines
+    };
+    lines(one) == lines(other)
 }
 
 #[test]
@@ -89,11 +111,21 @@ fn without_softening() {
 
 #[test]
 fn without_velocities() {
-    let set = still(set(700, 300, 1e-4));
-    let input = input(&set);
-    for precision in PRECISIONS {
-        if let Some(found) = forces(&input, &[("KIRIN_PRECISION", precision)]) {
-            report::check(&found, &set, Tolerance::of(precision), true);
-        }
+    // 1, 2 and 4 i-particles a thread.
+    for (nj, ni, multiprocessors) in [(700, 20, "1"), (1100, 1000, "2"), (600, 600, "1")] {
+        let settings = [("FAKE_CUDA_MULTIPROCESSORS", multiprocessors)];
+        agree_about(&still(set(nj, ni, 1e-4)), &settings);
+    }
+}
+
+#[test]
+fn with_one_two_and_four_i_particles_a_thread() {
+    for (ni, multiprocessors) in [(20, "1"), (1000, "2"), (1000, "1")] {
+        agree(
+            1100,
+            ni,
+            1e-4,
+            &[("FAKE_CUDA_MULTIPROCESSORS", multiprocessors)],
+        );
     }
 }
