@@ -2,7 +2,7 @@
 
 use kirin::client::{Block, Grape};
 use kirin_kit::bound::Bound;
-use kirin_kit::galaxy::{Field, Units};
+use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::Integration;
 use kirin_kit::snapshot::State;
 use kirin_kit::vector::Vec3;
@@ -307,12 +307,8 @@ impl Integration for Integrator<'_> {
         self.synchronised(t)
     }
 
-    fn field(&self) -> Option<&dyn Field> {
-        self.settings.galaxy.field()
-    }
-
-    fn units(&self) -> Option<Units> {
-        self.settings.galaxy.known_units()
+    fn galaxy(&self) -> Option<&Galaxy> {
+        Some(&self.settings.galaxy)
     }
 
     fn remark(&mut self) -> Option<String> {

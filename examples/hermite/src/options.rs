@@ -130,9 +130,8 @@ impl RunOptions {
     ///
     /// It has a unit without meaning; in words.
     pub fn t_end(&self, galaxy: &Galaxy) -> Result<f64, String> {
-        let units = galaxy.known_units();
         self.t_end
-            .map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(units.as_ref()))
+            .map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(Some(galaxy)))
     }
 
     /// These options for a run that goes on from the input, and where they say nothing what it was told.
@@ -174,7 +173,7 @@ impl RunOptions {
             return self.new_settings(self.galaxy.galaxy(None)?);
         };
         let eps = match self.eps {
-            Some(eps) => Some(eps.of_bodies(saved.galaxy.known_units().as_ref())?),
+            Some(eps) => Some(eps.of_bodies(Some(&saved.galaxy))?),
             None => None,
         };
         let contradicts = |given: Option<f64>, saved: f64| given.is_some_and(|v| v != saved);
@@ -216,10 +215,9 @@ impl RunOptions {
     /// A softening with a unit that has no meaning.
     pub fn settings_or(&self, eta: f64, eta_start: f64, galaxy: Galaxy) -> Result<Settings, Error> {
         let default = Settings::default();
-        let units = galaxy.known_units();
         let eps = self
             .eps
-            .map(|eps| eps.of_bodies(units.as_ref()))
+            .map(|eps| eps.of_bodies(Some(&galaxy)))
             .transpose()?;
         Ok(Settings {
             eps: eps.unwrap_or(default.eps),

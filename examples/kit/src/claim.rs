@@ -160,6 +160,12 @@ fn check_folder(folder: &Path) -> Result<(), String> {
         .map_err(named(folder))
 }
 
+/// Why the file at `path` is not replaced: `what` it is; and what to do.
+pub fn kept(path: &Path, what: &str) -> String {
+    let path = path.display();
+    format!("{path}: {what}; --force replaces it, another --output keeps it")
+}
+
 /// Checks that the file at `path`, if there is one, holds an earlier run of the `n` bodies that `log` tells of.
 pub(crate) fn check_replaced(path: &Path, n: usize, log: &Log) -> Result<(), String> {
     let Ok(file) = File::open(path) else {
@@ -168,12 +174,7 @@ pub(crate) fn check_replaced(path: &Path, n: usize, log: &Log) -> Result<(), Str
     if file.metadata().is_ok_and(|m| m.len() == 0) {
         return Ok(());
     }
-    let refuse = |what: String| {
-        let path = path.display();
-        Err(format!(
-            "{path}: {what}; --force replaces it, another --output keeps it"
-        ))
-    };
+    let refuse = |what: String| Err(kept(path, &what));
     let Some((found, past)) = head(file) else {
         return refuse("this file is no snapshot".to_owned());
     };

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::claim::{self, Claim};
 use crate::command::named;
-use crate::galaxy::Units;
+use crate::galaxy::Galaxy;
 use crate::plot::{self, Figure};
 use crate::quantity::{self, Quantity};
 use crate::run::{
@@ -111,12 +111,17 @@ impl Files {
     ///
     /// It is something else; in words.
     pub fn check_replaced(&self, n: usize, log: &Log) -> Result<(), String> {
-        match &self.output {
-            Some(path) if !self.force && !claim::is_same(path, self.input.as_deref()) => {
-                claim::check_replaced(path, n, log)
-            }
-            _ => Ok(()),
+        match self.replaced() {
+            Some(path) => claim::check_replaced(path, n, log),
+            None => Ok(()),
         }
+    }
+
+    /// The output, where it is a file that only an earlier state of this run may be: neither the input, nor one
+    /// that is to be replaced all the same.
+    pub fn replaced(&self) -> Option<&Path> {
+        let output = self.output.as_deref().filter(|_| !self.force)?;
+        (!claim::is_same(output, self.input.as_deref())).then_some(output)
     }
 
     /// Interval of the diagnostics of a run of this length; `None` where nobody will see them.
@@ -124,27 +129,27 @@ impl Files {
     /// # Errors
     ///
     /// It has a unit without meaning; in words.
-    pub fn interval(&self, length: f64, units: Option<&Units>) -> Result<Option<f64>, String> {
+    pub fn interval(&self, length: f64, galaxy: Option<&Galaxy>) -> Result<Option<f64>, String> {
         let wanted = self.plot.is_some() || self.csv.is_some() || self.every.is_some();
         Ok(match self.every {
-            Some(every) => Some(every.of_bodies(units)?),
+            Some(every) => Some(every.of_bodies(galaxy)?),
             None if wanted => Some((length.abs().max(1e-9) / 64.0).log2().floor().exp2()),
             None => None,
         })
     }
 
-    /// What a run of this length, of bodies in these units, writes and notes on its way.
+    /// What a run of this length, of bodies in this galaxy, writes and notes on its way.
     ///
     /// # Errors
     ///
     /// A time has a unit without meaning; in words.
-    pub fn plan(&self, length: f64, units: Option<&Units>) -> Result<RunOutputs, String> {
+    pub fn plan(&self, length: f64, galaxy: Option<&Galaxy>) -> Result<RunOutputs, String> {
         let output = || self.output.clone().unwrap_or_default();
-        let time = |given: Option<Quantity>| given.map(|t| t.of_bodies(units)).transpose();
-        let cadence = self.checkpoint_every.map(|given| given.interval(units));
+        let time = |given: Option<Quantity>| given.map(|t| t.of_bodies(galaxy)).transpose();
+        let cadence = self.checkpoint_every.map(|given| given.interval(galaxy));
         let frame_every = time(self.frame_every)?;
         Ok(RunOutputs {
-            records: self.interval(length, units)?,
+            records: self.interval(length, galaxy)?,
             csv: self.csv.clone(),
             snapshots: time(self.snapshot_every)?.map(|every| Snapshots {
                 every,
@@ -263,10 +268,13 @@ mod tests {
         assert_eq!(files.interval(1.0, None), Ok(Some(0.3)));
         files.every = Some(quantity::time("10Myr").unwrap());
         assert!(files.interval(1.0, None).is_err());
-        let units = Units::default();
+        let galaxy = Galaxy {
+            told_units: true,
+            ..Galaxy::default()
+        };
         assert_eq!(
-            files.interval(1.0, Some(&units)),
-            Ok(Some(10.0 / units.time()))
+            files.interval(1.0, Some(&galaxy)),
+            Ok(Some(10.0 / galaxy.units.time()))
         );
     }
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::galaxy::Units;
+use crate::galaxy::{Galaxy, Units};
 use crate::number::number;
 use crate::vector::Vec3;
 
@@ -65,19 +65,30 @@ impl fmt::Display for Quantity {
 }
 
 impl Quantity {
+    /// The number in the units of the bodies of a program with the options of a `galaxy`, or of one without.
+    ///
+    /// # Errors
+    ///
+    /// The units are not known, and the number has one; in words, with the options that tell the units where the
+    /// program has them.
+    pub fn of_bodies(&self, galaxy: Option<&Galaxy>) -> Result<f64, String> {
+        let units = galaxy.and_then(Galaxy::known_units);
+        self.in_units(units.as_ref()).map_err(|why| match galaxy {
+            Some(_) => format!("{why}; --galaxy or --units gives them some"),
+            None => format!("{why}; give a plain number"),
+        })
+    }
+
     /// The number in the units of the bodies, which are `units` where they are known.
     ///
     /// # Errors
     ///
     /// They are not known, and the number has a unit; in words.
-    pub fn of_bodies(&self, units: Option<&Units>) -> Result<f64, String> {
-        let value = self.value;
+    pub fn in_units(&self, units: Option<&Units>) -> Result<f64, String> {
+        let (value, unit) = (self.value, self.unit.name());
         let known = || {
             units.ok_or_else(|| {
-                format!(
-                    "{self}: the bodies have no units of which {} is a part: --galaxy or --units gives them some",
-                    self.unit.name()
-                )
+                format!("{self}: the bodies have no units of which {unit} is a part")
             })
         };
         Ok(match self.unit {
@@ -205,11 +216,11 @@ pub fn velocity(text: &str) -> Result<[Quantity; 3], String> {
 ///
 /// # Errors
 ///
-/// Those of [`Quantity::of_bodies`].
+/// Those of [`Quantity::in_units`].
 pub fn of_bodies(vector: &[Quantity; 3], units: &Units) -> Result<Vec3, String> {
     let mut numbers = [0.0; 3];
     for (number, quantity) in numbers.iter_mut().zip(vector) {
-        *number = quantity.of_bodies(Some(units))?;
+        *number = quantity.in_units(Some(units))?;
     }
     Ok(numbers)
 }
@@ -279,7 +290,7 @@ mod tests {
     #[test]
     fn units_are_read_where_they_have_a_meaning() {
         let units = Units::default();
-        let in_units = |quantity: Quantity| quantity.of_bodies(Some(&units)).unwrap();
+        let in_units = |quantity: Quantity| quantity.in_units(Some(&units)).unwrap();
         assert!((in_units(time("500Myr").unwrap()) * units.time() - 500.0).abs() < 1e-9);
         assert_eq!(time("1/2 Gyr").unwrap().value, 0.5);
         assert!((in_units(time("1/2Gyr").unwrap()) * units.time() - 500.0).abs() < 1e-9);
@@ -291,11 +302,14 @@ mod tests {
         assert_eq!(in_units(time("1/4").unwrap()), 0.25);
         let v = of_bodies(&velocity("0,-220,1e1km/s").unwrap(), &units).unwrap();
         assert!((v[1] * units.velocity() + 220.0).abs() < 1e-9);
-        let refusal = time("500Myr").unwrap().of_bodies(None).unwrap_err();
-        assert!(
-            refusal.contains("500.0Myr") && refusal.contains("--galaxy"),
-            "{refusal}"
-        );
+        let refusal = |galaxy| time("500Myr").unwrap().of_bodies(galaxy).unwrap_err();
+        let bare = Galaxy::default();
+        for (galaxy, option) in [(Some(&bare), "--galaxy or --units"), (None, "plain number")] {
+            let why = refusal(galaxy);
+            assert!(why.contains("500.0Myr") && why.contains(option), "{why}");
+            // A program without the options of a galaxy names no option.
+            assert_eq!(why.contains("--"), galaxy.is_some(), "{why}");
+        }
         for bad in ["500pc", "Myr", "5 Mpc", "-1Myr"] {
             assert!(time(bad).is_err(), "{bad}");
         }

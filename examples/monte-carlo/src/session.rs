@@ -5,10 +5,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use kirin_kit::Snapshot;
+use kirin_kit::claim::kept;
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::csv::Csv;
+use kirin_kit::files::Files;
 use kirin_kit::interrupt::interrupted;
 use kirin_kit::machine::check_memory;
 use kirin_kit::progress::Progress;
@@ -110,6 +112,8 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
         check_memory(n, BYTES).map_err(Error::Refused)?;
     }
     let mut run = begin(Counted::new(world), options)?;
+    made_on_first(&run.cluster.world, || run.check_replaced(&options.files))?
+        .map_err(Error::Refused)?;
     let ending = run.evolve(options)?;
     let checkpoint = match &options.files.output {
         Some(_) => run.checkpoint()?,
@@ -198,6 +202,35 @@ impl<C: Communicator> Run<C> {
             model,
             seconds: 0.0,
             steps_before,
+        }
+    }
+
+    /// Checks that the output, if it exists, is a state of this run, or is to be replaced all the same.
+    fn check_replaced(&self, files: &Files) -> Result<(), String> {
+        let Some(path) = files.replaced() else {
+            return Ok(());
+        };
+        if std::fs::metadata(path).map_or(true, |file| file.len() == 0) {
+            return Ok(());
+        }
+        let found = match Snapshot::load(path) {
+            Ok(snapshot) => Checkpoint::of(&snapshot),
+            Err(_) => return Err(kept(path, "this file is no snapshot that can be read")),
+        };
+        let Ok(Some(found)) = found else {
+            return Err(kept(path, "it holds no run of this program"));
+        };
+        let begins =
+            |model: &str, n: usize, seed: u64| format!("{model} of {n} stars, seed {seed}");
+        let was = begins(&found.model, found.past.n0, found.settings.seed);
+        let cluster = &self.cluster;
+        let is = begins(&self.model, cluster.past.n0, cluster.settings.seed);
+        match was == is {
+            true => Ok(()),
+            false => Err(kept(
+                path,
+                &format!("it holds another run ({was}, this one is {is})"),
+            )),
         }
     }
 

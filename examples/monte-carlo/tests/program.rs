@@ -161,6 +161,32 @@ fn bad_input_is_refused_with_the_reason() {
     }
 }
 
+/// An output that holds something else is kept; another state of the same run is replaced.
+#[test]
+fn another_run_is_not_replaced() {
+    let folder = Folder::new("mc-replaced");
+    let output = folder.file("run.txt");
+    let run = |n, seed| {
+        [
+            "--n", n, "--seed", seed, "--steps", "2", "--output", &output,
+        ]
+    };
+    PROGRAM.succeed(&run("160", "1"));
+    let first = folder.text("run.txt");
+    for other in [run("170", "1"), run("160", "9")] {
+        let refusal = PROGRAM.fail(&other);
+        for part in ["run.txt", "of 160 stars, seed 1", "--force"] {
+            assert!(refusal.contains(part), "{refusal}");
+        }
+        assert!(folder.text("run.txt") == first);
+    }
+    PROGRAM.succeed(&run("160", "1"));
+    PROGRAM.succeed(&[&run("170", "1")[..], &["--force"]].concat());
+    fs::write(&output, "notes of somebody").unwrap();
+    let refusal = PROGRAM.fail(&run("160", "1"));
+    assert!(refusal.contains("no snapshot"), "{refusal}");
+}
+
 /// A state of `hermite` has each body at its own time.
 #[test]
 fn a_snapshot_of_hermite_is_refused() {

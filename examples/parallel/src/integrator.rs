@@ -12,7 +12,7 @@ use kirin_kit::Snapshot;
 use kirin_kit::bound::Bound;
 use kirin_kit::communicator::counted::Tally;
 use kirin_kit::communicator::{Communicator, Counted, Operation};
-use kirin_kit::galaxy::{Field, Units};
+use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Decision, Integration};
 use kirin_kit::snapshot::State;
 
@@ -380,12 +380,8 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         Ok(self.synchronised(t)?.unwrap_or_default())
     }
 
-    fn field(&self) -> Option<&dyn Field> {
-        self.settings.galaxy.field()
-    }
-
-    fn units(&self) -> Option<Units> {
-        self.settings.galaxy.known_units()
+    fn galaxy(&self) -> Option<&Galaxy> {
+        Some(&self.settings.galaxy)
     }
 
     fn share(&mut self, value: f64) -> Result<f64, Error> {

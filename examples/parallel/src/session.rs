@@ -51,7 +51,11 @@ pub fn run<C: Communicator>(
         made_on_first(&world, make)?.map_err(refuse)
     };
     if start.past.is_none() {
-        check_places(&start.bodies, start.settings.eps).map_err(refuse)?;
+        let place = |why| match &files.input {
+            Some(path) => refuse(named(path)(why)),
+            None => refuse(why),
+        };
+        check_places(&start.bodies, start.settings.eps).map_err(place)?;
     }
     let _claim = first(&|| files.claim())?;
     let t_end = told.t_end(&start.settings.galaxy).map_err(refuse)?;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use kirin::client::Grape;
 use kirin_kit::bound::Bound;
 use kirin_kit::diagnostics::angular_momentum;
-use kirin_kit::galaxy::{Field, Units};
+use kirin_kit::galaxy::{Field, Galaxy};
 use kirin_kit::plot::Figure;
 use kirin_kit::run::{Integration, TimeGrid};
 use kirin_kit::vector::{Vec3, add_scaled};
@@ -287,13 +287,13 @@ impl Integration for Integrator<'_> {
         (self.pot.len() > LARGEST_ENERGY).then(|| self.pot.clone())
     }
 
-    /// Also where nothing is around the cluster: its own motion is no part of its energy.
-    fn field(&self) -> Option<&dyn Field> {
+    fn galaxy(&self) -> Option<&Galaxy> {
         Some(&self.settings.galaxy)
     }
 
-    fn units(&self) -> Option<Units> {
-        self.settings.galaxy.known_units()
+    /// Also where nothing is around the cluster: its own motion is no part of its energy.
+    fn field(&self) -> Option<&dyn Field> {
+        Some(&self.settings.galaxy)
     }
 
     fn own_columns(&self) -> &'static [&'static str] {

@@ -247,9 +247,8 @@ impl Options {
     ///
     /// A number has a unit without meaning.
     pub fn settings(&self, scale: &Scale, galaxy: Galaxy) -> Result<Settings, Error> {
-        let units = galaxy.known_units();
         let of_bodies =
-            |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
+            |given: Option<Quantity>| given.map(|q| q.of_bodies(Some(&galaxy))).transpose();
         let default = Settings::chosen(scale, of_bodies(self.eps)?, of_bodies(self.dt)?);
         Ok(Settings {
             scheme: self.scheme.unwrap_or(default.scheme),
@@ -266,9 +265,8 @@ impl Options {
     ///
     /// It has a unit without meaning; in words.
     pub fn t_end(&self, galaxy: &Galaxy) -> Result<f64, String> {
-        let units = galaxy.known_units();
         self.t_end
-            .map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(units.as_ref()))
+            .map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(Some(galaxy)))
     }
 
     /// These options for a run that goes on from the input, and where they say nothing what it was told.
@@ -304,9 +302,8 @@ impl Options {
     ///
     /// They contradict what the saved state depends on.
     pub fn continued(&self, saved: Settings) -> Result<Settings, Error> {
-        let units = saved.galaxy.known_units();
         let of_bodies =
-            |given: Option<Quantity>| given.map(|q| q.of_bodies(units.as_ref())).transpose();
+            |given: Option<Quantity>| given.map(|q| q.of_bodies(Some(&saved.galaxy))).transpose();
         let dt = of_bodies(self.dt)?;
         let other = if of_bodies(self.eps)?.is_some_and(|eps| eps != saved.eps) {
             Some("eps")

@@ -145,7 +145,7 @@ pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<Quantity>) -> Result<Figur
         let snapshot = Snapshot::load(path).map_err(named(path))?;
         galaxy = Galaxy::of(&snapshot).map_err(named(path))?;
         if let Some(zoom) = zoom {
-            frame = Frame::Cluster(zoom.of_bodies(galaxy.known_units().as_ref())?);
+            frame = Frame::Cluster(zoom.in_units(galaxy.known_units().as_ref())?);
         }
         n = n.max(snapshot.bodies.len());
         views.push(seen(snapshot.time, &snapshot.bodies, frame));

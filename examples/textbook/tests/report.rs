@@ -85,3 +85,16 @@ fn senseless_reports_are_refused() {
         assert!(told.contains(why), "{arguments:?}: {told}");
     }
 }
+
+/// What cannot be written is said at once, not after the runs.
+#[test]
+fn a_report_that_cannot_be_written_is_refused_at_once() {
+    let folder = Folder::new("report-refused");
+    let nowhere = folder.file("none/report.md");
+    // A report of an hour.
+    let arguments = ["--report", "chapter", "--steps", "5", "--minutes", "60"];
+    for option in ["--output", "--json"] {
+        let refusal = PROGRAM.fail(&[&arguments[..], &[option, &nowhere]].concat());
+        assert!(refusal.contains("no such folder"), "{refusal}");
+    }
+}

@@ -187,7 +187,7 @@ fn bad_input_is_refused_before_the_run() {
     let energy = bodies.replace("columns", "run.energy0 x\ncolumns") + "\n1 0 0 0 0 0 0\nend\n";
     std::fs::write(folder.file("moving.txt"), moving).unwrap();
     std::fs::write(folder.file("energy.txt"), energy).unwrap();
-    let [moving, energy] = ["moving.txt", "energy.txt"].map(|name| folder.file(name));
+    let [moving, energy, csv] = ["moving.txt", "energy.txt", "a.csv"].map(|name| folder.file(name));
     for (arguments, words) in [
         (&["--plot", "a.pdf"][..], ".svg or .png"),
         (&["--output", "/no/such/folder/a.txt"], "no such folder"),
@@ -198,6 +198,9 @@ fn bad_input_is_refused_before_the_run() {
         (&["--host", "--library", "a.so"], "--library"),
         (&["--library", "/no/such/libg6.so"], "libg6.so"),
         (&["--t-end", "0"], "--t-end"),
+        // Units have no meaning here, and no option gives them one.
+        (&["--t-end", "500Myr"], "Myr is a part; give a plain number"),
+        (&["--every", "10Myr", "--csv", &csv], "give a plain number"),
         (&["--report", "thesis", "--n", "9"], "--n"),
         (&["--report", "thesis", "--n-crit", "9"], "--n-crit"),
         (&["--report", "thesis", "--plot", "a.pdf"], ".svg or .png"),

@@ -123,7 +123,7 @@ impl GalaxyOptions {
             return Err("an orbit needs a --galaxy or a --black-hole".to_owned());
         }
         let units = &galaxy.units;
-        let radius = self.radius.map(|r| r.of_bodies(Some(units))).transpose()?;
+        let radius = self.radius.map(|r| r.in_units(Some(units))).transpose()?;
         Ok(match path {
             Path::Rest => Orbit::Rest,
             Path::Circular => {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::galaxy::Units;
+use crate::galaxy::Galaxy;
 use crate::quantity::{self, Quantity};
 
 /// How far, as a part of the interval, a time may be from a multiple and still count as one: times are sums
@@ -80,14 +80,14 @@ impl Cadence {
         }
     }
 
-    /// The interval, for bodies in these units.
+    /// The interval, for bodies in this galaxy.
     ///
     /// # Errors
     ///
     /// Those of [`Quantity::of_bodies`].
-    pub fn interval(self, units: Option<&Units>) -> Result<Interval, String> {
+    pub fn interval(self, galaxy: Option<&Galaxy>) -> Result<Interval, String> {
         Ok(match self {
-            Self::Simulated(every) => Interval::Simulated(every.of_bodies(units)?),
+            Self::Simulated(every) => Interval::Simulated(every.of_bodies(galaxy)?),
             Self::Wall(every) => Interval::Wall(every),
         })
     }

@@ -33,7 +33,7 @@ pub fn conduct<I: Integration>(
     if ranks == 1 {
         files.check_replaced(run.integration.count(), &run.log())?;
     }
-    let mut plan = files.plan(t_end - start, run.integration.units().as_ref())?;
+    let mut plan = files.plan(t_end - start, run.integration.galaxy())?;
     plan.guard = Some(guard.clone());
     let told = [("t-end", format!("{t_end:?}"))].into_iter();
     run.told = Told::new(told.chain(files.told(&plan)).chain(guard.told()));

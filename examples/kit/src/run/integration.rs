@@ -4,7 +4,7 @@ use std::error::Error;
 
 use crate::body::Body;
 use crate::bound::Bound;
-use crate::galaxy::{Field, Units};
+use crate::galaxy::{Field, Galaxy, Units};
 use crate::plot::{Data, Figure, Panel, View};
 use crate::snapshot::Snapshot;
 use crate::summary::view;
@@ -46,14 +46,19 @@ pub trait Integration {
         None
     }
 
+    /// What is around the bodies and which units they have, where the program has options for that.
+    fn galaxy(&self) -> Option<&Galaxy> {
+        None
+    }
+
     /// The field around the bodies, if there is one.
     fn field(&self) -> Option<&dyn Field> {
-        None
+        self.galaxy()?.field()
     }
 
     /// The units of the bodies, where they are known.
     fn units(&self) -> Option<Units> {
-        None
+        self.galaxy()?.known_units()
     }
 
     /// What is odd in the way the integration goes on, for people; asked now and then after

@@ -18,9 +18,12 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
     {
         // Checked first: a damaged digit may have made another valid number.
         lines.line = text.iter().filter(|&&b| b == b'\n').count();
+        let advice = match text.split(|&b| b == b'\n').any(is_settings) {
+            true => "a run goes on only from what its program wrote",
+            false => "where it was changed on purpose, write `end` alone in the last line",
+        };
         return lines.refuse(format!(
-            "the file is damaged: its checksum is {found:08x}, and was {expected:08x}; \
-             where it was changed on purpose, write `end` alone in the last line"
+            "the file is damaged: its checksum is {found:08x}, and was {expected:08x}; {advice}"
         ));
     }
     if lines.next()? != Some(MAGIC) {
@@ -56,7 +59,13 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
 /// Whether it is the run of a program, and not bodies alone.
 fn is_run(snapshot: &Snapshot) -> bool {
     let mut keys = snapshot.run.iter().map(|(key, _)| key);
-    keys.any(|key| key.ends_with(".settings"))
+    keys.any(|key| is_settings(key.as_bytes()))
+}
+
+/// Whether a line or its key names the settings of a program.
+fn is_settings(line: &[u8]) -> bool {
+    let key = line.trim_ascii_start().split(|&b| b == b' ').next();
+    key.is_some_and(|key| key.ends_with(b".settings"))
 }
 
 /// The checksum in the last line, where there is one, and that of all lines before.

@@ -145,6 +145,7 @@ fn a_damaged_file_is_refused() {
     let other = text.replacen("0.3", "0.4", 1);
     let error = Snapshot::parse(other.as_bytes()).unwrap_err();
     assert!(error.to_string().contains("damaged"), "{error}");
+    assert!(error.to_string().contains("`end` alone"), "{error}");
 }
 
 /// Bodies that were written by hand need no checksum, but no program writes a run without one.
@@ -161,6 +162,13 @@ fn a_run_without_its_checksum_is_refused() {
         let missing = ["checksum after `end` is missing", "without `end`"];
         assert!(missing.iter().any(|words| error.contains(words)), "{error}");
     }
+    // What was changed is not told to leave its checksum out, which would be refused too.
+    let changed = text.replacen("0.3", "0.4", 1);
+    let error = Snapshot::parse(changed.as_bytes()).unwrap_err().to_string();
+    assert!(
+        error.contains("damaged") && !error.contains("alone"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod published;
 use std::path::Path;
 
 use kirin::client::Grape;
+use kirin_kit::claim::check_writable;
 use kirin_kit::command::named;
 use kirin_kit::comparison::{Budget, Circumstances};
 use kirin_kit::machine::Machine;
@@ -48,6 +49,10 @@ pub enum Publication {
 ///
 /// A file cannot be written; in words.
 pub fn report(options: &ReportOptions) -> Result<Option<String>, String> {
+    // Before the minutes of the runs, not after them.
+    for path in [&options.output, &options.json].into_iter().flatten() {
+        check_writable(path)?;
+    }
     let machine = Machine::here();
     let (backend, precision, library) = forces();
     let circumstances = Circumstances {
