@@ -73,6 +73,16 @@ static int is_right(int what, int n, double acc[NI][3])
     return 1;
 }
 
+/* What a client does as soon as the interface is open. */
+static void (*when_open)(void);
+
+static int opened(int code)
+{
+    if (when_open)
+        when_open();
+    return code;
+}
+
 /* Asks one interface, beginning with the call that opens it. Returns whether it answered everything and rightly.
  * GRAPE-6 is asked for cluster `id`. */
 static int answer(int what, int id, int n)
@@ -83,7 +93,7 @@ static int answer(int what, int id, int n)
         index[i] = i;
     switch (what) {
     case GRAPE6:
-        codes |= g6_open(id);
+        codes |= opened(g6_open(id));
         for (i = 0; i < n; i++)
             codes |= g6_set_j_particle(id, i, i, 0, 0, mass[i], zero, zero, zero, zero, place[i]);
         codes |= g6_set_ti(id, 0);
@@ -91,15 +101,17 @@ static int answer(int what, int id, int n)
         codes |= g6calc_lasthalf(id, n, NI, index, place, rest, EPS, h2, acc, jerk, pot);
         break;
     case GRAPE5:
-        codes |= g5_open() | g5_set_n(n) | g5_set_eps_to_all(EPS) | g5_set_xmj(0, n, place, mass);
+        codes |= opened(g5_open());
+        codes |= g5_set_n(n) | g5_set_eps_to_all(EPS) | g5_set_xmj(0, n, place, mass);
         codes |= g5_calculate_force_on_x(place, acc, pot, NI);
         break;
     case REGULAR:
-        codes |= gpunb_open_(&n, &none) | gpunb_send_(&n, mass, place, rest);
+        codes |= opened(gpunb_open_(&n, &none));
+        codes |= gpunb_send_(&n, mass, place, rest);
         codes |= gpunb_regf_(&ni, h2, h2, place, rest, acc, jerk, pot, &two, &one, list[0], &none);
         break;
     default:
-        codes |= irr_simd_open_(&n, &one, &none);
+        codes |= opened(irr_simd_open_(&n, &one, &none));
         for (i = 1; i <= n; i++) {
             int near[1 + NEIGHBOURS] = {NEIGHBOURS};
             for (k = 1; k <= NEIGHBOURS; k++)

@@ -40,6 +40,25 @@ fn every_sentence_holds_in_every_precision_and_spelling() {
     assert_eq!(run(&client, &["c", "1e-13"], &settings).lines().count(), 8);
 }
 
+/// The cubes of these lengths are beyond the range of a double, and some of the squares are subnormal.
+#[test]
+fn coincident_particles_with_the_least_softening_add_to_the_potential_only() {
+    let Some(client) = compile("tiny.c", Link::Shared) else {
+        return;
+    };
+    for set in cpu::available() {
+        let set = set.to_string();
+        for (precision, tolerance) in PRECISIONS {
+            let settings = [("KIRIN_SIMD", &*set), ("KIRIN_PRECISION", precision)];
+            let found = run(&client, &["5", tolerance], &settings);
+            assert_eq!(found, "0 of 12800 wrong\n", "{set} {precision}");
+        }
+    }
+    let settings = [("KIRIN_BACKEND", "reference")];
+    let found = run(&client, &["5", "1e-13"], &settings);
+    assert_eq!(found, "0 of 12800 wrong\n", "reference");
+}
+
 /// Errors of `treecode5.c`: rms and greatest of accelerations, greatest of potentials, energy.
 fn treecode(client: &Path, theta: &str, precision: &str) -> [f64; 4] {
     let text = run(client, &[theta], &[("KIRIN_PRECISION", precision)]);

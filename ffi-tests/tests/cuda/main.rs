@@ -17,6 +17,7 @@ mod regular_client;
 mod scales;
 mod small_blocks;
 mod steps;
+mod tiny;
 
 use std::ffi::OsStr;
 use std::path::Path;
