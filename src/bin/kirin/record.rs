@@ -35,6 +35,12 @@ pub fn run(options: Options) -> Result<ExitCode, String> {
     if !output.parent().is_some_and(Path::is_dir) {
         return Err(format!("{}: there is no such folder", output.display()));
     }
+    if output.is_dir() {
+        return Err(format!(
+            "{}: this is a folder, and no file for a trace",
+            output.display()
+        ));
+    }
     writable(&output)
         .map_err(|e| format!("{}: the trace cannot be written: {e}", output.display()))?;
     // SAFETY: this process has one thread.

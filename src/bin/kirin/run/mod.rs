@@ -68,12 +68,20 @@ pub fn run(options: Options) -> ExitCode {
     let (why, status) = match prepare(&options) {
         Ok(()) => {
             let name = options.words[0].display().to_string();
+            let missing = program::find(&options.words[0]).is_none();
             let error = start::instead(options.words);
             let status = match error.kind() {
                 io::ErrorKind::NotFound => NOT_FOUND,
                 _ => NOT_STARTED,
             };
-            (format!("{name}: {error}"), status)
+            let place = match status == NOT_FOUND && !name.contains('/') && missing {
+                true if Path::new(&name).is_file() => {
+                    format!("; the one in this folder is ./{name}")
+                }
+                true => "; no folder of PATH has it".to_owned(),
+                false => String::new(),
+            };
+            (format!("{name}: {error}{place}"), status)
         }
         Err(why) => (why, REFUSED),
     };

@@ -61,6 +61,16 @@ fn a_program_is_recorded_in_place_of_its_own_library() {
         .expect("it runs");
     assert_eq!(output.status.code(), Some(127));
     assert!(text(&output.stderr).contains("/no/such/program"));
+    // A program that is not on the PATH: the shell would need the ./, too.
+    std::fs::write(folder.join("near"), "").expect("a file");
+    for (program, words) in [("near", "./near"), ("far", "no folder of PATH")] {
+        let mut near = command();
+        near.current_dir(&folder).args(["record", "--", program]);
+        let output = near.output().expect("it runs");
+        assert_eq!(output.status.code(), Some(127));
+        let said = text(&output.stderr);
+        assert!(said.contains(words), "{said}");
+    }
 }
 
 #[test]
@@ -74,6 +84,7 @@ fn an_unwritable_trace_ends_the_run_before_it_begins() {
         "/proc/self/x.trace",
         "/no/such/folder/x.trace",
         long.to_str().expect("a plain path"),
+        folder.to_str().expect("a plain path"),
     ] {
         let output = command()
             .args(["record", "-o", place, "--", "touch"])
