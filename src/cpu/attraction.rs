@@ -36,8 +36,8 @@ pub struct Kind {
     pub equal: bool,
 }
 
-/// Acceleration and potential: the sums over the slots of `range`, which lie in one leaf, in the tile's units, and the smallest softened r^2 if it
-/// is wanted. `correction` is what [`Correction`] returns.
+/// Acceleration and potential, summed over the slots of `range`, which lie in one leaf, in the tile's units; and the
+/// smallest softened r^2 if it is wanted. `correction` is what [`Correction`] returns.
 ///
 /// `range` is not empty and begins at a multiple of the lanes. A pair with a mass at no distance without softening
 /// makes the sums infinite or NaN.

@@ -5,8 +5,8 @@
 //! random where it is the rounding errors of two forces. Those errors grow as 1/h^2 in the snap and as 1/h^3 in the
 //! crackle, and a client that asks for more accuracy than they leave gets steps that collapse, and nothing else.
 //!
-//! A sample of the addresses is enough: a fixed one, and a guest in turn, which is whoever happens to be written. Where the
-//! steps of a few particles collapse, most writes are theirs, and so are most guests; the fixed sample may have none of them.
+//! A sample of the addresses is enough: a fixed one, and one address drawn from time to time among the writes. Where the
+//! steps of a few particles collapse, most writes are theirs, and most draws fall on them; the fixed sample may have none of them.
 //! A write to an address of the sample is kept as it is, without arithmetic, since it runs in the client's floating-point
 //! environment; it is looked at when the next block begins.
 
@@ -19,14 +19,14 @@ const ALL_BELOW: u32 = 8;
 /// How many addresses are watched at most. Of two that share a slot, the first one keeps it.
 const SLOTS: usize = 256;
 
-/// Where the guest is watched, behind the others.
-const GUEST: usize = SLOTS;
+/// Where the drawn address is watched, behind the others.
+const DRAWN: usize = SLOTS;
 
-/// A guest comes every so many writes, and up to twice as many, so that it follows no rhythm of the client's blocks.
-const GUEST_AFTER: u32 = 256;
+/// An address is drawn every so many writes, or up to twice as many, so that the draws follow no rhythm of the client's blocks.
+const DRAWN_AFTER: u32 = 256;
 
-/// How many writes of a guest are noted.
-const GUEST_WRITES: u32 = 16;
+/// How many writes to a drawn address are noted.
+const DRAWN_WRITES: u32 = 16;
 
 /// How many writes wait to be looked at, at most.
 const WAITING: usize = 256;
@@ -83,25 +83,25 @@ pub struct Noise {
     turned: u32,
     /// All corrections, and the turns among them.
     steps: [u64; 2],
-    guest: Guest,
+    drawn: Drawn,
 }
 
-/// An address that is watched for some time.
-struct Guest {
+/// An address drawn among those that are written, watched for some writes.
+struct Drawn {
     address: i32,
-    /// How many of its writes are still to be noted.
+    /// How many writes to it are still to be noted.
     left: u32,
-    /// How many writes to any address are left until the next guest.
+    /// How many writes to any address are left until the next draw.
     until_next: u32,
     random: u32,
 }
 
-impl Default for Guest {
+impl Default for Drawn {
     fn default() -> Self {
         Self {
             address: -1,
             left: 0,
-            until_next: GUEST_AFTER,
+            until_next: DRAWN_AFTER,
             random: 1,
         }
     }
@@ -123,30 +123,30 @@ impl Noise {
     /// Whether this write to an address is to be noted.
     #[inline(always)]
     pub fn wants(&mut self, address: i32) -> bool {
-        self.guest.until_next -= 1;
-        if self.guest.until_next == 0 || self.guest.address == address {
-            self.serve_guest(address);
+        self.drawn.until_next -= 1;
+        if self.drawn.until_next == 0 || self.drawn.address == address {
+            self.draw_or_count(address);
             return true;
         }
         slot(address).is_some()
     }
 
-    /// Counts a write of the guest, or has a new one.
+    /// Counts a write to the drawn address, or draws another.
     #[cold]
     #[inline(never)]
-    fn serve_guest(&mut self, address: i32) {
-        let guest = &mut self.guest;
-        if guest.until_next == 0 {
-            guest.random = guest.random.wrapping_mul(1_664_525);
-            guest.random = guest.random.wrapping_add(1_013_904_223);
-            guest.until_next = GUEST_AFTER + (guest.random >> 16) % GUEST_AFTER;
-            if guest.address != address {
-                (guest.address, guest.left) = (address, GUEST_WRITES);
+    fn draw_or_count(&mut self, address: i32) {
+        let drawn = &mut self.drawn;
+        if drawn.until_next == 0 {
+            drawn.random = drawn.random.wrapping_mul(1_664_525);
+            drawn.random = drawn.random.wrapping_add(1_013_904_223);
+            drawn.until_next = DRAWN_AFTER + (drawn.random >> 16) % DRAWN_AFTER;
+            if drawn.address != address {
+                (drawn.address, drawn.left) = (address, DRAWN_WRITES);
             }
         }
-        guest.left = guest.left.saturating_sub(1);
-        if guest.left == 0 {
-            guest.address = -1;
+        drawn.left = drawn.left.saturating_sub(1);
+        if drawn.left == 0 {
+            drawn.address = -1;
         }
     }
 
@@ -202,7 +202,7 @@ impl Noise {
 
     /// One write more to an address of the sample.
     fn step(&mut self, write: &Write) {
-        let place = slot(write.address).unwrap_or(GUEST);
+        let place = slot(write.address).unwrap_or(DRAWN);
         let Some(star) = self.stars.get_mut(place) else {
             return;
         };
@@ -215,7 +215,7 @@ impl Noise {
             },
         );
         if before.is_known && before.last.address != write.address {
-            if place != GUEST {
+            if place != DRAWN {
                 *star = before;
             }
             return;
@@ -232,7 +232,7 @@ impl Noise {
             return;
         }
         // The time of one bad write of one of all addresses would count for ever.
-        if place != GUEST {
+        if place != DRAWN {
             self.longest = self.longest.max(h);
         }
         let residual = [0, 1, 2].map(|k| {

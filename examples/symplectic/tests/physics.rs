@@ -101,7 +101,7 @@ fn there_and_back(bits: &str) -> [kirin_kit::Snapshot; 3] {
 fn a_thousand_steps_and_back_in_double_precision() {
     let [start, _, back] = there_and_back("double");
     let distance = distance(&start, &back);
-    // The cluster amplifies the last digits of every force: 1e-10 on one processor, a little more or less on another.
+    // The cluster amplifies the last digits of every force.
     assert!(distance < 1e-10, "{distance:e}");
     // Equal bits would mean that nothing had moved.
     assert!(distance > 0.0);
