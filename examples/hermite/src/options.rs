@@ -8,10 +8,10 @@ use kirin_kit::Snapshot;
 use kirin_kit::command::{Files, Start};
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
-use kirin_kit::machine::check_memory;
 use kirin_kit::number::number;
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Guard, Told};
+use kirin_report::machine::check_memory;
 
 use crate::error::Error;
 use crate::settings::Settings;

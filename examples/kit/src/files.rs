@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::claim::{self, Claim};
 use crate::command::named;
 use crate::galaxy::Galaxy;
-use crate::plot::{self, Figure};
 use crate::quantity::{self, Quantity};
 use crate::run::{
     Cadence, Checkpoints, Frames, Log, RunOutputs, Snapshots, Told, beside, seen_from,
 };
+use kirin_report::plot::{self, Figure};
 
 /// Names of options, as a run's state keeps them.
 const PATHS: [&str; 4] = ["json", "plot", "csv", "frames"];

@@ -2,8 +2,8 @@
 
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::counted::Tally;
-use kirin_kit::plot::{Curve, Figure, Panel, Scale};
-use kirin_kit::report::{MarkdownTable, Table, digits, duration, grouped};
+use kirin_report::plot::{Curve, Figure, Panel, Scale};
+use kirin_report::text::{MarkdownTable, Table, digits, duration, grouped};
 use serde_json::{Value, json};
 
 use crate::diagnostics::FRACTIONS;

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Parser;
 use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED, Files};
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
-use kirin_kit::machine::check_memory;
 use kirin_kit::models::{PowerLaw, plummer, set_virial_ratio, to_centre_of_mass, warm_sphere};
 use kirin_kit::number::{bodies, count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Guard, Log, Told};
 use kirin_kit::{Body, Snapshot};
+use kirin_report::machine::check_memory;
 
 use crate::error::Error;
 use crate::phase_space::Bits;

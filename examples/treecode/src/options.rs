@@ -6,10 +6,10 @@ use clap::Parser;
 use kirin_kit::Snapshot;
 use kirin_kit::command::{Files, Start};
 use kirin_kit::comparison::ReportOptions;
-use kirin_kit::machine::check_memory;
 use kirin_kit::number::{count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Guard, Told};
+use kirin_report::machine::check_memory;
 
 use crate::settings::Settings;
 

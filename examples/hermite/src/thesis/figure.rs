@@ -1,7 +1,7 @@
 //! The report as a figure: a panel for each table.
 
 use kirin_kit::comparison::Circumstances;
-use kirin_kit::plot::{Curve, Figure, Panel};
+use kirin_report::plot::{Curve, Figure, Panel};
 
 use super::document::pair_rate;
 use super::measure::{ForceTimes, Measured, Times};

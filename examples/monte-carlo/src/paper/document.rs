@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use kirin_kit::comparison::Circumstances;
-use kirin_kit::plot::{Curve, Figure, Panel};
-use kirin_kit::report::{MarkdownTable, digits, duration, grouped};
+use kirin_report::plot::{Curve, Figure, Panel};
+use kirin_report::text::{MarkdownTable, digits, duration, grouped};
 use serde_json::{Value, json};
 
 use super::cost::{Costs, parts};

@@ -1,7 +1,7 @@
 //! The report as a figure: Figure 4, and the model beside the measured blocks.
 
 use kirin_kit::comparison::Circumstances;
-use kirin_kit::plot::{Curve, Figure, Panel};
+use kirin_report::plot::{Curve, Figure, Panel};
 
 use super::document::far;
 use super::measured::{Measured, Row, speed};

@@ -88,7 +88,7 @@ impl Axis {
                 let value = k as f64 * step;
                 let text = if step >= 1.0 {
                     let sign = if value < 0.0 { "−" } else { "" };
-                    format!("{sign}{}", crate::report::grouped(value.abs() as u64))
+                    format!("{sign}{}", crate::text::grouped(value.abs() as u64))
                 } else {
                     signed(format!("{value:.digits$}"))
                 };
