@@ -256,7 +256,7 @@ impl RunOptions {
 mod tests {
     use super::*;
     use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
-    use kirin_kit::trial::readme::understood;
+    use kirin_testing::readme::understood;
 
     fn options(arguments: &[&str]) -> RunOptions {
         Options::parse_from([&["hermite"], arguments].concat()).run

@@ -229,7 +229,7 @@ fn head(file: File) -> Option<(usize, Log)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::Folder;
+    use kirin_testing::Folder;
 
     #[test]
     fn a_claimed_file_is_refused_with_its_owner() {

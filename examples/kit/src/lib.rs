@@ -20,7 +20,6 @@
 //! * [`history`]: diagnostics over time, as curves, CSV and JSON
 //! * [`progress`]: a bar on a terminal's stderr, silence elsewhere
 //! * [`comparison`]: reports that put this machine beside published figures
-//! * [`trial`]: the programs as their tests run them
 //!
 //! Nothing here depends on kirin: forces are the applications' affair. Tables, figures and measurements are `kirin-report`'s.
 
@@ -47,7 +46,6 @@ pub mod sight;
 pub mod snapshot;
 pub mod sum;
 pub mod summary;
-pub mod trial;
 pub mod vector;
 
 pub use body::Body;

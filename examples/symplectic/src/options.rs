@@ -340,7 +340,7 @@ fn mass_function(text: &str) -> Result<PowerLaw, String> {
 mod tests {
     use super::*;
     use kirin_kit::diagnostics::{Energy, mass};
-    use kirin_kit::trial::readme::understood;
+    use kirin_testing::readme::understood;
 
     fn options(arguments: &[&str]) -> Options {
         Options::parse_from([&["symplectic"], arguments].concat())

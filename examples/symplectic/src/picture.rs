@@ -175,8 +175,8 @@ pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<Quantity>) -> Result<Figur
 mod tests {
     use super::*;
     use kirin_kit::models;
-    use kirin_kit::trial::Folder;
     use kirin_report::plot::Data;
+    use kirin_testing::Folder;
 
     #[test]
     fn snapshots_stand_in_rows_of_three() {

@@ -140,7 +140,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kirin_kit::trial::readme::understood;
+    use kirin_testing::readme::understood;
 
     #[test]
     fn the_help_states_the_defaults() {
