@@ -15,6 +15,7 @@ use kirin::client::{self, Grape};
 use kirin::cpu;
 use kirin::force::{Backend, ForceRequest, Results};
 use kirin::process::settings::Precision;
+use kirin::random::Random;
 use kirin::sources::jmemory::JMemory;
 use kirin::sources::neighbours::{LABELS_AT_MOST, ListRules};
 use kirin::sources::particle::{IParticle, JParticle};
@@ -30,17 +31,11 @@ const TICK: f64 = 1.0 / (1_u64 << 36) as f64;
 
 /// A uniform cube with block times: distances and times without a pattern are all that matters here.
 fn cube(n: usize) -> Vec<JParticle> {
-    let mut state = 1_u64;
-    let mut uniform = move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
-    };
+    let mut random = Random::default();
     (0..)
         .take(n)
         .map(|index| {
-            let mut vector = || [uniform(), uniform(), uniform()];
+            let mut vector = || random.vector(1.0);
             let (x, v, aby2, a1by6) = (vector(), vector(), vector(), vector());
             JParticle {
                 index,

@@ -20,6 +20,7 @@
 //! | `force` | what a force is: the traits of the backends, their plain forms |
 //! | `sources` | what is stored: j-particles, stars; the predictor, the tree of sums, neighbours |
 //! | `process` | what there is once per process: settings, messages, forks, ranks |
+//! | `random` | random numbers for samples, and for tests |
 //!
 //! Only [`symbols`], [`client`] and [`mod@error`] are for users. The others are public for the `kirin` command and the
 //! tests of this repository, hidden from this documentation, and may change in any version.
@@ -47,6 +48,8 @@ pub mod nbody6;
 pub mod observe;
 #[doc(hidden)]
 pub mod process;
+#[doc(hidden)]
+pub mod random;
 mod registry;
 #[doc(hidden)]
 pub mod sources;

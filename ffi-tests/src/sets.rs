@@ -8,6 +8,7 @@
 
 use std::fmt::Write;
 
+use kirin::random::Random;
 use kirin::sources::particle::JParticle;
 
 use crate::direct::{Probe, Source};
@@ -37,30 +38,6 @@ impl From<&Source> for JParticle {
     }
 }
 
-/// A small generator of numbers between -1 and 1 (a 64-bit linear congruence).
-pub struct Noise(u64);
-
-impl Noise {
-    /// A sequence that depends on `seed` only.
-    pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(2).wrapping_add(1))
-    }
-
-    /// The next number.
-    pub fn number(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    /// Three of them times `scale`.
-    pub fn vector(&mut self, scale: f64) -> [f64; 3] {
-        [0; 3].map(|_| scale * self.number())
-    }
-}
-
 /// One force request.
 #[derive(Clone, Debug, Default)]
 pub struct Set {
@@ -76,13 +53,13 @@ pub struct Set {
 
 /// `n` particles with all derivatives, their times spread over a step before `ti`; every one is a probe too.
 pub fn cloud(n: usize, seed: u64, eps2: f64) -> Set {
-    let mut noise = Noise::new(seed);
+    let mut noise = Random::new(2 * seed + 1);
     let ti = 0.625;
     let sources: Vec<Source> = (0..n)
         .map(|j| Source {
             index: 100 + 3 * i32::try_from(j).expect("sets are small"),
             t: ti - f64::from((j % 5) as u32) / 32.0,
-            mass: (1.5 + noise.number()) / n as f64,
+            mass: (1.5 + noise.signed()) / n as f64,
             a2by18: noise.vector(0.5),
             a1by6: noise.vector(0.3),
             aby2: noise.vector(0.5),

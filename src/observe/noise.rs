@@ -11,6 +11,7 @@
 //! environment; it is looked at when the next block begins.
 
 use crate::process::{allocation, floating};
+use crate::random::Random;
 use crate::sources::particle::JParticle;
 
 /// Addresses below this are in the sample, and of all others one in 64.
@@ -93,7 +94,7 @@ struct Drawn {
     left: u32,
     /// How many writes to any address are left until the next draw.
     until_next: u32,
-    random: u32,
+    random: Random,
 }
 
 impl Default for Drawn {
@@ -102,7 +103,7 @@ impl Default for Drawn {
             address: -1,
             left: 0,
             until_next: DRAWN_AFTER,
-            random: 1,
+            random: Random::default(),
         }
     }
 }
@@ -137,9 +138,7 @@ impl Noise {
     fn draw_or_count(&mut self, address: i32) {
         let drawn = &mut self.drawn;
         if drawn.until_next == 0 {
-            drawn.random = drawn.random.wrapping_mul(1_664_525);
-            drawn.random = drawn.random.wrapping_add(1_013_904_223);
-            drawn.until_next = DRAWN_AFTER + (drawn.random >> 16) % DRAWN_AFTER;
+            drawn.until_next = DRAWN_AFTER + drawn.random.below(DRAWN_AFTER);
             if drawn.address != address {
                 (drawn.address, drawn.left) = (address, DRAWN_WRITES);
             }
@@ -283,19 +282,6 @@ impl Noise {
 mod tests {
     use super::*;
 
-    /// What is random in the tests: numbers from -1 to 1.
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> f64 {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-        }
-    }
-
     /// Writes `steps` steps of length `h` of a particle on a circle, with such an error of the acceleration, after one step
     /// of `longest`. `announce` makes the step that is announced of h.
     fn circle(
@@ -304,11 +290,11 @@ mod tests {
         error: f64,
         announce: impl Fn(f64) -> f64,
     ) {
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         let mut t = 0.0;
         for k in 0..steps + 2 {
             let (sin, cos) = f64::sin_cos(t);
-            let a = [-cos, -sin, 0.0].map(|a: f64| a + error * random.next());
+            let a = [-cos, -sin, 0.0].map(|a: f64| a + error * random.signed());
             let star = JParticle {
                 index: 5,
                 t,
@@ -374,7 +360,7 @@ mod tests {
             .take(3)
             .collect();
         for (error, seen) in [(1e-7, true), (0.0, false)] {
-            let (mut noise, mut random) = (Noise::default(), Random(1));
+            let (mut noise, mut random) = (Noise::default(), Random::new(1));
             let mut noted = 0_u64;
             let mut writes = 0_u64;
             for step in 0..100_000_i32 {
@@ -382,7 +368,7 @@ mod tests {
                 let (sin, cos) = f64::sin_cos(t);
                 let others = (0..2000).filter(|address| step % 2000 == 0 && !few.contains(address));
                 for address in few.iter().copied().chain(others) {
-                    let a = [-cos, -sin, 0.0].map(|a: f64| a + error * random.next());
+                    let a = [-cos, -sin, 0.0].map(|a: f64| a + error * random.signed());
                     let star = JParticle {
                         index: address,
                         t,

@@ -6,6 +6,7 @@
 //! blocks are all timed, and their times added.
 
 use crate::force::Phases;
+use crate::random::Random;
 
 /// Blocks with fewer pairs are small.
 pub const SMALL: u64 = 1 << 17;
@@ -43,7 +44,7 @@ pub struct Sampled {
     large_blocks: u64,
     /// How many small blocks are left until the next timed one.
     until_timed: u32,
-    random: u32,
+    random: Random,
 }
 
 /// What all blocks took, as far as the timed ones tell.
@@ -79,7 +80,7 @@ impl Default for Sampled {
             large: [0.0; PARTS],
             large_blocks: 0,
             until_timed: 0,
-            random: 1,
+            random: Random::default(),
         }
     }
 }
@@ -105,7 +106,7 @@ impl Sampled {
             return false;
         }
         // At random, since clients repeat themselves.
-        self.until_timed = self.number() % (2 * SAMPLED - 1);
+        self.until_timed = self.random.below(2 * SAMPLED - 1);
         true
     }
 
@@ -133,11 +134,10 @@ impl Sampled {
             }
             return;
         };
-        let random = self.number() as usize;
         let class = &mut self.small[class];
         let place = match class.timed {
             timed if timed < KEPT as u64 => timed as usize,
-            timed => random % (timed as usize + 1),
+            timed => self.random.below(timed.min(u32::MAX.into()) as u32) as usize,
         };
         if let Some(sample) = class.samples.get_mut(place) {
             *sample = time.map(|part| part as f32);
@@ -178,13 +178,6 @@ impl Sampled {
             blocks,
             timed,
         }
-    }
-
-    /// A pseudorandom number of 16 bits.
-    fn number(&mut self) -> u32 {
-        let next = self.random.wrapping_mul(1_664_525);
-        self.random = next.wrapping_add(1_013_904_223);
-        self.random >> 16
     }
 }
 

@@ -70,19 +70,18 @@ fn digit(label: i32, d: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn long_lists_ascend_like_short_ones() {
-        let mut state = 1_u32;
-        let mut random = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state ^ state >> 15).cast_signed()
-        };
+        let mut random = Random::default();
         let mut scratch = Vec::new();
         for n in [0, 1, 2, LONG - 1, LONG, 5000, 3000] {
             // Labels of one, two and three digits, with the sign, and all alike.
             for shift in [0, 8, 12, 20, 24, 31] {
-                let mut labels: Vec<i32> = (0..n).map(|_| random() >> shift).collect();
+                let mut labels: Vec<i32> = (0..n)
+                    .map(|_| random.bits().cast_signed() >> shift)
+                    .collect();
                 let mut right = labels.clone();
                 right.sort();
                 sort(&mut labels, &mut scratch).unwrap();

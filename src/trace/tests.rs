@@ -7,6 +7,7 @@ use super::forecast::Forecast;
 use super::recorder::Recorder;
 use super::{Event, HintedParticle, Trace, TraceError};
 use crate::nbody6::events as nbody6;
+use crate::random::Random;
 use crate::sources::particle::{Force, IParticle, JParticle};
 
 /// One of every kind, with numbers of every kind.
@@ -253,13 +254,8 @@ fn a_changed_byte_is_found() {
 
 #[test]
 fn any_bytes_are_an_error_and_no_panic() {
-    let mut random = 1_u64;
-    let mut byte = move || {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 33) as u8
-    };
+    let mut random = Random::default();
+    let mut byte = move || random.bits() as u8;
     for _ in 0..2000 {
         let mut column = |most: u8| (0..byte() % most).map(|_| byte() % 60).collect::<Vec<u8>>();
         let streams = Streams {

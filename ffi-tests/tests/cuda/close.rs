@@ -6,9 +6,10 @@ use ffi_tests::direct;
 use ffi_tests::library;
 use ffi_tests::report::{self, Tolerance};
 use ffi_tests::sets::{Set, cloud, probe};
+use kirin::random::Random;
 use kirin::sources::particle::{Force, JParticle};
 
-use self::binary::{MASSES, Numbers, PROMISED, relative_errors, stars};
+use self::binary::{MASSES, PROMISED, relative_errors, stars};
 use crate::bits::same_of;
 use crate::inputs::{PRECISIONS, set, still, write};
 use crate::{forces, input};
@@ -123,19 +124,19 @@ fn every_separation_at_every_distance_from_the_origin() {
 fn binaries(nj: usize, ni: usize) -> Set {
     let mut set = set(nj, ni, 0.0);
     set.sources.iter_mut().for_each(|s| s.t = set.ti);
-    let mut numbers = Numbers(11);
+    let mut random = Random::new(11);
     for first in (0..nj / 2).step_by(2) {
         let second = if first % 4 == 0 {
             first + 1
         } else {
             nj - 1 - first
         };
-        let shift = numbers.vector(1e-8);
+        let shift = random.vector(1e-8);
         let (one, other) = (set.sources[first], &mut set.sources[second]);
         *other = direct::Source {
             index: other.index,
             mass: other.mass,
-            v: numbers.vector(1.0),
+            v: random.vector(1.0),
             ..one
         };
         other.x = [0, 1, 2].map(|k| one.x[k] + shift[k]);

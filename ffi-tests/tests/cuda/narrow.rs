@@ -3,7 +3,8 @@
 
 use ffi_tests::direct::{Probe, Source};
 use ffi_tests::report::{self, Tolerance};
-use ffi_tests::sets::{Noise, Set, cloud};
+use ffi_tests::sets::{Set, cloud};
+use kirin::random::Random;
 
 use crate::{PRECISIONS, forces, input};
 
@@ -121,11 +122,11 @@ fn at_the_exact_radius_nobody_is_a_neighbour() {
 fn the_pair_loop_may_err_about_who_is_nearer() {
     const APART: usize = 640;
     let mut set = cloud(2 * APART, 5, 0.0);
-    let mut noise = Noise::new(9);
+    let mut noise = Random::new(19);
     set.probes.truncate(240);
     for (k, probe) in set.probes.iter_mut().enumerate() {
         let (distance, more) = [(1e-2, 3e-9), (1e-4, 1e-5), (1e-10, 1e-5), (1e-2, 1e-16)][k % 4];
-        let more = more * noise.number();
+        let more = more * noise.signed();
         probe.index = 9000 + k as i32;
         for (address, distance) in [(k, distance * (1.0 + more)), (k + APART, distance)] {
             let way = noise.vector(1.0);

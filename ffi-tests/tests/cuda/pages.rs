@@ -3,7 +3,8 @@
 use ffi_tests::direct::Source;
 use ffi_tests::library;
 use ffi_tests::report::{self, Tolerance};
-use ffi_tests::sets::{Noise, Set};
+use ffi_tests::sets::Set;
+use kirin::random::Random;
 
 use crate::{PRECISIONS, forces, input, set};
 
@@ -45,7 +46,7 @@ fn nothing_is_at_addresses_that_were_never_written() {
 /// A last page of heavy sources, which decide the force on probes at rest.
 fn with_heavy_page(distance: f64, mass: f64, speed: f64) -> Set {
     let mut set = set(1100, 40, 1e-4);
-    let mut noise = Noise::new(4);
+    let mut noise = Random::new(9);
     for source in &mut set.sources[1024..] {
         *source = Source {
             index: source.index,
@@ -85,9 +86,9 @@ fn a_page_that_hardly_moves_has_a_jerk() {
 #[test]
 fn a_page_is_predicted_as_on_the_host() {
     let mut set = set(600, 40, 1e-4);
-    let mut noise = Noise::new(2);
+    let mut noise = Random::new(5);
     for source in &mut set.sources {
-        source.t = set.ti * noise.number();
+        source.t = set.ti * noise.signed();
     }
     let input = input(&set);
     for precision in PRECISIONS {

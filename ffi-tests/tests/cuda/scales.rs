@@ -3,6 +3,7 @@
 use ffi_tests::direct::{Probe, Source};
 use ffi_tests::report::{self, Line};
 use ffi_tests::sets::Set;
+use kirin::random::Random;
 use kirin::sources::particle::{Force, IParticle, JParticle};
 
 use self::scenes::{Scene, errors, exact, scene};

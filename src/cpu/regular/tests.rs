@@ -10,6 +10,7 @@ use crate::force::regular::{
     Unaligned,
 };
 use crate::process::settings::{InstructionSet, Precision};
+use crate::random::Random;
 use crate::sources::stars::{Star, Stars};
 
 const SETS: [InstructionSet; 4] = [
@@ -18,14 +19,6 @@ const SETS: [InstructionSet; 4] = [
     InstructionSet::Avx512,
     InstructionSet::Neon,
 ];
-
-/// A reproducible number below 1.
-fn uniform(state: &mut u64) -> f64 {
-    *state = state
-        .wrapping_mul(6364136223846793005)
-        .wrapping_add(1442695040888963407);
-    (*state >> 11) as f64 / (1u64 << 53) as f64
-}
 
 /// Sources as a client has them.
 struct Cloud {
@@ -36,8 +29,8 @@ struct Cloud {
 
 impl Cloud {
     fn new(count: usize, seed: u64) -> Self {
-        let mut state = seed;
-        let mut vector = || Unaligned([0; 3].map(|_| uniform(&mut state) - 0.5));
+        let mut random = Random::new(seed);
+        let mut vector = || Unaligned(random.vector(0.5));
         Self {
             x: (0..count).map(|_| vector()).collect(),
             v: (0..count).map(|_| vector()).collect(),
@@ -401,8 +394,8 @@ unsafe fn irregular_force(
 /// Stars of which every tenth was never written, and lists of all lengths.
 fn stars(count: usize) -> Stars {
     let stars = Stars::new(count).unwrap();
-    let mut state = 11;
-    let mut vector = |size: f64| [0; 3].map(|_| size * (uniform(&mut state) - 0.5));
+    let mut random = Random::new(11);
+    let mut vector = |size: f64| random.vector(0.5 * size);
     for address in 0..count {
         let star = Star {
             x: vector(2.0),

@@ -1,27 +1,7 @@
 //! A binary beside a cluster, and the errors that are promised: for the tests of all backends. `ffi-tests` has this
 //! file too.
 
-use super::{Force, JParticle};
-
-/// Repeatable numbers in (-1, 1).
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    /// The next number.
-    #[allow(clippy::should_implement_trait, reason = "it never ends")]
-    pub fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 11) as f64) / (1u64 << 52) as f64 - 1.0
-    }
-
-    /// Three of them times `scale`.
-    pub fn vector(&mut self, scale: f64) -> [f64; 3] {
-        [0; 3].map(|_| scale * self.next())
-    }
-}
+use super::{Force, JParticle, Random};
 
 /// Relative errors of acceleration, jerk and potential, and what is promised.
 pub const PROMISED: [f64; 3] = [1e-6, 2e-6, 1e-6];
@@ -38,7 +18,7 @@ pub fn stars(
     (first, second): (f64, f64),
 ) -> Vec<JParticle> {
     const N: usize = 600;
-    let mut numbers = Numbers(seed);
+    let mut numbers = Random::new(seed);
     let centre = unit(numbers.vector(1.0)).map(|c| c * distance);
     let beside = unit(numbers.vector(1.0)).map(|c| 2.0 * c);
     let mut stars: Vec<JParticle> = (0..N)

@@ -85,7 +85,7 @@ fn a_star_of_a_binary_costs_one_leaf() {
 /// GRAPE-5's clients ask for the force on the j-particles themselves, without softening.
 #[test]
 fn who_is_where_a_source_at_rest_is_costs_no_second_look() {
-    let mut numbers = Numbers(3);
+    let mut numbers = Random::new(3);
     let at: Vec<[f64; 3]> = (0..700).map(|_| numbers.vector(1.0)).collect();
     let mut memory = JMemory::of(SourceKind::AtRest);
     let make = |k: usize, _| AtRest {

@@ -142,7 +142,7 @@ fn a_binary_beside_what_single_precision_cannot_hold() {
         (1e-4, 499, 1.65e9),
         (1e-6, 60, 3e8),
     ] {
-        let mut numbers = Numbers(2);
+        let mut numbers = Random::new(2);
         let mut stars: Vec<_> = (0..500)
             .map(|index| {
                 let x = match index < 500 - far {
@@ -175,7 +175,7 @@ fn a_small_potential_is_no_proof() {
     for precision in [Precision::Mixed, Precision::Single, Precision::Double] {
         for (signs, unlike) in [(true, false), (false, true), (true, true), (false, false)] {
             for distance in [1e7, 1e13, 1e15, 1e16, 1e25] {
-                let mut numbers = Numbers(5);
+                let mut numbers = Random::new(5);
                 let mut memory = JMemory::default();
                 for index in 0..100 {
                     let size = if unlike && index % 4 == 0 { 1e-9 } else { 1.0 };

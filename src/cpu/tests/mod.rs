@@ -8,24 +8,24 @@ mod lists;
 mod nearest;
 mod scenes;
 
-use self::binary::Numbers;
 use super::engine::Cpu;
 use super::simd::portable::Portable;
 use super::{available, build};
 use crate::force::{Backend, ForceRequest, Results, reference};
 use crate::process::settings::{InstructionSet, Precision};
+use crate::random::Random;
 use crate::sources::jmemory::{JMemory, PAGE};
 use crate::sources::particle::{Force, IParticle, JParticle};
 
 /// `n` particles around the origin, labels and addresses equal, moving.
 fn cluster(n: i32, scale: f64) -> (JMemory, Vec<JParticle>) {
-    let mut numbers = Numbers(7);
+    let mut numbers = Random::new(7);
     let mut memory = JMemory::default();
     let particles: Vec<JParticle> = (0..n)
         .map(|index| JParticle {
             index,
-            t: numbers.next() / 16.0,
-            mass: (1.5 + numbers.next()) / f64::from(n),
+            t: numbers.signed() / 16.0,
+            mass: (1.5 + numbers.signed()) / f64::from(n),
             x: numbers.vector(scale),
             v: numbers.vector(1.0),
             aby2: numbers.vector(1.0),
@@ -219,7 +219,7 @@ fn no_softening_with_coincident_particles() {
 
 #[test]
 fn holes_in_the_memory_and_labels_of_any_kind() {
-    let mut numbers = Numbers(3);
+    let mut numbers = Random::new(3);
     let mut memory = JMemory::default();
     let labels = [i32::MIN, -1, 0, 16_777_217, 16_777_216, i32::MAX];
     let mut particles = Vec::new();
@@ -391,7 +391,7 @@ fn particles_that_single_precision_cannot_tell_apart() {
 #[test]
 fn far_masses_pull_where_nothing_else_does() {
     for far in [1e9, 1e14, 1e15, 1e16, 1e19, 1e25] {
-        let mut numbers = Numbers(11);
+        let mut numbers = Random::new(11);
         let mut memory = JMemory::default();
         let mut particles = Vec::new();
         for index in 0..20 {

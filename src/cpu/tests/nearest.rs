@@ -6,7 +6,7 @@ use super::*;
 /// differ by less than its rounding, and by less than the rounding of the positions.
 #[test]
 fn near_ties_are_decided_in_double_precision() {
-    let mut numbers = Numbers(11);
+    let mut numbers = Random::new(11);
     for (distance, difference) in [(0.1, 1e-9), (0.1, 3e-8), (2e-13, 0.1), (1e-14, 0.3)] {
         let mut memory = JMemory::default();
         let mut targets = Vec::new();
@@ -27,7 +27,7 @@ fn near_ties_are_decided_in_double_precision() {
             for k in 1..3 {
                 let direction = numbers.vector(1.0);
                 let length = direction.iter().map(|d| d * d).sum::<f64>().sqrt();
-                let r = distance * (1.0 + difference * f64::from(k) * numbers.next());
+                let r = distance * (1.0 + difference * f64::from(k) * numbers.signed());
                 let address = 3 * index + k + (k - 1) * PAGE as i32;
                 let at = [0, 1, 2].map(|c| x[c] + direction[c] / length * r);
                 particle(address, 3 * index + k, at);

@@ -1,8 +1,8 @@
 //! Random scenes in scales from 1e-30 to 1e30, and their forces in twice the digits of double precision: for the tests
 //! of all backends. `ffi-tests` has this file too.
 
-use super::binary::{Numbers, PROMISED};
-use super::{Force, IParticle, JParticle};
+use super::binary::PROMISED;
+use super::{Force, IParticle, JParticle, Random};
 
 /// Sources, and particles on which the force is wanted.
 pub struct Scene {
@@ -27,19 +27,19 @@ impl Scene {
 }
 
 /// A number between 10^-`decades` and 10^`decades`.
-fn scale(numbers: &mut Numbers, decades: f64) -> f64 {
-    10.0_f64.powf(decades * numbers.next())
+fn scale(numbers: &mut Random, decades: f64) -> f64 {
+    10.0_f64.powf(decades * numbers.signed())
 }
 
 /// A number from 0 to `count` - 1.
-fn choice(numbers: &mut Numbers, count: usize) -> usize {
-    (((numbers.next() + 1.0) * 0.5 * count as f64) as usize).min(count - 1)
+fn choice(numbers: &mut Random, count: usize) -> usize {
+    (((numbers.signed() + 1.0) * 0.5 * count as f64) as usize).min(count - 1)
 }
 
 /// A scene: up to four groups of stars of unlike sizes, speeds and masses, at addresses of the same page or of pages of
 /// their own; close pairs, massless stars, and points beside them.
 pub fn scene(seed: u64) -> Scene {
-    let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut numbers = Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let n = &mut numbers;
     let [length, speed, mass] = [0; 3].map(|_| scale(n, 30.0));
     let [sizes, speeds, masses] = [[0.0, 2.0, 6.0, 12.0]; 3].map(|of| of[choice(n, 4)]);
@@ -62,7 +62,7 @@ pub fn scene(seed: u64) -> Scene {
         for k in 0..=choice(n, 150) {
             let mut x = n.vector(size);
             if choice(n, 8) == 0 && k > 0 {
-                let distance = size * 10.0_f64.powf(-6.0 * (n.next() + 1.0));
+                let distance = size * 10.0_f64.powf(-6.0 * (n.signed() + 1.0));
                 let close = n.vector(distance);
                 let other = stars[stars.len() - 1].1.x;
                 x = [0, 1, 2].map(|c| other[c] - centre[c] + close[c]);
@@ -70,7 +70,7 @@ pub fn scene(seed: u64) -> Scene {
             let mass = match choice(n, 6) {
                 0 => 0.0,
                 1 => heavy * scale(n, masses),
-                _ => heavy * (1.5 + n.next()),
+                _ => heavy * (1.5 + n.signed()),
             };
             let star = JParticle {
                 index: stars.len() as i32,

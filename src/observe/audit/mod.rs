@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use crate::force::scaling::CLOSE;
 use crate::force::{ForceRequest, Results, reference};
 use crate::process::settings::Precision;
+use crate::random::Random;
 use crate::sources::jmemory::{JMemory, PAGE};
 use crate::sources::neighbours::{distance2, update_nearest};
 use crate::sources::particle::{Force, IParticle, Nearest};
@@ -92,7 +93,7 @@ pub struct Audit {
     pairs: u64,
     checked: u64,
     wrong: u64,
-    random: u64,
+    random: Random,
 }
 
 impl Audit {
@@ -138,11 +139,7 @@ impl Audit {
     }
 
     fn pick(&mut self, ni: usize) -> usize {
-        self.random = self
-            .random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.random >> 33) as usize % ni
+        self.random.below(ni as u32) as usize
     }
 }
 

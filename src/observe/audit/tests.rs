@@ -33,16 +33,8 @@ impl Backend for Liar {
     }
 }
 
-/// Random numbers from -1 to 1.
-fn random(state: &mut u64) -> f64 {
-    *state = state
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
-    (*state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
-}
-
-fn star(state: &mut u64, index: i32, centre: f64, size: f64) -> JParticle {
-    let mut vector = |centre: f64, size: f64| [0; 3].map(|_| centre + size * random(state));
+fn star(random: &mut Random, index: i32, centre: f64, size: f64) -> JParticle {
+    let mut vector = |centre: f64, size: f64| [0; 3].map(|_| centre + size * random.signed());
     JParticle {
         index,
         mass: 0.01,
@@ -72,8 +64,8 @@ fn cluster(lie: fn(&mut Results)) -> Cluster {
     };
     let mut cluster = Cluster::new(settings);
     cluster.set_backend(Box::new(Liar(lie)));
-    let mut state = 3;
-    let stars: Vec<JParticle> = (0..100).map(|i| star(&mut state, i, 0.0, 1.0)).collect();
+    let mut random = Random::new(3);
+    let stars: Vec<JParticle> = (0..100).map(|i| star(&mut random, i, 0.0, 1.0)).collect();
     for (address, star) in (0..).zip(&stars) {
         cluster.set_j_particle(address, star).expect("an address");
     }
@@ -191,7 +183,7 @@ fn wrong_forces_of_close_pairs_are_found() {
 
 #[test]
 fn no_precision_of_the_cpu_backend_is_suspected() {
-    let mut state = 11;
+    let mut random = Random::new(11);
     // A cluster, one far from the origin, and close pairs with and without softening.
     for (centre, size, separation, eps2) in [
         (0.0, 1.0, 0.0, 1e-4),
@@ -210,11 +202,11 @@ fn no_precision_of_the_cpu_backend_is_suspected() {
             particles: Vec::new(),
         };
         for address in 0..700 {
-            let mut p = star(&mut state, address, centre, size);
+            let mut p = star(&mut random, address, centre, size);
             if address % 2 == 1 && separation > 0.0 {
                 p = memory.read(address - 1).expect("it was written");
                 p.index = address;
-                p.x = p.x.map(|x| x + separation * random(&mut state));
+                p.x = p.x.map(|x| x + separation * random.signed());
             }
             memory.write(address, &p).expect("an address");
             let (x, v) = p.predicted(block.ti);
