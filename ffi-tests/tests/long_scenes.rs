@@ -4,6 +4,7 @@
 use kirin::cpu;
 use kirin::force::{Backend, ForceRequest, Results};
 use kirin::process::settings::Precision;
+use kirin::random::Random;
 use kirin::sources::jmemory::JMemory;
 use kirin::sources::particle::{Force, IParticle, JParticle};
 
