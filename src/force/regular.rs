@@ -1,5 +1,5 @@
-//! What a backend does for NBODY6: the regular force of the Ahmad-Cohen scheme with its neighbour lists,
-//! and the potential. The trait, what goes in and what comes out, and the plain form.
+//! NBODY6's regular force, in the Ahmad-Cohen scheme with neighbour lists, and the potential: the trait of a
+//! backend, requests and results, and the plain form.
 //!
 //! ```text
 //! s   = min(|r|^2, |r + dtr v|^2), and j is a neighbour of i if s < h2, or s < m_j h2

@@ -1,4 +1,4 @@
-//! Ids and what they stand for: clusters of GRAPE-6, memories of GRAPE-5.
+//! Ids, and the objects they stand for: clusters of GRAPE-6, memories of GRAPE-5.
 //!
 //! Clients use any integer as an id. ph4 opens an uninitialised one and then uses its MPI
 //! rank: so if exactly one GRAPE-6 cluster is open, an id that was never opened stands for that one.

@@ -1,5 +1,5 @@
-//! What kirin's example applications share, so that each of them contains its
-//! method and nothing else.
+//! The parts that kirin's example applications share, so that each application contains its method and nothing
+//! else.
 //!
 //! * [`models`]: initial conditions in standard N-body units (G = M = 1, E = -1/4)
 //! * [`snapshot`]: the text format in which bodies and integrator states are kept

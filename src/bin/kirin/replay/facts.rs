@@ -1,4 +1,4 @@
-//! What a trace says of itself.
+//! The facts in the head of a trace.
 
 use std::collections::HashMap;
 use std::path::Path;

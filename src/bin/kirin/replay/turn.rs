@@ -1,4 +1,4 @@
-//! Reads a trace for a while.
+//! One turn of a library: it replays the trace for a limited time.
 
 use std::time::{Duration, Instant};
 
