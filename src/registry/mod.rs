@@ -4,7 +4,7 @@
 //! rank: so if exactly one GRAPE-6 cluster is open, an id that was never opened stands for that one.
 //! Otherwise it gets one of its own. Finding what a known id stands for takes no lock.
 //!
-//! What an interface's ids stand for, and what its messages and traces call them, is its [`Member`].
+//! The [`Member`] of an interface is the type behind its ids, with their names in messages and traces.
 
 mod fork;
 

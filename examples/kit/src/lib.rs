@@ -10,7 +10,7 @@
 //! * [`claim`]: what a run will write, checked and locked before it begins
 //! * [`communicator`]: ranks that compute together, over MPI or as threads
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
-//! * [`files`]: what a run reads and writes
+//! * [`files`]: the files that a run reads and writes
 //! * [`bound`], [`sight`]: who is bound, and the energy of a moment
 //! * [`galaxy`]: the field around a cluster, its units, and the orbit in it
 //! * [`density`]: density around each body, core radius and core density
@@ -23,7 +23,7 @@
 //! * [`report`]: numbers and tables for people
 //! * [`comparison`]: reports that put this machine beside published figures
 //! * [`repeat`]: measurements that are repeated
-//! * [`company`]: who else used the cores during a measurement
+//! * [`company`]: the use of the cores by other programs during a measurement
 //! * [`machine`]: the machine and the command line of a run
 //! * [`trial`]: the programs as their tests run them
 //!

@@ -1,4 +1,4 @@
-//! The facts in the head of a trace.
+//! The facts about a trace: backends, pipelines, sizes, seconds.
 
 use std::collections::HashMap;
 use std::path::Path;

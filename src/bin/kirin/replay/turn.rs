@@ -1,4 +1,4 @@
-//! One turn of a library: it replays the trace for a limited time.
+//! Hands out the events of a trace for a limited time.
 
 use std::time::{Duration, Instant};
 
