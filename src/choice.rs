@@ -1,5 +1,4 @@
-//! Chooses what computes: the backend that the settings ask for, for each kind of force. Where there is no GPU, the CPU
-//! computes.
+//! Chooses the backend for each kind of force, as the settings ask. If there is no GPU, the CPU computes.
 
 use crate::cpu;
 use crate::force::Backend;

@@ -1,4 +1,4 @@
-//! What can go wrong, with the code a client sees for it.
+//! All errors, with the code that a client gets for each.
 
 use std::fmt;
 

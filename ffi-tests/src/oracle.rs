@@ -1,5 +1,5 @@
-//! What every call of the interface should return and write: sections 3 and 7 of the
-//! specification in the plainest form. A block keeps a copy of everything it depends on.
+//! The expected results of every call: sections 3 and 7 of the specification in the plainest form. A block keeps a
+//! copy of everything it depends on.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,5 @@
-//! The generated header, Fortran module and list of calls are fresh; the first two compile.
+//! The generated headers, Fortran modules and lists of calls are fresh; the first two compile. The library has the
+//! calls that its clients make.
 
 use std::process::Command;
 
@@ -13,6 +14,24 @@ fn generated_files_are_fresh() {
             "{} is stale: cargo run -p ffi-tests --bin generate",
             file.path.display()
         );
+    }
+}
+
+#[test]
+fn every_call_of_a_client_is_exported() {
+    let clients = generate::clients();
+    assert!(clients.len() > 10, "{} clients", clients.len());
+    let missing = generate::missing(&clients);
+    assert!(missing.is_empty(), "kirin lacks {}", missing.join(", "));
+}
+
+#[test]
+fn every_client_of_the_matrix_has_a_chapter() {
+    let page = std::fs::read_to_string(generate::repository().join("CLIENTS.md"))
+        .expect("CLIENTS.md is a text");
+    for client in generate::clients() {
+        let link = format!("](#{})", client.chapter);
+        assert!(page.contains(&link), "CLIENTS.md has no link {link}");
     }
 }
 

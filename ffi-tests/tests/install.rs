@@ -1,4 +1,4 @@
-//! `kirin install` and `kirin uninstall`: what they leave, how programs find it, what they refuse.
+//! `kirin install` and `kirin uninstall`: the installed files, programs that use them, and refusals.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Leaves that single precision cannot sum, summed again in double precision.
+//! Leaves that single precision cannot sum are summed again in double precision.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};

@@ -25,12 +25,12 @@
 //!
 //! # Underflow
 //!
-//! What underflows does not show. A GPU flushes numbers below 2^-126 to zero, so m / s^3 errs by up to that
-//! ([`LOST`]) beside its relative error; a CPU would lose less. [`TERM`] is so large that this is below 2^-27 of it. With
-//! D for the greatest distance of a pair, no term underflows if m_min / D^3 and m_min v / D^3 are at least [`TERM`], where v
-//! is the i-particle's speed, or, where it rests, the least speed of the others. Usual particles keep these
-//! bounds. Where they are not kept, the sums themselves may show that what was lost does not count: the sum of all
-//! m / s^2 is at least S / D, and at most N [`LOST`] D of it are lost.
+//! Underflow cannot be seen in the sums. A GPU flushes numbers below 2^-126 to zero, so m / s^3 errs by up to that
+//! ([`LOST`]) beside its relative error; a CPU would lose less. [`TERM`] is so large that this is below 2^-27 of
+//! it. With D for the greatest distance of a pair, no term underflows if m_min / D^3 and m_min v / D^3 are at least
+//! [`TERM`], where v is the i-particle's speed, or, where it rests, the least speed of the others. Usual particles
+//! keep these bounds. Where they are not kept, the sums themselves may show that what was lost does not count: the
+//! sum of all m / s^2 is at least S / D, and at most N [`LOST`] D of it are lost.
 
 use crate::force::scaling::{CLOSE, CLOSEST, FARTHEST};
 

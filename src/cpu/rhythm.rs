@@ -1,5 +1,5 @@
-//! How jobs come, and what follows: whether a small one is shared, whether workers that sleep are woken for it, how
-//! long they stay awake.
+//! The times between jobs, and the decisions that follow from them: whether a small job is shared, whether sleeping
+//! workers are woken for it, and how long they stay awake.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! What the table of calls says of each. The C headers, the Fortran modules and the list of calls are
-//! made from it, and the library's symbols are checked against it.
+//! The table of calls: names, arguments and documentation of each. The C headers, the Fortran modules and the list
+//! of calls are made from it, and the library's symbols are checked against it.
 
 /// How far a call is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

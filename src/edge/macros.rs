@@ -1,4 +1,4 @@
-//! The macro that declares every symbol, and what the kind of an argument means in it.
+//! The macro that declares every symbol, and the code for each kind of argument.
 
 /// Type of an argument in the C spelling.
 macro_rules! c_type {

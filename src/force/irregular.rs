@@ -1,4 +1,4 @@
-//! What a backend does for NBODY6's irregular force: the trait, what comes out, and the plain form.
+//! NBODY6's irregular force: the trait of a backend, the results, and the plain form.
 //!
 //! Star and neighbours are predicted to the time of the block, in double precision always; then
 //!

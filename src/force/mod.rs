@@ -1,5 +1,5 @@
-//! What a force is, whatever computes it: the traits of the backends, what they are asked and what they answer, and
-//! their plain forms in double precision.
+//! Definitions of the forces, independent of the backend: the traits of the backends, requests and results, and
+//! plain forms in double precision.
 //!
 //! | file | force |
 //! |---|---|

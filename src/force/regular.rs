@@ -1,5 +1,5 @@
-//! What a backend does for NBODY6: the regular force of the Ahmad-Cohen scheme with its neighbour lists,
-//! and the potential. The trait, what goes in and what comes out, and the plain form.
+//! NBODY6's regular force, in the Ahmad-Cohen scheme with neighbour lists, and the potential: the trait of a
+//! backend, requests and results, and the plain form.
 //!
 //! ```text
 //! s   = min(|r|^2, |r + dtr v|^2), and j is a neighbour of i if s < h2, or s < m_j h2
@@ -8,9 +8,9 @@
 //! pot = sum m / r                              over the same
 //! ```
 //!
-//! with r = x_j - x_i and v = v_j - v_i (Ahmad and Cohen 1973, J. Comput. Phys. 12, 389; Nitadori and Aarseth
-//! 2012, MNRAS 424, 545). dtr is the particle's regular step. There is no softening, and pairs at no distance
-//! exert no force: that keeps a particle without radius out of its own sum; others are their own neighbours.
+//! with r = x_j - x_i and v = v_j - v_i (Ahmad and Cohen 1973, J. Comput. Phys. 12, 389; Nitadori and Aarseth 2012,
+//! MNRAS 424, 545). dtr is the particle's regular step. There is no softening, and pairs at no distance exert no
+//! force. So a particle without a neighbour radius is not in its own sum; a particle with one is its own neighbour.
 
 use std::ops::Range;
 

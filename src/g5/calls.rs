@@ -1,4 +1,4 @@
-//! What the calls of GRAPE-5 do: check, convert, call the core, write results.
+//! The functions behind the calls of GRAPE-5: check, convert, call the core, write results.
 
 use std::ffi::c_int;
 

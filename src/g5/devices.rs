@@ -1,5 +1,5 @@
-//! What the GRAPE-5 interface calls a device: i-particle registers and results of its own, over
-//! j-particles of its own or over those of device 0.
+//! The devices of the GRAPE-5 interface. A device has i-particle registers and results of its own; its j-particles
+//! are its own or those of device 0.
 //!
 //! Each device has two memories, clusters without velocities, labels and neighbours: a plain one, and one
 //! whose j-particles have softening lengths of their own. A device to whose memory nothing was ever sent uses

@@ -1,4 +1,4 @@
-//! What a trace keeps of the calls that have arrays.
+//! The trace events of calls that have arrays.
 
 use std::ffi::c_int;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! Joins on the host what the devices leave: forces in the order of the tree, nearest neighbours by distance and address.
+//! Joins the results of the devices on the host: forces in the order of the tree, nearest neighbours by distance
+//! and address.
 
 use std::cell::RefCell;
 

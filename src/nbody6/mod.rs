@@ -1,4 +1,4 @@
-//! What the library behind NBODY6, NBODY6++ and their relatives is.
+//! The library behind NBODY6, NBODY6++ and their relatives.
 //!
 //! These programs integrate with the scheme of Ahmad and Cohen (1973): a star's neighbours act on it at short
 //! (irregular) steps, all other stars at long (regular) ones. Their library has one memory for each: the

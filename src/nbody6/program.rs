@@ -1,4 +1,4 @@
-//! Which program calls, where the same names have other arguments in each.
+//! Finds the program that calls, since the same names have other arguments in each.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicU8, Ordering};

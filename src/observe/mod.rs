@@ -1,4 +1,4 @@
-//! What looks at the calculation without changing it: statistics (`KIRIN_STATS`), what few pipelines cost, and the
+//! Observers, which do not change the calculation: statistics (`KIRIN_STATS`), the cost of few pipelines, and the
 //! audit of results (`KIRIN_CHECK`).
 
 pub mod audit;

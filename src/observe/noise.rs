@@ -1,14 +1,15 @@
 //! Whether the noise of the forces limits the time steps of a client, seen from its writes.
 //!
-//! Two writes to one address bring acceleration and jerk of two times, a step h apart. What a corrector makes the higher
-//! derivatives of, R = a1 - a0 - (h/2) (j0 + j1), keeps its direction from step to step where it is signal, and turns at
-//! random where it is the rounding errors of two forces. Those errors grow as 1/h^2 in the snap and as 1/h^3 in the
-//! crackle, and a client that asks for more accuracy than they leave gets steps that collapse, and nothing else.
+//! Two writes to one address bring acceleration and jerk at two times, a step h apart. A corrector computes the
+//! higher derivatives from R = a1 - a0 - (h/2) (j0 + j1). Where R is signal, its direction stays from step to step;
+//! where R is the rounding errors of two forces, its direction is random. These errors grow as 1/h^2 in the snap
+//! and as 1/h^3 in the crackle. If a client asks for more accuracy than they allow, its steps collapse and the
+//! accuracy does not improve.
 //!
-//! A sample of the addresses is enough: a fixed one, and one address drawn from time to time among the writes. Where the
-//! steps of a few particles collapse, most writes are theirs, and most draws fall on them; the fixed sample may have none of them.
-//! A write to an address of the sample is kept as it is, without arithmetic, since it runs in the client's floating-point
-//! environment; it is looked at when the next block begins.
+//! A sample of the addresses is enough: a fixed sample, and one address drawn from time to time among the writes.
+//! If the steps of a few particles collapse, most writes and most draws are of these particles, while the fixed
+//! sample may have none of them. A write to a sampled address is only copied, without arithmetic, since the
+//! client's floating-point environment is in force; it is examined when the next block begins.
 
 use crate::process::{allocation, floating};
 use crate::random::Random;

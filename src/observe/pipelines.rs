@@ -1,4 +1,4 @@
-//! What too few pipelines cost: the time lost because a client divides its blocks into calls.
+//! The cost of too few pipelines: the time lost because a client divides its blocks into calls.
 //!
 //! A client that moves more particles at a time than `g6_npipes` allows brings them in several calls: full
 //! ones and a last one, at one time and with the same j-particles. With more pipelines they would be one

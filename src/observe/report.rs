@@ -1,4 +1,4 @@
-//! What the reports of statistics have in common: their first line, their rows, and where they go.
+//! Shared by the reports of statistics: their first line, their rows, and their destination.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;

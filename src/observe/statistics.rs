@@ -1,4 +1,4 @@
-//! What a cluster did and where its time went (`KIRIN_STATS`).
+//! Counts and times of a cluster (`KIRIN_STATS`).
 //!
 //! Counts are exact. Times are read from the clock, four times in a block: in every large block, in the
 //! first small ones of each size and in about one of 64 later ones, because a block of one i-particle may take less than

@@ -1,4 +1,4 @@
-//! What there is once per process: forks, the exit, names of files, settings, messages.
+//! Objects that exist once per process: forks, the exit, names of files, settings, messages.
 
 pub mod allocation;
 pub mod cancellation;

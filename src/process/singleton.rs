@@ -1,4 +1,4 @@
-//! Values that the process has once, one call uses at a time, and a fork leaves usable.
+//! Values that exist once per process. One call uses such a value at a time, and it can be used after a fork.
 //!
 //! If a call takes longer than a fork waits, the child begins with a new value in its place. (Clusters keep their
 //! particles in that case: see `registry`.)

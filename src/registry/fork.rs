@@ -1,8 +1,7 @@
-//! The members of a process that forks while other threads are in calls: the child has all of them.
+//! Clusters and memories in a process that forks while other threads are in calls: the child has all of them.
 //!
-//! The fork waits for every member that is in a short call. It does not wait for long work
-//! (forces, lists), which changes nothing but its own results: the child begins that work anew
-//! when it wants the results.
+//! The fork waits for every member that is in a short call. It does not wait for long work (forces, lists), which
+//! changes nothing but its own results: the child repeats that work when it asks for the results.
 
 use super::{Entry, Member, Open, Registry};
 use crate::process::fork::{self, Patience, Prepared, Subject};

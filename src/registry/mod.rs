@@ -1,10 +1,10 @@
-//! Ids and what they stand for: clusters of GRAPE-6, memories of GRAPE-5.
+//! Ids, and the objects they stand for: clusters of GRAPE-6, memories of GRAPE-5.
 //!
 //! Clients use any integer as an id. ph4 opens an uninitialised one and then uses its MPI
 //! rank: so if exactly one GRAPE-6 cluster is open, an id that was never opened stands for that one.
 //! Otherwise it gets one of its own. Finding what a known id stands for takes no lock.
 //!
-//! What an interface's ids stand for, and what its messages and traces call them, is its [`Member`].
+//! The [`Member`] of an interface is the type behind its ids, with their names in messages and traces.
 
 mod fork;
 

@@ -1,4 +1,4 @@
-//! What a trace is a list of: the calls, and what they are as bytes.
+//! The events of a trace: the calls, and their bytes.
 
 use super::code::{Coder, Malformed, each, flag, label};
 use super::forecast::Forecast;

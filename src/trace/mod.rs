@@ -12,7 +12,8 @@
 //! * the distances of `g6calc_lasthalf2p`;
 //! * `cxvpred_`, `cnbint_` and `wtime_` of NBODY6, which work on its own arrays.
 //!
-//! The calls of NBODY6's library are recorded by what they mean (`nbody6::events`), whoever's arguments they had.
+//! The calls of NBODY6's library are recorded by their meaning (`nbody6::events`), whichever variant of the
+//! arguments they had.
 //!
 //! # The file
 //!
@@ -36,9 +37,10 @@
 //!   the last. A signed one is folded first: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...;
 //! * a text is its length and its bytes, a list its length and its items, a Boolean 0 or 1.
 //!
-//! Of a number the difference to a forecast from earlier events is stored (`Forecast`; 0 where the forecast
-//! is NaN): the bits of both are subtracted as 64-bit integers, and the result is folded. The shape tells which
-//! bytes of it follow, all others being zero: n = 0 to 8 the n lowest bytes, lowest first; 9 the two highest.
+//! A number is stored as its difference from a forecast from earlier events (`Forecast`; 0 where the forecast is
+//! NaN): the bits of both are subtracted as 64-bit integers, and the result is folded. The shape tells which bytes
+//! of the result follow; all others are zero. The shapes 0 to 8 are the number of lowest bytes, lowest first; 9
+//! means the two highest bytes.
 //!
 //! The last event is `End`. A file without it is incomplete, for instance because the program was killed;
 //! all of its whole chunks can be read.

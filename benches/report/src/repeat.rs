@@ -1,4 +1,4 @@
-//! Measurements that are repeated: as often as patience lasts, and what came of it.
+//! Measurements that are repeated as often as the time allows, and their medians.
 
 use serde::Serialize;
 

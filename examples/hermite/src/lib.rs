@@ -8,7 +8,7 @@
 //! * [`step`]: how long its step may be
 //! * [`particle`]: the steps of one particle, from the two above
 //! * [`schedule`]: who is due when
-//! * [`settings`], [`counts`]: what an integration is given, and what it has done
+//! * [`settings`], [`counts`]: the settings of an integration, and the counts of its steps
 //! * [`motion`]: angular momentum and centre of mass over time
 //! * [`pairs`]: which two stars keep the others waiting
 //! * [`integrator`]: the above, joined through a [`Grape`](kirin::client::Grape)

@@ -1,4 +1,4 @@
-//! What a run records of a cluster's motion besides what all programs do.
+//! Records of a cluster's motion that only `hermite` makes.
 
 use kirin_kit::Body;
 use kirin_kit::bound::Bound;

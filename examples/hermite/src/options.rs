@@ -1,4 +1,4 @@
-//! The command line, and what follows from it.
+//! The command line, and the settings that result from it.
 
 use std::path::PathBuf;
 

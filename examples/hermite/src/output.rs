@@ -1,4 +1,4 @@
-//! What a run is reported as: a table, a JSON object, a figure.
+//! The reports of a run: a table, a JSON object, a figure.
 
 use kirin_kit::number::fraction;
 use kirin_kit::summary::{ForceFacts, Summary};

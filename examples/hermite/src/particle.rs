@@ -1,4 +1,4 @@
-//! The steps of one particle: its first, every further one, and what the library is sent of it.
+//! The steps of one particle: the first step, the later ones, and its data for the library.
 //!
 //! Nothing here depends on who computes the force, so that any program which calls these functions
 //! with the same forces makes the same steps, to the bit.

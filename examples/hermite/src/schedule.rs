@@ -1,9 +1,8 @@
 //! Who is due when: the particles sorted by the length of their steps.
 //!
-//! A particle's time is a multiple of its step and lies less than one step
-//! back, so all particles with one step have one time. The next block is due
-//! one smallest step from now, and holds everybody whose step divides that
-//! time. No search over the particles is needed.
+//! A particle's time is a multiple of its step and less than one step ago, so all particles with the same step have
+//! the same time. The next block is due one smallest step after the present time. It contains all particles whose
+//! step divides the block's time. So no search over the particles is needed.
 
 use crate::step::is_multiple;
 

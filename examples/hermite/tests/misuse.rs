@@ -1,4 +1,4 @@
-//! What a new user may do wrong, and what the run then says; and what a run that goes on still knows.
+//! Mistakes of a new user, and the messages about them; settings that a continued run keeps.
 
 mod common;
 

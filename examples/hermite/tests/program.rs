@@ -1,4 +1,4 @@
-//! The program from outside: what it writes, and what it says of bad input.
+//! The program in a process of its own: its output, and its messages about bad input.
 
 mod common;
 

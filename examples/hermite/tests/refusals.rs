@@ -1,4 +1,4 @@
-//! What cannot be integrated is refused, with a reason.
+//! Input that cannot be integrated is refused, with a reason.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What the commands share: options for models and files, and how a run ends.
+//! Shared by the commands: options for models and files, and the end of a run.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a run reads and writes, as the command line says it, and what of it a run that goes on still knows.
+//! The files that a run reads and writes, from the command line, and those that a continued run keeps.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! What kirin's example applications share, so that each of them contains its
-//! method and nothing else.
+//! The parts that kirin's example applications share, so that each application contains its method and nothing
+//! else.
 //!
 //! * [`models`]: initial conditions in standard N-body units (G = M = 1, E = -1/4)
 //! * [`snapshot`]: the text format in which bodies and integrator states are kept
@@ -10,7 +10,7 @@
 //! * [`claim`]: what a run will write, checked and locked before it begins
 //! * [`communicator`]: ranks that compute together, over MPI or as threads
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
-//! * [`files`]: what a run reads and writes
+//! * [`files`]: the files that a run reads and writes
 //! * [`bound`], [`sight`]: who is bound, and the energy of a moment
 //! * [`galaxy`]: the field around a cluster, its units, and the orbit in it
 //! * [`density`]: density around each body, core radius and core density

@@ -1,4 +1,4 @@
-//! A value for each of many indices, found by all processors.
+//! One value for each index, computed by all processors.
 
 use std::num::NonZero;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! What is seen of the bodies of a run at one time: their energy, and who is bound.
+//! Energy of a run's bodies at one time, and which of them are bound.
 
 use crate::body::Body;
 use crate::bound::{Bound, Potentials};

@@ -1,5 +1,5 @@
 //! Which stars belong to which rank: equation 17 of the paper. Every rank has whole bins of 20 radially
-//! neighbouring stars; the last one also has what is left over.
+//! neighbouring stars; the last rank also has the remaining stars.
 
 use std::ops::Range;
 

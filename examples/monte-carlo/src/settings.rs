@@ -1,4 +1,4 @@
-//! What determines a run, besides its stars.
+//! The settings that determine a run, besides its stars.
 
 use crate::error::Error;
 

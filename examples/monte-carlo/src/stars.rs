@@ -1,4 +1,4 @@
-//! The stars of one rank, an array for each quantity, and what a phase sees of them at a time.
+//! The stars of one rank, an array for each quantity, and the views of them that a phase uses.
 
 use rayon::prelude::*;
 

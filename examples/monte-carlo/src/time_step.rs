@@ -1,5 +1,5 @@
-//! Phase 2, time step: one for all stars, the least of the relaxation times of all bins (equation 7), or of
-//! the collision time in the centre (equation 8).
+//! Phase 2, time step: one step for all stars. It is the least of the relaxation times of all bins (equation 7), or
+//! the collision time in the centre (equation 8) if that is less.
 
 use std::f64::consts::PI;
 

@@ -1,4 +1,4 @@
-//! What the README tells a newcomer to type, typed: it works after a clone, and the energy is kept.
+//! The commands of the README: they work after a clone, and the energy is conserved.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What can stop a parallel run.
+//! The errors that end a parallel run.
 
 use kirin_kit::communicator::CommunicationError;
 

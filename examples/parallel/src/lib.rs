@@ -3,14 +3,14 @@
 //! any grid.
 //!
 //! * [`grid`]: the grid, and how a list is divided over its rows
-//! * [`columns`]: which j-particles a column has, as whole subtrees of kirin's tree of sums
+//! * [`columns`]: the j-particles of a column, as whole subtrees of kirin's tree of sums
 //! * [`j_particles`]: the j-particles of a rank in the library
 //! * [`mod@column`]: the particles of a column
 //! * [`machine`]: what one rank computes with
 //! * [`two_d`]: the algorithm, in its eight steps
 //! * [`ring`]: the ring, for comparison
 //! * [`integrator`]: the integration by all of these
-//! * [`cost`], [`measure`]: what a block costs on any grid, and what the machine's parts cost
+//! * [`cost`], [`measure`]: the cost of a block on any grid, and of the machine's parts
 //! * [`options`], [`session`], [`output`]: a run, from the command line to the summary
 //! * [`paper`]: the figures of the paper beside this machine
 //! * [`picture`]: the algorithm in one picture

@@ -1,4 +1,4 @@
-//! What one rank computes with: its place in the grid, its row, its column, its j-particles.
+//! The data with which one rank computes: its place in the grid, its row, its column, its j-particles.
 
 use std::time::Instant;
 

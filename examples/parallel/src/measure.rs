@@ -1,5 +1,5 @@
-//! What the machine's parts cost, measured by all ranks at the same time: they share its caches, its
-//! memory and, if they are more than its cores, these.
+//! The costs of the machine's parts, measured by all ranks at the same time, since ranks share caches, memory and
+//! cores.
 
 use std::ops::Range;
 use std::time::Instant;

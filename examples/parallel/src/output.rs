@@ -1,4 +1,4 @@
-//! What a run is reported as: hermite's figures, and what the ranks did.
+//! The reports of a run: hermite's figures, and the work of the ranks.
 
 use kirin_kit::communicator::counted::Tally;
 use kirin_kit::communicator::{Communicator, Operation};

@@ -1,9 +1,9 @@
 //! The ring: active particles travel from rank to rank, each of which has a part of the j-particles.
 //!
-//! After as many hops as there are ranks every particle has met all j-particles and is home again. (With
-//! one list after another in flight this is the systolic algorithm of Gualandris, Portegies Zwart and
-//! Tirado-Ramos.) To keep the bits of one rank, the partial sums do not ride along and grow: each rank sends
-//! what it found straight home, where it is joined along the tree.
+//! After as many hops as there are ranks every list of particles has visited all ranks and is back at its own.
+//! (With several lists on the way this is the systolic algorithm of Gualandris, Portegies Zwart and Tirado-Ramos.)
+//! The partial sums do not travel with the list. Each rank sends its partial sums directly to the list's own rank,
+//! which joins them along the tree. So the bits are those of one rank.
 
 use kirin_kit::communicator::Communicator;
 

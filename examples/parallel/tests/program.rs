@@ -1,5 +1,5 @@
-//! The program from outside, its ranks as threads: one snapshot on any grid, resumed on any other, damaged
-//! ones refused.
+//! The program in processes of its own, with threads as ranks: the same snapshot on any grid, runs continued on any
+//! other grid, damaged snapshots refused.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The program under an MPI launcher: the bits of one rank, and what becomes of a run when a rank dies.
+//! The program under an MPI launcher: the bits of one rank, and the end of a run in which a rank dies.
 //!
 //! Builds the program with its feature `mpi` into a folder of its own, where MPI and libclang are.
 

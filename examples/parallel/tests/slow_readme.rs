@@ -1,4 +1,4 @@
-//! What the README tells a newcomer to type, typed: it works after a clone, and the energy is kept.
+//! The commands of the README: they work after a clone, and the energy is conserved.
 
 use kirin_testing::readme::{commands, commands_of_mpi, shortened, typed, value};
 use kirin_testing::{Folder, Program};

@@ -1,4 +1,4 @@
-//! What ranks receive, counted, against the equations of the cost model.
+//! The bytes that ranks receive, counted, against the equations of the cost model.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The forces of everybody on everybody, through a GRAPE-6 library.
+//! The forces of all stars on all stars, through a GRAPE-6 library.
 
 use std::time::{Duration, Instant};
 

@@ -8,7 +8,7 @@
 //! * [`fixed`], [`phase_space`]: positions and velocities, and the numbers they are kept in
 //! * [`forces`], [`torque`]: what acts on them: the pairs, and the galaxy
 //! * [`settings`], [`integrator`]: the steps
-//! * [`cluster`]: what the tide takes
+//! * [`cluster`]: bound stars, tidal radius
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
 //! * [`output`], [`picture`]: summary, JSON and figures
 //! * [`paper`]: the tables of the paper beside this device

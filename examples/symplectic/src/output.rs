@@ -1,4 +1,4 @@
-//! What a run is reported as: a table, a JSON object, a figure.
+//! The reports of a run: a table, a JSON object, a figure.
 
 use kirin_kit::Body;
 use kirin_kit::bound::Bound;

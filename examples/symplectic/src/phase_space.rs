@@ -1,4 +1,4 @@
-//! Positions and velocities of everybody, in double precision or in fixed point, and how they kick and drift.
+//! Positions and velocities of all stars, in double precision or in fixed point, with their kicks and drifts.
 
 use kirin_kit::Body;
 use kirin_kit::vector::{Vec3, add_scaled};

@@ -1,4 +1,4 @@
-//! What determines an integration, besides its initial conditions.
+//! The settings that determine an integration, besides its initial conditions.
 
 use kirin_kit::Body;
 use kirin_kit::diagnostics::{lagrangian_radii, mass};

@@ -1,4 +1,4 @@
-//! What the README tells a newcomer to type, typed: it works after a clone, and the figures are right.
+//! The commands of the README: they work after a clone, and the figures are right.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Tables 7.1, 7.2 and 7.4 of the chapter: who computes which pair and what travels when, told by the solvers
-//! themselves. They run with a law whose force is no number but a name.
+//! Tables 7.1, 7.2 and 7.4 of the chapter: which thread computes which pair, and what the processes send. The
+//! solvers themselves produce the tables: in place of a force they compute the name of its pair.
 
 use kirin_kit::communicator::{Communicator, threads};
 use kirin_report::text::MarkdownTable;

@@ -1,4 +1,4 @@
-//! The programs from outside: what they print, and what they refuse.
+//! The programs in processes of their own: their output, and the input they refuse.
 
 mod common;
 

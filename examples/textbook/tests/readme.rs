@@ -1,4 +1,4 @@
-//! What the README tells a newcomer to type, typed.
+//! The commands of the README work.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The report: the chapter's figures as printed, one's own beside them, and reasons where there are none.
+//! The report: the chapter's figures as printed, this machine's beside them, and the reasons for missing ones.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What the reduced solver gains on one thread (Table 7.3: 7.71 s against 3.90 s for 400 particles).
+//! The gain of the reduced solver on one thread (Table 7.3: 7.71 s against 3.90 s for 400 particles).
 
 use std::time::Instant;
 

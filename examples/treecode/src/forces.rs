@@ -1,4 +1,4 @@
-//! The forces on everybody: a tree, groups and their lists, summed by a library or by this program.
+//! The forces on all particles: a tree, groups and their lists, summed by a library or by this program.
 
 use std::time::{Duration, Instant};
 

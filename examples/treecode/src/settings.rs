@@ -1,4 +1,4 @@
-//! What determines an integration, besides its initial conditions.
+//! The settings that determine an integration, besides its initial conditions.
 
 use crate::error::Error;
 

@@ -1,4 +1,4 @@
-//! Writes the headers and Fortran modules in `include/`, and `docs/calls.md`.
+//! Writes the headers and Fortran modules in `include/`, `docs/calls.md` and `docs/clients-calls.md`.
 
 use ffi_tests::generate;
 

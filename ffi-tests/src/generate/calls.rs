@@ -9,7 +9,8 @@ pub fn calls() -> String {
         "# Every call\n\nMade from the table of calls (`cargo run -p ffi-tests --bin generate`); \
         the headers in\n[`include`](../include) tell what each does. In C every call \
         returns an `int`, unless its text says\notherwise. With `use kirin` in Fortran the fourth column \
-        says what a call is; without it, both ways\nlink.\n"
+        says what a call is; without it, both ways\nlink. Which client makes which call: \
+        [clients-calls.md](clients-calls.md).\n"
             .to_owned();
     out += &codes();
     for group in table() {

@@ -1,12 +1,14 @@
-//! Makes the headers and Fortran modules in `include/`, and `docs/calls.md`, from the table of
-//! exported symbols.
+//! Makes the headers and Fortran modules in `include/`, `docs/calls.md` and `docs/clients-calls.md` from the
+//! table of exported symbols.
 
 mod calls;
+mod clients;
 mod fortran;
 mod header;
 mod text;
 
 pub use calls::calls;
+pub use clients::{Client, clients, missing, page as clients_page};
 pub use fortran::module as fortran_module;
 pub use header::header as c_header;
 
@@ -50,7 +52,10 @@ pub fn all() -> Vec<Generated> {
         path: root.join(path),
         text,
     };
-    let mut files = vec![file("docs/calls.md", calls())];
+    let mut files = vec![
+        file("docs/calls.md", calls()),
+        file("docs/clients-calls.md", clients_page()),
+    ];
     for interface in INTERFACES {
         let path = |extension| format!("include/{}.{extension}", interface.name());
         files.push(file(&path("h"), c_header(interface)));

@@ -1,4 +1,4 @@
-//! What stays on a device when clusters are closed, and what does not.
+//! The memory and kernels that stay on a device when clusters are closed.
 
 use std::ffi::OsStr;
 

@@ -1,4 +1,5 @@
-//! What the device knows of a page: where nothing is, how far out its particles are, and how slow.
+//! The summary of a page on the device: its empty places, the greatest distance and the least speed of its
+//! particles.
 
 use ffi_tests::direct::Source;
 use ffi_tests::library;

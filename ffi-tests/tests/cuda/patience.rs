@@ -1,4 +1,4 @@
-//! Devices that do not answer, and those whose kernels must not take long.
+//! Devices that do not answer, and devices that limit the time of a kernel.
 
 use std::ffi::OsStr;
 use std::path::Path;

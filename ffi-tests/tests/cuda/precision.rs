@@ -1,4 +1,4 @@
-//! The rule of `auto` on a device, and what the backends of two precisions see of the writes between their blocks.
+//! The rule of `auto` on a device. The backends of two precisions both get the writes between their blocks.
 
 use std::ffi::OsStr;
 

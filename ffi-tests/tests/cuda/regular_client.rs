@@ -1,4 +1,4 @@
-//! The client that prints NBODY6's regular forces, lists and potentials, and what they should be.
+//! The client that prints NBODY6's regular forces, lists and potentials, and the expected values.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

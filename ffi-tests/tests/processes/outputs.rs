@@ -1,5 +1,4 @@
-//! Files, pipes and settings that are not as one would like them: the client lives on, and one line says
-//! what is wrong.
+//! Files, pipes and settings that cannot be used: the client continues, and one line says what is wrong.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -1,4 +1,4 @@
-//! Which precision a process takes, and what it says of noise in the time steps.
+//! The precision that a process takes, and the line about noise in the time steps.
 
 use super::NOTHING;
 use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};

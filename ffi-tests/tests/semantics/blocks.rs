@@ -1,4 +1,4 @@
-//! The two halves of a block, and what may happen between them.
+//! The two halves of a block, and the calls between them.
 
 use ffi_tests::compiler::{Link, clean_command, compile, run, texts};
 use ffi_tests::script::{Call, Form, Script, odd, request};

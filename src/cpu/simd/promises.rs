@@ -1,4 +1,4 @@
-//! What [`Simd`] promises, asked of every instruction set and width, lane by lane.
+//! Tests of the promises of [`Simd`], for every instruction set and width, lane by lane.
 
 use super::super::attraction::Correction;
 use super::super::kernel::MeanRoot;

@@ -1,4 +1,4 @@
-//! Opening and closing, and what clients ask of the library as a whole.
+//! Opening and closing clusters, and questions about the library as a whole.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};

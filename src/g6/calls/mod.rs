@@ -1,5 +1,5 @@
-//! What the exported symbols do: check, convert, call the core, write results. One file for each object
-//! of the interface.
+//! The functions behind the exported symbols: check, convert, call the core, write results. One file for each
+//! object of the interface.
 
 mod blocks;
 mod clusters;

@@ -1,5 +1,5 @@
-//! What the original GRAPE-6 library exports beside the documented calls. Order and kind of the
-//! arguments are those of `libg6lx.a`, the library with which NBODY4 was distributed.
+//! Symbols of the original GRAPE-6 library that its manual does not have. Order and kind of the arguments are those
+//! of `libg6lx.a`, the library with which NBODY4 was distributed.
 
 use std::ffi::c_int;
 

@@ -1,4 +1,4 @@
-//! Which devices compute, and what is said where none can.
+//! Chooses the devices that compute, and reports why none can be used.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,4 +1,4 @@
-//! Devices that fail at work, and who computes in their place.
+//! Devices that fail during a block, and the devices or the CPU that compute in their place.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The numbers from which a plan is made: what a multiprocessor offers, and what the kernels need.
+//! The numbers behind a plan: the resources of a multiprocessor, and those that the kernels use.
 //!
 //! `kernels/sass.py` counts the kernels' numbers in their machine code (`benches/results/kernels-sass.md`). The
 //! numbers of the multiprocessors are from the tables of compute capabilities in NVIDIA's CUDA C++ programming guide.

@@ -1,4 +1,4 @@
-//! What the symbols of NBODY6's library do: check, convert, call the core, write results.
+//! The functions behind the symbols of NBODY6's library: check, convert, call the core, write results.
 
 mod helpers;
 mod irregular;

@@ -1,7 +1,7 @@
-//! A forecast of the numbers of the next call of NBODY6's library, as the other one is of GRAPE's.
+//! A forecast of the numbers in the next call of NBODY6's library, like `trace::forecast` for GRAPE's calls.
 //!
-//! Sources move on from where they were sent last. Targets are sources. Stars move as was stored for them, and
-//! forces change little from call to call.
+//! Sources are predicted from their last positions and velocities. Targets are sources. Stars are predicted from
+//! their stored derivatives. Forces change little from call to call.
 
 use super::{IrregularForce, Source};
 use crate::force::regular::Target;

@@ -1,4 +1,4 @@
-//! What is kept of calls, from what the library has at their end.
+//! The trace events of the calls, made from the library's state at the end of each call.
 
 use std::ops::Range;
 use std::time::Instant;

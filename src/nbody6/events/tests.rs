@@ -1,4 +1,4 @@
-//! Every call goes through bytes and comes back, and what a client repeats costs little.
+//! Every call can be written and read back, and data that a client repeats takes few bytes.
 
 use super::*;
 use crate::trace::code::{Reader, Streams, Writer};

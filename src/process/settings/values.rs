@@ -1,4 +1,4 @@
-//! What settings can be: enumerations with the names that users write.
+//! The values of settings: enumerations with the names that users write.
 
 use std::ffi::OsString;
 use std::fmt;

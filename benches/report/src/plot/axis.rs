@@ -1,4 +1,4 @@
-//! From numbers to places on an axis, and which numbers to write beside it.
+//! The axes of a figure: positions of numbers on an axis, and the numbers beside it.
 
 /// How values are spread along an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Bodies as they are seen from one side: which of them are drawn, and how much of space.
+//! Bodies seen from one side: which bodies are drawn, and the region of space.
 
 /// Most points that are drawn: more would blacken the panel and swell an SVG.
 const MOST_POINTS: usize = 4096;

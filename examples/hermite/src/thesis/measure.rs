@@ -1,4 +1,4 @@
-//! What is measured for the report, as far as the time goes: smallest systems first.
+//! The measurements of the report, smallest systems first, until the time is used up.
 
 use std::time::Instant;
 

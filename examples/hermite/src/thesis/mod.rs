@@ -4,7 +4,7 @@
 //! * `published`: what the thesis has
 //! * `field`: forces on blocks of any size
 //! * `worker`: the processes that measure, with and without splitting
-//! * `measure`: what is measured, as far as the time goes
+//! * `measure`: the measurements, as far as the time allows
 //! * `document`, `figure`: Markdown and JSON, and a picture
 
 mod document;

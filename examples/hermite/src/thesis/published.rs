@@ -1,4 +1,4 @@
-//! What the thesis published: the figures of its Tables 4.1 and 4.2, and what they were measured on.
+//! The published figures: Tables 4.1 and 4.2 of the thesis, and the machines on which they were measured.
 
 /// Table 4.1: N; the seconds for the forces on all from all and the GFLOP/s, of the base and of the
 /// improved implementation.

@@ -1,4 +1,4 @@
-//! What the tests share: the program in its own process, and one library in this one.
+//! Shared by the tests: the program in a process of its own, and one library in this process.
 
 // Each test file is a program of its own and uses a part of this.
 #![allow(dead_code)]

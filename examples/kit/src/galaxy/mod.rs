@@ -6,7 +6,7 @@
 //! * [`MilkyWay`]: published models, in their own units
 //! * [`Units`]: a cluster's units (G = M = R = 1) in solar masses, parsecs, Myr and km/s
 //! * [`Galaxy`]: one of the models with a black hole, in a cluster's units
-//! * [`Orbit`]: where the cluster begins
+//! * [`Orbit`]: the initial position and velocity of the cluster
 //! * [`GalaxyOptions`]: all of it on the command line
 
 pub mod component;

@@ -1,4 +1,4 @@
-//! What a run asks of the method that moves its bodies.
+//! The trait of an integration method: the functions that the loop of a run calls.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! What a run tells of itself in its snapshot, beside the integration's state.
+//! The record of a run in its snapshot, beside the integration's state.
 //!
 //! ```text
 //! run.model NAME         what the bodies were at the start

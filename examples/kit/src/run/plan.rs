@@ -1,4 +1,4 @@
-//! What a run writes and notes on its way.
+//! The output of a run, and the times at which it is written.
 
 use std::path::PathBuf;
 

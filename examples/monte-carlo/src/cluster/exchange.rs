@@ -1,4 +1,5 @@
-//! Stars and random numbers on their way to other ranks: phase 6, and what all ranks, or rank 0, need of all.
+//! Stars and random numbers on their way to other ranks: phase 6, and the data that all ranks, or rank 0, collect
+//! from all.
 
 use std::ops::Range;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! What a step costs on any number of ranks: phases that divide, phases that do not, and equation 18 for the sort.
+//! The cost of a step on any number of ranks: phases that are divided, phases that are not, and equation 18 for the
+//! sort.
 
 use crate::profile::{Phase, Profile};
 use crate::sample_sort::SAMPLES;

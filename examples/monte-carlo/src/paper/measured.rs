@@ -1,5 +1,5 @@
-//! What the report measures: steps of clusters of several sizes on 1, 2, ... of the ranks, and one cluster to core
-//! collapse, as far as the time goes.
+//! The measurements of the report: steps of clusters of several sizes on 1, 2, ... of the ranks, and one cluster to
+//! core collapse, as far as the time allows.
 
 use std::error::Error as AnyError;
 use std::time::Instant;

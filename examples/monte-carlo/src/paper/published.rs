@@ -1,4 +1,4 @@
-//! What the paper says about its runs, which it shows in figures only.
+//! The results in the text of the paper, which shows its runs in figures only.
 
 /// A cluster of the paper.
 pub struct Published {

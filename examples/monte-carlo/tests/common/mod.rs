@@ -1,4 +1,4 @@
-//! What the tests share: the program.
+//! Shared by the tests: the program.
 
 use kirin_testing::Program;
 

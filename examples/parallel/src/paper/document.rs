@@ -147,8 +147,8 @@ impl Document<'_> {
             ]);
         }
         format!(
-            "\n## Costs\n\nOf one rank, while all of them work: the numbers of the cost model \
-             (`examples/parallel/src/cost.rs`), measured before the grids in each of the rounds, medians.\n\n{table}"
+            "\n## Costs\n\nThe numbers of the cost model (`examples/parallel/src/cost.rs`) for one rank while all ranks work: \
+             medians of all rounds, measured before the grids.\n\n{table}"
         )
     }
 

@@ -1,4 +1,4 @@
-//! What the report measures: the same blocks on every grid of 1, 2, ... ranks.
+//! The measurements of the report: the same blocks on every grid of 1, 2, ... ranks.
 
 use std::time::Instant;
 

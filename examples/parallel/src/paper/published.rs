@@ -1,4 +1,4 @@
-//! What the paper says: Table 1, and the efficiencies of section 5.4.
+//! The figures of the paper: Table 1, and the efficiencies of section 5.4.
 
 /// Table 1: 1046 < t <= 1047 of a two-component cluster on 800 processors.
 pub struct Table1 {

@@ -1,4 +1,4 @@
-//! What the tests share: runs of some plan among threads, and of `hermite`.
+//! Shared by the tests: runs of some plan among threads, and of `hermite`.
 
 // Each test file is a program of its own and uses a part of this.
 #![allow(dead_code)]

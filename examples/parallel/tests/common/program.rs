@@ -1,4 +1,4 @@
-//! The program in its own processes, as threads or under MPI, and what it must come to.
+//! The program in its own processes, as threads or under MPI, and its expected results.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -26,23 +26,23 @@ pub struct Document<'a> {
 const NONE: &str = "-";
 
 const TABLE_7_WORDS: &str = "\
-|dE/E| after 1000 steps of 0.0005. MarkdownTable `eps 0.005` have the paper's softening, 0.005 N^(-1/3). A pair of stars of mass 1/N falls through that
+|dE/E| after 1000 steps of 0.0005. Rows with `eps 0.005` have the paper's softening, 0.005 N^(-1/3). A pair of stars of mass 1/N falls through that
 length in 0.005^(3/2) / 2 = 1.8e-4, whatever N is: a step of 0.0005 passes over such an encounter, and some 0.01 N^(2/3) of them occur
-in a unit of time. What the error is depends on whether any took place, which differs from seed to seed; between them the sixth order
-shows only rounding. With an eighth of the step, or with four times the softening (`eps 0.02`), the step resolves every encounter. E is the whole
+in a unit of time. The error depends on the number of such encounters, which differs from seed to seed; between them the error of the sixth order
+is rounding. With an eighth of the step, or with four times the softening (`eps 0.02`), the step resolves every encounter. E is the whole
 energy, of which the orbit's is 10^4 times the cluster's own.
 ";
 
 const TABLE_8_WORDS: &str = "\
 A fall from (10, 0, 0) with a thousandth of the circular speed, to t = 4 by 40 000 leapfrog steps, the black hole as a bare point and softened by a
-tenth of the cluster's radius. A passage at the distance r of a mass M needs steps of about 0.2 r^(3/2) M^(-1/2) (measured at 1e5
-softened by 0.1: 2e-5, a fifth of the paper's; of the bare one at r = 0.01 that would be 6e-7). The paper does not tell the scheme, nor the cluster's mass and radius, and has 15 360 stars. dL/L is the change of the angular
-momentum, which is nearly 0 at the start; beside it what of that the torque does not explain, in parts of L at the start.
+tenth of the cluster's radius. A passage at the distance r of a mass M needs steps of about 0.2 r^(3/2) M^(-1/2) (measured for M = 1e5
+softened by 0.1: 2e-5, a fifth of the paper's step; a bare hole would need 6e-7 at r = 0.01). The paper has 15 360 stars and does not name the scheme, the cluster's mass or its radius. dL/L is the change of the angular
+momentum, which is nearly 0 at the start. The next column is the part of this change that the torque does not explain. Both are relative to L at the start.
 ";
 
 const TABLE_2_WORDS: &str = "\
-Changes per step in per cent, of energy and angular momentum, over 2500 steps before the time given; `left` is what of |L - L0| up
-to that time the torque does not explain, per step and in parts of |L0|. N is not in the paper.
+Changes of energy and angular momentum per step, in per cent, over the 2500 steps before the time in the first column. `left` is the part of |L - L0| up
+to that time that the torque does not explain, per step and relative to |L0|. N is not in the paper.
 ";
 
 impl Document<'_> {
@@ -75,8 +75,8 @@ impl Document<'_> {
         );
         section(
             "Tables 4 to 6: shares of the time",
-            "Per cent for force, galaxy, prediction and transfer; published: version C. Its Table 4 does not tell the precision: it \
-             stands beside single. Version E does not tell galaxy from force.\n",
+            "Per cent for force, galaxy, prediction and transfer; published: version C. The precision of its Table 4 is not \
+             published; it is compared with single. Version E has one figure for galaxy and force.\n",
             self.shares(),
         );
         section("Table 7: energy", TABLE_7_WORDS, self.table_7());

@@ -1,4 +1,4 @@
-//! What the report measures, smallest first, as far as the time goes.
+//! The measurements of the report, smallest first, until the time is used up.
 
 use kirin_kit::comparison::Budget;
 use kirin_kit::progress::Progress;

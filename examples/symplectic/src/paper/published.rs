@@ -1,5 +1,5 @@
-//! What the paper has: Capuzzo-Dolcetta, Mastrobuono-Battisti and Maschietti (2011), Tables 2 to 8. Its
-//! figures are pictures; their numbers are not in the text.
+//! The published results: Capuzzo-Dolcetta, Mastrobuono-Battisti and Maschietti (2011), Tables 2 to 8. The numbers
+//! of its figures are not in its text.
 
 /// What the published columns were measured on.
 pub const HARDWARE: &str = "\

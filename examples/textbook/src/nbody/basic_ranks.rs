@@ -1,4 +1,4 @@
-//! The basic solver with message passing (Program 7.2): after each step the processes gather everybody's positions.
+//! The basic solver with message passing (Program 7.2): after each step every process gathers all positions.
 
 use kirin_kit::communicator::{Communicator, Result};
 

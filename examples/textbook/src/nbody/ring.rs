@@ -1,5 +1,5 @@
-//! The ring pass (Program 7.3, lines 1 to 16): positions and the forces found so far travel from process to process, until
-//! they are home again.
+//! The ring pass (Program 7.3, lines 1 to 16): positions and partial forces travel from process to process until
+//! they are back at their own.
 
 use kirin_kit::communicator::{Communicator, Result};
 

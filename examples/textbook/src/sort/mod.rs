@@ -1,7 +1,7 @@
 //! Sample sort (section 7.2): a sample of the keys tells where to cut their range into buckets that hold about equally many;
 //! then every worker sorts a bucket.
 //!
-//! What all versions share is here; each of them is one file.
+//! This module has the parts that all versions share; each version is one file.
 
 pub mod gpu;
 pub mod keys;

@@ -1,4 +1,4 @@
-//! Problems, and what two solutions of one problem have in common.
+//! Test problems, and the comparison of two solutions.
 
 #![allow(dead_code, reason = "each test program uses its part")]
 

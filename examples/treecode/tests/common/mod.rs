@@ -1,4 +1,4 @@
-//! What the tests share: one library in this process, and forces to compare with.
+//! Shared by the tests: one library in this process, and forces to compare with.
 
 // Each test file is a program of its own and uses a part of this.
 #![allow(dead_code)]

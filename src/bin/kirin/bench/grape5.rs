@@ -1,4 +1,4 @@
-//! What is measured of a GRAPE-5 library: forces, and the load of all j-particles.
+//! The measurements of a GRAPE-5 library: forces, and the time to load all j-particles.
 
 use kirin::client::Grape5;
 

@@ -1,4 +1,4 @@
-//! What is measured in the worker: one sample of one case on one loaded cluster.
+//! One measurement in the worker: one sample of one case on one loaded cluster.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,5 @@
-//! What is measured of a library of NBODY6++: regular forces, potentials, irregular forces, and what they need.
+//! The measurements of a library of NBODY6++: regular forces, potentials, irregular forces, and the writes before
+//! them.
 
 use std::f64::consts::PI;
 

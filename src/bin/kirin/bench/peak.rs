@@ -1,5 +1,5 @@
-//! What the arithmetic units can do: independent fused multiply-adds per second of one
-//! core, by a loop that does nothing else.
+//! The peak of the arithmetic units: independent fused multiply-adds per second of one core, in a loop without
+//! other work.
 //!
 //! A vector of pairs (softened, `mixed`, no nearest neighbour) costs the pair loop of
 //! `src/cpu/kernel.rs` [`ARITHMETIC`] operations and one reciprocal-root estimate.

@@ -1,4 +1,4 @@
-//! The figures of a run for people.
+//! The results of a run as a table.
 
 use super::measure::Case;
 use super::run::{Document, Reading, Row};

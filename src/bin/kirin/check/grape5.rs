@@ -1,4 +1,4 @@
-//! What is compared of a GRAPE-5 library: accelerations, and potentials without the particle's own part.
+//! The comparison of a GRAPE-5 library: accelerations, and potentials without the particle's own part.
 
 use kirin::client::Grape5;
 

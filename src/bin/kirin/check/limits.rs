@@ -1,4 +1,4 @@
-//! What is promised: the errors that kirin's precisions may have in each scene.
+//! The promised errors of kirin's precisions in each scene.
 
 use super::measure::{ForceErrors, ListErrors};
 use super::scene::Scene;

@@ -1,4 +1,4 @@
-//! What is compared in the worker: a library's answers with the exact ones.
+//! The comparison in the worker: a library's answers with the exact ones.
 
 use kirin::client::{Block, Grape};
 use serde::{Deserialize, Serialize};

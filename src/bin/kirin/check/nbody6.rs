@@ -1,4 +1,4 @@
-//! What is compared of a library of NBODY6++: regular and irregular forces, neighbours and lists.
+//! The comparison of a library of NBODY6++: regular and irregular forces, neighbours and lists.
 
 use kirin::client::{IrregularBlock, Nbody6, Orbit, RegularBlock};
 

@@ -1,4 +1,4 @@
-//! What a trace says of itself.
+//! The facts about a trace: backends, pipelines, sizes, seconds.
 
 use std::collections::HashMap;
 use std::path::Path;

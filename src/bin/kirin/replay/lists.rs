@@ -1,4 +1,4 @@
-//! When two neighbour lists are alike.
+//! The rule by which two neighbour lists are equal.
 
 /// By which rules a library makes lists, compared with the recorded ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

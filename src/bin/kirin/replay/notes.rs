@@ -1,4 +1,4 @@
-//! What of a replay must not be compared, and why.
+//! The parts of a replay that must not be compared, with the reasons.
 
 use kirin::process;
 use kirin::trace::HOST;

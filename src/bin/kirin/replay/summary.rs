@@ -1,4 +1,4 @@
-//! What a replay found.
+//! The results of a replay.
 
 use kirin::sources::particle::Force;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Reads a trace for a while.
+//! Hands out the events of a trace for a limited time.
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! `kirin run`: a program with kirin in the place of its GRAPE-6 library.
 //!
-//! kirin is preloaded, so its symbols come before those of any library of the program. The
-//! program takes the place of this process: signals, status and streams are its own.
+//! kirin is preloaded, so its symbols come before those of any library of the program. The program replaces this
+//! process (`exec`): signals, status and streams are its own.
 
 mod elf;
 mod libraries;

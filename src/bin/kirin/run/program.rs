@@ -1,4 +1,4 @@
-//! The program to run: where it is, and whether the loader would hear of kirin at all.
+//! The program to run: its file, and whether the loader can preload kirin into it.
 
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;

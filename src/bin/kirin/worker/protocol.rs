@@ -1,4 +1,4 @@
-//! What parent and worker say to each other.
+//! The messages between parent and worker.
 
 use serde::{Deserialize, Serialize};
 

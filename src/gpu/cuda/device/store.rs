@@ -1,4 +1,4 @@
-//! The j-particles of one device: where each page is in its memory, and what must be sent to bring it up to date.
+//! The j-particles of one device: the place of each page in its memory, and the changes that must be sent.
 
 use crate::force::scaling::{self, Scaling};
 use crate::gpu::cuda::device::scaling::slots;

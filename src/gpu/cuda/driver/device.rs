@@ -1,4 +1,4 @@
-//! One device: what it is, whether it can be used, and what is held on it.
+//! One device: its properties, whether it can be used, and the resources held on it.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};

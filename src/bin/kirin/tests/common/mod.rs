@@ -1,4 +1,4 @@
-//! What the tests of the command share: the command without the caller's settings, folders, and gcc.
+//! Shared by the tests of the command: the command without the caller's settings, folders, and gcc.
 
 #![allow(dead_code, reason = "each test program uses its part")]
 

@@ -1,4 +1,5 @@
-//! What goes to the device and comes back: the twin of `kernels/regular_layout.cuh`, which explains the fields.
+//! The structures that are sent to the device and back: the twin of `kernels/regular_layout.cuh`, which explains
+//! the fields.
 
 use crate::gpu::layout::{Pod, Pointer, pod};
 

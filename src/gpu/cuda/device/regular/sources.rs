@@ -1,4 +1,4 @@
-//! The sources of the regular force on a device: their pages as they are, and as the pair loop has them.
+//! The sources of the regular force on a device: their pages in double precision, and as the pair loop reads them.
 
 use super::layout::{RegularArgs, RegularPage};
 use crate::force::regular::{SourcePage, Sources};
