@@ -10,8 +10,8 @@
 //! 4.5 times. At s = 2^-24 |x| ([`CLOSE`]) that is 3.6e-7 and 8e-7, no more than single precision
 //! loses in the products. A closer pair is summed in double precision, with its leaf.
 //!
-//! For |x| the i-particle's distance will do: in a close pair both particles are equally far from the origin, to
-//! 2^-24, and the separation of any other pair is at least the difference of the two |x|.
+//! The i-particle's distance from the origin serves as |x|: in a close pair both distances are equal to 2^-24, and
+//! in any other pair the separation is at least the difference of the two distances.
 //!
 //! Finding a close pair adds nothing to the pair loop. Where the masses of a page have one sign, each pair adds m / s
 //! to the potential S of its leaf, and nothing subtracts. So S is at least m_min / s for the closest s, with the smallest

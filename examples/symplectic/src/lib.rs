@@ -1,7 +1,7 @@
 //! A star cluster in the Galaxy: symplectic integration through the GRAPE-6 interface, after NBSymple
 //! (Capuzzo-Dolcetta, Mastrobuono-Battisti and Maschietti 2011, New Astronomy 16, 284).
 //!
-//! The host kicks and drifts, adds the galaxy's field and keeps the books; the library behind the `g6_*`
+//! The host kicks and drifts, adds the galaxy's field and computes the diagnostics; the library behind the `g6_*`
 //! calls sums the pairs.
 //!
 //! * [`scheme`]: tables of coefficients

@@ -1,4 +1,4 @@
-//! Runs the programs for their tests, and tells what could not be tested here.
+//! Runs the programs for their tests, and reports the parts that could not be tested on this machine.
 
 pub mod mpi;
 pub mod readme;
