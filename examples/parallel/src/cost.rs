@@ -12,9 +12,9 @@
 //! step 7, all-gather-v    48 N_b (a-1) / (a b)        acceleration and jerk
 //! ```
 //!
-//! bytes. On r x r ranks that is N_b/r times (r-1)/r, the part that comes from others; on 1 x p
-//! (j-parallel) and p x 1 (copy) it approaches a multiple of N_b. Around the ring each rank passes on all lists:
-//! 56 N_b (p-1)/p bytes and 48 N_b s (p-1)/p of forces (or, with the sums of MPI, 48 N_b, which ride along).
+//! bytes. On r x r ranks that is N_b/r times (r-1)/r, the part that comes from others; on 1 x p (j-parallel) and p
+//! x 1 (copy) it approaches a multiple of N_b. Around the ring each rank passes on all lists: 56 N_b (p-1)/p bytes
+//! and 48 N_b s (p-1)/p of forces (or, with the sums of MPI, 48 N_b, which travel with the list).
 //!
 //! A block then takes
 //!

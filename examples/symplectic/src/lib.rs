@@ -6,7 +6,7 @@
 //!
 //! * [`scheme`]: tables of coefficients
 //! * [`fixed`], [`phase_space`]: positions and velocities, and the numbers they are kept in
-//! * [`forces`], [`torque`]: what acts on them: the pairs, and the galaxy
+//! * [`forces`], [`torque`]: the forces of the pairs, and the torque of the galaxy
 //! * [`settings`], [`integrator`]: the steps
 //! * [`cluster`]: bound stars, tidal radius
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
