@@ -1,5 +1,5 @@
-//! The PTX in `kernels/prebuilt`, and in that of an example, is what `kernels/build.py` made of the sources beside it:
-//! told from hashes, so that no compiler is needed.
+//! The PTX in `kernels/prebuilt`, and that of the example, is up to date with the sources: the test compares hashes
+//! and needs no compiler.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,5 @@
-//! What `docs/building.md` says, done as a newcomer would in an empty folder: every build system with the files of
-//! that page, against an installation of this build.
+//! The files and commands of `docs/building.md` in an empty folder: every build system, against an installation of
+//! this build.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

@@ -1,4 +1,4 @@
-//! `KIRIN_TRACE`: what clients of every kind leave in a trace, read event by event.
+//! `KIRIN_TRACE`: traces of clients of every kind, read event by event.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Where jobs are posted for worker threads: one store to post, one exchange to take back.
+//! The board on which jobs are posted for worker threads. To post a job takes one store, to take it back one
+//! exchange.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! Which particles of a page are exactly where an i-particle is. Without softening they exert no force, and no other pair
-//! at so small a distance can be told from them by single precision.
+//! The particles of a page at exactly the position of an i-particle. Without softening they exert no force. Single
+//! precision cannot distinguish them from pairs at a tiny distance.
 
 use std::ops::Range;
 

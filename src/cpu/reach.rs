@@ -10,15 +10,15 @@
 //! 4.5 times. At s = 2^-24 |x| ([`CLOSE`]) that is 3.6e-7 and 8e-7, no more than single precision
 //! loses in the products. A closer pair is summed in double precision, with its leaf.
 //!
-//! For |x| the i-particle's distance will do: in a close pair both particles are equally far from the origin, to
-//! 2^-24, and the separation of any other pair is at least the difference of the two |x|.
+//! The i-particle's distance from the origin serves as |x|: in a close pair both distances are equal to 2^-24, and
+//! in any other pair the separation is at least the difference of the two distances.
 //!
-//! Finding a close pair adds nothing to the pair loop. Where the masses of a page have one sign, each pair adds m / s
-//! to the potential S of its leaf, and nothing subtracts. So S is at least m_min / s for the closest s, with the smallest
-//! mass that is not zero, and a leaf with S < m_min / (2^-24 |x|) has no close pair. (What massless particles add is
-//! zero at any distance, until 1 / r^2 overflows; then the sums are NaN.) Where the bound is not kept, a second pass
-//! over the leaf, without the force terms, finds its smallest s; so it does where masses have both signs. Only s then
-//! decides whether the leaf is summed in double precision, so the decision does not depend on the other masses.
+//! Finding a close pair adds nothing to the pair loop. Where the masses of a page have one sign, each pair adds m /
+//! s to the potential S of its leaf, and nothing subtracts. So S is at least m_min / s for the closest s, with the
+//! smallest mass that is not zero, and a leaf with S < m_min / (2^-24 |x|) has no close pair. (Massless particles
+//! add zero at any distance, until 1 / r^2 overflows; then the sums are NaN.) If the bound is not kept, or masses
+//! have both signs, a second pass over the leaf, without the force terms, finds its smallest s. Only s then decides
+//! whether the leaf is summed in double precision, so the decision does not depend on the other masses.
 //!
 //! The same bound keeps s above [`CLOSEST`]: r^2 is no subnormal number, and m / s^3 does not overflow for masses
 //! up to 100 times the unit. Larger masses may overflow, which shows as sums that are not finite.

@@ -1,4 +1,4 @@
-//! Which cluster an id stands for, and what opening and closing leave.
+//! The cluster that an id stands for, and the clusters that remain after opening and closing.
 
 use super::*;
 use crate::sources::particle::JParticle;

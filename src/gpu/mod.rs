@@ -1,5 +1,5 @@
-//! The backends on GPUs. CUDA's has what only that driver needs; the plans of launches, the structures that kernels
-//! read and the joining of their sums know nothing of it.
+//! The backends on GPUs. `cuda` has the code for the CUDA driver. The plans of launches, the structures that
+//! kernels read, and the joining of their sums are independent of the driver.
 
 mod combine;
 pub mod cuda;

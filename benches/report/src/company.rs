@@ -1,4 +1,5 @@
-//! Who else used the cores while something was measured: other programs, and other guests of the same host.
+//! The use of the cores by others during a measurement: by other programs, and by other virtual machines of the
+//! same host.
 
 use std::fmt;
 

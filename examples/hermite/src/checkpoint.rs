@@ -1,4 +1,4 @@
-//! An integration as a snapshot, and back: what is resumed goes on with the same bits.
+//! The state of an integration as a snapshot. An integration that is read from it continues with the same bits.
 //!
 //! Beside the bodies and their states the snapshot has these lines, and those of
 //! [`kirin_kit::run::Log`]:

@@ -1,4 +1,5 @@
-//! Close pairs that keep all others waiting: two stars whose steps are so short that most of the blocks are theirs.
+//! Close pairs that take most of the time: two stars whose steps are so short that most blocks consist of these
+//! two.
 
 use kirin_kit::Body;
 use kirin_kit::snapshot::State;

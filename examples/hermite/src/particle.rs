@@ -1,7 +1,6 @@
 //! The steps of one particle: the first step, the later ones, and its data for the library.
 //!
-//! Nothing here depends on who computes the force, so that any program which calls these functions
-//! with the same forces makes the same steps, to the bit.
+//! Any program that calls these functions with the same forces makes the same steps, to the bit.
 
 use kirin::client::JParticle;
 use kirin_kit::Body;

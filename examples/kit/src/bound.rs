@@ -1,4 +1,4 @@
-//! Who is bound to a cluster: the stars of which its radii and its virial ratio tell, when others have escaped.
+//! The stars that are bound to a cluster. Its radii and its virial ratio leave out escaped stars.
 
 use crate::body::Body;
 use crate::diagnostics::{centre_of_mass, lagrangian_radii, mass, potentials};

@@ -1,5 +1,5 @@
-//! Reports that put this machine beside published figures: how they are asked for, how long they may
-//! take, how they begin and where they go.
+//! Reports that compare this machine with published figures: their options, their time limit, their first lines and
+//! their files.
 
 use std::fmt::Write as _;
 use std::time::{Instant, SystemTime};

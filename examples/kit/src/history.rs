@@ -1,4 +1,4 @@
-//! Diagnostics over time: what a run records, and how figures, CSV and JSON show it.
+//! Diagnostics over time: the records of a run, and their form in figures, CSV and JSON.
 
 use serde_json::{Value, json};
 

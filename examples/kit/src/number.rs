@@ -1,4 +1,4 @@
-//! Numbers on the command line, and back into the words in which people give them.
+//! Numbers on the command line, and their output in the form in which users write them.
 
 /// Largest denominator of a fraction that [`fraction`] finds.
 const LARGEST_DENOMINATOR: f64 = 65536.0;

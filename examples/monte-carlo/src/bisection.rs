@@ -1,4 +1,5 @@
-//! Bisections of many ranges, level by level: a single one waits for memory at every level, many of them wait together.
+//! Bisections of many ranges, level by level. A single bisection waits for memory at every level; many bisections
+//! wait at the same time.
 
 use std::hint::select_unpredictable;
 

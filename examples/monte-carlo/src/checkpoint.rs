@@ -1,4 +1,5 @@
-//! A run as a snapshot, and back with the same bits on any number of ranks.
+//! The state of a run as a snapshot. A run that is read from it continues with the same bits on any number of
+//! ranks.
 //!
 //! ```text
 //! monte-carlo.settings THETA_MAX GAMMA RADIUS ENCOUNTERS SEED

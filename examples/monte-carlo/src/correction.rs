@@ -2,9 +2,9 @@
 //! potential changes while it moves, and does work.
 //!
 //! Stodolkiewicz (1982): v^2 = v_0^2 + Phi_0(r_0) + Phi_1(r_0) - Phi_0(r_1) - Phi_1(r_1), where 0 is the beginning
-//! and 1 the end of the step. Summed over all stars this is exact, as m_i Phi_1(r_0) of all i is m_j Phi_0(r_1)
-//! of all j: what one shell has of another does not depend on which of them moved. Both components of the velocity are
-//! scaled alike.
+//! and 1 the end of the step. Summed over all stars this is exact: the sum of m_i Phi_1(r_0) equals the sum of m_j
+//! Phi_0(r_1), since the energy of two shells does not depend on which of them moved. Both components of the
+//! velocity are scaled alike.
 
 use crate::bisection::{STARS_TOGETHER, Search, bisect};
 use crate::partition::BIN;

@@ -1,4 +1,4 @@
-//! The cluster over time: what a run records, and how CSV and JSON show it.
+//! The cluster over time: the records of a run, and their form in CSV and JSON.
 
 use kirin_kit::communicator::Communicator;
 use serde_json::{Map, Value};

@@ -13,7 +13,7 @@
 //!
 //! What they stand on:
 //!
-//! * [`stars`]: the stars of a rank; [`partition`]: which stars that are (equation 17)
+//! * [`stars`]: the stars of a rank; [`partition`]: the division of the stars among the ranks (equation 17)
 //! * [`random`]: random numbers with jumps, one stream for each bin of stars (section 3.6)
 //! * [`bisection`], [`radial_index`]: searches
 //! * [`sums`]: sums in one order on any number of ranks

@@ -1,5 +1,5 @@
-//! Initial models: stars in equilibrium, drawn by all threads of all ranks. Parts of the list of stars have random
-//! numbers of their own, so that nothing depends on who draws them.
+//! Initial models: stars in equilibrium, drawn by all threads of all ranks. Each part of the list of stars has
+//! random numbers of its own, so the result does not depend on the number of threads and ranks.
 
 use kirin_kit::Body;
 use kirin_kit::command::Start;

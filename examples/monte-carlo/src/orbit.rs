@@ -1,5 +1,5 @@
-//! Phase 5, new orbits: between which radii a star of energy E and angular momentum J moves (equation 12), and
-//! where on its orbit it is put.
+//! Phase 5, new orbits: the pericentre and apocentre of a star of energy E and angular momentum J (equation 12),
+//! and its new place on the orbit.
 
 use crate::bisection::{STARS_TOGETHER, Search, bisect_coarsely};
 use crate::partition::BIN;

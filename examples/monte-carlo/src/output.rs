@@ -1,4 +1,4 @@
-//! How a run ended: a table for people, JSON for programs, and Figures 3, 4 and 5 of the paper.
+//! The result of a run: a table, JSON, and Figures 3, 4 and 5 of the paper.
 
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::counted::Tally;

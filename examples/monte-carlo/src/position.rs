@@ -1,5 +1,5 @@
-//! Where on its orbit a star is put: at a radius with the probability that it is there, dr / |v_r|, by von
-//! Neumann's rejection (equations 13 to 15).
+//! A star's new place on its orbit: a random radius, with the probability dr / |v_r|, by von Neumann's rejection
+//! (equations 13 to 15).
 //!
 //! The probability is infinite at both ends. With r = (r_min + r_max) / 2 + (r_max - r_min) (3 s - s^3) / 4
 //! it is g(s) = (3/4) (r_max - r_min) (1 - s^2) / |v_r| for s from -1 to 1, which is finite (Joshi, Rasio and

@@ -1,4 +1,4 @@
-//! Phase 1, potential: that of concentric shells at the stars' radii (equations 1 to 6), for anybody.
+//! Phase 1, potential: the potential of concentric shells at the stars' radii (equations 1 to 6), at any radius.
 //!
 //! Between two neighbouring radii r_k and r_(k+1) the mass M_k inside and the potential -S_k of the shells
 //! outside are constant, so Phi(r) = -M_k / r - S_k: the same line in 1/r that equation 6 draws between the

@@ -1,4 +1,4 @@
-//! Where the time goes: seconds of each phase, in the order of Figure 1.
+//! The seconds of each phase, in the order of Figure 1.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Where among sorted radii to look for one: a table by its leading bits.
+//! An index of sorted radii: a table by the leading bits of a radius limits the search.
 
 use crate::bisection::Search;
 

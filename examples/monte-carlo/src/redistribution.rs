@@ -1,5 +1,4 @@
-//! Redistribution after the sort (section 3.5 of the paper): every rank comes to have exactly the stars that the
-//! partition gives it.
+//! Redistribution after the sort (section 3.5 of the paper): every rank gets exactly its stars of the partition.
 
 use kirin_kit::communicator::Communicator;
 

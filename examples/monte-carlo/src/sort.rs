@@ -1,5 +1,4 @@
-//! Phase 6, sort: the stars of one rank by radius, those of equal radius by label, so that there is one order
-//! only.
+//! Phase 6, sort: the stars of one rank by radius, and stars of equal radius by label, so that the order is unique.
 
 use std::cmp::Ordering;
 

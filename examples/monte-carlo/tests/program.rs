@@ -1,5 +1,5 @@
-//! The program from outside: the same file on any number of ranks and threads, resumed on any other, bad input
-//! refused.
+//! The program in a process of its own: the same file on any number of ranks and threads, runs continued on any
+//! other number, bad input refused.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Encounters against the theory of relaxation: what a wrong factor, or a missing logarithm, would miss.
+//! Encounters against the theory of relaxation: a wrong factor, or a missing logarithm, fails these tests.
 
 use std::f64::consts::PI;
 

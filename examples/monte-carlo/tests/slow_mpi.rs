@@ -1,4 +1,4 @@
-//! The program under an MPI launcher: the files of threads, to the byte.
+//! The program under an MPI launcher writes the same bytes as with threads.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Which j-particles a column holds, and in which pieces it sums over them.
+//! The j-particles of a column, and the pieces in which it sums over them.
 //!
 //! kirin adds up forces on a binary tree over the addresses, aligned at address 0, from which absent
 //! addresses are left out. A column begins at a multiple of [`PAGE`] addresses, so it is the

@@ -12,9 +12,9 @@
 //! step 7, all-gather-v    48 N_b (a-1) / (a b)        acceleration and jerk
 //! ```
 //!
-//! bytes. On r x r ranks that is N_b/r times (r-1)/r, the part that comes from others; on 1 x p
-//! (j-parallel) and p x 1 (copy) it approaches a multiple of N_b. Around the ring each rank passes on all lists:
-//! 56 N_b (p-1)/p bytes and 48 N_b s (p-1)/p of forces (or, with the sums of MPI, 48 N_b, which ride along).
+//! bytes. On r x r ranks that is N_b/r times (r-1)/r, the part that comes from others; on 1 x p (j-parallel) and p
+//! x 1 (copy) it approaches a multiple of N_b. Around the ring each rank passes on all lists: 56 N_b (p-1)/p bytes
+//! and 48 N_b s (p-1)/p of forces (or, with the sums of MPI, 48 N_b, which travel with the list).
 //!
 //! A block then takes
 //!
@@ -23,11 +23,12 @@
 //! t_comm = M L + B / W
 //! ```
 //!
-//! with R the pairs per second of a rank, t_j the prediction of a j-particle, t_i prediction, correction and
-//! new step of an active one, t_c a call of the library, B the bytes above, W the bandwidth, L the latency
-//! of a message and M the messages that follow one another: ceil(log2 k) for a gathering or reduction over k
-//! ranks (recursive doubling; Thakur, Rabenseifner and Gropp 2005), k - 1 for an exchange of all with all.
-//! All the numbers are [measured](crate::measure) on the machine.
+//! Here R is the number of pairs per second of a rank. The times are t_j for the prediction of a j-particle, t_i
+//! for the prediction, correction and new step of an active particle, and t_c for a call of the library. B is the
+//! number of bytes above, W the bandwidth, L the latency of a message, and M the number of messages one after the
+//! other: ceil(log2 k) for a gathering or reduction over k ranks (recursive doubling; Thakur, Rabenseifner and
+//! Gropp 2005), k - 1 for an exchange of all with all. All the numbers are [measured](crate::measure) on the
+//! machine.
 
 use kirin_kit::communicator::counted::Collective;
 use kirin_report::repeat::Spread;

@@ -1,4 +1,4 @@
-//! The grid of ranks: its shape, who stands where, and which part of an active list each row takes.
+//! The grid of ranks: its shape, the place of each rank, and the part of an active list that each row takes.
 
 use std::fmt;
 use std::str::FromStr;

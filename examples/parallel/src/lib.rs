@@ -6,7 +6,7 @@
 //! * [`columns`]: the j-particles of a column, as whole subtrees of kirin's tree of sums
 //! * [`j_particles`]: the j-particles of a rank in the library
 //! * [`mod@column`]: the particles of a column
-//! * [`machine`]: what one rank computes with
+//! * [`machine`]: the data of one rank
 //! * [`two_d`]: the algorithm, in its eight steps
 //! * [`ring`]: the ring, for comparison
 //! * [`integrator`]: the integration by all of these

@@ -1,4 +1,4 @@
-//! One run by all ranks: what each of them does between the command line and the summary.
+//! One run by all ranks, from the command line to the summary.
 
 use hermite::checkpoint;
 use hermite::counts::Counts;

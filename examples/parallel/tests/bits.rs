@@ -1,5 +1,4 @@
-//! One trajectory, to the bit, on every grid and by every algorithm: that of one rank, which is
-//! `hermite`'s.
+//! Every grid and algorithm gives the bits of one rank, which are `hermite`'s.
 
 mod common;
 

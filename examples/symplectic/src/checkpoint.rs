@@ -1,4 +1,4 @@
-//! An integration as a snapshot, and back: what is resumed goes on with the same bits.
+//! The state of an integration as a snapshot. An integration that is read from it continues with the same bits.
 //!
 //! Beside the bodies the snapshot has these lines, that of [`kirin_kit::galaxy::Galaxy`], and those of
 //! [`kirin_kit::run::Log`]:

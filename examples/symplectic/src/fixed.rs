@@ -1,7 +1,7 @@
 //! Fixed-point numbers: integers that count a power of two.
 //!
-//! Sums of integers are exact, so what was added can be taken away again; REBOUND's JANUS (Rein and Tamayo
-//! 2018, MNRAS 473, 3351) is the model. Conversions round to nearest and treat both signs alike.
+//! Sums of integers are exact, so every addition can be undone; REBOUND's JANUS (Rein and Tamayo 2018, MNRAS 473,
+//! 3351) is the model. Conversions round to nearest and treat both signs alike.
 
 /// Powers of two between the largest number at the start and the largest that there can be.
 const ROOM: i32 = 10;

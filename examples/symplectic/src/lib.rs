@@ -1,12 +1,12 @@
 //! A star cluster in the Galaxy: symplectic integration through the GRAPE-6 interface, after NBSymple
 //! (Capuzzo-Dolcetta, Mastrobuono-Battisti and Maschietti 2011, New Astronomy 16, 284).
 //!
-//! The host kicks and drifts, adds the galaxy's field and keeps the books; the library behind the `g6_*`
+//! The host kicks and drifts, adds the galaxy's field and computes the diagnostics; the library behind the `g6_*`
 //! calls sums the pairs.
 //!
 //! * [`scheme`]: tables of coefficients
 //! * [`fixed`], [`phase_space`]: positions and velocities, and the numbers they are kept in
-//! * [`forces`], [`torque`]: what acts on them: the pairs, and the galaxy
+//! * [`forces`], [`torque`]: the forces of the pairs, and the torque of the galaxy
 //! * [`settings`], [`integrator`]: the steps
 //! * [`cluster`]: bound stars, tidal radius
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits

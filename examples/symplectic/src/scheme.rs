@@ -6,8 +6,8 @@
 //! v += b1 h a(x);  x += a1 h v;  v += b2 h a(x);  ...  x += as h v;  v += b(s+1) h a(x)
 //! ```
 //!
-//! The coefficients read the same from behind, so that a step back undoes a step. The force of the last kick
-//! is that of the next step's first: s evaluations a step.
+//! The coefficients are symmetric, so that a step back undoes a step. The force of the last kick is that of the
+//! next step's first: s evaluations a step.
 
 /// A scheme by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -1,7 +1,8 @@
 //! Angular momentum, and the torque of the external field that explains its change (equation 8 of the paper).
 //!
-//! A drift changes no angular momentum, and a kick of length h changes it by h times the torque at that
-//! place, of which the pairs' part vanishes. So the sum over the kicks explains every change, at any length of the step.
+//! A drift leaves the angular momentum unchanged. A kick of length h changes it by h times the torque at the stars'
+//! positions; the torque of the pairs vanishes. So the sum over the kicks explains every change, at any length of
+//! the step.
 
 use kirin_kit::galaxy::{Field, Galaxy};
 use kirin_kit::sum::Sum;

@@ -1,5 +1,5 @@
-//! All n-body solvers of the CPU find the same: the basic ones in every bit, the reduced ones but for the order in which
-//! they add. And what they find is right.
+//! All n-body solvers of the CPU agree: the basic ones in every bit, the reduced ones to rounding, since they add
+//! in another order. The results are right.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The programs with message passing under an MPI launcher: what they print as threads, to the byte.
+//! The programs with message passing under an MPI launcher print the same bytes as with threads.
 
 mod common;
 

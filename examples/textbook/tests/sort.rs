@@ -1,4 +1,4 @@
-//! Every sample sort, of every kind of list, by every number of workers, is a plain sort.
+//! Every sample sort gives the result of a plain sort, for every kind of list and number of workers.
 
 use kirin_kit::communicator::{CommunicationError, Communicator, threads as world};
 use textbook::sort::keys::Order;

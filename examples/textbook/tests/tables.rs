@@ -1,4 +1,4 @@
-//! The chapter's tables of who computes what, cell by cell as they are printed there.
+//! The chapter's tables of the division of the work, compared cell by cell with the print.
 
 use textbook::distribution::Distribution;
 use textbook::tables::{first_phase_table, ring_table, second_phase_sums};

@@ -1,4 +1,4 @@
-//! Sums by a GRAPE-6 library: a group's list is its memory of j-particles, the group a block.
+//! Sums by a GRAPE-6 library: the j-particles are a group's interaction list, and the group is a block.
 
 use std::time::Instant;
 

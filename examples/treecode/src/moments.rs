@@ -1,8 +1,7 @@
 //! Mass, centre and second moments of cells, and the points that stand for a cell.
 //!
-//! A quadrupole goes through the interface as three pseudo-particles: a library that sums m r / r^3
-//! computes it then like any other force, and the program needs no second kernel that could keep
-//! up with the library's. (A. Kawai and J. Makino, 2001, found such a set of points.)
+//! A quadrupole is sent as three pseudo-particles (A. Kawai and J. Makino, 2001). The library, which sums m r /
+//! r^3, computes its force like any other, and the program needs no kernel of its own.
 
 use crate::error::Error;
 use crate::particle::Particle;

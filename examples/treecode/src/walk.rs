@@ -1,7 +1,7 @@
 //! Groups of neighbouring particles, and the interaction list that serves all of a group.
 //!
-//! J. E. Barnes (1990): cells are opened where they would have to be for the group's particle that is
-//! nearest to them, so the list is at least as good as each particle's own.
+//! J. E. Barnes (1990): a cell is opened if the nearest particle of the group would need that. So the list is at
+//! least as accurate as a list for each particle.
 
 use crate::tree::Tree;
 

@@ -1,4 +1,4 @@
-//! What tests of programs share: starting them, what a README says, folders, and telling what could not be tested here.
+//! Parts of the tests of programs: starting and ending them, the commands of a README, folders, and the list of skipped parts.
 
 pub mod mpi;
 pub mod process;

@@ -1,5 +1,5 @@
-//! NBODY6's regular forces, lists and potentials: those of the plain sum, with the same lists whatever computes, and the
-//! same bits in any block.
+//! NBODY6's regular forces, lists and potentials agree with the plain sum, with the same lists on CPU and GPU and
+//! the same bits in any block.
 
 use crate::regular_client::{Case, arguments, check, client, expected, tolerance};
 use crate::{PRECISIONS, succeed};

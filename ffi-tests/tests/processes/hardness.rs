@@ -1,5 +1,5 @@
-//! Clients that are not as most are: they cancel threads, fork in their first call, have little memory or small
-//! stacks, trap every exception, have closed their streams, or run with other rights than their user's.
+//! Unusual clients: they cancel threads, fork in their first call, have little memory or small stacks, trap every
+//! exception, have closed their streams, or run with other rights than their user's.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Programs with functions of their own that bear names of kirin's: they keep them.
+//! Programs that have functions with names of kirin's keep their own functions.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,4 @@
-//! Vectors as the kernels see them: one trait, implemented once for each
-//! instruction set and element type.
+//! The vectors of the kernels: one trait, implemented once for each instruction set and element type.
 //!
 //! A value of an implementing type is a token: it exists only where the
 //! processor has the instructions, so holding one makes their use sound.

@@ -1,4 +1,4 @@
-//! Where the names of curves go: beside their ends, none over another, none outside.
+//! The places of the names of curves: beside the ends of the curves, without overlap, inside the figure.
 
 /// Places for labels that want to be at `wanted` (ascending), at least `gap` apart and within
 /// `range`, moved as little as possible.

@@ -1,8 +1,7 @@
 //! Figures of several panels, as SVG or PNG by the file's extension.
 //!
-//! A figure is data: what to show. How it looks (colours, ticks, margins) is
-//! decided in one place, so that all applications' figures are of one kind.
-//! The PNG's font is part of the program: no font need be installed.
+//! A figure is data. One place decides colours, ticks and margins, so the figures of all applications look alike.
+//! The PNG's font is part of the program, so no font need be installed.
 
 mod axis;
 mod canvas;

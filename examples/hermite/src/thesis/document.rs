@@ -32,15 +32,15 @@ pub struct Document<'a> {
 }
 
 const INTRODUCTION: &str = "\
-`whole` is this device with `KIRIN_SPLIT=off`: the j-particles of a block are not divided. `split` is the
-default: they are, where the i-particles alone do not fill the device. Both give the same bits. A library that
-is not kirin cannot be told and has one column. +- is half the distance between the quartiles, in percent of the median,
-of trials that were taken turn about. Rows for which there was no time (`--minutes`) or no wish (`--largest`) are left out.
+`whole` is this device with `KIRIN_SPLIT=off`: the j-particles of a block are not divided. `split` is the default: the j-particles are
+divided if the i-particles alone do not fill the device. Both give the same bits. Other libraries have one column. +- is half
+the distance between the quartiles, in percent of the median; the trials of both columns alternated. Rows beyond `--minutes` or `--largest`
+are left out.
 ";
 
 const FORCES: &str = "\
 Forces, jerks and potentials by `g6calc_firsthalf` and `g6calc_lasthalf`, without nearest neighbour; 60 flops a pair (equation
-4.1). The times hold the transfer of the i-particles and of the results, which the published ones do not; the
+4.1). The times include the transfer of the i-particles and of the results; the published times do not. The
 j-particles are in memory and predicted.
 ";
 
@@ -71,12 +71,12 @@ impl Document<'_> {
         );
         section(
             "Figure 4.2: blocks of n among N particles",
-            "Published as a picture: its numbers are those of Table 4.1 where n = N, and what the text says of the rest.\n",
+            "The thesis has a picture only: the published numbers are those of Table 4.1 where n = N, and those in its text.\n",
             figure_table(&measured.figure_4_2),
         );
         section(
             "Figure 4.3: blocks of 128 particles",
-            "Published as a picture: its numbers are what the text says.\n",
+            "The thesis has a picture only: the published numbers are those in its text.\n",
             figure_table(&measured.figure_4_3),
         );
         section(
@@ -90,9 +90,9 @@ impl Document<'_> {
     fn runs(&self) -> String {
         let settings = &self.settings;
         format!(
-            "Seconds from t = {} to {} in block steps, diagnostics left out; eta = {}, eta_start = {}, largest step {}. \
+            "Seconds from t = {} to {} in block steps, without diagnostics; eta = {}, eta_start = {}, largest step {}. \
              The published runs have 0.03 and 0.01, by a criterion that the thesis does not name, from t = 0.25 to 0.5. \
-             dE/E is found by the host, up to N = {LARGEST_ENERGY}.\n",
+             The host computes dE/E, up to N = {LARGEST_ENERGY}.\n",
             self.t_end / 2.0,
             self.t_end,
             settings.eta,

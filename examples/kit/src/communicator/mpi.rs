@@ -1,6 +1,6 @@
 //! Ranks as processes under an MPI launcher, through the crate rsmpi.
 //!
-//! An error inside MPI ends all ranks, as MPI does unless it is told otherwise.
+//! An error inside MPI ends all ranks, which is MPI's default.
 
 use mpi::collective::SystemOperation;
 use mpi::datatype::{Partition, PartitionMut};

@@ -1,5 +1,5 @@
-//! The operations among threads, their counts, and what becomes of a rank that is lost. The same
-//! checks run under MPI as the program `communicator`.
+//! The operations among threads, their counts, and the loss of a rank. The same checks run under MPI as the program
+//! `communicator`.
 
 use std::time::{Duration, Instant};
 

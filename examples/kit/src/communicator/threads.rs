@@ -1,7 +1,6 @@
 //! Ranks as threads of one process: any number of them, on any machine, without MPI.
 //!
-//! Every operation is one exchange: each rank brings what it sends, waits until all have, and takes
-//! what it needs of the others'.
+//! Every operation is one exchange: each rank posts its data, waits for all others, and takes the data for itself.
 
 use std::any::Any;
 use std::cell::Cell;

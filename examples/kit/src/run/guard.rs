@@ -1,4 +1,4 @@
-//! The guard of a run: it warns of an energy error, and ends the run where that makes the rest worthless.
+//! The guard of a run: it warns of an energy error, and ends the run if the error is too large.
 
 use crate::number::number;
 

@@ -145,8 +145,8 @@ impl Document<'_> {
         }
         format!(
             "\n## Figures 6, 7 and 9 on the ranks of this machine\n\nThe model is fitted to all clusters on one rank. Equation 18 is then \
-             {} ns for each of the N log2 N comparisons, and the same where ranks sort (N/p) log (N/p) stars, what they got, and the \
-             samples.\n\n{table}",
+             {} ns for each of the N log2 N comparisons, and the same for the sorts of several ranks: of their own N/p stars, of the \
+             stars they receive, and of the samples.\n\n{table}",
             digits(1e9 * costs.comparison)
         )
     }
@@ -190,7 +190,7 @@ impl Document<'_> {
         let mut text = String::from("\n## Figures 6 to 9 for 1024 ranks, by the model\n\n");
         writeln!(
             text,
-            "Nothing here was measured on so many ranks: phases that divide, equation 18, and a latency of {} us and {} GB/s, {whose}.\n\n{table}",
+            "This table was computed, not measured: phases that are divided by the ranks, equation 18, and a latency of {} us and {} GB/s, {whose}.\n\n{table}",
             digits(1e6 * latency),
             digits(1e-9 * bandwidth),
         )

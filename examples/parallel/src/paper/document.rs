@@ -242,9 +242,9 @@ impl Document<'_> {
             ]);
         }
         format!(
-            "\n## Many ranks, by the model\n\nNothing here was measured: the equations, with the costs of one \
-             rank here and the latency and bandwidth of {} ranks here, sums by MPI. A GPU is taken to make {}pairs/s \
-             and to need {} us a call, from its instruction count and the bus.\n\n{table}",
+            "\n## Many ranks, by the model\n\nThis table was computed by the equations, not measured. It uses the costs of \
+             one rank of this machine, the latency and bandwidth between {} ranks of this machine, and sums by MPI. For a GPU \
+             it assumes {}pairs/s and {} us a call, from its instruction count and the bus.\n\n{table}",
             self.measured.costs.len(),
             si(GPU_PAIR_RATE),
             microseconds(GPU_CALL),

@@ -26,7 +26,7 @@ pub struct Document<'a> {
 const NONE: &str = "-";
 
 const TABLE_7_WORDS: &str = "\
-|dE/E| after 1000 steps of 0.0005. Rows with `eps 0.005` have the paper's softening, 0.005 N^(-1/3). A pair of stars of mass 1/N falls through that
+|dE/E| after 1000 steps of 0.0005. Columns `eps 0.005` have the paper's softening, 0.005 N^(-1/3). A pair of stars of mass 1/N falls through that
 length in 0.005^(3/2) / 2 = 1.8e-4, whatever N is: a step of 0.0005 passes over such an encounter, and some 0.01 N^(2/3) of them occur
 in a unit of time. The error depends on the number of such encounters, which differs from seed to seed; between them the error of the sixth order
 is rounding. With an eighth of the step, or with four times the softening (`eps 0.02`), the step resolves every encounter. E is the whole

@@ -1,5 +1,5 @@
-//! The basic solver through the GRAPE-6 interface: the library has all particles as j-particles, and finds the forces on
-//! them, a block at a time.
+//! The basic solver through the GRAPE-6 interface: all particles are j-particles, and the library computes the
+//! forces on them, a block at a time.
 
 use kirin::client::{Block, Grape};
 

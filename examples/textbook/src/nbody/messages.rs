@@ -1,4 +1,4 @@
-//! How particles get to the processes and back: what the solvers with message passing have in common.
+//! The exchange of particles between processes, which the solvers with message passing share.
 
 use kirin_kit::communicator::{Communicator, Result};
 

@@ -1,4 +1,4 @@
-//! Sample sort on a GPU: every step a kernel of `kernels/sort.cu`, and nothing comes back but the sorted keys.
+//! Sample sort on a GPU. Every step is a kernel of `kernels/sort.cu`; only the sorted keys are copied back.
 
 use super::Key;
 use crate::gpu::{Gpu, Result};

@@ -1,4 +1,4 @@
-//! Sample sort (section 7.2): a sample of the keys tells where to cut their range into buckets that hold about equally many;
+//! Sample sort (section 7.2): a sample of the keys gives the limits of buckets with about equal numbers of keys;
 //! then every worker sorts a bucket.
 //!
 //! This module has the parts that all versions share; each version is one file.

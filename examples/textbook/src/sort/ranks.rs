@@ -1,4 +1,4 @@
-//! Sample sort with message passing: each process sorts what it has, a regular sample of everything gives the splitters,
+//! Sample sort with message passing: each process sorts its keys, a regular sample of all keys gives the splitters,
 //! and one exchange brings every key to the process of its bucket.
 
 use kirin_kit::communicator::{Communicator, Result};

@@ -1,4 +1,4 @@
-//! Sums by this program, in double precision: what a treecode without a GRAPE would do.
+//! Sums by this program, in double precision, as in a treecode without a GRAPE.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;

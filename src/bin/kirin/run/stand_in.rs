@@ -4,8 +4,8 @@
 //! needs, and looks for no file. So an empty one, preloaded beside kirin, keeps the library
 //! of that name out, wherever it lies, and fills its place where it is absent.
 //!
-//! The files stay in a folder of the user's: a program that has taken this process' place
-//! cannot remove them. Their names tell their contents, so they never change. `kirin uninstall` removes them.
+//! The files stay in a folder of the user's, because this process is replaced by the program and cannot remove
+//! them. Their names are made from their contents, so a file never changes. `kirin uninstall` removes them.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
