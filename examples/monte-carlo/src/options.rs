@@ -35,6 +35,8 @@ METHOD
 /// Evolves a star cluster by Henon's Monte Carlo method.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "monte-carlo", version, after_help = METHOD, allow_negative_numbers = true)]
+// The kit's films are of bodies in space.
+#[command(mut_arg("frames", |arg| arg.hide(true)), mut_arg("frame_every", |arg| arg.hide(true)))]
 pub struct Options {
     /// Where to start.
     #[command(flatten)]

@@ -155,6 +155,9 @@ fn bad_input_is_refused_with_the_reason() {
         (&["--input", "/no/such/file"], "/no/such/file"),
         (&["--w0", "20", "--model", "king"], "--w0"),
         (&["--t-end", "0", "--n", "200"], "--t-end"),
+        (&["--cross-check", "--t-end", "0.4"], "nothing to check"),
+        (&["--n", "200", "--frames", "film"], "no film"),
+        (&["--cross-check", "--frames", "film"], "no film"),
     ] {
         let refusal = PROGRAM.fail(arguments);
         assert!(refusal.contains(words), "{arguments:?}: {refusal}");
