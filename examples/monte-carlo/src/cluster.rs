@@ -17,6 +17,7 @@ use crate::settings::Settings;
 use crate::sort::Sorter;
 use crate::stars::Stars;
 use crate::sums::Sums;
+use crate::time_step::Moments;
 
 /// Fewest stars of a cluster: five bins.
 pub const FEWEST: usize = 100;
@@ -65,6 +66,7 @@ pub struct Cluster<C> {
     sorter: Sorter,
     exchange: Exchange,
     told: Vec<f64>,
+    moments: Vec<Moments>,
     leaves: Vec<[f64; SUMMED]>,
     sums: Sums<SUMMED>,
     single: Sums<1>,
@@ -105,6 +107,7 @@ impl<C: Communicator> Cluster<C> {
             sorter: Sorter::default(),
             exchange: Exchange::default(),
             told: Vec::new(),
+            moments: Vec::new(),
             leaves: Vec::new(),
             sums: Sums::default(),
             single: Sums::default(),

@@ -38,6 +38,8 @@ const EPS: f64 = 1.0 / 8192.0;
 /// of 2048 stars scatters by some percent.
 const LOOKS: usize = 32;
 const WINDOW: usize = 16;
+/// End before which no window is complete.
+const LEAST_T_END: f64 = WINDOW as f64 / LOOKS as f64;
 
 /// Radii at one time.
 type Radii = [f64; FRACTIONS.len()];
@@ -248,12 +250,18 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
         )
         .into());
     }
+    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
+    if t_end < LEAST_T_END {
+        return Err(Error::Refused(format!(
+            "--cross-check compares means over {LEAST_T_END} relaxation times: --t-end {t_end} leaves nothing to check"
+        ))
+        .into());
+    }
     use_threads(options, 1)?;
     options.files.validate().map_err(Error::Refused)?;
     let mut start = options.start.clone();
     start.n.get_or_insert(DEFAULT_N);
     let bodies = start.bodies()?;
-    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
     let Some(comparison) = compare(Counted::new(world), options, bodies, t_end)? else {
         return Ok(Ended::Interrupted);
     };

@@ -32,6 +32,9 @@ impl Command {
     fn work<C: Communicator>(&self, world: C) -> Result<Ended, Box<dyn std::error::Error>> {
         let Self(options) = self;
         interrupt::catch()?;
+        if options.files.frames.is_some() {
+            return Err(Error::Refused("--frames: this program draws no film".to_owned()).into());
+        }
         match options.report {
             Some(_) => paper::report(world, options),
             None if options.cross_check => cross_check::run(world, options),

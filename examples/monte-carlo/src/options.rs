@@ -17,7 +17,7 @@ pub const DEFAULT_CORE_STARS: u64 = 30;
 const METHOD: &str = "\
 METHOD
   Henon's Monte Carlo method as Pattabiraman et al. (2013) describe it: stars are concentric shells; in each step
-  radial neighbours have one encounter that stands for all those of the step, every star is put somewhere on its new
+  pairs of neighbours have encounters that stand for all those of the step, every star is put somewhere on its new
   orbit, and the potential is found anew. See README.md for the phases.
 
   Units       G = 1; models have M = 1, E = -1/4. All times on the command line and t in the files are in
@@ -35,6 +35,8 @@ METHOD
 /// Evolves a star cluster by Henon's Monte Carlo method.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "monte-carlo", version, after_help = METHOD, allow_negative_numbers = true)]
+// The kit's films are of bodies in space.
+#[command(mut_arg("frames", |arg| arg.hide(true)), mut_arg("frame_every", |arg| arg.hide(true)))]
 pub struct Options {
     /// Where to start.
     #[command(flatten)]
@@ -58,8 +60,8 @@ pub struct Options {
     #[arg(long, value_name = "ANGLE", value_parser = number)]
     pub theta_max: Option<f64>,
     /// Encounters of each star in a step, which share its duration; the paper has one, which falls short where the
-    /// step is long [default: 1]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// step is long [default: 0, as many as keep the deflections small]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub encounters: Option<u32>,
     /// Factor of N in the Coulomb logarithm [default: 0.1]
     #[arg(long, value_parser = number)]

@@ -1,5 +1,5 @@
-//! Phase 3, relaxation: each pair of radial neighbours has one encounter that stands for all those of the
-//! step (Henon 1971), or collides; by option stars have several encounters each.
+//! Phase 3, relaxation: pairs of neighbours have encounters that stand for all those of the step (Henon 1971), one where
+//! deflections are small, more in dense bins and of heavy stars; or they collide.
 
 use std::f64::consts::PI;
 use std::ops::Range;
@@ -8,13 +8,24 @@ use crate::collision::{self, Merger};
 use crate::partition::BIN;
 use crate::potential::Potential;
 use crate::random::Stream;
-use crate::settings::Settings;
+use crate::settings::{MOST_ENCOUNTERS, Settings};
 use crate::stars::Share;
 use crate::time_step::number_density;
 
-/// Largest sin^2 of half the deflection, a right angle: to a pair so slow that the formula asks for more it does most,
-/// as equal stars that turn by pi - beta are those that turn by beta with their places exchanged.
-const LARGEST: f64 = 0.5;
+/// sin^2 of half the deflection above which a pair turns by a right angle instead, sin^2 = 1/2.
+///
+/// The slow pairs of a long step would need more deflection than there is. Drag and diffusion depend on 1 - cos(beta) = 2 sin^2,
+/// and so few slow pairs see the phase space as uniform that each relative speed w counts with w^4 (1 - cos(beta)). Pairs between this
+/// limit and a right angle turn by more than the formula says, and make up for what slower ones lack: the integral over w^4 is the
+/// formula's if the limit is 2/5 of the right angle's. The error that is left falls with the power 4/3 of the step;
+/// with the limit at 1/2, as in CMC, it falls with the power 2/3.
+const LIMIT: f64 = 0.2;
+/// sin^2 of half a right angle.
+const RIGHT_ANGLE: f64 = 0.5;
+
+/// 1 - cos(beta) in an encounter of typical speed: so many encounters share a step. The flow of energy between masses is then
+/// 0.99 of Spitzer's, and the decay of anisotropy 0.97 of the theory's.
+const TYPICAL: f64 = 1.0 / 32.0;
 
 /// What the encounters of one step depend on.
 #[derive(Clone, Copy, Debug)]
@@ -35,89 +46,169 @@ pub struct Encounters<'a> {
 
 /// Lets the stars of a group meet, and tells for each bin what energy mergers cost.
 pub fn of_group(encounters: &Encounters<'_>, group: &mut Share<'_>) {
-    let settings = encounters.settings;
-    let once = settings.encounters == 1;
     for bin in 0..group.streams.len() {
         let begin = bin * BIN;
         let own = begin..(begin + BIN).min(group.r.len());
         let density = number_density(encounters.radii, group.first + begin);
         group.told[bin] = 0.0;
-        if once || settings.radius > 0.0 {
-            group.told[bin] = of_neighbours(encounters, group, own.clone(), density, once);
+        if encounters.settings.radius > 0.0 {
+            group.told[bin] = collide(encounters, group, own.clone(), density);
         }
-        if !once {
-            mix(encounters, group, own, density);
-        }
+        deflect(encounters, group, own, density);
     }
 }
 
-/// What sin^2 of half the deflection is to be multiplied by in each of a star's encounters: 2 pi n ln(gamma N) dt, divided by
-/// their number.
-fn rate(encounters: &Encounters<'_>, density: f64) -> f64 {
-    let share = encounters.dt / f64::from(encounters.settings.encounters);
-    2.0 * PI * density * encounters.coulomb * share
-}
-
-/// Pairs of neighbours collide, or, if `deflect`, have their one encounter. A merged star stands in the place of the outer
-/// one, and the inner one has no mass left; tells what energy that costs.
-fn of_neighbours(
+/// Pairs of neighbours collide. A merged star stands in the place of the outer one, and the inner one has no mass left; tells
+/// what energy that costs.
+fn collide(
     encounters: &Encounters<'_>,
     group: &mut Share<'_>,
     own: Range<usize>,
     density: f64,
-    deflect: bool,
 ) -> f64 {
     let stream = &mut group.streams[own.start / BIN];
-    let rate = rate(encounters, density);
     let mut lost = 0.0;
     for inner in (own.start..own.end.saturating_sub(1)).step_by(2) {
         let pair = inner..inner + 2;
-        let [m1, m2] = [group.m[inner], group.m[inner + 1]];
+        let masses = [group.m[inner], group.m[inner + 1]];
         let vr: &mut [f64] = &mut group.vr[pair.clone()];
         let vt: &mut [f64] = &mut group.vt[pair];
-        let mut velocities = Velocities::of([vr[0], vr[1]], [vt[0], vt[1]], stream);
-        let merger = collision::of_pair(encounters, density, [m1, m2], &velocities, stream);
+        let velocities = Velocities::of([vr[0], vr[1]], [vt[0], vt[1]], stream);
+        let merger = collision::of_pair(encounters, density, masses, &velocities, stream);
         if let Some(Merger { mass, velocity }) = merger {
             let before = [vr[0] * vr[0] + vt[0] * vt[0], vr[1] * vr[1] + vt[1] * vt[1]];
             let place = group.first + inner;
             let after = velocity.iter().map(|c| c * c).sum();
-            lost += collision::loss(encounters.potential, place, [m1, m2], before, after);
+            lost += collision::loss(encounters.potential, place, masses, before, after);
             group.m[inner] = 0.0;
             group.m[inner + 1] = mass;
             (vr[1], vt[1]) = components(&velocity);
-        } else if deflect {
-            velocities.deflect(rate, [m1, m2], stream);
-            (vr[0], vt[0]) = components(&velocities.0[0]);
-            (vr[1], vt[1]) = components(&velocities.0[1]);
         }
     }
     lost
 }
 
-/// Several encounters of each star, each time with another one of its bin.
-///
-/// The deflection of one encounter for all of a long step ends at [`LARGEST`], which the slow pairs of a dense core
-/// reach: at theta_max = 1 a third of the relaxation is missing there. Partners that change share it out.
-fn mix(encounters: &Encounters<'_>, group: &mut Share<'_>, own: Range<usize>, density: f64) {
+/// How many encounters of a pair stand for a step: more for heavy pairs and in dense bins.
+#[derive(Clone, Copy, Debug)]
+enum Number {
+    /// The same for all.
+    Fixed(u32),
+    /// This times the square of the pair's mass.
+    BySquaredMass(f64),
+}
+
+impl Number {
+    /// Of the stars `own`, where sin^2 of half the deflection in a single encounter is `rate` (m1 + m2)^2 / w^3. The typical
+    /// relative speed w is that of a Maxwell distribution, 4 sigma / sqrt(pi).
+    fn of(fixed: u32, rate: f64, group: &Share<'_>, own: Range<usize>) -> Self {
+        if fixed > 0 {
+            return Self::Fixed(fixed);
+        }
+        let count = own.len() as f64;
+        let squares = own.map(|k| group.vr[k] * group.vr[k] + group.vt[k] * group.vt[k]);
+        let speed = 4.0 * (squares.sum::<f64>() / (3.0 * count * PI)).sqrt();
+        Self::BySquaredMass(2.0 * rate / (TYPICAL * speed * speed * speed))
+    }
+
+    #[inline]
+    fn of_pair(self, mass: f64) -> u32 {
+        match self {
+            Self::Fixed(number) => number,
+            // A conversion saturates, and NaN becomes 0.
+            Self::BySquaredMass(scale) => {
+                ((scale * mass * mass).ceil() as u32).clamp(1, MOST_ENCOUNTERS)
+            }
+        }
+    }
+}
+
+/// The encounters of a bin's stars: in each round every star has another partner, and pairs whose encounters are over pass.
+fn deflect(encounters: &Encounters<'_>, group: &mut Share<'_>, own: Range<usize>, density: f64) {
+    let rate = 2.0 * PI * density * encounters.coulomb * encounters.dt;
+    let number = Number::of(encounters.settings.encounters, rate, group, own.clone());
+    let (mut order, mut count) = ([0; BIN], 0);
+    let mut heaviest = [0.0_f64; 2];
+    for star in own.clone().filter(|&star| group.m[star] > 0.0) {
+        order[count] = star;
+        count += 1;
+        let mass = group.m[star];
+        heaviest = [
+            heaviest[0].max(mass),
+            heaviest[1].max(mass.min(heaviest[0])),
+        ];
+    }
+    let order = &mut order[..count];
     let stream = &mut group.streams[own.start / BIN];
-    let rate = rate(encounters, density);
-    let mut order = [0; BIN];
-    for _ in 0..encounters.settings.encounters {
-        let mut count = 0;
-        for star in own.clone().filter(|&star| group.m[star] > 0.0) {
-            order[count] = star;
-            count += 1;
+    let rounds = number.of_pair(heaviest[0] + heaviest[1]);
+    // The single round of a thin bin has radial neighbours meet.
+    let mut matching = Matching::of(count);
+    for round in 1..=rounds {
+        if rounds > 1 && matching.round == 0 {
+            for last in (1..count).rev() {
+                order.swap(last, (stream.uniform() * (last + 1) as f64) as usize);
+            }
         }
-        for last in (1..count).rev() {
-            order.swap(last, (stream.uniform() * (last + 1) as f64) as usize);
-        }
-        for &[a, b] in order[..count].as_chunks().0 {
+        for pair in 0..count / 2 {
+            let [a, b] = match rounds {
+                1 => [order[2 * pair], order[2 * pair + 1]],
+                _ => matching.pair(pair).map(|place| order[place]),
+            };
+            let masses = [group.m[a], group.m[b]];
+            let number = number.of_pair(masses[0] + masses[1]);
+            if round > number {
+                continue;
+            }
             let (vr, vt) = (&mut group.vr, &mut group.vt);
             let mut velocities = Velocities::of([vr[a], vr[b]], [vt[a], vt[b]], stream);
-            velocities.deflect(rate, [group.m[a], group.m[b]], stream);
+            velocities.deflect(rate / f64::from(number), masses, stream);
             (vr[a], vt[a]) = components(&velocities.0[0]);
             (vr[b], vt[b]) = components(&velocities.0[1]);
         }
+        matching.advance();
+    }
+}
+
+/// Who meets whom in the rounds of a tournament: every pair of `count` once, in `count` - 1 rounds, or, if that is odd, in `count`
+/// rounds, in each of which one rests. (The circle method.)
+#[derive(Clone, Copy, Debug)]
+struct Matching {
+    circle: usize,
+    round: usize,
+    odd: bool,
+}
+
+impl Matching {
+    fn of(count: usize) -> Self {
+        let odd = count % 2 == 1;
+        Self {
+            circle: if odd { count } else { count.max(1) - 1 }.max(1),
+            round: 0,
+            odd,
+        }
+    }
+
+    /// The places that meet in this round; `pair` counts from 0 to count / 2 - 1.
+    #[inline]
+    fn pair(&self, pair: usize) -> [usize; 2] {
+        let step = pair + usize::from(self.odd);
+        if step == 0 {
+            return [self.circle, self.round];
+        }
+        let around = |place: usize| {
+            if place < self.circle {
+                place
+            } else {
+                place - self.circle
+            }
+        };
+        [
+            around(self.round + step),
+            around(self.round + self.circle - step),
+        ]
+    }
+
+    fn advance(&mut self) {
+        self.round = (self.round + 1) % self.circle;
     }
 }
 
@@ -147,7 +238,7 @@ impl Velocities {
 
     /// Turns the relative velocity w by the angle beta, about a random direction:
     /// sin^2(beta/2) = 2 pi G^2 (m1 + m2)^2 n ln(gamma N) dt / w^3, of which `rate` is
-    /// 2 pi n ln(gamma N) dt. The pair's momentum and energy stay what they are.
+    /// 2 pi n ln(gamma N) dt; a right angle where that is above [`LIMIT`]. The pair's momentum and energy stay what they are.
     #[inline]
     pub fn deflect(&mut self, rate: f64, [m1, m2]: [f64; 2], stream: &mut Stream) {
         let w = self.relative();
@@ -159,7 +250,10 @@ impl Velocities {
         }
         let speed = w2.sqrt();
         let mass = m1 + m2;
-        let half = (rate * mass * mass / (w2 * speed)).min(LARGEST);
+        let mut half = rate * mass * mass / (w2 * speed);
+        if half > LIMIT {
+            half = RIGHT_ANGLE;
+        }
         let cos = 1.0 - 2.0 * half;
         let sin = 2.0 * (half * (1.0 - half)).sqrt();
         // Two vectors of length w, at right angles to w and to each other.
@@ -179,5 +273,32 @@ impl Velocities {
             first[c] -= m2 / mass * change;
             second[c] += m1 / mass * change;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_meets_everybody_once() {
+        for count in 2..=BIN {
+            let mut matching = Matching::of(count);
+            let mut met = [[0; BIN]; BIN];
+            for _ in 0..matching.circle {
+                let mut busy = [false; BIN];
+                for [a, b] in (0..count / 2).map(|pair| matching.pair(pair)) {
+                    assert!(!busy[a] && !busy[b] && a != b, "{count}: {a} {b}");
+                    (busy[a], busy[b]) = (true, true);
+                    met[a.min(b)][a.max(b)] += 1;
+                }
+                matching.advance();
+            }
+            assert_eq!(matching.round, 0);
+            for (a, others) in met[..count].iter().enumerate() {
+                assert!(others[a + 1..count].iter().all(|&b| b == 1), "{count}");
+            }
+        }
+        assert_eq!(Matching::of(1).circle, 1);
     }
 }

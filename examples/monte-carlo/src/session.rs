@@ -103,9 +103,6 @@ pub fn use_threads(options: &Options, ranks: usize) -> Result<(), Error> {
 pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
     use_threads(options, world.size())?;
     options.files.validate().map_err(Error::Refused)?;
-    if options.files.frames.is_some() {
-        return Err(Error::Refused("--frames: this program draws no film".to_owned()).into());
-    }
     let _claim = made_on_first(&world, || options.files.claim())?.map_err(Error::Refused)?;
     if options.files.input.is_none() {
         let n = options.start.n.unwrap_or(model::DEFAULT_N);

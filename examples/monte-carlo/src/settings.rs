@@ -3,7 +3,7 @@
 use crate::error::Error;
 
 /// Most encounters of a star in a step.
-const MOST_ENCOUNTERS: u32 = 1000;
+pub const MOST_ENCOUNTERS: u32 = 1000;
 
 /// What determines a run, besides its stars.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Settings {
     pub gamma: f64,
     /// Stellar radius of a star of mean mass; 0: no collisions.
     pub radius: f64,
-    /// Encounters of each star in a step, which share its duration. The paper has 1.
+    /// Encounters of each star in a step, which share its duration. The paper has 1; 0: as many as keep the deflections small.
     pub encounters: u32,
     /// Seed of the random numbers.
     pub seed: u64,
@@ -26,7 +26,7 @@ impl Default for Settings {
             theta_max: 1.0,
             gamma: 0.1,
             radius: 0.0,
-            encounters: 1,
+            encounters: 0,
             seed: 1,
         }
     }
@@ -49,8 +49,8 @@ impl Settings {
         if !(self.radius >= 0.0 && self.radius < 1.0) {
             return refuse("--stellar-radius must be from 0 to less than 1");
         }
-        if !(1..=MOST_ENCOUNTERS).contains(&self.encounters) {
-            return refuse("--encounters must be from 1 to 1000");
+        if self.encounters > MOST_ENCOUNTERS {
+            return refuse("--encounters must be from 0 to 1000");
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
-//! Phase 2, time step: one step for all stars. It is the least of the relaxation times of all bins (equation 7), or
-//! the collision time in the centre (equation 8) if that is less.
+//! Phase 2, time step: one for all stars, the least of the relaxation times of all bins (equation 7, and dynamical friction), or
+//! of the collision time in the centre (equation 8).
 
 use std::f64::consts::PI;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -12,6 +13,10 @@ use crate::stars::Stars;
 /// Bins over whose stars the collision time is averaged: 300 stars, after Goswami et al. (2012).
 pub const CENTRAL_BINS: usize = 15;
 
+/// Bins on each side of a bin whose stars help to find its relaxation time. The relaxation time of 20 stars scatters by a third, and the
+/// least of all bins would be half of the typical one of the core.
+const NEIGHBOURS: usize = 2;
+
 /// Number of stars in the unit of volume about the bin that begins with star `first`: the bin reaches from
 /// the star before it to its last one. The last bin, if incomplete, takes the density of the last 20 stars.
 ///
@@ -20,17 +25,45 @@ pub const CENTRAL_BINS: usize = 15;
 #[inline]
 pub fn number_density(radii: &[f64], first: usize) -> f64 {
     let begin = first.min(radii.len() - BIN);
+    density_between(radii, begin, begin + BIN)
+}
+
+/// Number of stars in the unit of volume from the star before `begin` to the one before `end`.
+fn density_between(radii: &[f64], begin: usize, end: usize) -> f64 {
     let inner = if begin == 0 { 0.0 } else { radii[begin - 1] };
-    let outer = radii[begin + BIN - 1];
+    let outer = radii[end - 1];
     let volume = 4.0 / 3.0 * PI * (outer * outer * outer - inner * inner * inner);
     if volume > 0.0 {
-        (BIN - 1) as f64 / volume
+        (end - begin - 1) as f64 / volume
     } else {
         0.0
     }
 }
 
-/// Equation 7 for one whole bin. The relative speed of a Maxwell distribution is 4 sigma / sqrt(pi).
+/// What equation 7 needs to know of some stars: their number, mass, m^2, m v^2, and the mass of the heaviest.
+pub type Moments = [f64; 5];
+
+/// The moments of these stars.
+pub fn moments(m: &[f64], vr: &[f64], vt: &[f64]) -> Moments {
+    let mut sums = [m.len() as f64, 0.0, 0.0, 0.0, 0.0];
+    for k in 0..m.len() {
+        let v2 = vr[k] * vr[k] + vt[k] * vt[k];
+        sums[1] += m[k];
+        sums[2] += m[k] * m[k];
+        sums[3] += m[k] * v2;
+        sums[4] = sums[4].max(m[k]);
+    }
+    sums
+}
+
+/// How much dynamical friction shortens the step, in units of the product of the masses.
+///
+/// With equal dispersions sigma a heavy star of mass M slows down at the rate (4/3) sqrt(2 pi) <m> n ln(gamma N) (M - <m>) / sigma^3.
+/// A step that is a large part of that time makes less of it where the stars are dense, as no star can lose more than its velocity: with
+/// this factor, and theta_max = 1, the heaviest star of the densest bin loses a fifth of it in a step.
+const FRICTION: f64 = 7.0;
+
+/// Equation 7 for stars of these moments, with a term for the friction of the heaviest, which is 0 for equal masses. The relative speed of a Maxwell distribution is 4 sigma / sqrt(pi).
 ///
 /// The square of theta_max over pi/2 is that of Fregeau and Rasio (2007) and of CMC's source: then theta_max is
 /// the deflection in an encounter of typical speed. (The paper prints the ratio without it.)
@@ -38,44 +71,50 @@ pub fn relaxation(
     settings: &Settings,
     coulomb: f64,
     density: f64,
-    m: &[f64],
-    vr: &[f64],
-    vt: &[f64],
+    [count, mass, square, energy, heaviest]: Moments,
 ) -> f64 {
-    let count = m.len() as f64;
-    let (mut mass, mut square, mut energy) = (0.0, 0.0, 0.0);
-    for k in 0..m.len() {
-        mass += m[k];
-        square += m[k] * m[k];
-        energy += m[k] * (vr[k] * vr[k] + vt[k] * vt[k]);
-    }
     let sigma = (energy / (3.0 * mass)).sqrt();
     let speed = 4.0 * sigma / PI.sqrt();
+    let mean = mass / count;
     // <(M1 + M2)^2> of independent stars.
-    let masses = 2.0 * square / count + 2.0 * (mass / count) * (mass / count);
+    let masses = 2.0 * square / count + 2.0 * mean * mean + FRICTION * mean * (heaviest - mean);
     let angle = settings.theta_max / (PI / 2.0);
     angle * angle * (PI / 32.0) * speed * speed * speed / (coulomb * density * masses)
 }
 
-/// The least relaxation time of this rank's whole bins.
-pub fn least_relaxation(
-    settings: &Settings,
-    coulomb: f64,
-    radii: &[f64],
-    first: usize,
-    stars: &Stars,
-) -> f64 {
+/// The moments of this rank's whole bins.
+pub fn of_bins(stars: &Stars, moments_of_bins: &mut Vec<Moments>) {
     (
         stars.m.par_chunks_exact(BIN),
         stars.vr.par_chunks_exact(BIN),
         stars.vt.par_chunks_exact(BIN),
     )
         .into_par_iter()
-        .enumerate()
         .with_min_len(crate::stars::BINS_AT_A_TIME)
-        .map(|(bin, (m, vr, vt))| {
-            let density = number_density(radii, first + bin * BIN);
-            relaxation(settings, coulomb, density, m, vr, vt)
+        .map(|(m, vr, vt)| moments(m, vr, vt))
+        .collect_into_vec(moments_of_bins);
+}
+
+/// The least relaxation time of the bins `own`, each with its [`NEIGHBOURS`] on both sides, from the moments of all whole bins.
+pub fn least_relaxation(
+    settings: &Settings,
+    coulomb: f64,
+    radii: &[f64],
+    moments: &[Moments],
+    own: Range<usize>,
+) -> f64 {
+    own.into_par_iter()
+        .with_min_len(crate::stars::BINS_AT_A_TIME)
+        .map(|bin| {
+            let window = bin.saturating_sub(NEIGHBOURS)..(bin + NEIGHBOURS + 1).min(moments.len());
+            let mut sums = Moments::default();
+            for of_bin in &moments[window.clone()] {
+                let heaviest = sums[4].max(of_bin[4]);
+                sums.iter_mut().zip(of_bin).for_each(|(sum, m)| *sum += m);
+                sums[4] = heaviest;
+            }
+            let density = density_between(radii, window.start * BIN, window.end * BIN);
+            relaxation(settings, coulomb, density, sums)
         })
         .filter(|step| *step > 0.0)
         .reduce(|| f64::INFINITY, f64::min)

@@ -14,6 +14,7 @@ use crate::partition::BIN;
 use crate::profile::Phase;
 use crate::relaxation::{self, Encounters};
 use crate::stars::{BINS_AT_A_TIME, Stars};
+use crate::time_step::Moments;
 use crate::{correction, orbit, time_step};
 
 impl<C: Communicator> Cluster<C> {
@@ -29,14 +30,26 @@ impl<C: Communicator> Cluster<C> {
         let began = Instant::now();
         let first = self.first();
         let coulomb = self.settings.coulomb(self.n());
+        time_step::of_bins(&self.stars, &mut self.moments);
+        let ranks = self.world.size();
+        if ranks > 1 {
+            let send = self.moments.as_flattened();
+            let whole = |stars: usize| stars / BIN * Moments::default().len();
+            let counts: Vec<usize> = self.partition.counts().into_iter().map(whole).collect();
+            let mut all = Vec::new();
+            self.world.all_gather_v(send, &counts, &mut all)?;
+            self.moments.clear();
+            self.moments.extend_from_slice(all.as_chunks().0);
+        }
+        let begin = first / BIN;
         let mut least = [time_step::least_relaxation(
             &self.settings,
             coulomb,
             &self.radii,
-            first,
-            &self.stars,
+            &self.moments,
+            begin..begin + self.stars.len() / BIN,
         )];
-        if self.world.size() > 1 {
+        if ranks > 1 {
             self.world.all_reduce(Operation::Min, &mut least)?;
         }
         let mut step = least[0];
