@@ -28,7 +28,7 @@ module kirin
 
   ! The precisions of kirin_set_precision and kirin_precision_for.
   integer(c_int), parameter :: KIRIN_AUTO = 0, KIRIN_MIXED = 1, KIRIN_DOUBLE = 2, &
-      KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4
+      KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4, KIRIN_DOUBLE_SINGLE = 5
 
   interface
 
@@ -1318,8 +1318,8 @@ module kirin
       integer(c_int), value :: cluster_id
     end function kirin_backend
 
-    ! Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double` or
-    ! `single`. Before the first block it may be `auto` or `adaptive`.
+    ! Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double`, `single`
+    ! or `double-single`. Before the first block it may be `auto` or `adaptive`.
     type(c_ptr) function kirin_precision(cluster_id) bind(C, name="kirin_precision")
       import :: c_int, c_ptr
       integer(c_int), value :: cluster_id
@@ -1327,11 +1327,12 @@ module kirin
 
     ! Chooses the precision of cluster `cluster_id`, from its next block on.
     !
-    ! `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE` or
-    ! `KIRIN_ADAPTIVE` (docs/numbers.md). The user has the last word: where `KIRIN_PRECISION` is
-    ! `mixed`, `double` or `single`, the call changes nothing. A program that divides its
-    ! j-particles over several clusters, or over processes, calls it with what
-    ! `kirin_precision_for` says of their total number: `auto` would see a part of them only.
+    ! `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE`
+    ! or `KIRIN_DOUBLE_SINGLE` (docs/numbers.md), in place of which a CPU takes double precision.
+    ! The user has the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes
+    ! nothing. A program that divides its j-particles over several clusters, or over processes,
+    ! calls it with what `kirin_precision_for` says of their total number: `auto` would see a part
+    ! of them only.
     integer(c_int) function kirin_set_precision(cluster_id, precision) bind(C, &
         name="kirin_set_precision_")
       import :: c_int
@@ -1340,7 +1341,7 @@ module kirin
     end function kirin_set_precision
 
     ! Returns the precision that cluster `cluster_id` takes for `nj` j-particles with velocities:
-    ! `KIRIN_MIXED`, `KIRIN_DOUBLE` or `KIRIN_SINGLE`.
+    ! `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_DOUBLE_SINGLE`.
     !
     ! It depends on `nj`, on the settings and on the kind of processor or GPU, and on nothing
     ! else, unless the precision is `adaptive`.

@@ -44,6 +44,7 @@
 #define KIRIN_DOUBLE 2
 #define KIRIN_SINGLE 3
 #define KIRIN_ADAPTIVE 4
+#define KIRIN_DOUBLE_SINGLE 5
 
 #ifdef __cplusplus
 extern "C" {
@@ -1808,25 +1809,25 @@ const char *kirin_version(void);
 const char *kirin_backend(int cluster_id);
 
 /**
- * Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double` or `single`.
- * Before the first block it may be `auto` or `adaptive`.
+ * Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double`, `single` or
+ * `double-single`. Before the first block it may be `auto` or `adaptive`.
  */
 const char *kirin_precision(int cluster_id);
 
 /**
  * Chooses the precision of cluster `cluster_id`, from its next block on.
  *
- * `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_ADAPTIVE`
- * (docs/numbers.md). The user has the last word: where `KIRIN_PRECISION` is `mixed`, `double` or
- * `single`, the call changes nothing. A program that divides its j-particles over several
- * clusters, or over processes, calls it with what `kirin_precision_for` says of their total
- * number: `auto` would see a part of them only.
+ * `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE` or
+ * `KIRIN_DOUBLE_SINGLE` (docs/numbers.md), in place of which a CPU takes double precision. The
+ * user has the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes nothing. A
+ * program that divides its j-particles over several clusters, or over processes, calls it with
+ * what `kirin_precision_for` says of their total number: `auto` would see a part of them only.
  */
 int kirin_set_precision(int cluster_id, int precision);
 
 /**
  * Returns the precision that cluster `cluster_id` takes for `nj` j-particles with velocities:
- * `KIRIN_MIXED`, `KIRIN_DOUBLE` or `KIRIN_SINGLE`.
+ * `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_DOUBLE_SINGLE`.
  *
  * It depends on `nj`, on the settings and on the kind of processor or GPU, and on nothing else,
  * unless the precision is `adaptive`.

@@ -14,20 +14,23 @@ __device__ __forceinline__ void sum_as_before(const Tile<P>& tile, int leaf, con
                                               typename P::Number minus_three, double* total)
 {
     typedef typename P::Number Number;
-    Number first_run[SUMS], sums[1][SUMS];
+    Number first_run[SUMS], sums[1][P::PARTS];
     Number least[1];
 #pragma unroll 1
     for (int first = 0; first < LEAF; first += P::RUN) {
 #pragma unroll
         for (int c = 0; c < SUMS; ++c) {
             first_run[c] = first > 0 ? sums[0][c] : 0;
+        }
+#pragma unroll
+        for (int c = 0; c < P::PARTS; ++c) {
             sums[0][c] = 0;
         }
         add_run<P, JERK, false, true, 1, 1>(tile.at[0][leaf] + first, &i, minus_three, sums, least);
     }
 #pragma unroll
     for (int c = 0; c < SUMS; ++c) {
-        total[c] = P::RUN < LEAF ? P::add(first_run[c], sums[0][c]) : sums[0][c];
+        total[c] = P::RUN < LEAF ? P::add(first_run[c], sums[0][c]) : P::joined(sums[0], c);
     }
 }
 
@@ -111,7 +114,7 @@ __device__ __forceinline__ unsigned look_again(const ForceArgs& a, const Run<P>&
                                                const IRecord& particle, bool certainly, Waiting<P, R>& waiting,
                                                double (*total)[SUMS])
 {
-    const Reach reach(particle, a.j.length, a.j.velocity, P::SPLIT);
+    const Reach<P> reach(particle, a.j.length, a.j.velocity, P::SPLIT);
     Facts facts;
     // Not in registers, which the pair loop needs.
     keep_in_memory(&reach);

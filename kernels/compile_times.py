@@ -20,7 +20,7 @@ import tempfile
 from tools import ptxas, wheels
 
 PREBUILT = pathlib.Path(__file__).resolve().parent / "prebuilt"
-PRECISIONS = ["mixed", "double", "single"]
+PRECISIONS = ["mixed", "double_single", "double", "single"]
 UNAVAILABLE = 77
 
 

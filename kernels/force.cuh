@@ -42,7 +42,7 @@ sum_leaves(const Run<P>& run, const Tile<P>& tile, const Target<P>* i, typename 
         }
     }
     for (int leaf = run.begin; leaf < run.end; ++leaf) {
-        Number sums[R][SUMS];
+        Number sums[R][P::PARTS];
         Number least[R];
 #pragma unroll
         for (int r = 0; r < R; ++r) {
@@ -53,7 +53,7 @@ sum_leaves(const Run<P>& run, const Tile<P>& tile, const Target<P>* i, typename 
 #pragma unroll
             for (int r = 0; r < R; ++r) {
 #pragma unroll
-                for (int c = 0; c < SUMS; ++c) {
+                for (int c = 0; c < P::PARTS; ++c) {
                     sums[r][c] = 0;
                 }
             }
@@ -92,7 +92,7 @@ sum_leaves(const Run<P>& run, const Tile<P>& tile, const Target<P>* i, typename 
             }
 #pragma unroll
             for (int c = 0; c < quantities; ++c) {
-                total[r][c] = sums[r][c];
+                total[r][c] = P::joined(sums[r], c);
             }
         }
         waiting.template join<R, quantities>(leaf - run.begin, leaf + 1 == run.end, depth, total);

@@ -1,12 +1,14 @@
-// The three precisions of the pair arithmetic, as types for the kernels' templates.
+// The precisions of the pair arithmetic, as types for the kernels' templates.
 //
-//   mixed   positions as a high and a low float: differences carry 48 bits; the rest in float
-//   single  positions rounded to float first, as in 2007
-//   double  everything in double precision
+//   mixed         positions as a high and a low float: differences carry 48 bits; the rest in float
+//   single        positions rounded to float first, as in 2007
+//   double        everything in double precision
+//   double_single acceleration and potential in pairs of floats, the jerk in float: double_single.cuh
 //
-// A j-particle is VECTORS vectors of four: (x, y, z, mass), (vx, vy, vz, label) and for mixed the
-// low parts of the position. RUN of them are added up one by one: two sums of 32 terms lose less to rounding than
-// one of 64.
+// A j-particle is VECTORS vectors of four: (x, y, z, mass), (vx, vy, vz, label) and for mixed and double_single the
+// low parts of the position, for double_single of the mass too. RUN of them are added up one by one: two sums of 32
+// terms lose less to rounding than one of 64. They are added in PARTS numbers: the sums, and behind them what else a sum
+// consists of.
 #pragma once
 
 #include "layout.cuh"
@@ -34,6 +36,8 @@ struct Float {
         const float least = 1.1754944e-38f;
         return x == 0.0 || fabs(x) >= (double)least ? round(x) : x < 0.0 ? -least : least;
     }
+    // A sum of a leaf, which lies in PARTS numbers.
+    static __device__ __forceinline__ double joined(const float* parts, int c) { return parts[c]; }
     static __device__ __forceinline__ int label(float w) { return __float_as_int(w); }
     static __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
 
@@ -45,7 +49,7 @@ struct Float {
 };
 
 struct Single : Float {
-    enum { SPLIT = 0, VECTORS = 2, RUN = LEAF };
+    enum { SPLIT = 0, VECTORS = 2, RUN = LEAF, PARTS = SUMS };
 
     static __device__ __forceinline__ void
     store(float4* to, int slot, const double* x, const double* v, double m, int label)
@@ -56,7 +60,7 @@ struct Single : Float {
 };
 
 struct Mixed : Float {
-    enum { SPLIT = 1, VECTORS = 3, RUN = 32 };
+    enum { SPLIT = 1, VECTORS = 3, RUN = 32, PARTS = SUMS };
 
     // What rounding x leaves.
     static __device__ __forceinline__ float low(double x)
@@ -71,8 +75,24 @@ struct Mixed : Float {
     }
 };
 
+struct DoubleSingle : Mixed {
+    // Behind the sums lie the low parts of acceleration and potential.
+    enum { RUN = LEAF, PARTS = SUMS + STILL_SUMS };
+
+    static __device__ __forceinline__ double joined(const float* parts, int c)
+    {
+        return c < STILL_SUMS ? __dadd_rn((double)parts[c], (double)parts[SUMS + c]) : (double)parts[c];
+    }
+    static __device__ __forceinline__ void
+    store(float4* to, int slot, const double* x, const double* v, double m, int label)
+    {
+        Single::store(to, slot, x, v, m, label);
+        to[2 * PAGE + slot] = make_float4(low(x[0]), low(x[1]), low(x[2]), low(m));
+    }
+};
+
 struct Double {
-    enum { SPLIT = 0, VECTORS = 2, EXACT = 1, RUN = LEAF };
+    enum { SPLIT = 0, VECTORS = 2, EXACT = 1, RUN = LEAF, PARTS = SUMS };
     typedef double Number;
     typedef double4 Vector;
 
@@ -89,6 +109,7 @@ struct Double {
     static __device__ __forceinline__ double round(double x) { return x; }
     static __device__ __forceinline__ double round_from_zero(double x) { return x; }
     static __device__ __forceinline__ double low(double) { return 0.0; }
+    static __device__ __forceinline__ double joined(const double* parts, int c) { return parts[c]; }
     static __device__ __forceinline__ int label(double w) { return __double2loint(w); }
     static __device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff0000000000000LL); }
 

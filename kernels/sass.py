@@ -136,7 +136,7 @@ def measure_cards(given):
         return rows
 
     rows = []
-    for precision in ["mixed", "double"]:
+    for precision in ["mixed", "double_single", "double"]:
         kernels = [f"force_{precision}_jerk_{tile}" for tile in (1, 2, 4)]
         path = KERNELS / "prebuilt" / f"{precision}.ptx"
         rows += cards.measure(tools, path, kernels, loops_of)

@@ -23,6 +23,24 @@
 // A factor from the greatest component of a vector to its length, and more.
 #define DIAGONAL 1.75
 
+// Those of these bounds that depend on the precision of the pairs.
+template <class P>
+struct Bounds {
+    static __device__ __forceinline__ double close() { return CLOSE; }
+    static __device__ __forceinline__ double term() { return TERM; }
+    static __device__ __forceinline__ double negligible() { return NEGLIGIBLE; }
+    static __device__ __forceinline__ double horizon() { return HORIZON; }
+};
+// In double-single arithmetic a coordinate errs by 2^-47 of its size, which is 2^-38 of the distance of the closest pairs,
+// 2^-9; and the low parts, 2^-41 of a term, must not underflow, nor those of 1 / r^2.
+template <>
+struct Bounds<DoubleSingle> {
+    static __device__ __forceinline__ double close() { return 1.0 / 512.0; }
+    static __device__ __forceinline__ double term() { return 8.271806125530277e-25; } // 2^-80
+    static __device__ __forceinline__ double negligible() { return 1.0 / 4398046511104.0; } // 2^-42
+    static __device__ __forceinline__ double horizon() { return 1099511627776.0; } // 2^40
+};
+
 // Sources::far: in how many of the spheres of these radii, one inside the other, not all particles of the page with a mass are;
 // and a bit that is set if one of them has a velocity component that is not zero, but less than SLOW.
 #define SPHERES 3
@@ -44,8 +62,10 @@ struct Facts {
     double slowest; // nor less, but for zeros
 };
 
-// Which pairs with an i-particle can be told.
+// Which pairs with an i-particle can be told, in precision P.
+template <class P = Mixed>
 struct Reach {
+    typedef Bounds<P> B;
     bool in_range; // whether single precision has the range for its numbers
     double closest; // the smallest softened distance, or a little more
     double closest2; // the square of the smallest
@@ -63,7 +83,7 @@ struct Reach {
         const double eps2 = __dmul_rn(i.eps2, __dmul_rn(length, length));
         const double norm2 = __dadd_rn(__dadd_rn(__dmul_rn(x[0], x[0]), __dmul_rn(x[1], x[1])), __dmul_rn(x[2], x[2]));
         const double norm = __dadd_rn(__dadd_rn(x[0], x[1]), x[2]);
-        const double close = split ? CLOSE : 0.0;
+        const double close = split ? B::close() : 0.0;
         in_range = norm2 <= FARTHEST * FARTHEST && eps2 <= FARTHEST;
         closest = fmax(__dmul_rn(close, norm), CLOSEST);
         closest2 = fmax(__dmul_rn(close * close, norm2), CLOSEST * CLOSEST);
@@ -79,11 +99,11 @@ struct Reach {
     __device__ __forceinline__ bool loses_nothing(const Facts& facts, bool jerk) const
     {
         const double d = greatest_distance(facts);
-        const double least = __dmul_rn(__dmul_rn(__dmul_rn(TERM, d), d), d);
+        const double least = __dmul_rn(__dmul_rn(__dmul_rn(B::term(), d), d), d);
         const double v = speed == 0.0 ? facts.slowest : speed;
-        return d <= HORIZON && least <= facts.least_mass
-            && (!jerk || (least <= __dmul_rn(v, facts.least_mass) && TERM <= __dmul_rn(v, closest)
-                          && __dmul_rn(TERM, d) <= v));
+        return d <= B::horizon() && least <= facts.least_mass
+            && (!jerk || (least <= __dmul_rn(v, facts.least_mass) && B::term() <= __dmul_rn(v, closest)
+                          && __dmul_rn(B::term(), d) <= v));
     }
 
     // Whether the sums of a leaf show that what underflowed is negligible.
@@ -93,11 +113,11 @@ struct Reach {
             return true; // nothing exerts a force
         }
         const double d = greatest_distance(facts);
-        if (!(d <= HORIZON)) {
+        if (!(d <= B::horizon())) {
             return false;
         }
         const double potential = fabs(sums[3]);
-        const bool no_mass_lost = __dmul_rn(__dmul_rn(__dmul_rn(TERM, d), d), d) <= facts.least_mass;
+        const bool no_mass_lost = __dmul_rn(__dmul_rn(__dmul_rn(B::term(), d), d), d) <= facts.least_mass;
         // Without a potential there is no mass but the i-particle's own.
         if (no_mass_lost && potential == 0.0) {
             return true;
@@ -109,7 +129,7 @@ struct Reach {
         const double inverse = __ddiv_rn(1.0, __dmul_rn(__dmul_rn(least, least), least));
         // A mass itself loses digits; at a small distance that counts more.
         const double per_pair = facts.least_mass < LOST ? __dmul_rn(PAIRS * LOST, fmax(inverse, 1.0)) : PAIRS * LOST;
-        const double enough = __dmul_rn(NEGLIGIBLE, potential);
+        const double enough = __dmul_rn(B::negligible(), potential);
         const bool acc = no_mass_lost || __dmul_rn(__dmul_rn(per_pair, d), d) <= enough;
         const double v = __dadd_rn(speed, facts.fastest);
         if (!jerk || v == 0.0) {
@@ -119,7 +139,7 @@ struct Reach {
         const double lost = __dadd_rn(__dmul_rn(per_pair, __dadd_rn(__dmul_rn(4.0, v), 1.0)),
                                       __dmul_rn(__dmul_rn(3.0 * LOST, potential), inverse));
         const double found = fmax(fmax(fabs(sums[4]), fabs(sums[5])), fabs(sums[6]));
-        return acc && lost <= __dmul_rn(NEGLIGIBLE, found);
+        return acc && lost <= __dmul_rn(B::negligible(), found);
     }
 };
 
@@ -168,15 +188,16 @@ __device__ __forceinline__ bool prove_every_pair(const Run<P>& run, const Target
                                                  const double* sums)
 {
     typedef typename P::Number Number;
+    typedef Bounds<P> B;
     if (P::EXACT) {
         return are_finite(sums);
     }
     // No less than the distance from the origin.
     const Number distance = P::add(P::add(P::magnitude(i.x[0]), P::magnitude(i.x[1])), P::magnitude(i.x[2]));
-    const Number told = P::SPLIT ? P::greatest(P::mul(distance, (Number)CLOSE), (Number)CLOSEST) : (Number)CLOSEST;
+    const Number told = P::SPLIT ? P::greatest(P::mul(distance, (Number)B::close()), (Number)CLOSEST) : (Number)CLOSEST;
     // 1 + eps^2 is more than the softening length.
     const Number d = P::add(P::add(distance, run.radius()), P::add(i.eps2, (Number)2));
-    const Number term = (Number)(2.0 * TERM);
+    const Number term = (Number)(2.0 * B::term());
     const Number least = P::mul(P::mul(P::mul(term, d), d), d);
     if (!(least <= run.least_mass)) {
         return false;
@@ -196,7 +217,7 @@ __device__ __forceinline__ bool prove_every_pair(const Run<P>& run, const Target
 // What is to be known of a leaf. Returns whether it has a massive particle that is too close to be told.
 template <class P>
 __device__ __forceinline__ bool look_at_leaf(const Run<P>& run, const Tile<P>& tile, int leaf, const IRecord& particle,
-                                             const Sources& sources, const Reach& reach, Facts& facts)
+                                             const Sources& sources, const Reach<P>& reach, Facts& facts)
 {
     // Here, and forgotten behind the loop: there are no registers to keep it.
     Target<P> i;

@@ -6,16 +6,41 @@ use crate::force::irregular::{self, IrregularForce};
 use crate::force::reference;
 use crate::force::regular::{self, RegularForce};
 use crate::gpu::cuda;
-use crate::process::settings::{BackendChoice, Precision, Settings};
+use crate::process::settings::{BackendChoice, Precision, PrecisionChoice, Settings};
 
-/// Up to how many j-particles `auto` takes double precision: a constant of the kind of processor, or of the GPUs that
+/// What `auto` takes, and whether there is a GPU for `double-single`: constants of the kind of processor, or of the GPUs that
 /// `settings` name, whether or not one of them fails.
-pub fn double_up_to(settings: &Settings) -> usize {
-    let on_gpu = match settings.backend {
-        BackendChoice::Auto | BackendChoice::Cuda => cuda::double_up_to(settings),
-        BackendChoice::Cpu | BackendChoice::Reference => None,
-    };
-    on_gpu.unwrap_or(cpu::DOUBLE_UP_TO)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Up to how many j-particles it takes the better precision; above, `mixed`.
+    pub up_to: usize,
+    /// The better precision, which is also that of `adaptive` where noise limits the time steps.
+    pub better: Precision,
+    /// Whether GPUs compute.
+    pub on_gpu: bool,
+}
+
+impl Rule {
+    /// The rule under `settings`.
+    pub fn of(settings: &Settings) -> Self {
+        let on_gpu = match settings.backend {
+            BackendChoice::Auto | BackendChoice::Cuda => cuda::rule(settings),
+            BackendChoice::Cpu | BackendChoice::Reference => None,
+        };
+        on_gpu.unwrap_or(Self {
+            up_to: cpu::DOUBLE_UP_TO,
+            better: Precision::Double,
+            on_gpu: false,
+        })
+    }
+
+    /// What computes where `precision` is asked for.
+    pub fn takes(&self, precision: Precision) -> Precision {
+        match self.on_gpu {
+            true => precision,
+            false => precision.without_pairs(),
+        }
+    }
 }
 
 /// The backend that `settings` ask for.
@@ -35,6 +60,10 @@ pub fn choose(settings: &Settings) -> Box<dyn Backend> {
 
 /// As [`choose`], for NBODY6's regular force.
 pub fn choose_regular(settings: &Settings) -> Box<dyn RegularForce> {
+    let settings = &Settings {
+        precision: PrecisionChoice::Always(regular_precision(settings)),
+        ..settings.clone()
+    };
     match settings.backend {
         BackendChoice::Auto | BackendChoice::Cuda => match cuda::choose_regular(settings) {
             Ok(backend) => backend,
@@ -52,7 +81,7 @@ pub fn choose_regular(settings: &Settings) -> Box<dyn RegularForce> {
 pub fn regular_precision(settings: &Settings) -> Precision {
     match settings.backend {
         BackendChoice::Reference => Precision::Double,
-        _ => settings.precision.arithmetic(),
+        _ => settings.precision.arithmetic().without_pairs(),
     }
 }
 

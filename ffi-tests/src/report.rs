@@ -60,6 +60,8 @@ fn parse_line(line: &str) -> Line {
 pub struct Tolerance {
     /// In units of the sum of the magnitudes of the terms: rounding of the pair arithmetic.
     arithmetic: f64,
+    /// The same for jerks.
+    jerk: f64,
     /// In units of positions and velocities: rounding of the prediction and of the differences.
     places: f64,
 }
@@ -68,18 +70,28 @@ impl Tolerance {
     /// Double precision: rounding in another order.
     pub const DOUBLE: Self = Self {
         arithmetic: 1e-13,
+        jerk: 1e-13,
         places: 4e-15,
     };
     /// Mixed precision: pairs in single precision, a few roundings of 6e-8 each; differences of 48 bits.
     pub const MIXED: Self = Self {
         arithmetic: 6e-7,
+        jerk: 6e-7,
         places: 3e-14,
     };
 
     /// Single precision: positions and velocities are rounded before they are subtracted.
     pub const SINGLE: Self = Self {
         arithmetic: 6e-7,
+        jerk: 6e-7,
         places: 2.4e-7,
+    };
+
+    /// Pairs of singles, and jerks in single precision; differences of 48 bits.
+    pub const DOUBLE_SINGLE: Self = Self {
+        arithmetic: 2e-12,
+        jerk: 6e-7,
+        places: 3e-14,
     };
 
     /// The tolerance for a value of `KIRIN_PRECISION`.
@@ -87,17 +99,18 @@ impl Tolerance {
         match precision {
             "double" => Self::DOUBLE,
             "single" => Self::SINGLE,
+            "double-single" => Self::DOUBLE_SINGLE,
             _ => Self::MIXED,
         }
     }
 
     /// Allowed errors of acceleration, jerk and potential.
     pub fn errors(self, sum: &Sum) -> (f64, f64, f64) {
-        let error = |scale: f64, shift: f64| self.arithmetic * scale + self.places * shift;
+        let error = |part: f64, scale: f64, shift: f64| part * scale + self.places * shift;
         (
-            error(sum.acc_scale, sum.shift[0]),
-            error(sum.jerk_scale, sum.shift[1]),
-            error(sum.pot_scale, sum.shift[2]),
+            error(self.arithmetic, sum.acc_scale, sum.shift[0]),
+            error(self.jerk, sum.jerk_scale, sum.shift[1]),
+            error(self.arithmetic, sum.pot_scale, sum.shift[2]),
         )
     }
 

@@ -3,7 +3,7 @@
 //! The rule of `auto` looks at the number of j-particles of the call and at the backend alone, so the force on a
 //! particle still depends on that particle and on the j-particles `0..nj`.
 
-use crate::choice;
+use crate::choice::{self, Rule};
 use crate::force::Backend;
 use crate::process::settings::{BackendChoice, Precision, PrecisionChoice, Settings};
 use crate::sources::jmemory::JMemory;
@@ -19,9 +19,9 @@ pub(super) struct Arithmetic {
     chosen: Option<PrecisionChoice>,
     /// Whether noise has limited the time steps, so that `adaptive` computes in double precision.
     raised: bool,
-    /// [`backend::double_up_to`], once it is known.
-    up_to: Option<usize>,
-    /// How many blocks took double precision, and how many another one.
+    /// Once it is known.
+    rule: Option<Rule>,
+    /// How many blocks took double precision or pairs of singles, and how many another one.
     taken: [u64; 2],
 }
 
@@ -50,10 +50,20 @@ impl Arithmetic {
         self.chosen = Some(choice);
     }
 
-    /// Notes that noise limits the time steps. Returns whether later blocks take double precision therefore.
-    pub fn raise(&mut self, settings: &Settings) -> bool {
-        self.raised = true;
-        self.choice(settings) == PrecisionChoice::Adaptive
+    /// Notes that noise limits the time steps. Returns the precision that has less, and whether later blocks take it
+    /// therefore.
+    pub fn raise(&mut self, settings: &Settings) -> (Precision, bool) {
+        let better = match self.rule(settings).better {
+            better if self.current == Some(better) => Precision::Double,
+            better => better,
+        };
+        let is_first = !std::mem::replace(&mut self.raised, true);
+        let follows = is_first && self.choice(settings) == PrecisionChoice::Adaptive;
+        (better, follows)
+    }
+
+    fn rule(&mut self, settings: &Settings) -> Rule {
+        *self.rule.get_or_insert_with(|| Rule::of(settings))
     }
 
     /// The precision of a block with `nj` j-particles, some of which may move if `moving` is set.
@@ -61,18 +71,24 @@ impl Arithmetic {
         let choice = self.choice(settings);
         match choice {
             _ if settings.backend == BackendChoice::Reference => Precision::Double,
-            PrecisionChoice::Always(precision) => precision,
+            PrecisionChoice::Always(precision) => self.taken_for(settings, precision),
             _ if !moving => Precision::Mixed,
-            PrecisionChoice::Adaptive if self.raised => Precision::Double,
             _ => {
-                let up_to = *self
-                    .up_to
-                    .get_or_insert_with(|| choice::double_up_to(settings));
-                match nj <= up_to {
-                    true => Precision::Double,
+                let rule = self.rule(settings);
+                let is_raised = choice == PrecisionChoice::Adaptive && self.raised;
+                match is_raised || nj <= rule.up_to {
+                    true => rule.better,
                     false => Precision::Mixed,
                 }
             }
+        }
+    }
+
+    /// What computes where `precision` is asked for. Only where that may be another one are the devices looked at.
+    fn taken_for(&mut self, settings: &Settings, precision: Precision) -> Precision {
+        match precision.without_pairs() == precision {
+            true => precision,
+            false => self.rule(settings).takes(precision),
         }
     }
 
@@ -80,7 +96,10 @@ impl Arithmetic {
     fn precision_of_all(&self, settings: &Settings, moving: bool) -> Option<Precision> {
         match self.choice(settings) {
             _ if settings.backend == BackendChoice::Reference => Some(Precision::Double),
-            PrecisionChoice::Always(precision) => Some(precision),
+            PrecisionChoice::Always(precision) => Some(match self.rule {
+                Some(rule) => rule.takes(precision),
+                None => precision,
+            }),
             _ if !moving => Some(Precision::Mixed),
             _ => None,
         }
@@ -98,17 +117,18 @@ impl Arithmetic {
         if self.current.replace(precision) != Some(precision) && self.made.len() > 1 {
             memory.change_everything();
         }
-        self.taken[usize::from(precision != Precision::Double)] += 1;
+        let is_better = matches!(precision, Precision::Double | Precision::DoubleSingle);
+        self.taken[usize::from(!is_better)] += 1;
         self.make(settings, precision)
     }
 
     /// What computes the last block, or else the next one.
     pub fn any(&mut self, settings: &Settings) -> &mut dyn Backend {
         let first = self.made.first().map(|(precision, _)| *precision);
-        let precision = self
-            .current
-            .or(first)
-            .unwrap_or(self.choice(settings).arithmetic());
+        let precision = self.current.or(first).unwrap_or_else(|| {
+            let asked = self.choice(settings).arithmetic();
+            self.taken_for(settings, asked)
+        });
         self.make(settings, precision)
     }
 
@@ -149,9 +169,9 @@ impl Arithmetic {
         !self.made.is_empty()
     }
 
-    /// Asks anew up to where `auto` takes double precision, since other GPUs are to be used.
+    /// Asks anew what `auto` takes, since other GPUs are to be used.
     pub fn forget_rule(&mut self) {
-        self.up_to = None;
+        self.rule = None;
     }
 
     /// Leaves the backends as they are, for ever: threads that are lost have half-changed them.
@@ -174,10 +194,11 @@ impl Arithmetic {
         };
         let precision = match (self.precision_of_all(settings, moving), self.taken) {
             (Some(precision), _) => precision.to_string(),
-            (None, [double, others]) => format!(
-                "{}: double in {double} of {} blocks",
+            (None, [few, others]) => format!(
+                "{}: {} in {few} of {} blocks",
                 self.choice(settings),
-                double + others
+                self.rule.map_or(Precision::Double, |rule| rule.better),
+                few + others
             ),
         };
         format!("{}, precision {precision}", backend.name())

@@ -317,9 +317,10 @@ impl Cluster {
         self.noise.digest();
         if self.noise.limits_steps() && !self.arithmetic.is_double() {
             self.noise.restart();
-            report_noise(match self.arithmetic.raise(&self.settings) {
-                true => "double precision from here on (KIRIN_PRECISION=adaptive)",
-                false => "KIRIN_PRECISION=double",
+            let (better, follows) = self.arithmetic.raise(&self.settings);
+            report_noise(&match follows {
+                true => format!("{better} precision from here on (KIRIN_PRECISION=adaptive)"),
+                false => format!("KIRIN_PRECISION={better}"),
             });
         }
     }

@@ -43,7 +43,7 @@ pub use self::pool::Pool;
 pub use self::regular::Doubt;
 pub use self::threads::threads;
 
-/// [`crate::choice::double_up_to`] on a CPU: clusters of a thousand stars with their companions, whose runs are short. A pair takes
+/// [`crate::choice::Rule::up_to`] on a CPU: clusters of a thousand stars with their companions, whose runs are short. A pair takes
 /// 1.5 to 2 times the time of one in mixed precision.
 pub const DOUBLE_UP_TO: usize = 1280;
 
@@ -153,19 +153,21 @@ macro_rules! in_precision {
         match $precision {
             Precision::Mixed => $backend::<_, true>::boxed($single, $($with),*),
             Precision::Single => $backend::<_, false>::boxed($single, $($with),*),
-            Precision::Double => $backend::<_, false>::boxed($double, $($with),*),
+            Precision::Double | Precision::DoubleSingle => $backend::<_, false>::boxed($double, $($with),*),
         }
     };
 }
 
 /// The backend for one instruction set, where the processor has it. With `split`, threads may
-/// divide the j-particles of a small block.
+/// divide the j-particles of a small block. In place of `double-single` it is double precision, which errs less and
+/// takes no longer.
 pub fn build(
     set: InstructionSet,
     precision: Precision,
     threads: usize,
     split: bool,
 ) -> Option<Box<dyn Backend>> {
+    let precision = precision.without_pairs();
     tokens!(
         set,
         single,

@@ -25,7 +25,7 @@ module kirin
 
   ! The precisions of kirin_set_precision and kirin_precision_for.
   integer(c_int), parameter :: KIRIN_AUTO = 0, KIRIN_MIXED = 1, KIRIN_DOUBLE = 2, &
-      KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4
+      KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4, KIRIN_DOUBLE_SINGLE = 5
 
   interface
 ";

@@ -45,6 +45,7 @@ const GRAPE6: &str = "\
 #define KIRIN_DOUBLE 2
 #define KIRIN_SINGLE 3
 #define KIRIN_ADAPTIVE 4
+#define KIRIN_DOUBLE_SINGLE 5
 
 #ifdef __cplusplus
 extern \"C\" {

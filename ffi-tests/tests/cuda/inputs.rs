@@ -7,7 +7,7 @@ use ffi_tests::library;
 use ffi_tests::sets::{Set, cloud};
 
 /// Every arithmetic that `KIRIN_PRECISION` names.
-pub const PRECISIONS: [&str; 3] = ["double", "mixed", "single"];
+pub const PRECISIONS: [&str; 4] = ["double", "mixed", "single", "double-single"];
 
 /// A file with a set, for a client.
 pub fn input(set: &Set) -> PathBuf {

@@ -60,7 +60,7 @@ pub fn check(found: &str, expected: &str, tolerance: f64, case: &str) {
 /// What a precision may err, as a part of the terms.
 pub fn tolerance(precision: &str) -> f64 {
     match precision {
-        "double" => 1e-13,
+        "double" | "double-single" => 1e-13,
         "mixed" => 1e-6,
         _ => 1e-5,
     }

@@ -11,7 +11,12 @@ fn coincident_particles_with_the_least_softening_add_to_the_potential_only() {
     let Some(client) = compile("tiny.c", Link::Shared) else {
         return;
     };
-    for (precision, tolerance) in [("mixed", "1e-6"), ("single", "2e-5"), ("double", "1e-13")] {
+    for (precision, tolerance) in [
+        ("mixed", "1e-6"),
+        ("single", "2e-5"),
+        ("double", "1e-13"),
+        ("double-single", "1e-6"),
+    ] {
         for (grape, compared) in [("5", 12_800), ("6", 4_480)] {
             let settings = [("KIRIN_PRECISION", precision)];
             let Some(found) = succeed(&client, &[grape, tolerance].map(OsStr::new), &settings)

@@ -4,6 +4,8 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
+use kirin::choice::{self, Rule};
+use kirin::cpu;
 use kirin::force::Backend;
 use kirin::gpu::cuda;
 use kirin::gpu::cuda::Conditions;
@@ -11,7 +13,6 @@ use kirin::process::settings::{
     self, BackendChoice, InstructionSet, Precision, PrecisionChoice, SETTINGS, Setting, Settings,
 };
 use kirin::sources::jmemory::PAGE;
-use kirin::{choice, cpu};
 use kirin_report::machine::Machine;
 
 use crate::{candidate, report};
@@ -122,16 +123,18 @@ fn plans(conditions: &Conditions, clock: f64, options: &Options) -> String {
 /// The precision that `backend` has under `settings`, with the rule where there is one.
 fn precision_in_force(settings: &Settings, backend: &dyn Backend) -> String {
     let rule = match settings.precision {
+        PrecisionChoice::Always(asked) if asked == backend.precision() => return asked.to_string(),
+        PrecisionChoice::Always(asked @ Precision::DoubleSingle) => {
+            return format!("{} ({asked} is for GPUs)", backend.precision());
+        }
         PrecisionChoice::Always(_) => return backend.precision().to_string(),
         _ if settings.backend == BackendChoice::Reference => {
             return backend.precision().to_string();
         }
         rule => rule,
     };
-    format!(
-        "{rule}: double for up to {} j-particles with velocities, else mixed",
-        choice::double_up_to(settings)
-    )
+    let Rule { up_to, better, .. } = Rule::of(settings);
+    format!("{rule}: {better} for up to {up_to} j-particles with velocities, else mixed")
 }
 
 fn text(settings: &Settings) -> String {

@@ -75,7 +75,7 @@ pub fn device_count() -> Result<c_int> {
 }
 
 /// Every precision by its number.
-const PRECISIONS: [PrecisionChoice; 5] = PrecisionChoice::ALL;
+const PRECISIONS: [PrecisionChoice; 6] = PrecisionChoice::ALL;
 
 pub fn set_precision(id: c_int, precision: c_int) -> Result<c_int> {
     let number = usize::try_from(precision).ok();
@@ -84,7 +84,7 @@ pub fn set_precision(id: c_int, precision: c_int) -> Result<c_int> {
         .ok_or(Error::OutOfRange {
             argument: "precision",
             value: precision.into(),
-            legal: "precisions are KIRIN_AUTO to KIRIN_ADAPTIVE, 0 to 4",
+            legal: "precisions are KIRIN_AUTO to KIRIN_DOUBLE_SINGLE, 0 to 5",
         })?;
     CLUSTERS.with(id, |c| {
         c.set_precision(*choice);

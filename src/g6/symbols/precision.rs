@@ -10,15 +10,16 @@ use crate::g6::calls::*;
 calls! {
     /// Chooses the precision of cluster `cluster_id`, from its next block on.
     ///
-    /// `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_ADAPTIVE` (docs/numbers.md).
-    /// The user has the last word: where `KIRIN_PRECISION` is `mixed`, `double` or `single`, the call changes nothing.
+    /// `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE` or
+    /// `KIRIN_DOUBLE_SINGLE` (docs/numbers.md), in place of which a CPU takes double precision.
+    /// The user has the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes nothing.
     /// A program that divides its j-particles over several clusters, or over processes, calls it with what
     /// `kirin_precision_for` says of their total number: `auto` would see a part of them only.
     implemented status [(kirin_set_precision) kirin_set_precision_]
     (cluster_id: id, precision: int) = set_precision(cluster_id, precision);
 
     /// Returns the precision that cluster `cluster_id` takes for `nj` j-particles with velocities: `KIRIN_MIXED`,
-    /// `KIRIN_DOUBLE` or `KIRIN_SINGLE`.
+    /// `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_DOUBLE_SINGLE`.
     ///
     /// It depends on `nj`, on the settings and on the kind of processor or GPU, and on nothing else, unless the
     /// precision is `adaptive`.

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::backend::Cuda;
 use super::device::DeviceQueue;
 use super::driver::{self, Device, devices};
+use crate::choice::Rule;
 use crate::force::Backend;
 use crate::gpu::plan::chip;
-use crate::process::settings::{BackendChoice, Devices, Settings};
+use crate::process::settings::{BackendChoice, Devices, Precision, Settings};
 use crate::process::{self, ranks};
 
 /// Why no device can be used, in words.
@@ -94,11 +95,21 @@ fn wanted(settings: &Settings) -> Result<Vec<&'static Device>, Absence> {
     })
 }
 
-/// [`crate::choice::double_up_to`] on the devices that `settings` name; `None` where there are none to be used.
-pub fn double_up_to(settings: &Settings) -> Option<usize> {
+/// [`Rule::of`] on the devices that `settings` name; `None` where there are none to be used.
+pub fn rule(settings: &Settings) -> Option<Rule> {
     let wanted = wanted(settings).ok()?;
     let usable = wanted.iter().filter(|d| d.objection().is_none());
-    usable.map(|d| chip::double_up_to(d.capability)).min()
+    // Of several devices the slowest takes longest.
+    usable
+        .map(|d| chip::rule(d.capability))
+        .reduce(|a, b| Rule {
+            up_to: a.up_to.min(b.up_to),
+            better: match a.better {
+                Precision::Double => b.better,
+                slower => slower,
+            },
+            on_gpu: true,
+        })
 }
 
 /// Writes a line on why the CPU computes, once in a process. A reason that holds for the whole machine is reported by

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use crate::process::settings::Precision;
 
-pub use self::choice::{choose, double_up_to, report_absence};
+pub use self::choice::{choose, report_absence, rule};
 pub use self::driver::{Device, devices};
 pub use self::regular_backend::choose as choose_regular;
 pub use crate::gpu::plan::chip::Conditions;

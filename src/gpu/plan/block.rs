@@ -180,7 +180,8 @@ impl BlockPlan {
         let mut launches = vec![Launch {
             module: Module::Forces(precision),
             kernel: format!(
-                "force_{precision}_{}{}_{}",
+                "force_{}_{}{}_{}",
+                precision.in_kernels(),
                 if self.wanted.jerk { "jerk" } else { "still" },
                 if self.wanted.nearest { "_nearest" } else { "" },
                 division.tile
@@ -257,7 +258,7 @@ impl BlockPlan {
 fn farthest(precision: Precision) -> f64 {
     match precision {
         Precision::Double => 1e140,
-        Precision::Mixed | Precision::Single => FARTHEST,
+        Precision::Mixed | Precision::Single | Precision::DoubleSingle => FARTHEST,
     }
 }
 
@@ -265,7 +266,7 @@ fn farthest(precision: Precision) -> f64 {
 fn coordinate_error(precision: Precision) -> f64 {
     2.0_f64.powi(match precision {
         Precision::Double => -51,
-        Precision::Mixed => -46,
+        Precision::Mixed | Precision::DoubleSingle => -46,
         Precision::Single => -22,
     })
 }

@@ -228,7 +228,13 @@ mod tests {
             ((12, 0), 84),
         ];
         chips.into_iter().flat_map(|(capability, multiprocessors)| {
-            [Precision::Mixed, Precision::Double, Precision::Single].map(|precision| Conditions {
+            [
+                Precision::Mixed,
+                Precision::Double,
+                Precision::Single,
+                Precision::DoubleSingle,
+            ]
+            .map(|precision| Conditions {
                 multiprocessors,
                 capability,
                 precision,

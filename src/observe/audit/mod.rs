@@ -26,6 +26,8 @@ const AT_MOST: f64 = 8.0;
 struct Allowed {
     /// Relative to the magnitude of a term.
     term: f64,
+    /// The same for jerks.
+    jerk: f64,
     /// Relative to a coordinate. 0 in double precision: every backend predicts positions by the same
     /// operations, and the difference of two is rounded like any term.
     position: f64,
@@ -39,13 +41,16 @@ struct Allowed {
 impl Allowed {
     fn of(precision: Precision) -> Self {
         let bits = |n: i32| 2.0_f64.powi(-n);
-        let (term, position, velocity, close) = match precision {
-            Precision::Double => (1e-12, 0.0, bits(50), 0.0),
-            Precision::Mixed => (1e-5, bits(44), bits(21), CLOSE),
-            Precision::Single => (1e-4, bits(21), bits(21), 0.0),
+        let (term, jerk, position, velocity, close) = match precision {
+            Precision::Double => (1e-12, 1e-12, 0.0, bits(50), 0.0),
+            // Its kernels sum what is closer than 2^-9 in double precision.
+            Precision::DoubleSingle => (1e-10, 1e-5, bits(44), bits(21), bits(9)),
+            Precision::Mixed => (1e-5, 1e-5, bits(44), bits(21), CLOSE),
+            Precision::Single => (1e-4, 1e-4, bits(21), bits(21), 0.0),
         };
         Self {
             term,
+            jerk,
             position,
             velocity,
             close,
@@ -298,7 +303,7 @@ impl Differences {
         let m_s3 = m_s / s / s;
         self.pot += m_s * (bounds.term + 2.0 * dr / s);
         self.acc += m_s3 * (bounds.term * r + 8.0 * dr);
-        self.jerk += m_s3 * (4.0 * bounds.term * v + 4.0 * dv + 36.0 * v * dr / s);
+        self.jerk += m_s3 * (4.0 * bounds.jerk * v + 4.0 * dv + 36.0 * v * dr / s);
     }
 }
 

@@ -289,6 +289,7 @@ mod tests {
             ("double", 2),
             ("single", 3),
             ("ADAPTIVE", 4),
+            ("double-single", 5),
         ] {
             let (s, complaints) = read(&[("KIRIN_PRECISION", name)]);
             assert_eq!(complaints, Vec::<String>::new());
@@ -302,7 +303,7 @@ mod tests {
         assert_eq!(s, Settings::default());
         assert_eq!(complaints.len(), 2);
         assert!(
-            complaints[1].contains("auto, adaptive, mixed, double, single"),
+            complaints[1].contains("auto, adaptive, mixed, double-single, double, single"),
             "{complaints:?}"
         );
     }

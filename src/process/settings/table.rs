@@ -40,9 +40,9 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "KIRIN_PRECISION",
-        values: "auto, adaptive, mixed, double, single",
+        values: "auto, adaptive, mixed, double-single, double, single",
         default: "auto",
-        about: "arithmetic of the forces; auto is double precision for few j-particles with velocities, else mixed; adaptive turns to double precision when noise limits time steps, too",
+        about: "arithmetic of the forces; auto is double precision for few j-particles with velocities (double-single on GPUs with few units for it), else mixed; adaptive turns to that when noise limits time steps, too; double-single is for GPUs, a CPU takes double",
         apply: |s, v| parse(v).map(|v| s.precision = v),
         show: |s| s.precision.to_string(),
     },

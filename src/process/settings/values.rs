@@ -30,16 +30,39 @@ pub enum Precision {
     Double,
     /// The arithmetic of 2007: positions rounded to single precision first.
     Single,
+    /// Acceleration and potential in pairs of single-precision numbers, jerks in single precision: for GPUs.
+    DoubleSingle,
+}
+
+impl Precision {
+    /// What a CPU computes in, and what is done in `mixed`, `double` and `single` only: where pairs of single-precision
+    /// numbers gain nothing, double precision takes their place.
+    pub fn without_pairs(self) -> Self {
+        match self {
+            Self::DoubleSingle => Self::Double,
+            other => other,
+        }
+    }
+
+    /// The name in those of kernels.
+    pub fn in_kernels(self) -> &'static str {
+        match self {
+            Self::Mixed => "mixed",
+            Self::Double => "double",
+            Self::Single => "single",
+            Self::DoubleSingle => "double_single",
+        }
+    }
 }
 
 /// Which arithmetic a cluster of GRAPE-6 takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrecisionChoice {
     /// Double precision where the j-particles are few, `mixed` above: a rule on the number of j-particles of a
-    /// block and on the backend, see [`crate::choice::double_up_to`].
+    /// block and on the backend, see [`crate::choice::Rule`].
     #[default]
     Auto,
-    /// The same, and double precision for good once the noise of single precision limits the time steps.
+    /// The same, and the better precision for good once the noise of single precision limits the time steps.
     Adaptive,
     /// This one.
     Always(Precision),
@@ -47,12 +70,13 @@ pub enum PrecisionChoice {
 
 impl PrecisionChoice {
     /// Every choice, at the number that stands for it in `kirin_set_precision`.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Auto,
         Self::Always(Precision::Mixed),
         Self::Always(Precision::Double),
         Self::Always(Precision::Single),
         Self::Adaptive,
+        Self::Always(Precision::DoubleSingle),
     ];
 
     /// The arithmetic where no rule applies: for NBODY6, GRAPE-5, and masses at rest.
@@ -197,7 +221,12 @@ macro_rules! names {
 
 names!(BackendChoice { Auto = "auto", Cuda = "cuda", Cpu = "cpu", Reference = "reference" });
 names!(HostOrDevice { Auto = "auto", Host = "host", Device = "device" });
-names!(Precision { Mixed = "mixed", Double = "double", Single = "single" });
+names!(Precision {
+    Mixed = "mixed",
+    Double = "double",
+    Single = "single",
+    DoubleSingle = "double-single",
+});
 names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
 names!(Nbody6 { PlusPlus = "6++", Amuse = "amuse", Six = "6" });
 names!(WaitPolicy { Auto = "auto", Active = "active", Passive = "passive" });

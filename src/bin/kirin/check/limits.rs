@@ -131,7 +131,7 @@ pub fn limit(precision: &str, scene: Scene, n: usize, quantity: Quantity) -> Opt
         "auto" | "adaptive" => "mixed",
         other => other,
     };
-    let promised = matches!(precision, "mixed" | "double");
+    let promised = matches!(precision, "mixed" | "double" | "double-single");
     // The fewer terms, the less do their errors cancel.
     let few_terms = (4096.0 / n as f64).powf(0.25).max(1.0);
     if quantity.is_count() {
@@ -143,6 +143,13 @@ pub fn limit(precision: &str, scene: Scene, n: usize, quantity: Quantity) -> Opt
         ("double", _) => match quantity {
             // All terms of the potential have one sign.
             AccOfTerms | JerkOfTerms | PotMax => Some(1e-13),
+            _ => None,
+        },
+        // Acceleration and potential in pairs of floats, the jerk as in `mixed`.
+        ("double-single", _) => match quantity {
+            AccNoise => Some(1e-11),
+            AccOfTerms | PotMax => Some(1e-11),
+            JerkOfTerms => Some(2e-6),
             _ => None,
         },
         ("mixed", scene) if scene.has_binaries() => match quantity {

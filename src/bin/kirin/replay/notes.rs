@@ -96,7 +96,7 @@ fn is_the_recorded_one(facts: &TraceFacts, candidate: &Candidate) -> bool {
     candidate.opened.as_ref().is_some_and(|o| {
         // A rule takes what it took when the trace was recorded.
         let taken: &[&str] = match o.precision.as_str() {
-            "auto" | "adaptive" => &["mixed", "double"],
+            "auto" | "adaptive" => &["mixed", "double", "double-single"],
             always => &[always],
         };
         let with = |precision: &&str| format!("{}, precision {precision}", o.backend);

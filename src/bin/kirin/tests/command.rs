@@ -164,6 +164,7 @@ fn info_names_the_rule_of_the_precision() {
             "auto: double for up to 1280 j-particles with velocities, else mixed",
         ),
         ("mixed", "mixed"),
+        ("double-single", "double (double-single is for GPUs)"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
             .arg("info")

@@ -118,8 +118,8 @@ pub fn load(device: &'static Device, precision: Precision) -> Result<()> {
     let lease = device.open()?;
     let current = lease.enter()?;
     for name in [
-        format!("advance_{precision}"),
-        format!("force_{precision}_jerk_4"),
+        format!("advance_{}", precision.in_kernels()),
+        format!("force_{}_jerk_4", precision.in_kernels()),
     ] {
         device.kernel(&current, Module::Forces(precision), &name)?;
     }
@@ -161,7 +161,7 @@ impl DeviceQueue {
             timeout: settings.gpu_timeout.map(|s| Duration::from_secs(s.into())),
         };
         // Loaded here already, so that a driver that cannot compile our kernels is noticed at opening.
-        let advance = format!("advance_{precision}");
+        let advance = format!("advance_{}", precision.in_kernels());
         queue.kernel(&current, Module::Forces(precision), advance)?;
         match queue.measure_root(&current) {
             Ok(()) => Ok(queue),
@@ -367,7 +367,7 @@ impl DeviceQueue {
             return Ok(());
         };
         (args.from, args.to, args.fetch) = self.upload.fetch();
-        let name = format!("advance_{}", self.precision);
+        let name = format!("advance_{}", self.precision.in_kernels());
         let kernel = self.kernel(current, Module::Forces(self.precision), name)?;
         self.expect(self.conditions().prediction_clocks(args.pages as usize));
         let blocks = args.pages + args.fetch.div_ceil(ADVANCE_THREADS);

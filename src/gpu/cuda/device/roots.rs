@@ -18,9 +18,10 @@ const ROOT_THREADS: u32 = 256;
 const BYTES: usize = SAMPLES * size_of::<f32>();
 
 impl DeviceQueue {
-    /// Measures the mean, once for each device of a process. In double precision there is no such error.
+    /// Measures the mean, once for each device of a process. Double precision has no such error, and double-single takes it
+    /// out of each pair.
     pub(super) fn measure_root(&mut self, current: &Current<'_>) -> Result<()> {
-        if self.precision != Precision::Double {
+        if matches!(self.precision, Precision::Mixed | Precision::Single) {
             let device = self.device;
             self.root = *device.root.get_or_try_init(|| self.mean_root(current))?;
         }

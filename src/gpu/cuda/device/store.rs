@@ -209,7 +209,7 @@ impl Store {
     ) -> Result<()> {
         self.free(current);
         let vectors = match precision {
-            Precision::Mixed => 3 * 16,
+            Precision::Mixed | Precision::DoubleSingle => 3 * 16,
             Precision::Single => 2 * 16,
             Precision::Double => 2 * 32,
         };

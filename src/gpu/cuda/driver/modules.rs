@@ -33,9 +33,10 @@ impl Module {
             Self::Forces(Precision::Mixed) => text!("mixed"),
             Self::Forces(Precision::Double) => text!("double"),
             Self::Forces(Precision::Single) => text!("single"),
+            Self::Forces(Precision::DoubleSingle) => text!("double_single"),
             Self::RegularCommon => text!("regular"),
             Self::Regular(Precision::Mixed) => text!("regular_mixed"),
-            Self::Regular(Precision::Double) => text!("regular_double"),
+            Self::Regular(Precision::Double | Precision::DoubleSingle) => text!("regular_double"),
             Self::Regular(Precision::Single) => text!("regular_single"),
         }
     }
@@ -100,7 +101,11 @@ mod tests {
         for module in precisions
             .into_iter()
             .flat_map(|precision| [Module::Forces(precision), Module::Regular(precision)])
-            .chain([Module::Common, Module::RegularCommon])
+            .chain([
+                Module::Forces(Precision::DoubleSingle),
+                Module::Common,
+                Module::RegularCommon,
+            ])
         {
             let text = module.text();
             let names = text

@@ -97,7 +97,7 @@ impl Batch {
         let (ni, shape) = (self.ni as u32, self.shape);
         let mut launches = vec![Launch {
             module: Module::Regular(precision),
-            kernel: format!("{loops}_{precision}_{}", shape.tile),
+            kernel: format!("{loops}_{}_{}", precision.in_kernels(), shape.tile),
             grid: (self.pages as u32, self.ni.div_ceil(shape.targets()) as u32),
             block: (shape.columns as u32, shape.rows as u32),
         }];
@@ -173,7 +173,7 @@ impl RegularQueue {
             }
             store.send(&queue.stream, sources, first, queue.precision)?;
         }
-        let name = format!("prepare_{}", queue.precision);
+        let name = format!("prepare_{}", queue.precision.in_kernels());
         let kernel = queue.kernel(&current, Module::Regular(queue.precision), name)?;
         queue.expect(queue.conditions().prediction_clocks(pages));
         let args = store.arguments();

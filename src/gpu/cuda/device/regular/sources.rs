@@ -43,7 +43,7 @@ impl DeviceSources {
         let vectors = match precision {
             Precision::Mixed => 3 * 16,
             Precision::Single => 2 * 16,
-            Precision::Double => 2 * 32,
+            Precision::Double | Precision::DoubleSingle => 2 * 32,
         };
         let staged = pages.min(STAGED) * (PAGE_BYTES + size_of::<RegularPage>());
         self.staged.reserve(current, staged)?;
@@ -119,7 +119,7 @@ impl DeviceSources {
 /// The unit of some masses, and whether it suits them all.
 fn describe(masses: &[f64], precision: Precision) -> RegularPage {
     let (mass_unit, fits) = match precision {
-        Precision::Double => (1.0, true),
+        Precision::Double | Precision::DoubleSingle => (1.0, true),
         Precision::Mixed | Precision::Single => scaling::of_masses(masses),
     };
     RegularPage {
