@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::kernel::{self, JPage, ScaledParticle};
+use super::kernel::{self, JPage};
 use super::nearest::{NearestCandidate, NearestCandidates};
 use super::simd::{Real, Simd, Sums, Work};
+use super::target::ScaledParticle;
 use super::tile::{self, Tile};
 use super::units::Sampled;
 use super::workspace::PURPOSE;

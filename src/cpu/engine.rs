@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use super::attraction::Correction;
 use super::division::{Division, Task};
-use super::kernel::MeanRoot;
 use super::lists;
+use super::mean_root::MeanRoot;
 use super::pool::{self, Pool};
 use super::simd::Simd;
 use super::tasks::{BlockContext, Compute, Finish, Predict, PreparedPage};

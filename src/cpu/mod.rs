@@ -14,12 +14,15 @@ mod engine;
 mod irregular;
 mod kernel;
 mod lists;
+mod mean_root;
 mod nearest;
+mod pair;
 mod pool;
 pub mod reach;
 mod regular;
 mod rhythm;
 mod simd;
+mod target;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -38,7 +41,7 @@ use crate::force::regular::RegularForce;
 use crate::process::settings::{InstructionSet, Precision, Settings};
 
 pub use self::division::threads_for;
-pub use self::kernel::{SAMPLES, products, samples};
+pub use self::mean_root::{SAMPLES, products, samples};
 pub use self::pool::Pool;
 pub use self::regular::Doubt;
 pub use self::threads::threads;

@@ -6,10 +6,11 @@ use std::sync::{RwLock, RwLockReadGuard};
 use super::again::{self, Leaf};
 use super::coincident::Places;
 use super::division::Task;
-use super::kernel::{self, Halfway, JPage, ScaledParticle, Variant};
+use super::kernel::{self, Halfway, JPage, Variant};
 use super::nearest;
 use super::pool;
 use super::simd::{Real, Simd, Work};
+use super::target::ScaledParticle;
 use super::tile::{self, Labels, Masses, Tile};
 use super::units::Sampled;
 use super::workspace::{PURPOSE, Workspace};
@@ -62,7 +63,7 @@ impl<T: Real> PreparedPage<T> {
 pub struct BlockContext<'a, S: Simd, const SPLIT: bool> {
     /// The instruction set.
     pub s: S,
-    /// [`super::kernel::MeanRoot`] of the instruction set.
+    /// [`super::mean_root::MeanRoot`] of the instruction set.
     pub root: f64,
     /// [`super::attraction::Correction`] of the instruction set.
     pub correction: f64,

@@ -1,9 +1,10 @@
 //! The memory of a task: its i-particles, their unfinished sums, and scratch space.
 
 use super::again::Again;
-use super::kernel::{Halfway, ScaledParticle};
+use super::kernel::Halfway;
 use super::nearest::NearestCandidates;
 use super::simd::{Real, Sums};
+use super::target::ScaledParticle;
 use super::tile::Tile;
 use crate::error::Result;
 use crate::force::scaling::Scaling;

@@ -1,7 +1,7 @@
 //! What [`Simd`] promises, asked of every instruction set and width, lane by lane.
 
 use super::super::attraction::Correction;
-use super::super::kernel::MeanRoot;
+use super::super::mean_root::MeanRoot;
 use super::super::tile::Tile;
 use super::super::units::Sampled;
 use super::portable::Portable;
