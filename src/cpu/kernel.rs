@@ -129,6 +129,40 @@ pub fn closest<S: Simd, const SPLIT: bool>(
     s.least(least)
 }
 
+/// The slot of the pair of [`leaf`] with the greatest m / r^2, of masses that are not negative; the first of those that are
+/// equal. None where no mass exerts a force.
+#[inline(always)]
+pub fn strongest<S: Simd, const SPLIT: bool>(
+    s: S,
+    j: JPage<'_, S>,
+    i: &ScaledParticle<S::T>,
+    range: Range<usize>,
+) -> Option<usize> {
+    let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
+    assert!(range.end <= PAGE);
+    let zero = s.splat(S::T::default());
+    let mut weakness = PageArray::default();
+    let mut least = zero;
+    for at in range.clone().step_by(S::LANES) {
+        // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
+        unsafe {
+            let y = target.pair::<false>(s, j.tile, at).estimate;
+            let weak = s.fnma(s.mul(s.load(j.masses, at), y), y, zero);
+            let weak = s.select(counting(s, j.page, i.label, at, range.end), weak, zero);
+            s.store(&mut weakness, at, weak);
+            least = s.min(weak, least);
+        }
+    }
+    let bound = s.least(least);
+    let mut found = None;
+    if bound < S::T::default() {
+        slots_within(s, &weakness, bound, range, |slot| {
+            found.get_or_insert(slot);
+        });
+    }
+    found
+}
+
 #[inline(always)]
 fn pairs<
     S: Simd,

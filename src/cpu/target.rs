@@ -1,16 +1,17 @@
 //! An i-particle as the pair loops read it.
 
+use super::grid::Grid;
 use super::reach::Reach;
-use super::simd::{Real, leading};
+use super::simd::Real;
 use crate::force::scaling::Scaling;
 use crate::sources::particle::IParticle;
 
 /// An i-particle in the numbers of a tile.
 #[derive(Clone, Copy, Debug)]
 pub struct ScaledParticle<T> {
-    /// Position: its leading digits, or rounded to `T`.
+    /// Position: its leading part, or rounded to `T`.
     pub x: [T; 3],
-    /// What the leading digits left.
+    /// What the leading part left.
     pub x_low: [T; 3],
     /// Velocity.
     pub v: [T; 3],
@@ -25,13 +26,13 @@ pub struct ScaledParticle<T> {
 }
 
 impl<T: Real> ScaledParticle<T> {
-    /// The i-particle in the given units. With `SPLIT` its position is split like those of a tile, so that
+    /// The i-particle in the given units. With `SPLIT` its position is split on the grid of a tile, so that
     /// coincident particles are at distance zero.
     #[inline(always)]
-    pub fn new<const SPLIT: bool>(i: &IParticle, units: &Scaling) -> Self {
+    pub fn new<const SPLIT: bool>(i: &IParticle, units: &Scaling, grid: Grid) -> Self {
         let scaled = i.x.map(|x| x * units.length);
         let leading = if SPLIT {
-            scaled.map(leading::<T>)
+            scaled.map(|x| grid.leading::<T>(x))
         } else {
             scaled
         };
@@ -47,7 +48,8 @@ impl<T: Real> ScaledParticle<T> {
             moves: i.v != [0.0; 3],
             reach: match T::IS_DOUBLE {
                 true => Reach::DOUBLE,
-                false => Reach::of(&scaled, &v, eps2, SPLIT),
+                false if SPLIT => Reach::of(&scaled, &v, eps2, true).on(grid.step()),
+                false => Reach::of(&scaled, &v, eps2, false),
             },
         }
     }
