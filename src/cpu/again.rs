@@ -3,16 +3,18 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::kernel::{self, JPage, ScaledParticle};
+use super::grid::Grid;
+use super::kernel::{self, JPage};
 use super::nearest::{NearestCandidate, NearestCandidates};
 use super::simd::{Real, Simd, Sums, Work};
+use super::target::ScaledParticle;
 use super::tile::{self, Tile};
 use super::units::Sampled;
 use super::workspace::PURPOSE;
 use crate::error::Result;
 use crate::force::scaling::Scaling;
 use crate::process::allocation;
-use crate::sources::jmemory::{Page, PageArray};
+use crate::sources::jmemory::{PAGE, Page, PageArray};
 use crate::sources::particle::IParticle;
 
 /// The memory for summing leaves again, and the counts for the statistics.
@@ -87,8 +89,8 @@ impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
     fn run(self) -> Sums {
         let Self { d, leaf, buffers } = self;
         let Buffers { tile, distances } = buffers;
-        if !tile.is_fresh(leaf.page, leaf.ti) {
-            tile.predict::<D, false>(d, leaf.page, leaf.ti, &Sampled::default());
+        if !tile.is_fresh(leaf.page, leaf.ti, PAGE) {
+            tile.predict::<D, false>(d, leaf.page, leaf.ti, PAGE, &Sampled::default());
         }
         let sources = JPage {
             tile,
@@ -96,7 +98,7 @@ impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
             page: leaf.page,
             minus_three: -3.0,
         };
-        let target = ScaledParticle::new::<false>(leaf.i, &Scaling::PLAIN);
+        let target = ScaledParticle::new::<false>(leaf.i, &Scaling::PLAIN, Grid::USUAL);
         let nearest = leaf.candidates.is_some();
         let (mut sums, least) =
             kernel::careful_leaf(d, nearest, sources, &target, leaf.range.clone(), distances);
@@ -113,7 +115,7 @@ impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
                 d,
                 candidates,
                 (least, distances),
-                1.0,
+                (1.0, 0.0),
                 leaf.position,
                 leaf.range,
             );
@@ -124,17 +126,17 @@ impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
 
 /// Notes the particles of a leaf that may be the nearest neighbour, if any may. In squares of the
 /// tile's unit of length, `area` of which are one of the client's, the least of the leaf's
-/// distances comes first in `found`, then all of them.
+/// distances comes first in `found`, then all of them; `slack` is their absolute error.
 #[inline(always)]
 pub fn note<S: Simd>(
     s: S,
     candidates: &mut NearestCandidates,
     (least, distances): (S::T, &PageArray<S::T>),
-    area: f64,
+    (area, slack): (f64, f64),
     page: usize,
     range: Range<usize>,
 ) {
-    let Some(bound) = candidates.bound_with(least.to_f64() / area) else {
+    let Some(bound) = candidates.bound_with(least.to_f64() / area, slack / area) else {
         return;
     };
     // A little more, to allow for rounding in the bound itself.
@@ -143,7 +145,7 @@ pub fn note<S: Simd>(
         candidates.push(NearestCandidate {
             page,
             slot,
-            r2: distances[slot].to_f64() / area,
+            r2: (distances[slot].to_f64() - slack) / area,
         });
     });
 }

@@ -7,9 +7,11 @@ use super::again::{Again, Leaf};
 use super::attraction::{self, Kind};
 use super::coincident::{self, Places};
 use super::division::Task;
-use super::kernel::{JPage, ScaledParticle};
+use super::grid::Grid;
+use super::kernel::JPage;
 use super::reach::{Facts, ROUNDING};
 use super::simd::{Real, Simd, Sums};
+use super::target::ScaledParticle;
 use super::tasks::BlockContext;
 use super::tile;
 use super::workspace::Workspace;
@@ -69,10 +71,14 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         totals.restart::<SPLIT>(particles, Self::slack)?;
         let soft = self.memory.sources() == SourceKind::Softened;
         // Bounds for all of the task's i-particles.
-        let mut all =
-            ScaledParticle::<S::T>::new::<SPLIT>(&IParticle::default(), &Scaling::PLAIN).reach;
+        let mut all = ScaledParticle::<S::T>::new::<SPLIT>(
+            &IParticle::default(),
+            &Scaling::PLAIN,
+            Grid::USUAL,
+        )
+        .reach;
         for (progress, _) in totals.iter_mut().take(particles.len()) {
-            let reach = &progress.plain.reach;
+            let reach = &progress.target.reach;
             all.in_range &= reach.in_range;
             all.distance = all.distance.max(reach.distance);
         }
@@ -83,6 +89,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             let prepared = self.prepare(position)?;
             let tile = self.tile(&prepared, page, scratch)?;
             let masses = &*prepared.masses;
+            totals.aim::<SPLIT>(particles, tile);
             let facts = tile.facts(masses);
             let is_plain = tile.units.are_plain();
             let proved = is_plain
@@ -130,13 +137,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 let each = particles.iter().zip(totals.iter_mut());
                 for (seen, (i, (progress, stack))) in each.enumerate() {
                     let crowded = unproved * 4 > seen;
-                    let scaled;
-                    let target = if is_plain {
-                        &progress.plain
-                    } else {
-                        scaled = ScaledParticle::new::<SPLIT>(i, &tile.units);
-                        &scaled
-                    };
+                    let target = &progress.target;
                     let mut sums = match masses.none && target.reach.in_range {
                         true => NOTHING,
                         false => {

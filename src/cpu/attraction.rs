@@ -8,8 +8,11 @@
 
 use std::ops::Range;
 
-use super::kernel::{JPage, SAMPLES, ScaledParticle, samples, splat3};
+use super::kernel::JPage;
+use super::mean_root::{SAMPLES, samples};
+use super::pair::splat3;
 use super::simd::{Real, Simd, Work};
+use super::target::ScaledParticle;
 use crate::sources::jmemory::PAGE;
 
 /// Vectors whose terms a lane adds in the precision of the pairs.
@@ -209,7 +212,7 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
 /// The factor by which the sums of [`leaf`] are multiplied: the inverse of the mean of [`Simd::attraction`] r^3 / m.
 ///
 /// [`Simd::attraction`] leaves a constant factor out, and its mean error does not cancel in the sums. Processors
-/// differ in their estimates, so the mean is measured, as for [`MeanRoot`](super::kernel::MeanRoot).
+/// differ in their estimates, so the mean is measured, as for [`MeanRoot`](super::mean_root::MeanRoot).
 pub struct Correction<S, const SPLIT: bool>(pub S);
 
 impl<S: Simd, const SPLIT: bool> Work for Correction<S, SPLIT> {

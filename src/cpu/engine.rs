@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use super::attraction::Correction;
 use super::division::{Division, Task};
-use super::kernel::MeanRoot;
 use super::lists;
+use super::mean_root::MeanRoot;
 use super::pool::{self, Pool};
 use super::simd::Simd;
-use super::tasks::{BlockContext, Compute, Finish, Predict, PreparedPage};
+use super::tasks::{self, BlockContext, Compute, Finish, Predict, PreparedPage};
 use super::workspace::{PURPOSE, Workspace};
 use crate::error::{Error, Result};
 use crate::force::Phases;
@@ -183,7 +183,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         if ni == 0 || self.pages.is_empty() {
             return Ok(());
         }
-        let stale = self.stale_pages(memory, block.ti);
+        let stale = self.stale_pages(memory, block.nj, block.ti);
         let division = Division::new(ni, self.pages.len(), stale, self.threads, self.split);
         let whole = division.tasks_are_whole();
         let spaces = match whole {
@@ -282,13 +282,14 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
     }
 
     /// The number of the block's pages that are not predicted to `ti` yet.
-    fn stale_pages(&mut self, memory: &JMemory, ti: f64) -> usize {
+    fn stale_pages(&mut self, memory: &JMemory, nj: usize, ti: f64) -> usize {
         let mut stale = 0;
         for &position in &self.pages {
             let prepared = self.prepared[position]
                 .get_mut()
                 .unwrap_or_else(PoisonError::into_inner);
-            let tile = prepared.fresh_tile(memory.page(position), ti);
+            let page = memory.page(position);
+            let tile = prepared.fresh_tile(page, ti, tasks::deciding::<SPLIT>(page, nj));
             stale += usize::from(tile.is_none());
         }
         stale

@@ -5,59 +5,11 @@
 
 use std::ops::Range;
 
-use super::reach::Reach;
-use super::simd::{Real, Simd, Sums, Work, leading};
+use super::pair::{Broadcast, Pair, counting, reread};
+use super::simd::{Real, Simd, Sums};
+use super::target::ScaledParticle;
 use super::tile::Tile;
-use crate::force::scaling::Scaling;
 use crate::sources::jmemory::{PAGE, Page, PageArray};
-use crate::sources::particle::IParticle;
-
-/// An i-particle in the numbers of a tile.
-#[derive(Clone, Copy, Debug)]
-pub struct ScaledParticle<T> {
-    /// Position: its leading digits, or rounded to `T`.
-    pub x: [T; 3],
-    /// What the leading digits left.
-    pub x_low: [T; 3],
-    v: [T; 3],
-    /// Square of the softening length.
-    pub eps2: T,
-    /// Its label.
-    pub label: i32,
-    /// Whether it has a velocity.
-    pub moves: bool,
-    /// Which pairs `T` can resolve.
-    pub reach: Reach,
-}
-
-impl<T: Real> ScaledParticle<T> {
-    /// The i-particle in the given units. With `SPLIT` its position is split like those of a tile, so that
-    /// coincident particles are at distance zero.
-    #[inline(always)]
-    pub fn new<const SPLIT: bool>(i: &IParticle, units: &Scaling) -> Self {
-        let scaled = i.x.map(|x| x * units.length);
-        let leading = if SPLIT {
-            scaled.map(leading::<T>)
-        } else {
-            scaled
-        };
-        let x = leading.map(T::from_f64);
-        let v = i.v.map(|v| v * units.velocity);
-        let eps2 = i.eps2 * (units.length * units.length);
-        Self {
-            x,
-            x_low: [0, 1, 2].map(|k| T::from_f64(scaled[k] - leading[k])),
-            v: v.map(T::from_f64),
-            eps2: T::from_f64(eps2),
-            label: i.index,
-            moves: i.v != [0.0; 3],
-            reach: match T::IS_DOUBLE {
-                true => Reach::DOUBLE,
-                false => Reach::of(&scaled, &v, eps2, SPLIT),
-            },
-        }
-    }
-}
 
 /// The j-particles of one page.
 #[derive(Clone, Copy)]
@@ -70,55 +22,6 @@ pub struct JPage<'a, S: Simd> {
     pub page: &'a Page,
     /// The factor that turns the square of [`Simd::refine`]'s result into -3 / r^2.
     pub minus_three: S::T,
-}
-
-/// How many numbers the error of an estimate is measured with.
-pub const SAMPLES: usize = 8 * PAGE;
-
-/// The numbers from `first` on: from 1 to 4 in all, where the estimates begin to repeat.
-pub fn samples<T: Real>(first: usize) -> [T; PAGE] {
-    std::array::from_fn(|l| {
-        let at = (first + l) as f64 + 0.5;
-        T::from_f64(4.0_f64.powf(at / SAMPLES as f64))
-    })
-}
-
-/// What approximate reciprocal roots of some numbers, times the exact roots, add up to.
-pub fn products<T: Real>(x: &[T], reciprocal_roots: &[T]) -> f64 {
-    let product = |(x, y): (&T, &T)| y.to_f64() * x.to_f64().sqrt();
-    x.iter().zip(reciprocal_roots).map(product).sum()
-}
-
-/// The mean of [`Simd::refine`]'s result times the root; 1 if it were exact.
-///
-/// A Newton step from a 12-bit estimate is too small by half an ulp on average, an error that does not
-/// cancel in sums over r^-3. Processors differ in their estimates, so the mean is measured.
-pub struct MeanRoot<S>(pub S);
-
-impl<S: Simd> Work for MeanRoot<S> {
-    type Output = f64;
-    #[inline(always)]
-    fn run(self) -> f64 {
-        let s = self.0;
-        let mut sum = 0.0;
-        for first in (0..SAMPLES).step_by(PAGE) {
-            let x = samples::<S::T>(first);
-            let mut y = x;
-            let mut at = 0;
-            while at < PAGE {
-                // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-                unsafe {
-                    let x = s.load(&x, at);
-                    s.store(&mut y, at, s.refine(x, s.estimate(x)));
-                }
-                at += S::LANES;
-            }
-            sum += products(&x, &y);
-        }
-        // Double precision has no such bias; the measured mean would only add its rounding error.
-        const DIGITS: f64 = (1u64 << 40) as f64;
-        (sum / SAMPLES as f64 * DIGITS).round() / DIGITS
-    }
 }
 
 /// The pairs of a leaf between the two halves of the loop, where the registers do not suffice for both.
@@ -224,6 +127,40 @@ pub fn closest<S: Simd, const SPLIT: bool>(
         least = s.min(s.select(s.and(counts, s.nonzero(mass)), r2, far), least);
     }
     s.least(least)
+}
+
+/// The slot of the pair of [`leaf`] with the greatest m / r^2, of masses that are not negative; the first of those that are
+/// equal. None where no mass exerts a force.
+#[inline(always)]
+pub fn strongest<S: Simd, const SPLIT: bool>(
+    s: S,
+    j: JPage<'_, S>,
+    i: &ScaledParticle<S::T>,
+    range: Range<usize>,
+) -> Option<usize> {
+    let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
+    assert!(range.end <= PAGE);
+    let zero = s.splat(S::T::default());
+    let mut weakness = PageArray::default();
+    let mut least = zero;
+    for at in range.clone().step_by(S::LANES) {
+        // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
+        unsafe {
+            let y = target.pair::<false>(s, j.tile, at).estimate;
+            let weak = s.fnma(s.mul(s.load(j.masses, at), y), y, zero);
+            let weak = s.select(counting(s, j.page, i.label, at, range.end), weak, zero);
+            s.store(&mut weakness, at, weak);
+            least = s.min(weak, least);
+        }
+    }
+    let bound = s.least(least);
+    let mut found = None;
+    if bound < S::T::default() {
+        slots_within(s, &weakness, bound, range, |slot| {
+            found.get_or_insert(slot);
+        });
+    }
+    found
 }
 
 #[inline(always)]
@@ -508,110 +445,6 @@ pub fn slots_within<S: Simd>(
         }
         at += S::LANES;
     }
-}
-
-/// Launders a reference, so that the compiler reads the memory again instead of keeping values in registers.
-#[inline(always)]
-pub fn reread<T>(place: &T) -> &T {
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    {
-        let mut address: *const T = place;
-        // SAFETY: the assembly is empty; the address stays that of `place`.
-        unsafe {
-            std::arch::asm!("/* {0} */", inout(reg) address, options(readonly, nostack, preserves_flags));
-            &*address
-        }
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    place
-}
-
-/// Three numbers, each in every lane.
-#[inline(always)]
-pub fn splat3<S: Simd>(s: S, x: &[S::T; 3]) -> [S::V; 3] {
-    [s.splat(x[0]), s.splat(x[1]), s.splat(x[2])]
-}
-
-/// An i-particle, copied to every lane.
-struct Broadcast<S: Simd, const SPLIT: bool> {
-    x: [S::V; 3],
-    x_low: [S::V; 3],
-    v: [S::V; 3],
-    eps2: S::V,
-    minus_three: S::V,
-}
-
-/// One vector of pairs.
-#[derive(Clone, Copy)]
-struct Pair<S: Simd> {
-    /// x_j - x_i
-    r: [S::V; 3],
-    /// r^2 + eps^2
-    r2: S::V,
-    /// [`Simd::estimate`] of its reciprocal root.
-    estimate: S::V,
-}
-
-impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
-    #[inline(always)]
-    fn new(s: S, i: &ScaledParticle<S::T>, minus_three: S::T) -> Self {
-        Self {
-            x: splat3(s, &i.x),
-            x_low: splat3(s, &i.x_low),
-            v: splat3(s, &i.v),
-            eps2: s.splat(i.eps2),
-            minus_three: s.splat(minus_three),
-        }
-    }
-
-    /// The pairs with the slots from `at` on.
-    ///
-    /// # Safety
-    ///
-    /// `at + LANES <= PAGE`.
-    #[inline(always)]
-    unsafe fn pair<const CAREFUL: bool>(&self, s: S, tile: &Tile<S::T>, at: usize) -> Pair<S> {
-        let mut r = self.x;
-        for (k, r) in r.iter_mut().enumerate() {
-            // SAFETY: passed on.
-            *r = s.sub(unsafe { s.load(&tile.x[k], at) }, self.x[k]);
-            if SPLIT {
-                // SAFETY: passed on.
-                let low = s.sub(unsafe { s.load(&tile.x_low[k], at) }, self.x_low[k]);
-                *r = s.add(*r, low);
-            }
-        }
-        let mut eps2 = self.eps2;
-        if CAREFUL {
-            // SAFETY: passed on.
-            eps2 = s.add(eps2, unsafe { s.load(&tile.eps2, at) });
-        }
-        let r2 = s.fma(r[0], r[0], eps2);
-        let r2 = s.fma(r[1], r[1], r2);
-        let mut r2 = s.fma(r[2], r[2], r2);
-        if CAREFUL {
-            // The Newton step would turn infinity into NaN.
-            r2 = s.min(s.splat(S::T::MAX), r2);
-        }
-        let estimate = s.estimate(r2);
-        Pair { r, r2, estimate }
-    }
-}
-
-/// The lanes whose slot holds a particle with another label and lies below slot `end`.
-///
-/// # Safety
-///
-/// `at + LANES <= PAGE`.
-#[inline(always)]
-unsafe fn counting<S: Simd>(s: S, page: &Page, label: i32, at: usize, end: usize) -> S::M {
-    let mut bits = page.present()[at / 64] >> (at % 64);
-    if end - at < S::LANES {
-        bits &= (1 << (end - at)) - 1;
-    }
-    // SAFETY: passed on.
-    let other = unsafe { s.label_differs(page.index(), at, label) };
-    s.and(other, s.mask(bits as u32))
 }
 
 const _: () = assert!(

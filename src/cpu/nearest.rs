@@ -20,7 +20,7 @@ pub struct NearestCandidate {
     pub page: usize,
     /// Its slot.
     pub slot: usize,
-    /// Its r^2 + eps^2 as the loop found it.
+    /// Its r^2 + eps^2 as the loop found it, or less by as much as that may err.
     pub r2: f64,
 }
 
@@ -53,12 +53,13 @@ impl NearestCandidates {
     }
 
     /// If a leaf whose smallest r^2 + eps^2 is `least` can hold the nearest particle: the softened r^2 up to which its
-    /// particles are candidates.
+    /// particles are candidates. The leaf's own distances squared err by up to `slack`.
     #[inline(always)]
-    pub fn bound_with(&mut self, least: f64) -> Option<f64> {
-        (least <= self.bound).then(|| {
-            self.bound = self.bound.min(least * (1.0 + RELATIVE) + self.slack);
-            self.bound
+    pub fn bound_with(&mut self, least: f64, slack: f64) -> Option<f64> {
+        (least - slack <= self.bound).then(|| {
+            let bound = least * (1.0 + RELATIVE) + self.slack + slack;
+            self.bound = self.bound.min(bound);
+            self.bound + slack
         })
     }
 
@@ -112,6 +113,13 @@ pub fn consider(best: &mut Option<Nearest>, i: &IParticle, page: &Page, slot: us
     );
 }
 
+/// The absolute error of r^2 where positions have a common grid of this step, in the same sense.
+pub fn slack_on(step: f64) -> f64 {
+    // A rest errs by at most 2^-26 of the step, their difference by 2^-24 with both.
+    let e = step * 2.0_f64.powi(-24);
+    3.0 * e * e * f64::from(1 << 18)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,7 +135,11 @@ mod tests {
         assert_eq!(candidates.remaining().count(), 1);
         assert!(!candidates.has_room_for(usize::MAX / 64));
         assert_eq!(candidates.remaining().count(), 0);
-        assert_eq!(candidates.bound_with(0.5), None, "and none is looked for");
+        assert_eq!(
+            candidates.bound_with(0.5, 0.0),
+            None,
+            "and none is looked for"
+        );
         let mut first = NearestCandidates::default();
         first.append(&candidates);
         assert_eq!(first.remaining().count(), 0);
@@ -139,7 +151,7 @@ mod tests {
         let found = |r2, slot| {
             let mut candidates = NearestCandidates::default();
             candidates.restart(0.0);
-            assert!(candidates.bound_with(r2).is_some());
+            assert!(candidates.bound_with(r2, 0.0).is_some());
             candidates.push(NearestCandidate { page: 0, slot, r2 });
             candidates
         };
@@ -148,7 +160,7 @@ mod tests {
             candidates.append(&found(second, 5));
             let slots = candidates.remaining().map(|c| c.slot);
             assert_eq!(slots.collect::<Vec<_>>(), [nearest]);
-            assert!(candidates.bound_with(1.5).is_none());
+            assert!(candidates.bound_with(1.5, 0.0).is_none());
         }
     }
 }

@@ -10,6 +10,10 @@
 //! 4.5 times. At s = 2^-24 |x| ([`CLOSE`]) that is 3.6e-7 and 8e-7, no more than single precision
 //! loses in the products. A closer pair is summed in double precision, with its leaf.
 //!
+//! On a CPU leading parts are multiples of one step ([`super::grid`]). A rest is at most half a step and errs by 2^-26 of
+//! it, the difference of two by 2^-25, so r errs by 2^-24 of a step: at s of half a step by 2^-23 s, less than 3 x 2^-48 |x| is of
+//! s above. So half a step is [`Reach::closest`] there, where that is more than 2^-24 |x|.
+//!
 //! The i-particle's distance from the origin serves as |x|: in a close pair both distances are equal to 2^-24, and
 //! in any other pair the separation is at least the difference of the two distances.
 //!
@@ -122,6 +126,17 @@ impl Reach {
             closest2: (close * close * norm2).max(CLOSEST * CLOSEST),
             distance: norm + eps2.max(0.0).sqrt(),
             speed: v[0].abs().max(v[1].abs()).max(v[2].abs()),
+        }
+    }
+
+    /// The same where positions are split on a grid of this step, if that has fewer digits.
+    #[inline(always)]
+    pub fn on(self, step: f64) -> Self {
+        let told = step * 0.5;
+        Self {
+            closest: self.closest.max(told),
+            closest2: self.closest2.max(told * told),
+            ..self
         }
     }
 

@@ -6,11 +6,15 @@ use std::sync::{RwLock, RwLockReadGuard};
 use super::again::{self, Leaf};
 use super::coincident::Places;
 use super::division::Task;
-use super::kernel::{self, Halfway, JPage, ScaledParticle, Variant};
+use super::dominant::{Bound, Dominated};
+use super::grid;
+use super::kernel::{self, Halfway, JPage, Variant};
+use super::masses::{self, Labels, Masses};
 use super::nearest;
 use super::pool;
 use super::simd::{Real, Simd, Work};
-use super::tile::{self, Labels, Masses, Tile};
+use super::target::ScaledParticle;
+use super::tile::{self, Tile};
 use super::units::Sampled;
 use super::workspace::{PURPOSE, Workspace};
 use crate::error::Result;
@@ -53,8 +57,19 @@ impl<T: Real> PreparedPage<T> {
 
     /// The tile, if it is cached and predicted to this time.
     #[inline(always)]
-    pub fn fresh_tile(&self, page: &Page, ti: f64) -> Option<&Tile<T>> {
-        self.tile.as_deref().filter(|tile| tile.is_fresh(page, ti))
+    pub fn fresh_tile(&self, page: &Page, ti: f64, end: usize) -> Option<&Tile<T>> {
+        self.tile
+            .as_deref()
+            .filter(|tile| tile.is_fresh(page, ti, end))
+    }
+}
+
+/// The slots of a page that decide on its grid, in a block that names the addresses `0..nj`.
+#[inline(always)]
+pub fn deciding<const SPLIT: bool>(page: &Page, nj: usize) -> usize {
+    match SPLIT {
+        true => grid::deciding(page, (nj - page.first_address()).min(PAGE)),
+        false => PAGE,
     }
 }
 
@@ -62,7 +77,7 @@ impl<T: Real> PreparedPage<T> {
 pub struct BlockContext<'a, S: Simd, const SPLIT: bool> {
     /// The instruction set.
     pub s: S,
-    /// [`super::kernel::MeanRoot`] of the instruction set.
+    /// [`super::mean_root::MeanRoot`] of the instruction set.
     pub root: f64,
     /// [`super::attraction::Correction`] of the instruction set.
     pub correction: f64,
@@ -175,12 +190,12 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
     #[inline(always)]
     pub fn prepare(&self, position: usize) -> Result<RwLockReadGuard<'_, PreparedPage<S::T>>> {
         let page = self.memory.page(position);
-        let ti = self.block.ti;
+        let (ti, end) = (self.block.ti, deciding::<SPLIT>(page, self.block.nj));
         let is_ready = |p: &PreparedPage<S::T>| {
             p.masses.are_fresh(page)
                 && p.labels.are_fresh(page)
                 && (!self.tabled || p.places.as_ref().is_some_and(|p| p.are_fresh(page)))
-                && (self.transient || p.fresh_tile(page, ti).is_some())
+                && (self.transient || p.fresh_tile(page, ti, end).is_some())
         };
         let lock = &self.prepared[position];
         let prepared = pool::unless_forked(self.process, || lock.try_read())?;
@@ -190,7 +205,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         drop(prepared);
         let mut prepared = pool::unless_forked(self.process, || lock.try_write())?;
         if !prepared.masses.are_fresh(page) {
-            prepared.masses.load(page);
+            prepared.masses.load(page, Self::LEAF);
         }
         if !prepared.labels.are_fresh(page) {
             prepared.labels.load(page);
@@ -201,7 +216,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         if !is_ready(&prepared) {
             let PreparedPage { tile, units, .. } = &mut *prepared;
             let tile = allocation::fill(tile, PURPOSE, Tile::default)?;
-            tile.predict::<S, SPLIT>(self.s, page, ti, units);
+            tile.predict::<S, SPLIT>(self.s, page, ti, end, units);
         }
         drop(prepared);
         // Nobody changes it meanwhile: all tasks of a block use the page at the same time `ti`.
@@ -216,13 +231,13 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         page: &Page,
         scratch: &'t mut Option<Box<Tile<S::T>>>,
     ) -> Result<&'t Tile<S::T>> {
-        let ti = self.block.ti;
-        if let Some(tile) = prepared.fresh_tile(page, ti) {
+        let (ti, end) = (self.block.ti, deciding::<SPLIT>(page, self.block.nj));
+        if let Some(tile) = prepared.fresh_tile(page, ti, end) {
             return Ok(tile);
         }
         let tile = allocation::fill(scratch, PURPOSE, Tile::default)?;
-        if !tile.is_fresh(page, ti) {
-            tile.predict::<S, SPLIT>(self.s, page, ti, &prepared.units);
+        if !tile.is_fresh(page, ti, end) {
+            tile.predict::<S, SPLIT>(self.s, page, ti, end, &prepared.units);
         }
         Ok(tile)
     }
@@ -265,27 +280,27 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 minus_three: S::T::from_f64(-3.0 / (self.root * self.root)),
             };
             let slots = self.slots(page);
-            let is_plain = tile.units.are_plain();
+            totals.aim::<SPLIT>(particles, tile);
             let facts = tile.facts(masses);
             let factors = tile::factors(&tile.units, masses.unit, self.root);
             let area = tile.units.length * tile.units.length;
+            let slack = if SPLIT {
+                nearest::slack_on(tile.grid.step())
+            } else {
+                0.0
+            };
             for begin in (0..slots).step_by(Self::LEAF) {
                 let range = begin..slots.min(begin + Self::LEAF);
                 let holes = !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone());
                 let joins = usize::from(totals.steps.joins[step]);
+                let bound = self.bound(masses, page, &range);
                 // For how many i-particles the potential of the leaf proved nothing. Where these are many, the pair
                 // loop finds the smallest distance as well, instead of a second pass.
                 let mut unproved = 0;
                 let all = particles.iter().zip(totals.iter_mut());
                 for (seen, (i, (progress, stack))) in all.enumerate() {
                     let crowded = unproved * 4 > seen;
-                    let scaled;
-                    let target = if is_plain {
-                        &progress.plain
-                    } else {
-                        scaled = ScaledParticle::new::<SPLIT>(i, &tile.units);
-                        &scaled
-                    };
+                    let target = &progress.target;
                     let variant = Variant {
                         jerk: page.has_motion() || target.moves,
                         mask: holes || prepared.labels.may_hold(target.label),
@@ -310,6 +325,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                             || variant.nearest && reach.resolves(least.to_f64())
                             || self.are_apart(sources, target, range.clone()));
                     if sound {
+                        let dominated = SPLIT && bound.is_exceeded(&sums);
                         for (sum, factor) in sums.iter_mut().zip(factors) {
                             *sum *= factor;
                         }
@@ -317,7 +333,26 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                             && least < S::T::MAX
                         {
                             let found = (least, &distances);
-                            again::note(self.s, near, found, area, position, range.clone());
+                            again::note(
+                                self.s,
+                                near,
+                                found,
+                                (area, slack),
+                                position,
+                                range.clone(),
+                            );
+                        }
+                        if dominated {
+                            let leaf = Dominated::<S, SPLIT> {
+                                s: self.s,
+                                jerk: variant.jerk,
+                                sources,
+                                facts: &facts,
+                                factors: &factors,
+                                target,
+                                range: range.clone(),
+                            };
+                            leaf.sum(i, self.block.ti, &mut sums);
                         }
                     } else {
                         let leaf = Leaf {
@@ -340,6 +375,16 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             }
         }
         Ok(())
+    }
+
+    /// The bound for a leaf.
+    #[inline(always)]
+    fn bound(&self, masses: &Masses<S::T>, page: &Page, range: &Range<usize>) -> Bound {
+        let mass = match deciding::<SPLIT>(page, self.block.nj) {
+            PAGE => masses.of_leaves[range.start / Self::LEAF],
+            _ => masses::mass_of(&masses.m[range.clone()]),
+        };
+        Bound::of(mass, masses.one_sign)
     }
 
     /// The join schedule of the leaves in a run of the block's pages.

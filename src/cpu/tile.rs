@@ -1,10 +1,12 @@
 //! The particles of one page as the kernels read them: predicted, scaled and, in mixed precision,
 //! split into a high and a low part.
 
+use super::grid::{self, GROUP, GROUPS, Grid};
+use super::masses::Masses;
 use super::reach::Facts;
 use super::simd::{Real, Simd, Sums};
 use super::units::{self, Sampled};
-use crate::force::scaling::{self, FARTHEST, LENGTHS, Scaling, VELOCITIES, outside};
+use crate::force::scaling::{FARTHEST, LENGTHS, Scaling, VELOCITIES, outside};
 use crate::sources::jmemory::{PAGE, Page, PageArray};
 use crate::sources::predictor::{Arithmetic, Coordinate};
 
@@ -19,122 +21,47 @@ pub fn factors(units: &Scaling, mass: f64, scale: f64) -> Sums {
     [acc, acc, acc, pot, jerk, jerk, jerk, 0.0]
 }
 
-/// The masses of one page, divided by the first of them, so that equal masses are exact.
-///
-/// (With a power of two as the unit, every term of the sum would have the rounding error of 1/N, always with
-/// the same sign.) The first mass in address order is below `nj` if any is, so particles
-/// beyond `nj` do not change the rounding.
-pub struct Masses<T> {
-    /// The masses, divided by the unit.
-    pub m: PageArray<T>,
-    /// The unit: the first mass.
-    pub unit: f64,
-    /// The smallest magnitude that is not zero, divided by the unit; infinite where there is none.
-    pub least: f64,
-    /// Whether no two of them have different signs.
-    pub one_sign: bool,
-    /// Whether all are zero.
-    pub none: bool,
-    /// Whether each slot has one, of 1.
-    pub equal: bool,
-    version: Option<u64>,
-}
-
-impl<T: Real> Default for Masses<T> {
-    fn default() -> Self {
-        Self {
-            m: PageArray::default(),
-            unit: 1.0,
-            least: f64::INFINITY,
-            one_sign: true,
-            none: true,
-            equal: false,
-            version: None,
-        }
-    }
-}
-
-impl<T: Real> Masses<T> {
-    /// Whether these are the masses of `page`.
-    #[inline(always)]
-    pub fn are_fresh(&self, page: &Page) -> bool {
-        self.version == Some(page.mass_version())
-    }
-
-    /// Copies the masses of `page`.
-    pub fn load(&mut self, page: &Page) {
-        self.unit = match T::IS_DOUBLE {
-            true => 1.0,
-            false => scaling::of_masses(page.mass()).0,
-        };
-        let inverse = 1.0 / self.unit;
-        for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
-            *m = T::from_f64(mass * inverse);
-        }
-        let one = T::from_f64(1.0);
-        self.none = page.mass().iter().fold(true, |all, &m| all & (m == 0.0));
-        self.equal = self.m.iter().fold(true, |all, &m| all & (m == one));
-        if !T::IS_DOUBLE {
-            let range = scaling::mass_range(page.mass());
-            self.least = range.least * inverse.abs();
-            self.one_sign = range.one_sign;
-        }
-        self.version = Some(page.mass_version());
-    }
-}
-
-/// The range of the labels of one page.
-#[derive(Default)]
-pub struct Labels {
-    least: i32,
-    greatest: i32,
-    version: Option<u64>,
-}
-
-impl Labels {
-    /// Whether these are the labels of `page`.
-    #[inline(always)]
-    pub fn are_fresh(&self, page: &Page) -> bool {
-        self.version == Some(page.index_version())
-    }
-
-    /// Copies the range of the labels of `page`.
-    #[inline(always)]
-    pub fn load(&mut self, page: &Page) {
-        (self.least, self.greatest) = page.index_range();
-        self.version = Some(page.index_version());
-    }
-
-    /// Whether some particle of the page may have this label.
-    #[inline(always)]
-    pub fn may_hold(&self, index: i32) -> bool {
-        (self.least..=self.greatest).contains(&index)
-    }
-}
-
 /// What a tile was predicted from, and to which time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     page: u32,
     version: u64,
     ti: u64,
+    /// The slots that decided on the grid.
+    end: usize,
 }
 
 impl Stamp {
-    fn new(page: &Page, ti: f64) -> Self {
+    fn new(page: &Page, ti: f64, end: usize) -> Self {
         Self {
             page: page.number(),
             version: page.version(),
             ti: ti.to_bits(),
+            end,
         }
+    }
+}
+
+/// What a prediction found.
+struct Greatest<T> {
+    /// The greatest leading part of each group of slots.
+    x: [f64; GROUPS],
+    /// The greatest velocity component.
+    v: T,
+}
+
+impl<T: Real> Greatest<T> {
+    /// The greatest leading part and the greatest velocity component.
+    fn over_all(&self) -> (f64, T) {
+        (self.x.iter().fold(0.0, |most, &x| x.max(most)), self.v)
     }
 }
 
 /// Positions and velocities of one page, ready for the kernels.
 pub struct Tile<T> {
-    /// Positions: their leading digits, or, without a low part, rounded to `T`.
+    /// Positions: their leading parts, or, without a low part, rounded to `T`.
     pub x: [PageArray<T>; 3],
-    /// The rest of the positions below the leading digits.
+    /// The rest of the positions below the leading parts.
     pub x_low: [PageArray<T>; 3],
     /// Velocities.
     pub v: [PageArray<T>; 3],
@@ -142,6 +69,8 @@ pub struct Tile<T> {
     pub eps2: PageArray<T>,
     /// The factors by which the numbers above were scaled.
     pub units: Scaling,
+    /// The grid of the leading parts, where there are low parts.
+    pub grid: Grid,
     /// Whether `T` has the range for the particles.
     pub representable: bool,
     /// No particle with a mass is farther from the origin, its softening length added.
@@ -160,6 +89,7 @@ impl<T: Real> Default for Tile<T> {
             v: zero,
             eps2: PageArray::default(),
             units: Scaling::PLAIN,
+            grid: Grid::USUAL,
             representable: true,
             radius: 0.0,
             fastest: 0.0,
@@ -169,15 +99,16 @@ impl<T: Real> Default for Tile<T> {
 }
 
 impl<T: Real> Tile<T> {
-    /// Whether the tile holds `page` predicted to `ti`.
+    /// Whether the tile holds `page` predicted to `ti`, on a grid for the slots below `end`.
     #[inline(always)]
-    pub fn is_fresh(&self, page: &Page, ti: f64) -> bool {
-        self.stamp == Some(Stamp::new(page, ti))
+    pub fn is_fresh(&self, page: &Page, ti: f64, end: usize) -> bool {
+        self.stamp == Some(Stamp::new(page, ti, end))
     }
 
-    /// Predicts `page` to `ti`. `SPLIT` makes the low parts. Runs inside [`Simd::vectorize`].
+    /// Predicts `page` to `ti`. `SPLIT` makes the low parts. The slots below `end` decide on the grid.
+    /// Runs inside [`Simd::vectorize`].
     ///
-    /// The units are a function of page and time. Those of `sampled`, which belongs to the page, or else those of the
+    /// Units and grid are functions of page and time. Those of `sampled`, which belongs to the page, or else those of the
     /// last prediction, which may have been of another page, are tried first and kept only if that function has the
     /// same value.
     #[inline(always)]
@@ -186,15 +117,19 @@ impl<T: Real> Tile<T> {
         s: S,
         page: &Page,
         ti: f64,
+        end: usize,
         sampled: &Sampled,
     ) {
         if let (false, Some((units, _))) = (T::IS_DOUBLE, sampled.kept(page)) {
             self.units = units;
         }
+        if SPLIT {
+            self.grid = sampled.last_grid();
+        }
         let mut greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
         if !T::IS_DOUBLE {
             let suits = |[x, v]: [f64; 2]| !outside(x, LENGTHS) && !outside(v, VELOCITIES);
-            let plain = suits(self.in_client_units::<SPLIT>(greatest, page, ti));
+            let plain = suits(self.in_client_units(greatest.over_all(), page, ti));
             let (units, representable) = match plain {
                 true => (Scaling::PLAIN, true),
                 false => sampled.of(page),
@@ -204,34 +139,52 @@ impl<T: Real> Tile<T> {
                 self.units = units;
                 greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
             }
-            self.measure(greatest, page, ti);
+            if SPLIT {
+                let told = end == PAGE && grid::are_told(&greatest.x, page);
+                let groups = match told {
+                    true => greatest.x,
+                    false => grid::groups(page, ti, &self.units, end),
+                };
+                let grid = Grid::of(groups);
+                if self.grid != grid {
+                    self.grid = grid;
+                    sampled.keep_grid(grid);
+                    greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
+                }
+            }
+            self.measure(greatest.over_all(), page, ti);
         }
         if let Some(eps2) = page.eps2() {
             self.soften(eps2);
         }
-        self.stamp = Some(Stamp::new(page, ti));
+        self.stamp = Some(Stamp::new(page, ti, end));
     }
 
     /// The greatest coordinate and velocity component of a prediction, in the client's units: the same numbers whatever
     /// the units of the prediction.
     #[inline(always)]
-    fn in_client_units<const SPLIT: bool>(&self, (x, v): (T, T), page: &Page, ti: f64) -> [f64; 2] {
+    fn in_client_units(&self, (x, v): (f64, T), page: &Page, ti: f64) -> [f64; 2] {
         let is_exact = |scaled: f64| (units::LEAST_NORMAL..f64::INFINITY).contains(&scaled);
-        let (x, v) = (x.to_f64(), v.to_f64());
-        match is_exact(x) && (is_exact(v) || page.is_at_rest()) {
-            true => [x / self.units.length, v / self.units.velocity],
-            false => units::greatest_components::<T, SPLIT>(page, ti),
+        let v = v.to_f64();
+        let length = x / self.units.length;
+        // A leading part differs by up to half a step, and lies in the same octave but where that ends.
+        let is_certain = is_exact(x)
+            && !grid::is_power_of_two(x)
+            && !(0.5 * LENGTHS.0..2.0 * LENGTHS.0).contains(&length);
+        match is_certain && (is_exact(v) || page.is_at_rest()) {
+            true => [length, v / self.units.velocity],
+            false => units::greatest_components::<T>(page, ti),
         }
     }
 
     /// Notes how far and how fast the particles are.
     #[inline(always)]
-    fn measure(&mut self, (x, v): (T, T), page: &Page, ti: f64) {
+    fn measure(&mut self, (x, v): (f64, T), page: &Page, ti: f64) {
         // The square root of 3, rounding included.
         const DIAGONAL: f64 = 1.75;
         self.fastest = v.to_f64() * (1.0 + 1e-6);
-        self.radius = x.to_f64() * DIAGONAL;
-        if x.to_f64() > LENGTHS.1 {
+        self.radius = (x + self.grid.step()) * DIAGONAL;
+        if x > LENGTHS.1 {
             // What has no mass may be anywhere.
             self.radius =
                 units::greatest_coordinate_with_mass(page, ti) * self.units.length * DIAGONAL;
@@ -272,7 +225,7 @@ impl<T: Real> Tile<T> {
         s: S,
         page: &Page,
         ti: f64,
-    ) -> (T, T) {
+    ) -> Greatest<T> {
         let rest = page.is_at_rest() && ti.is_finite();
         let snap = page.coordinate_columns(0).a2by18.is_some();
         match (self.units.are_plain(), rest, snap) {
@@ -289,7 +242,7 @@ impl<T: Real> Tile<T> {
         }
     }
 
-    /// Predicts with the present units. Returns the largest coordinate and the largest velocity component.
+    /// Predicts with the present units and grid.
     /// `AT_REST` is for pages whose particles do not move, `SNAP` for those that have that derivative.
     #[inline(always)]
     fn predict_scaled<
@@ -303,7 +256,7 @@ impl<T: Real> Tile<T> {
         s: S,
         page: &Page,
         ti: f64,
-    ) -> (T, T) {
+    ) -> Greatest<T> {
         let d = s.double();
         let a = Lanes(d);
         let now = d.splat(ti);
@@ -313,6 +266,8 @@ impl<T: Real> Tile<T> {
             page.coordinate_columns(1),
             page.coordinate_columns(2),
         ];
+        let rounder = d.splat(self.grid.rounder());
+        let mut groups = [0.0; GROUPS];
         let mut greatest_x = s.splat(T::default());
         let mut greatest_v = greatest_x;
         let mut at = 0;
@@ -363,6 +318,7 @@ impl<T: Real> Tile<T> {
                     let mut low = x;
                     for part in 0..S::PARTS {
                         // The difference is exact; it needs no conversion back to double precision.
+                        x[part] = d.sub(d.add(x[part], rounder), rounder);
                         x[part] = s.leading(x[part]);
                         low[part] = d.sub(low[part], x[part]);
                     }
@@ -370,18 +326,25 @@ impl<T: Real> Tile<T> {
                     unsafe { s.store(&mut self.x_low[k], at, s.narrow(low)) };
                 }
                 let high = s.narrow(x);
+                greatest_x = s.greater_magnitude(high, greatest_x);
                 let v = s.narrow(v);
                 // SAFETY: as above.
                 unsafe {
                     s.store(&mut self.x[k], at, high);
                     s.store(&mut self.v[k], at, v);
                 }
-                greatest_x = s.greater_magnitude(high, greatest_x);
                 greatest_v = s.greater_magnitude(v, greatest_v);
             }
             at += S::LANES;
+            if at % GROUP == 0 {
+                groups[at / GROUP - 1] = s.greatest(greatest_x).to_f64();
+                greatest_x = s.splat(T::default());
+            }
         }
-        (s.greatest(greatest_x), s.greatest(greatest_v))
+        Greatest {
+            x: groups,
+            v: s.greatest(greatest_v),
+        }
     }
 }
 
@@ -433,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn high_and_low_part_hold_48_bits_at_any_scale() {
+    fn both_parts_hold_a_small_part_of_a_step_at_any_scale() {
         for x in [1e-30, 1e-3, 1.0, 3e18, 1e200] {
             for v in [0.0, 1e-30, 1.0, 1e30] {
                 let memory = page_of(x, v, 1.0 / 3000.0);
@@ -442,6 +405,7 @@ mod tests {
                     Portable::<f32, 4>::default(),
                     memory.page(0),
                     0.0,
+                    PAGE,
                     &Sampled::default(),
                 );
                 for slot in 0..3 {
@@ -449,7 +413,11 @@ mod tests {
                     for k in 0..3 {
                         let sum = f64::from(tile.x[k][slot]) + f64::from(tile.x_low[k][slot]);
                         let back = sum / tile.units.length;
-                        assert!((back - p.x[k]).abs() <= p.x[k].abs() * 2.0_f64.powi(-48));
+                        let step = tile.grid.step() / tile.units.length;
+                        assert!(step < x * 2.0_f64.powi(-18), "{x:e}: {step:e}");
+                        assert!((back - p.x[k]).abs() <= step * 2.0_f64.powi(-26));
+                        let high = f64::from(tile.x[k][slot]) / tile.grid.step();
+                        assert_eq!(high, high.round(), "{x:e}");
                         let back = f64::from(tile.v[k][slot]) / tile.units.velocity;
                         assert!((back - p.v[k]).abs() <= p.v[k].abs() * 2.0_f64.powi(-24));
                     }
@@ -473,8 +441,8 @@ mod tests {
             assert!(still.page(0).is_at_rest() && !moving.page(0).is_at_rest());
             for ti in [0.0, -3.5, 1e30] {
                 let mut tiles = [Tile::default(), Tile::default()];
-                tiles[0].predict::<_, true>(s, still.page(0), ti, &Sampled::default());
-                tiles[1].predict::<_, true>(s, moving.page(0), ti, &Sampled::default());
+                tiles[0].predict::<_, true>(s, still.page(0), ti, PAGE, &Sampled::default());
+                tiles[1].predict::<_, true>(s, moving.page(0), ti, PAGE, &Sampled::default());
                 for k in 0..3 {
                     let [a, b] = tiles.each_ref().map(|t| (t.x[k], t.x_low[k], t.v[k]));
                     assert_eq!((&a.0[..3], &a.1[..3]), (&b.0[..3], &b.1[..3]), "{x} {ti}");
@@ -482,7 +450,7 @@ mod tests {
                 }
             }
             let mut tile = Tile::default();
-            tile.predict::<_, true>(s, still.page(0), f64::NAN, &Sampled::default());
+            tile.predict::<_, true>(s, still.page(0), f64::NAN, PAGE, &Sampled::default());
             assert!(tile.x[0][0].is_nan(), "no time, no place");
         }
     }
@@ -491,7 +459,7 @@ mod tests {
     fn equal_masses_are_exact() {
         let memory = page_of(1.0, 1.0, 1.0 / 3000.0);
         let mut masses = Masses::<f32>::default();
-        masses.load(memory.page(0));
+        masses.load(memory.page(0), PAGE);
         assert_eq!(masses.unit, 1.0 / 3000.0);
         assert_eq!(masses.m[..4], [1.0, 1.0, 1.0, 0.0]);
     }
@@ -501,11 +469,11 @@ mod tests {
         let mut memory = page_of(1.0, 1.0, 1.0);
         let s = Portable::<f64, 2>::default();
         let mut tile = Tile::default();
-        assert!(!tile.is_fresh(memory.page(0), 0.0));
-        tile.predict::<_, true>(s, memory.page(0), 0.0, &Sampled::default());
-        assert!(tile.is_fresh(memory.page(0), 0.0));
-        assert!(!tile.is_fresh(memory.page(0), 0.5));
+        assert!(!tile.is_fresh(memory.page(0), 0.0, PAGE));
+        tile.predict::<_, true>(s, memory.page(0), 0.0, PAGE, &Sampled::default());
+        assert!(tile.is_fresh(memory.page(0), 0.0, PAGE));
+        assert!(!tile.is_fresh(memory.page(0), 0.5, PAGE));
         memory.write(1, &JParticle::default()).unwrap();
-        assert!(!tile.is_fresh(memory.page(0), 0.0));
+        assert!(!tile.is_fresh(memory.page(0), 0.0, PAGE));
     }
 }

@@ -1,8 +1,9 @@
 //! The units of a page's tile: a function of the page, and of the time at which they are needed.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
-use super::simd::{Real, leading};
+use super::grid::Grid;
+use super::simd::Real;
 use crate::force::scaling::{self, Scaling};
 use crate::sources::jmemory::{PAGE, Page};
 
@@ -41,6 +42,8 @@ pub struct Sampled {
     representable: AtomicBool,
     /// The page's version, stored after all else.
     version: AtomicU64,
+    /// The exponent of the grid of the last prediction.
+    grid: AtomicI32,
 }
 
 impl Default for Sampled {
@@ -50,6 +53,7 @@ impl Default for Sampled {
             velocity: AtomicU64::new(0),
             representable: AtomicBool::new(false),
             version: AtomicU64::new(u64::MAX),
+            grid: AtomicI32::new(Grid::USUAL.exponent()),
         }
     }
 }
@@ -67,6 +71,17 @@ impl Sampled {
             velocity: number(&self.velocity),
         };
         Some((units, self.representable.load(Ordering::Relaxed)))
+    }
+
+    /// The grid of the page's last prediction, which the next one tries first.
+    #[inline(always)]
+    pub fn last_grid(&self) -> Grid {
+        Grid::with(self.grid.load(Ordering::Relaxed))
+    }
+
+    /// Keeps the grid of a prediction.
+    pub fn keep_grid(&self, grid: Grid) {
+        self.grid.store(grid.exponent(), Ordering::Relaxed);
     }
 
     /// [`sampled`] for `page`.
@@ -90,10 +105,10 @@ impl Sampled {
     }
 }
 
-/// The greatest coordinate and velocity component of a page at the time `ti`, with the digits that a prediction to `T`
-/// has, but any exponent. What is no number is left out.
+/// The greatest coordinate and velocity component of a page at the time `ti`, the latter with the digits that a prediction
+/// to `T` has, but any exponent. What is no number is left out.
 #[cold]
-pub fn greatest_components<T: Real, const SPLIT: bool>(page: &Page, ti: f64) -> [f64; 2] {
+pub fn greatest_components<T: Real>(page: &Page, ti: f64) -> [f64; 2] {
     let mut greatest = [0.0_f64; 2];
     for slot in page.slots(usize::MAX) {
         let (x, v) = page.particle(slot).predicted(ti);
@@ -101,12 +116,10 @@ pub fn greatest_components<T: Real, const SPLIT: bool>(page: &Page, ti: f64) -> 
             *greatest = vector.iter().fold(*greatest, |most, c| c.abs().max(most));
         }
     }
-    let rounded = |number: f64, split: bool| {
-        let digits = T::from_f64(if split { leading::<T>(number) } else { number }).to_f64();
-        let in_range = (LEAST_NORMAL..f64::INFINITY).contains(&digits);
-        if in_range { digits } else { number }
-    };
-    [rounded(greatest[0], SPLIT), rounded(greatest[1], false)]
+    let [x, v] = greatest;
+    let digits = T::from_f64(v).to_f64();
+    let in_range = (LEAST_NORMAL..f64::INFINITY).contains(&digits);
+    [x, if in_range { digits } else { v }]
 }
 
 /// The greatest coordinate of a particle with a mass.

@@ -1,9 +1,11 @@
 //! The memory of a task: its i-particles, their unfinished sums, and scratch space.
 
 use super::again::Again;
-use super::kernel::{Halfway, ScaledParticle};
+use super::grid::Grid;
+use super::kernel::Halfway;
 use super::nearest::NearestCandidates;
 use super::simd::{Real, Sums};
+use super::target::ScaledParticle;
 use super::tile::Tile;
 use crate::error::Result;
 use crate::force::scaling::Scaling;
@@ -17,8 +19,8 @@ pub const PURPOSE: &str = "the sums of a block";
 
 /// One i-particle of a task.
 pub struct TaskParticle<T> {
-    /// The i-particle in the client's units.
-    pub plain: ScaledParticle<T>,
+    /// The i-particle in the units and on the grid of the present page, first in the client's units.
+    pub target: ScaledParticle<T>,
     /// The candidates for its nearest neighbour.
     pub candidates: NearestCandidates,
 }
@@ -27,6 +29,9 @@ pub struct TaskParticle<T> {
 pub struct Totals<T> {
     /// One for each i-particle, and unused ones behind them.
     progress: Vec<TaskParticle<T>>,
+    /// The units of the i-particles, and their grid.
+    units: Scaling,
+    grid: Grid,
     /// The join schedule of the leaves.
     pub steps: Steps,
     /// For each i-particle a stack of sums, as high as the schedule needs.
@@ -46,20 +51,34 @@ impl<T: Real> Totals<T> {
         particles: &[IParticle],
         slack: fn(&IParticle) -> f64,
     ) -> Result<()> {
+        let grid = self.grid;
         allocation::lengthen(&mut self.progress, particles.len(), PURPOSE, || {
             TaskParticle {
-                plain: ScaledParticle::new::<SPLIT>(&IParticle::default(), &Scaling::PLAIN),
+                target: ScaledParticle::new::<SPLIT>(&IParticle::default(), &Scaling::PLAIN, grid),
                 candidates: NearestCandidates::default(),
             }
         })?;
+        self.units = Scaling::PLAIN;
         for (i, progress) in particles.iter().zip(&mut self.progress) {
-            progress.plain = ScaledParticle::new::<SPLIT>(i, &Scaling::PLAIN);
+            progress.target = ScaledParticle::new::<SPLIT>(i, &Scaling::PLAIN, grid);
             progress.candidates.restart(slack(i));
         }
         // Old contents are never read: each place is written before it is read.
         self.joiner.reserve()?;
         let count = particles.len() * self.steps.depth;
         allocation::lengthen(&mut self.sums, count, PURPOSE, Sums::default)
+    }
+
+    /// Gives the i-particles the units and the grid of a tile.
+    #[inline(always)]
+    pub fn aim<const SPLIT: bool>(&mut self, particles: &[IParticle], tile: &Tile<T>) {
+        let same = self.units == tile.units && (!SPLIT || self.grid == tile.grid);
+        if !same {
+            (self.units, self.grid) = (tile.units, tile.grid);
+            for (i, progress) in particles.iter().zip(&mut self.progress) {
+                progress.target = ScaledParticle::new::<SPLIT>(i, &tile.units, tile.grid);
+            }
+        }
     }
 
     /// Each i-particle and its stack.
@@ -107,6 +126,8 @@ impl<T> Default for Workspace<T> {
         Self {
             totals: Totals {
                 progress: Vec::new(),
+                units: Scaling::PLAIN,
+                grid: Grid::USUAL,
                 steps: Steps::default(),
                 sums: Vec::new(),
                 joiner: Joiner::new(0),

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::super::kernel::{reread, splat3};
+use super::super::pair::{reread, splat3};
 use super::super::simd::{Real, Simd, Sums};
 use super::target::Scaled;
 use super::tile::Tile;
@@ -26,7 +26,7 @@ pub const FORESEEN: usize = 2;
 
 /// Sums over the sources of one leaf that cannot be neighbours.
 pub struct Leaf {
-    /// Acceleration, positive potential and jerk, in the tile's unit of mass and [`super::super::kernel::MeanRoot`].
+    /// Acceleration, positive potential and jerk, in the tile's unit of mass and [`super::super::mean_root::MeanRoot`].
     pub sums: Sums,
     /// Whether any slot was left out.
     pub left_out: bool,

@@ -15,7 +15,7 @@ use self::tasks::{Compute, Part, RegularContext};
 use self::tile::{Load, Source, Tile};
 use super::division::Division;
 use super::engine::any;
-use super::kernel::MeanRoot;
+use super::mean_root::MeanRoot;
 use super::pool::Pool;
 use super::simd::Simd;
 use crate::error::{Error, Result};

@@ -144,7 +144,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         self.fma(self.mul(y, self.splat(half)), e, y)
     }
     /// 1 / sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`; see
-    /// [`super::kernel::MeanRoot`].
+    /// [`super::mean_root::MeanRoot`].
     fn refine(self, x: Self::V, y: Self::V) -> Self::V;
     /// [`Simd::refine`] for subnormal x, too.
     #[inline(always)]

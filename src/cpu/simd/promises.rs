@@ -1,7 +1,7 @@
 //! Tests of the promises of [`Simd`], for every instruction set and width, lane by lane.
 
 use super::super::attraction::Correction;
-use super::super::kernel::MeanRoot;
+use super::super::mean_root::MeanRoot;
 use super::super::tile::Tile;
 use super::super::units::Sampled;
 use super::portable::Portable;
@@ -406,8 +406,8 @@ fn tiles<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
         let (mut here, mut there) = (Tile::default(), Tile::default());
         let ti = columns[0][77];
         let plain = <S::T as Element>::Plain::default();
-        here.predict::<S, true>(s, memory.page(0), ti, &Sampled::default());
-        there.predict::<_, true>(plain, memory.page(0), ti, &Sampled::default());
+        here.predict::<S, true>(s, memory.page(0), ti, PAGE, &Sampled::default());
+        there.predict::<_, true>(plain, memory.page(0), ti, PAGE, &Sampled::default());
         let bits = |t: &Tile<S::T>| {
             let columns = [t.x, t.x_low, t.v];
             let numbers = columns.iter().flatten().flat_map(|c| c.iter());

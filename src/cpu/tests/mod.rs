@@ -6,6 +6,7 @@ mod close;
 mod extremes;
 mod lists;
 mod nearest;
+mod noise;
 mod scenes;
 
 use super::engine::Cpu;

@@ -1,0 +1,124 @@
+//! The common grid of the leading parts of positions.
+//!
+//! A position is split into a leading part, which is a multiple of the grid's step, and a rest. With both particles on one
+//! grid the difference of the leading parts is exact: the rest of the i-particle's position cannot be rounded away
+//! in the same direction for all j-particles, as it is where its leading part has just the digits that the distance has.
+//!
+//! The grid belongs to a page, and is a function of the predicted positions of its particles.
+
+use super::simd::{Real, leading};
+use crate::force::scaling::Scaling;
+use crate::sources::jmemory::{PAGE, Page};
+
+/// Slots of which one greatest coordinate is taken.
+pub const GROUP: usize = 64;
+/// The groups of a page.
+pub const GROUPS: usize = PAGE / GROUP;
+
+/// A grid, by the exponent of the distance up to which a leading part has all digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    exponent: i32,
+}
+
+impl Grid {
+    /// That of positions of about 1.
+    pub const USUAL: Self = Self::with(4);
+
+    /// For a page of which these are the greatest coordinates of each group; zero where there is no particle. Only their
+    /// exponents count.
+    ///
+    /// Coordinates up to 4 to 16 times the median of the groups have all their digits, and the differences of two of
+    /// those. The median and not the greatest: a few escapers must not cost the others their digits. Beyond, a leading
+    /// part has the leading 24 bits.
+    pub fn of(mut groups: [f64; GROUPS]) -> Self {
+        groups.sort_unstable_by(f64::total_cmp);
+        let some = &groups[groups.partition_point(|&greatest| greatest == 0.0)..];
+        match some.len() {
+            0 => Self::USUAL,
+            count => Self::around(some[(count - 1) / 2]),
+        }
+    }
+
+    fn around(typical: f64) -> Self {
+        let above = (typical.to_bits() >> 52 & 0x7ff) as i32 - 1022;
+        // Even exponents only: pages of one cluster then mostly share a grid.
+        let exponent = (above + 3).div_euclid(2) * 2;
+        Self {
+            exponent: exponent.clamp(-60, 60),
+        }
+    }
+
+    /// As a number, and back.
+    #[inline(always)]
+    pub fn exponent(self) -> i32 {
+        self.exponent
+    }
+
+    /// The grid with this [`Grid::exponent`].
+    #[inline(always)]
+    pub const fn with(exponent: i32) -> Self {
+        Self { exponent }
+    }
+
+    /// The step: leading parts are multiples of it.
+    #[inline(always)]
+    pub fn step(self) -> f64 {
+        power_of_two(self.exponent - 23)
+    }
+
+    /// A number which, added and subtracted again, leaves the nearest multiple of the step.
+    #[inline(always)]
+    pub fn rounder(self) -> f64 {
+        1.5 * power_of_two(self.exponent - 23 + 52)
+    }
+
+    /// The leading part of a coordinate.
+    #[inline(always)]
+    pub fn leading<T: Real>(self, x: f64) -> f64 {
+        leading::<T>((x + self.rounder()) - self.rounder())
+    }
+}
+
+#[inline(always)]
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+/// The slots of a page that decide on its grid: those below `end`, or all where none beyond holds a particle.
+pub fn deciding(page: &Page, end: usize) -> usize {
+    let (word, bit) = (end / 64, end % 64);
+    let present = page.present();
+    let beyond = end < PAGE
+        && (present[word] >> bit != 0 || present[word + 1..].iter().any(|&word| word != 0));
+    if beyond { end } else { PAGE }
+}
+
+/// Whether the greatest leading part of each group, on any grid, has the exponent of the greatest coordinate.
+#[inline(always)]
+pub fn are_told(groups: &[f64; GROUPS], page: &Page) -> bool {
+    // Rounding changes the exponent only to the next power of two, or to zero.
+    let told = |(&greatest, &present): (&f64, &u64)| match greatest == 0.0 {
+        true => present == 0,
+        false => greatest.is_finite() && !is_power_of_two(greatest),
+    };
+    groups.iter().zip(page.present()).all(told)
+}
+
+/// Whether a positive number is one.
+#[inline(always)]
+pub fn is_power_of_two(x: f64) -> bool {
+    x.to_bits() << 12 == 0
+}
+
+/// The greatest coordinate of each group at the time `ti`, of the slots below `end`, in the given units.
+#[cold]
+pub fn groups(page: &Page, ti: f64, units: &Scaling, end: usize) -> [f64; GROUPS] {
+    let mut greatest = [0.0_f64; GROUPS];
+    for slot in page.slots(page.first_address() + end) {
+        let x = page.predicted_position(slot, ti);
+        let most = &mut greatest[slot / GROUP];
+        *most = x.iter().fold(*most, |m, c| (c * units.length).abs().max(m));
+    }
+    greatest
+}

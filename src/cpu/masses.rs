@@ -1,0 +1,118 @@
+//! The masses and the labels of one page as the kernels read them.
+
+use super::grid::GROUPS;
+use super::simd::Real;
+use crate::force::scaling;
+use crate::sources::jmemory::{Page, PageArray};
+
+/// The masses of one page, divided by the first of them, so that equal masses are exact.
+///
+/// (With a power of two as the unit, every term of the sum would have the rounding error of 1/N, always with
+/// the same sign.) The first mass in address order is below `nj` if any is, so particles
+/// beyond `nj` do not change the rounding.
+pub struct Masses<T> {
+    /// The masses, divided by the unit.
+    pub m: PageArray<T>,
+    /// The unit: the first mass.
+    pub unit: f64,
+    /// The smallest magnitude that is not zero, divided by the unit; infinite where there is none.
+    pub least: f64,
+    /// The sum of the magnitudes of each leaf, divided by the unit.
+    pub of_leaves: [f64; GROUPS],
+    /// Whether no two of them have different signs.
+    pub one_sign: bool,
+    /// Whether all are zero.
+    pub none: bool,
+    /// Whether each slot has one, of 1.
+    pub equal: bool,
+    version: Option<u64>,
+}
+
+impl<T: Real> Default for Masses<T> {
+    fn default() -> Self {
+        Self {
+            m: PageArray::default(),
+            unit: 1.0,
+            least: f64::INFINITY,
+            of_leaves: [0.0; GROUPS],
+            one_sign: true,
+            none: true,
+            equal: false,
+            version: None,
+        }
+    }
+}
+
+impl<T: Real> Masses<T> {
+    /// Whether these are the masses of `page`.
+    #[inline(always)]
+    pub fn are_fresh(&self, page: &Page) -> bool {
+        self.version == Some(page.mass_version())
+    }
+
+    /// Copies the masses of `page`, whose leaves are `leaf` slots long.
+    pub fn load(&mut self, page: &Page, leaf: usize) {
+        self.unit = match T::IS_DOUBLE {
+            true => 1.0,
+            false => scaling::of_masses(page.mass()).0,
+        };
+        let inverse = 1.0 / self.unit;
+        for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
+            *m = T::from_f64(mass * inverse);
+        }
+        let one = T::from_f64(1.0);
+        self.none = page.mass().iter().fold(true, |all, &m| all & (m == 0.0));
+        self.equal = self.m.iter().fold(true, |all, &m| all & (m == one));
+        if !T::IS_DOUBLE {
+            let range = scaling::mass_range(page.mass());
+            self.least = range.least * inverse.abs();
+            self.one_sign = range.one_sign;
+            for (sum, masses) in self.of_leaves.iter_mut().zip(self.m.chunks(leaf)) {
+                *sum = mass_of(masses);
+            }
+        }
+        self.version = Some(page.mass_version());
+    }
+}
+
+/// The sum of the magnitudes of some masses.
+pub fn mass_of<T: Real>(masses: &[T]) -> f64 {
+    // In groups of this many, so that the compiler uses vectors.
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    for some in masses.chunks(LANES) {
+        for (sum, m) in sums.iter_mut().zip(some) {
+            *sum += m.to_f64().abs();
+        }
+    }
+    sums.iter().sum()
+}
+
+/// The range of the labels of one page.
+#[derive(Default)]
+pub struct Labels {
+    least: i32,
+    greatest: i32,
+    version: Option<u64>,
+}
+
+impl Labels {
+    /// Whether these are the labels of `page`.
+    #[inline(always)]
+    pub fn are_fresh(&self, page: &Page) -> bool {
+        self.version == Some(page.index_version())
+    }
+
+    /// Copies the range of the labels of `page`.
+    #[inline(always)]
+    pub fn load(&mut self, page: &Page) {
+        (self.least, self.greatest) = page.index_range();
+        self.version = Some(page.index_version());
+    }
+
+    /// Whether some particle of the page may have this label.
+    #[inline(always)]
+    pub fn may_hold(&self, index: i32) -> bool {
+        (self.least..=self.greatest).contains(&index)
+    }
+}

@@ -1,0 +1,56 @@
+//! An i-particle as the pair loops read it.
+
+use super::grid::Grid;
+use super::reach::Reach;
+use super::simd::Real;
+use crate::force::scaling::Scaling;
+use crate::sources::particle::IParticle;
+
+/// An i-particle in the numbers of a tile.
+#[derive(Clone, Copy, Debug)]
+pub struct ScaledParticle<T> {
+    /// Position: its leading part, or rounded to `T`.
+    pub x: [T; 3],
+    /// What the leading part left.
+    pub x_low: [T; 3],
+    /// Velocity.
+    pub v: [T; 3],
+    /// Square of the softening length.
+    pub eps2: T,
+    /// Its label.
+    pub label: i32,
+    /// Whether it has a velocity.
+    pub moves: bool,
+    /// Which pairs `T` can resolve.
+    pub reach: Reach,
+}
+
+impl<T: Real> ScaledParticle<T> {
+    /// The i-particle in the given units. With `SPLIT` its position is split on the grid of a tile, so that
+    /// coincident particles are at distance zero.
+    #[inline(always)]
+    pub fn new<const SPLIT: bool>(i: &IParticle, units: &Scaling, grid: Grid) -> Self {
+        let scaled = i.x.map(|x| x * units.length);
+        let leading = if SPLIT {
+            scaled.map(|x| grid.leading::<T>(x))
+        } else {
+            scaled
+        };
+        let x = leading.map(T::from_f64);
+        let v = i.v.map(|v| v * units.velocity);
+        let eps2 = i.eps2 * (units.length * units.length);
+        Self {
+            x,
+            x_low: [0, 1, 2].map(|k| T::from_f64(scaled[k] - leading[k])),
+            v: v.map(T::from_f64),
+            eps2: T::from_f64(eps2),
+            label: i.index,
+            moves: i.v != [0.0; 3],
+            reach: match T::IS_DOUBLE {
+                true => Reach::DOUBLE,
+                false if SPLIT => Reach::of(&scaled, &v, eps2, true).on(grid.step()),
+                false => Reach::of(&scaled, &v, eps2, false),
+            },
+        }
+    }
+}
