@@ -249,17 +249,17 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
         .into());
     }
     use_threads(options, 1)?;
-    options.files.validate().map_err(Error::Refused)?;
+    options.control.files.validate().map_err(Error::Refused)?;
     let mut start = options.start.clone();
     start.n.get_or_insert(DEFAULT_N);
     let bodies = start.bodies()?;
-    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
+    let t_end = options.control.t_end(DEFAULT_T_END, None);
+    let t_end = t_end.map_err(Error::Refused)?;
     let Some(comparison) = compare(Counted::new(world), options, bodies, t_end)? else {
         return Ok(Ended::Interrupted);
     };
     let _ = std::io::Write::write_all(&mut std::io::stdout(), comparison.text().as_bytes());
-    options
-        .files
-        .report(|| comparison.json(), || comparison.figure())?;
+    let files = &options.control.files;
+    files.report(|| comparison.json(), || comparison.figure())?;
     Ok(Ended::Complete)
 }
