@@ -1,4 +1,4 @@
-// Kernels that kernels/shim compiled from their C++ source; the PTX only says which there are.
+// Kernels that shim/ compiled from their C++ source; the PTX only says which there are.
 
 #include "modules.h"
 #include "settings.h"

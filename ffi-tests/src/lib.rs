@@ -12,5 +12,4 @@ pub mod oracle;
 pub mod report;
 pub mod script;
 pub mod sets;
-pub mod target;
 pub mod trial;

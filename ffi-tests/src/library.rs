@@ -10,7 +10,9 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use crate::generate::repository;
-use crate::target;
+use kirin_testing::process::profile_folder;
+pub use kirin_testing::process::{target, workspace};
+use kirin_testing::target as platform;
 
 /// The library in its two forms.
 pub struct Built {
@@ -33,33 +35,20 @@ impl Built {
 
 /// The library as clients usually have it.
 pub fn fresh() -> &'static Built {
-    // Only a build of the whole workspace reuses what `cargo test --workspace` has built: it enables the same features of
-    // common dependencies. The examples bring in the dependencies of tests.
-    const ALL: [&str; 7] = [
-        "--workspace",
-        "--lib",
-        "--examples",
-        "--bin",
-        "kirin",
-        "--bin",
-        "hermite",
-    ];
-    static BUILT: LazyLock<Built> = LazyLock::new(|| match target::foreign() {
-        Some(foreign) => build(
-            "shared",
-            &target(),
-            &[
-                "-p",
-                "kirin",
-                "-p",
-                "kirin-nbody6",
-                "-p",
-                "kirin-sapporo",
-                "--target",
-                &foreign.triple,
-            ],
-        ),
-        None => build("shared", &target(), &ALL),
+    // The packages of README's second command, so that their dependencies are there already, built with the same
+    // features: in a build of the whole workspace, too, as long as Cargo.toml asks for serde's `alloc` as criterion does.
+    const ALL: &str = "-p kirin -p kirin-command -p ffi-tests -p hermite -p kirin-nbody6 -p kirin-sapporo \
+        --lib --examples --bin kirin --bin hermite";
+    static BUILT: LazyLock<Built> = LazyLock::new(|| match platform::foreign() {
+        Some(foreign) => {
+            let packages = "-p kirin -p kirin-nbody6 -p kirin-sapporo --target";
+            build(
+                "shared",
+                &target(),
+                &format!("{packages} {}", foreign.triple),
+            )
+        }
+        None => build("shared", &target(), ALL),
     });
     &BUILT
 }
@@ -84,48 +73,13 @@ pub fn fortran_names_only() -> &'static Built {
         build(
             "fortran",
             &folder,
-            &["-p", "kirin", "--lib", "--features", "fortran-names-only"],
+            "-p kirin --lib --features fortran-names-only",
         )
     });
     &BUILT
 }
 
-/// A folder for the files of this process; folders of processes that ended are removed.
-pub fn workspace() -> &'static Path {
-    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
-        let all = target().join("tmp").join("ffi-tests");
-        let own = all.join(std::process::id().to_string());
-        std::fs::create_dir_all(&own).expect("the target folder is writable");
-        for entry in all.read_dir().into_iter().flatten().flatten() {
-            let process = Path::new("/proc").join(entry.file_name());
-            if Path::new("/proc/self").exists() && !process.exists() {
-                let _ = std::fs::remove_dir_all(entry.path());
-            }
-        }
-        own
-    });
-    &FOLDER
-}
-
-/// The folder of build products that this test program came from: `target/PROFILE/deps/PROGRAM`.
-pub(crate) fn target() -> PathBuf {
-    profile_folder()
-        .parent()
-        .expect("profiles are folders of the target folder")
-        .to_owned()
-}
-
-fn profile_folder() -> PathBuf {
-    let program = std::env::current_exe().expect("a process has a program");
-    program
-        .ancestors()
-        .skip(1)
-        .find(|p| !p.ends_with("deps"))
-        .expect("a program is in a folder")
-        .to_owned()
-}
-
-fn build(name: &str, target: &Path, options: &[&str]) -> Built {
+fn build(name: &str, target: &Path, options: &str) -> Built {
     let profile_folder = profile_folder();
     let profile = match profile_folder.file_name().and_then(|n| n.to_str()) {
         Some("debug") | None => "dev",
@@ -135,7 +89,7 @@ fn build(name: &str, target: &Path, options: &[&str]) -> Built {
         .args(["build", "--profile", profile])
         .args(["--message-format=json-render-diagnostics", "--target-dir"])
         .arg(target)
-        .args(options)
+        .args(options.split_whitespace())
         .current_dir(repository())
         .stderr(Stdio::inherit())
         .output()

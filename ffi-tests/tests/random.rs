@@ -4,7 +4,7 @@
 use ffi_tests::direct::{Probe, Source};
 use ffi_tests::script::{Call, Form, Request, Script, Spelling, odd};
 use ffi_tests::trial::{Settings, under};
-use kirin_kit::trial::skipped;
+use kirin_testing::skipped;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;

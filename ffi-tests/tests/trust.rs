@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use ffi_tests::fake_cuda::{self, Product, Sanitizer, build, with_shim};
+use ffi_tests::compiler::source;
+use ffi_tests::fake_cuda::{Product, Sanitizer, build, with_shim};
+use ffi_tests::generate::repository;
 use kirin::cpu::reach::{Facts, Reach};
 
 /// The spheres of `Sources::far`, and its bit for slow particles.
@@ -81,8 +83,9 @@ fn exact(x: f64) -> String {
 
 #[test]
 fn cpu_and_gpu_trust_the_same_sums() {
-    let source = fake_cuda::folder().join("tests/trust.cc");
-    let Some(folder) = build(Product::Program, Sanitizer::None, &with_shim(&[source])) else {
+    let sources = with_shim(&[source("trust.cc")]);
+    let kernels = repository().join("kernels");
+    let Some(folder) = build(Product::Program, Sanitizer::None, &sources, &[&kernels]) else {
         return;
     };
     let states = states();

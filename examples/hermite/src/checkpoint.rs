@@ -13,9 +13,9 @@
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::galaxy::Galaxy;
-use kirin_kit::report::exact;
 use kirin_kit::run::{Log, Run};
 use kirin_kit::snapshot::Line;
+use kirin_report::text::exact;
 
 use crate::counts::Counts;
 use crate::error::Error;

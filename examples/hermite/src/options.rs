@@ -8,10 +8,10 @@ use kirin_kit::Snapshot;
 use kirin_kit::command::Start;
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
-use kirin_kit::machine::check_memory;
 use kirin_kit::number::number;
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::RunControl;
+use kirin_report::machine::check_memory;
 
 use crate::error::Error;
 use crate::settings::Settings;
@@ -238,7 +238,7 @@ impl RunOptions {
 mod tests {
     use super::*;
     use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
-    use kirin_kit::trial::readme::understood;
+    use kirin_testing::readme::understood;
 
     fn options(arguments: &[&str]) -> RunOptions {
         Options::parse_from([&["hermite"], arguments].concat()).run

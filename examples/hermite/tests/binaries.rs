@@ -8,9 +8,9 @@ use common::{fail, grape, succeed};
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
 use kirin_kit::diagnostics::Energy;
-use kirin_kit::trial::Folder;
 use kirin_kit::vector::{Vec3, add_scaled, dot, norm, sub};
 use kirin_kit::{Body, Snapshot, models};
+use kirin_testing::Folder;
 
 /// Semi-major axis of the binaries.
 const AXIS: f64 = 1e-7;

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use common::{PROGRAM, fail, figures, succeed};
 use kirin_kit::Snapshot;
-use kirin_kit::trial::Folder;
+use kirin_testing::Folder;
 
 fn stderr(arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = PROGRAM.command(arguments).output().unwrap();

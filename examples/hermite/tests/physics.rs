@@ -173,7 +173,7 @@ fn a_cluster_orbits_in_the_galaxy() {
         "--t-end",
         "4",
     ];
-    let folder = kirin_kit::trial::Folder::new("galaxy-run");
+    let folder = kirin_testing::Folder::new("galaxy-run");
     let output = folder.file("end.txt");
     let more = ["--output", &output, "--snapshot-every", "4"];
     let figures = figures("galaxy", &[&arguments[..], &more].concat());

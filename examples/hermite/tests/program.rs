@@ -7,7 +7,7 @@ use std::fs;
 use common::{fail, figures, succeed};
 use kirin_kit::Snapshot;
 use kirin_kit::diagnostics::Energy;
-use kirin_kit::trial::{Folder, summed};
+use kirin_testing::{Folder, summed};
 
 #[test]
 fn the_summary_names_every_figure() {

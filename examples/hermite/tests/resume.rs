@@ -13,8 +13,8 @@ use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::command::Ended;
 use kirin_kit::run::{Log, Run, RunOutputs};
-use kirin_kit::trial::Folder;
 use kirin_kit::{Snapshot, models};
+use kirin_testing::Folder;
 
 fn plan() -> RunOutputs {
     RunOutputs {

@@ -3,8 +3,8 @@
 mod common;
 
 use common::PROGRAM;
-use kirin_kit::trial::Folder;
-use kirin_kit::trial::readme::{commands, shortened, typed, value};
+use kirin_testing::Folder;
+use kirin_testing::readme::{commands, shortened, typed, value};
 
 /// As they are, but that a run of hours has fewer stars and ends sooner. Those that need another library or make a
 /// report have tests of their own.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{PROGRAM, fail, succeed};
-use kirin_kit::trial::Folder;
+use kirin_testing::Folder;
 use serde_json::Value;
 
 const REPORT: [&str; 6] = ["--report", "thesis", "--largest", "512", "--t-end", "1/32"];

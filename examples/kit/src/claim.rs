@@ -5,9 +5,9 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::command::{Files, named};
-use crate::machine::command_line;
 use crate::run::Log;
 use crate::snapshot::{Snapshot, is_snapshot};
+use kirin_report::machine::command_line;
 
 /// The lock on the files of a run. Each has an empty neighbour, `run.txt.lock`, which is locked while the process
 /// lives and removed at its end; one that a crash left behind is no hindrance.
@@ -229,7 +229,7 @@ fn head(file: File) -> Option<(usize, Log)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::Folder;
+    use kirin_testing::Folder;
 
     #[test]
     fn a_claimed_file_is_refused_with_its_owner() {

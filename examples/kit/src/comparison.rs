@@ -7,10 +7,10 @@ use std::time::{Instant, SystemTime};
 use serde_json::{Map, Value, json};
 
 use crate::command::{Files, named};
-use crate::company::Watch;
-use crate::machine::{Machine, command_line};
 use crate::number::{bodies, number};
-use crate::plot::Figure;
+use kirin_report::company::Watch;
+use kirin_report::machine::{Machine, command_line};
+use kirin_report::plot::Figure;
 
 /// Minutes that a report takes where no GPU computes and no option says otherwise.
 pub const DEFAULT_MINUTES: f64 = 3.0;

@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::claim::{self, Claim};
 use crate::command::named;
 use crate::galaxy::Galaxy;
-use crate::plot::{self, Figure};
 use crate::quantity::{self, Quantity};
 use crate::run::{Cadence, Checkpoints, Frames, Log, RunOutputs, Snapshots, told};
+use kirin_report::plot::{self, Figure};
 
 /// Default number of frames of a film: ten seconds of 25.
 const FRAMES: f64 = 250.0;

@@ -7,8 +7,8 @@ use crate::density::Core;
 use crate::diagnostics::lagrangian_radii;
 use crate::galaxy::Units;
 use crate::models::light_and_heavy;
-use crate::plot::{Curve, Panel, Scale};
 use crate::sight::{Sight, Start};
+use kirin_report::plot::{Curve, Panel, Scale};
 
 /// Floating-point operations that are counted for a pair, by Makino and Nitadori's convention.
 pub const FLOPS_PER_PAIR: f64 = 60.0;
@@ -230,6 +230,7 @@ pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
             .iter()
             .map(|r| (myr * r.t, factor * value(r)))
             .collect(),
+        ..Curve::default()
     };
     let over_time = |label: &str, value: &dyn Fn(&Record) -> f64| scaled(label, 1.0, value);
     let length = |label: &str, value: &dyn Fn(&Record) -> f64| scaled(label, parsecs, value);
@@ -290,7 +291,7 @@ pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::Data;
+    use kirin_report::plot::Data;
 
     const START: Start = Start {
         energy: -0.5,

@@ -20,22 +20,15 @@
 //! * [`pairs`]: potentials by all others
 //! * [`history`]: diagnostics over time, as curves, CSV and JSON
 //! * [`progress`]: a bar on a terminal's stderr, silence elsewhere
-//! * [`plot`]: figures of several panels, as SVG or PNG
-//! * [`report`]: numbers and tables for people
 //! * [`comparison`]: reports that put this machine beside published figures
-//! * [`repeat`]: measurements that are repeated
-//! * [`company`]: who else used the cores during a measurement
-//! * [`machine`]: the machine and the command line of a run
-//! * [`trial`]: the programs as their tests run them
 //!
-//! Nothing here depends on kirin: forces are the applications' affair.
+//! Nothing here depends on kirin: forces are the applications' affair. Tables, figures and measurements are `kirin-report`'s.
 
 pub mod body;
 pub mod bound;
 pub mod claim;
 pub mod command;
 pub mod communicator;
-pub mod company;
 pub mod comparison;
 pub mod csv;
 pub mod density;
@@ -44,22 +37,17 @@ pub mod files;
 pub mod galaxy;
 pub mod history;
 pub mod interrupt;
-pub mod machine;
 pub mod models;
 pub mod number;
 pub mod pairs;
-pub mod plot;
 pub mod progress;
 pub mod quantity;
-pub mod repeat;
-pub mod report;
 mod rows;
 pub mod run;
 pub mod sight;
 pub mod snapshot;
 pub mod sum;
 pub mod summary;
-pub mod trial;
 pub mod vector;
 
 pub use body::Body;

@@ -9,10 +9,10 @@ use crate::galaxy::Units;
 use crate::history::{self, FLOPS_PER_PAIR, FRACTIONS};
 use crate::models::light_and_heavy;
 use crate::number::fraction;
-use crate::plot::{Data, Figure, Panel, View};
-use crate::report::{Table, digits, duration, grouped, si, si_unit};
 use crate::run::{Integration, Log, Run};
 use crate::sight::{Sight, Start};
+use kirin_report::plot::{Data, Figure, Panel, View};
+use kirin_report::text::{Table, digits, duration, grouped, si, si_unit};
 
 /// What computed the forces.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use kirin_kit::snapshot::State;
-use kirin_kit::trial::{Folder, skipped};
 use kirin_kit::{Snapshot, models};
+use kirin_testing::{Folder, skipped};
 
 /// Prints the file's numbers for a comparison of bits, one column a line.
 const CALL: &str = r#"

@@ -14,10 +14,10 @@
 //! Stars are concentric shells and have no direction: x is the radius, vx the radial and vy the transverse
 //! velocity, in the order of radii.
 
-use kirin_kit::report::exact;
 use kirin_kit::run::Told;
 use kirin_kit::snapshot::Line;
 use kirin_kit::{Body, Snapshot};
+use kirin_report::text::exact;
 
 use crate::cluster::Past;
 use crate::history::{DensityProfile, History, Record};

@@ -11,10 +11,10 @@ use kirin_kit::command::Ended;
 use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::density::Core;
 use kirin_kit::interrupt::interrupted;
-use kirin_kit::plot::{Curve, Figure, Panel, Scale};
 use kirin_kit::progress::Progress;
-use kirin_kit::report::MarkdownTable;
 use kirin_kit::vector::{norm, sub};
+use kirin_report::plot::{Curve, Figure, Panel, Scale};
+use kirin_report::text::MarkdownTable;
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
@@ -135,6 +135,7 @@ impl Comparison {
                     .zip(radii)
                     .map(|(t, r)| (*t, r[f]))
                     .collect(),
+                ..Curve::default()
             };
             (0..FRACTIONS.len()).map(curve).collect()
         };

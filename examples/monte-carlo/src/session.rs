@@ -12,9 +12,9 @@ use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::csv::Csv;
 use kirin_kit::files::Files;
 use kirin_kit::interrupt::interrupted;
-use kirin_kit::machine::check_memory;
 use kirin_kit::progress::Progress;
 use kirin_kit::run::{Clock, Told, tell_what_goes_on};
+use kirin_report::machine::check_memory;
 
 use crate::checkpoint::Checkpoint;
 use crate::cluster::Cluster;

@@ -6,8 +6,8 @@ use std::process::{Command, Output};
 
 use common::PROGRAM;
 use kirin_kit::Snapshot;
-use kirin_kit::trial::{Folder, skipped};
 use kirin_kit::vector::{dot, norm};
+use kirin_testing::{Folder, skipped};
 
 /// A file at argv[1] with 200 stars and argv[2] as mass of the black hole; star k is at the radius k/100.
 const MAKE: &str = "

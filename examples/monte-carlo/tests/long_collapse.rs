@@ -3,7 +3,7 @@
 mod common;
 
 use common::PROGRAM;
-use kirin_kit::trial::Folder;
+use kirin_testing::Folder;
 
 #[test]
 fn ten_thousand_stars_collapse_about_when_the_theory_says() {

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use common::PROGRAM;
 use kirin_kit::Snapshot;
-use kirin_kit::trial::{Folder, summed};
+use kirin_testing::{Folder, summed};
 
 /// Section 4.1 of the paper, with nothing left to emulate: not a byte differs.
 #[test]

@@ -5,8 +5,8 @@ mod common;
 use std::fs;
 
 use common::PROGRAM;
-use kirin_kit::trial::Folder;
-use kirin_kit::trial::mpi::{build, mpirun};
+use kirin_testing::Folder;
+use kirin_testing::mpi::{build, mpirun};
 
 #[test]
 fn ranks_of_mpi_give_the_file_of_threads() {

@@ -4,8 +4,8 @@ mod common;
 
 use common::PROGRAM;
 use kirin_kit::Snapshot;
-use kirin_kit::trial::Folder;
-use kirin_kit::trial::readme::{commands, commands_of_mpi, shortened, typed, value};
+use kirin_testing::Folder;
+use kirin_testing::readme::{commands, commands_of_mpi, shortened, typed, value};
 
 /// As they are, but of fewer stars, and not to the collapse of ten thousand, which `long_collapse` follows. The one
 /// under MPI is left out: `slow_mpi` runs another like it.

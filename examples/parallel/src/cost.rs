@@ -30,7 +30,7 @@
 //! All the numbers are [measured](crate::measure) on the machine.
 
 use kirin_kit::communicator::counted::Collective;
-use kirin_kit::repeat::Spread;
+use kirin_report::repeat::Spread;
 use serde_json::{Value, json};
 
 use crate::columns::Columns;

@@ -9,8 +9,8 @@ use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::communicator::{Communicator, Operation};
 use kirin_kit::models::uniform_sphere;
-use kirin_kit::repeat::Spread;
 use kirin_kit::snapshot::State;
+use kirin_report::repeat::Spread;
 
 use crate::column::Column;
 use crate::columns::PAGE;

@@ -73,7 +73,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kirin_kit::trial::readme::understood;
+    use kirin_testing::readme::understood;
 
     #[test]
     fn the_commands_of_readme_and_help_are_understood() {

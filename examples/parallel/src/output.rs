@@ -2,9 +2,9 @@
 
 use kirin_kit::communicator::counted::Tally;
 use kirin_kit::communicator::{Communicator, Operation};
-use kirin_kit::plot::{Data, Figure, Panel};
-use kirin_kit::report::{Table, grouped, si};
 use kirin_kit::summary::{ForceFacts, Summary};
+use kirin_report::plot::{Data, Figure, Panel};
+use kirin_report::text::{Table, grouped, si};
 use serde_json::{Value, json};
 
 use crate::error::Error;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::program::{succeed, threads};
-use kirin_kit::trial::Folder;
+use kirin_testing::Folder;
 use serde_json::Value;
 
 /// A small cluster with stars ten times heavier relaxes within a few crossing times.

@@ -7,7 +7,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use common::program::{checksum_of, fail, hermite_checksum, succeed, threads};
-use kirin_kit::trial::Folder;
+use kirin_testing::Folder;
 use serde_json::Value;
 
 #[test]

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use common::program::{checksum_of, fail, hermite_checksum, succeed, threads};
-use kirin_kit::trial::mpi::build;
-use kirin_kit::trial::{self, Folder};
+use kirin_testing::Folder;
+use kirin_testing::mpi::{self, build};
 
 /// The folder of the program with MPI, or nothing where it cannot be had.
 fn program() -> Option<&'static Path> {
@@ -22,7 +22,7 @@ fn program() -> Option<&'static Path> {
 }
 
 fn mpirun(ranks: usize, program: &Path, arguments: &[&str]) -> Command {
-    let mut command = trial::mpi::mpirun(ranks, program, arguments);
+    let mut command = mpi::mpirun(ranks, program, arguments);
     command.env("KIRIN_BACKEND", "cpu");
     command
 }

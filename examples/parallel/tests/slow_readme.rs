@@ -1,7 +1,7 @@
 //! What the README tells a newcomer to type, typed: it works after a clone, and the energy is kept.
 
-use kirin_kit::trial::readme::{commands, commands_of_mpi, shortened, typed, value};
-use kirin_kit::trial::{Folder, Program};
+use kirin_testing::readme::{commands, commands_of_mpi, shortened, typed, value};
+use kirin_testing::{Folder, Program};
 
 const PROGRAM: Program = Program {
     path: env!("CARGO_BIN_EXE_parallel"),

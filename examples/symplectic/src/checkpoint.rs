@@ -17,11 +17,11 @@ use std::time::Duration;
 
 use kirin::client::Grape;
 use kirin_kit::galaxy::Galaxy;
-use kirin_kit::report::exact;
 use kirin_kit::run::{Log, Run, TimeGrid};
 use kirin_kit::snapshot::Line;
 use kirin_kit::sum::Sum;
 use kirin_kit::{Body, Snapshot};
+use kirin_report::text::exact;
 
 use crate::error::Error;
 use crate::fixed::Resolution;

@@ -6,10 +6,10 @@ use kirin::client::Grape;
 use kirin_kit::bound::Bound;
 use kirin_kit::diagnostics::angular_momentum;
 use kirin_kit::galaxy::{Field, Galaxy};
-use kirin_kit::plot::Figure;
 use kirin_kit::run::{Integration, TimeGrid};
 use kirin_kit::vector::{Vec3, add_scaled};
 use kirin_kit::{Body, Snapshot};
+use kirin_report::plot::Figure;
 
 use crate::checkpoint;
 use crate::cluster;

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Parser;
 use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
-use kirin_kit::machine::check_memory;
 use kirin_kit::models::{PowerLaw, plummer, set_virial_ratio, to_centre_of_mass, warm_sphere};
 use kirin_kit::number::{bodies, count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Log, RunControl};
 use kirin_kit::{Body, Snapshot};
+use kirin_report::machine::check_memory;
 
 use crate::error::Error;
 use crate::phase_space::Bits;
@@ -322,7 +322,7 @@ fn mass_function(text: &str) -> Result<PowerLaw, String> {
 mod tests {
     use super::*;
     use kirin_kit::diagnostics::{Energy, mass};
-    use kirin_kit::trial::readme::understood;
+    use kirin_testing::readme::understood;
 
     fn options(arguments: &[&str]) -> Options {
         Options::parse_from([&["symplectic"], arguments].concat())

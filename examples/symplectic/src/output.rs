@@ -6,10 +6,10 @@ use kirin_kit::diagnostics::{angular_momentum, momentum};
 use kirin_kit::galaxy::Field;
 use kirin_kit::history::{Record, length_axis, time_axis};
 use kirin_kit::number::fraction;
-use kirin_kit::plot::{Curve, Figure, Panel, Scale};
-use kirin_kit::report::{Table, grouped, shares, time_split};
 use kirin_kit::summary::{ForceFacts, Summary};
 use kirin_kit::vector::norm;
+use kirin_report::plot::{Curve, Figure, Panel, Scale};
+use kirin_report::text::{Table, grouped, shares, time_split};
 use serde_json::{Value, json};
 
 use crate::cluster::COLUMNS;
@@ -159,6 +159,7 @@ impl<'a, 'g> Report<'a, 'g> {
                 .iter()
                 .map(|r| (myr * r.t, value(r)))
                 .collect(),
+            ..Curve::default()
         };
         let length = |label: &str, name: &str| {
             over_time(label, &|r| {

@@ -6,11 +6,11 @@ use kirin_kit::command::named;
 use kirin_kit::density::Core;
 use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::number::fraction;
-use kirin_kit::plot::{Figure, Panel, View};
 use kirin_kit::quantity::Quantity;
-use kirin_kit::report::grouped;
 use kirin_kit::summary::view_panel;
 use kirin_kit::{Body, Snapshot};
+use kirin_report::plot::{Figure, Panel, View};
+use kirin_report::text::grouped;
 
 use crate::settings::Settings;
 
@@ -175,8 +175,8 @@ pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<Quantity>) -> Result<Figur
 mod tests {
     use super::*;
     use kirin_kit::models;
-    use kirin_kit::plot::Data;
-    use kirin_kit::trial::Folder;
+    use kirin_report::plot::Data;
+    use kirin_testing::Folder;
 
     #[test]
     fn snapshots_stand_in_rows_of_three() {

@@ -4,8 +4,8 @@ mod common;
 
 use common::{PROGRAM, distance, end_of};
 use kirin_kit::diagnostics::{centre_of_mass, momentum};
-use kirin_kit::trial::Folder;
 use kirin_kit::vector::{norm, sub};
+use kirin_testing::Folder;
 
 /// A small smooth cluster on a narrow circle: pairs and galaxy both count.
 const CIRCLING: [&str; 16] = [

@@ -4,7 +4,7 @@ mod common;
 
 use common::{PROGRAM, end_of};
 use kirin_kit::Snapshot;
-use kirin_kit::trial::{Folder, summed};
+use kirin_testing::{Folder, summed};
 
 const MODEL: [&str; 4] = ["--n", "100", "--galaxy", "irrgang"];
 

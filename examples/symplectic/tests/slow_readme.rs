@@ -5,8 +5,8 @@ mod common;
 use std::time::Instant;
 
 use common::PROGRAM;
-use kirin_kit::trial::Folder;
-use kirin_kit::trial::readme::{commands, shortened, typed, value};
+use kirin_testing::Folder;
+use kirin_testing::readme::{commands, shortened, typed, value};
 
 /// The first command as it is: less than a minute, the cluster's own energy to 1e-4; the others with fewer stars.
 #[test]

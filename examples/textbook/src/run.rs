@@ -6,7 +6,7 @@ mod sort;
 use std::io::Write;
 use std::time::Instant;
 
-use kirin_kit::machine::check_memory;
+use kirin_report::machine::check_memory;
 
 use crate::nbody::gpu::Memory;
 use crate::nbody::{basic, basic_threads, reduced, reduced_threads};

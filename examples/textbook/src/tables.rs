@@ -2,7 +2,7 @@
 //! themselves. They run with a law whose force is no number but a name.
 
 use kirin_kit::communicator::{Communicator, threads};
-use kirin_kit::report::MarkdownTable;
+use kirin_report::text::MarkdownTable;
 
 use crate::distribution::Distribution;
 use crate::nbody::reduced_threads::{first_phase, second_phase};

@@ -6,7 +6,7 @@ mod common;
 use std::path::Path;
 
 use common::PROGRAM;
-use ffi_tests::fake_cuda::{self, Run};
+use fake_cuda::Run;
 
 /// A run with the fake driver; nothing where there is no compiler for it.
 fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Option<Run> {

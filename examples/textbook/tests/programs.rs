@@ -3,7 +3,7 @@
 mod common;
 
 use common::PROGRAM;
-use kirin_kit::trial::Folder;
+use kirin_testing::Folder;
 
 /// Every program, with arguments that make sense before those of the problem.
 const NBODY: [&[&str]; 7] = [

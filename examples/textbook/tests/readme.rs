@@ -3,7 +3,7 @@
 mod common;
 
 use common::PROGRAM;
-use kirin_kit::trial::readme::{commands, value};
+use kirin_testing::readme::{commands, value};
 
 /// Every command between backticks, and those of the blocks.
 #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::PROGRAM;
-use kirin_kit::trial::Folder;
+use kirin_testing::Folder;
 use serde_json::Value;
 
 #[test]

@@ -5,8 +5,8 @@ mod common;
 use std::process::Output;
 
 use common::PROGRAM;
-use kirin_kit::trial::Folder;
-use kirin_kit::trial::mpi::{build, mpirun};
+use kirin_testing::Folder;
+use kirin_testing::mpi::{build, mpirun};
 
 #[test]
 fn processes_print_what_threads_print() {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use kirin_kit::repeat::{Repetitions, repeat};
+use kirin_report::repeat::{Repetitions, repeat};
 use textbook::distribution::Distribution;
 use textbook::nbody::reduced_threads::Schedule;
 use textbook::nbody::{basic_threads, reduced_threads};

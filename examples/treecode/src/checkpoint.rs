@@ -12,9 +12,9 @@
 use std::time::Duration;
 
 use kirin_kit::Snapshot;
-use kirin_kit::report::exact;
 use kirin_kit::run::{Log, Run, TimeGrid};
 use kirin_kit::snapshot::Line;
+use kirin_report::text::exact;
 
 use crate::error::Error;
 use crate::forces::{Counts, Engine, Times};

@@ -6,9 +6,9 @@ use clap::Parser;
 use kirin_kit::Snapshot;
 use kirin_kit::command::{Start, without_units};
 use kirin_kit::comparison::ReportOptions;
-use kirin_kit::machine::check_memory;
 use kirin_kit::number::{count, number};
 use kirin_kit::run::RunControl;
+use kirin_report::machine::check_memory;
 
 use crate::settings::Settings;
 
@@ -123,7 +123,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kirin_kit::trial::readme::understood;
+    use kirin_testing::readme::understood;
 
     #[test]
     fn the_help_states_the_defaults() {

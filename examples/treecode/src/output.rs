@@ -1,9 +1,9 @@
 //! What a run is reported as: a table, a JSON object, a figure.
 
 use kirin_kit::number::fraction;
-use kirin_kit::plot::{Data, Figure, Panel};
-use kirin_kit::report::{Table, grouped, shares, time_split};
 use kirin_kit::summary::{ForceFacts, Summary};
+use kirin_report::plot::{Data, Figure, Panel};
+use kirin_report::text::{Table, grouped, shares, time_split};
 use serde_json::{Value, json};
 
 use crate::forces::Counts;

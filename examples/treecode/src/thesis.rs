@@ -9,11 +9,11 @@ use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Circumstances, publish};
 use kirin_kit::interrupt::{self, interrupted};
 use kirin_kit::models::Model;
-use kirin_kit::plot::{Curve, Figure, Panel};
 use kirin_kit::progress::Progress;
-use kirin_kit::repeat::{Repetitions, Spread, repeat};
-use kirin_kit::report::{MarkdownTable, digits, si, time_split};
 use kirin_kit::run::{Log, Run, RunOutputs};
+use kirin_report::plot::{Curve, Figure, Panel};
+use kirin_report::repeat::{Repetitions, Spread, repeat};
+use kirin_report::text::{MarkdownTable, digits, si, time_split};
 use serde_json::{Value, json};
 
 use crate::forces::{Counts, Engine};
@@ -292,7 +292,7 @@ fn markdown(options: &Options, circumstances: &Circumstances, rows: &[Row]) -> S
 /// Seconds over N.
 fn figure(circumstances: &Circumstances, rows: &[Row]) -> Figure {
     let published = |label: &str, column: usize| {
-        Curve::over_n(label, PUBLISHED.map(|row| (row.0, row.1[column])))
+        Curve::published(label, PUBLISHED.map(|row| (row.0, row.1[column])))
     };
     let here = rows.iter().map(|row| (row.n, row.seconds.median));
     let curves = vec![

@@ -4,7 +4,7 @@ mod common;
 
 use common::PROGRAM;
 use kirin_kit::Snapshot;
-use kirin_kit::trial::Folder;
+use kirin_testing::Folder;
 
 #[test]
 fn the_summary_names_every_figure() {

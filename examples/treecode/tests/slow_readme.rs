@@ -3,8 +3,8 @@
 mod common;
 
 use common::PROGRAM;
-use kirin_kit::trial::Folder;
-use kirin_kit::trial::readme::{commands, shortened, typed, value};
+use kirin_testing::Folder;
+use kirin_testing::readme::{commands, shortened, typed, value};
 
 /// As they are, but of fewer bodies. The report has a test of its own.
 #[test]

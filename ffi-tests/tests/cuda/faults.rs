@@ -9,7 +9,7 @@ use ffi_tests::fake_cuda::{self, Run};
 use ffi_tests::library;
 use ffi_tests::report::{self, Tolerance};
 use ffi_tests::sets::Set;
-use kirin_kit::trial::skipped;
+use kirin_testing::skipped;
 
 use crate::{PRECISIONS, client, driver, input, set, try_forces, with_pipelines};
 

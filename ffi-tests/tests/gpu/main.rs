@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 
 use ffi_tests::compiler::{self, Link, clean_command, compile, texts};
 use ffi_tests::fake_cuda::{Log, Run};
-use kirin_kit::trial::skipped;
+use kirin_testing::skipped;
 
 use inputs::{PRECISIONS, input, set, with_pipelines};
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
 use ffi_tests::library;
-use kirin_kit::trial::skipped;
+use kirin_testing::skipped;
 
 use super::lost::{INTERFACES, nothing_lost};
 

@@ -18,7 +18,7 @@ use ffi_tests::compiler::{Link, available, clean_command, compile, run, succeed,
 use ffi_tests::library;
 use ffi_tests::report::{self, Tolerance};
 use ffi_tests::sets::{Set, cloud};
-use kirin_kit::trial::skipped;
+use kirin_testing::skipped;
 
 const NOTHING: [&OsStr; 0] = [];
 

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
 use ffi_tests::library;
-use kirin_kit::trial::skipped;
+use kirin_testing::skipped;
 
 use super::NOTHING;
 

@@ -12,7 +12,7 @@ use kirin::process::settings::{
 };
 use kirin::sources::jmemory::PAGE;
 use kirin::{choice, cpu};
-use kirin_kit::machine::Machine;
+use kirin_report::machine::Machine;
 
 use crate::{candidate, report};
 

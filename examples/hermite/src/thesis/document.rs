@@ -2,8 +2,8 @@
 
 use kirin_kit::comparison::{Circumstances, ReportOptions};
 use kirin_kit::history::FLOPS_PER_PAIR;
-use kirin_kit::repeat::Spread;
-use kirin_kit::report::{MarkdownTable, digits, si};
+use kirin_report::repeat::Spread;
+use kirin_report::text::{MarkdownTable, digits, si};
 use serde_json::{Value, json};
 
 use super::measure::{Described, ForceTimes, Measured, Run, Times};

@@ -6,7 +6,7 @@ use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Budget, ReportOptions};
 use kirin_kit::interrupt::interrupted;
 use kirin_kit::progress::Progress;
-use kirin_kit::repeat::{Repetitions, Spread, repeat};
+use kirin_report::repeat::{Repetitions, Spread, repeat};
 use serde_json::Value;
 
 use super::published::{

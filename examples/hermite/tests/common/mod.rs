@@ -7,7 +7,7 @@ use std::process::Output;
 use std::sync::{Mutex, MutexGuard};
 
 use kirin::client::Grape;
-use kirin_kit::trial::Program;
+use kirin_testing::Program;
 use serde_json::Value;
 
 /// The linked library, for one test at a time: all of them use its cluster 0.

@@ -2,9 +2,9 @@
 
 use super::component::Plummer;
 use super::{Field, MilkyWay, Units};
-use crate::report::exact;
 use crate::snapshot::{Line, Snapshot};
 use crate::vector::{Vec3, add_scaled};
+use kirin_report::text::exact;
 
 /// Key of the galaxy in a snapshot.
 const KEY: &str = "galaxy.field";

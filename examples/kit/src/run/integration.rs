@@ -5,9 +5,9 @@ use std::error::Error;
 use crate::body::Body;
 use crate::bound::Bound;
 use crate::galaxy::{Field, Galaxy, Units};
-use crate::plot::{Data, Figure, Panel, View};
 use crate::snapshot::Snapshot;
 use crate::summary::view;
+use kirin_report::plot::{Data, Figure, Panel, View};
 
 /// What a [`Run`](super::Run) asks of the method that moves its bodies.
 pub trait Integration {

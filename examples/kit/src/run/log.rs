@@ -12,8 +12,8 @@
 //! ```
 
 use crate::history::{COLUMNS, Record};
-use crate::report::exact;
 use crate::snapshot::{Line, Snapshot};
+use kirin_report::text::exact;
 
 const MODEL: &str = "run.model";
 const SEED: &str = "run.seed";

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::clock::Interval;
 use crate::body::Body;
-use crate::plot::Figure;
 use crate::snapshot::Snapshot;
+use kirin_report::plot::Figure;
 
 /// Key of the softening in a snapshot.
 const EPS: &str = "run.eps";

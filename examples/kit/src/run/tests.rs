@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::models::plummer;
-use crate::trial::Folder;
+use kirin_testing::Folder;
 
 /// Bodies that fly straight, in steps of 1/8; seen at any time, or at the ends of steps only.
 struct Flight {

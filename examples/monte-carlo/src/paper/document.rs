@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use kirin_kit::comparison::Circumstances;
-use kirin_kit::plot::{Curve, Figure, Panel};
-use kirin_kit::report::{MarkdownTable, digits, duration, grouped};
+use kirin_report::plot::{Curve, Figure, Form, Panel};
+use kirin_report::text::{MarkdownTable, digits, duration, grouped};
 use serde_json::{Value, json};
 
 use super::cost::{Costs, parts};
@@ -233,6 +233,7 @@ impl Document<'_> {
             let curve = |n: usize| Curve {
                 label: format!("{:.0e}", n as f64),
                 points: powers().map(|p| (p as f64, value(n, p))).collect(),
+                form: Form::Model,
             };
             CLUSTERS.iter().map(|cluster| curve(cluster.n)).collect()
         };

@@ -1,6 +1,6 @@
 //! What the tests share: the program.
 
-use kirin_kit::trial::Program;
+use kirin_testing::Program;
 
 /// The program.
 pub const PROGRAM: Program = Program {

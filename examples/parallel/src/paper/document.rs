@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use kirin_kit::comparison::Circumstances;
 use kirin_kit::history::FLOPS_PER_PAIR;
-use kirin_kit::report::{MarkdownTable, digits, grouped, si};
+use kirin_report::text::{MarkdownTable, digits, grouped, si};
 use serde_json::{Value, json};
 
 use super::measured::{Measured, Row, speed};

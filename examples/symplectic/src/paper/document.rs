@@ -1,9 +1,9 @@
 //! The report as Markdown and for programs.
 
 use kirin_kit::comparison::Circumstances;
-use kirin_kit::plot::{Curve, Figure, Panel};
-use kirin_kit::report::{MarkdownTable, digits, si};
 use kirin_kit::vector::{norm, sub};
+use kirin_report::plot::{Curve, Figure, Panel};
+use kirin_report::text::{MarkdownTable, digits, si};
 use serde_json::{Value, json};
 
 use super::measure::{

@@ -1,8 +1,8 @@
 //! What the tests share.
 
 use kirin_kit::Snapshot;
-use kirin_kit::trial::{Folder, Program};
 use kirin_kit::vector::{norm, sub};
+use kirin_testing::{Folder, Program};
 
 pub const PROGRAM: Program = Program {
     path: env!("CARGO_BIN_EXE_symplectic"),

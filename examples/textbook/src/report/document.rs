@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use kirin_kit::comparison::Circumstances;
-use kirin_kit::report::{MarkdownTable, digits, grouped};
+use kirin_report::text::{MarkdownTable, digits, grouped};
 use serde_json::{Value, json};
 
 use super::measured::Cell;

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use kirin_kit::comparison::Budget;
-use kirin_kit::repeat::{Repetitions, Spread};
+use kirin_report::repeat::{Repetitions, Spread};
 
 /// A time in seconds, or why there is none.
 pub type Cell = Result<Spread, String>;

@@ -10,7 +10,7 @@ use kirin::client::Grape;
 use kirin_kit::claim::check_writable;
 use kirin_kit::command::named;
 use kirin_kit::comparison::{Budget, Circumstances};
-use kirin_kit::machine::Machine;
+use kirin_report::machine::Machine;
 
 use document::{CHAPTER_STEPS, Document, Table};
 use measured::{Cell, Runs, Subject, Told};

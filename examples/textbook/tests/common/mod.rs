@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
-use kirin_kit::trial::Program;
+use kirin_testing::Program;
 use textbook::nbody::basic;
 use textbook::particles::{Assignment, Output, Particles};
 use textbook::physics::Scheme;

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use kirin::client::Grape;
 use kirin_kit::Body;
-use kirin_kit::trial::Program;
 use kirin_kit::vector::{Vec3, add_scaled, dot, norm, sub};
+use kirin_testing::Program;
 use rayon::prelude::*;
 use treecode::forces::{Counts, Engine, Forces};
 use treecode::particle::Particle;

@@ -1,7 +1,7 @@
 //! The figures of a run as a picture: pairs per second over the size of a block.
 
-use kirin_kit::plot::{Curve, Figure, Panel};
-use kirin_kit::report::grouped;
+use kirin_report::plot::{Curve, Figure, Panel};
+use kirin_report::text::grouped;
 
 use super::measure::{Case, Size};
 use super::run::Document;

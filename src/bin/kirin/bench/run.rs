@@ -4,11 +4,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use kirin::cpu;
-use kirin_kit::company::{Company, Watch};
-use kirin_kit::machine::{Machine, command_line};
-use kirin_kit::plot::check_path;
-use kirin_kit::repeat::Spread;
-use kirin_kit::report::si_unit;
+use kirin_report::company::{Company, Watch};
+use kirin_report::machine::{Machine, command_line};
+use kirin_report::plot::check_path;
+use kirin_report::repeat::Spread;
+use kirin_report::text::si_unit;
 use serde::Serialize;
 
 use super::Options;

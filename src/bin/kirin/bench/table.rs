@@ -3,7 +3,7 @@
 use super::measure::Case;
 use super::run::{Document, Reading, Row};
 use crate::candidate::{Interface, legend};
-use kirin_kit::report::si_unit;
+use kirin_report::text::si_unit;
 
 use crate::report::Table;
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use kirin_kit::machine::{Machine, command_line};
+use kirin_report::machine::{Machine, command_line};
 use serde::Serialize;
 
 use super::Options;

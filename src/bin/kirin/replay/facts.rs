@@ -9,7 +9,7 @@ use kirin::observe::statistics;
 use kirin::trace::{Event, PIPELINES, Trace, TraceError};
 use serde::Serialize;
 
-use kirin_kit::report::si_unit;
+use kirin_report::text::si_unit;
 
 use crate::candidate::Interface;
 

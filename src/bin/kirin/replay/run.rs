@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use kirin_kit::company::{Company, Watch};
-use kirin_kit::machine::{Machine, command_line};
+use kirin_report::company::{Company, Watch};
+use kirin_report::machine::{Machine, command_line};
 use serde::Serialize;
 
 use super::Options;

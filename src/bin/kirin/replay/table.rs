@@ -1,6 +1,6 @@
 //! The table of what libraries did with a trace.
 
-use kirin_kit::report::si_unit;
+use kirin_report::text::si_unit;
 
 use super::facts::TraceFacts;
 use super::summary::{Compared, Forces, Nbody6, Summary};

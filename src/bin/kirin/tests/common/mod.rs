@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kirin_kit::trial::skipped;
+use kirin_testing::skipped;
 
 /// A place for the files of one test.
 pub fn folder(test: &str) -> PathBuf {

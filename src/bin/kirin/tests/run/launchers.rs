@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use kirin_kit::trial::skipped;
+use kirin_testing::skipped;
 
 use super::*;
 

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use kirin_kit::trial::skipped;
+use kirin_testing::skipped;
 
 use super::*;
 

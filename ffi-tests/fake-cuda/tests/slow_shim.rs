@@ -5,19 +5,20 @@ use std::process::Output;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ffi_tests::compiler::{clean_command, run, texts};
-use ffi_tests::fake_cuda::{self, Log, Product, Sanitizer, build, with_driver, with_shim};
-use ffi_tests::library;
+use fake_cuda::{Log, Product, Sanitizer, build, with_driver, with_shim};
+use kirin_testing::process::{clean_command, run, texts, workspace};
 
 fn source(name: &str) -> PathBuf {
-    fake_cuda::folder().join("tests").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(name)
 }
 
 /// A client and the driver in one program.
 fn client() -> Option<&'static Path> {
     static CLIENT: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
         let sources = with_driver(&[source("toys.cu"), source("client.cc")]);
-        build(Product::Program, Sanitizer::None, &sources)
+        build(Product::Program, Sanitizer::None, &sources, &[])
     });
     CLIENT.as_deref()
 }
@@ -26,7 +27,7 @@ fn client() -> Option<&'static Path> {
 fn ask(what: &str, settings: &[(&str, &str)]) -> Option<(String, Log)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let log = library::workspace().join(format!("log-{number}"));
+    let log = workspace().join(format!("log-{number}"));
     let program = client()?.join("program");
     let mut command = clean_command(program, settings);
     command.env("FAKE_CUDA_LOG", &log).args(what.split(' '));
@@ -242,7 +243,7 @@ fn a_forked_child_has_no_driver() {
 
 fn direct(sanitizer: Sanitizer, what: &str) -> Option<Output> {
     let sources = with_shim(&[source("toys.cu"), source("direct.cc")]);
-    let program = build(Product::Program, sanitizer, &sources)?.join("program");
+    let program = build(Product::Program, sanitizer, &sources, &[])?.join("program");
     Some(run(clean_command(program, &[]).args(what.split(' '))))
 }
 

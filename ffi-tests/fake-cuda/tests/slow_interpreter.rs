@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ffi_tests::compiler::{clean_command, run, texts};
-use ffi_tests::fake_cuda::{self, Log, Product, Sanitizer, build, with_interpreter};
-use ffi_tests::library;
+use fake_cuda::{Log, Product, Sanitizer, build, with_interpreter};
+use kirin_testing::process::{clean_command, run, texts, workspace};
 
 /// Threads of a block, and of the grid of the kernel `reverse`; all others have one block.
 const BLOCK: usize = 64;
@@ -15,8 +14,8 @@ const ALL: usize = 256;
 fn client() -> Option<&'static Path> {
     static CLIENT: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
         let mut sources = with_interpreter();
-        sources.push(fake_cuda::folder().join("tests/client.cc"));
-        build(Product::Program, Sanitizer::None, &sources)
+        sources.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/client.cc"));
+        build(Product::Program, Sanitizer::None, &sources, &[])
     });
     CLIENT.as_deref()
 }
@@ -69,7 +68,7 @@ fn ask(name: &str, body: &str, settings: &[(&str, &str)]) -> Option<(Vec<i64>, L
 fn ask_module(name: &str, text: &str, settings: &[(&str, &str)]) -> Option<(Vec<i64>, Log)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let place = |what: &str| library::workspace().join(format!("interpreter-{number}.{what}"));
+    let place = |what: &str| workspace().join(format!("interpreter-{number}.{what}"));
     let program = client()?.join("program");
     std::fs::write(place("ptx"), text).expect("the target folder is writable");
     let mut command = clean_command(program, settings);

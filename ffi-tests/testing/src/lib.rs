@@ -1,7 +1,9 @@
-//! Runs the programs for their tests, and tells what could not be tested here.
+//! What tests of programs share: starting them, what a README says, folders, and telling what could not be tested here.
 
 pub mod mpi;
+pub mod process;
 pub mod readme;
+pub mod target;
 
 use std::collections::BTreeMap;
 use std::io::Write;
