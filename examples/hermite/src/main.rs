@@ -9,7 +9,7 @@ use clap::Parser;
 use hermite::checkpoint;
 use hermite::error::Error as HermiteError;
 use hermite::integrator::Integrator;
-use hermite::options::{Options, RunOptions};
+use hermite::options::{DEFAULT_T_END, Options, RunOptions};
 use hermite::output::Report;
 use hermite::thesis;
 use kirin::client::Grape;
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    let snapshot = match &options.run.files.input {
+    let snapshot = match &options.run.control.files.input {
         Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
         None => None,
     };
@@ -37,7 +37,7 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
         Some(snapshot) => options.run.or_told(snapshot)?,
         None => options.run.clone(),
     };
-    let files = &options.files;
+    let files = &options.control.files;
     let _claim = files.claim()?;
     options.check_memory(1)?;
     let grape = Grape::linked_or(options.library.as_deref())?;
@@ -48,8 +48,9 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
         }
         None => begin(&options, &grape)?,
     };
-    let t_end = options.t_end(&run.integration.settings().galaxy)?;
-    let summary = conduct("hermite", &mut run, t_end, files, &options.guard)?;
+    let galaxy = &run.integration.settings().galaxy;
+    let t_end = options.control.t_end(DEFAULT_T_END, Some(galaxy))?;
+    let summary = conduct("hermite", &mut run, t_end, &options.control)?;
     let report = Report::new(&summary, &run.integration, grape.name());
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
     let _ = write!(std::io::stdout(), "{}", report.table());

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Parser;
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
-use kirin_kit::command::{Files, Start};
+use kirin_kit::command::Start;
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
 use kirin_kit::number::number;
 use kirin_kit::quantity::{self, Quantity};
-use kirin_kit::run::{Guard, Told};
+use kirin_kit::run::RunControl;
 use kirin_report::machine::check_memory;
 
 use crate::error::Error;
@@ -106,15 +106,9 @@ pub struct RunOptions {
     #[arg(long, value_name = "H", value_parser = number)]
     #[arg(conflicts_with_all = ["eta", "eta_start", "dt_max", "dt_min", "report"])]
     pub shared_step: Option<f64>,
-    /// Time at which to end, as in 10, 1/4, or with units 500Myr [default: 1]
-    #[arg(long, value_parser = quantity::time)]
-    pub t_end: Option<Quantity>,
-    /// What to make of the energy error.
+    /// Its end, files and guard.
     #[command(flatten)]
-    pub guard: Guard,
-    /// What to read and write.
-    #[command(flatten)]
-    pub files: Files,
+    pub control: RunControl,
     /// What there is around the cluster.
     #[command(flatten)]
     pub galaxy: GalaxyOptions,
@@ -124,29 +118,17 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Time at which to end, in the units of the run's bodies.
-    ///
-    /// # Errors
-    ///
-    /// It has a unit without meaning; in words.
-    pub fn t_end(&self, galaxy: &Galaxy) -> Result<f64, String> {
-        self.t_end
-            .map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(Some(galaxy)))
-    }
-
     /// These options for a run that goes on from the input, and where they say nothing what it was told.
     ///
     /// # Errors
     ///
     /// What it was told makes no sense; in words.
     pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
-        let (mut options, told) = (self.clone(), Told::of(snapshot));
-        if let Some(input) = &self.files.input {
-            options.files = self.files.or_told(&told, input)?;
-            options.t_end = told.or(self.t_end, "t-end", quantity::time)?;
-            options.guard = self.guard.clone().or_told(&told)?;
-        }
-        Ok(options)
+        let control = self.control.or_told(snapshot)?;
+        Ok(Self {
+            control,
+            ..self.clone()
+        })
     }
 
     /// Checks that a model of so many bodies has room here, `ranks` of which each have all of them.
@@ -155,7 +137,7 @@ impl RunOptions {
     ///
     /// It has none; in words.
     pub fn check_memory(&self, ranks: u64) -> Result<(), String> {
-        match self.files.input {
+        match self.control.files.input {
             Some(_) => Ok(()),
             None => check_memory(self.start.count(), BYTES + (ranks - 1) * COPY),
         }

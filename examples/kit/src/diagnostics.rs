@@ -2,8 +2,6 @@
 //!
 //! These figures judge the library under test, so they never come from it.
 
-use std::ops::Range;
-
 use crate::body::Body;
 use crate::galaxy::Field;
 use crate::rows::rows;
@@ -107,51 +105,6 @@ fn potential_of_row(bodies: &[Body], i: usize, eps2: f64) -> f64 {
         })
         .sum();
     -b.mass * sum
-}
-
-/// Potential of each of `bodies` by all others, with the softening `eps2` = eps squared; coincident unsoftened
-/// bodies add nothing.
-///
-/// O(N^2) on all processors; the result does not depend on their number.
-pub fn potentials(bodies: &[Body], eps2: f64) -> Vec<f64> {
-    let column = |k: usize| bodies.iter().map(|b| b.x[k]).collect::<Vec<f64>>();
-    let columns = [column(0), column(1), column(2)];
-    let masses: Vec<f64> = bodies.iter().map(|b| b.mass).collect();
-    rows(bodies.len(), |i| {
-        let of = |others: Range<usize>| {
-            let columns = [0, 1, 2].map(|k| &columns[k][others.clone()]);
-            attraction(columns, &masses[others], &bodies[i].x, eps2)
-        };
-        -(of(0..i) + of(i + 1..bodies.len()))
-    })
-}
-
-/// Sum of `m / sqrt(r^2 + eps2)` over some bodies, r being their distances from `x`. In lanes, so that it can
-/// be vectorised.
-fn attraction([xs, ys, zs]: [&[f64]; 3], masses: &[f64], x: &Vec3, eps2: f64) -> f64 {
-    const LANES: usize = 4;
-    let n = masses.len();
-    let (xs, ys, zs) = (&xs[..n], &ys[..n], &zs[..n]);
-    let term = |m: f64, [a, b, c]: Vec3| {
-        let d = [a - x[0], b - x[1], c - x[2]];
-        let r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + eps2;
-        // Divided first, chosen then: a branch would keep the lanes apart.
-        let quotient = m / r2.sqrt();
-        if r2 > 0.0 { quotient } else { 0.0 }
-    };
-    let mut sums = [0.0; LANES];
-    let places = xs
-        .chunks_exact(LANES)
-        .zip(ys.chunks_exact(LANES))
-        .zip(zs.chunks_exact(LANES));
-    for (((xs, ys), zs), masses) in places.zip(masses.chunks_exact(LANES)) {
-        for lane in 0..LANES {
-            sums[lane] += term(masses[lane], [xs[lane], ys[lane], zs[lane]]);
-        }
-    }
-    let rest = n - n % LANES..n;
-    let rest: f64 = rest.map(|k| term(masses[k], [xs[k], ys[k], zs[k]])).sum();
-    rest + sums.iter().sum::<f64>()
 }
 
 /// Total mass.
@@ -278,21 +231,6 @@ mod tests {
             Energy::of(&bodies, 1e-4).potential.to_bits(),
             rows.to_bits()
         );
-    }
-
-    #[test]
-    fn potentials_are_those_of_the_energy() {
-        for (n, eps2) in [(1, 0.0), (7, 0.0), (1001, 1e-4)] {
-            let bodies = crate::models::plummer(n, 3);
-            let found = potentials(&bodies, eps2);
-            let half: f64 = bodies
-                .iter()
-                .zip(&found)
-                .map(|(b, p)| 0.5 * b.mass * p)
-                .sum();
-            let expected = Energy::of(&bodies, eps2).potential;
-            assert!((half - expected).abs() < 1e-14, "{n}: {half} {expected}");
-        }
     }
 
     #[test]

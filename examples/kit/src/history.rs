@@ -230,6 +230,7 @@ pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
             .iter()
             .map(|r| (myr * r.t, factor * value(r)))
             .collect(),
+        ..Curve::default()
     };
     let over_time = |label: &str, value: &dyn Fn(&Record) -> f64| scaled(label, 1.0, value);
     let length = |label: &str, value: &dyn Fn(&Record) -> f64| scaled(label, parsecs, value);

@@ -17,6 +17,7 @@
 //! * [`sum`]: sums without the rounding errors of their terms
 //! * [`run`]: the loop of a run: diagnostics, snapshots, checkpoints, signals
 //! * [`summary`]: how a run ended: table, JSON, figure
+//! * [`pairs`]: potentials by all others
 //! * [`history`]: diagnostics over time, as curves, CSV and JSON
 //! * [`progress`]: a bar on a terminal's stderr, silence elsewhere
 //! * [`comparison`]: reports that put this machine beside published figures
@@ -38,6 +39,7 @@ pub mod history;
 pub mod interrupt;
 pub mod models;
 pub mod number;
+pub mod pairs;
 pub mod progress;
 pub mod quantity;
 mod rows;

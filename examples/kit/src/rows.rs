@@ -12,19 +12,28 @@ const ONE_THREAD: usize = 512;
 
 /// `row(0)`, `row(1)`, ... `row(n - 1)`. The result does not depend on the number of threads.
 pub(crate) fn rows<T: Clone + Default + Send>(n: usize, row: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if n < ONE_THREAD {
+        return (0..n).map(row).collect();
+    }
+    tasks(n, ROWS, row)
+}
+
+/// The same where a row is work enough for a thread of its own: `at_a_time` go to one.
+pub(crate) fn tasks<T: Clone + Default + Send>(
+    n: usize,
+    at_a_time: usize,
+    row: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
     let mut rows = vec![T::default(); n];
-    let threads = if n < ONE_THREAD {
-        1
-    } else {
-        thread::available_parallelism().map_or(1, NonZero::get)
-    };
-    let work = Mutex::new(rows.chunks_mut(ROWS).enumerate());
+    let most = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = most.min(n.div_ceil(at_a_time));
+    let work = Mutex::new(rows.chunks_mut(at_a_time).enumerate());
     let run = || {
         loop {
             let next = work.lock().expect("no thread panics with the lock").next();
             let Some((chunk, rows)) = next else { break };
             for (k, place) in rows.iter_mut().enumerate() {
-                *place = row(chunk * ROWS + k);
+                *place = row(chunk * at_a_time + k);
             }
         }
     };

@@ -2,8 +2,9 @@
 
 use crate::body::Body;
 use crate::bound::{Bound, Potentials};
-use crate::diagnostics::{Energy, mass, momentum, potentials};
+use crate::diagnostics::{Energy, mass, momentum};
 use crate::galaxy::Field;
+use crate::pairs::potentials;
 use crate::run::Integration;
 use crate::vector::dot;
 
@@ -34,27 +35,25 @@ impl Sight {
     }
 
     fn with(bodies: &[Body], potentials: Potentials, field: Option<&dyn Field>) -> Self {
-        let half = |(b, p): (&Body, &f64)| 0.5 * b.mass * p;
-        let potential = bodies.iter().zip(potentials.values()).map(half).sum();
         Self {
-            energy: energy(bodies, potential, field),
+            energy: energy(bodies, half(bodies, potentials.values()), field),
             bound: Bound::of(bodies, &potentials, field.is_some()),
         }
     }
 }
 
-/// The energy alone, of the `bodies` that `integration` gave last: half of the work.
+/// The energy alone, of the `bodies` that `integration` gave last.
 pub fn energy_of<I: Integration>(integration: &I, bodies: &[Body]) -> Energy {
     let eps = integration.eps();
-    let potential = match integration.potentials() {
-        Some(given) => bodies
-            .iter()
-            .zip(given)
-            .map(|(b, p)| 0.5 * b.mass * p)
-            .sum(),
-        None => Energy::of(bodies, eps * eps).potential,
-    };
-    energy(bodies, potential, integration.field())
+    let given = integration.potentials();
+    let potentials = given.unwrap_or_else(|| potentials(bodies, eps * eps));
+    energy(bodies, half(bodies, &potentials), integration.field())
+}
+
+/// The potential energy of all pairs.
+fn half(bodies: &[Body], potentials: &[f64]) -> f64 {
+    let of = |(b, p): (&Body, &f64)| 0.5 * b.mass * p;
+    bodies.iter().zip(potentials).map(of).sum()
 }
 
 fn energy(bodies: &[Body], potential: f64, field: Option<&dyn Field>) -> Energy {

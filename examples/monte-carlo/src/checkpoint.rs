@@ -8,12 +8,14 @@
 //! monte-carlo.model NAME
 //! monte-carlo.record T ...        one line for each record: see `history::COLUMNS`
 //! monte-carlo.profile T R RHO ... one line for each density profile
+//! monte-carlo.told NAME VALUE     an option of the command line
 //! monte-carlo.streams HEX ...     states of the random numbers, 32 digits for each bin
 //! ```
 //!
 //! Stars are concentric shells and have no direction: x is the radius, vx the radial and vy the transverse
 //! velocity, in the order of radii.
 
+use kirin_kit::run::Told;
 use kirin_kit::snapshot::Line;
 use kirin_kit::{Body, Snapshot};
 use kirin_report::text::exact;
@@ -34,6 +36,8 @@ const LEDGER: &str = "monte-carlo.ledger";
 const MODEL: &str = "monte-carlo.model";
 const RECORD: &str = "monte-carlo.record";
 const PROFILE: &str = "monte-carlo.profile";
+/// Key of what the run was told.
+pub const TOLD: &str = "monte-carlo.told";
 const STREAMS: &str = "monte-carlo.streams";
 
 /// States on a line.
@@ -50,6 +54,8 @@ pub struct Checkpoint {
     pub model: String,
     /// What was recorded.
     pub history: History,
+    /// What the run was told.
+    pub told: Told,
     /// Random numbers of all bins.
     pub streams: Vec<Stream>,
     /// All stars in the order of radii.
@@ -64,6 +70,7 @@ impl Checkpoint {
             past,
             model,
             history,
+            told,
             streams,
             stars,
         } = self;
@@ -133,6 +140,7 @@ impl Checkpoint {
             run: run
                 .into_iter()
                 .map(|(key, value)| (key.to_owned(), value))
+                .chain(told.lines())
                 .collect(),
         }
     }
@@ -216,6 +224,7 @@ impl Checkpoint {
             past,
             model: snapshot.value(MODEL).unwrap_or("Snapshot").to_owned(),
             history,
+            told: Told::of(TOLD, snapshot),
             streams,
             stars,
         }))

@@ -137,6 +137,7 @@ impl Comparison {
                     .zip(radii)
                     .map(|(t, r)| (*t, r[f]))
                     .collect(),
+                ..Curve::default()
             };
             (0..FRACTIONS.len()).map(curve).collect()
         };
@@ -250,7 +251,8 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
         )
         .into());
     }
-    let t_end = options.t_end.unwrap_or(DEFAULT_T_END);
+    let t_end = options.control.t_end(DEFAULT_T_END, None);
+    let t_end = t_end.map_err(Error::Refused)?;
     if t_end < LEAST_T_END {
         return Err(Error::Refused(format!(
             "--cross-check compares means over {LEAST_T_END} relaxation times: --t-end {t_end} leaves nothing to check"
@@ -258,7 +260,7 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
         .into());
     }
     use_threads(options, 1)?;
-    options.files.validate().map_err(Error::Refused)?;
+    options.control.files.validate().map_err(Error::Refused)?;
     let mut start = options.start.clone();
     start.n.get_or_insert(DEFAULT_N);
     let bodies = start.bodies()?;
@@ -266,8 +268,7 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
         return Ok(Ended::Interrupted);
     };
     let _ = std::io::Write::write_all(&mut std::io::stdout(), comparison.text().as_bytes());
-    options
-        .files
-        .report(|| comparison.json(), || comparison.figure())?;
+    let files = &options.control.files;
+    files.report(|| comparison.json(), || comparison.figure())?;
     Ok(Ended::Complete)
 }

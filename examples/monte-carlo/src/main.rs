@@ -32,7 +32,7 @@ impl Command {
     fn work<C: Communicator>(&self, world: C) -> Result<Ended, Box<dyn std::error::Error>> {
         let Self(options) = self;
         interrupt::catch()?;
-        if options.files.frames.is_some() {
+        if options.control.files.frames.is_some() {
             return Err(Error::Refused("--frames: this program draws no film".to_owned()).into());
         }
         match options.report {

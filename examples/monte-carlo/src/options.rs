@@ -3,9 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use kirin_kit::command::{Files, Start};
+use kirin_kit::Snapshot;
+use kirin_kit::command::{Start, without_units};
 use kirin_kit::number::{count, number};
+use kirin_kit::run::{Kept, RunControl, told};
+use serde::{Deserialize, Serialize};
 
+use crate::checkpoint::TOLD;
 use crate::error::Error;
 use crate::settings::Settings;
 
@@ -13,6 +17,8 @@ use crate::settings::Settings;
 pub const DEFAULT_T_END: f64 = 25.0;
 /// Core stars below which the run ends where no option says otherwise.
 pub const DEFAULT_CORE_STARS: u64 = 30;
+
+const T_END: &str = "Time at which to end, in initial half-mass relaxation times [default: 25]";
 
 const METHOD: &str = "\
 METHOD
@@ -37,25 +43,14 @@ METHOD
 #[command(name = "monte-carlo", version, after_help = METHOD, allow_negative_numbers = true)]
 // The kit's films are of bodies in space.
 #[command(mut_arg("frames", |arg| arg.hide(true)), mut_arg("frame_every", |arg| arg.hide(true)))]
+#[command(mut_args = without_units, mut_arg("t_end", |arg| arg.help(T_END)))]
 pub struct Options {
     /// Where to start.
     #[command(flatten)]
     pub start: Start,
-    /// What to read and write.
+    /// Its ends and files.
     #[command(flatten)]
-    pub files: Files,
-    /// Time at which to end, in initial half-mass relaxation times [default: 25]
-    #[arg(long, value_parser = number)]
-    pub t_end: Option<f64>,
-    /// End after so many steps
-    #[arg(long, value_name = "COUNT", value_parser = count)]
-    pub steps: Option<u64>,
-    /// End when fewer stars than these are within the core radius [default: 30]
-    #[arg(long, value_name = "COUNT", value_parser = count)]
-    pub core_stars: Option<u64>,
-    /// End when the core radius falls below this [default: 0]
-    #[arg(long, value_name = "R", value_parser = number)]
-    pub core_radius: Option<f64>,
+    pub control: RunControl<Ends>,
     /// Deflection in the encounters of one step, in radians [default: 1]
     #[arg(long, value_name = "ANGLE", value_parser = number)]
     pub theta_max: Option<f64>,
@@ -89,9 +84,49 @@ pub struct Options {
     /// relaxation times]
     #[arg(long, conflicts_with_all = ["input", "output", "csv", "steps", "profile"])]
     pub cross_check: bool,
+}
+
+/// What a run of this program is told besides its time and the files of all programs.
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Ends {
+    /// End after so many steps
+    #[arg(long, value_name = "COUNT", value_parser = count)]
+    #[serde(skip)]
+    pub steps: Option<u64>,
+    /// The number of the step after which a state's run was to end.
+    #[arg(skip)]
+    #[serde(default, with = "told::count")]
+    pub last_step: Option<u64>,
+    /// End when fewer stars than these are within the core radius [default: 30]
+    #[arg(long, value_name = "COUNT", value_parser = count)]
+    #[serde(default, with = "told::count")]
+    pub core_stars: Option<u64>,
+    /// End when the core radius falls below this [default: 0]
+    #[arg(long, value_name = "R", value_parser = number)]
+    #[serde(default, with = "told::number")]
+    pub core_radius: Option<f64>,
     /// Write the bodies at the end in space, each in a random direction, for other programs
     #[arg(long, value_name = "FILE")]
+    #[serde(default, with = "told::path")]
     pub bodies: Option<PathBuf>,
+}
+
+impl Kept for Ends {
+    /// Times are in relaxation times, which no other program has.
+    const KEY: &str = TOLD;
+
+    fn paths(&mut self) -> Vec<&mut Option<PathBuf>> {
+        vec![&mut self.bodies]
+    }
+}
+
+impl Ends {
+    /// The number of the last step of a run that has `done` so many: what was reached is no end any more.
+    pub fn last_step(&self, done: u64) -> Option<u64> {
+        let given = self.steps.map(|steps| done.saturating_add(steps));
+        given.or(self.last_step.filter(|last| *last > done))
+    }
 }
 
 /// A report that the program can make.
@@ -102,9 +137,18 @@ pub enum Publication {
 }
 
 impl Options {
-    /// Time at which to end, in initial half-mass relaxation times.
-    pub fn t_end(&self) -> f64 {
-        self.t_end.unwrap_or(DEFAULT_T_END)
+    /// These options for a run that goes on from the input, and where they say nothing what it was told.
+    ///
+    /// # Errors
+    ///
+    /// What it was told makes no sense; in words.
+    pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
+        let mut control = self.control.or_told(snapshot)?;
+        control.own.steps = self.control.own.steps;
+        Ok(Self {
+            control,
+            ..self.clone()
+        })
     }
 
     /// The settings of a new run, or those of the `saved` one, which options may repeat but not contradict.

@@ -228,6 +228,7 @@ pub fn figure(title: String, subtitle: String, runs: &[(&str, &History)]) -> Fig
         let curve = |(label, history): &(&str, &History)| Curve {
             label: (*label).to_owned(),
             points: history.records.iter().map(point).collect(),
+            ..Curve::default()
         };
         runs.iter().map(curve).collect()
     };
@@ -240,11 +241,13 @@ pub fn figure(title: String, subtitle: String, runs: &[(&str, &History)]) -> Fig
     let of_profile = |profile: &DensityProfile| Curve {
         label: format!("{:.2}", profile.t),
         points: profile.points.clone(),
+        ..Curve::default()
     };
     let records = last.map_or(&[][..], |history| &history.records);
     let radii = |f: usize| Curve {
         label: format!("{:.0} %", 100.0 * FRACTIONS[f]),
         points: records.iter().map(|r| (r.t, r.radii[f])).collect(),
+        ..Curve::default()
     };
     Figure {
         title,

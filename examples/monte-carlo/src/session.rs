@@ -13,8 +13,7 @@ use kirin_kit::csv::Csv;
 use kirin_kit::files::Files;
 use kirin_kit::interrupt::interrupted;
 use kirin_kit::progress::Progress;
-use kirin_kit::quantity::Quantity;
-use kirin_kit::run::{Clock, Snapshots};
+use kirin_kit::run::{Clock, Told, tell_what_goes_on};
 use kirin_report::machine::check_memory;
 
 use crate::checkpoint::Checkpoint;
@@ -22,7 +21,7 @@ use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::history::{COLUMNS, History, Record};
 use crate::model;
-use crate::options::{DEFAULT_CORE_STARS, Options};
+use crate::options::{DEFAULT_CORE_STARS, DEFAULT_T_END, Ends, Options};
 use crate::output::Summary;
 use crate::partition::BIN;
 use crate::random::streams;
@@ -72,6 +71,8 @@ pub struct Run<C> {
     pub seconds: f64,
     /// Steps before this part.
     pub steps_before: u64,
+    /// What the run was told, for one that goes on.
+    pub told: Told,
 }
 
 /// Threads of a rank, on which all its loops run.
@@ -102,24 +103,32 @@ pub fn use_threads(options: &Options, ranks: usize) -> Result<(), Error> {
 /// An option or a file that makes no sense; a rank is lost; a file cannot be written.
 pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
     use_threads(options, world.size())?;
-    options.files.validate().map_err(Error::Refused)?;
-    let _claim = made_on_first(&world, || options.files.claim())?.map_err(Error::Refused)?;
-    if options.files.input.is_none() {
+    let snapshot = match &options.control.files.input {
+        Some(path) => Some(read(&world, path)?),
+        None => None,
+    };
+    let options = &match &snapshot {
+        Some(snapshot) => options.or_told(snapshot).map_err(Error::Refused)?,
+        None => options.clone(),
+    };
+    let files = &options.control.files;
+    files.validate().map_err(Error::Refused)?;
+    let _claim = made_on_first(&world, || files.claim())?.map_err(Error::Refused)?;
+    if files.input.is_none() {
         let n = options.start.n.unwrap_or(model::DEFAULT_N);
         check_memory(n, BYTES).map_err(Error::Refused)?;
     }
-    let mut run = begin(Counted::new(world), options)?;
-    made_on_first(&run.cluster.world, || run.check_replaced(&options.files))?
-        .map_err(Error::Refused)?;
+    let mut run = begin(Counted::new(world), options, snapshot)?;
+    made_on_first(&run.cluster.world, || run.check_replaced(files))?.map_err(Error::Refused)?;
     let ending = run.evolve(options)?;
-    let checkpoint = match &options.files.output {
+    let checkpoint = match &files.output {
         Some(_) => run.checkpoint()?,
         None => None,
     };
-    if let (Some(path), Some(checkpoint)) = (&options.files.output, &checkpoint) {
+    if let (Some(path), Some(checkpoint)) = (&files.output, &checkpoint) {
         checkpoint.snapshot().save_as(path)?;
     }
-    if let Some(path) = &options.bodies {
+    if let Some(path) = &options.control.own.bodies {
         run.write_bodies(path)?;
     }
     let summary = Summary::of(&run, ending)?;
@@ -129,9 +138,10 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
             &mut std::io::stdout(),
             summary.text(options.profile).as_bytes(),
         );
-        options
-            .files
-            .report(|| summary.json(), || summary.figure())?;
+        files.report(|| summary.json(), || summary.figure())?;
+        if let (Ending::Signal, Some(path)) = (ending, &files.output) {
+            tell_what_goes_on("monte-carlo", Some(path), Ended::Interrupted);
+        }
     }
     Ok(match ending {
         Ending::Signal => Ended::Interrupted,
@@ -139,13 +149,23 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     })
 }
 
-/// A new run, or the one that the input holds.
+/// The snapshot in `path`, on all ranks.
+fn read<C: Communicator>(world: &C, path: &Path) -> Result<Snapshot, Error> {
+    let text = read_file(world, path)?.map_err(Error::Refused)?;
+    Snapshot::parse(&text).map_err(|e| Error::Refused(named(path)(e)))
+}
+
+/// A new run, or the one that the `snapshot` of the input holds.
 ///
 /// # Errors
 ///
 /// An option or a file that makes no sense; a rank is lost.
-pub fn begin<C: Communicator>(world: Counted<C>, options: &Options) -> Result<Run<C>, Error> {
-    let Some(path) = &options.files.input else {
+pub fn begin<C: Communicator>(
+    world: Counted<C>,
+    options: &Options,
+    snapshot: Option<Snapshot>,
+) -> Result<Run<C>, Error> {
+    let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
         let settings = options.settings(None)?;
         settings.validate()?;
         let stars = model::draw(&world, &options.start)?;
@@ -156,10 +176,7 @@ pub fn begin<C: Communicator>(world: Counted<C>, options: &Options) -> Result<Ru
         let title = options.start.model.unwrap_or_default().title();
         return Ok(Run::new(cluster, History::default(), title.to_owned()));
     };
-    let text = read_file(&world, path)?.map_err(Error::Refused)?;
     let refuse = |why: String| Error::Refused(named(path)(why));
-    let snapshot = Snapshot::parse(&text).map_err(|e| refuse(e.to_string()))?;
-    drop(text);
     let saved = Checkpoint::of(&snapshot).map_err(refuse)?;
     let settings = options.settings(saved.as_ref().map(|saved| saved.settings))?;
     let (stars, streams, past, history, model) = match saved {
@@ -199,6 +216,7 @@ impl<C: Communicator> Run<C> {
             model,
             seconds: 0.0,
             steps_before,
+            told: Told::default(),
         }
     }
 
@@ -250,20 +268,24 @@ impl<C: Communicator> Run<C> {
         options: &Options,
         stop: &dyn Fn() -> bool,
     ) -> Result<Ending, Box<dyn AnyError>> {
-        let files = &options.files;
-        let t_end = options.t_end();
+        let mut control = options.control.clone();
+        let t_end = control.t_end(DEFAULT_T_END, None).map_err(Error::Refused)?;
         let unit = self.cluster.past.relaxation_time0;
         let start = self.cluster.scaled_time();
         if t_end <= start {
             let why = format!("the run is at t = {start} already: --t-end must be later");
             return Err(Error::Refused(why).into());
         }
-        let time =
-            |given: Option<Quantity>| given.map(|t| t.plain()).transpose().map_err(Error::Refused);
-        let every = time(files.every)?.unwrap_or(EVERY);
-        let snapshot_every = time(files.snapshot_every)?;
-        let checkpoint_every = files.checkpoint_every.map(|given| given.interval(None));
-        let checkpoint_every = checkpoint_every.transpose().map_err(Error::Refused)?;
+        let files = &options.control.files;
+        let mut plan = files.plan(t_end - start, None).map_err(Error::Refused)?;
+        let every = match files.every {
+            Some(every) => every.plain().map_err(Error::Refused)?,
+            None => EVERY,
+        };
+        plan.records = Some(every);
+        control.own.last_step = control.own.last_step(self.steps_before);
+        self.told = control.told(t_end, &plan)?;
+        let ends = &control.own;
         let writes = self.cluster.world.rank() == 0;
         let mut csv = match &files.csv {
             Some(path) if writes => {
@@ -272,8 +294,8 @@ impl<C: Communicator> Run<C> {
             }
             _ => None,
         };
-        let mut snapshots = snapshot_every.map(|every| Clock::from(start, every));
-        let mut checkpoints = checkpoint_every.map(|interval| interval.begin(start));
+        let mut snapshots = plan.snapshots.map(|s| (Clock::from(start, s.every), s));
+        let mut checkpoints = plan.checkpoints.map(|c| (c.interval.begin(start), c.path));
         let progress = writes.then(|| Progress::new("monte-carlo", start, t_end));
         let ending = loop {
             let now = self.cluster.scaled_time();
@@ -282,20 +304,21 @@ impl<C: Communicator> Run<C> {
             {
                 csv.write(&record.numbers())?;
             }
-            if let Some(clock) = snapshots.as_mut().filter(|clock| clock.reached(now)) {
+            if let Some((clock, snapshots)) = snapshots.as_mut().filter(|(c, _)| c.reached(now)) {
                 let number = clock.pass(now);
-                let output = files.output.clone().unwrap_or_default();
-                self.write_bodies(&Snapshots { every, output }.path(number))?;
+                self.write_bodies(&snapshots.path(number))?;
             }
-            let rings = checkpoints.as_mut().is_some_and(|timer| timer.rings(now));
+            let rings = checkpoints
+                .as_mut()
+                .is_some_and(|(timer, _)| timer.rings(now));
             let [rings, stop] = self.agree([rings, stop()])?;
             if rings
                 && let Some(checkpoint) = self.checkpoint()?
-                && let Some(path) = &files.output
+                && let Some((_, path)) = &checkpoints
             {
                 checkpoint.snapshot().save_as(path)?;
             }
-            if let Some(ending) = self.ending(options, t_end, stop) {
+            if let Some(ending) = self.ending(ends, t_end, stop) {
                 break ending;
             }
             let began = Instant::now();
@@ -319,11 +342,10 @@ impl<C: Communicator> Run<C> {
     }
 
     /// Why the run ends here, if it does.
-    fn ending(&self, options: &Options, t_end: f64, stop: bool) -> Option<Ending> {
+    fn ending(&self, ends: &Ends, t_end: f64, stop: bool) -> Option<Ending> {
         let cluster = &self.cluster;
-        let core_stars = options.core_stars.unwrap_or(DEFAULT_CORE_STARS);
-        let core_radius = options.core_radius.unwrap_or(0.0);
-        let steps = cluster.past.steps - self.steps_before;
+        let core_stars = ends.core_stars.unwrap_or(DEFAULT_CORE_STARS);
+        let core_radius = ends.core_radius.unwrap_or(0.0);
         if (cluster.now.core_stars as u64) < core_stars || cluster.now.core_radius < core_radius {
             return Some(Ending::Collapse);
         }
@@ -331,7 +353,10 @@ impl<C: Communicator> Run<C> {
         if cluster.scaled_time() >= t_end * (1.0 - 1e-12) {
             return Some(Ending::Time);
         }
-        if options.steps.is_some_and(|wanted| steps >= wanted) {
+        if ends
+            .last_step
+            .is_some_and(|last| cluster.past.steps >= last)
+        {
             return Some(Ending::Steps);
         }
         stop.then_some(Ending::Signal)
@@ -360,6 +385,7 @@ impl<C: Communicator> Run<C> {
             past: self.cluster.past.clone(),
             model: self.model.clone(),
             history: self.history.clone(),
+            told: self.told.clone(),
             streams,
             stars,
         }))

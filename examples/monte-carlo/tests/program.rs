@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::process::Stdio;
 
 use common::PROGRAM;
 use kirin_kit::Snapshot;
@@ -72,6 +73,104 @@ fn goes_on_on_another_number_of_ranks(encounters: &str) {
             "{ranks} ranks"
         );
     }
+}
+
+/// Killed or interrupted, a run needs nothing but its state: it comes to the same end with the same files.
+#[cfg(unix)]
+#[test]
+fn a_resumed_run_keeps_what_it_was_told() {
+    let folder = Folder::new("mc-told");
+    let files = |name: &str| {
+        ["txt", "csv", "svg", "json", "space.txt"].map(|e| folder.file(&format!("{name}.{e}")))
+    };
+    let start = |name: &str, more: &[&str]| {
+        let [output, csv, svg, json, bodies] = files(name);
+        let model = [
+            "--n", "3000", "--seed", "5", "--t-end", "3", "--every", "1/4",
+        ];
+        let told = [
+            "--csv", &csv, "--plot", &svg, "--json", &json, "--bodies", &bodies,
+        ];
+        let ends = [
+            "--output",
+            &output,
+            "--snapshot-every",
+            "1",
+            "--core-stars",
+            "20",
+        ];
+        let mut command = PROGRAM.command(&[&model[..], &told, &ends, more].concat());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    };
+    assert!(start("whole", &[]).wait().unwrap().success());
+    for (signal, status) in [("KILL", None), ("TERM", Some(130))] {
+        let name = signal.to_lowercase();
+        let [output, csv, ..] = files(&name);
+        let mut child = start(&name, &["--checkpoint-every", "1/8"]);
+        while !fs::exists(&output).unwrap() {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        let process = child.id().to_string();
+        let mut kill = std::process::Command::new("kill");
+        assert!(
+            kill.args(["-s", signal, &process])
+                .status()
+                .unwrap()
+                .success()
+        );
+        assert_eq!(child.wait().unwrap().code(), status);
+        fs::remove_file(&csv).unwrap();
+        let first = Snapshot::load(output.as_ref()).unwrap();
+        PROGRAM.succeed(&["--input", &output]);
+        let last = Snapshot::load(output.as_ref()).unwrap();
+        assert!(first.time < last.time, "{signal}: it was interrupted");
+        for end in ["csv", "space.txt", "0001.txt", "0003.txt"] {
+            let [one, other] = [&name, "whole"].map(|name| folder.text(&format!("{name}.{end}")));
+            assert!(one == other, "{signal}: {end}");
+        }
+        let whole = Snapshot::load(files("whole")[0].as_ref()).unwrap();
+        assert!(last.bodies == whole.bodies && last.time == whole.time);
+        assert!(folder.text(&format!("{name}.svg")).starts_with("<svg"));
+        assert!(folder.text(&format!("{name}.json")).contains("\"seed\": 5"));
+        let refusal = PROGRAM.fail(&["--input", &output]);
+        assert!(refusal.contains("--t-end must be later"), "{refusal}");
+    }
+}
+
+/// The number of steps is that of the whole run; a state from before what was told is kept can be read, too.
+#[test]
+fn an_end_by_steps_is_kept_until_it_is_reached() {
+    let folder = Folder::new("mc-steps");
+    let output = folder.file("run.txt");
+    let steps = || {
+        let state = Snapshot::load(output.as_ref()).unwrap();
+        let past = state.value("monte-carlo.past").unwrap();
+        past.split(' ').nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    PROGRAM.succeed(&["--n", "300", "--steps", "9", "--output", &output]);
+    let text = folder
+        .text("run.txt")
+        .replacen("last-step 9", "last-step 15", 1);
+    fs::write(&output, summed(&text)).unwrap();
+    PROGRAM.succeed(&["--input", &output]);
+    assert_eq!(steps(), 15);
+    PROGRAM.succeed(&["--input", &output, "--steps", "4"]);
+    assert_eq!(steps(), 19);
+    let old: Vec<&str> = text
+        .lines()
+        .filter(|l| !l.starts_with("monte-carlo.told"))
+        .collect();
+    fs::write(&output, summed(&(old.join("\n") + "\n"))).unwrap();
+    PROGRAM.succeed(&["--input", &output, "--steps", "2", "--output", &output]);
+    assert_eq!(steps(), 11);
+    let senseless = text.replacen("last-step 15", "last-step soon", 1);
+    fs::write(&output, summed(&senseless)).unwrap();
+    let refusal = PROGRAM.fail(&["--input", &output]);
+    assert!(
+        refusal.contains("monte-carlo.told") && refusal.contains("soon"),
+        "{refusal}"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use hermite::checkpoint;
 use hermite::counts::Counts;
-use hermite::options::RunOptions;
+use hermite::options::{DEFAULT_T_END, RunOptions};
 use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::body::check_places;
@@ -46,7 +46,7 @@ pub fn run<C: Communicator>(
     let world = Counted::new(world);
     let refuse = Error::Refused;
     let (start, told) = begin(&world, options)?;
-    let files = &told.files;
+    let files = &told.control.files;
     let first = |make: &dyn Fn() -> Result<Claim, String>| -> Result<Claim, Error> {
         made_on_first(&world, make)?.map_err(refuse)
     };
@@ -58,7 +58,10 @@ pub fn run<C: Communicator>(
         check_places(&start.bodies, start.settings.eps).map_err(place)?;
     }
     let _claim = first(&|| files.claim())?;
-    let t_end = told.t_end(&start.settings.galaxy).map_err(refuse)?;
+    let t_end = told
+        .control
+        .t_end(DEFAULT_T_END, Some(&start.settings.galaxy))
+        .map_err(refuse)?;
     if t_end <= start.time {
         let why = format!(
             "the run is at t = {} already: --t-end must be later",
@@ -90,7 +93,7 @@ pub fn run<C: Communicator>(
     };
     let integrator = integrator.map_err(|e| common(e, files.input.as_deref()))?;
     let mut run = Run::new(integrator, log)?;
-    let summary = conduct("parallel", &mut run, t_end, files, &told.guard)?;
+    let summary = conduct("parallel", &mut run, t_end, &told.control)?;
     let report = Report::new(&summary, &run.integration, grape.name())?;
     if run.integration.machine().world.rank() == 0 {
         // A reader that has gone away, such as `head`, misses the table but spoils nothing.
@@ -145,7 +148,7 @@ fn plan<C: Communicator>(
 /// A new run, or the one that the input holds, and the options with what that was told: the same on every rank.
 fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOptions), Error> {
     let refuse = |e: hermite::error::Error| Error::Refused(e.to_string());
-    let Some(path) = &options.run.files.input else {
+    let Some(path) = &options.run.control.files.input else {
         let settings = options.run.settings(None).map_err(refuse)?;
         let bodies = options.run.bodies(&settings.galaxy).map_err(refuse)?;
         let start = Start {

@@ -13,7 +13,7 @@ use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Log, Run, conduct};
 use symplectic::checkpoint;
 use symplectic::integrator::Integrator;
-use symplectic::options::Options;
+use symplectic::options::{DEFAULT_T_END, Options};
 use symplectic::output::Report;
 use symplectic::settings::Scale;
 use symplectic::{paper, picture};
@@ -44,7 +44,7 @@ fn choose_arithmetic(options: &Options) {
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    let snapshot = match &options.files.input {
+    let snapshot = match &options.control.files.input {
         Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
         None => None,
     };
@@ -52,7 +52,7 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
         Some(snapshot) => options.or_told(snapshot)?,
         None => options.clone(),
     };
-    let files = &options.files;
+    let files = &options.control.files;
     let _claim = files.claim()?;
     options.check_memory()?;
     let grape = Grape::linked_or(options.library.as_deref())?;
@@ -61,8 +61,10 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     if options.reverse {
         run.integration.reverse();
     }
-    let t_end = options.t_end(&run.integration.settings().galaxy)?;
-    let summary = conduct("symplectic", &mut run, t_end, files, &options.guard)?;
+    let t_end = options
+        .control
+        .t_end(DEFAULT_T_END, Some(&run.integration.settings().galaxy))?;
+    let summary = conduct("symplectic", &mut run, t_end, &options.control)?;
     let report = Report::new(&summary, &run.integration, grape.name());
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
     let _ = write!(std::io::stdout(), "{}", report.table());
@@ -76,7 +78,7 @@ fn begin<'g>(
     grape: &'g Grape,
     snapshot: Option<&Snapshot>,
 ) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
-    let (Some(path), Some(snapshot)) = (&options.files.input, snapshot) else {
+    let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
         let galaxy = options.galaxy.galaxy(None)?;
         let mut bodies = options.start.bodies()?;
         let settings = options.settings(&Scale::of_model(&bodies), galaxy)?;
@@ -104,9 +106,9 @@ fn begin<'g>(
 }
 
 fn draw(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    options.files.validate()?;
+    options.control.files.validate()?;
     let figure = picture::draw(&options.draw, options.zoom)?;
-    if let Some(path) = &options.files.plot {
+    if let Some(path) = &options.control.files.plot {
         figure.save(path)?;
     }
     Ok(Ended::Complete)

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED, Files};
+use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
 use kirin_kit::models::{PowerLaw, plummer, set_virial_ratio, to_centre_of_mass, warm_sphere};
 use kirin_kit::number::{bodies, count, number};
 use kirin_kit::quantity::{self, Quantity};
-use kirin_kit::run::{Guard, Log, Told};
+use kirin_kit::run::{Log, RunControl};
 use kirin_kit::{Body, Snapshot};
 use kirin_report::machine::check_memory;
 
@@ -85,15 +85,9 @@ pub struct Options {
     /// Step of everybody [default: what resolves the softening]
     #[arg(long, value_parser = quantity::time)]
     pub dt: Option<Quantity>,
-    /// Time at which to end, as in 10, 1/4, or with units 500Myr [default: 1]
-    #[arg(long, value_parser = quantity::time)]
-    pub t_end: Option<Quantity>,
     /// Softening length [default: 0.2 / N^(1/3), or what the --dt resolves]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
-    /// What to make of the energy error.
-    #[command(flatten)]
-    pub guard: Guard,
     /// Numbers of positions and velocities [default: double]
     #[arg(long, value_enum)]
     pub bits: Option<Bits>,
@@ -106,9 +100,9 @@ pub struct Options {
     /// Turn all velocities of the --input round: the run goes back where it came from
     #[arg(long, requires = "input")]
     pub reverse: bool,
-    /// What to read and write.
+    /// Its end, files and guard.
     #[command(flatten)]
-    pub files: Files,
+    pub control: RunControl,
     /// The galaxy.
     #[command(flatten)]
     pub galaxy: GalaxyOptions,
@@ -259,29 +253,17 @@ impl Options {
         })
     }
 
-    /// Time at which to end, for bodies in this galaxy.
-    ///
-    /// # Errors
-    ///
-    /// It has a unit without meaning; in words.
-    pub fn t_end(&self, galaxy: &Galaxy) -> Result<f64, String> {
-        self.t_end
-            .map_or(Ok(DEFAULT_T_END), |t| t.of_bodies(Some(galaxy)))
-    }
-
     /// These options for a run that goes on from the input, and where they say nothing what it was told.
     ///
     /// # Errors
     ///
     /// What it was told makes no sense; in words.
     pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
-        let (mut options, told) = (self.clone(), Told::of(snapshot));
-        if let Some(input) = &self.files.input {
-            options.files = self.files.or_told(&told, input)?;
-            options.t_end = told.or(self.t_end, "t-end", quantity::time)?;
-            options.guard = self.guard.clone().or_told(&told)?;
-        }
-        Ok(options)
+        let control = self.control.or_told(snapshot)?;
+        Ok(Self {
+            control,
+            ..self.clone()
+        })
     }
 
     /// Checks that the model has room here.
@@ -290,7 +272,7 @@ impl Options {
     ///
     /// It has none; in words.
     pub fn check_memory(&self) -> Result<(), String> {
-        match self.files.input {
+        match self.control.files.input {
             Some(_) => Ok(()),
             None => check_memory(self.start.n.unwrap_or(DEFAULT_N), BYTES),
         }

@@ -159,6 +159,7 @@ impl<'a, 'g> Report<'a, 'g> {
                 .iter()
                 .map(|r| (myr * r.t, value(r)))
                 .collect(),
+            ..Curve::default()
         };
         let length = |label: &str, name: &str| {
             over_time(label, &|r| {

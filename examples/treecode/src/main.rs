@@ -14,7 +14,7 @@ use kirin_kit::run::{Run, conduct};
 use treecode::checkpoint;
 use treecode::forces::Engine;
 use treecode::integrator::Integrator;
-use treecode::options::Options;
+use treecode::options::{DEFAULT_T_END, Options};
 use treecode::output::Report;
 use treecode::thesis;
 
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    let snapshot = match &options.files.input {
+    let snapshot = match &options.control.files.input {
         Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
         None => None,
     };
@@ -36,7 +36,7 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
         Some(snapshot) => options.or_told(snapshot)?,
         None => options.clone(),
     };
-    let files = &options.files;
+    let files = &options.control.files;
     let _claim = files.claim()?;
     options.check_memory()?;
     let grape = Grape::linked_or(options.library.as_deref())?;
@@ -55,9 +55,8 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let summary = conduct(
         "treecode",
         &mut run,
-        options.t_end()?,
-        files,
-        &options.guard,
+        options.control.t_end(DEFAULT_T_END, None)?,
+        &options.control,
     )?;
     let direct_error = direct0.map(|energy0| direct_energy(&run).error(energy0));
     let report = Report::new(&summary, &run.integration, library, direct_error);
@@ -73,7 +72,7 @@ fn begin<'g>(
     engine: Engine<'g>,
     snapshot: Option<&Snapshot>,
 ) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
-    let (Some(path), Some(snapshot)) = (&options.files.input, snapshot) else {
+    let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
         let settings = options.settings(None);
         settings.validate()?;
         let bodies = options.start.bodies()?;

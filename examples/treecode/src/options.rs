@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use kirin_kit::Snapshot;
-use kirin_kit::command::{Files, Start};
+use kirin_kit::command::{Start, without_units};
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::number::{count, number};
-use kirin_kit::quantity::{self, Quantity};
-use kirin_kit::run::{Guard, Told};
+use kirin_kit::run::RunControl;
 use kirin_report::machine::check_memory;
 
 use crate::settings::Settings;
@@ -40,6 +39,7 @@ METHOD
 /// Evolves a star cluster by a treecode through the GRAPE-6 interface.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "treecode", version, after_help = METHOD, allow_negative_numbers = true)]
+#[command(mut_args = without_units)]
 pub struct Options {
     /// Where to start.
     #[command(flatten)]
@@ -59,15 +59,9 @@ pub struct Options {
     /// Give cells quadrupoles
     #[arg(long)]
     pub quadrupoles: bool,
-    /// Time at which to end [default: 1]
-    #[arg(long, value_parser = quantity::time)]
-    pub t_end: Option<Quantity>,
-    /// What to make of the energy error.
+    /// Its end, files and guard.
     #[command(flatten)]
-    pub guard: Guard,
-    /// What to read and write.
-    #[command(flatten)]
-    pub files: Files,
+    pub control: RunControl,
     /// Sum the energy over all pairs too, at the start and the end
     #[arg(long, conflicts_with = "report")]
     pub direct_energy: bool,
@@ -86,28 +80,17 @@ pub struct Options {
 const BYTES: u64 = 700;
 
 impl Options {
-    /// Time at which to end.
-    ///
-    /// # Errors
-    ///
-    /// It has a unit, which has no meaning here; in words.
-    pub fn t_end(&self) -> Result<f64, String> {
-        self.t_end.map_or(Ok(DEFAULT_T_END), |t| t.plain())
-    }
-
     /// These options for a run that goes on from the input, and where they say nothing what it was told.
     ///
     /// # Errors
     ///
     /// What it was told makes no sense; in words.
     pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
-        let (mut options, told) = (self.clone(), Told::of(snapshot));
-        if let Some(input) = &self.files.input {
-            options.files = self.files.or_told(&told, input)?;
-            options.t_end = told.or(self.t_end, "t-end", quantity::time)?;
-            options.guard = self.guard.clone().or_told(&told)?;
-        }
-        Ok(options)
+        let control = self.control.or_told(snapshot)?;
+        Ok(Self {
+            control,
+            ..self.clone()
+        })
     }
 
     /// Checks that the model has room here.
@@ -116,7 +99,7 @@ impl Options {
     ///
     /// It has none; in words.
     pub fn check_memory(&self) -> Result<(), String> {
-        match self.files.input {
+        match self.control.files.input {
             Some(_) => Ok(()),
             None => check_memory(self.start.count(), BYTES),
         }

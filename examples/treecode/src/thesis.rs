@@ -69,7 +69,7 @@ of the last run.
 ///
 /// Those of a run; a file cannot be written.
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    options.files.validate()?;
+    options.control.files.validate()?;
     options.settings(None).validate()?;
     let grape = Grape::linked_or(options.library.as_deref())?;
     let engine = || match options.host {
@@ -92,7 +92,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let mut rows = Vec::new();
     let ended = measure(options, &engine, &circumstances.backend, &mut rows);
     publish(
-        &options.files,
+        &options.control.files,
         &markdown(options, &circumstances, &rows),
         || {
             json!({
@@ -113,7 +113,7 @@ fn measure<'g>(
     rows: &mut Vec<Row>,
 ) -> Result<Ended, Box<dyn Error>> {
     let budget = options.comparison.budget(backend);
-    let t_end = options.t_end()?;
+    let t_end = options.control.t_end(DEFAULT_T_END, None)?;
     let mut last = 0.0;
     for (n, published) in PUBLISHED {
         if !options.comparison.wants(n) || !budget.allows(GROWTH * last) {
@@ -275,7 +275,10 @@ fn markdown(options: &Options, circumstances: &Circumstances, rows: &[Row]) -> S
          {HARDWARE}\n{table}",
         circumstances.markdown(),
         options.start.seed(),
-        options.t_end().unwrap_or(DEFAULT_T_END),
+        options
+            .control
+            .t_end(DEFAULT_T_END, None)
+            .unwrap_or(DEFAULT_T_END),
         settings.dt,
         settings.theta,
         settings.eps,
@@ -289,7 +292,7 @@ fn markdown(options: &Options, circumstances: &Circumstances, rows: &[Row]) -> S
 /// Seconds over N.
 fn figure(circumstances: &Circumstances, rows: &[Row]) -> Figure {
     let published = |label: &str, column: usize| {
-        Curve::over_n(label, PUBLISHED.map(|row| (row.0, row.1[column])))
+        Curve::published(label, PUBLISHED.map(|row| (row.0, row.1[column])))
     };
     let here = rows.iter().map(|row| (row.n, row.seconds.median));
     let curves = vec![

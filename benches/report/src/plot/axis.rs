@@ -43,6 +43,22 @@ impl Axis {
         Self { scale, low, high }
     }
 
+    /// The same without the rest of whole decades: nothing of it is empty.
+    pub(super) fn close_around(scale: Scale, values: impl Iterator<Item = f64> + Clone) -> Self {
+        const ROOM: f64 = 1.15;
+        let above_zero = values.clone().filter(|v| v.is_finite() && *v > 0.0);
+        let (low, high) =
+            above_zero.fold((f64::INFINITY, 0.0_f64), |(l, h), v| (l.min(v), h.max(v)));
+        match scale {
+            Scale::Logarithmic if high > 30.0 * low => Self {
+                scale,
+                low: low / ROOM,
+                high: high * ROOM,
+            },
+            _ => Self::around(scale, values),
+        }
+    }
+
     /// A linear axis with these ends.
     pub(super) fn between(low: f64, high: f64) -> Self {
         let scale = Scale::Linear;
@@ -199,6 +215,13 @@ mod tests {
         assert_eq!(texts(&narrow), ["0.5", "1", "2"]);
         assert_eq!(logarithmic_text(2.0, -5, true), "2 · 10^−5");
         assert_eq!(logarithmic_text(1.0, 12, true), "10^12");
+    }
+
+    #[test]
+    fn a_close_axis_has_no_empty_decades() {
+        let axis = Axis::close_around(Scale::Logarithmic, [1.0, 20.0, 1024.0].into_iter());
+        assert_eq!(texts(&axis), ["1", "10", "100", "1000"]);
+        assert!(axis.place(1.0).unwrap() > 0.01 && axis.place(1024.0).unwrap() > 0.97);
     }
 
     #[test]

@@ -45,6 +45,67 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
             .map_err(|e| e.to_string())
     }
 
+    /// A line through `points` in strokes of this length, with gaps of two thirds of it.
+    pub(super) fn dashed(
+        &self,
+        points: &[At],
+        colour: RGBColor,
+        width: u32,
+        stroke: f64,
+    ) -> Result<(), String> {
+        let period = 5.0 / 3.0 * stroke;
+        let mut gone = 0.0;
+        for pair in points.windows(2) {
+            let (from, to) = (pair[0], pair[1]);
+            let length = (to.0 - from.0).hypot(to.1 - from.1);
+            let at = |s: f64| {
+                let part = (s / length).clamp(0.0, 1.0);
+                (
+                    from.0 + part * (to.0 - from.0),
+                    from.1 + part * (to.1 - from.1),
+                )
+            };
+            // Strokes begin at multiples of the period along the whole line.
+            let mut begin = -(gone % period);
+            while begin < length {
+                if begin + stroke > 0.0 {
+                    self.line(&[at(begin), at(begin + stroke)], colour, width)?;
+                }
+                begin += period;
+            }
+            gone += length;
+        }
+        Ok(())
+    }
+
+    /// A mark of a point: a full dot.
+    pub(super) fn mark(&self, at: At, colour: RGBColor) -> Result<(), String> {
+        let radius = (3.5 * f64::from(self.scale)).round() as i32;
+        self.area
+            .draw(&Circle::new(self.pixel(at), radius, colour.filled()))
+            .map_err(|e| e.to_string())
+    }
+
+    /// A mark of a point: an open square on `paper`.
+    pub(super) fn open_mark(
+        &self,
+        at: At,
+        colour: RGBColor,
+        paper: RGBColor,
+    ) -> Result<(), String> {
+        let corner = |x: f64, y: f64| (at.0 + 4.0 * x, at.1 + 4.0 * y);
+        self.bar(corner(-1.0, -1.0), corner(1.0, 1.0), paper)?;
+        // An SVG's rectangles have no width of their strokes.
+        let corners = [
+            (-1.0, -1.0),
+            (1.0, -1.0),
+            (1.0, 1.0),
+            (-1.0, 1.0),
+            (-1.0, -1.0),
+        ];
+        self.line(&corners.map(|(x, y)| corner(x, y)), colour, 2)
+    }
+
     /// A filled rectangle with these two corners.
     pub(super) fn bar(&self, from: At, to: At, colour: RGBColor) -> Result<(), String> {
         let corners = [self.pixel(from), self.pixel(to)];

@@ -7,12 +7,14 @@ use super::axis::Axis;
 use super::canvas::{At, Canvas, SIZE};
 use super::labels::spread;
 use super::layout::{ABOVE, BELOW, BESIDE, EDGE, Frame, GUTTER, NAME, NUMBERS, layout};
-use super::{Curve, Data, Figure, Panel, View};
+use super::{Curve, Data, Figure, Form, Panel, View};
 
 const PAPER: RGBColor = RGBColor(255, 255, 255);
 const INK: RGBColor = RGBColor(34, 40, 49);
 const SOFT_INK: RGBColor = RGBColor(104, 113, 125);
 const GRID: RGBColor = RGBColor(228, 231, 235);
+/// Lines that lead to names: lighter than any curve.
+pub(super) const LEADER: RGBColor = RGBColor(160, 168, 178);
 const BAR: RGBColor = RGBColor(58, 110, 165);
 const STAR: RGBColor = RGBColor(31, 70, 120);
 pub(super) const HEAVY_STAR: RGBColor = RGBColor(201, 42, 42);
@@ -115,19 +117,26 @@ fn draw_grid<B: DrawingBackend>(canvas: &Canvas<'_, B>, axis: &Axis, frame: Fram
 }
 
 /// The lower edge with its ticks and numbers; numbers that would touch the one before are left out.
-fn draw_x_axis<B: DrawingBackend>(canvas: &Canvas<'_, B>, axis: &Axis, frame: Frame) -> Drawn {
+fn draw_x_axis<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    axis: &Axis,
+    ticks: &[(f64, String)],
+    frame: Frame,
+) -> Drawn {
     let mut free = f64::NEG_INFINITY;
-    for (value, text) in axis.ticks() {
-        let Some(x) = axis.place(value) else { continue };
+    for (value, text) in ticks {
+        let Some(x) = axis.place(*value) else {
+            continue;
+        };
         let at = frame.at(x, 0.0);
         canvas.line(&[at, (at.0, at.1 + 5.0)], SOFT_INK, 1)?;
-        let half = canvas.width(&text, SMALL)? / 2.0;
+        let half = canvas.width(text, SMALL)? / 2.0;
         if at.0 - half < free {
             continue;
         }
         free = at.0 + half + BESIDE;
         let below = (at.0, at.1 + 10.0);
-        canvas.text(&text, below, (HPos::Center, VPos::Top), SMALL, SOFT_INK)?;
+        canvas.text(text, below, (HPos::Center, VPos::Top), SMALL, SOFT_INK)?;
     }
     canvas.line(&[frame.at(0.0, 0.0), frame.at(1.0, 0.0)], SOFT_INK, 1)
 }
@@ -139,8 +148,16 @@ fn draw_curves<B: DrawingBackend>(
     frame: Frame,
 ) -> Result<Frame, String> {
     let points = || curves.iter().flat_map(|c| &c.points);
-    let x_axis = Axis::around(panel.x_scale, points().map(|p| p.0));
-    let y_axis = Axis::around(panel.scale, points().map(|p| p.1));
+    let (x_axis, y_axis) = match panel.x_names.len() {
+        0 => (
+            Axis::close_around(panel.x_scale, points().map(|p| p.0)),
+            Axis::around(panel.scale, points().map(|p| p.1)),
+        ),
+        n => (
+            Axis::between(-0.5, n as f64 - 0.5),
+            Axis::from_zero(points().map(|p| p.1).fold(0.0, f64::max)),
+        ),
+    };
     let names = canvas.widest(curves.iter().map(|c| c.label.as_str()), SMALL)?;
     let room = if names > 0.0 {
         names + 2.0 * BESIDE
@@ -152,7 +169,11 @@ fn draw_curves<B: DrawingBackend>(
         ..beside(canvas, &y_axis, frame)?
     };
     draw_grid(canvas, &y_axis, frame)?;
-    draw_x_axis(canvas, &x_axis, frame)?;
+    let ticks = match panel.x_names.is_empty() {
+        true => x_axis.ticks(),
+        false => (0..).map(f64::from).zip(panel.x_names.clone()).collect(),
+    };
+    draw_x_axis(canvas, &x_axis, &ticks, frame)?;
     let mut labels: Vec<(At, &str, RGBColor)> = Vec::new();
     for (k, curve) in curves.iter().enumerate() {
         let colour = CURVES[k % CURVES.len()];
@@ -161,7 +182,7 @@ fn draw_curves<B: DrawingBackend>(
             .iter()
             .filter_map(|p| Some(frame.at(x_axis.place(p.0)?, y_axis.place(p.1)?)))
             .collect();
-        canvas.line(&path, colour, 2)?;
+        draw_curve(canvas, curve.form, &path, colour, panel.x_names.is_empty())?;
         if let Some(end) = path.last().filter(|_| !curve.label.is_empty()) {
             labels.push((*end, &curve.label, colour));
         }
@@ -170,12 +191,39 @@ fn draw_curves<B: DrawingBackend>(
     let wanted: Vec<f64> = labels.iter().map(|l| l.0.1).collect();
     let places = spread(&wanted, f64::from(SMALL) + 2.0, (frame.top, frame.bottom));
     for ((end, text, colour), y) in labels.into_iter().zip(places) {
-        // A thin line leads from a curve that ends elsewhere to its name.
+        // A thin line leads from a curve to its name.
         let at = (frame.right + 2.0 * BESIDE, y);
-        canvas.line(&[end, (at.0 - 3.0, y)], colour, 1)?;
+        canvas.dashed(&[end, (at.0 - 3.0, y)], LEADER, 1, 3.0)?;
         canvas.text(text, at, (HPos::Left, VPos::Center), SMALL, colour)?;
     }
     Ok(frame)
+}
+
+/// A curve as what it is; the points of categories are not joined.
+fn draw_curve<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    form: Form,
+    path: &[At],
+    colour: RGBColor,
+    joined: bool,
+) -> Drawn {
+    match form {
+        Form::Course | Form::Measured if joined => canvas.line(path, colour, 2)?,
+        Form::Model if joined => canvas.dashed(path, colour, 2, 9.0)?,
+        Form::Published if joined => canvas.line(path, colour, 1)?,
+        _ => {}
+    }
+    for at in path {
+        match form {
+            Form::Course => {}
+            Form::Measured => canvas.mark(*at, colour)?,
+            // A stroke, which the dashes are already.
+            Form::Model if joined => {}
+            Form::Model => canvas.line(&[(at.0 - 14.0, at.1), (at.0 + 14.0, at.1)], colour, 2)?,
+            Form::Published => canvas.open_mark(*at, colour, PAPER)?,
+        }
+    }
+    Ok(())
 }
 
 fn draw_bars<B: DrawingBackend>(
@@ -241,7 +289,7 @@ fn draw_view<B: DrawingBackend>(
             }
         }
     }
-    draw_x_axis(canvas, &x_axis, square)?;
+    draw_x_axis(canvas, &x_axis, &x_axis.ticks(), square)?;
     let corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0)];
     canvas.line(&corners.map(|(x, y)| square.at(x, y)), SOFT_INK, 1)?;
     Ok(square)

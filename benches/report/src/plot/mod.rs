@@ -39,6 +39,8 @@ pub struct Panel {
     pub y_label: String,
     /// Scale of the horizontal axis under curves.
     pub x_scale: Scale,
+    /// Names of categories: then points at x = 0, 1, ... stand above them, on their own, and the other axis begins at 0.
+    pub x_names: Vec<String>,
     /// Scale of the vertical axis.
     pub scale: Scale,
     /// What is drawn.
@@ -67,13 +69,29 @@ impl Default for Data {
     }
 }
 
+/// What the points of a curve are, which is seen from how they are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// One of so many that only their course is seen: a line.
+    #[default]
+    Course,
+    /// Measured here: dots on a line.
+    Measured,
+    /// Followed from a model: a dashed line.
+    Model,
+    /// Published by others: open squares on a thin line.
+    Published,
+}
+
 /// One curve.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Curve {
     /// Name, written at the end of the curve; may be empty.
     pub label: String,
     /// Its points, in order.
     pub points: Vec<(f64, f64)>,
+    /// What they are.
+    pub form: Form,
 }
 
 impl Panel {
@@ -118,11 +136,21 @@ impl Panel {
 }
 
 impl Curve {
-    /// A curve over numbers of particles.
+    /// Published numbers over numbers of particles.
+    pub fn published(label: &str, points: impl IntoIterator<Item = (usize, f64)>) -> Self {
+        let form = Form::Published;
+        Self {
+            form,
+            ..Self::over_n(label, points)
+        }
+    }
+
+    /// What was measured, over numbers of particles.
     pub fn over_n(label: &str, points: impl IntoIterator<Item = (usize, f64)>) -> Self {
         Self {
             label: label.to_owned(),
             points: points.into_iter().map(|(n, y)| (n as f64, y)).collect(),
+            form: Form::Measured,
         }
     }
 }

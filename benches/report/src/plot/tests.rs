@@ -15,6 +15,7 @@ fn sample() -> Figure {
     let curve = |label: &str, k| Curve {
         label: label.to_owned(),
         points: wave(k),
+        ..Curve::default()
     };
     Figure {
         title: "A title".to_owned(),
@@ -198,4 +199,48 @@ fn views_side_by_side_are_drawn_inside_the_page() {
             );
         }
     }
+}
+
+/// Measured, modelled and published points have forms of their own, names of categories stand below them, and the lines
+/// to names are grey strokes, not a part of the curve.
+#[test]
+fn forms_and_categories_are_seen() {
+    let curve = |label: &str, form| Curve {
+        label: label.to_owned(),
+        points: vec![(0.0, 5.0), (1.0, 3.0), (2.0, 4.0)],
+        form,
+    };
+    let drawn = |form, x_names: &[&str]| {
+        let panel = Panel {
+            x_names: x_names.iter().map(|name| (*name).to_owned()).collect(),
+            ..Panel::over_time("P", Scale::Linear, vec![curve("name", form)])
+        };
+        let figure = Figure {
+            title: "T".to_owned(),
+            subtitle: String::new(),
+            columns: vec![vec![panel]],
+        };
+        let path = file(&format!("form-{form:?}-{}.svg", x_names.len()));
+        figure.save(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        text
+    };
+    let counts =
+        |text: &str| ["<circle", "<rect", "<polyline"].map(|element| text.matches(element).count());
+    let [_, rectangles, lines] = counts(&drawn(Form::Course, &[]));
+    assert_eq!(counts(&drawn(Form::Measured, &[])), [3, rectangles, lines]);
+    assert_eq!(
+        counts(&drawn(Form::Published, &[])),
+        [0, rectangles + 3, lines + 3]
+    );
+    assert!(counts(&drawn(Form::Model, &[]))[2] > lines + 10);
+    let (r, g, b) = (draw::LEADER.0, draw::LEADER.1, draw::LEADER.2);
+    let grey = format!("#{r:02X}{g:02X}{b:02X}");
+    assert!(drawn(Form::Course, &[]).matches(&grey).count() > 1);
+    let grids = drawn(Form::Measured, &["1x1", "1x2", "2x1"]);
+    for name in ["1x1", "1x2", "2x1"] {
+        assert!(grids.contains(name), "{grids}");
+    }
+    assert_eq!(counts(&grids)[0], 3);
 }

@@ -74,8 +74,8 @@ fn table_4_1_curves(measured: &Measured) -> Vec<Curve> {
         TABLE_4_1.iter().map(speed)
     };
     let mut curves = vec![
-        Curve::over_n("base", published(1)),
-        Curve::over_n("improved", published(3)),
+        Curve::published("base", published(1)),
+        Curve::published("improved", published(3)),
     ];
     curves.extend(here(&measured.table_4_1, ["whole", "split"], |row| row.n));
     curves
@@ -104,10 +104,10 @@ fn table_4_2_curves(measured: &Measured) -> Vec<Curve> {
         rows.filter_map(move |row| Some((row.n, seconds(&row.times)?)))
     };
     vec![
-        Curve::over_n("GRAPE", published(0)),
-        Curve::over_n("improved", published(2)),
-        Curve::over_n("Cg", published(3)),
-        Curve::over_n("Xeon", published(4)),
+        Curve::published("GRAPE", published(0)),
+        Curve::published("improved", published(2)),
+        Curve::published("Cg", published(3)),
+        Curve::published("Xeon", published(4)),
         Curve::over_n("split", times(|times| Some(times.split.median))),
     ]
 }

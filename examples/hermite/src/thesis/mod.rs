@@ -32,7 +32,7 @@ pub use worker::serve;
 ///
 /// Senseless options; no library; a measurement fails; a file cannot be written.
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    options.run.files.validate()?;
+    options.run.control.files.validate()?;
     if options.run.galaxy != GalaxyOptions::default() {
         return Err("a report has no galaxy and no units".into());
     }
@@ -69,7 +69,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
         measured: &bench.measured,
     };
     publish(
-        &options.run.files,
+        &options.run.control.files,
         &document.markdown(),
         || document.json(),
         || figure::figure(&document.circumstances, &bench.measured),

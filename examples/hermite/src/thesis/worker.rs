@@ -228,10 +228,7 @@ pub fn settings(options: &Options) -> Result<Settings, HermiteError> {
 ///
 /// It has a unit, which has no meaning here; in words.
 pub fn t_end(options: &Options) -> Result<f64, String> {
-    options
-        .run
-        .t_end
-        .map_or(Ok(published::T_END), |t| t.plain())
+    options.run.control.t_end(published::T_END, None)
 }
 
 fn timed_half(

@@ -4,14 +4,14 @@ use std::error::Error;
 use std::path::Path;
 use std::rc::Rc;
 
-use super::{Guard, Integration, Run, Told};
-use crate::command::{Ended, Files, tell};
+use super::{Integration, Run, RunControl};
+use crate::command::{Ended, tell};
 use crate::interrupt::{self, interrupted};
 use crate::progress::Progress;
 use crate::summary::{Summary, view};
 
 /// Takes `run` to `t_end` or to the step after a signal, writes the files that can be resumed, and tells
-/// how it ended. `guard` warns of the energy error, or ends the run.
+/// how it ended. Its guard warns of the energy error, or ends the run.
 ///
 /// Where a step cannot be taken the output holds the run up to there.
 ///
@@ -22,10 +22,9 @@ pub fn conduct<I: Integration>(
     program: &'static str,
     run: &mut Run<I>,
     t_end: f64,
-    files: &Files,
-    guard: &Guard,
+    control: &RunControl,
 ) -> Result<Summary, Box<dyn Error>> {
-    let start = run.integration.time();
+    let (start, files) = (run.integration.time(), &control.files);
     if t_end <= start {
         return Err(format!("the run is at t = {start} already: --t-end must be later").into());
     }
@@ -34,9 +33,8 @@ pub fn conduct<I: Integration>(
         files.check_replaced(run.integration.count(), &run.log())?;
     }
     let mut plan = files.plan(t_end - start, run.integration.galaxy())?;
-    plan.guard = Some(guard.clone());
-    let told = [("t-end", format!("{t_end:?}"))].into_iter();
-    run.told = Told::new(told.chain(files.told(&plan)).chain(guard.told()));
+    plan.guard = Some(control.own.clone());
+    run.told = control.told(t_end, &plan)?;
     interrupt::catch()?;
     let before = view(start, &run.integration.bodies_at(start)?);
     let progress = (rank == 0).then(|| Rc::new(Progress::new(program, start, t_end)));
@@ -80,7 +78,7 @@ pub fn conduct<I: Integration>(
 }
 
 /// Says how a run that did not come to its end goes on.
-fn tell_what_goes_on(program: &str, output: Option<&Path>, ended: Ended) {
+pub fn tell_what_goes_on(program: &str, output: Option<&Path>, ended: Ended) {
     let more = match ended {
         Ended::EnergyError => " --energy-limit none",
         _ => "",

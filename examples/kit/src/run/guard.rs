@@ -1,15 +1,20 @@
 //! The guard of a run: it warns of an energy error, and ends the run if the error is too large.
 
+use serde::{Deserialize, Serialize};
+
 use crate::number::number;
 
 /// Energy errors of which a run warns, and at which it ends, in parts of the cluster's own T + W.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Guard {
     /// Warn once where the energy error exceeds this part of the cluster's own energy T + W [default: 1e-3]
     #[arg(long, value_name = "PART", value_parser = number)]
+    #[serde(default, with = "super::told::number")]
     pub energy_warning: Option<f64>,
     /// End the run, its state saved, where it exceeds this part; none: go on whatever it is [default: 0.1]
     #[arg(long, value_name = "PART", value_parser = limit)]
+    #[serde(default, with = "super::told::limit")]
     pub energy_limit: Option<f64>,
 }
 
@@ -17,7 +22,7 @@ const WARNING: f64 = 1e-3;
 const LIMIT: f64 = 0.1;
 
 /// A number, or `none`.
-fn limit(text: &str) -> Result<f64, String> {
+pub(super) fn limit(text: &str) -> Result<f64, String> {
     match text {
         "none" => Ok(f64::INFINITY),
         _ => number(text),
@@ -61,40 +66,7 @@ impl Guard {
             _ => 4.0,
         }
     }
-
-    /// What these options were told, by name.
-    pub fn told(&self) -> Vec<(&'static str, String)> {
-        let mut told = Vec::new();
-        told.extend(
-            self.energy_warning
-                .map(|part| (ENERGY_WARNING, format!("{part:?}"))),
-        );
-        told.extend(self.energy_limit.map(|part| {
-            let text = if part.is_finite() {
-                format!("{part:?}")
-            } else {
-                "none".to_owned()
-            };
-            (ENERGY_LIMIT, text)
-        }));
-        told
-    }
-
-    /// These options, and where they say nothing what the run was `told`.
-    ///
-    /// # Errors
-    ///
-    /// That makes no sense; in words.
-    pub fn or_told(self, told: &super::Told) -> Result<Self, String> {
-        Ok(Self {
-            energy_warning: told.or(self.energy_warning, ENERGY_WARNING, number)?,
-            energy_limit: told.or(self.energy_limit, ENERGY_LIMIT, limit)?,
-        })
-    }
 }
-
-const ENERGY_WARNING: &str = "energy-warning";
-const ENERGY_LIMIT: &str = "energy-limit";
 
 #[cfg(test)]
 mod tests {

@@ -4,25 +4,26 @@
 
 mod clock;
 mod conduct;
+mod control;
 mod grid;
 mod guard;
 mod integration;
 mod log;
 mod plan;
-mod told;
+pub mod told;
 
 use std::error::Error;
 use std::time::Instant;
 
 pub use clock::{Cadence, Clock, Interval, Timer};
-pub use conduct::conduct;
+pub use conduct::{conduct, tell_what_goes_on};
+pub use control::{Kept, RunControl};
 pub use grid::TimeGrid;
 pub use guard::{Guard, Verdict};
 pub use integration::{Decision, Integration};
 pub use log::Log;
 pub use plan::{Checkpoints, Frames, RunOutputs, Snapshots};
 pub use told::Told;
-pub(crate) use told::{beside, seen_from};
 
 use crate::body::Body;
 use crate::command::{Ended, tell};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use kirin_kit::comparison::Circumstances;
-use kirin_report::plot::{Curve, Figure, Panel};
+use kirin_report::plot::{Curve, Figure, Form, Panel};
 use kirin_report::text::{MarkdownTable, digits, duration, grouped};
 use serde_json::{Value, json};
 
@@ -233,6 +233,7 @@ impl Document<'_> {
             let curve = |n: usize| Curve {
                 label: format!("{:.0e}", n as f64),
                 points: powers().map(|p| (p as f64, value(n, p))).collect(),
+                form: Form::Model,
             };
             CLUSTERS.iter().map(|cluster| curve(cluster.n)).collect()
         };

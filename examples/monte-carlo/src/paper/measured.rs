@@ -117,7 +117,7 @@ fn some_steps<C: Communicator>(
         },
         ..options.clone()
     };
-    let mut cluster = begin(world, &options)?.cluster;
+    let mut cluster = begin(world, &options, None)?.cluster;
     cluster.step(f64::INFINITY)?;
     cluster.profile = Profile::default();
     for _ in 0..steps {
@@ -134,7 +134,7 @@ fn collapse<C: Communicator>(
     options: &Options,
     budget: &Budget,
 ) -> Result<Summary, Box<dyn AnyError>> {
-    let mut run = begin(world.split(0, world.rank())?, options)?;
+    let mut run = begin(world.split(0, world.rank())?, options, None)?;
     let stop = || interrupted() || !budget.allows(0.0) || budget.left() == 0.0;
     let ending: Ending = run.evolve_until(options, &stop)?;
     Ok(Summary::of(&run, ending)?)

@@ -29,7 +29,7 @@ use document::Document;
 /// Senseless options; a rank is lost; a file cannot be written.
 pub fn report<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
     use_threads(options, world.size())?;
-    options.files.validate().map_err(Error::Refused)?;
+    options.control.files.validate().map_err(Error::Refused)?;
     let begun = Circumstances::begin(env!("CARGO_PKG_VERSION"));
     let world = Counted::new(world);
     let (measured, ended) = measured::measure(&world, options)?;
@@ -43,7 +43,7 @@ pub fn report<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box
             },
             measured: &measured,
         };
-        let files = &options.files;
+        let files = &options.control.files;
         publish(
             files,
             &document.markdown(),

@@ -1,7 +1,7 @@
 //! The report as a figure: Figure 4, and the model beside the measured blocks.
 
 use kirin_kit::comparison::Circumstances;
-use kirin_report::plot::{Curve, Figure, Panel};
+use kirin_report::plot::{Curve, Figure, Form, Panel, Scale};
 
 use super::document::far;
 use super::measured::{Measured, Row, speed};
@@ -11,9 +11,10 @@ use crate::machine::{Algorithm, Joining};
 
 /// Speed over ranks, measured and by the model, and the time of a block on every grid.
 pub fn figure(circumstances: &Circumstances, measured: &Measured) -> Figure {
-    let curve = |label: &str, points: Vec<(f64, f64)>| Curve {
+    let curve = |label: &str, form: Form, points: Vec<(f64, f64)>| Curve {
         label: label.to_owned(),
         points,
+        form,
     };
     let fastest = |ranks: usize| {
         let rows = measured.rows.iter();
@@ -22,18 +23,29 @@ pub fn figure(circumstances: &Circumstances, measured: &Measured) -> Figure {
             .reduce(f64::max)
     };
     let here = (1..=measured.costs.len()).filter_map(|p| Some((p as f64, fastest(p)?)));
-    let mut speeds = vec![curve("here", here.collect())];
+    let mut speeds = vec![curve("here", Form::Measured, here.collect())];
     if let Some(costs) = far(&measured.costs) {
         for n in [16384, 65536] {
-            speeds.push(curve(&format!("model, {}k", n / 1024), model(&costs, n)));
+            let label = format!("model, {}k", n / 1024);
+            speeds.push(curve(&label, Form::Model, model(&costs, n)));
         }
     }
-    speeds.push(curve("paper", vec![(TABLE_1.ranks as f64, TABLE_1.flops)]));
+    let paper = vec![(TABLE_1.ranks as f64, TABLE_1.flops)];
+    speeds.push(curve("paper", Form::Published, paper));
     let numbered = |value: &dyn Fn(&Row) -> f64| {
-        let rows = (1..).zip(&measured.rows);
+        let rows = (0..).zip(&measured.rows);
         rows.map(|(k, row): (u32, _)| (f64::from(k), 1e6 * value(row)))
             .collect()
     };
+    let predicted = numbered(&|r| measured.predicted(r).total());
+    let blocks = vec![
+        curve(
+            "measured",
+            Form::Measured,
+            numbered(&|r| r.measured.total()),
+        ),
+        curve("model", Form::Model, predicted),
+    ];
     let grids: Vec<String> = measured
         .rows
         .iter()
@@ -52,14 +64,11 @@ pub fn figure(circumstances: &Circumstances, measured: &Measured) -> Figure {
                 .with_y("flop/s"),
             ],
             vec![
-                Panel::logarithmic(
-                    "Microseconds of a block on every grid",
-                    &format!("grids in this order: {}", grids.join(" ")),
-                    vec![
-                        curve("measured", numbered(&|r| r.measured.total())),
-                        curve("model", numbered(&|r| measured.predicted(r).total())),
-                    ],
-                )
+                Panel {
+                    x_label: "grid of ranks".to_owned(),
+                    x_names: grids,
+                    ..Panel::over_time("Time of a block on every grid", Scale::Linear, blocks)
+                }
                 .with_y("microseconds"),
             ],
         ],

@@ -27,7 +27,12 @@ pub fn report<C: Communicator>(
     options: &Options,
 ) -> Result<Ended, Box<dyn std::error::Error>> {
     let world = Counted::new(world);
-    options.run.files.validate().map_err(Error::Refused)?;
+    options
+        .run
+        .control
+        .files
+        .validate()
+        .map_err(Error::Refused)?;
     let begun = Circumstances::begin(env!("CARGO_PKG_VERSION"));
     let (measured, ended) = measured::measure(&world, grape, options)?;
     if world.rank() == 0 {
@@ -42,7 +47,7 @@ pub fn report<C: Communicator>(
             measured: &measured,
         };
         publish(
-            &options.run.files,
+            &options.run.control.files,
             &document.markdown(),
             || document.json(),
             || figure::figure(&document.circumstances, &measured),

@@ -28,7 +28,7 @@ use measure::Bench;
 ///
 /// No library; a measurement fails; a file cannot be written.
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    options.files.validate()?;
+    options.control.files.validate()?;
     interrupt::catch()?;
     let grape = Grape::linked_or(options.library.as_deref())?;
     let (backend, _) = Forces::open(&grape)?.description();
@@ -50,7 +50,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
         measured: &bench.measured,
     };
     publish(
-        &options.files,
+        &options.control.files,
         &document.markdown(),
         || document.json(),
         || document.figure(),

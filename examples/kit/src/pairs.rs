@@ -1,0 +1,236 @@
+//! Potentials of bodies by others, in double precision on the host: each pair is found once, for both of its bodies.
+//!
+//! The roots and quotients of a pair are rounded correctly and nothing is fused, sums have a fixed number of lanes and
+//! a fixed order: neither threads nor the instruction set change a bit.
+
+use crate::body::Body;
+use crate::rows::{rows, tasks};
+use crate::vector::Vec3;
+
+/// Terms that are added side by side.
+const LANES: usize = 8;
+
+/// Bodies that a row goes through at a time: one simple loop for each operation becomes vectors.
+const BLOCK: usize = 256;
+
+/// Parts of the pairs, each with sums of its own: as many threads can share the work.
+const PARTS: usize = 32;
+
+/// Up to so many bodies there is one part: more would take longer to add up.
+const ONE_PART: usize = 256;
+
+/// Bodies by coordinate.
+struct Columns {
+    x: [Vec<f64>; 3],
+    masses: Vec<f64>,
+    eps2: f64,
+}
+
+impl Columns {
+    fn of(bodies: &[Body], eps2: f64) -> Self {
+        let column = |k: usize| bodies.iter().map(|b| b.x[k]).collect();
+        Self {
+            x: [column(0), column(1), column(2)],
+            masses: bodies.iter().map(|b| b.mass).collect(),
+            eps2,
+        }
+    }
+
+    /// What the pairs of the rows `part`, `part + parts`, ... add to everybody's sum of `m / sqrt(r^2 + eps2)`. Body
+    /// i of a row meets all that come after it.
+    #[inline(always)]
+    fn add_rows(&self, part: usize, parts: usize) -> Vec<f64> {
+        let n = self.masses.len();
+        let mut sums = vec![0.0; n];
+        for i in (part..n).step_by(parts) {
+            let (before, after) = sums.split_at_mut(i + 1);
+            before[i] += self.row(i, after);
+        }
+        sums
+    }
+
+    /// The sum of body i by all after it, whose own sums are `after`.
+    #[inline(always)]
+    fn row(&self, i: usize, after: &mut [f64]) -> f64 {
+        let (own, x) = (self.masses[i], [0, 1, 2].map(|k| self.x[k][i]));
+        let mut sum = 0.0;
+        for (block, to) in after.chunks_mut(BLOCK).enumerate() {
+            let first = i + 1 + block * BLOCK;
+            let mut inverse = [0.0; BLOCK];
+            let inverse = &mut inverse[..to.len()];
+            self.inverses(first, &x, inverse);
+            for (to, inverse) in to.iter_mut().zip(&*inverse) {
+                *to += own * inverse;
+            }
+            sum += product(&self.masses[first..first + to.len()], inverse);
+        }
+        sum
+    }
+
+    /// Sum of `m / sqrt(r^2 + eps2)` over everybody, r being their distances from `x`.
+    #[inline(always)]
+    fn attraction(&self, x: &Vec3) -> f64 {
+        let mut sum = 0.0;
+        for (block, masses) in self.masses.chunks(BLOCK).enumerate() {
+            let mut inverse = [0.0; BLOCK];
+            let inverse = &mut inverse[..masses.len()];
+            self.inverses(block * BLOCK, x, inverse);
+            sum += product(masses, inverse);
+        }
+        sum
+    }
+
+    /// 1 / sqrt(r^2 + eps2) for the bodies from `first` on, at distances r from `x`; 0 where that is no number.
+    #[inline(always)]
+    fn inverses(&self, first: usize, x: &Vec3, inverse: &mut [f64]) {
+        let n = inverse.len();
+        let [xs, ys, zs] = [0, 1, 2].map(|k| &self.x[k][first..][..n]);
+        for j in 0..n {
+            let d = [xs[j] - x[0], ys[j] - x[1], zs[j] - x[2]];
+            let r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + self.eps2;
+            // As bits: a choice between numbers may become a branch, and then there are no vectors.
+            let is_apart = u64::from(r2 > 0.0).wrapping_neg();
+            inverse[j] = f64::from_bits((1.0 / r2.sqrt()).to_bits() & is_apart);
+        }
+    }
+
+    /// [`add_rows`](Self::add_rows), by the widest vectors of this processor.
+    fn part(&self, part: usize, parts: usize) -> Vec<f64> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f") {
+                // SAFETY: the processor has AVX-512.
+                return unsafe { avx512(self, part, parts) };
+            }
+            if is_x86_feature_detected!("avx2") {
+                // SAFETY: the processor has AVX2.
+                return unsafe { avx2(self, part, parts) };
+            }
+        }
+        self.add_rows(part, parts)
+    }
+}
+
+/// Sum of the products, in lanes.
+#[inline(always)]
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    let (a, a_rest) = a.as_chunks::<LANES>();
+    let (b, b_rest) = b.as_chunks::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    rest + lanes.iter().sum::<f64>()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn avx512(columns: &Columns, part: usize, parts: usize) -> Vec<f64> {
+    columns.add_rows(part, parts)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn avx2(columns: &Columns, part: usize, parts: usize) -> Vec<f64> {
+    columns.add_rows(part, parts)
+}
+
+/// Potential of each of `bodies` by all others, with the softening `eps2` = eps squared; coincident unsoftened
+/// bodies add nothing.
+///
+/// O(N^2) on all processors; the result does not depend on their number.
+pub fn potentials(bodies: &[Body], eps2: f64) -> Vec<f64> {
+    let columns = Columns::of(bodies, eps2);
+    let parts = if bodies.len() <= ONE_PART { 1 } else { PARTS };
+    let sums = tasks(parts, 1, |part| columns.part(part, parts));
+    let mut sums = sums.into_iter();
+    let mut all = sums.next().unwrap_or_default();
+    for part in sums {
+        all.iter_mut()
+            .zip(&part)
+            .for_each(|(all, part)| *all += part);
+    }
+    all.iter_mut().for_each(|sum| *sum = -*sum);
+    all
+}
+
+/// Potential of each of `bodies` by the `others`, none of which is among them.
+pub fn potentials_by(others: &[Body], bodies: &[Body], eps2: f64) -> Vec<f64> {
+    let columns = Columns::of(others, eps2);
+    rows(bodies.len(), |i| -columns.attraction(&bodies[i].x))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::Energy;
+    use crate::models::plummer;
+    use crate::sum::Sum;
+    use crate::vector::{dot, sub};
+
+    /// Sums that lose nothing, of the terms as they are.
+    fn exactly(bodies: &[Body], eps2: f64) -> Vec<f64> {
+        let of = |b: &Body| {
+            let term = |c: &Body| {
+                let d = sub(&c.x, &b.x);
+                match dot(&d, &d) + eps2 {
+                    r2 if r2 > 0.0 && !std::ptr::eq(b, c) => -c.mass / r2.sqrt(),
+                    _ => 0.0,
+                }
+            };
+            bodies.iter().map(term).collect::<Sum>().value()
+        };
+        bodies.iter().map(of).collect()
+    }
+
+    #[test]
+    fn potentials_are_exact_to_rounding() {
+        for (n, eps2) in [(1, 0.0), (2, 0.0), (7, 0.0), (256, 0.0), (1001, 1e-4)] {
+            let mut bodies = plummer(n, 3);
+            if n == 7 {
+                bodies[3].x = bodies[5].x;
+            }
+            let expected = exactly(&bodies, eps2);
+            for (found, expected) in potentials(&bodies, eps2).iter().zip(&expected) {
+                let error = (found - expected).abs();
+                assert!(error <= 4e-15 * expected.abs(), "{n}: {found} {expected}");
+            }
+            let half = bodies.iter().zip(potentials(&bodies, eps2));
+            let half: f64 = half.map(|(b, p)| 0.5 * b.mass * p).sum();
+            let energy = Energy::of(&bodies, eps2).potential;
+            assert!((half - energy).abs() < 1e-14, "{n}: {half} {energy}");
+        }
+    }
+
+    #[test]
+    fn potentials_by_others_are_the_rest_of_all() {
+        let bodies = plummer(603, 4);
+        let (some, others) = bodies.split_at(500);
+        let all = potentials(&bodies, 1e-4);
+        let own = potentials(some, 1e-4);
+        for (i, by) in potentials_by(others, some, 1e-4).iter().enumerate() {
+            assert!((all[i] - by - own[i]).abs() < 1e-14);
+        }
+    }
+
+    /// Neither the instruction set nor the number of threads does.
+    #[test]
+    fn nothing_changes_a_bit() {
+        let bodies = plummer(1501, 7);
+        let columns = Columns::of(&bodies, 1e-4);
+        let mut plain = vec![0.0; bodies.len()];
+        for part in 0..PARTS {
+            let rows = columns.add_rows(part, PARTS);
+            assert!(rows == columns.part(part, PARTS), "part {part}");
+            plain
+                .iter_mut()
+                .zip(&rows)
+                .for_each(|(all, sum)| *all += sum);
+        }
+        let negative: Vec<f64> = plain.iter().map(|sum| -sum).collect();
+        assert!(negative == potentials(&bodies, 1e-4));
+    }
+}

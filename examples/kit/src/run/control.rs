@@ -1,0 +1,211 @@
+//! What a run is told on the command line and keeps in its state: its end, its files and their intervals, and what the
+//! program adds to them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::told::{self, beside, seen_from};
+use super::{Guard, RunOutputs, Told};
+use crate::claim;
+use crate::files::Files;
+use crate::galaxy::Galaxy;
+use crate::quantity::{self, Quantity};
+use crate::snapshot::Snapshot;
+
+/// Options that one program keeps besides those of all programs.
+pub trait Kept: Args + Clone + Default + Serialize + DeserializeOwned {
+    /// Key of the lines in a state. Programs that may go on from each other's states have the same.
+    const KEY: &str = told::KEY;
+
+    /// The files among them that belong to the output.
+    fn paths(&mut self) -> Vec<&mut Option<PathBuf>> {
+        Vec::new()
+    }
+}
+
+impl Kept for Guard {}
+
+/// What every run is told. `Own` is what one program adds: by default the guard of the energy.
+///
+/// The serde names of the fields are those of the options; a state holds each as [`Told`] writes it.
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[serde(bound(serialize = "Own: Kept", deserialize = "Own: Kept"))]
+pub struct RunControl<Own: Kept = Guard> {
+    /// Time at which to end, as in 10, 1/4, or with units 500Myr [default: 1]
+    #[arg(long, value_parser = quantity::time)]
+    #[serde(default, with = "super::told::time")]
+    pub t_end: Option<Quantity>,
+    /// What the program adds.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub own: Own,
+    /// What to read and write.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub files: Files,
+}
+
+impl<Own: Kept> RunControl<Own> {
+    /// Time at which to end, in the units of bodies in this galaxy; `default` where no option says it.
+    ///
+    /// # Errors
+    ///
+    /// It has a unit without meaning; in words.
+    pub fn t_end(&self, default: f64, galaxy: Option<&Galaxy>) -> Result<f64, String> {
+        self.t_end.map_or(Ok(default), |t| t.of_bodies(galaxy))
+    }
+
+    /// What the state of a run with this end and plan keeps; nothing where there is no state.
+    ///
+    /// # Errors
+    ///
+    /// An option has no text; in words.
+    pub fn told(&self, t_end: f64, plan: &RunOutputs) -> Result<Told, String> {
+        let Some(state) = &self.files.output else {
+            return Ok(Told::default());
+        };
+        let mut kept = self.clone();
+        kept.t_end = Some(t_end.into());
+        kept.files.every = plan.records.map(Quantity::from);
+        kept.files.snapshot_every = plan.snapshots.as_ref().map(|s| s.every.into());
+        kept.files.frame_every = plan.frames.as_ref().map(|f| f.every.into());
+        for path in kept.paths() {
+            *path = path.take().map(|path| seen_from(state, &path));
+        }
+        Told::of_options(Own::KEY, &kept)
+    }
+
+    /// These options for a run that goes on from the `snapshot` in the input, and where they say nothing what it was
+    /// told. Without an output of its own it goes on in that file, and with the other files that belong to it.
+    ///
+    /// # Errors
+    ///
+    /// What it was told makes no sense; in words.
+    pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
+        let told = Told::of(Own::KEY, snapshot);
+        let (Some(input), false) = (&self.files.input, told.is_empty()) else {
+            return Ok(self.clone());
+        };
+        let mut kept: Self = told.options()?;
+        let output = self.files.output.as_ref();
+        let in_place = output.is_none_or(|output| claim::is_same(output, Some(input)));
+        for path in kept.paths() {
+            let known = path.take().filter(|_| in_place);
+            *path = known.map(|path| beside(input, &path));
+        }
+        let mut all: Self = Told::of_options(Own::KEY, &kept)?
+            .under(Told::of_options(Own::KEY, self)?)
+            .options()?;
+        if all.files.frames.is_none() {
+            all.files.frame_every = self.files.frame_every;
+        }
+        all.files.output = Some(output.unwrap_or(input).clone());
+        all.files.input = Some(input.clone());
+        all.files.force = self.files.force;
+        Ok(all)
+    }
+
+    /// All files that belong to the output.
+    fn paths(&mut self) -> Vec<&mut Option<PathBuf>> {
+        let mut paths = self.files.belongings();
+        paths.extend(self.own.paths());
+        paths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Cadence;
+    use std::path::Path;
+
+    fn told_of(control: &RunControl, length: f64) -> Snapshot {
+        let plan = control.files.plan(length, None).unwrap();
+        let told = control.told(length, &plan).unwrap();
+        let mut snapshot = Snapshot::default();
+        snapshot.run.extend(told.lines());
+        snapshot
+    }
+
+    fn of_files(files: Files) -> RunControl {
+        RunControl {
+            files,
+            ..RunControl::default()
+        }
+    }
+
+    /// A run that goes on keeps its files and its cadence, whatever is left of its length; another output is
+    /// another run, which keeps its cadence only.
+    #[test]
+    fn a_run_that_goes_on_keeps_what_it_was_told() {
+        let mut first = of_files(Files {
+            output: Some("/x/run.txt".into()),
+            csv: Some("/x/run.csv".into()),
+            plot: Some("/y/a b.svg".into()),
+            checkpoint_every: Some(Cadence::parse("30min").unwrap()),
+            ..Files::default()
+        });
+        first.own.energy_limit = Some(f64::INFINITY);
+        let state = told_of(&first, 2.0);
+        let input = Path::new("/z/run.txt");
+        let given = of_files(Files {
+            input: Some(input.into()),
+            ..Files::default()
+        });
+        let again = given.or_told(&state).unwrap();
+        assert_eq!(again.files.output.as_deref(), Some(input));
+        assert_eq!(again.files.csv, Some("/z/run.csv".into()));
+        assert_eq!(again.files.plot, Some("/y/a b.svg".into()));
+        assert_eq!(again.files.interval(0.5, None), Ok(Some(1.0 / 32.0)));
+        assert_eq!(again.files.checkpoint_every, first.files.checkpoint_every);
+        assert_eq!(again.t_end(1.0, None), Ok(2.0));
+        assert_eq!(again.own.energy_limit, Some(f64::INFINITY));
+        assert_eq!(again.own.energy_warning, None);
+        let mut other = given.clone();
+        other.files.output = Some("/z/other.txt".into());
+        other.own.energy_limit = Some(0.5);
+        other.t_end = Some(3.0.into());
+        let other = other.or_told(&state).unwrap();
+        assert_eq!((&other.files.csv, &other.files.plot), (&None, &None));
+        assert_eq!(other.files.every, Some((1.0 / 32.0).into()));
+        assert_eq!(other.own.energy_limit, Some(0.5));
+        assert_eq!(other.t_end(1.0, None), Ok(3.0));
+        let nothing = given.or_told(&Snapshot::default()).unwrap();
+        assert_eq!(nothing.files.output, None);
+    }
+
+    /// The lines that version 0.1 wrote, and one that a later version may write.
+    #[test]
+    fn the_lines_of_an_older_state_are_read() {
+        let mut state = Snapshot::default();
+        for line in [
+            "t-end 2.0",
+            "csv run.csv",
+            "every 0.03125",
+            "checkpoint-every 30m",
+            "energy-warning 0.01",
+            "energy-limit none",
+            "colour blue",
+        ] {
+            state.run.push(("run.told".to_owned(), line.to_owned()));
+        }
+        let given = of_files(Files {
+            input: Some("/z/run.txt".into()),
+            ..Files::default()
+        });
+        let again = given.or_told(&state).unwrap();
+        assert_eq!(again.t_end(1.0, None), Ok(2.0));
+        assert_eq!(again.files.csv, Some("/z/run.csv".into()));
+        assert_eq!(again.own.energy_warning, Some(0.01));
+        assert_eq!(again.own.energy_limit, Some(f64::INFINITY));
+        state
+            .run
+            .push(("run.told".to_owned(), "every soon".to_owned()));
+        let why = given.or_told(&state).unwrap_err();
+        assert!(why.contains("run.told") && why.contains("soon"), "{why}");
+    }
+}
