@@ -4,7 +4,7 @@ mod common;
 
 use common::PROGRAM;
 use kirin_kit::Snapshot;
-use kirin_kit::trial::Folder;
+use kirin_testing::Folder;
 use kirin_kit::vector::norm;
 
 /// Seeds of the clusters.
