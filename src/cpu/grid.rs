@@ -40,6 +40,17 @@ impl Grid {
         }
     }
 
+    /// Whether this is the grid [`of`](Self::of) these, if one comparison with each of them tells.
+    #[inline(always)]
+    pub fn is_surely_of(self, groups: &[f64; GROUPS]) -> bool {
+        let below = |limit: f64| groups.iter().filter(|&&greatest| greatest < limit).count();
+        // Typical coordinates of this grid lie from 2^-4 to 2^-2 of its range.
+        let [least, most] = [self.exponent - 4, self.exponent - 2].map(power_of_two);
+        let none = groups.iter().filter(|&&greatest| greatest == 0.0).count();
+        let median = none + (GROUPS - none).saturating_sub(1) / 2;
+        self.exponent.abs() < 60 && none < GROUPS && (below(least)..below(most)).contains(&median)
+    }
+
     fn around(typical: f64) -> Self {
         let above = (typical.to_bits() >> 52 & 0x7ff) as i32 - 1022;
         // Even exponents only: pages of one cluster then mostly share a grid.
@@ -121,4 +132,31 @@ pub fn groups(page: &Page, ti: f64, units: &Scaling, end: usize) -> [f64; GROUPS
         *most = x.iter().fold(*most, |m, c| (c * units.length).abs().max(m));
     }
     greatest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn a_grid_that_is_surely_of_some_groups_is_their_grid() {
+        let mut random = Random::default();
+        let mut sure = 0;
+        for _ in 0..20_000 {
+            let scale = 8.0 * random.signed();
+            let groups = [0; GROUPS].map(|_| match random.below(8) {
+                0 => 0.0,
+                _ => (scale + 3.0 * random.signed()).exp2(),
+            });
+            let grid = Grid::of(groups);
+            for exponent in (-60..=60).step_by(2) {
+                if Grid::with(exponent).is_surely_of(&groups) {
+                    assert_eq!(grid.exponent(), exponent, "{groups:?}");
+                    sure += 1;
+                }
+            }
+        }
+        assert!(sure > 19_000, "{sure}");
+    }
 }

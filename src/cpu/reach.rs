@@ -116,16 +116,27 @@ impl Reach {
     /// have a low part.
     #[inline(always)]
     pub fn of(x: &[f64; 3], v: &[f64; 3], eps2: f64, split: bool) -> Self {
-        let norm2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
-        let norm = x[0].abs() + x[1].abs() + x[2].abs();
-        let close = if split { CLOSE } else { 0.0 };
+        let (norm, norm2) = norms(x);
+        let (closest, closest2) = resolved(norm, norm2, if split { CLOSE } else { 0.0 });
         Self {
             // False for NaN, too.
             in_range: norm2 <= FARTHEST * FARTHEST && eps2 <= FARTHEST,
-            closest: (close * norm).max(CLOSEST),
-            closest2: (close * close * norm2).max(CLOSEST * CLOSEST),
+            closest,
+            closest2,
             distance: norm + eps2.max(0.0).sqrt(),
             speed: v[0].abs().max(v[1].abs()).max(v[2].abs()),
+        }
+    }
+
+    /// That of the i-particle, which is at `x`, before [`on`](Self::on).
+    #[inline(always)]
+    pub fn at(self, x: &[f64; 3]) -> Self {
+        let (norm, norm2) = norms(x);
+        let (closest, closest2) = resolved(norm, norm2, CLOSE);
+        Self {
+            closest,
+            closest2,
+            ..self
         }
     }
 
@@ -219,6 +230,20 @@ impl Reach {
         let found = sums[4..7].iter().fold(0.0_f64, |m, j| m.max(j.abs()));
         acc && lost <= NEGLIGIBLE * found
     }
+}
+
+/// At least the distance from the origin, and its square.
+#[inline(always)]
+fn norms(x: &[f64; 3]) -> (f64, f64) {
+    let norm = x[0].abs() + x[1].abs() + x[2].abs();
+    (norm, x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+}
+
+/// The separation from which on pairs are resolved, and its square, where it is this part of the distance.
+#[inline(always)]
+fn resolved(norm: f64, norm2: f64, part: f64) -> (f64, f64) {
+    let (closest, closest2) = (part * norm, part * part * norm2);
+    (closest.max(CLOSEST), closest2.max(CLOSEST * CLOSEST))
 }
 
 /// Whether all sums are finite numbers.

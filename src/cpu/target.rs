@@ -31,17 +31,12 @@ impl<T: Real> ScaledParticle<T> {
     #[inline(always)]
     pub fn new<const SPLIT: bool>(i: &IParticle, units: &Scaling, grid: Grid) -> Self {
         let scaled = i.x.map(|x| x * units.length);
-        let leading = if SPLIT {
-            scaled.map(|x| grid.leading::<T>(x))
-        } else {
-            scaled
-        };
-        let x = leading.map(T::from_f64);
+        let (x, x_low) = Self::split::<SPLIT>(&scaled, grid);
         let v = i.v.map(|v| v * units.velocity);
         let eps2 = i.eps2 * (units.length * units.length);
         Self {
             x,
-            x_low: [0, 1, 2].map(|k| T::from_f64(scaled[k] - leading[k])),
+            x_low,
             v: v.map(T::from_f64),
             eps2: T::from_f64(eps2),
             label: i.index,
@@ -52,5 +47,22 @@ impl<T: Real> ScaledParticle<T> {
                 false => Reach::of(&scaled, &v, eps2, false),
             },
         }
+    }
+
+    /// Splits the position of the i-particle, which has these units already, on another grid.
+    #[inline(always)]
+    pub fn split_anew<const SPLIT: bool>(&mut self, i: &IParticle, units: &Scaling, grid: Grid) {
+        let scaled = i.x.map(|x| x * units.length);
+        (self.x, self.x_low) = Self::split::<SPLIT>(&scaled, grid);
+        if SPLIT && !T::IS_DOUBLE {
+            self.reach = self.reach.at(&scaled).on(grid.step());
+        }
+    }
+
+    #[inline(always)]
+    fn split<const SPLIT: bool>(scaled: &[f64; 3], grid: Grid) -> ([T; 3], [T; 3]) {
+        let leading = scaled.map(|x| if SPLIT { grid.leading::<T>(x) } else { x });
+        let low = [0, 1, 2].map(|k| T::from_f64(scaled[k] - leading[k]));
+        (leading.map(T::from_f64), low)
     }
 }

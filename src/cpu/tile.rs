@@ -141,11 +141,11 @@ impl<T: Real> Tile<T> {
             }
             if SPLIT {
                 let told = end == PAGE && grid::are_told(&greatest.x, page);
-                let groups = match told {
-                    true => greatest.x,
-                    false => grid::groups(page, ti, &self.units, end),
+                let grid = match told {
+                    true if self.grid.is_surely_of(&greatest.x) => self.grid,
+                    true => Grid::of(greatest.x),
+                    false => Grid::of(grid::groups(page, ti, &self.units, end)),
                 };
-                let grid = Grid::of(groups);
                 if self.grid != grid {
                     self.grid = grid;
                     sampled.keep_grid(grid);

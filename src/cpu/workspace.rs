@@ -72,13 +72,19 @@ impl<T: Real> Totals<T> {
     /// Gives the i-particles the units and the grid of a tile.
     #[inline(always)]
     pub fn aim<const SPLIT: bool>(&mut self, particles: &[IParticle], tile: &Tile<T>) {
-        let same = self.units == tile.units && (!SPLIT || self.grid == tile.grid);
-        if !same {
-            (self.units, self.grid) = (tile.units, tile.grid);
-            for (i, progress) in particles.iter().zip(&mut self.progress) {
+        let each = particles.iter().zip(&mut self.progress);
+        if self.units != tile.units {
+            for (i, progress) in each {
                 progress.target = ScaledParticle::new::<SPLIT>(i, &tile.units, tile.grid);
             }
+        } else if SPLIT && self.grid != tile.grid {
+            for (i, progress) in each {
+                progress
+                    .target
+                    .split_anew::<SPLIT>(i, &tile.units, tile.grid);
+            }
         }
+        (self.units, self.grid) = (tile.units, tile.grid);
     }
 
     /// Each i-particle and its stack.

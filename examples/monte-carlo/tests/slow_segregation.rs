@@ -4,8 +4,8 @@ mod common;
 
 use common::PROGRAM;
 use kirin_kit::Snapshot;
-use kirin_testing::Folder;
 use kirin_kit::vector::norm;
+use kirin_testing::Folder;
 
 /// Seeds of the clusters.
 const SEEDS: u32 = 8;
