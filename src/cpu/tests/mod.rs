@@ -84,7 +84,7 @@ fn with_split(
             all.push((format!("emulated {}", $single), match precision {
                 Precision::Mixed => Cpu::<Portable<f32, $single>, true>::boxed(Portable::default(), set, precision, threads, split),
                 Precision::Single => Cpu::<Portable<f32, $single>, false>::boxed(Portable::default(), set, precision, threads, split),
-                Precision::Double => Cpu::<Portable<f64, $double>, false>::boxed(Portable::default(), set, precision, threads, split),
+                Precision::Double | Precision::DoubleSingle => Cpu::<Portable<f64, $double>, false>::boxed(Portable::default(), set, precision, threads, split),
             }));
         )+};
     }
@@ -153,7 +153,7 @@ fn errors(memory: &JMemory, block: &ForceRequest, found: &[Force]) -> [f64; 3] {
 fn tolerance(precision: Precision) -> f64 {
     match precision {
         Precision::Mixed => 1e-6,
-        Precision::Double => 1e-14,
+        Precision::Double | Precision::DoubleSingle => 1e-14,
         Precision::Single => 3e-4,
     }
 }
