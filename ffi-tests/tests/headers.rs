@@ -1,5 +1,5 @@
 //! The generated headers, Fortran modules and lists of calls are fresh; the first two compile. The library has the
-//! calls that its clients make.
+//! calls that its clients make, and the package the figures of the README.
 
 use std::process::Command;
 
@@ -32,6 +32,26 @@ fn every_client_of_the_matrix_has_a_chapter() {
     for client in generate::clients() {
         let link = format!("](#{})", client.chapter);
         assert!(page.contains(&link), "CLIENTS.md has no link {link}");
+    }
+}
+
+/// Cargo leaves a folder with a `Cargo.toml` of its own out of the package.
+#[test]
+fn the_figures_of_the_readme_are_in_the_package() {
+    let root = generate::repository();
+    let readme = std::fs::read_to_string(root.join("README.md")).expect("README.md is a text");
+    let figures = readme.lines().filter(|line| line.starts_with("!["));
+    let paths: Vec<&str> = figures
+        .map(|line| line.rsplit_once("](").expect("a link").1)
+        .map(|path| path.trim_end_matches(')'))
+        .collect();
+    assert!(!paths.is_empty(), "README.md has no figure");
+    for path in paths {
+        assert!(root.join(path).is_file(), "{path} is not there");
+        let mut folders = std::path::Path::new(path).ancestors().skip(1);
+        let package =
+            folders.find(|f| !f.as_os_str().is_empty() && root.join(f).join("Cargo.toml").exists());
+        assert_eq!(package, None, "{path} is not in the package");
     }
 }
 
