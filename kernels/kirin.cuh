@@ -1,5 +1,5 @@
 // What every kernel of kirin starts from: the way a kernel is declared, on the device and on the
-// host (where kernels/shim runs the same sources in tests).
+// host (where ffi-tests/fake-cuda/shim runs the same sources in tests).
 //
 // A kernel takes one plain struct by value, called `a`. Every operation whose rounding matters is
 // written as an intrinsic that the compiler cannot fuse; fused ones are written out as such.
