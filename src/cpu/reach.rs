@@ -10,9 +10,9 @@
 //! 4.5 times. At s = 2^-24 |x| ([`CLOSE`]) that is 3.6e-7 and 8e-7, no more than single precision
 //! loses in the products. A closer pair is summed in double precision, with its leaf.
 //!
-//! On a CPU leading parts are multiples of one step ([`super::grid`]). A rest is at most half a step and errs by 2^-26 of
-//! it, the difference of two by 2^-25, so r errs by 2^-24 of a step: at s of half a step by 2^-23 s, less than 3 x 2^-48 |x| is of
-//! s above. So half a step is [`Reach::closest`] there, where that is more than 2^-24 |x|.
+//! On a CPU leading parts are multiples of one step (`grid.rs`). A rest is at most half a step and errs by 2^-26 of
+//! it, the difference of two rests by 2^-25, so r errs by 2^-24 of a step. At s of half a step the acceleration of a pair then errs by
+//! 2.4e-7, less than above. So half a step is [`Reach::closest`], where that is more than 2^-24 |x|.
 //!
 //! The i-particle's distance from the origin serves as |x|: in a close pair both distances are equal to 2^-24, and
 //! in any other pair the separation is at least the difference of the two distances.

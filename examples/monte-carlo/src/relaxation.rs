@@ -238,7 +238,7 @@ impl Velocities {
 
     /// Turns the relative velocity w by the angle beta, about a random direction:
     /// sin^2(beta/2) = 2 pi G^2 (m1 + m2)^2 n ln(gamma N) dt / w^3, of which `rate` is
-    /// 2 pi n ln(gamma N) dt; a right angle where that is above [`LIMIT`]. The pair's momentum and energy stay what they are.
+    /// 2 pi n ln(gamma N) dt; a right angle where that is above `LIMIT`. The pair's momentum and energy stay what they are.
     #[inline]
     pub fn deflect(&mut self, rate: f64, [m1, m2]: [f64; 2], stream: &mut Stream) {
         let w = self.relative();

@@ -95,7 +95,7 @@ pub fn of_bins(stars: &Stars, moments_of_bins: &mut Vec<Moments>) {
         .collect_into_vec(moments_of_bins);
 }
 
-/// The least relaxation time of the bins `own`, each with its [`NEIGHBOURS`] on both sides, from the moments of all whole bins.
+/// The least relaxation time of the bins `own`, each with its `NEIGHBOURS` on both sides, from the moments of all whole bins.
 pub fn least_relaxation(
     settings: &Settings,
     coulomb: f64,

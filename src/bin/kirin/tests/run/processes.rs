@@ -140,7 +140,12 @@ fn options_become_settings() {
     assert_eq!(texts(&stats).0, "1\n");
     let bad = output_of(&["--precision", "doubel", "true"]);
     assert_eq!(bad.status.code(), Some(125));
-    assert!(texts(&bad).1.contains("mixed, double-single, double, single"), "{bad:?}");
+    assert!(
+        texts(&bad)
+            .1
+            .contains("mixed, double-single, double, single"),
+        "{bad:?}"
+    );
 }
 
 #[test]
