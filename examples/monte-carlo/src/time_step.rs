@@ -63,7 +63,8 @@ pub fn moments(m: &[f64], vr: &[f64], vt: &[f64]) -> Moments {
 /// this factor, and theta_max = 1, the heaviest star of the densest bin loses a fifth of it in a step.
 const FRICTION: f64 = 7.0;
 
-/// Equation 7 for stars of these moments, with a term for the friction of the heaviest, which is 0 for equal masses. The relative speed of a Maxwell distribution is 4 sigma / sqrt(pi).
+/// Equation 7 for stars of these moments. A term for the friction of the heaviest star is added; it is 0 for equal masses.
+/// The relative speed of a Maxwell distribution is 4 sigma / sqrt(pi).
 ///
 /// The square of theta_max over pi/2 is that of Fregeau and Rasio (2007) and of CMC's source: then theta_max is
 /// the deflection in an encounter of typical speed. (The paper prints the ratio without it.)

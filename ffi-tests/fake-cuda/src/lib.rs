@@ -145,14 +145,11 @@ pub fn build(
     if !available("g++") {
         return None;
     }
-    let headers = [
-        &[folder(), folder().join("shim")],
-        &headers.iter().map(|h| h.to_path_buf()).collect::<Vec<_>>()[..],
-    ]
-    .concat();
-    let options = options(sanitizer, &headers);
+    let mut folders = vec![folder(), folder().join("shim")];
+    folders.extend(headers.iter().map(|folder| folder.to_path_buf()));
+    let options = options(sanitizer, &folders);
     let all = target().join("tmp").join("fake-cuda");
-    let finished = all.join(key(product, &options, sources, &headers));
+    let finished = all.join(key(product, &options, sources, &folders));
     if finished.exists() {
         return Some(finished);
     }
