@@ -62,3 +62,30 @@ fn devices_made_for_double_precision_take_it_for_more() {
         assert_eq!(found[0].0, precision);
     }
 }
+
+/// Of the line about noise, and of `adaptive` behind it.
+#[test]
+fn noise_is_answered_with_the_better_precision_of_the_device() {
+    for (capability, user, named, adaptive) in [
+        ("8.6", "auto", "double-single", "double-single"),
+        ("8.6", "double-single", "double", "double-single"),
+        ("9.0", "auto", "double", "double"),
+    ] {
+        let settings = [
+            ("FAKE_CUDA_CAPABILITY", capability),
+            ("KIRIN_PRECISION", user),
+        ];
+        let client = compile("precision.c", Link::Shared);
+        let Some(run) = client.and_then(|client| run(&client, &["0".as_ref()], &settings)) else {
+            return;
+        };
+        assert!(run.success, "{run:?}");
+        let lines = run.err.lines().filter(|line| line.contains("noise"));
+        let line = format!(
+            "kirin: time steps are limited by the noise of single precision: KIRIN_PRECISION={named}"
+        );
+        assert_eq!(lines.collect::<Vec<_>>(), [line], "{capability}, {user}");
+        let last = run.out.lines().last();
+        assert_eq!(last, Some(adaptive), "{capability}, {user}");
+    }
+}
