@@ -42,8 +42,8 @@ def path(points, x, y):
     return "M" + " L".join(f"{x(a):.1f},{y(b):.1f}" for a, b in points)
 
 
-def panel(rows, column, title, left):
-    """One panel: a column of the rows against eta, both logarithmic."""
+def panel(rows, column, title, left, legend):
+    """One panel: a column of the rows against eta, both logarithmic. `legend` is the height of the legend in it."""
     top, width, height = 40, 300, 220
     low, high = math.log10(min(ETAS)), math.log10(max(ETAS))
     values = [math.log10(row[column]) for p in PRECISIONS for row in rows[p]]
@@ -63,7 +63,7 @@ def panel(rows, column, title, left):
         points = [(eta, row[column]) for eta, row in zip(ETAS, rows[precision])]
         out.append(f'<path d="{path(points, x, y)}" fill="none" stroke="{COLOURS[precision]}" stroke-width="2"/>')
     for k, precision in enumerate(PRECISIONS):
-        at = top + 18 + 18 * k
+        at = top + legend + 18 * k
         out.append(f'<path d="M{left + 12},{at - 4} h24" stroke="{COLOURS[precision]}" stroke-width="2"/>')
         out.append(f'<text x="{left + 42}" y="{at}">{precision}</text>')
     return out
@@ -83,7 +83,7 @@ def main():
         file.write("\n".join(text) + "\n")
     svg = ['<svg xmlns="http://www.w3.org/2000/svg" width="800" height="310" font-family="sans-serif" font-size="12">',
            '<rect width="800" height="310" fill="white"/>',
-           *panel(rows, 0, "particle steps", 60), *panel(rows, 1, "energy error", 470), "</svg>"]
+           *panel(rows, 0, "particle steps", 60, 18), *panel(rows, 1, "energy error", 470, 186), "</svg>"]
     with open(target + ".svg", "w", encoding="utf-8") as file:
         file.write("\n".join(svg) + "\n")
 
