@@ -1,11 +1,9 @@
 //! The peak of the arithmetic units: independent fused multiply-adds per second of one core, in a loop without
 //! other work.
 //!
-//! A vector of pairs (softened, `mixed`, no nearest neighbour) costs the pair loop of
-//! `src/cpu/kernel.rs` [`ARITHMETIC`] operations and one reciprocal-root estimate.
-//! Where additions share the pipes of the multiplications (Intel, Zen 2) the limit is the
-//! measured rate / [`ARITHMETIC`]; where they have pipes of their own (Zen 3 and later)
-//! only the [`MULTIPLICATIONS`] count.
+//! A vector of pairs (softened, no nearest neighbour) costs the pair loop of `src/cpu/kernel.rs` some [`Operations`] and one
+//! reciprocal-root estimate. Where additions share the pipes of the multiplications (Intel, Zen 2) the limit is the
+//! measured rate over all of them; where they have pipes of their own (Zen 3 and later) only the multiplications count.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -14,10 +12,36 @@ use kirin::cpu;
 use kirin::process::settings::{self, InstructionSet};
 use serde::{Deserialize, Serialize};
 
-/// Additions, subtractions, multiplications and fused operations for one vector of pairs.
-pub const ARITHMETIC: f64 = 37.0;
-/// Those of them that multiply.
-pub const MULTIPLICATIONS: f64 = 24.0;
+/// Operations of the pair loop for one pair, in lanes of single precision: one of double precision takes two.
+#[derive(Clone, Copy, Debug)]
+pub struct Operations {
+    /// Multiplications and fused operations.
+    pub multiplications: f64,
+    /// These, additions and subtractions.
+    pub arithmetic: f64,
+}
+
+/// In `mixed`.
+pub const MIXED: Operations = Operations {
+    multiplications: 24.0,
+    arithmetic: 37.0,
+};
+
+/// In `double`, by an instruction set that has an estimate of reciprocal roots for it. With a root and a division
+/// of the processor other units set the limit.
+const DOUBLE: Operations = Operations {
+    multiplications: 2.0 * 26.0,
+    arithmetic: 2.0 * 33.0,
+};
+
+/// What was counted for this precision and instruction set, by their names.
+pub fn operations(precision: &str, set: &str) -> Option<Operations> {
+    match precision {
+        "mixed" => Some(MIXED),
+        "double" if set.ends_with("avx512") => Some(DOUBLE),
+        _ => None,
+    }
+}
 
 /// Accumulators: more than the pipes times the cycles that an operation takes.
 const CHAINS: usize = 12;

@@ -74,6 +74,7 @@ pub struct Document {
     pub base: Option<usize>,
     /// Fused multiply-adds per second of one core, in each library's process.
     pub fma_per_second: Vec<Option<Spread>>,
+    /// In `mixed`.
     arithmetic_per_pair: f64,
     multiplications_per_pair: f64,
     /// The figures.
@@ -156,8 +157,8 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         base: base(&candidates),
         libraries: candidates,
         fma_per_second: peaks.into_iter().map(Spread::of).collect(),
-        arithmetic_per_pair: peak::ARITHMETIC,
-        multiplications_per_pair: peak::MULTIPLICATIONS,
+        arithmetic_per_pair: peak::MIXED.arithmetic,
+        multiplications_per_pair: peak::MIXED.multiplications,
         cells,
     };
     document.evaluate();
@@ -292,16 +293,19 @@ impl Document {
                 else {
                     continue;
                 };
-                // The operations of a pair are counted for these only.
-                let is_mixed = match opened.precision.as_str() {
-                    "auto" | "adaptive" => cell.n > cpu::DOUBLE_UP_TO,
-                    always => always == "mixed",
+                let precision = match opened.precision.as_str() {
+                    "auto" | "adaptive" if cell.n > cpu::DOUBLE_UP_TO => "mixed",
+                    "auto" | "adaptive" => "double",
+                    always => always,
                 };
-                let counted = self.interface == Interface::Grape6 && is_mixed;
-                if cell.case.is_force() && counted {
+                let counted = match self.interface == Interface::Grape6 && cell.case.is_force() {
+                    true => peak::operations(precision, &opened.backend),
+                    false => None,
+                };
+                if let Some(operations) = counted {
                     let cores = fma.median * threads as f64;
                     figure.of_limit = Some(
-                        [peak::MULTIPLICATIONS, peak::ARITHMETIC]
+                        [operations.multiplications, operations.arithmetic]
                             .map(|operations| rate.median * operations / cores),
                     );
                 }
