@@ -197,6 +197,16 @@ impl Integration for Integrator<'_> {
         Some(potentials)
     }
 
+    /// The errors of the cells' forces come first: they do not average out as the leapfrog's do.
+    fn remedy(&self) -> &'static str {
+        match self.settings.quadrupoles {
+            true => "a smaller --theta helps, then smaller steps or more softening",
+            false => {
+                "--quadrupoles or a smaller --theta help, then smaller steps or more softening"
+            }
+        }
+    }
+
     fn eps(&self) -> f64 {
         self.settings.eps
     }

@@ -108,8 +108,12 @@ impl<'a, 'g> Report<'a, 'g> {
             ..Panel::default()
         };
         let words = format!(
-            "θ = {}, Δt = {}, groups of up to {}",
+            "θ = {}, {}, Δt = {}, groups of up to {}",
             settings.theta,
+            match settings.quadrupoles {
+                true => "quadrupoles",
+                false => "monopoles",
+            },
             fraction(settings.dt),
             settings.n_crit
         );

@@ -33,6 +33,24 @@ fn the_summary_names_every_figure() {
     assert!(output.stderr.is_empty());
 }
 
+/// Monopole cells lose more of the energy than the steps do.
+#[test]
+fn the_warning_names_what_helps() {
+    let run = "--model collision --n 400 --t-end 0.25 --energy-warning 1e-9";
+    let run: Vec<_> = run.split(' ').collect();
+    for (more, helps) in [
+        (&[][..], "--quadrupoles or"),
+        (&["--quadrupoles"], "a smaller --theta helps"),
+    ] {
+        let said = PROGRAM.succeed(&[&run, more].concat()).stderr;
+        let said = String::from_utf8(said).unwrap();
+        assert!(
+            said.contains("of the cluster's T + W") && said.contains(helps),
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn the_json_holds_every_figure() {
     let run = [

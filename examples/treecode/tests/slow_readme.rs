@@ -16,13 +16,11 @@ fn the_commands_of_the_readme_run() {
         if value(&arguments, "--report").is_some() {
             continue;
         }
-        let mut arguments = shortened(&arguments, &[("--n", "4096")]);
-        // A collision loses a thousandth of the energy, and tells it.
-        arguments.extend(["--energy-warning", "0.01"].map(str::to_owned));
+        let arguments = shortened(&arguments, &[("--n", "4096")]);
         let ran = typed(&PROGRAM, &folder, &arguments, true);
         assert_eq!(ran.figures["n"], 4096);
         let error = ran.number("own_energy_error");
-        assert!(error < 2e-3, "{arguments:?}: {error:e}");
+        assert!(error < 1e-3, "{arguments:?}: {error:e}");
     }
     for file in ["collision.png", "run.txt", "run.0010.txt"] {
         assert!(std::path::Path::new(&folder.file(file)).exists(), "{file}");

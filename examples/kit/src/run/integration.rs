@@ -67,6 +67,11 @@ pub trait Integration {
         None
     }
 
+    /// What makes the energy error smaller, for people.
+    fn remedy(&self) -> &'static str {
+        "smaller steps or more softening help"
+    }
+
     /// The number that the first of those who integrate together has, on all of them.
     ///
     /// # Errors

@@ -309,12 +309,13 @@ impl<I: Integration> Run<I> {
         if self.writes() {
             let error =
                 format!("the energy error at t = {t} is {error:.2e} of the cluster's T + W");
+            let remedy = self.integration.remedy();
             let what = match verdict {
                 Verdict::Worthless => format!(
-                    "{error}, above {} (--energy-limit): the run ends; smaller steps or more softening help",
+                    "{error}, above {} (--energy-limit): the run ends; {remedy}",
                     guard.limit()
                 ),
-                _ => format!("{error}: smaller steps or more softening help"),
+                _ => format!("{error}: {remedy}"),
             };
             (self.say)(&what);
         }
