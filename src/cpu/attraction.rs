@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::kernel::JPage;
-use super::mean_root::{SAMPLES, samples};
+use super::mean_root::{Approximation, mean_ratio};
 use super::pair::splat3;
 use super::simd::{Real, Simd, Work};
 use super::target::ScaledParticle;
@@ -215,29 +215,21 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
 /// differ in their estimates, so the mean is measured, as for [`MeanRoot`](super::mean_root::MeanRoot).
 pub struct Correction<S, const SPLIT: bool>(pub S);
 
+impl<S: Simd, const SPLIT: bool> Approximation<S> for Correction<S, SPLIT> {
+    #[inline(always)]
+    fn of(&self, s: S, x: S::V) -> S::V {
+        s.attraction::<SPLIT>(None, x, s.estimate(x))
+    }
+
+    fn ratio(x: f64, y: f64) -> f64 {
+        y * x * x.sqrt()
+    }
+}
+
 impl<S: Simd, const SPLIT: bool> Work for Correction<S, SPLIT> {
     type Output = f64;
     #[inline(always)]
     fn run(self) -> f64 {
-        let s = self.0;
-        let mut sum = 0.0;
-        for first in (0..SAMPLES).step_by(PAGE) {
-            let x = samples::<S::T>(first);
-            let mut y = x;
-            let mut at = 0;
-            while at < PAGE {
-                // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-                unsafe {
-                    let x = s.load(&x, at);
-                    s.store(&mut y, at, s.attraction::<SPLIT>(None, x, s.estimate(x)));
-                }
-                at += S::LANES;
-            }
-            for (x, y) in x.iter().zip(&y) {
-                let x = x.to_f64();
-                sum += y.to_f64() * x * x.sqrt();
-            }
-        }
-        SAMPLES as f64 / sum
+        1.0 / mean_ratio(self.0, &self)
     }
 }

@@ -59,6 +59,14 @@ pub struct IParticle {
     pub h2: f64,
 }
 
+impl IParticle {
+    /// Whether position, velocity and softening length are finite. A j-particle without a mass exerts no force on such a one.
+    pub fn is_finite(&self) -> bool {
+        let vectors = self.x.iter().chain(&self.v);
+        vectors.chain([&self.eps2]).all(|x| x.is_finite())
+    }
+}
+
 /// What the pipelines compute for one i-particle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Force {
