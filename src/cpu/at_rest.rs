@@ -1,5 +1,5 @@
-//! The sums over particles at rest, GRAPE-5's: leaf by leaf as for those that move, but there are no labels, no jerks
-//! and no neighbours, and most leaves are proved sound by one comparison.
+//! The sums over particles at rest, for GRAPE-5. As for moving particles, they are computed leaf by leaf, but without
+//! labels, jerks and neighbours. For most leaves one comparison proves that single precision suffices.
 
 use std::ops::Range;
 

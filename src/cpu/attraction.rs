@@ -1,10 +1,15 @@
 //! The pair loop of particles without velocities: acceleration and potential, and nothing else.
 //!
-//! m / r^3 comes from the estimate of the root in one step, without the root itself, and the potential is
-//! the sum of (m / r^3) r^2: 15 operations a pair beside the estimate in single precision, 21 with split
-//! positions, where the general loop has 17 and 23; one less where all masses are equal. Nothing is masked but the end
-//! of the page: there are no labels, and a slot without a particle has no mass. As in [`super::kernel`], no closure
-//! calls a vector operation.
+//! m / r^3 comes in one step from the estimate of the root, without the root itself. The potential is the sum of
+//! (m / r^3) r^2.
+//!
+//! | operations a pair, beside the estimate | here | general loop |
+//! |---|---|---|
+//! | single precision | 15 | 17 |
+//! | split positions | 21 | 23 |
+//!
+//! If all masses are equal, this loop takes one operation less. It masks only the end of the page: there are no labels,
+//! and a slot without a particle has no mass. As in [`super::kernel`], no closure calls a vector operation.
 
 use std::ops::Range;
 

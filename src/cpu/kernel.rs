@@ -1,7 +1,7 @@
 //! The pair loop: one body for every instruction set, precision and variant.
 //!
-//! No vector operation is called from a closure here: a closure is compiled without the
-//! instruction set of the function around it, so each operation would become a call.
+//! No closure may call a vector operation here. A closure is compiled without the instruction set of the function
+//! around it, so each operation would become a function call.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! The way of a task through the leaves of its pages, the same for every law of force: page by page, in a page leaf by
-//! leaf, and over each leaf all i-particles. What is summed over a leaf is a [`LeafSums`].
+//! The loop of a task over pages, leaves and i-particles, in this order, the same for every law of force.
+//! [`LeafSums`] is what is summed over a leaf.
 
 use std::ops::Range;
 

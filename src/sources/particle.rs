@@ -1,4 +1,4 @@
-//! The particles that go in and the forces that come out.
+//! The types of j-particles, i-particles and forces.
 
 use crate::sources::predictor::{Coordinate, Scalar};
 

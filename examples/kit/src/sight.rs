@@ -1,4 +1,4 @@
-//! Energy of a run's bodies at one time, and which of them are bound.
+//! The energy of a run's bodies at one time, and which of them are bound.
 
 use crate::body::Body;
 use crate::bound::{Bound, Potentials};

@@ -1,10 +1,11 @@
 //! The pair loops of NBODY6's regular force and potential: one body for every instruction set and precision.
 //!
-//! A loop leaves out what may be a neighbour, or is so close that its force needs more digits, and tells the
-//! slots of these. They are few, and are looked at one by one in double precision. So lists do not depend on the
-//! precision of the loop.
+//! A loop leaves out a source that may be a neighbour, or that is so close that its force needs more digits, and
+//! reports its slot. These sources are few, and are decided one by one in double precision. So lists do not depend on
+//! the precision of the loop.
 //!
-//! No closure calls a vector operation here: it would be compiled without the instruction set of its surroundings.
+//! No closure may call a vector operation here: it would be compiled without the instruction set of the function
+//! around it.
 
 use std::ops::Range;
 

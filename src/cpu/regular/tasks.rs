@@ -1,4 +1,4 @@
-//! What a task does: the sums of a run of tiles for a run of targets, and the lists of their neighbours.
+//! The work of a task: the sums of a run of tiles for a run of targets, and the lists of their neighbours.
 
 use std::ops::Range;
 

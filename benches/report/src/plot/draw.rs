@@ -1,4 +1,4 @@
-//! How figures look: margins, colours, ticks, and where the words are.
+//! The appearance of figures: margins, colours, ticks, and the places of words.
 
 use plotters::prelude::{DrawingBackend, RGBColor};
 use plotters::style::text_anchor::{HPos, VPos};

@@ -1,4 +1,5 @@
-//! A galaxy as a cluster feels it: a model and a black hole at its centre, in the cluster's units.
+//! A galaxy as the cluster's integrator uses it: a model of the galaxy and a black hole at its centre, in the
+//! cluster's units.
 
 use super::component::Plummer;
 use super::{Field, MilkyWay, Units};

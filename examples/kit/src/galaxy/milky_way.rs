@@ -1,5 +1,5 @@
-//! Published models of the Milky Way, in the units that their authors share: kpc, 10 km/s and
-//! 2.325e7 solar masses, so that G = 1 and potentials come in 100 (km/s)^2.
+//! Published models of the Milky Way in their authors' units: kpc, 10 km/s and 2.325e7 solar masses, so that G = 1
+//! and potentials are in 100 (km/s)^2.
 
 use super::Field;
 use super::component::{Disc, Halo, Plummer};

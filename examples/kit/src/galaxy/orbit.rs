@@ -1,4 +1,4 @@
-//! Where a cluster begins in its galaxy, and how fast it moves.
+//! The initial position and velocity of a cluster in its galaxy.
 
 use super::{Field, Galaxy};
 use crate::body::Body;

@@ -1,4 +1,4 @@
-//! King's models (1966, AJ 71, 64): isothermal spheres with a tidal edge, the usual models of globular
+//! King's models (1966, AJ 71, 64): isothermal spheres with a tidal edge. They are the usual models of globular
 //! clusters.
 
 use super::random::Random;

@@ -1,4 +1,4 @@
-//! Mass functions of star clusters, from power laws that join.
+//! Mass functions of star clusters, made of power laws for adjacent ranges of mass.
 
 use super::power_law::PowerLaw;
 use super::random::Random;

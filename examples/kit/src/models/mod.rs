@@ -1,9 +1,8 @@
 //! Initial models, each in its own file, all in standard N-body units:
 //! G = 1, total mass 1, total energy -1/4, centre of mass at rest in the origin.
 //!
-//! A model is a function of its parameters and a seed; the random numbers are
-//! PCG64's, whose stream is fixed by its specification, so a seed means the
-//! same cluster for ever.
+//! A model is a function of its parameters and a seed. The random numbers are those of PCG64, whose specification
+//! fixes the stream. So a seed always gives the same cluster.
 
 mod collision;
 mod components;

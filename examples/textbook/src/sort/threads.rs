@@ -1,5 +1,5 @@
-//! Sample sort with threads: each deals a block of the keys into buckets; then each collects one bucket from all of them
-//! and sorts it.
+//! Sample sort with threads: each thread distributes a block of the keys to buckets. Then each thread collects the
+//! keys of one bucket from all threads and sorts them.
 
 use std::sync::Mutex;
 

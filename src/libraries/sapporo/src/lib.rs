@@ -1,7 +1,8 @@
-//! Names of sapporo that say nothing of it. Each function jumps to `kirin_sapporo_NAME` in `libkirin`; there is no state here.
+//! General names of sapporo's calls. Each function jumps to `kirin_sapporo_NAME` in `libkirin`; this library has no
+//! state.
 //!
-//! They are apart from `libkirin` because other programs have functions of these names (`get_device_count`), which a
-//! preloaded library would take from them. The list is checked against kirin's table of calls
+//! These names are not in `libkirin` because other programs have functions of the same names (`get_device_count`),
+//! which a preloaded library would replace. The list is checked against kirin's table of calls
 //! (`ffi-tests/tests/symbols.rs`).
 
 use std::ffi::c_int;
