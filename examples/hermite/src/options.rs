@@ -154,6 +154,7 @@ impl RunOptions {
         let Some(saved) = saved else {
             return self.new_settings(self.galaxy.galaxy(None)?);
         };
+        self.galaxy.check_resumed()?;
         let eps = match self.eps {
             Some(eps) => Some(eps.of_bodies(Some(&saved.galaxy))?),
             None => None,
@@ -185,6 +186,7 @@ impl RunOptions {
     ///
     /// A softening with a unit that has no meaning.
     pub fn new_settings(&self, galaxy: Galaxy) -> Result<Settings, Error> {
+        galaxy.check_constant()?;
         let default = Settings::default();
         let eta_start = self.eta.unwrap_or(default.eta) * ETA_START;
         self.settings_or(default.eta, eta_start, galaxy)
@@ -229,8 +231,7 @@ impl RunOptions {
     ///
     /// The options contradict it, or its line makes no sense.
     pub fn galaxy_of(&self, snapshot: &Snapshot) -> Result<Galaxy, Error> {
-        let found = Galaxy::of(snapshot)?;
-        Ok(self.galaxy.galaxy(found.known_units().map(|_| found))?)
+        Ok(self.galaxy.galaxy_of(snapshot)?)
     }
 }
 

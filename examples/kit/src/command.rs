@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::body::Body;
 use crate::interrupt;
-use crate::models::{Components, DEFAULT_W0, MassFunction, Model, W0_RANGE, king};
+use crate::models::{Components, DEFAULT_W0, MassFunction, Model, central_potential, king};
 use crate::number::{bodies, count, number};
 use crate::run::Log;
 
@@ -32,8 +32,9 @@ pub struct Start {
     /// Central potential of the King model [default: 6]
     #[arg(long, value_name = "W0", conflicts_with = "input", value_parser = central_potential)]
     pub w0: Option<f64>,
-    /// Masses of the bodies [default: equal]
-    #[arg(long, value_enum, value_name = "NAME")]
+    /// Masses of the bodies: equal, salpeter (m^-2.35 from 0.1 to 100 solar masses), kroupa (m^-1.3 from 0.08, m^-2.3
+    /// from 0.5 to 100), or an exponent with the least and the largest mass, as in 2.35,0.1,10 [default: equal]
+    #[arg(long, value_name = "FUNCTION", value_parser = MassFunction::parse)]
     #[arg(conflicts_with_all = ["input", "mass_ratio"])]
     pub mass_function: Option<MassFunction>,
     /// Make some bodies this many times heavier than the others
@@ -113,15 +114,6 @@ pub fn without_units(option: clap::Arg) -> clap::Arg {
 /// Puts the file's name before what is wrong with it.
 pub fn named<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> String {
     move |e| format!("{}: {e}", path.display())
-}
-
-/// A central potential of King's models.
-fn central_potential(text: &str) -> Result<f64, String> {
-    let (least, most) = W0_RANGE;
-    match number(text)? {
-        w0 if (least..=most).contains(&w0) => Ok(w0),
-        _ => Err(format!("not from {least} to {most}")),
-    }
 }
 
 /// A ratio of masses.

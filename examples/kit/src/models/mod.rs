@@ -18,7 +18,7 @@ use crate::body::Body;
 
 pub use collision::collision;
 pub use components::{Components, light_and_heavy};
-pub use king::{DEFAULT_W0, King, W0_RANGE, king};
+pub use king::{DEFAULT_W0, King, W0_RANGE, central_potential, king};
 pub use mass_function::MassFunction;
 pub use plummer::{plummer, plummer_star};
 pub use power_law::PowerLaw;
