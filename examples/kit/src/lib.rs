@@ -10,6 +10,7 @@
 //! * [`claim`]: what a run will write, checked and locked before it begins
 //! * [`communicator`]: ranks that compute together, over MPI or as threads
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
+//! * [`few_body`]: binaries, triples and close passages of few bodies, regularized
 //! * [`files`]: the files that a run reads and writes
 //! * [`bound`], [`sight`]: who is bound, and the energy of a moment
 //! * [`galaxy`]: the field around a cluster, its units, and the orbit in it
@@ -33,6 +34,7 @@ pub mod comparison;
 pub mod csv;
 pub mod density;
 pub mod diagnostics;
+pub mod few_body;
 pub mod files;
 pub mod galaxy;
 pub mod history;
