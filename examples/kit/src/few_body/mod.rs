@@ -7,6 +7,8 @@
 //!
 //! * [`kepler`]: two bodies alone
 //! * [`hierarchy`]: which bodies of a system form binaries, triples and quadruples, and which escape
+//! * [`scattering`]: encounters of a binary and a star, and cross sections
+//! * [`endurance`]: a hard binary over very many orbits
 //!
 //! ```
 //! use kirin_kit::few_body::{Alone, System};
@@ -22,10 +24,12 @@
 //! ```
 
 mod chain;
+pub mod endurance;
 mod extrapolation;
 pub mod hierarchy;
 pub mod kepler;
 mod leapfrog;
+pub mod scattering;
 mod system;
 #[cfg(test)]
 mod tests;

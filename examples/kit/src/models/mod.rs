@@ -5,6 +5,7 @@
 //! PCG64's, whose stream is fixed by its specification, so a seed means the
 //! same cluster for ever.
 
+mod binaries;
 mod collision;
 mod components;
 mod king;
@@ -17,6 +18,7 @@ mod units;
 
 use crate::body::Body;
 
+pub use binaries::{BinaryOptions, Periods};
 pub use collision::collision;
 pub use components::{Components, light_and_heavy};
 pub use king::{DEFAULT_W0, King, W0_RANGE, king};
