@@ -178,6 +178,29 @@ impl System {
         Ok(())
     }
 
+    /// Moves a binary by `dt` with its own motion `factor` times slower (Mikkola and Aarseth 1996): the perturbation acts
+    /// `factor` times as strongly on a `factor` times shorter way, which leaves its effects in the mean over many orbits.
+    /// The phase of the orbit is not followed. Other systems, and factors up to 1, are not slowed down.
+    ///
+    /// The perturbation must be weak, and must not change much in `factor` periods.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`advance`](Self::advance).
+    pub fn advance_slowed(
+        &mut self,
+        dt: f64,
+        factor: f64,
+        by: &mut dyn Perturbation,
+    ) -> Result<(), Error> {
+        let is_slowed = self.masses.len() == 2 && factor > 1.0 && !by.is_none();
+        if is_slowed {
+            self.advance(dt / factor, &mut Slowed { by, factor })
+        } else {
+            self.advance(dt, by)
+        }
+    }
+
     /// Two bodies alone.
     fn advance_analytically(&mut self, dt: f64) {
         let orbit = self.orbit(0, 1);
@@ -315,6 +338,21 @@ impl System {
     fn note(&mut self, distance: f64, pair: [usize; 2]) {
         if self.closest.is_none_or(|c| distance < c.distance) {
             self.closest = Some(Closest { distance, pair });
+        }
+    }
+}
+
+/// A perturbation as a binary feels it whose own motion is slowed down.
+struct Slowed<'a> {
+    by: &'a mut dyn Perturbation,
+    factor: f64,
+}
+
+impl Perturbation for Slowed<'_> {
+    fn accelerations(&mut self, t: f64, x: &[Vec3], acc: &mut [Vec3]) {
+        self.by.accelerations(t * self.factor, x, acc);
+        for acc in acc {
+            *acc = acc.map(|c| c * self.factor);
         }
     }
 }
