@@ -8,6 +8,7 @@ use kirin_kit::Snapshot;
 use kirin_kit::command::Start;
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
+use kirin_kit::models::BinaryOptions;
 use kirin_kit::number::number;
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::RunControl;
@@ -46,6 +47,8 @@ METHOD
   Guard       an energy error above 1e-3 of the cluster's own T + W is told once, above 0.1 the run ends with
               its state saved (--energy-warning, --energy-limit); two stars that make most of the blocks are
               named with the options that help
+  Binaries    --binary-fraction 0.5: half of the systems are two stars, --n counts stars. The centres of the systems
+              are the model, in units with E = -1/4; the energies within binaries come on top. With --eps 0
   Bound       virial ratio and Lagrangian radii are those of the bound stars
   Units       500Myr, 1.5Gyr, 0.2pc and 8kpc are read in a galaxy or with --units MASS,PC
 
@@ -86,6 +89,9 @@ pub struct RunOptions {
     /// Where to start.
     #[command(flatten)]
     pub start: Start,
+    /// Which of the stars begin as binaries.
+    #[command(flatten)]
+    pub binaries: BinaryOptions,
     /// Softening length [default: 1/256]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
@@ -220,7 +226,8 @@ impl RunOptions {
     ///
     /// More bodies than this machine can count, or an orbit that is none.
     pub fn bodies(&self, galaxy: &Galaxy) -> Result<Vec<Body>, Error> {
-        let mut bodies = self.start.bodies()?;
+        let units = galaxy.known_units();
+        let mut bodies = self.start.stars_with(&self.binaries, units.as_ref())?;
         self.galaxy.orbit(galaxy)?.place(galaxy, &mut bodies);
         Ok(bodies)
     }
