@@ -56,8 +56,8 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     again: &'a mut Again,
     /// The slots of the present leaf.
     range: Range<usize>,
-    /// For how many i-particles the potential of the leaf proved nothing. Where these are many, the pair
-    /// loop finds the smallest distance as well, instead of a second pass.
+    /// For how many i-particles the potential of the leaf proved nothing. Where these are many, as where masses have both
+    /// signs, the pair loop finds the smallest distance as well, instead of a second pass.
     unproved: usize,
 }
 
@@ -177,7 +177,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     fn four(&mut self, k: usize, to: &mut [f64]) -> Result<()> {
         let (i, target) = (&self.particles[k], &self.targets[k].target);
         let mut kind = Kind {
-            least: self.unproved * 4 > k,
+            least: !self.facts.one_sign || self.unproved * 4 > k,
             ..self.kind
         };
         if let Some(places) = self.places

@@ -51,8 +51,8 @@ struct PresentLeaf {
     massless: bool,
     /// Beyond which it has a dominant pair.
     bound: Bound,
-    /// For how many i-particles the potential of the leaf proved nothing. Where these are many, the pair
-    /// loop finds the smallest distance as well, instead of a second pass.
+    /// For how many i-particles the potential of the leaf proved nothing. Where these are many, as where masses have both
+    /// signs, the pair loop finds the smallest distance as well, instead of a second pass.
     unproved: usize,
 }
 
@@ -146,7 +146,7 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
         let variant = Variant {
             jerk: self.sources.page.has_motion() || target.moves,
             mask: self.leaf.holes || self.labels.may_hold(target.label),
-            nearest: self.shared.nearest || self.leaf.unproved * 4 > k,
+            nearest: self.shared.nearest || !self.facts.one_sign || self.leaf.unproved * 4 > k,
         };
         let (sums, least) = kernel::leaf::<S, SPLIT>(
             self.shared.s,
