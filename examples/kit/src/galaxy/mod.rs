@@ -1,13 +1,13 @@
 //! The field of a galaxy around a cluster: potential, acceleration and jerk, the units that join both, and
 //! the cluster's orbit.
 //!
-//! * [`Field`]: the trait of a smooth field: potential, acceleration, jerk
-//! * [`component`]: the parts of a field: Plummer sphere, Miyamoto-Nagai disc, halo
+//! * [`Field`]: what a smooth field is asked for
+//! * [`component`]: its parts: Plummer sphere, Miyamoto-Nagai disc, halo
 //! * [`MilkyWay`]: published models, in their own units
 //! * [`Units`]: a cluster's units (G = M = R = 1) in solar masses, parsecs, Myr and km/s
 //! * [`Galaxy`]: one of the models with a black hole, in a cluster's units
 //! * [`Orbit`]: the initial position and velocity of the cluster
-//! * [`GalaxyOptions`]: the options for all of these on the command line
+//! * [`GalaxyOptions`]: all of it on the command line
 
 pub mod component;
 mod host;
