@@ -10,6 +10,7 @@
 //! * [`claim`]: the output files of a run, checked and locked before it begins
 //! * [`communicator`]: ranks that compute together, over MPI or as threads
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
+//! * [`few_body`]: binaries, triples and close passages of few bodies, regularized
 //! * [`files`]: the files that a run reads and writes
 //! * [`bound`], [`sight`]: which stars are bound, and the energy of the bodies at one time
 //! * [`galaxy`]: the field around a cluster, its units, and the orbit in it
@@ -34,6 +35,7 @@ pub mod comparison;
 pub mod csv;
 pub mod density;
 pub mod diagnostics;
+pub mod few_body;
 pub mod files;
 pub mod galaxy;
 pub mod history;

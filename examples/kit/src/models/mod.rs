@@ -4,6 +4,7 @@
 //! A model is a function of its parameters and a seed. The random numbers are those of PCG64, whose specification
 //! fixes the stream. So a seed always gives the same cluster.
 
+mod binaries;
 mod collision;
 mod components;
 mod king;
@@ -16,9 +17,10 @@ mod units;
 
 use crate::body::Body;
 
+pub use binaries::{BinaryOptions, Periods};
 pub use collision::collision;
 pub use components::{Components, light_and_heavy};
-pub use king::{DEFAULT_W0, King, W0_RANGE, king};
+pub use king::{DEFAULT_W0, King, W0_RANGE, central_potential, king};
 pub use mass_function::MassFunction;
 pub use plummer::{plummer, plummer_star};
 pub use power_law::PowerLaw;

@@ -3,6 +3,7 @@
 #![doc = include_str!("../../SNAPSHOTS.md")]
 
 mod line;
+mod owner;
 mod read;
 mod write;
 

@@ -20,8 +20,9 @@ pub fn sort(keys: &mut [Key], threads: usize) -> Result<(), String> {
         let keys = &*keys;
         team::run(threads, |rank| {
             let mut mine = vec![Vec::new(); threads];
-            for &key in &keys[block(rank, threads, keys.len())] {
-                mine[bucket(key, &splitters)].push(key);
+            for place in block(rank, threads, keys.len()) {
+                let key = keys[place];
+                mine[bucket(key, place, &splitters)].push(key);
             }
             *dealt[rank].lock().expect("one thread has this row") = mine;
         })?;
