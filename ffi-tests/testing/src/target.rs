@@ -1,8 +1,8 @@
 //! Tests for another target than this machine: with `FFI_TESTS_TARGET=aarch64-unknown-linux-gnu` the library and the
 //! C clients are built for that target, and the clients run under an emulator.
 //!
-//! Cargo's settings name the tools, a C compiler and an emulator. This serves `--test semantics` and `--test random`,
-//! whose clients are in C:
+//! Cargo's settings name the tools: a C compiler and an emulator. Only `--test semantics` and `--test random` can run
+//! this way, since their clients are in C:
 //!
 //! ```text
 //! export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc

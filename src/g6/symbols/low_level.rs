@@ -1,4 +1,4 @@
-//! Calls that address all boards at once, as the GRAPE-6A library has them, and the low-level calls from which it
+//! Calls that address all boards at once, as in the GRAPE-6A library, and the low-level calls from which that library
 //! made `firsthalf` and `lasthalf`.
 
 use std::ffi::c_int;

@@ -5,10 +5,11 @@
 //! ([`crate::gpu::plan::chip`]) and from times measured on an H100 (`benches/results/gpu-h100`). It takes the fastest
 //! layout.
 //!
-//! A thread block takes whole pages, and a thread sums whole leaves. A thread block of 16 x 8 threads has 16
-//! i-particles, and its 8 rows share the eight leaves of a page. So with more than 16 i-particles more thread blocks
-//! of this shape fill the device as well as parts of pages would. The price is that eight thread blocks read the same
-//! page, 24 kB, from the second-level cache. Example: 16384 j-particles, 128 i-particles and 132 multiprocessors.
+//! A thread block takes whole pages, and a thread sums whole leaves. A thread block of 16 x 8 threads has 16 columns,
+//! one for each i-particle, and 8 rows, which share the eight leaves of a page. A larger number of i-particles fills
+//! the device with further thread blocks of this shape, as well as parts of pages would. The price is that each of
+//! them reads the page, 24 kB, from the second-level cache. Example with 16384 j-particles, 128 i-particles and 132
+//! multiprocessors:
 //!
 //! * 8 x 32 blocks of 16 x 8 threads have 64 pairs a thread.
 //! * 1 x 32 blocks of 128 x 1 threads would have 512 pairs a thread.

@@ -1,4 +1,4 @@
-//! How well the orbit of a hard binary is kept over very many revolutions, each of them integrated.
+//! The errors in the orbit of a hard binary over very many revolutions, each of them integrated.
 
 use super::{Alone, Error, System};
 use crate::body::Body;

@@ -1,4 +1,4 @@
-//! What a system consists of: single stars, binaries, and binaries of these, with the stability of hierarchies.
+//! The structure of a system: single stars, binaries, and binaries of these, with the stability of hierarchies.
 
 use super::kepler::Orbit;
 use crate::body::Body;

@@ -1,4 +1,4 @@
-//! Two bodies alone: the elements of their orbit, and their motion in closed form.
+//! The two-body problem: orbital elements, and the motion in closed form.
 
 use crate::vector::{Vec3, cross, dot, norm};
 

@@ -1,8 +1,9 @@
 //! The basic step: the leapfrog of the logarithmic Hamiltonian in chain coordinates (Mikkola and Tanikawa 1999).
 //!
-//! Its independent variable s has dt = ds / (T + B) in the drift and dt = ds / U in the kick; T is the kinetic energy,
-//! U the potential's absolute value and B the binding energy, which only perturbations change. For two bodies alone
-//! the orbit is exact at any step; only the time on it has an error, of second order. Collisions are regular.
+//! Its independent variable is s. In the drift dt = ds / (T + B), in the kick dt = ds / U. T is the kinetic energy, U
+//! the absolute value of the potential, and B the binding energy, which only perturbations change. For two bodies
+//! alone the step is exact for any ds except for the time along the orbit, whose error is of second order. Collisions
+//! are regular.
 
 use super::Perturbation;
 use super::chain::about_centre;

@@ -5,7 +5,7 @@
 //! 2008). Positions and velocities are relative to the system's centre of mass, in double precision. A
 //! [`Perturbation`] adds accelerations that depend on time and place.
 //!
-//! * [`kepler`]: two bodies alone
+//! * [`kepler`]: the two-body problem in closed form
 //! * [`hierarchy`]: which bodies of a system form binaries, triples and quadruples, and which escape
 //! * [`scattering`]: encounters of a binary and a star, and cross sections
 //! * [`endurance`]: a hard binary over very many orbits

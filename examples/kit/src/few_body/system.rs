@@ -1,4 +1,4 @@
-//! A system of few bodies, and its way from one time to another.
+//! A system of few bodies, and its integration from one time to another.
 
 use super::Perturbation;
 use super::chain::Chain;

@@ -1,4 +1,4 @@
-//! What the few-body integrator promises, against published and independent figures.
+//! Tests of the few-body integrator against published and independent figures.
 
 use super::hierarchy::{Kind, is_dissolved, nodes};
 use super::*;

@@ -1,4 +1,4 @@
-//! What options add to a model of the galaxy: a potential from a file, a rotating bar, growth, satellites.
+//! The parts that options add to a model of the galaxy: a potential from a file, a rotating bar, growth, satellites.
 
 use super::bar::{Bar, Needle};
 use super::milky_way::{TIME, VELOCITY, solar_masses};

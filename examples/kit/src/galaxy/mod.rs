@@ -5,10 +5,11 @@
 //! * [`component`], [`spheres`], [`bar`], [`multipole`]: the parts of a field: Plummer, Hernquist and NFW spheres, Miyamoto-Nagai
 //!   disc, halo, bar, multipoles of a density
 //! * [`MilkyWay`]: published models, in their own units
-//! * [`additions`]: what options add: a potential from a file ([`table`]), a bar, growth, satellites ([`satellite`])
-//! * [`Moment`]: all of it at one time
+//! * [`additions`]: parts of the galaxy that options add: a potential from a file ([`table`]), a bar, growth,
+//!   satellites ([`satellite`])
+//! * [`Moment`]: the field of model and additions at one time
 //! * [`flow`]: orbits of single bodies
-//! * [`sky`]: what is seen from the Sun
+//! * [`sky`]: positions and velocities as observed from the Sun
 //! * [`Units`]: a cluster's units (G = M = R = 1) in solar masses, parsecs, Myr and km/s
 //! * [`Galaxy`]: one of the models with a black hole, in a cluster's units
 //! * [`Orbit`]: the initial position and velocity of the cluster

@@ -1,4 +1,4 @@
-//! Where on the sky something in the Galaxy is seen: ICRS coordinates, distance, proper motion, radial velocity.
+//! Observed coordinates of a body in the Galaxy: ICRS position, distance, proper motion, radial velocity.
 //!
 //! The axes of the Galaxy are those of `Galactocentric` in astropy 4.0 and later: the Sun at negative x, moving towards
 //! positive y; the z axis towards the northern galactic pole. The disc turns clockwise as seen from positive z.

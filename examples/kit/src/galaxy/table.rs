@@ -9,8 +9,9 @@
 //! 0     0     -250000
 //! ```
 //!
-//! Masses of a sphere are joined by cubic polynomials in ln r, and the potential is the integral of the force. A grid is
-//! joined by bicubic polynomials, and the force is the gradient of the potential. Either way energy is conserved.
+//! A spherical table has masses; these are interpolated by cubic polynomials in ln r, and the potential is the
+//! integral of the force. An axisymmetric table is interpolated by bicubic polynomials, and the force is the gradient
+//! of the potential. In both cases energy is conserved.
 
 use std::path::{Path, PathBuf};
 

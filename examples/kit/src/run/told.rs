@@ -1,4 +1,4 @@
-//! The options of a run, kept in its state so that a continued run has the same ones.
+//! The options of a run. They are kept in its state so that a continued run has the same ones.
 //!
 //! ```text
 //! run.told NAME VALUE    an option of the command line; paths as seen from the state's folder

@@ -1,4 +1,4 @@
-//! Whose state a snapshot is: only the program that wrote it can go on from it.
+//! The program to which the state in a snapshot belongs. Only this program can continue from it.
 
 use super::Snapshot;
 

@@ -1,9 +1,8 @@
-//! General names of sapporo's calls. Each function jumps to `kirin_sapporo_NAME` in `libkirin`; this library has no
-//! state.
+//! The names of sapporo's calls that other programs may also have. Each function jumps to `kirin_sapporo_NAME` in
+//! `libkirin`; this library has no state.
 //!
-//! These names are not in `libkirin` because other programs have functions of the same names (`get_device_count`),
-//! which a preloaded library would replace. The list is checked against kirin's table of calls
-//! (`ffi-tests/tests/symbols.rs`).
+//! They are not in `libkirin` because a preloaded library would replace the functions of these programs
+//! (`get_device_count`). The list is checked against kirin's table of calls (`ffi-tests/tests/symbols.rs`).
 
 use std::ffi::c_int;
 
