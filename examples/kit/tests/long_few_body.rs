@@ -14,14 +14,15 @@ fn a_million_orbits_keep_their_axis() {
     }
 }
 
-/// Cross sections of exchange and ionization within the errors of 3000 encounters by REBOUND's IAS15 (FEW_BODY.md).
+/// Cross sections of exchange and ionization within the errors of those by REBOUND's IAS15 (FEW_BODY.md).
 #[test]
 fn exchanges_are_as_frequent_as_with_ias15() {
-    for (speed, exchange, ionization) in [
-        (1.0, (2.758, 0.130), (0.0, 0.001)),
-        (2.0, (0.243, 0.047), (2.560, 0.144)),
+    for (speed, count, exchange, ionization) in [
+        (0.5, 3000, (2.761, 0.170), (0.0, 0.001)),
+        (1.0, 10_000, (2.758, 0.130), (0.0, 0.001)),
+        (2.0, 10_000, (0.243, 0.047), (2.560, 0.145)),
     ] {
-        let ends = scatter(10_000, speed, 1983, 4e5).unwrap();
+        let ends = scatter(count, speed, 1983, 6e4).unwrap();
         for (times, (value, error)) in [(ends.exchanges, exchange), (ends.ionizations, ionization)]
         {
             let found = ends.section(times);
@@ -31,6 +32,9 @@ fn exchanges_are_as_frequent_as_with_ias15() {
                 "{found:?} {ends:?}"
             );
         }
-        assert!(ends.energy_error < 1e-8 && ends.open < 10, "{ends:?}");
+        assert!(
+            ends.energy_error < 1e-7 && 100 * ends.open < count,
+            "{ends:?}"
+        );
     }
 }
