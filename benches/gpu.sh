@@ -65,7 +65,7 @@ grep -q '^in use *cuda' <<<"$in_use" || {
 }
 command -v nvidia-smi >/dev/null && step machine nvidia-smi -q
 
-for precision in mixed double single; do
+for precision in mixed double single double-single; do
     export KIRIN_PRECISION=$precision
     step "plan-$precision" "$kirin" info --plan "${plan[@]}"
     step "check-$precision" "$kirin" check "${check[@]}"

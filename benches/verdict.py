@@ -31,7 +31,7 @@ ASSUMPTIONS = {
     "pages": "clocks until a page is there (plan: FETCH)",
     "joins": "clocks of a round of joins (plan: ROUND, SUM_BYTES)",
 }
-PRECISIONS = ["mixed", "double", "single"]
+PRECISIONS = ["mixed", "double", "single", "double-single"]
 
 Block = namedtuple("Block", "name predicted measured limit")
 

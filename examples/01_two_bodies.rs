@@ -2,8 +2,8 @@
 //!
 //! `cargo run --example 01_two_bodies`
 //!
-//! A client's life: open; send the j-particles, the sources of gravity; set the time; ask for the
-//! forces on the i-particles, in two halves; move; send again, and so on; close.
+//! The calls of a client: open a cluster; send the j-particles, which are the sources of gravity; set the time; ask
+//! for the forces on the i-particles, in two halves; move the bodies; send them again, and so on; close.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! All errors, with the code that a client gets for each.
+//! All errors, and the code that a client gets for each of them.
 
 use std::fmt;
 

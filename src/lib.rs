@@ -1,6 +1,6 @@
-//! The host interface of the GRAPE-6 computer (the `g6_*` calls), for machines without one:
-//! N-body codes written for GRAPE-6 run on NVIDIA GPUs or on the vector units of a CPU, without a
-//! change to their source. The calls of GRAPE-5 and of the library of NBODY6 are here, too.
+//! The host interface of the GRAPE-6 computer (the `g6_*` calls) for machines without one. N-body codes written for
+//! GRAPE-6 run on NVIDIA GPUs or on the vector units of a CPU, without a change to their source. The calls of GRAPE-5
+//! and of NBODY6's library are here, too.
 //!
 //! C and Fortran programs use the symbols in [`symbols`]. Rust programs use [`client`], which
 //! also opens other GRAPE libraries. A library call goes through these modules, from the edge
@@ -22,8 +22,8 @@
 //! | `process` | what there is once per process: settings, messages, forks, ranks |
 //! | `random` | random numbers for samples, and for tests |
 //!
-//! Only [`symbols`], [`client`] and [`mod@error`] are for users. The others are public for the `kirin` command and the
-//! tests of this repository, hidden from this documentation, and may change in any version.
+//! Only [`symbols`], [`client`] and [`mod@error`] are for users. All other public modules are for the `kirin` command
+//! and the tests of this repository. They are hidden from this documentation and may change in any version.
 
 #[macro_use]
 mod edge;

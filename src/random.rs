@@ -1,4 +1,5 @@
-//! Random numbers for samples, and for the scenes of tests: repeatable, cheap, and no good for physics.
+//! Random numbers for samples and for the scenes of tests. They are repeatable and cheap, but not good enough for
+//! physics.
 
 /// A linear congruential generator of 64 bits (the constants of Knuth's MMIX), of which the upper bits are used.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Expected numbers: what a call should return or write, and how near is near enough.
+//! Expected values: what a call should return or write, with a tolerance.
 
 use self::Expected::{Anything, Exactly, Near};
 use crate::direct::{self, Probe, Source};

@@ -1,8 +1,8 @@
 //! The freshly built `libkirin`, in a folder of this process' own.
 //!
-//! `cargo test` does not promise that `target/debug/libkirin.so` is up to date, and puts that folder on
-//! `LD_LIBRARY_PATH`, before a client's own search path. So each test process builds the library once and copies
-//! the file that cargo names to a folder of its own, where clients find it.
+//! `cargo test` does not promise that `target/debug/libkirin.so` is up to date. And it puts that folder on
+//! `LD_LIBRARY_PATH`, before a client's own search path. So each test process builds the library once and copies the
+//! file that cargo names to a folder of its own, where clients find it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
-//! The expected results of every call: sections 3 and 7 of the specification in the plainest form. A block keeps a
-//! copy of everything it depends on.
+//! A model of the library that gives the expected result of every call: sections 3 and 7 of the specification in the
+//! plainest form. A block keeps a copy of everything that it depends on.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! `KIRIN_STATS`: what programs that end in every way leave behind.
+//! `KIRIN_STATS`: the reports of programs that end in different ways.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

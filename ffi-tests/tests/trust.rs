@@ -1,5 +1,5 @@
-//! The condition by which CPU and GPU trust the sums of a leaf is the same: kernels/trust.cuh against
-//! src/cpu/reach.rs, over the product of all their states.
+//! CPU and GPU decide by the same condition whether single precision holds the sums of a leaf: kernels/trust.cuh is
+//! compared with src/cpu/reach.rs, over the product of all their states.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -60,11 +60,11 @@ def markdown(rows, version):
     ]
     devices_told = "; ".join(f"{name} {count} at {clock:g}" for name, _, count, clock in devices.CARDS)
     return (
-        f"\n## Cards\n\nAssembled with ptxas {version}. Slots a pair of the loops without a mask, with their shares of the loops over "
-        "leaves and pages; those marked * are counted "
-        f"in the code for {STAND_IN}, since nvdisasm does not know the architecture (the wider pipes of sm_61 should make its share `alone` greater). The rates are predicted, not measured: all "
-        "multiprocessors (number, clock in GHz: "
-        f"{devices_told}) at work on as many warps as are resident; `limit` is what is "
-        "used up first: issue slots, pipes (fp64 with the joining of sums), or `waits` where the resident warps do not fill "
-        "the slots, each of which fills the share `alone` of its scheduler's.\n\n" + report.table(head, lines)
+        f"\n## Cards\n\nThe code is assembled with ptxas {version}. The slots a pair are those of the loops without a mask, with their shares of the loops over "
+        "leaves and pages. Slots marked * are counted "
+        f"in the code for {STAND_IN}, since nvdisasm does not know the architecture (the wider pipes of sm_61 should make its share `alone` greater).\n\n"
+        "The rates are predicted, not measured. They assume that all multiprocessors compute, with as many warps as are resident. "
+        "`alone` is the share of its scheduler's issue slots that one warp fills. `limit` is the resource that is "
+        "used up first: issue slots, pipes (fp64 with the joining of sums), or `waits` if the resident warps together do not fill "
+        f"the slots. Numbers of multiprocessors and clock rates in GHz: {devices_told}.\n\n" + report.table(head, lines)
     )

@@ -59,19 +59,19 @@ def markdown(result):
         if at["loops"]:
             name, multiprocessors, clock = at["device"]
             text += (
-                "\nIssue slots per pair: of the pair loop, with its share of the loop over leaves "
-                f"({result['leaf']} j-particles), and with that of the loop over pages ({result['page']}), both on their "
-                "longest way; then instructions per pair of the pair loop by kind. `around, fp64` are instructions per pair in the pipe of "
-                "double precision in the loops around it; `alone` is the share of the issue slots that one warp a scheduler fills, "
+                "\nThe first columns with numbers are issue slots per pair: of the pair loop, with its share of the loop over leaves "
+                f"({result['leaf']} j-particles), and with its share of the loop over pages ({result['page']}). For both loops the "
+                "longest path is counted. The next columns are instructions per pair of the pair loop, by kind. `around, fp64` counts the double-precision "
+                "instructions per pair in the loops around the pair loop. `alone` is the share of its scheduler's issue slots that one warp fills, "
                 "by the control bits of the pair loop (`tools/control.py`)."
             )
             if multiprocessors and clock:
                 text += (
-                    f" The rate is computed, not measured: {multiprocessors} multiprocessors at {clock:g} GHz ({name}), "
-                    "nothing but what `limit` names."
+                    f" The rate is computed, not measured, for {multiprocessors} multiprocessors at {clock:g} GHz ({name}). "
+                    "Only the resource in the column `limit` bounds it."
                 )
             text += f"\n\n{loops(at)}"
             cold = max(row["cold"] for row in at["loops"])
             if cold:
-                text += f"\nNot counted: up to {cold} instructions of paths to subroutines, which ordinary numbers do not take.\n"
+                text += f"\nNot counted: up to {cold} instructions of paths to subroutines, which are not executed for ordinary numbers.\n"
     return text

@@ -1,4 +1,4 @@
-//! The type of a library, made from a list that names each function once.
+//! A macro that makes the type of a library from a list of its functions.
 
 /// Declares a library's type: its calls, each with the symbol's name and type, and those that a library may lack.
 macro_rules! interface {

@@ -18,9 +18,8 @@
 //! [`Cluster`] is what a Rust program usually wants; the methods of [`Grape`] are the calls of the interface one by one.
 //! [`Grape5`] is a library of GRAPE-5 and [`Nbody6`] one of NBODY6++.
 //!
-//! The applications under `examples/` and the `kirin` command use the interface
-//! through this type only, so each of them can be pointed at another library.
-//! The Fortran spellings are called: every GRAPE-6 library has them.
+//! The applications under `examples/` and the `kirin` command use the interface only through this type, so each of
+//! them can use another library. The type calls the Fortran spellings, which every GRAPE-6 library has.
 
 use std::error::Error;
 use std::ffi::c_int;

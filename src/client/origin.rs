@@ -1,4 +1,4 @@
-//! Where the calls of a library come from: the kirin linked into this program, or a file.
+//! The origin of a library's calls: the kirin linked into this program, or a file.
 
 use std::error::Error;
 use std::ffi::{CStr, c_char, c_int};

@@ -1,7 +1,8 @@
-//! Which precision a block takes, and the backends that compute in it: one for each, made when it is first needed.
+//! Chooses the precision of a block, and keeps one backend for each precision. A backend is made when it is first
+//! needed.
 //!
-//! The rule of `auto` looks at the number of j-particles of the call and at the backend alone, so the force on a
-//! particle still depends on that particle and on the j-particles `0..nj`.
+//! `auto` looks only at the number of j-particles of the call and at the backend. So the force on a particle still
+//! depends on that particle and on the j-particles `0..nj` only.
 
 use crate::choice::{self, Rule};
 use crate::force::Backend;

@@ -1,8 +1,7 @@
 //! One GRAPE cluster: the order of calls, and the pending block.
 //!
-//! `firsthalf` freezes the j-particle memory and the time. Writes and times that come
-//! after it take effect at the next `firsthalf`, or at a `lasthalf` without one. So
-//! everything that a client asks about a block (forces, nearest neighbours, lists) belongs
+//! `firsthalf` fixes the j-particles and the time of a block. Later writes and times take effect at the next
+//! `firsthalf`, or at a `lasthalf` without one. So all results of a block (forces, nearest neighbours, lists) belong
 //! to one state of the j-particles.
 
 mod arithmetic;

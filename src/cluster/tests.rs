@@ -1,4 +1,4 @@
-//! Blocks for which there is no memory.
+//! Tests of a cluster: blocks for which there is not enough memory, and the rule of `auto`.
 
 use super::writes::STAGED_AT_MOST;
 use super::*;

@@ -1,4 +1,4 @@
-//! Writes to the j-particle memory, which are staged while a block needs the memory as it is.
+//! Writes to the j-particle memory. While a block still needs the memory unchanged, writes are staged.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! The sums over particles at rest, GRAPE-5's: leaf by leaf as for those that move, but there are no labels, no jerks
-//! and no neighbours, and most leaves are proved sound by one comparison.
+//! The sums over particles at rest, for GRAPE-5. As for moving particles, they are computed leaf by leaf, but without
+//! labels, jerks and neighbours. For most leaves one comparison proves that single precision suffices.
 
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ use super::coincident::{self, Places};
 use super::division::Task;
 use super::grid::Grid;
 use super::kernel::JPage;
+use super::leaves::{LeafSums, Walk};
 use super::reach::{Facts, ROUNDING};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tasks::BlockContext;
 use super::tile;
-use super::workspace::Workspace;
+use super::workspace::{TaskParticle, Workspace};
 use crate::error::Result;
 use crate::force::scaling::Scaling;
 use crate::sources::jmemory::{PAGE, PageArray, SourceKind};
 use crate::sources::particle::IParticle;
-use crate::sources::sum_tree::Partial;
 
 /// A potential up to this, of a leaf of masses of one sign without a close pair, is that of accelerations whose factors
 /// are all in the range of single precision: a pair at distance s adds m / s to it, s is at least [`CLOSEST`], and so m / s^3 is at
@@ -37,6 +37,8 @@ type Four = [f64; 4];
 /// The part of a page that a task sums over, leaf by leaf.
 struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     shared: &'a BlockContext<'a, S, SPLIT>,
+    particles: &'a [IParticle],
+    targets: &'a [TaskParticle<S::T>],
     sources: JPage<'a, S>,
     position: usize,
     facts: Facts,
@@ -47,6 +49,16 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     /// Finite sums are sound where the potential, times [`Reach::closest`](super::reach::Reach::closest), is at most the first of
     /// these, and at most the second by itself.
     quick: (f64, f64),
+    /// Whether all of its masses are zero.
+    massless: bool,
+    /// Its masses, of which some may be taken out for an i-particle.
+    lent: &'a mut PageArray<S::T>,
+    again: &'a mut Again,
+    /// The slots of the present leaf.
+    range: Range<usize>,
+    /// For how many i-particles the potential of the leaf proved nothing. Where these are many, as where masses have both
+    /// signs, the pair loop finds the smallest distance as well, instead of a second pass.
+    unproved: usize,
 }
 
 #[inline(always)]
@@ -64,11 +76,9 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             again,
             ..
         } = workspace;
-        let length = attraction::leaf_length::<S>();
         let particles = &self.block.particles[task.particles.clone()];
-        totals.steps.reserve(task.pages.len() * (PAGE / length))?;
-        self.restart_steps(&task.pages, length, &mut totals.steps);
-        totals.restart::<SPLIT>(particles, Self::slack)?;
+        let length = attraction::leaf_length::<S>();
+        self.restart(task, length, totals)?;
         let soft = self.memory.sources() == SourceKind::Softened;
         // Bounds for all of the task's i-particles.
         let mut all = ScaledParticle::<S::T>::new::<SPLIT>(
@@ -77,13 +87,13 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             Grid::USUAL,
         )
         .reach;
-        for (progress, _) in totals.iter_mut().take(particles.len()) {
-            let reach = &progress.target.reach;
+        for particle in totals.of(particles.len()).1 {
+            let reach = &particle.target.reach;
             all.in_range &= reach.in_range;
             all.distance = all.distance.max(reach.distance);
         }
         let mut lent = PageArray::default();
-        let (mut step, mut waiting) = (0, 0);
+        let mut walk = Walk::new(length);
         for &position in &self.pages[task.pages.clone()] {
             let page = self.memory.page(position);
             let prepared = self.prepare(position)?;
@@ -98,8 +108,14 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 && facts.one_sign
                 && all.loses_nothing(&facts, false);
             let slots = self.slots(page);
-            let over = PageAtRest {
+            if self.unsoftened {
+                lent = masses.m;
+            }
+            let (steps, targets, stacks) = totals.of(particles.len());
+            let mut over = PageAtRest {
                 shared: self,
+                particles,
+                targets,
                 sources: JPage {
                     tile,
                     masses: &masses.m,
@@ -124,87 +140,81 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     (false, true) => (facts.least_mass * ROUNDING, IN_RANGE),
                     (false, false) => (-1.0, -1.0),
                 },
+                massless: masses.none,
+                lent: &mut lent,
+                again,
+                range: 0..0,
+                unproved: 0,
             };
-            if self.unsoftened {
-                lent = masses.m;
-            }
-            for begin in (0..slots).step_by(length) {
-                let range = begin..slots.min(begin + length);
-                let joins = usize::from(totals.steps.joins[step]);
-                // For how many i-particles the potential of the leaf proved nothing. Where these are many, the pair
-                // loop finds the smallest distance as well, instead of a second pass.
-                let mut unproved = 0;
-                let each = particles.iter().zip(totals.iter_mut());
-                for (seen, (i, (progress, stack))) in each.enumerate() {
-                    let crowded = unproved * 4 > seen;
-                    let target = &progress.target;
-                    let mut sums = match masses.none && target.reach.in_range {
-                        true => NOTHING,
-                        false => {
-                            over.sums(i, target, &range, crowded, &mut lent, &mut unproved, again)?
-                        }
-                    };
-                    for left in stack[waiting - joins..waiting].iter().rev() {
-                        sums = first_four(*left).join(sums);
-                    }
-                    let [x, y, z, pot] = sums;
-                    stack[waiting - joins] = [x, y, z, pot, 0.0, 0.0, 0.0, 0.0];
-                }
-                waiting = waiting + 1 - joins;
-                step += 1;
-            }
+            walk.page(steps, slots, &mut over, stacks)?;
         }
         Ok(())
     }
 }
 
-impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
-    /// The sums over a leaf for an i-particle. `lent` are the masses, of which some may be taken out.
+impl<S: Simd, const SPLIT: bool> LeafSums for PageAtRest<'_, S, SPLIT> {
+    type Sums = Sums;
+
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    fn sums(
-        &self,
-        i: &IParticle,
-        target: &ScaledParticle<S::T>,
-        range: &Range<usize>,
-        crowded: bool,
-        lent: &mut PageArray<S::T>,
-        unproved: &mut usize,
-        again: &mut Again,
-    ) -> Result<Four> {
+    fn begin(&mut self, range: Range<usize>) {
+        (self.range, self.unproved) = (range, 0);
+    }
+
+    #[inline(always)]
+    fn sum(&mut self, k: usize, to: &mut Sums) -> Result<()> {
+        let to = &mut to[..4];
+        if self.massless && self.particles[k].is_finite() {
+            to.copy_from_slice(&NOTHING);
+            return Ok(());
+        }
+        self.four(k, to)
+    }
+}
+
+impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
+    /// The sums over the leaf for the i-particle number `k`.
+    #[inline(always)]
+    fn four(&mut self, k: usize, to: &mut [f64]) -> Result<()> {
+        let (i, target) = (&self.particles[k], &self.targets[k].target);
         let mut kind = Kind {
-            least: crowded,
+            least: !self.facts.one_sign || self.unproved * 4 > k,
             ..self.kind
         };
         if let Some(places) = self.places
             && i.eps2 == 0.0
         {
-            let take = |slot: usize| lent[slot] = S::T::default();
-            kind.coincident = places.each(self.sources.page, &i.x, range, take);
+            let take = |slot: usize| self.lent[slot] = S::T::default();
+            kind.coincident = places.each(self.sources.page, &i.x, &self.range, take);
         }
         loop {
             let sources = JPage {
-                masses: if kind.coincident {
-                    &*lent
-                } else {
-                    self.sources.masses
+                masses: match kind.coincident {
+                    true => self.lent,
+                    false => self.sources.masses,
                 },
                 ..self.sources
             };
-            let (mut sums, least) = self.pairs(kind, sources, target, range.clone());
-            let sound = self.is_quickly_proved(&sums, target)
-                || self.is_sound(kind, sources, &sums, least, target, range, unproved);
+            let (sums, least) = self.pairs(kind, sources, target);
+            let sound = match self.is_quickly_proved(&sums, target) {
+                true => true,
+                false => {
+                    let (sound, proved) = self.is_sound(kind, sources, &sums, least, target);
+                    self.unproved += usize::from(!proved);
+                    sound
+                }
+            };
             if kind.coincident {
-                self.give_back(&i.x, range, lent);
+                self.give_back(&i.x);
             }
             if sound {
-                for (sum, factor) in sums.iter_mut().zip(self.factors) {
-                    *sum *= factor;
+                for ((to, sum), factor) in to.iter_mut().zip(sums).zip(self.factors) {
+                    *to = sum * factor;
                 }
-                return Ok(sums);
+                return Ok(());
             }
-            if kind.coincident || i.eps2 != 0.0 || !self.take_out(&i.x, range, lent) {
-                return self.exactly(i, range.clone(), again);
+            if kind.coincident || i.eps2 != 0.0 || !self.take_out(&i.x) {
+                to.copy_from_slice(&self.exactly(i)?);
+                return Ok(());
             }
             kind.coincident = true;
         }
@@ -217,9 +227,9 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
         kind: Kind,
         sources: JPage<'_, S>,
         target: &ScaledParticle<S::T>,
-        range: Range<usize>,
     ) -> (Four, S::T) {
         let BlockContext { s, correction, .. } = *self.shared;
+        let range = self.range.clone();
         attraction::leaf::<S, SPLIT>(s, kind, sources, target, range, correction)
     }
 
@@ -232,10 +242,9 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
         is_small & ((x + y + z) * 0.0 == 0.0)
     }
 
-    /// Whether single precision holds the sums, and no pair with a mass is close.
+    /// Whether single precision holds the sums and no pair with a mass is close; and whether the sums alone proved the latter.
     #[cold]
     #[inline(never)]
-    #[allow(clippy::too_many_arguments)]
     fn is_sound(
         &self,
         kind: Kind,
@@ -243,33 +252,31 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
         sums: &Four,
         least: S::T,
         target: &ScaledParticle<S::T>,
-        range: &Range<usize>,
-        unproved: &mut usize,
-    ) -> bool {
+    ) -> (bool, bool) {
         let reach = &target.reach;
         let [x, y, z, pot] = *sums;
         let sums = &[x, y, z, pot, 0.0, 0.0, 0.0, 0.0];
         let proved = reach.are_apart(sums, &self.facts);
-        *unproved += usize::from(!proved);
-        reach.holds(sums, &self.facts, false)
+        let sound = reach.holds(sums, &self.facts, false)
             && (proved
                 || kind.least && reach.resolves(least.to_f64())
-                || self.shared.are_apart(sources, target, range.clone()))
+                || self.shared.are_apart(sources, target, self.range.clone()));
+        (sound, proved)
     }
 
     /// The sums in double precision.
     #[cold]
     #[inline(never)]
-    fn exactly(&self, i: &IParticle, range: Range<usize>, again: &mut Again) -> Result<Four> {
+    fn exactly(&mut self, i: &IParticle) -> Result<Four> {
         let leaf = Leaf {
             page: self.sources.page,
             position: self.position,
-            range,
+            range: self.range.clone(),
             ti: self.shared.block.ti,
             i,
             candidates: None,
         };
-        again
+        self.again
             .sum(self.shared.s, leaf, self.shared.measured)
             .map(first_four)
     }
@@ -277,19 +284,19 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     /// Takes out the masses of the particles at a place. Returns whether there are any.
     #[cold]
     #[inline(never)]
-    fn take_out(&self, x: &[f64; 3], range: &Range<usize>, lent: &mut PageArray<S::T>) -> bool {
-        let mut take = |slot: usize| lent[slot] = S::T::default();
-        coincident::each(self.sources.page, x, range, &mut take)
+    fn take_out(&mut self, x: &[f64; 3]) -> bool {
+        let mut take = |slot: usize| self.lent[slot] = S::T::default();
+        coincident::each(self.sources.page, x, &self.range, &mut take)
     }
 
     /// Gives the particles at a place their masses back.
     #[inline(always)]
-    fn give_back(&self, x: &[f64; 3], range: &Range<usize>, lent: &mut PageArray<S::T>) {
+    fn give_back(&mut self, x: &[f64; 3]) {
         let (page, of) = (self.sources.page, self.sources.masses);
-        let mut give = |slot: usize| lent[slot] = of[slot];
+        let mut give = |slot: usize| self.lent[slot] = of[slot];
         match self.places {
-            Some(places) => places.each(page, x, range, give),
-            None => coincident::each(page, x, range, &mut give),
+            Some(places) => places.each(page, x, &self.range, give),
+            None => coincident::each(page, x, &self.range, &mut give),
         };
     }
 }

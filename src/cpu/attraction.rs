@@ -1,15 +1,20 @@
 //! The pair loop of particles without velocities: acceleration and potential, and nothing else.
 //!
-//! m / r^3 comes from the estimate of the root in one step, without the root itself, and the potential is
-//! the sum of (m / r^3) r^2: 15 operations a pair beside the estimate in single precision, 21 with split
-//! positions, where the general loop has 17 and 23; one less where all masses are equal. Nothing is masked but the end
-//! of the page: there are no labels, and a slot without a particle has no mass. As in [`super::kernel`], no closure
-//! calls a vector operation.
+//! m / r^3 comes in one step from the estimate of the root, without the root itself. The potential is the sum of
+//! (m / r^3) r^2.
+//!
+//! | operations a pair, beside the estimate | here | general loop |
+//! |---|---|---|
+//! | single precision | 15 | 17 |
+//! | split positions | 21 | 23 |
+//!
+//! If all masses are equal, this loop takes one operation less. It masks only the end of the page: there are no labels,
+//! and a slot without a particle has no mass. As in [`super::kernel`], no closure calls a vector operation.
 
 use std::ops::Range;
 
 use super::kernel::JPage;
-use super::mean_root::{SAMPLES, samples};
+use super::mean_root::{Approximation, mean_ratio};
 use super::pair::splat3;
 use super::simd::{Real, Simd, Work};
 use super::target::ScaledParticle;
@@ -215,29 +220,21 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
 /// differ in their estimates, so the mean is measured, as for [`MeanRoot`](super::mean_root::MeanRoot).
 pub struct Correction<S, const SPLIT: bool>(pub S);
 
+impl<S: Simd, const SPLIT: bool> Approximation<S> for Correction<S, SPLIT> {
+    #[inline(always)]
+    fn of(&self, s: S, x: S::V) -> S::V {
+        s.attraction::<SPLIT>(None, x, s.estimate(x))
+    }
+
+    fn ratio(x: f64, y: f64) -> f64 {
+        y * x * x.sqrt()
+    }
+}
+
 impl<S: Simd, const SPLIT: bool> Work for Correction<S, SPLIT> {
     type Output = f64;
     #[inline(always)]
     fn run(self) -> f64 {
-        let s = self.0;
-        let mut sum = 0.0;
-        for first in (0..SAMPLES).step_by(PAGE) {
-            let x = samples::<S::T>(first);
-            let mut y = x;
-            let mut at = 0;
-            while at < PAGE {
-                // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-                unsafe {
-                    let x = s.load(&x, at);
-                    s.store(&mut y, at, s.attraction::<SPLIT>(None, x, s.estimate(x)));
-                }
-                at += S::LANES;
-            }
-            for (x, y) in x.iter().zip(&y) {
-                let x = x.to_f64();
-                sum += y.to_f64() * x * x.sqrt();
-            }
-        }
-        SAMPLES as f64 / sum
+        1.0 / mean_ratio(self.0, &self)
     }
 }

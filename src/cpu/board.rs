@@ -1,5 +1,4 @@
-//! The board on which jobs are posted for worker threads. To post a job takes one store, to take it back one
-//! exchange.
+//! The slot in which a job is posted for worker threads. Posting takes one store, withdrawing one atomic exchange.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};

@@ -1,10 +1,12 @@
-//! Leaves in which one pair exerts most of the force, as between the stars of a binary: that pair in double precision.
+//! Leaves in which one pair exerts most of the force, as between the stars of a binary. That pair is computed in
+//! double precision.
 //!
-//! A term in single precision errs by a part in 10^7 of itself. Where one term is much larger than the sum of all others,
-//! that is the error of the whole. The sums of a leaf show such a term: the magnitude of an acceleration is at most
-//! S^2 / M where no particle is nearer than M / S, with the potential S and the mass M of the leaf, and a nearer one of
-//! mass m brings it to m S^2 / m^2. Beyond [`DOMINATES`] times S^2 / M the strongest pair is taken out of the leaf, which is
-//! summed without it, and added in double precision. So all depends on the leaf and the i-particle alone.
+//! A term in single precision has a relative error of 10^-7. If one term is much larger than the sum of all others,
+//! this error is the error of the whole leaf. The sums of a leaf show such a term. Let S be the potential and M the
+//! mass of the leaf. If no particle is nearer than M / S, the acceleration is at most S^2 / M. A particle of mass m
+//! that is nearer can raise it to m S^2 / m^2. If the acceleration exceeds [`DOMINATES`] times S^2 / M, the strongest
+//! pair is computed in double precision, and the leaf is summed without it. So the result depends only on the leaf
+//! and the i-particle.
 
 use std::ops::Range;
 

@@ -1,5 +1,4 @@
-//! One block through the kernels: pages are predicted, tasks sum over them, and
-//! the sums become results.
+//! Computes one block: predicts pages, lets tasks sum over them, and converts the sums to results.
 
 use std::sync::{PoisonError, RwLock, TryLockError};
 use std::time::Instant;

@@ -1,10 +1,11 @@
 //! The common grid of the leading parts of positions.
 //!
-//! A position is split into a leading part, which is a multiple of the grid's step, and a rest. With both particles on one
-//! grid the difference of the leading parts is exact: the rest of the i-particle's position cannot be rounded away
-//! in the same direction for all j-particles, as it is where its leading part has just the digits that the distance has.
+//! A position is split into a leading part, which is a multiple of the grid's step, and a rest. If both particles are
+//! on one grid, the difference of the leading parts is exact. Without a common grid the leading part of an i-particle
+//! may have just the digits that the distance has. Its rest is then rounded away, in the same direction for all
+//! j-particles.
 //!
-//! The grid belongs to a page, and is a function of the predicted positions of its particles.
+//! Each page has a grid. It is a function of the predicted positions of the page's particles.
 
 use super::simd::{Real, leading};
 use crate::force::scaling::Scaling;

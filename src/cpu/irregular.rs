@@ -1,5 +1,5 @@
-//! The irregular force in double precision: neighbours are predicted one by one into rows, and rows summed a
-//! vector at a time.
+//! The irregular force in double precision. Neighbours are predicted one by one into arrays, and the arrays are
+//! summed a vector at a time.
 
 use std::ops::Range;
 

@@ -1,11 +1,11 @@
 //! The pair loop: one body for every instruction set, precision and variant.
 //!
-//! No vector operation is called from a closure here: a closure is compiled without the
-//! instruction set of the function around it, so each operation would become a call.
+//! No closure may call a vector operation here. A closure is compiled without the instruction set of the function
+//! around it, so each operation would become a function call.
 
 use std::ops::Range;
 
-use super::pair::{Broadcast, Pair, counting, reread};
+use super::pair::{Broadcast, LaneSums, Pair, counting, product, reread};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tile::Tile;
@@ -185,9 +185,7 @@ fn pairs<
         j,
         label: i.label,
         end: range.end,
-        acc: [s.splat(S::T::default()); 3],
-        pot: s.splat(S::T::default()),
-        jerk: [s.splat(S::T::default()); 3],
+        sums: LaneSums::none(s),
         least: s.splat(S::T::MAX),
     };
     assert!(!range.is_empty() && range.end <= PAGE);
@@ -245,9 +243,7 @@ fn pairs<
             at += S::LANES;
         }
     }
-    let [x, y, z] = pass.acc;
-    let [jx, jy, jz] = pass.jerk;
-    let sums = s.sums([x, y, z, pass.pot, jx, jy, jz]);
+    let sums = pass.sums.over_lanes(s);
     let least = if NEAREST {
         s.least(pass.least)
     } else {
@@ -269,9 +265,7 @@ struct Pass<
     j: JPage<'a, S>,
     label: i32,
     end: usize,
-    acc: [S::V; 3],
-    pot: S::V,
-    jerk: [S::V; 3],
+    sums: LaneSums<S>,
     least: S::V,
 }
 
@@ -340,7 +334,7 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
             }
             y = s.select(s.le(s.splat(S::T::MAX), r2), zero, y);
             let m_r = s.mul(m, y);
-            self.pot = s.add(self.pot, m_r);
+            self.sums.pot = s.add(self.sums.pot, m_r);
             // SAFETY: passed on.
             return unsafe { self.add_in_range(target, r, y, m_r, felt, at) };
         }
@@ -363,25 +357,16 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
         at: usize,
     ) {
         let s = self.s;
-        let m_r = s.mul(m, y);
-        self.pot = s.add(self.pot, m_r);
-        let y2 = s.mul(y, y);
-        let m_r3 = s.mul(m_r, y2);
-        for (r, acc) in r.iter().zip(&mut self.acc) {
-            *acc = s.fma(m_r3, *r, *acc);
-        }
+        let factors = self.sums.add(s, r, y, m);
         if JERK {
             let mut v = target.v;
             for (v, of_j) in v.iter_mut().zip(&self.j.tile.v) {
                 // SAFETY: passed on.
                 *v = s.sub(unsafe { s.load(of_j, at) }, *v);
             }
-            let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
-            // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
-            let rv = s.mul(s.mul(rv, target.minus_three), y2);
-            for k in 0..3 {
-                self.jerk[k] = s.fma(m_r3, s.fma(rv, r[k], v[k]), self.jerk[k]);
-            }
+            let rv = product(s, &r, &v);
+            self.sums
+                .add_jerks(s, (r, v, rv), factors, target.minus_three);
         }
     }
 
@@ -403,7 +388,7 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
     ) {
         let s = self.s;
         let mut q = r;
-        for (q, acc) in q.iter_mut().zip(&mut self.acc) {
+        for (q, acc) in q.iter_mut().zip(&mut self.sums.acc) {
             *q = s.mul(*q, y);
             *acc = s.fma(s.mul(*q, y), m_r, *acc);
         }
@@ -414,11 +399,10 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
                 let difference = s.sub(unsafe { s.load(of_j, at) }, *v);
                 *v = s.select(felt, difference, s.splat(S::T::default()));
             }
-            let qv = s.fma(q[2], v[2], s.fma(q[1], v[1], s.mul(q[0], v[0])));
-            let qv = s.mul(qv, target.minus_three);
+            let qv = s.mul(product(s, &q, &v), target.minus_three);
             for k in 0..3 {
                 let w = s.mul(s.mul(s.fma(qv, q[k], v[k]), y), m_r);
-                self.jerk[k] = s.fma(w, y, self.jerk[k]);
+                self.sums.jerk[k] = s.fma(w, y, self.sums.jerk[k]);
             }
         }
     }

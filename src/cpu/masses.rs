@@ -67,9 +67,9 @@ impl<T: Real> Masses<T> {
             let range = scaling::mass_range(page.mass());
             self.least = range.least * inverse.abs();
             self.one_sign = range.one_sign;
-            for (sum, masses) in self.of_leaves.iter_mut().zip(self.m.chunks(leaf)) {
-                *sum = mass_of(masses);
-            }
+        }
+        for (sum, masses) in self.of_leaves.iter_mut().zip(self.m.chunks(leaf)) {
+            *sum = mass_of(masses);
         }
         self.version = Some(page.mass_version());
     }

@@ -20,34 +20,58 @@ pub fn products<T: Real>(x: &[T], reciprocal_roots: &[T]) -> f64 {
     x.iter().zip(reciprocal_roots).map(product).sum()
 }
 
+/// A power of a number that instructions approximate.
+pub trait Approximation<S: Simd> {
+    /// The approximate power of each element.
+    fn of(&self, s: S, x: S::V) -> S::V;
+
+    /// An approximate power `y` of `x` over the exact one.
+    fn ratio(x: f64, y: f64) -> f64;
+}
+
+/// The mean of an approximation over what it stands for.
+#[inline(always)]
+pub fn mean_ratio<S: Simd, A: Approximation<S>>(s: S, approximation: &A) -> f64 {
+    let mut sum = 0.0;
+    for first in (0..SAMPLES).step_by(PAGE) {
+        let x = samples::<S::T>(first);
+        let mut y = x;
+        let mut at = 0;
+        while at < PAGE {
+            // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
+            unsafe { s.store(&mut y, at, approximation.of(s, s.load(&x, at))) };
+            at += S::LANES;
+        }
+        for (x, y) in x.iter().zip(&y) {
+            sum += A::ratio(x.to_f64(), y.to_f64());
+        }
+    }
+    sum / SAMPLES as f64
+}
+
 /// The mean of [`Simd::refine`]'s result times the root; 1 if it were exact.
 ///
 /// A Newton step from a 12-bit estimate is too small by half an ulp on average, an error that does not
 /// cancel in sums over r^-3. Processors differ in their estimates, so the mean is measured.
 pub struct MeanRoot<S>(pub S);
 
+impl<S: Simd> Approximation<S> for MeanRoot<S> {
+    #[inline(always)]
+    fn of(&self, s: S, x: S::V) -> S::V {
+        s.refine(x, s.estimate(x))
+    }
+
+    fn ratio(x: f64, y: f64) -> f64 {
+        y * x.sqrt()
+    }
+}
+
 impl<S: Simd> Work for MeanRoot<S> {
     type Output = f64;
     #[inline(always)]
     fn run(self) -> f64 {
-        let s = self.0;
-        let mut sum = 0.0;
-        for first in (0..SAMPLES).step_by(PAGE) {
-            let x = samples::<S::T>(first);
-            let mut y = x;
-            let mut at = 0;
-            while at < PAGE {
-                // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-                unsafe {
-                    let x = s.load(&x, at);
-                    s.store(&mut y, at, s.refine(x, s.estimate(x)));
-                }
-                at += S::LANES;
-            }
-            sum += products(&x, &y);
-        }
         // Double precision has no such bias; the measured mean would only add its rounding error.
         const DIGITS: f64 = (1u64 << 40) as f64;
-        (sum / SAMPLES as f64 * DIGITS).round() / DIGITS
+        (mean_ratio(self.0, &self) * DIGITS).round() / DIGITS
     }
 }

@@ -1,9 +1,9 @@
 //! Nearest neighbours, found by the force loop.
 //!
 //! The force loop does not track labels. For each leaf it stores r^2 of all pairs, in the precision of the forces,
-//! and the smallest of them. If this may be the smallest r^2 of all leaves, the particles near it become
-//! candidates. The few candidates left at the end are compared in double precision, so the answer does not depend
-//! on the precision of the forces.
+//! and the smallest r^2 of the leaf. If this r^2 may be the smallest of all leaves, the particles with almost this
+//! r^2 become candidates. The few candidates left at the end are compared in double precision, so the answer does not
+//! depend on the precision of the forces.
 
 use crate::process::allocation;
 use crate::sources::jmemory::Page;

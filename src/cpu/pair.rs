@@ -1,9 +1,9 @@
 //! Pairs of one i-particle with a vector of j-particles: their distances.
 
-use super::simd::{Real, Simd};
+use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tile::Tile;
-use crate::sources::jmemory::Page;
+use crate::sources::jmemory::{Page, PageArray};
 
 /// Launders a reference, so that the compiler reads the memory again instead of keeping values in registers.
 #[inline(always)]
@@ -69,16 +69,10 @@ impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
     /// `at + LANES <= PAGE`.
     #[inline(always)]
     pub unsafe fn pair<const CAREFUL: bool>(&self, s: S, tile: &Tile<S::T>, at: usize) -> Pair<S> {
-        let mut r = self.x;
-        for (k, r) in r.iter_mut().enumerate() {
-            // SAFETY: passed on.
-            *r = s.sub(unsafe { s.load(&tile.x[k], at) }, self.x[k]);
-            if SPLIT {
-                // SAFETY: passed on.
-                let low = s.sub(unsafe { s.load(&tile.x_low[k], at) }, self.x_low[k]);
-                *r = s.add(*r, low);
-            }
-        }
+        // SAFETY: passed on.
+        let r = unsafe {
+            separation::<S, SPLIT>(s, [&self.x, &self.x_low], [&tile.x, &tile.x_low], at)
+        };
         let mut eps2 = self.eps2;
         if CAREFUL {
             // SAFETY: passed on.
@@ -94,6 +88,98 @@ impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
         let estimate = s.estimate(r2);
         Pair { r, r2, estimate }
     }
+}
+
+/// x_j - x_i of the slots from `at` on. Each position has its leading parts and, with `SPLIT`, what these left.
+///
+/// # Safety
+///
+/// `at + LANES <= PAGE`.
+#[inline(always)]
+pub unsafe fn separation<S: Simd, const SPLIT: bool>(
+    s: S,
+    [x_i, low_i]: [&[S::V; 3]; 2],
+    [x_j, low_j]: [&[PageArray<S::T>; 3]; 2],
+    at: usize,
+) -> [S::V; 3] {
+    let mut r = *x_i;
+    for (k, r) in r.iter_mut().enumerate() {
+        // SAFETY: passed on.
+        *r = s.sub(unsafe { s.load(&x_j[k], at) }, x_i[k]);
+        if SPLIT {
+            // SAFETY: passed on.
+            let low = s.sub(unsafe { s.load(&low_j[k], at) }, low_i[k]);
+            *r = s.add(*r, low);
+        }
+    }
+    r
+}
+
+/// The sums over the pairs of one i-particle, in each lane those of its slots.
+pub struct LaneSums<S: Simd> {
+    /// Acceleration
+    pub acc: [S::V; 3],
+    /// Positive potential
+    pub pot: S::V,
+    /// Jerk
+    pub jerk: [S::V; 3],
+}
+
+impl<S: Simd> LaneSums<S> {
+    /// No pairs.
+    #[inline(always)]
+    pub fn none(s: S) -> Self {
+        let zero = s.splat(S::T::default());
+        Self {
+            acc: [zero; 3],
+            pot: zero,
+            jerk: [zero; 3],
+        }
+    }
+
+    /// Adds accelerations and potentials of pairs with the separations `r`, y = 1 / s and the masses `m`. Returns m / s^3 and
+    /// 1 / s^2 for [`Self::add_jerks`].
+    #[inline(always)]
+    pub fn add(&mut self, s: S, r: [S::V; 3], y: S::V, m: S::V) -> (S::V, S::V) {
+        let m_r = s.mul(m, y);
+        self.pot = s.add(self.pot, m_r);
+        let y2 = s.mul(y, y);
+        let m_r3 = s.mul(m_r, y2);
+        for (r, acc) in r.iter().zip(&mut self.acc) {
+            *acc = s.fma(m_r3, *r, *acc);
+        }
+        (m_r3, y2)
+    }
+
+    /// Adds jerks of pairs with the relative velocities `v`, with `rv` for (r.v), and what [`Self::add`] returned.
+    /// `minus_three` is [`JPage::minus_three`](super::kernel::JPage::minus_three) in every lane.
+    #[inline(always)]
+    pub fn add_jerks(
+        &mut self,
+        s: S,
+        (r, v, rv): ([S::V; 3], [S::V; 3], S::V),
+        (m_r3, y2): (S::V, S::V),
+        minus_three: S::V,
+    ) {
+        // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
+        let rv = s.mul(s.mul(rv, minus_three), y2);
+        for k in 0..3 {
+            self.jerk[k] = s.fma(m_r3, s.fma(rv, r[k], v[k]), self.jerk[k]);
+        }
+    }
+
+    /// The sums over all lanes.
+    #[inline(always)]
+    pub fn over_lanes(&self, s: S) -> Sums {
+        let ([x, y, z], [jx, jy, jz]) = (self.acc, self.jerk);
+        s.sums([x, y, z, self.pot, jx, jy, jz])
+    }
+}
+
+/// The scalar product of two vectors in each lane.
+#[inline(always)]
+pub fn product<S: Simd>(s: S, a: &[S::V; 3], b: &[S::V; 3]) -> S::V {
+    s.fma(a[2], b[2], s.fma(a[1], b[1], s.mul(a[0], b[0])))
 }
 
 /// The lanes whose slot holds a particle with another label and lies below slot `end`.

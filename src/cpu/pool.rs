@@ -1,19 +1,19 @@
 //! Worker threads that stay awake while blocks keep coming.
 //!
-//! A job is a number of tasks, which the workers and the calling thread claim one by one. To post a job is one store, and
-//! to take it back one exchange: no lock and no system call while the workers are awake. The caller never waits for a
-//! worker that has not begun: on a busy machine it does the work itself. (rayon's scopes wait for every spawned task to
-//! start.)
+//! A job is a number of tasks, which the workers and the calling thread claim one by one. Posting a job takes one
+//! store and withdrawing it one atomic exchange; there is no lock, and no system call while the workers are awake.
+//! The caller never waits for a worker that has not begun: on a busy machine it does the work itself. (rayon's scopes
+//! wait for every spawned task to start.)
 //!
-//! After a job a worker spins, then gives its time slice away between looks, then sleeps. It stays awake for a few
-//! times the usual gap between jobs, so that a client that calls every 50 microseconds finds its workers awake, and one that
-//! calls once a second leaves the cores alone. `KIRIN_WAIT_POLICY` changes this.
+//! After a job a worker first spins, then yields between checks for a new job, then sleeps. It stays awake for a few
+//! times the usual interval between jobs. So a client that calls every 50 microseconds finds its workers awake, and a
+//! client that calls once a second leaves the cores free. `KIRIN_WAIT_POLICY` changes this.
 //!
-//! Beside a busy neighbour the system may stop a worker in the middle of a task, and the caller waits. Small jobs that
-//! waited in vain are done by the caller alone for a while.
+//! On a busy machine the system may suspend a worker in the middle of a task, and the caller waits for it. After such
+//! waits the caller alone does small jobs for a while.
 //!
-//! Threads do not survive a fork, so a child makes its own pool. If a signal handler forks in the middle of a
-//! job, that job fails in the child and must be begun anew.
+//! Threads do not survive a fork, so a child makes its own pool. If a signal handler forks in the middle of a job,
+//! that job fails in the child and must be started again.
 
 use std::sync::TryLockError;
 use std::sync::atomic::{AtomicPtr, Ordering};

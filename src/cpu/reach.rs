@@ -1,40 +1,47 @@
-//! Which sums of a leaf single precision holds: whether all its pairs can be resolved, and whether no term that counts
-//! underflowed. The twin of `kernels/trust.cuh`; a test compares the two over the product of all their states.
+//! Decides whether single precision holds the sums of a leaf: whether all pairs can be resolved, and whether no term
+//! that counts has underflowed. `kernels/trust.cuh` does the same on a GPU; a test compares the two over the product
+//! of all their states.
 //!
 //! # Close pairs
 //!
-//! A position is split into a leading part of 24 bits and a rest that is rounded to 24. With |x| for the
-//! distance of the farther particle from the origin, the difference of two leading parts is exact or as good as single
-//! precision; a rest errs by at most 2^-48 |x|, and so does the difference of two. So r errs by 3 x 2^-48 |x|
-//! beside the usual rounding, the acceleration of a pair at softened distance s by twice that part of s, its jerk by
-//! 4.5 times. At s = 2^-24 |x| ([`CLOSE`]) that is 3.6e-7 and 8e-7, no more than single precision
-//! loses in the products. A closer pair is summed in double precision, with its leaf.
+//! A position is split into a leading part of 24 bits and a rest that is rounded to 24 bits. Let |x| be the distance
+//! of the farther particle from the origin. The difference of two leading parts is exact, or as good as single
+//! precision. A rest errs by at most 2^-48 |x|, and so does the difference of two rests. So r errs by 3 x 2^-48 |x|
+//! beside the usual rounding.
 //!
-//! On a CPU leading parts are multiples of one step (`grid.rs`). A rest is at most half a step and errs by 2^-26 of
-//! it, the difference of two rests by 2^-25, so r errs by 2^-24 of a step. At s of half a step the acceleration of a pair then errs by
-//! 2.4e-7, less than above. So half a step is [`Reach::closest`], where that is more than 2^-24 |x|.
+//! Let s be the softened distance of a pair. The relative error of its acceleration is twice that of r, 6 x 2^-48 |x|
+//! / s; the relative error of its jerk is 4.5 times that of r. At s = 2^-24 |x| ([`CLOSE`]) these errors are 3.6e-7
+//! and 8e-7, no more than single precision loses in the products. A closer pair is summed in double precision, with
+//! its leaf.
 //!
-//! The i-particle's distance from the origin serves as |x|: in a close pair both distances are equal to 2^-24, and
-//! in any other pair the separation is at least the difference of the two distances.
+//! On a CPU leading parts are multiples of one step (`grid.rs`). A rest is at most half a step and errs by 2^-26 of a
+//! step; the difference of two rests errs by 2^-25 of a step, so r errs by 2^-24 of a step. If s is half a step, the
+//! acceleration of a pair errs by 2.4e-7, less than above. So [`Reach::closest`] is half a step if that is more than
+//! 2^-24 |x|.
 //!
-//! Finding a close pair adds nothing to the pair loop. Where the masses of a page have one sign, each pair adds m /
-//! s to the potential S of its leaf, and nothing subtracts. So S is at least m_min / s for the closest s, with the
-//! smallest mass that is not zero, and a leaf with S < m_min / (2^-24 |x|) has no close pair. (Massless particles
-//! add zero at any distance, until 1 / r^2 overflows; then the sums are NaN.) If the bound is not kept, or masses
-//! have both signs, a second pass over the leaf, without the force terms, finds its smallest s. Only s then decides
-//! whether the leaf is summed in double precision, so the decision does not depend on the other masses.
+//! The distance of the i-particle from the origin is used as |x|. In a close pair the distances of both particles are
+//! equal to 2^-24. In any other pair the separation is at least the difference of the two distances.
 //!
-//! The same bound keeps s above [`CLOSEST`]: r^2 is no subnormal number, and m / s^3 does not overflow for masses
-//! up to 100 times the unit. Larger masses may overflow, which shows as sums that are not finite.
+//! Finding a close pair adds nothing to the pair loop. If the masses of a page have one sign, each pair adds m / s to
+//! the potential S of its leaf, and nothing subtracts. Let m_min be the smallest mass that is not zero. Then S is at
+//! least m_min / s for the smallest s of the leaf. So a leaf with S < m_min / (2^-24 |x|) has no close pair.
+//! (Massless particles add zero at any distance, until 1 / r^2 overflows; then the sums are NaN.)
+//!
+//! If S exceeds this bound, or masses have both signs, a second pass over the leaf, without the force terms, finds
+//! its smallest s. Only s then decides whether the leaf is summed in double precision, so the decision does not
+//! depend on the other masses.
+//!
+//! The same bound keeps s above [`CLOSEST`]: r^2 is not subnormal, and m / s^3 does not overflow for masses up to 100
+//! times the unit. Larger masses may overflow; then the sums are not finite.
 //!
 //! # Underflow
 //!
-//! Underflow cannot be seen in the sums. A GPU flushes numbers below 2^-126 to zero, so m / s^3 errs by up to that
-//! ([`LOST`]) beside its relative error; a CPU would lose less. [`TERM`] is so large that this is below 2^-27 of
-//! it. With D for the greatest distance of a pair, no term underflows if m_min / D^3 and m_min v / D^3 are at least
-//! [`TERM`], where v is the i-particle's speed, or, where it rests, the least speed of the others. Usual particles
-//! keep these bounds. Where they are not kept, the sums themselves may show that what was lost does not count: the
-//! sum of all m / s^2 is at least S / D, and at most N [`LOST`] D of it are lost.
+//! The sums do not show an underflow. A GPU flushes numbers below 2^-126 to zero, so m / s^3 has an absolute error of
+//! up to 2^-126 ([`LOST`]) beside its relative error; a CPU would lose less. For terms of at least [`TERM`] this
+//! error is below 2^-27 of the term. Let D be the greatest distance of a pair, and v the speed of the i-particle or,
+//! if it rests, the least speed of the others. No term underflows if m_min / D^3 and m_min v / D^3 are at least
+//! [`TERM`]. Usual particles satisfy this. If they do not, the sums themselves may show that the loss does not count:
+//! the sum of all m / s^2 is at least S / D, and at most N [`LOST`] D of it are lost.
 
 use crate::force::scaling::{CLOSE, CLOSEST, FARTHEST};
 

@@ -1,5 +1,5 @@
-//! The times between jobs, and the decisions that follow from them: whether a small job is shared, whether sleeping
-//! workers are woken for it, and how long they stay awake.
+//! The intervals between jobs. They decide whether workers share a small job, whether sleeping workers are woken for
+//! it, and how long workers stay awake.
 
 use std::time::{Duration, Instant};
 

@@ -3,36 +3,33 @@
 use std::ops::Range;
 use std::sync::{RwLock, RwLockReadGuard};
 
-use super::again::{self, Leaf};
 use super::coincident::Places;
 use super::division::Task;
-use super::dominant::{Bound, Dominated};
 use super::grid;
-use super::kernel::{self, Halfway, JPage, Variant};
-use super::masses::{self, Labels, Masses};
+use super::kernel::{self, JPage};
+use super::leaves;
+use super::masses::{Labels, Masses};
 use super::nearest;
 use super::pool;
 use super::simd::{Real, Simd, Work};
 use super::target::ScaledParticle;
-use super::tile::{self, Tile};
+use super::tile::Tile;
 use super::units::Sampled;
-use super::workspace::{PURPOSE, Workspace};
+use super::workspace::{PURPOSE, Totals, Workspace};
 use crate::error::Result;
 use crate::force::ForceRequest;
 use crate::process::allocation;
-use crate::sources::jmemory::{JMemory, PAGE, Page, PageArray, SourceKind};
+use crate::sources::jmemory::{JMemory, PAGE, Page, SourceKind};
 use crate::sources::neighbours;
 use crate::sources::particle::{Force, IParticle};
-use crate::sources::sum_tree::{Partial, Steps};
-
-/// The number of vectors in a leaf.
-const LEAF_VECTORS: usize = 32;
+use crate::sources::sum_tree::Steps;
 
 /// What is kept of a page from block to block.
 pub struct PreparedPage<T> {
     /// The masses.
     pub masses: Box<Masses<T>>,
-    labels: Labels,
+    /// The range of the labels.
+    pub labels: Labels,
     units: Sampled,
     tile: Option<Box<Tile<T>>>,
     /// Where the particles are, if that was ever wanted.
@@ -136,7 +133,7 @@ impl<S: Simd, const SPLIT: bool> Work for Compute<'_, S, SPLIT> {
     #[inline(always)]
     fn run(self) -> Result<()> {
         match self.shared.memory.sources() {
-            SourceKind::Moving => self.shared.sum(self.task, self.workspace)?,
+            SourceKind::Moving => self.shared.sum_in_motion(self.task, self.workspace)?,
             SourceKind::AtRest | SourceKind::Softened => {
                 self.shared.sum_at_rest(self.task, self.workspace)?;
             }
@@ -183,9 +180,6 @@ impl<S: Simd, const SPLIT: bool> Work for Closest<'_, S, SPLIT> {
 }
 
 impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
-    const LEAF: usize = S::LANES * LEAF_VECTORS;
-    const LEAVES: usize = PAGE / Self::LEAF;
-
     /// A page with its masses and labels up to date; its tile too, unless that is used only once.
     #[inline(always)]
     pub fn prepare(&self, position: usize) -> Result<RwLockReadGuard<'_, PreparedPage<S::T>>> {
@@ -205,7 +199,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         drop(prepared);
         let mut prepared = pool::unless_forked(self.process, || lock.try_write())?;
         if !prepared.masses.are_fresh(page) {
-            prepared.masses.load(page, Self::LEAF);
+            prepared.masses.load(page, leaves::length::<S>());
         }
         if !prepared.labels.are_fresh(page) {
             prepared.labels.load(page);
@@ -248,147 +242,19 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         (self.block.nj - page.first_address()).min(PAGE)
     }
 
-    /// Sums over the task's run of pages for each of its i-particles.
-    #[inline(always)]
-    fn sum(&self, task: &Task, workspace: &mut Workspace<S::T>) -> Result<()> {
-        let Workspace {
-            totals,
-            scratch,
-            again,
-            halfway,
-            ..
-        } = workspace;
-        // In double precision the root takes so long that two halves take longer than one loop.
-        if !S::MANY_REGISTERS && !S::T::IS_DOUBLE {
-            allocation::fill(halfway, PURPOSE, Halfway::default)?;
-        }
-        let particles = &self.block.particles[task.particles.clone()];
-        totals.steps.reserve(task.pages.len() * Self::LEAVES)?;
-        self.restart_steps(&task.pages, Self::LEAF, &mut totals.steps);
-        totals.restart::<SPLIT>(particles, Self::slack)?;
-        let mut distances = PageArray::default();
-        let (mut step, mut waiting) = (0, 0);
-        for &position in &self.pages[task.pages.clone()] {
-            let page = self.memory.page(position);
-            let prepared = self.prepare(position)?;
-            let tile = self.tile(&prepared, page, scratch)?;
-            let masses = &*prepared.masses;
-            let sources = JPage {
-                tile,
-                masses: &masses.m,
-                page,
-                minus_three: S::T::from_f64(-3.0 / (self.root * self.root)),
-            };
-            let slots = self.slots(page);
-            totals.aim::<SPLIT>(particles, tile);
-            let facts = tile.facts(masses);
-            let factors = tile::factors(&tile.units, masses.unit, self.root);
-            let area = tile.units.length * tile.units.length;
-            let slack = if SPLIT {
-                nearest::slack_on(tile.grid.step())
-            } else {
-                0.0
-            };
-            for begin in (0..slots).step_by(Self::LEAF) {
-                let range = begin..slots.min(begin + Self::LEAF);
-                let holes = !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone());
-                let joins = usize::from(totals.steps.joins[step]);
-                let bound = self.bound(masses, page, &range);
-                // For how many i-particles the potential of the leaf proved nothing. Where these are many, the pair
-                // loop finds the smallest distance as well, instead of a second pass.
-                let mut unproved = 0;
-                let all = particles.iter().zip(totals.iter_mut());
-                for (seen, (i, (progress, stack))) in all.enumerate() {
-                    let crowded = unproved * 4 > seen;
-                    let target = &progress.target;
-                    let variant = Variant {
-                        jerk: page.has_motion() || target.moves,
-                        mask: holes || prepared.labels.may_hold(target.label),
-                        nearest: self.nearest || crowded,
-                    };
-                    let (mut sums, least) = kernel::leaf::<S, SPLIT>(
-                        self.s,
-                        variant,
-                        sources,
-                        target,
-                        range.clone(),
-                        &mut distances,
-                        halfway.as_deref_mut(),
-                    );
-                    let near = self.nearest.then_some(&mut progress.candidates);
-                    let reach = &target.reach;
-                    let holds = reach.holds(&sums, &facts, variant.jerk);
-                    let proved = reach.are_apart(&sums, &facts);
-                    unproved += usize::from(!proved);
-                    let sound = holds
-                        && (proved
-                            || variant.nearest && reach.resolves(least.to_f64())
-                            || self.are_apart(sources, target, range.clone()));
-                    if sound {
-                        let dominated = SPLIT && bound.is_exceeded(&sums);
-                        for (sum, factor) in sums.iter_mut().zip(factors) {
-                            *sum *= factor;
-                        }
-                        if let Some(near) = near
-                            && least < S::T::MAX
-                        {
-                            let found = (least, &distances);
-                            again::note(
-                                self.s,
-                                near,
-                                found,
-                                (area, slack),
-                                position,
-                                range.clone(),
-                            );
-                        }
-                        if dominated {
-                            let leaf = Dominated::<S, SPLIT> {
-                                s: self.s,
-                                jerk: variant.jerk,
-                                sources,
-                                facts: &facts,
-                                factors: &factors,
-                                target,
-                                range: range.clone(),
-                            };
-                            leaf.sum(i, self.block.ti, &mut sums);
-                        }
-                    } else {
-                        let leaf = Leaf {
-                            page,
-                            position,
-                            range: range.clone(),
-                            ti: self.block.ti,
-                            i,
-                            candidates: near,
-                        };
-                        sums = again.sum(self.s, leaf, self.measured)?;
-                    }
-                    for left in stack[waiting - joins..waiting].iter().rev() {
-                        sums = left.join(sums);
-                    }
-                    stack[waiting - joins] = sums;
-                }
-                waiting = waiting + 1 - joins;
-                step += 1;
-            }
-        }
-        Ok(())
-    }
-
-    /// The bound for a leaf.
-    #[inline(always)]
-    fn bound(&self, masses: &Masses<S::T>, page: &Page, range: &Range<usize>) -> Bound {
-        let mass = match deciding::<SPLIT>(page, self.block.nj) {
-            PAGE => masses.of_leaves[range.start / Self::LEAF],
-            _ => masses::mass_of(&masses.m[range.clone()]),
-        };
-        Bound::of(mass, masses.one_sign)
+    /// Begins a task: the order of additions of its leaves, which have this length, and its i-particles.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn restart(&self, task: &Task, length: usize, totals: &mut Totals<S::T>) -> Result<()> {
+        totals.steps.reserve(task.pages.len() * (PAGE / length))?;
+        self.restart_steps(&task.pages, length, &mut totals.steps);
+        totals.restart::<SPLIT>(&self.block.particles[task.particles.clone()], Self::slack)
     }
 
     /// The join schedule of the leaves in a run of the block's pages.
-    pub fn restart_steps(&self, run: &Range<usize>, length: usize, steps: &mut Steps) {
+    fn restart_steps(&self, run: &Range<usize>, length: usize, steps: &mut Steps) {
         let page = |at: usize| self.memory.page(self.pages[at]);
         let first_leaf = |at: usize| page(at).number() * (PAGE / length) as u32;
         let leaves = run.clone().flat_map(|at| {
@@ -426,7 +292,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
     }
 
     /// The absolute error of a squared distance in this precision.
-    pub fn slack(i: &IParticle) -> f64 {
+    fn slack(i: &IParticle) -> f64 {
         let bits = match (S::T::IS_DOUBLE, SPLIT) {
             (true, _) => 52,
             (false, true) => 47,
@@ -450,7 +316,9 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         let particles = &block.particles[task.particles.clone()];
         allocation::reserve(forces, particles.len(), PURPOSE)?;
         allocation::reserve(nearest, particles.len(), PURPOSE)?;
-        for (i, (progress, stack)) in particles.iter().zip(totals.iter_mut()) {
+        let (steps, targets, stacks) = totals.of(particles.len());
+        let stacks = stacks.chunks_exact(steps.depth);
+        for ((i, target), stack) in particles.iter().zip(targets).zip(stacks) {
             let [x, y, z, pot, jx, jy, jz, _] = stack[0];
             forces.push(Force {
                 acc: [x, y, z],
@@ -459,7 +327,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             });
             let mut found = None;
             if self.nearest && i.eps2 >= 0.0 {
-                for candidate in progress.candidates.remaining() {
+                for candidate in target.candidates.remaining() {
                     let page = self.memory.page(candidate.page);
                     nearest::consider(&mut found, i, page, candidate.slot, block.ti);
                 }

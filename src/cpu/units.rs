@@ -1,4 +1,4 @@
-//! The units of a page's tile: a function of the page, and of the time at which they are needed.
+//! The units of a page's tile. They are a function of the page and of the time of the prediction.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 

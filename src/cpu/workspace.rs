@@ -87,11 +87,11 @@ impl<T: Real> Totals<T> {
         (self.units, self.grid) = (tile.units, tile.grid);
     }
 
-    /// Each i-particle and its stack.
+    /// The order of additions, the first `ni` i-particles, and their stacks.
     #[inline(always)]
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut TaskParticle<T>, &mut [Sums])> {
-        let stacks = self.sums.chunks_exact_mut(self.steps.depth);
-        self.progress.iter_mut().zip(stacks)
+    pub fn of(&mut self, ni: usize) -> (&Steps, &mut [TaskParticle<T>], &mut [Sums]) {
+        let stacks = &mut self.sums[..ni * self.steps.depth];
+        (&self.steps, &mut self.progress[..ni], stacks)
     }
 
     /// Joins the sums of the tasks on the following runs of pages, for the same `ni` i-particles. The total is then

@@ -1,5 +1,5 @@
-//! The edge of the library: what every exported symbol goes through. Here pointers become values and errors become
-//! codes; no panic passes.
+//! The boundary of the library, through which every exported symbol goes. Here pointers become values and errors
+//! become codes, and no panic leaves the library.
 
 #[macro_use]
 pub mod macros;

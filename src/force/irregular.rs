@@ -1,4 +1,4 @@
-//! NBODY6's irregular force: the trait of a backend, the results, and the plain form.
+//! NBODY6's irregular force: the trait of a backend, the results, and the plain implementation.
 //!
 //! Star and neighbours are predicted to the time of the block, in double precision always; then
 //!
@@ -7,7 +7,7 @@
 //! j = sum m (v - 3 (r.v) r / r^2) / r^3
 //! ```
 //!
-//! over the star's list. Neighbours at no distance exert no force.
+//! over the star's list. A neighbour at distance zero exerts no force.
 
 use std::ops::Range;
 

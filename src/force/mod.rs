@@ -1,5 +1,5 @@
-//! Definitions of the forces, independent of the backend: the traits of the backends, requests and results, and
-//! plain forms in double precision.
+//! Definitions of the forces, independent of the backend: the traits of the backends, requests and results, and plain
+//! implementations in double precision.
 //!
 //! | file | force |
 //! |---|---|

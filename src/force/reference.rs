@@ -1,5 +1,4 @@
-//! The formulas of the literature in plain double-precision loops: the oracle for every other
-//! backend.
+//! The formulas of the literature in plain double-precision loops. All other backends are tested against them.
 //!
 //! ```text
 //! a   =  sum m r / (r^2 + eps^2)^(3/2)

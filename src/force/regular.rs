@@ -1,5 +1,5 @@
-//! NBODY6's regular force, in the Ahmad-Cohen scheme with neighbour lists, and the potential: the trait of a
-//! backend, requests and results, and the plain form.
+//! NBODY6's regular force, in the Ahmad-Cohen scheme with neighbour lists, and the potential: the trait of a backend,
+//! requests and results, and the plain implementation.
 //!
 //! ```text
 //! s   = min(|r|^2, |r + dtr v|^2), and j is a neighbour of i if s < h2, or s < m_j h2
@@ -9,8 +9,9 @@
 //! ```
 //!
 //! with r = x_j - x_i and v = v_j - v_i (Ahmad and Cohen 1973, J. Comput. Phys. 12, 389; Nitadori and Aarseth 2012,
-//! MNRAS 424, 545). dtr is the particle's regular step. There is no softening, and pairs at no distance exert no
-//! force. So a particle without a neighbour radius is not in its own sum; a particle with one is its own neighbour.
+//! MNRAS 424, 545). dtr is the regular step of the particle. There is no softening, and a pair at distance zero
+//! exerts no force. A particle without a neighbour radius is therefore not in its own sum. A particle with a
+//! neighbour radius is its own neighbour.
 
 use std::ops::Range;
 

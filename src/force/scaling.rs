@@ -1,5 +1,5 @@
-//! The units of single-precision numbers: powers of two that bring lengths and velocities of any
-//! system of units into the range of the kernels, and a mass that makes equal masses exact.
+//! The units of single-precision numbers. Powers of two bring lengths and velocities of any system of units into the
+//! range of the kernels; the unit of mass makes equal masses exact.
 
 /// Coordinates are not scaled while the largest of those that share units lies in this range. Outside it single
 /// precision could overflow in r^-3 or lose small terms.

@@ -1,13 +1,12 @@
-//! The devices of the GRAPE-5 interface. A device has i-particle registers and results of its own; its j-particles
+//! The devices of the GRAPE-5 interface. Each device has its own i-particle registers and results. Its j-particles
 //! are its own or those of device 0.
 //!
-//! Each device has two memories, clusters without velocities, labels and neighbours: a plain one, and one
-//! whose j-particles have softening lengths of their own. A device to whose memory nothing was ever sent uses
-//! that of device 0: so it serves boards that share one set of j-particles as well as threads that
-//! have a device each.
+//! Each device has two memories, which are clusters without velocities, labels and neighbours. One is plain; in the
+//! other each j-particle has a softening length. A device to whose memory nothing was ever sent uses the memory of
+//! device 0. This serves boards that share one set of j-particles, and threads that have a device each.
 //!
-//! The interface has no labels, and a particle acts on itself: m / eps is in its potential. Without softening
-//! it is a coincident pair like any other, and adds nothing.
+//! The interface has no labels, and a particle acts on itself: its potential contains m / eps. Without softening the
+//! particle and itself are a coincident pair, which adds nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! The cluster that an id stands for, and the clusters that remain after opening and closing.
+//! Tests: which cluster an id stands for, and which clusters remain after opening and closing.
 
 use super::*;
 use crate::sources::particle::JParticle;

@@ -1,4 +1,5 @@
-//! The structures that go to the device and come back, as in `kernels/layout.cuh`, which explains the fields.
+//! The structures that are sent to the device and back. They are those of `kernels/layout.cuh`, which explains the
+//! fields.
 
 /// Numbers that are summed for an i-particle: acceleration (3), potential, jerk (3).
 pub const SUMS: usize = 7;

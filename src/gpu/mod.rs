@@ -1,5 +1,5 @@
-//! The backends on GPUs. `cuda` has the code for the CUDA driver. The plans of launches, the structures that
-//! kernels read, and the joining of their sums are independent of the driver.
+//! The backends on GPUs. `cuda` has the code for the CUDA driver. The other modules do not depend on the driver: the
+//! plans of launches, the structures that kernels read, and the joining of sums.
 
 mod combine;
 pub mod cuda;

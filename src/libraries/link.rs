@@ -1,4 +1,5 @@
-//! Link settings of a library of forwarded names: what it is called, and that it needs `libkirin.so.0`, beside it.
+//! Link settings of a library of forwarded names: its own name, and its dependency on `libkirin.so.0` in the same
+//! folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

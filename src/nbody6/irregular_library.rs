@@ -1,4 +1,4 @@
-//! The irregular force: stars written one by one, predicted here, summed over their neighbour lists.
+//! The irregular force: stars are written one by one, predicted here, and summed over their neighbour lists.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};

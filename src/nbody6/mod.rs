@@ -1,9 +1,9 @@
 //! The library behind NBODY6, NBODY6++ and their relatives.
 //!
-//! These programs integrate with the scheme of Ahmad and Cohen (1973): a star's neighbours act on it at short
-//! (irregular) steps, all other stars at long (regular) ones. Their library has one memory for each: the
-//! sources of the regular force come anew for every block, those of the irregular force are written one by one
-//! and predicted here.
+//! These programs integrate with the scheme of Ahmad and Cohen (1973). The neighbours of a star act on it at short
+//! (irregular) steps, all other stars at long (regular) steps. The library has one memory for each force. The client
+//! sends all sources of the regular force anew for every block. It writes the stars of the irregular force one by
+//! one, and this library predicts them.
 //!
 //! | file | what is in it |
 //! |---|---|

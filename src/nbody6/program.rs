@@ -1,4 +1,4 @@
-//! Finds the program that calls, since the same names have other arguments in each.
+//! Finds out which program calls, since the arguments of the same names differ between programs.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicU8, Ordering};

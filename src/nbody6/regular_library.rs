@@ -1,4 +1,5 @@
-//! The regular force: sources come anew for each block, targets in calls of up to a thousand; and the potential.
+//! The regular force and the potential. The client sends sources anew for each block, and targets in calls of up to a
+//! thousand.
 
 use std::ops::Range;
 

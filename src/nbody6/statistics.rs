@@ -1,8 +1,8 @@
-//! What the calls of NBODY6's library did and where their time went: for `gpunb_profile_` and `irr_simd_profile_`,
-//! and for `KIRIN_STATS` at the end of the process.
+//! Counts and times of the calls of NBODY6's library, for `gpunb_profile_` and `irr_simd_profile_`, and for
+//! `KIRIN_STATS` at the end of the process.
 //!
-//! Counts are exact and every call is timed, but for those that write stars and lists: many threads make these at
-//! once, a few nanoseconds each, and they count as the client's time.
+//! Counts are exact, and every call is timed except those that write stars and lists. Many threads make these calls
+//! at once, and each takes a few nanoseconds; they count as the client's time.
 
 use std::array;
 use std::fmt;

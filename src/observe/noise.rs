@@ -1,15 +1,16 @@
-//! Whether the noise of the forces limits the time steps of a client, seen from its writes.
+//! Finds out whether the noise of the forces limits the time steps of a client. It uses the client's writes of
+//! j-particles.
 //!
-//! Two writes to one address bring acceleration and jerk at two times, a step h apart. A corrector computes the
-//! higher derivatives from R = a1 - a0 - (h/2) (j0 + j1). Where R is signal, its direction stays from step to step;
-//! where R is the rounding errors of two forces, its direction is random. These errors grow as 1/h^2 in the snap
-//! and as 1/h^3 in the crackle. If a client asks for more accuracy than they allow, its steps collapse and the
-//! accuracy does not improve.
+//! Two successive writes to one address have acceleration and jerk at two times, a step h apart. A corrector computes
+//! the higher derivatives from R = a1 - a0 - (h/2) (j0 + j1). If R is signal, its direction stays from step to step.
+//! If R is made of the rounding errors of two forces, its direction is random. These errors enter the snap as 1/h^2
+//! and the crackle as 1/h^3. If a client asks for more accuracy than they allow, its steps collapse and the accuracy
+//! does not improve.
 //!
-//! A sample of the addresses is enough: a fixed sample, and one address drawn from time to time among the writes.
-//! If the steps of a few particles collapse, most writes and most draws are of these particles, while the fixed
-//! sample may have none of them. A write to a sampled address is only copied, without arithmetic, since the
-//! client's floating-point environment is in force; it is examined when the next block begins.
+//! Only a sample of the addresses is watched: a fixed sample, and one address that is drawn from time to time among
+//! the writes. If the steps of a few particles collapse, most writes are of these particles, so most draws find them,
+//! while the fixed sample may have none of them. A write to a sampled address is only copied, without arithmetic,
+//! since the client's floating-point environment is in force. It is examined when the next block begins.
 
 use crate::process::{allocation, floating};
 use crate::random::Random;

@@ -1,10 +1,10 @@
 //! The cost of too few pipelines: the time lost because a client divides its blocks into calls.
 //!
-//! A client that moves more particles at a time than `g6_npipes` allows brings them in several calls: full
-//! ones and a last one, at one time and with the same j-particles. With more pipelines they would be one
-//! call, and every call but the first would save the fixed cost of a call. The fixed cost is measured:
-//! a straight line is fitted to the times of such calls over their numbers of pairs, and its value at no
-//! pairs is taken. This underestimates the loss where larger blocks are also faster for each pair.
+//! If a client moves more particles at a time than `g6_npipes` allows, it sends a block in several calls, with one
+//! time and the same j-particles. All calls but the last are full. With more pipelines they would be one call, and
+//! every call but the first would save the fixed cost of a call. To measure the fixed cost, a straight line is fitted
+//! to the times of such calls over their numbers of pairs; its value at zero pairs is the fixed cost. If larger
+//! blocks are also faster for each pair, the loss is larger than this estimate.
 
 /// The line is trusted from this many calls on.
 const LEAST: u64 = 64;

@@ -1,9 +1,9 @@
-//! The time of all blocks, from the times of a few.
+//! Estimates the time of all blocks from the times of a sample.
 //!
-//! Small blocks come in classes: all blocks of a class have the same number of pairs up to a factor of two. Of each
-//! class some blocks are timed, and the median of these stands for the others: a mean would count an
-//! interruption of the client by another process as often as there are blocks for each timed one. Large
-//! blocks are all timed, and their times added.
+//! Small blocks are sorted into classes; in a class the numbers of pairs differ by less than a factor of two. Some
+//! blocks of each class are timed, and their median is taken for all blocks of the class. A mean would count an
+//! interruption by another process many times, as often as there are blocks for each timed one. Large blocks are all
+//! timed, and their times are added.
 
 use crate::force::Phases;
 use crate::random::Random;

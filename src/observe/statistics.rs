@@ -1,9 +1,9 @@
 //! Counts and times of a cluster (`KIRIN_STATS`).
 //!
-//! Counts are exact. Times are read from the clock, four times in a block: in every large block, in the
-//! first small ones of each size and in about one of 64 later ones, because a block of one i-particle may take less than
-//! a microsecond, and the clock should cost no more than a hundredth. Writing j-particles counts as the client's
-//! time; no clock is read there.
+//! Counts are exact. The clock is read four times in a timed block. All large blocks are timed, the first small
+//! blocks of each size, and about one in 64 of the later small ones: a block of one i-particle may take less than a
+//! microsecond, and reading the clock should cost no more than a hundredth. No clock is read when j-particles are
+//! written; this counts as the client's time.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Allocations that may fail. If the client decides how much memory is needed, a lack of it is an
-//! error of the call and does not end the process.
+//! Allocations that may fail. If a client decides how much memory a call needs, a lack of memory is an error of this
+//! call and does not end the process.
 
 use std::alloc::{Layout, alloc};
 

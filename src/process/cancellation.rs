@@ -1,9 +1,9 @@
 //! `pthread_cancel`: a thread that is cancelled inside the library ends at the client's next cancellation point, not here.
 //!
-//! A cancelled thread is unwound from the next system call that POSIX names a cancellation point, such as a write or a
-//! sleep. Rust can neither let such an unwinding pass nor stop it: the process aborts. So cancellation is off
-//! around such system calls. To switch it off and on takes some nanoseconds, so the short calls, which make no system call
-//! as a rule, do it only where they are about to make one: see [`super::entry::hold_cancellation`].
+//! A cancelled thread is unwound from its next system call that POSIX names a cancellation point, such as a write or
+//! a sleep. Rust can neither let this unwinding pass nor stop it, so the process would abort. Therefore cancellation
+//! is off around such system calls. Switching it off and on takes some nanoseconds. Short calls usually make no
+//! system call; they switch it off only where they are about to make one: see [`super::entry::hold_cancellation`].
 //!
 //! This is for the deferred type of cancellation, which every thread begins with. POSIX allows no library to be called
 //! by a thread of the asynchronous type.

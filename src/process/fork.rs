@@ -1,7 +1,7 @@
 //! Forks while other threads are in calls: the child has all data, but none of those threads.
 //!
-//! A fork waits until the data is at rest, yet not for ever. What another thread still had by then is
-//! repaired or replaced in the child; each [`Subject`] knows how.
+//! A fork waits until the data are at rest, but only for a limited time. If another thread still uses some of them,
+//! the child repairs or replaces these; each [`Subject`] knows how.
 
 use std::cell::Cell;
 use std::ptr;

@@ -1,14 +1,15 @@
-//! A lock that costs a short call next to nothing, and that the child of a fork can free when a thread of the parent
-//! held it.
+//! A lock that takes little time in a short call. If a thread of the parent holds it during a fork, the child can
+//! free it.
 //!
-//! To enter is one atomic exchange, to leave one store: about 5 ns for both on current processors, where `set_j_particle`
-//! takes 25. A thread that finds the lock held spins, then gives its time slice away, then sleeps between looks. That is
-//! fair enough here: clients rarely share a cluster between threads, and those that do wait for calls of microseconds.
+//! Entering is one atomic exchange, leaving is one store. Both together take about 5 ns on current processors;
+//! `set_j_particle` takes 25 ns. If a thread finds the lock held, it spins, then yields, then sleeps between checks.
+//! This lock is not fair, and need not be: clients rarely share a cluster between threads, and those that do wait for
+//! calls of microseconds.
 //!
-//! Everything that a call may hold while another thread forks is behind this lock. `parking_lot` and the standard
-//! library's mutex know which threads wait, and after a fork those threads do not exist: parking_lot's table for the
-//! whole process still names them. Where a fork cannot come between (within one call, or in the command) parking_lot's
-//! mutex is used.
+//! All data that a call may hold while another thread forks are behind this lock. `parking_lot` and the standard
+//! library's mutex record which threads wait, and after a fork those threads do not exist: parking_lot's table for
+//! the whole process still names them. parking_lot's mutex is used where no fork can happen while it is held: within
+//! one call, or in the command.
 
 use std::cell::UnsafeCell;
 use std::hint;

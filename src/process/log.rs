@@ -1,8 +1,8 @@
 //! One-line messages on stderr. Every message of the library goes through here. Nothing is ever written
 //! to stdout, where kira writes its snapshots.
 //!
-//! Nothing here allocates or waits, because messages also come from signal handlers, from children
-//! of a fork, and when there is no memory left.
+//! Nothing here allocates or waits, because messages also come from signal handlers, from children of a fork, and
+//! from calls that found no memory.
 
 use std::fmt::{self, Display, Write};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

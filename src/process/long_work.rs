@@ -1,6 +1,6 @@
 //! Marks long work on a cluster: forces and lists, which change nothing but their own results.
 //!
-//! A fork need not wait for such work. It only keeps the work from ending while the child is made.
+//! A fork need not wait until such work ends. It only prevents the work from ending while the child is being made.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Objects that exist once per process: forks, the exit, names of files, settings, messages.
+//! Objects that exist once per process: fork handlers, the exit handler, file names, settings, messages.
 
 pub mod allocation;
 pub mod cancellation;

@@ -1,5 +1,5 @@
-//! Writing to stderr and to the files that settings name, without harm to the client: no signal ends
-//! it, and no reader that is away holds it up for long.
+//! Writes to stderr and to the files that settings name, without harm to the client. No signal ends the client, and a
+//! reader that does not read holds it up for a short time only.
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;

@@ -1,7 +1,7 @@
 //! Values that exist once per process. One call uses such a value at a time, and it can be used after a fork.
 //!
-//! If a call takes longer than a fork waits, the child begins with a new value in its place. (Clusters keep their
-//! particles in that case: see `registry`.)
+//! If a call takes longer than a fork waits, the child starts with a new value in place of the old one. (Clusters
+//! keep their particles in that case: see `registry`.)
 
 use std::sync::atomic::AtomicBool;
 

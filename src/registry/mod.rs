@@ -1,10 +1,11 @@
 //! Ids, and the objects they stand for: clusters of GRAPE-6, memories of GRAPE-5.
 //!
-//! Clients use any integer as an id. ph4 opens an uninitialised one and then uses its MPI
-//! rank: so if exactly one GRAPE-6 cluster is open, an id that was never opened stands for that one.
-//! Otherwise it gets one of its own. Finding what a known id stands for takes no lock.
+//! Clients use any integer as an id. ph4 opens an uninitialised id and then uses its MPI rank. So if exactly one
+//! GRAPE-6 cluster is open, an id that was never opened stands for this cluster; otherwise it gets a cluster of its
+//! own. Looking up a known id takes no lock.
 //!
-//! The [`Member`] of an interface is the type behind its ids, with their names in messages and traces.
+//! [`Member`] is the trait of the types behind ids, with the names of the ids in messages and traces. Each interface
+//! has its own such type.
 
 mod fork;
 

@@ -1,5 +1,5 @@
-//! Stored particles, and functions of these alone: j-particles by address and the stars of NBODY6, the predictor,
-//! the tree of sums over addresses, neighbours by distance.
+//! Stored particles, and functions that depend only on them: j-particles by address, the stars of NBODY6, the
+//! predictor, the tree of sums over addresses, neighbours by distance.
 
 pub mod jmemory;
 pub mod label_sort;

@@ -1,7 +1,7 @@
 //! Nearest neighbours and neighbour lists, decided in double precision.
 //!
-//! Both use the predicted positions in double precision, whatever the precision of the
-//! forces. So they do not depend on the backend.
+//! Both use the predicted positions in double precision, whatever the precision of the forces. So they do not depend
+//! on the backend.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 

@@ -1,4 +1,4 @@
-//! The particles that go in and the forces that come out.
+//! The types of j-particles, i-particles and forces.
 
 use crate::sources::predictor::{Coordinate, Scalar};
 
@@ -57,6 +57,14 @@ pub struct IParticle {
     pub eps2: f64,
     /// Square of the neighbour radius.
     pub h2: f64,
+}
+
+impl IParticle {
+    /// Whether position, velocity and softening length are finite. A j-particle without a mass exerts no force on such a one.
+    pub fn is_finite(&self) -> bool {
+        let vectors = self.x.iter().chain(&self.v);
+        vectors.chain([&self.eps2]).all(|x| x.is_finite())
+    }
 }
 
 /// What the pipelines compute for one i-particle.

@@ -8,9 +8,9 @@
 //!     = v + 2s ((a/2) + 1.5s ((j/6) + s (k/18)))
 //! ```
 //!
-//! Every backend and instruction set does these multiplications and additions in this
-//! order, none of them fused, so that all see the same numbers. s = 0 returns the stored
-//! values untouched, even where higher derivatives are not finite.
+//! Every backend and instruction set does these multiplications and additions in this order, none of them fused, so
+//! that all get the same numbers. If s = 0, the stored values are returned unchanged, even if higher derivatives are
+//! not finite.
 
 /// Double-precision arithmetic on one number or on a vector of them.
 pub trait Arithmetic: Copy {

@@ -1,7 +1,7 @@
 //! The memory of the irregular force: a star and a neighbour list at each address.
 //!
-//! Clients write from many threads at once, each to addresses of its own. Nothing is locked: a star is stored
-//! where it is, and a list changes hands by its pointer.
+//! Clients write from many threads at once, each to its own addresses. There is no lock: a star is overwritten in
+//! place, and a list is replaced by exchanging its pointer.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr;

@@ -14,8 +14,8 @@
 //! accelerations, jerks and potentials (never read) and for `h2` (no neighbour
 //! lists). Input and output arrays may overlap in any way.
 //!
-//! NBODY6's library has Fortran spellings only. Its names, and some of sapporo's, are exported with a prefix, since other programs
-//! have functions of these names: see [`Interface::exported`].
+//! NBODY6's library has Fortran spellings only. Its names, and some of sapporo's, are also names of functions in
+//! other programs. Therefore they are exported with a prefix: see [`Interface::exported`].
 //!
 //! Each call is declared once, in one of the modules below, with all its names, and [`table()`] lists
 //! them all. All names lead to one private function: clients may define the C names themselves.

@@ -1,4 +1,4 @@
-//! Events of blocks, from what a cluster answers.
+//! Makes the trace events of blocks from the results of a cluster.
 
 use std::time::Instant;
 

@@ -1,4 +1,5 @@
-//! How integers and numbers become bytes: three streams, and the two directions of one code.
+//! The encoding of integers and floating-point numbers in three byte streams. One description serves for writing and
+//! for reading.
 
 use super::PURPOSE;
 use crate::process::allocation;

@@ -1,9 +1,9 @@
 //! A forecast of the numbers of the next call. Writer and reader make the same one from the calls before, so
 //! that only the difference has to be stored.
 //!
-//! A client predicts its i-particles from what it sent last, stores results that it received, and passes on
-//! earlier results as hints. The forecast keeps these for each label, in a table of bounded size. Labels that
-//! share an entry only make the file longer.
+//! A client predicts its i-particles from the particles it sent last, stores results that it received, and passes
+//! earlier results on as hints. The forecast keeps these data for each label, in a table of bounded size. If several
+//! labels share an entry, the file is longer but not wrong.
 
 use super::PURPOSE;
 use super::code::{Coder, Malformed, label};

@@ -2,9 +2,9 @@
 //!
 //! # What is recorded
 //!
-//! The calls, in the order in which they took effect. Spellings are not told apart: `g6_open_all` is
-//! recorded as an open of cluster 0, a force call of the low-level interface as a block, a
-//! `lasthalf` without a `firsthalf` as both. Not recorded are
+//! The calls are recorded in the order in which they took effect. Spellings are not distinguished: `g6_open_all` is
+//! recorded as an open of cluster 0, a force call of the low-level interface as a block, a `lasthalf` without a
+//! `firsthalf` as both. Not recorded are
 //!
 //! * calls without effect and calls that are refused, which change nothing;
 //! * the labels, positions, velocities, softening and radii of a `lasthalf` after a `firsthalf`, whose

@@ -1,4 +1,4 @@
-//! Reads a trace, as far as it is whole.
+//! Reads a trace up to its first damage.
 
 use std::fmt;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Events go through a file and come back; damaged files are read as far as they go.
+//! Tests: events are the same after writing and reading, and damaged files are read up to the damage.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! The use of the cores by others during a measurement: by other programs, and by other virtual machines of the
-//! same host.
+//! The load of the machine during a measurement: how much of the cores' time other programs, and other virtual
+//! machines of the host, used.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The machine and the command line of a run, on which its results depend: for reports and the command.
+//! The machine and the command line of a run, which every report names beside its results.
 
 use std::fmt;
 

@@ -52,7 +52,7 @@ pub fn lines(s: &Settings, counts: &Counts) -> Vec<(String, String)> {
     lines
         .into_iter()
         .map(owned)
-        .chain(s.galaxy.line())
+        .chain(s.galaxy.lines())
         .collect()
 }
 
@@ -62,6 +62,7 @@ pub fn lines(s: &Settings, counts: &Counts) -> Vec<(String, String)> {
 ///
 /// The snapshot has states, but the settings are missing or no settings.
 pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
+    snapshot.check_owner("hermite")?;
     if snapshot.states.is_none() {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! How much an integration has done.
+//! The counts of an integration: steps, blocks, pairs.
 
 /// How much has been done.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -325,7 +325,7 @@ impl Integration for Integrator<'_> {
     }
 
     fn notes(&self) -> Vec<(String, String)> {
-        self.settings.galaxy.line().into_iter().collect()
+        self.settings.galaxy.lines()
     }
 
     fn eps(&self) -> f64 {

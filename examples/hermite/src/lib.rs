@@ -5,12 +5,12 @@
 //! `g6_*` calls holds the j-particles, predicts them and sums the forces.
 //!
 //! * [`scheme`]: predictor and corrector of one particle
-//! * [`step`]: how long its step may be
+//! * [`step`]: the length of its steps
 //! * [`particle`]: the steps of one particle, from the two above
-//! * [`schedule`]: who is due when
+//! * [`schedule`]: which particles are due, and when
 //! * [`settings`], [`counts`]: the settings of an integration, and the counts of its steps
 //! * [`motion`]: angular momentum and centre of mass over time
-//! * [`pairs`]: which two stars keep the others waiting
+//! * [`pairs`]: close pairs whose short steps take most of the time
 //! * [`integrator`]: the above, joined through a [`Grape`](kirin::client::Grape)
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
 //! * [`output`]: summary, JSON and plot of a run

@@ -49,7 +49,9 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
         None => begin(&options, &grape)?,
     };
     let galaxy = &run.integration.settings().galaxy;
-    let t_end = options.control.t_end(DEFAULT_T_END, Some(galaxy))?;
+    let t_end = options
+        .galaxy
+        .t_end(&options.control, DEFAULT_T_END, galaxy)?;
     let summary = conduct("hermite", &mut run, t_end, &options.control)?;
     let report = Report::new(&summary, &run.integration, grape.name());
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
@@ -71,13 +73,16 @@ fn begin<'g>(options: &RunOptions, grape: &'g Grape) -> Result<Run<Integrator<'g
 fn from<'g>(
     options: &RunOptions,
     grape: &'g Grape,
-    snapshot: Snapshot,
+    mut snapshot: Snapshot,
 ) -> Result<Run<Integrator<'g>>, HermiteError> {
     if let Some(saved) = checkpoint::settings(&snapshot)? {
         return checkpoint::resume(grape, options.settings(Some(saved))?, snapshot);
     }
     let settings = options.new_settings(options.galaxy_of(&snapshot)?)?;
     check_places(&snapshot.bodies, settings.eps)?;
-    let integrator = Integrator::start(grape, settings, snapshot.time, snapshot.bodies)?;
+    let time = options
+        .galaxy
+        .place(&settings.galaxy, &mut snapshot, settings.eps)?;
+    let integrator = Integrator::start(grape, settings, time, snapshot.bodies)?;
     Run::new(integrator, Log::default())
 }

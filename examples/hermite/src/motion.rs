@@ -1,4 +1,4 @@
-//! Records of a cluster's motion that only `hermite` makes.
+//! The angular momentum and the centre of mass of a cluster over time, which only `hermite` records.
 
 use kirin_kit::Body;
 use kirin_kit::bound::Bound;

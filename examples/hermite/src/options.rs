@@ -8,6 +8,7 @@ use kirin_kit::Snapshot;
 use kirin_kit::command::Start;
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
+use kirin_kit::models::BinaryOptions;
 use kirin_kit::number::number;
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::RunControl;
@@ -46,6 +47,8 @@ METHOD
   Guard       an energy error above 1e-3 of the cluster's own T + W is told once, above 0.1 the run ends with
               its state saved (--energy-warning, --energy-limit); two stars that make most of the blocks are
               named with the options that help
+  Binaries    --binary-fraction 0.5: half of the systems are two stars, --n counts stars. The centres of the systems
+              are the model, in units with E = -1/4; the energies within binaries come on top. With --eps 0
   Bound       virial ratio and Lagrangian radii are those of the bound stars
   Units       500Myr, 1.5Gyr, 0.2pc and 8kpc are read in a galaxy or with --units MASS,PC
 
@@ -86,6 +89,9 @@ pub struct RunOptions {
     /// Where to start.
     #[command(flatten)]
     pub start: Start,
+    /// Which of the stars begin as binaries.
+    #[command(flatten)]
+    pub binaries: BinaryOptions,
     /// Softening length [default: 1/256]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
@@ -154,6 +160,7 @@ impl RunOptions {
         let Some(saved) = saved else {
             return self.new_settings(self.galaxy.galaxy(None)?);
         };
+        self.galaxy.check_resumed()?;
         let eps = match self.eps {
             Some(eps) => Some(eps.of_bodies(Some(&saved.galaxy))?),
             None => None,
@@ -185,6 +192,7 @@ impl RunOptions {
     ///
     /// A softening with a unit that has no meaning.
     pub fn new_settings(&self, galaxy: Galaxy) -> Result<Settings, Error> {
+        galaxy.check_constant()?;
         let default = Settings::default();
         let eta_start = self.eta.unwrap_or(default.eta) * ETA_START;
         self.settings_or(default.eta, eta_start, galaxy)
@@ -218,7 +226,8 @@ impl RunOptions {
     ///
     /// More bodies than this machine can count, or an orbit that is none.
     pub fn bodies(&self, galaxy: &Galaxy) -> Result<Vec<Body>, Error> {
-        let mut bodies = self.start.bodies()?;
+        let units = galaxy.known_units();
+        let mut bodies = self.start.stars_with(&self.binaries, units.as_ref())?;
         self.galaxy.orbit(galaxy)?.place(galaxy, &mut bodies);
         Ok(bodies)
     }
@@ -229,8 +238,7 @@ impl RunOptions {
     ///
     /// The options contradict it, or its line makes no sense.
     pub fn galaxy_of(&self, snapshot: &Snapshot) -> Result<Galaxy, Error> {
-        let found = Galaxy::of(snapshot)?;
-        Ok(self.galaxy.galaxy(found.known_units().map(|_| found))?)
+        Ok(self.galaxy.galaxy_of(snapshot)?)
     }
 }
 

@@ -2,8 +2,9 @@
 //! two.
 
 use kirin_kit::Body;
+use kirin_kit::few_body::kepler::Orbit;
 use kirin_kit::snapshot::State;
-use kirin_kit::vector::{dot, norm, sub};
+use kirin_kit::vector::sub;
 
 use crate::counts::Counts;
 use crate::settings::Settings;
@@ -55,7 +56,7 @@ impl Pairs {
             return None;
         }
         let [a, b] = shortest(states)?;
-        let orbit = Orbit::of(&bodies[a], &bodies[b])?;
+        let orbit = orbit(&bodies[a], &bodies[b])?;
         let mut labels = [bodies[a].index, bodies[b].index];
         labels.sort_unstable();
         if self.named.contains(&labels) {
@@ -89,27 +90,10 @@ fn shortest(states: &[State]) -> Option<[usize; 2]> {
     (4.0 * longest <= states[*third].dt).then_some(pair)
 }
 
-/// The orbit of two stars around each other.
-struct Orbit {
-    axis: f64,
-    eccentricity: f64,
-}
-
-impl Orbit {
-    /// That of `a` and `b`; `None` where they are not bound.
-    fn of(a: &Body, b: &Body) -> Option<Self> {
-        let (x, v, mass) = (sub(&b.x, &a.x), sub(&b.v, &a.v), a.mass + b.mass);
-        let energy = 0.5 * dot(&v, &v) - mass / norm(&x);
-        if energy.is_nan() || energy >= 0.0 {
-            return None;
-        }
-        let axis = -0.5 * mass / energy;
-        let momentum = kirin_kit::vector::cross(&x, &v);
-        let eccentricity = (1.0 - dot(&momentum, &momentum) / (mass * axis))
-            .max(0.0)
-            .sqrt();
-        Some(Self { axis, eccentricity })
-    }
+/// The orbit of two stars around each other; `None` where they are not bound.
+fn orbit(a: &Body, b: &Body) -> Option<Orbit> {
+    let orbit = Orbit::of(&sub(&b.x, &a.x), &sub(&b.v, &a.v), a.mass + b.mass);
+    orbit.is_bound().then_some(orbit)
 }
 
 #[cfg(test)]
@@ -154,7 +138,7 @@ mod tests {
         }
         assert_eq!(look(1600, 400), None);
         // Those who only pass each other are no pair.
-        assert!(Orbit::of(&bodies[0], &bodies[1]).is_none_or(|orbit| orbit.axis > 0.1));
+        assert!(orbit(&bodies[0], &bodies[1]).is_none_or(|orbit| orbit.axis > 0.1));
     }
 
     #[test]

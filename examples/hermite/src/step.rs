@@ -1,7 +1,7 @@
-//! How long a particle's step may be.
+//! The length of a particle's step.
 //!
-//! Steps are powers of two, and a particle's time is always a multiple of its
-//! step: then all particles with one step are due together.
+//! Steps are powers of two, and the time of a particle is always a multiple of its step. So all particles with the
+//! same step are due together.
 
 use crate::scheme::{Higher, Point};
 use kirin_kit::vector::norm;

@@ -8,6 +8,7 @@ use common::{fail, grape, succeed};
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
 use kirin_kit::diagnostics::Energy;
+use kirin_kit::few_body::kepler::Orbit;
 use kirin_kit::vector::{Vec3, add_scaled, dot, norm, sub};
 use kirin_kit::{Body, Snapshot, models};
 use kirin_testing::Folder;
@@ -126,4 +127,52 @@ fn a_run_below_its_smallest_step_can_be_resumed() {
         resumed.value("hermite.counts"),
         whole.value("hermite.counts")
     );
+}
+
+/// Half of the systems are binaries: with 48 stars 16, whose stars come first and are bound to each other.
+#[test]
+fn primordial_binaries_are_made() {
+    let folder = Folder::new("primordial");
+    let output = folder.file("run.txt");
+    let stars = ["--n", "48", "--eps", "0", "--t-end", "1/256"];
+    let binaries = ["--binary-fraction", "0.5", "--output", &output];
+    succeed(&[&stars[..], &binaries].concat());
+    let bodies = Snapshot::load(output.as_ref()).unwrap().bodies;
+    assert_eq!(bodies.len(), 48);
+    let axis = |pair: &[Body]| {
+        let (x, v) = relative(pair);
+        Orbit::of(&x, &v, pair[0].mass + pair[1].mass).axis * 48.0
+    };
+    let (pairs, singles) = bodies.split_at(32);
+    for pair in pairs.chunks_exact(2) {
+        assert!((0.009..1.1).contains(&axis(pair)), "{}", axis(pair));
+    }
+    assert!(
+        singles
+            .chunks_exact(2)
+            .all(|pair| !(0.0..1.1).contains(&axis(pair)))
+    );
+    for (wrong, words) in [
+        (&["--binary-periods", "opik"][..], "--binary-fraction"),
+        (
+            &["--binary-fraction", "0.5", "--binary-periods", "kroupa1995"],
+            "--units",
+        ),
+        (&["--binary-fraction", "1.5"], "not from 0 to 1"),
+        (&["--binary-fraction", "-0.5"], "--binary-fraction"),
+        (
+            &[
+                "--binary-fraction",
+                "0.5",
+                "--mass-ratio",
+                "2",
+                "--mass-fraction",
+                "0.1",
+            ],
+            "cannot be used with",
+        ),
+    ] {
+        let said = fail(&[&stars[..], wrong].concat());
+        assert!(said.contains(words), "{wrong:?}: {said}");
+    }
 }

@@ -1,4 +1,4 @@
-//! An interrupted run that is resumed ends with the bits of one that was not.
+//! An interrupted and continued run ends with the same bits as a run without interruption.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The report from outside: tables, published columns, figures of this device.
+//! The report as a user sees it: tables, published columns, figures of this device.
 
 mod common;
 

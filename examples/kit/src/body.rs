@@ -1,4 +1,4 @@
-//! A body: what every model makes, every snapshot holds and every integrator moves.
+//! The type of a body, which models make, snapshots hold and integrators move.
 
 use crate::vector::Vec3;
 

@@ -1,4 +1,4 @@
-//! The output files of a run: checked before the run begins, and locked while it lasts.
+//! The output files of a run. They are checked before the run begins, and locked while it lasts.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};

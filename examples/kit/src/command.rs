@@ -5,8 +5,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::body::Body;
+use crate::galaxy::Units;
 use crate::interrupt;
-use crate::models::{Components, DEFAULT_W0, MassFunction, Model, W0_RANGE, king};
+use crate::models::{
+    BinaryOptions, Components, DEFAULT_W0, MassFunction, Model, central_potential, king,
+};
 use crate::number::{bodies, count, number};
 use crate::run::Log;
 
@@ -32,8 +35,9 @@ pub struct Start {
     /// Central potential of the King model [default: 6]
     #[arg(long, value_name = "W0", conflicts_with = "input", value_parser = central_potential)]
     pub w0: Option<f64>,
-    /// Masses of the bodies [default: equal]
-    #[arg(long, value_enum, value_name = "NAME")]
+    /// Masses of the bodies: equal, salpeter (m^-2.35 from 0.1 to 100 solar masses), kroupa (m^-1.3 from 0.08, m^-2.3
+    /// from 0.5 to 100), or an exponent with the least and the largest mass, as in 2.35,0.1,10 [default: equal]
+    #[arg(long, value_name = "FUNCTION", value_parser = MassFunction::parse)]
     #[arg(conflicts_with_all = ["input", "mass_ratio"])]
     pub mass_function: Option<MassFunction>,
     /// Make some bodies this many times heavier than the others
@@ -82,18 +86,45 @@ impl Start {
     ///
     /// Options that do not belong together, or more bodies than this machine can count; in words.
     pub fn bodies(&self) -> Result<Vec<Body>, String> {
-        self.validate()?;
-        let n = usize::try_from(self.count()).map_err(|e| e.to_string())?;
-        let mut bodies = match (self.model.unwrap_or_default(), self.w0) {
-            (Model::King, w0) => king(n, w0.unwrap_or(DEFAULT_W0), self.seed()),
-            (model, _) => model.make(n, self.seed()),
-        };
+        let mut bodies = self.places(self.stars()?)?;
         let masses = self.mass_function.unwrap_or_default();
         masses.assign(&mut bodies, self.seed());
         if let (Some(ratio), Some(fraction)) = (self.mass_ratio, self.mass_fraction) {
             Components { ratio, fraction }.divide(&mut bodies);
         }
         Ok(bodies)
+    }
+
+    /// The stars of the model, some of which are `binaries`, with these units if they have any.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`bodies`](Self::bodies), or periods that need units.
+    pub fn stars_with(
+        &self,
+        binaries: &BinaryOptions,
+        units: Option<&Units>,
+    ) -> Result<Vec<Body>, String> {
+        if binaries.binary_fraction.is_none() {
+            return self.bodies();
+        }
+        let n = self.stars()?;
+        let centres = self.places(n - binaries.count(n))?;
+        let masses = self.mass_function.unwrap_or_default();
+        binaries.split(n, centres, masses, self.seed(), units)
+    }
+
+    fn stars(&self) -> Result<usize, String> {
+        usize::try_from(self.count()).map_err(|e| e.to_string())
+    }
+
+    /// `n` equal bodies of the model.
+    fn places(&self, n: usize) -> Result<Vec<Body>, String> {
+        self.validate()?;
+        Ok(match (self.model.unwrap_or_default(), self.w0) {
+            (Model::King, w0) => king(n, w0.unwrap_or(DEFAULT_W0), self.seed()),
+            (model, _) => model.make(n, self.seed()),
+        })
     }
 }
 
@@ -115,15 +146,6 @@ pub fn named<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> String {
     move |e| format!("{}: {e}", path.display())
 }
 
-/// A central potential of King's models.
-fn central_potential(text: &str) -> Result<f64, String> {
-    let (least, most) = W0_RANGE;
-    match number(text)? {
-        w0 if (least..=most).contains(&w0) => Ok(w0),
-        _ => Err(format!("not from {least} to {most}")),
-    }
-}
-
 /// A ratio of masses.
 fn ratio(text: &str) -> Result<f64, String> {
     match number(text)? {
@@ -133,7 +155,7 @@ fn ratio(text: &str) -> Result<f64, String> {
 }
 
 /// A part of a whole.
-fn fraction(text: &str) -> Result<f64, String> {
+pub(crate) fn fraction(text: &str) -> Result<f64, String> {
     match number(text)? {
         part if part <= 1.0 => Ok(part),
         _ => Err("not from 0 to 1".to_owned()),

@@ -1,4 +1,4 @@
-//! A file of comma-separated values that grows with a run, so that it can be watched.
+//! A file of comma-separated values to which a run appends a line at a time, so that a user can watch it.
 
 use std::fs::File;
 use std::io::Write as _;

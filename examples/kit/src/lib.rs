@@ -7,22 +7,24 @@
 //! * [`number`]: numbers on the command line
 //! * [`quantity`]: numbers with units, read and written
 //! * [`interrupt`]: Ctrl-C, SIGTERM and SIGHUP
-//! * [`claim`]: what a run will write, checked and locked before it begins
+//! * [`claim`]: the output files of a run, checked and locked before it begins
 //! * [`communicator`]: ranks that compute together, over MPI or as threads
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
+//! * [`few_body`]: binaries, triples and close passages of few bodies, regularized
 //! * [`files`]: the files that a run reads and writes
-//! * [`bound`], [`sight`]: who is bound, and the energy of a moment
+//! * [`bound`], [`sight`]: which stars are bound, and the energy of the bodies at one time
 //! * [`galaxy`]: the field around a cluster, its units, and the orbit in it
 //! * [`density`]: density around each body, core radius and core density
 //! * [`sum`]: sums without the rounding errors of their terms
 //! * [`run`]: the loop of a run: diagnostics, snapshots, checkpoints, signals
 //! * [`summary`]: how a run ended: table, JSON, figure
-//! * [`pairs`]: potentials by all others
+//! * [`pairs`]: the potential of each body in the field of all others
 //! * [`history`]: diagnostics over time, as curves, CSV and JSON
 //! * [`progress`]: a bar on a terminal's stderr, silence elsewhere
 //! * [`comparison`]: reports that put this machine beside published figures
 //!
-//! Nothing here depends on kirin: forces are the applications' affair. Tables, figures and measurements are `kirin-report`'s.
+//! Nothing here depends on kirin: the applications compute the forces. Tables, figures and measurements are in
+//! `kirin-report`.
 
 pub mod body;
 pub mod bound;
@@ -33,6 +35,7 @@ pub mod comparison;
 pub mod csv;
 pub mod density;
 pub mod diagnostics;
+pub mod few_body;
 pub mod files;
 pub mod galaxy;
 pub mod history;

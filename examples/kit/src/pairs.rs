@@ -1,7 +1,7 @@
 //! Potentials of bodies by others, in double precision on the host: each pair is found once, for both of its bodies.
 //!
-//! The roots and quotients of a pair are rounded correctly and nothing is fused, sums have a fixed number of lanes and
-//! a fixed order: neither threads nor the instruction set change a bit.
+//! The roots and quotients of a pair are rounded correctly, and no operation is fused. Sums have a fixed number of
+//! lanes and a fixed order. So neither threads nor the instruction set change a bit.
 
 use crate::body::Body;
 use crate::rows::{rows, tasks};

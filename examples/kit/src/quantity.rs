@@ -251,6 +251,8 @@ pub struct Columns {
     names: Vec<String>,
     /// Place of the number that a further column repeats, and the factor.
     physical: Vec<(usize, f64)>,
+    /// Places of the columns that are left out, from the last to the first.
+    left_out: Vec<usize>,
 }
 
 impl Columns {
@@ -259,6 +261,7 @@ impl Columns {
         let mut columns = Self {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             physical: Vec::new(),
+            left_out: Vec::new(),
         };
         for (place, name) in names.iter().enumerate() {
             if let Some((suffix, factor)) = units.and_then(|units| physical(name, units)) {
@@ -267,6 +270,23 @@ impl Columns {
             }
         }
         columns
+    }
+
+    /// The same table without the columns of which `has` knows nothing to write: one that is always empty or 0. A
+    /// column in physical units goes with the one that it repeats.
+    pub fn only(mut self, has: impl Fn(&str) -> bool) -> Self {
+        let all = self.names.len();
+        let first = all - self.physical.len();
+        let source = |place: usize| match place.checked_sub(first) {
+            Some(k) => self.physical[k].0,
+            None => place,
+        };
+        let is_left_out = |place: &usize| !has(&self.names[source(*place)]);
+        self.left_out = (0..all).rev().filter(is_left_out).collect();
+        for place in &self.left_out {
+            self.names.remove(*place);
+        }
+        self
     }
 
     /// All names.
@@ -278,6 +298,9 @@ impl Columns {
     pub fn line(&self, mut numbers: Vec<f64>) -> Vec<f64> {
         for (place, factor) in &self.physical {
             numbers.push(factor * numbers[*place]);
+        }
+        for place in &self.left_out {
+            numbers.remove(*place);
         }
         numbers
     }
@@ -334,5 +357,17 @@ mod tests {
         assert_eq!(columns.names()[5..], more);
         let line = columns.line(vec![2.0, -0.25, 0.3, 0.8, 1.0]);
         assert_eq!(line[5..], [2.0 * units.time(), 3.0, 8.0, units.velocity()]);
+    }
+
+    #[test]
+    fn columns_without_numbers_are_left_out() {
+        let columns = Columns::new(
+            &["time", "torque_x", "tidal_radius", "x"],
+            Some(&Units::default()),
+        );
+        let columns = columns.only(|name| !["torque_x", "tidal_radius"].contains(&name));
+        assert_eq!(columns.names(), ["time", "x", "time_myr", "x_kpc"]);
+        let line = columns.line(vec![1.0, 0.0, f64::INFINITY, 100.0]);
+        assert_eq!((line.len(), line[1], line[3]), (4, 100.0, 1.0));
     }
 }

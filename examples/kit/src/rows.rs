@@ -1,4 +1,4 @@
-//! One value for each index, computed by all processors.
+//! Computes one value for each index, on all processors.
 
 use std::num::NonZero;
 use std::sync::Mutex;

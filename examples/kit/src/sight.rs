@@ -1,4 +1,4 @@
-//! Energy of a run's bodies at one time, and which of them are bound.
+//! The energy of a run's bodies at one time, and which of them are bound.
 
 use crate::body::Body;
 use crate::bound::{Bound, Potentials};
@@ -22,10 +22,12 @@ impl Sight {
     /// pairs in double precision.
     pub fn of<I: Integration>(integration: &I, bodies: &[Body]) -> Self {
         let (field, eps) = (integration.field(), integration.eps());
-        match integration.potentials() {
+        let mut sight = match integration.potentials() {
             Some(given) => Self::with(bodies, Potentials::Given(given), field),
             None => Self::summed(bodies, eps * eps, field),
-        }
+        };
+        sight.energy.external -= integration.gain();
+        sight
     }
 
     /// `bodies` in a field, with the potentials of all pairs.
@@ -47,7 +49,9 @@ pub fn energy_of<I: Integration>(integration: &I, bodies: &[Body]) -> Energy {
     let eps = integration.eps();
     let given = integration.potentials();
     let potentials = given.unwrap_or_else(|| potentials(bodies, eps * eps));
-    energy(bodies, half(bodies, &potentials), integration.field())
+    let mut energy = energy(bodies, half(bodies, &potentials), integration.field());
+    energy.external -= integration.gain();
+    energy
 }
 
 /// The potential energy of all pairs.

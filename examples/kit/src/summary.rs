@@ -179,14 +179,6 @@ impl Summary {
         table
     }
 
-    /// The softening, with four digits where it is no short number.
-    fn short_eps(&self) -> String {
-        match fraction(self.eps) {
-            text if text.len() > 8 => digits(self.eps),
-            text => text,
-        }
-    }
-
     /// A length, also in pc where the units are known.
     pub fn length(&self, length: f64) -> String {
         match &self.units {
@@ -259,15 +251,23 @@ impl Summary {
                 "{} of {} particles to t = {}",
                 self.log.model,
                 grouped(self.n as u64),
-                fraction(self.time)
+                short(self.time)
             ),
             subtitle: format!(
                 "ε = {}, {settings}; {}",
-                self.short_eps(),
+                short(self.eps),
                 forces.description()
             ),
             columns: vec![vec![error, virial], vec![radii, work], views.collect()],
         }
+    }
+}
+
+/// A number, with four digits where it is no short one.
+fn short(value: f64) -> String {
+    match fraction(value) {
+        text if text.len() > 8 => digits(value),
+        text => text,
     }
 }
 

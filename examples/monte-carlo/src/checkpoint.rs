@@ -151,6 +151,7 @@ impl Checkpoint {
     ///
     /// A line of ours makes no sense, or it is the state of another program; in words.
     pub fn of(snapshot: &Snapshot) -> Result<Option<Self>, String> {
+        snapshot.check_owner("monte-carlo")?;
         if snapshot.states.is_some() {
             return Err("it is a run of another program: its `columns` have the state of an integrator, and each body its own time".to_owned());
         }

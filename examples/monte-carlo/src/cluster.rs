@@ -1,4 +1,4 @@
-//! A cluster on its way: one step by all ranks, phase after phase in the order of Figure 1.
+//! A cluster and its step, which all ranks take together, phase after phase in the order of Figure 1.
 
 mod exchange;
 mod phases;

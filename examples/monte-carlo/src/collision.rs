@@ -1,5 +1,5 @@
-//! Collisions, the other half of phase 3: two stars that touch become one ("sticky spheres", Fregeau and
-//! Rasio 2007).
+//! Collisions, the second part of phase 3: two stars that touch merge into one ("sticky spheres", Fregeau and Rasio
+//! 2007).
 
 use std::f64::consts::PI;
 

@@ -1,10 +1,10 @@
-//! Energy correction (phase 7): a star's orbit was found in the potential of the step's beginning, but the
-//! potential changes while it moves, and does work.
+//! Energy correction (phase 7). The new orbit of a star was found in the potential at the beginning of the step. But
+//! the potential changes during the step and does work on the star.
 //!
 //! Stodolkiewicz (1982): v^2 = v_0^2 + Phi_0(r_0) + Phi_1(r_0) - Phi_0(r_1) - Phi_1(r_1), where 0 is the beginning
 //! and 1 the end of the step. Summed over all stars this is exact: the sum of m_i Phi_1(r_0) equals the sum of m_j
-//! Phi_0(r_1), since the energy of two shells does not depend on which of them moved. Both components of the
-//! velocity are scaled alike.
+//! Phi_0(r_1), since the energy of two shells does not depend on which of them moved. Both components of the velocity
+//! are multiplied by the same factor.
 
 use crate::bisection::{STARS_TOGETHER, Search, bisect};
 use crate::partition::BIN;

@@ -1,5 +1,5 @@
-//! `--cross-check`: the same bodies by direct summation (the code of `hermite`, with kirin's forces) and by this
-//! method, Lagrangian radii over time.
+//! `--cross-check`: evolves the same bodies by direct summation (the code of `hermite`, with kirin's forces) and by
+//! this method, and compares Lagrangian radii over time.
 
 use std::error::Error as AnyError;
 use std::fmt::Write as _;

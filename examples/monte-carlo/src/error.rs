@@ -1,4 +1,4 @@
-//! What can stop a run.
+//! The errors that can end a run.
 
 use kirin_kit::communicator::CommunicationError;
 

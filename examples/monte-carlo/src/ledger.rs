@@ -1,4 +1,4 @@
-//! The energy ledger: what has left the stars, and with whom.
+//! The energy ledger: the energy that has left the stars, by escape or by collision.
 
 use kirin_kit::communicator::Communicator;
 

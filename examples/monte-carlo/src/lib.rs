@@ -11,14 +11,14 @@
 //! * [`sort`]: 6, sort; [`sample_sort`], [`redistribution`]: on several ranks (sections 3.4, 3.5)
 //! * [`diagnostics`]: 7, core, Lagrangian radii (equations 19, 20); [`correction`], [`ledger`]: energy
 //!
-//! What they stand on:
+//! The data and functions that the phases use:
 //!
 //! * [`stars`]: the stars of a rank; [`partition`]: the division of the stars among the ranks (equation 17)
 //! * [`random`]: random numbers with jumps, one stream for each bin of stars (section 3.6)
 //! * [`bisection`], [`radial_index`]: searches
 //! * [`sums`]: sums in one order on any number of ranks
-//! * [`cluster`]: a step, phase after phase; [`profile`]: where the time goes
-//! * [`model`], [`space`]: shells from models and bodies, and back
+//! * [`cluster`]: a step, phase after phase; [`profile`]: the time of each phase
+//! * [`model`], [`space`]: conversion of models and bodies to shells, and of shells to bodies
 //! * [`settings`], [`options`], [`session`], [`checkpoint`], [`history`], [`output`]: a run
 //! * [`paper`]: the figures of the paper beside this machine
 //! * [`cross_check`]: the same bodies by direct summation

@@ -1,5 +1,5 @@
-//! Phase 5, new orbits: the pericentre and apocentre of a star of energy E and angular momentum J (equation 12),
-//! and its new place on the orbit.
+//! Phase 5, new orbits. The pericentre and apocentre follow from the energy E and the angular momentum J of a star
+//! (equation 12). The star then gets a new position on the orbit.
 
 use crate::bisection::{STARS_TOGETHER, Search, bisect_coarsely};
 use crate::partition::BIN;

@@ -1,4 +1,4 @@
-//! Which stars belong to which rank: equation 17 of the paper. Every rank has whole bins of 20 radially
+//! The division of the stars among the ranks: equation 17 of the paper. Every rank has whole bins of 20 radially
 //! neighbouring stars; the last rank also has the remaining stars.
 
 use std::ops::Range;

@@ -1,9 +1,10 @@
-//! A star's new place on its orbit: a random radius, with the probability dr / |v_r|, by von Neumann's rejection
-//! (equations 13 to 15).
+//! The new position of a star on its orbit. The radius is drawn with a probability proportional to dr / |v_r|, by von
+//! Neumann's rejection (equations 13 to 15).
 //!
-//! The probability is infinite at both ends. With r = (r_min + r_max) / 2 + (r_max - r_min) (3 s - s^3) / 4
-//! it is g(s) = (3/4) (r_max - r_min) (1 - s^2) / |v_r| for s from -1 to 1, which is finite (Joshi, Rasio and
-//! Portegies Zwart 2000), at the ends sqrt(3 (r_max - r_min) / |Q'|).
+//! This probability density is infinite at both ends of the orbit. Therefore r is replaced by s, which goes from -1
+//! to 1, with r = (r_min + r_max) / 2 + (r_max - r_min) (3 s - s^3) / 4 (Joshi, Rasio and Portegies Zwart 2000). The
+//! density of s is proportional to g(s) = (3/4) (r_max - r_min) (1 - s^2) / |v_r|, which is finite. Its value at the
+//! ends is sqrt(3 (r_max - r_min) / |Q'|).
 
 use crate::bisection::{STARS_TOGETHER, Search, bisect};
 use crate::orbit::{Apsis, Star};

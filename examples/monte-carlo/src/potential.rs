@@ -1,8 +1,9 @@
 //! Phase 1, potential: the potential of concentric shells at the stars' radii (equations 1 to 6), at any radius.
 //!
-//! Between two neighbouring radii r_k and r_(k+1) the mass M_k inside and the potential -S_k of the shells
-//! outside are constant, so Phi(r) = -M_k / r - S_k: the same line in 1/r that equation 6 draws between the
-//! two values, but without their difference, which loses digits where neighbours are close.
+//! Between two neighbouring radii r_k and r_(k+1) the mass M_k inside and the potential -S_k of the shells outside
+//! are constant. So Phi(r) = -M_k / r - S_k. Equation 6 interpolates linearly in 1/r between the potentials at the
+//! two radii, which is the same function. But it uses the difference of the two potentials, which loses digits if the
+//! radii are close.
 
 use rayon::prelude::*;
 

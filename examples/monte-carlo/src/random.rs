@@ -1,5 +1,5 @@
-//! Random numbers: L'Ecuyer's generator LFSR113 (1999, Math. Comp. 68, 261), and jumps along its
-//! sequence after Collins (2008), by which every bin of stars has a stream of its own.
+//! Random numbers: L'Ecuyer's generator LFSR113 (1999, Math. Comp. 68, 261), with jumps along its sequence after
+//! Collins (2008). By these jumps every bin of stars has a stream of its own.
 
 /// Distance of two streams in the sequence, as a power of two: 2^33 streams of 2^80 numbers each.
 pub const JUMP: u32 = 80;

@@ -1,5 +1,6 @@
-//! Phase 3, relaxation: pairs of neighbours have encounters that stand for all those of the step (Henon 1971), one where
-//! deflections are small, more in dense bins and of heavy stars; or they collide.
+//! Phase 3, relaxation. Pairs of neighbours have encounters that stand for all encounters of the step (Henon 1971).
+//! If deflections are small, a pair has one encounter; in dense bins and for heavy stars there are more. Some pairs
+//! collide instead.
 
 use std::f64::consts::PI;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Stars in space: each shell's star in a random direction, for programs that need one.
+//! Gives the star of each shell a random direction in space, for programs that need one.
 
 use kirin_kit::Body;
 use kirin_kit::models::Random;

@@ -1,5 +1,5 @@
-//! Sums over all stars in one fixed order: each bin is a leaf of the library's binary tree, which any division of
-//! the bins among ranks leaves as it is.
+//! Sums over all stars in one fixed order. Each bin is a leaf of the library's binary tree, and the tree does not
+//! depend on the division of the bins among ranks.
 
 use kirin::sources::sum_tree::Joiner;
 use kirin_kit::communicator::Communicator;

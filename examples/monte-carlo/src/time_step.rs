@@ -1,5 +1,5 @@
-//! Phase 2, time step: one for all stars, the least of the relaxation times of all bins (equation 7, and dynamical friction), or
-//! of the collision time in the centre (equation 8).
+//! Phase 2, the time step of all stars: the shortest relaxation time of all bins (equation 7, with a term for
+//! dynamical friction), or the collision time in the centre (equation 8) if that is shorter.
 
 use std::f64::consts::PI;
 use std::ops::Range;

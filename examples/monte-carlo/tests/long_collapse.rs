@@ -1,4 +1,4 @@
-//! A cluster of ten thousand stars to core collapse: when, how, and at what cost in energy.
+//! A cluster of ten thousand stars to core collapse: the time, the slope and the energy error.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Orbits: pericentre and apocentre, and how positions on an orbit are distributed, against what is known of
-//! Kepler's and Plummer's potential.
+//! Orbits: pericentre, apocentre and the distribution of positions on an orbit, against exact results for the
+//! potentials of Kepler and Plummer.
 
 use monte_carlo::bisection::STARS_TOGETHER;
 use monte_carlo::orbit::{Apsis, Star, find_apsides};

@@ -1,4 +1,4 @@
-//! Sample sort against a plain sort, and how evenly it leaves the stars.
+//! Sample sort against a plain sort, and the balance of its ranks.
 
 use kirin_kit::communicator::{Communicator, threads};
 use monte_carlo::partition::{BIN, Partition};

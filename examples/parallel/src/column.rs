@@ -1,4 +1,4 @@
-//! The particles of one column, of which every rank of the column has the same copy.
+//! The particles of one column. Every rank of the column has the same copy.
 
 use std::ops::Range;
 

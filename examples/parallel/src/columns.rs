@@ -1,9 +1,9 @@
-//! The j-particles of a column, and the pieces in which it sums over them.
+//! The j-particles of a column, and the subtrees over which the column sums.
 //!
-//! kirin adds up forces on a binary tree over the addresses, aligned at address 0, from which absent
-//! addresses are left out. A column begins at a multiple of [`PAGE`] addresses, so it is the
-//! union of a few whole subtrees. The sum over each of them is a node of the tree of one rank; joined
-//! along the tree they give that rank's bits.
+//! kirin adds forces on a binary tree over the addresses, aligned at address 0; absent addresses are skipped. A
+//! column begins at a multiple of [`PAGE`] addresses, so it is the union of a few whole subtrees. The sum over a
+//! subtree is the sum at one node of the tree of a run on one rank. Joined along the tree, these sums give the bits
+//! of that run.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! The cost of a block step: how many bytes and messages each algorithm needs, and with them how long a
 //! block should take on any grid.
 //!
-//! N j-particles and blocks of N_b on a x b ranks, s the number of subtrees in a column (1 where columns
-//! are powers of two). A rank receives, from others, on the average over all ranks,
+//! Let there be N j-particles, blocks of N_b particles, a x b ranks, and s subtrees in a column (s = 1 if columns are
+//! powers of two). On average a rank receives from other ranks
 //!
 //! ```text
 //! step 2, all-gather      16 (b-1)                    lengths and times
@@ -12,9 +12,9 @@
 //! step 7, all-gather-v    48 N_b (a-1) / (a b)        acceleration and jerk
 //! ```
 //!
-//! bytes. On r x r ranks that is N_b/r times (r-1)/r, the part that comes from others; on 1 x p (j-parallel) and p
-//! x 1 (copy) it approaches a multiple of N_b. Around the ring each rank passes on all lists: 56 N_b (p-1)/p bytes
-//! and 48 N_b s (p-1)/p of forces (or, with the sums of MPI, 48 N_b, which travel with the list).
+//! bytes. On r x r ranks this is N_b/r times (r-1)/r, the part that comes from other ranks. On 1 x p (j-parallel) and
+//! p x 1 (copy) it approaches a multiple of N_b. Around the ring each rank passes on all lists: 56 N_b (p-1)/p bytes,
+//! and 48 N_b s (p-1)/p bytes of forces. With the sums of MPI the forces travel with the list and take 48 N_b bytes.
 //!
 //! A block then takes
 //!

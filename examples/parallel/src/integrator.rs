@@ -405,7 +405,7 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
     }
 
     fn notes(&self) -> Vec<(String, String)> {
-        self.settings.galaxy.line().into_iter().collect()
+        self.settings.galaxy.lines()
     }
 
     fn eps(&self) -> f64 {

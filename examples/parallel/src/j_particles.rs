@@ -1,8 +1,8 @@
 //! The j-particles of one rank in the library, and the partial forces they exert.
 //!
-//! Every subtree of the column (see [`columns`](crate::columns)) is a cluster of the library of its own,
-//! whose j-particles stand at the addresses they would have on one rank. Its forces are then the sums over
-//! that subtree, to the bit, and any GRAPE-6 library can give them.
+//! Every subtree of the column (see [`columns`](crate::columns)) is a cluster id of its own. Its j-particles have the
+//! addresses that they would have on one rank. Its forces are then the sums over that subtree, to the bit. Any
+//! GRAPE-6 library can compute them.
 
 use std::ops::Range;
 

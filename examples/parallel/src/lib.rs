@@ -10,7 +10,7 @@
 //! * [`two_d`]: the algorithm, in its eight steps
 //! * [`ring`]: the ring, for comparison
 //! * [`integrator`]: the integration by all of these
-//! * [`cost`], [`measure`]: the cost of a block on any grid, and of the machine's parts
+//! * [`cost`], [`measure`]: the cost of a block on any grid, and the measured costs of the machine's parts
 //! * [`options`], [`session`], [`output`]: a run, from the command line to the summary
 //! * [`paper`]: the figures of the paper beside this machine
 //! * [`picture`]: the algorithm in one picture

@@ -1,4 +1,4 @@
-//! The costs of the machine's parts, measured by all ranks at the same time, since ranks share caches, memory and
+//! Measures the costs of the machine's parts on all ranks at the same time, since ranks share caches, memory and
 //! cores.
 
 use std::ops::Range;

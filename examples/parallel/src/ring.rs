@@ -1,4 +1,4 @@
-//! The ring: active particles travel from rank to rank, each of which has a part of the j-particles.
+//! The ring: active particles travel from rank to rank; each rank has a part of the j-particles.
 //!
 //! After as many hops as there are ranks every list of particles has visited all ranks and is back at its own.
 //! (With several lists on the way this is the systolic algorithm of Gualandris, Portegies Zwart and Tirado-Ramos.)

@@ -58,10 +58,11 @@ pub fn run<C: Communicator>(
         check_places(&start.bodies, start.settings.eps).map_err(place)?;
     }
     let _claim = first(&|| files.claim())?;
+    let galaxy = &start.settings.galaxy;
     let t_end = told
-        .control
-        .t_end(DEFAULT_T_END, Some(&start.settings.galaxy))
-        .map_err(refuse)?;
+        .galaxy
+        .t_end(&told.control, DEFAULT_T_END, galaxy)
+        .map_err(Error::Refused)?;
     if t_end <= start.time {
         let why = format!(
             "the run is at t = {} already: --t-end must be later",
@@ -162,7 +163,7 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     };
     let text = read_file(world, path)?.map_err(Error::Refused)?;
     let named = |why: String| Error::Refused(named(path)(why));
-    let snapshot = Snapshot::parse(&text).map_err(|e| named(e.to_string()))?;
+    let mut snapshot = Snapshot::parse(&text).map_err(|e| named(e.to_string()))?;
     let told = options.run.or_told(&snapshot).map_err(named)?;
     let saved = checkpoint::settings(&snapshot).map_err(|e| named(e.to_string()))?;
     let settings = match saved {
@@ -177,6 +178,13 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
         let counts = checkpoint::counts(&snapshot).map_err(|e| named(e.to_string()))?;
         past = Some((states.clone(), counts));
         log = Log::of(&snapshot).map_err(named)?;
+    }
+    if past.is_none() {
+        let (galaxy, eps) = (&settings.galaxy, settings.eps);
+        snapshot.time = told
+            .galaxy
+            .place(galaxy, &mut snapshot, eps)
+            .map_err(named)?;
     }
     let start = Start {
         settings,

@@ -1,9 +1,9 @@
 //! The improved two-dimensional algorithm: section 3.3 of Nitadori, Makino and Abe (2006), step by
 //! step.
 //!
-//! The N particles are divided over the b columns of an a x b grid of ranks; all ranks of a column hold
-//! the same particles. One block step goes through the functions below in order. The paper's
-//! one-dimensional schemes are its ends: 1 x p divides the j-particles only, p x 1 the active particles only.
+//! The N particles are divided over the b columns of an a x b grid of ranks; all ranks of a column hold the same
+//! particles. A block step calls the functions below in order. Two grids are the paper's one-dimensional schemes: 1 x
+//! p divides the j-particles only, p x 1 the active particles only.
 
 use hermite::particle;
 use hermite::settings::Settings;

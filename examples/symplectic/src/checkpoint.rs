@@ -9,6 +9,7 @@
 //! symplectic.counts STEPS EVALUATIONS PAIRS
 //! symplectic.times FORCE FIELD PREDICT TRANSFER       seconds
 //! symplectic.balance LX LY LZ TX TY TZ CX CY CZ       angular momentum at the start; torque, with its carries
+//! symplectic.gain E C             energy by the galaxy's change, with its carry; of a galaxy that changes
 //! symplectic.scales LENGTH SPEED  fixed point: powers of two of the units
 //! symplectic.point X Y Z VX VY VZ fixed point: integers, a line for each body
 //! ```
@@ -37,6 +38,7 @@ const GRID: &str = "symplectic.grid";
 const COUNTS: &str = "symplectic.counts";
 const TIMES: &str = "symplectic.times";
 const BALANCE: &str = "symplectic.balance";
+const GAIN: &str = "symplectic.gain";
 const SCALES: &str = "symplectic.scales";
 const POINT: &str = "symplectic.point";
 
@@ -47,7 +49,11 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
     let (work, grid) = (&past.work, &past.grid);
     let counts = [past.steps, work.evaluations, work.pairs].map(|count| count.to_string());
     let seconds = work.times.parts().map(|part| part.1);
-    let Balance { initial, impulse } = past.balance;
+    let Balance {
+        initial,
+        impulse,
+        gain,
+    } = past.balance;
     let balance = [initial, impulse.map(|s| s.rounded), impulse.map(|s| s.lost)].concat();
     let words = format!("{} {} {}", s.scheme.name(), s.bits.name(), s.uncentred);
     let lines = [
@@ -58,7 +64,10 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
         (BALANCE, exact(&balance)),
     ];
     let mut run: Vec<(String, String)> = lines.map(|(k, value)| (k.to_owned(), value)).into();
-    run.extend(s.galaxy.line());
+    if s.galaxy.changes() {
+        run.push((GAIN.to_owned(), exact(&[gain.rounded, gain.lost])));
+    }
+    run.extend(s.galaxy.lines());
     if let PhaseSpace::Exact {
         points,
         length,
@@ -84,6 +93,8 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
 ///
 /// They are no settings; in words.
 pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
+    snapshot.check_owner("symplectic")?;
+    snapshot.check_one_time()?;
     let Some(mut line) = Line::of(snapshot, SETTINGS) else {
         return Ok(None);
     };
@@ -200,7 +211,13 @@ fn past(snapshot: &Snapshot, dt: f64) -> Result<Past, Error> {
     let rounded = [next()?, next()?, next()?];
     let lost = [next()?, next()?, next()?];
     words.end()?;
+    let mut gain = Sum::default();
+    if let Some(mut words) = Line::of(snapshot, GAIN) {
+        (gain.rounded, gain.lost) = (words.word()?, words.word()?);
+        words.end()?;
+    }
     past.balance = Balance {
+        gain,
         initial,
         impulse: [0, 1, 2].map(|k| Sum {
             rounded: rounded[k],

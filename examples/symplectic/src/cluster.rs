@@ -3,7 +3,7 @@
 use kirin_kit::Body;
 use kirin_kit::bound::Bound;
 use kirin_kit::diagnostics::angular_momentum;
-use kirin_kit::galaxy::{Field, Galaxy};
+use kirin_kit::galaxy::{Field, Moment};
 use kirin_kit::vector::{dot, norm, sub};
 
 use crate::torque::Balance;
@@ -26,9 +26,14 @@ pub const COLUMNS: [&str; 14] = [
     "torque_z",
 ];
 
+/// Whether a column is about the galaxy, and without one is always 0 or missing.
+pub fn of_galaxy(name: &str) -> bool {
+    name == "tidal_radius" || name.starts_with("torque_")
+}
+
 /// A number for each of the [`COLUMNS`]: of the bound part its half-mass and tidal radius, position and velocity;
 /// angular momentum of everybody about the galaxy's centre, and the time integral of the torque on them.
-pub fn numbers(bound: &Bound, galaxy: &Galaxy, balance: &Balance, bodies: &[Body]) -> Vec<f64> {
+pub fn numbers(bound: &Bound, galaxy: &Moment, balance: &Balance, bodies: &[Body]) -> Vec<f64> {
     let tidal_radius = galaxy.tidal_radius(bound.mass, &bound.x, &bound.v);
     let [momentum, torque] = [
         angular_momentum(bodies),

@@ -5,7 +5,7 @@ use std::time::Instant;
 use kirin::client::Grape;
 use kirin_kit::bound::Bound;
 use kirin_kit::diagnostics::angular_momentum;
-use kirin_kit::galaxy::{Field, Galaxy};
+use kirin_kit::galaxy::{Field, Galaxy, Moment};
 use kirin_kit::run::{Integration, TimeGrid};
 use kirin_kit::vector::{Vec3, add_scaled};
 use kirin_kit::{Body, Snapshot};
@@ -19,7 +19,7 @@ use crate::phase_space::PhaseSpace;
 use crate::picture;
 use crate::scheme::Coefficients;
 use crate::settings::Settings;
-use crate::torque::{self, Balance};
+use crate::torque::{self, Balance, Effect};
 
 /// Most particles whose energy the program sums over all pairs itself; of more it takes the potentials that
 /// came with the forces.
@@ -53,8 +53,12 @@ pub struct Integrator<'g> {
     acc: Vec<Vec3>,
     pot: Vec<f64>,
     external: Vec<Vec3>,
-    torque: Vec3,
+    /// The galaxy at the clock's time, and what it does to everybody.
+    moment: Moment,
+    effect: Effect,
     time: f64,
+    /// The time within a step that the drifts have come to.
+    clock: f64,
     past: Past,
 }
 
@@ -109,8 +113,10 @@ impl<'g> Integrator<'g> {
             acc: vec![[0.0; 3]; bodies.len()],
             pot: vec![0.0; bodies.len()],
             external: Vec::new(),
-            torque: [0.0; 3],
+            moment: settings.galaxy.at(time),
+            effect: Effect::default(),
             time,
+            clock: time,
             past,
         };
         new.find_forces()?;
@@ -139,7 +145,12 @@ impl<'g> Integrator<'g> {
             })?;
         if !galaxy.is_none() {
             let began = Instant::now();
-            self.torque = torque::field(&galaxy, state, &self.masses, &mut self.external);
+            let changes = galaxy.changes();
+            if changes {
+                self.moment = galaxy.at(self.clock);
+            }
+            let (moment, masses) = (&self.moment, &self.masses);
+            self.effect = torque::field(moment, changes, state, masses, &mut self.external);
             for (a, external) in self.acc.iter_mut().zip(&self.external) {
                 add_scaled(a, 1.0, external);
             }
@@ -169,6 +180,7 @@ impl<'g> Integrator<'g> {
         if let Err(e) = self.stages(h) {
             std::mem::swap(&mut self.state, &mut self.before);
             self.past = past;
+            self.clock = self.time;
             // Those of the state, which had them before.
             let _ = self.find_forces();
             self.past = past;
@@ -177,6 +189,7 @@ impl<'g> Integrator<'g> {
         self.past.steps += 1;
         self.past.grid.advance(end, dt);
         self.time = end;
+        self.clock = end;
         Ok(true)
     }
 
@@ -187,6 +200,7 @@ impl<'g> Integrator<'g> {
             self.kick(stage, h)?;
             let began = Instant::now();
             self.state.drift(drift)?;
+            self.clock += drift;
             self.past.work.times.predict += began.elapsed();
             self.find_forces()?;
         }
@@ -197,7 +211,7 @@ impl<'g> Integrator<'g> {
         let began = Instant::now();
         let kick = self.table.kicks[stage] * h;
         self.state.kick(kick, &self.acc)?;
-        self.past.balance.kick(kick, &self.torque);
+        self.past.balance.kick(kick, &self.effect);
         self.past.work.times.predict += began.elapsed();
         Ok(())
     }
@@ -210,6 +224,11 @@ impl<'g> Integrator<'g> {
             initial: angular_momentum(&self.bodies()),
             ..Balance::default()
         };
+    }
+
+    /// The galaxy, now.
+    pub fn moment(&self) -> &Moment {
+        &self.moment
     }
 
     /// Everybody, now.
@@ -293,23 +312,31 @@ impl Integration for Integrator<'_> {
 
     /// Also where nothing is around the cluster: its own motion is no part of its energy.
     fn field(&self) -> Option<&dyn Field> {
-        Some(&self.settings.galaxy)
+        Some(&self.moment)
+    }
+
+    fn gain(&self) -> f64 {
+        self.past.balance.gain.value()
     }
 
     fn own_columns(&self) -> &'static [&'static str] {
         &cluster::COLUMNS
     }
 
+    fn has_column(&self, name: &str) -> bool {
+        !(self.settings.galaxy.is_none() && cluster::of_galaxy(name))
+    }
+
     fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
-        cluster::numbers(bound, &self.settings.galaxy, &self.past.balance, bodies)
+        cluster::numbers(bound, &self.moment, &self.past.balance, bodies)
     }
 
     fn notes(&self) -> Vec<(String, String)> {
-        self.settings.galaxy.line().into_iter().collect()
+        self.settings.galaxy.lines()
     }
 
     fn film_half_width(&self, bodies: &[Body]) -> f64 {
-        picture::film_half_width(bodies)
+        picture::film_half_width(bodies, &self.settings.galaxy, self.time)
     }
 
     fn frame(&self, t: f64, bodies: &[Body], half_width: f64) -> Figure {

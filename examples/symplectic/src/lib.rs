@@ -10,6 +10,7 @@
 //! * [`settings`], [`integrator`]: the steps
 //! * [`cluster`]: bound stars, tidal radius
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
+//! * [`stream`], [`stars`], [`spray`]: what an observer sees, and a stream without a run
 //! * [`output`], [`picture`]: summary, JSON and figures
 //! * [`paper`]: the tables of the paper beside this device
 //! * [`options`]: the command line
@@ -27,4 +28,7 @@ pub mod phase_space;
 pub mod picture;
 pub mod scheme;
 pub mod settings;
+pub mod spray;
+pub mod stars;
+pub mod stream;
 pub mod torque;

@@ -8,22 +8,26 @@ use clap::Parser;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::check_places;
+use kirin_kit::claim::check_writable;
 use kirin_kit::command::{Ended, exit_code, named};
-use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Log, Run, conduct};
 use symplectic::checkpoint;
 use symplectic::integrator::Integrator;
 use symplectic::options::{DEFAULT_T_END, Options};
 use symplectic::output::Report;
 use symplectic::settings::Scale;
-use symplectic::{paper, picture};
+use symplectic::{paper, picture, stars};
 
 /// Pipelines of kirin, where the user does not set them: large blocks fill vectors and GPUs.
 const NPIPES: (&str, &str) = ("KIRIN_NPIPES", "16384");
 
+/// More threads than this are no number that anybody means.
+const MOST_THREADS: usize = 4096;
+
 fn main() -> ExitCode {
     let options = Options::parse();
     choose_arithmetic(&options);
+    choose_threads();
     let result = match options.report {
         Some(_) => paper::report(&options),
         None if !options.draw.is_empty() => draw(&options),
@@ -43,6 +47,18 @@ fn choose_arithmetic(options: &Options) {
     }
 }
 
+/// Kicks, drifts and the galaxy take as many threads as the library: those of `KIRIN_THREADS`, where that says a number.
+fn choose_threads() {
+    let set = std::env::var("KIRIN_THREADS").ok();
+    let threads: Option<usize> = set.and_then(|text| text.trim().parse().ok());
+    if let Some(threads) = threads.filter(|n| (1..=MOST_THREADS).contains(n)) {
+        // Only fails where there are threads already.
+        let _ = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global();
+    }
+}
+
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let snapshot = match &options.control.files.input {
         Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
@@ -55,17 +71,37 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let files = &options.control.files;
     let _claim = files.claim()?;
     options.check_memory()?;
+    if let Some(path) = &options.stars {
+        check_writable(path)?;
+    }
     let grape = Grape::linked_or(options.library.as_deref())?;
-    let mut run = begin(options, &grape, snapshot.as_ref())?;
-    drop(snapshot);
+    let mut run = begin(options, &grape, snapshot)?;
+    if options.reverse && run.integration.settings().galaxy.changes() {
+        return Err("--reverse: the galaxy changes with time, which cannot be turned round".into());
+    }
     if options.reverse {
         run.integration.reverse();
     }
-    let t_end = options
-        .control
-        .t_end(DEFAULT_T_END, Some(&run.integration.settings().galaxy))?;
+    let galaxy = &run.integration.settings().galaxy;
+    if options.stars.is_some() && galaxy.known_units().is_none() {
+        return Err("--stars needs a --galaxy: bodies without units are nowhere on the sky".into());
+    }
+    if options.spray && galaxy.is_none() {
+        return Err("--spray needs a --galaxy".into());
+    }
+    let t_end = options.galaxy.t_end(
+        &options.control,
+        DEFAULT_T_END,
+        &run.integration.settings().galaxy,
+    )?;
     let summary = conduct("symplectic", &mut run, t_end, &options.control)?;
-    let report = Report::new(&summary, &run.integration, grape.name());
+    let settings = run.integration.settings();
+    if let Some(path) = &options.stars {
+        let (sun, bound) = (options.sun.unwrap_or_default(), &summary.sight.bound);
+        let bodies = run.integration.bodies();
+        stars::write(path, &bodies, bound, &settings.galaxy, summary.time, &sun)?;
+    }
+    let report = Report::new(&summary, &run.integration, grape.name(), options.spray);
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
     let _ = write!(std::io::stdout(), "{}", report.table());
     files.report(|| report.json(), || report.figure())?;
@@ -76,9 +112,9 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
 fn begin<'g>(
     options: &Options,
     grape: &'g Grape,
-    snapshot: Option<&Snapshot>,
+    snapshot: Option<Snapshot>,
 ) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
-    let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
+    let (Some(path), Some(mut snapshot)) = (&options.control.files.input, snapshot) else {
         let galaxy = options.galaxy.galaxy(None)?;
         let mut bodies = options.start.bodies()?;
         let settings = options.settings(&Scale::of_model(&bodies), galaxy)?;
@@ -87,18 +123,19 @@ fn begin<'g>(
         let integrator = Integrator::start(grape, settings, 0.0, &bodies)?;
         return Ok(Run::new(integrator, options.start.log())?);
     };
-    let run = match checkpoint::settings(snapshot).map_err(named(path))? {
+    let run = match checkpoint::settings(&snapshot).map_err(named(path))? {
         Some(saved) => {
             let settings = options.continued(saved)?;
-            checkpoint::resume(grape, settings, snapshot)
+            checkpoint::resume(grape, settings, &snapshot)
         }
         None => {
-            let galaxy = Galaxy::of(snapshot).map_err(named(path))?;
-            let saved = galaxy.known_units().map(|_| galaxy);
-            let galaxy = options.galaxy.galaxy(saved)?;
+            let galaxy = options.galaxy_of(&mut snapshot).map_err(named(path))?;
             let settings = options.settings(&Scale::of_bodies(&snapshot.bodies), galaxy)?;
+            settings.validate()?;
             check_places(&snapshot.bodies, settings.eps).map_err(named(path))?;
-            Integrator::start(grape, settings, snapshot.time, &snapshot.bodies)
+            let place = options.galaxy.place(&galaxy, &mut snapshot, settings.eps);
+            let time = place.map_err(named(path))?;
+            Integrator::start(grape, settings, time, &snapshot.bodies)
                 .and_then(|integrator| Run::new(integrator, Log::default()))
         }
     };

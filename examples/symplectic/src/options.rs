@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
-use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
-use kirin_kit::models::{PowerLaw, plummer, set_virial_ratio, to_centre_of_mass, warm_sphere};
+use kirin_kit::galaxy::sky::Sun;
+use kirin_kit::galaxy::{Galaxy, GalaxyOptions, Units};
+use kirin_kit::models::{
+    DEFAULT_W0, MassFunction, central_potential, king, plummer, set_virial_ratio, warm_sphere,
+};
 use kirin_kit::number::{bodies, count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Log, RunControl};
@@ -42,8 +45,11 @@ METHOD
               positions with respect to the centre of mass (--uncentred: as they are): at 8 kpc
               the first ten bits of each would only tell where the cluster is.
   Precision   --precision single, mixed (default), double, or reference (plain loops)
-  Galaxy      bulge, disc and halo as formulae, a black hole as a point at the origin. Units are G = M = R = 1;
-              --cluster-mass and --cluster-radius say what that is in solar masses and pc
+  Galaxy      a model, a black hole, a bar, satellites, a potential from a file; axes as in astropy's Galactocentric.
+              Units are G = M = R = 1; --cluster-mass and --cluster-radius say what that is in solar masses and pc.
+              Where it changes with time, its work on the stars is summed, and is no error of the energy
+  Orbit       --orbit, --radius, --position and --velocity place a model or the bodies of an --input; with --back
+              TIME they are today's, and the run begins where a single body was then
   Model       a uniform sphere of radius 1 with speeds uniform up to a largest one, 2 T / |W| = 0.3
   Softening   0.2 R / N^(1/3), and a step of a twentieth of the time of a passage at that distance, or of a fall
   and step    of the two heaviest stars through it if that is shorter, as a power of two. Of --eps and --dt one
@@ -70,7 +76,11 @@ METHOD
 
 EXAMPLE
   A cluster like that of the paper's Figure 6, half a revolution round the Galaxy, at a sixteenth of its size:
-    symplectic --n 1024 --galaxy allen-santillan --radius 8 --t-end 30 --plot cluster.png";
+    symplectic --n 1024 --galaxy allen-santillan --radius 8 --t-end 30 --plot cluster.png
+  A stream on the orbit of Palomar 5 (Sun at 8.122 kpc), with its stars on the sky, beside particle spray:
+    symplectic --n 1024 --model king --galaxy mwpotential2014 --position 6.2,0.2,16.4 --velocity -47.6,-119.7,-11.4 \
+    --back 1Gyr --cluster-mass 2e4 --cluster-radius 20 --scheme forest-ruth --dt 1/128 --eps 0.08 --stars stars.csv \
+    --spray --plot stream.png";
 
 /// Evolves a star cluster in the Galaxy by symplectic steps through the GRAPE-6 interface.
 #[derive(Clone, Debug, Default, Parser)]
@@ -85,6 +95,9 @@ pub struct Options {
     /// Step of everybody [default: what resolves the softening]
     #[arg(long, value_parser = quantity::time)]
     pub dt: Option<Quantity>,
+    /// The bodies of the --input are in solar masses, pc and km/s
+    #[arg(long, requires = "input")]
+    pub physical: bool,
     /// Softening length [default: 0.2 / N^(1/3), or what the --dt resolves]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
@@ -106,11 +119,22 @@ pub struct Options {
     /// The galaxy.
     #[command(flatten)]
     pub galaxy: GalaxyOptions,
+    /// Write every star at the end as CSV: position and velocity, the sky (ICRS, proper motion, radial velocity), longitude
+    /// and latitude along the stream, whether it is bound
+    #[arg(long, value_name = "FILE")]
+    pub stars: Option<PathBuf>,
+    /// Place and velocity of the observer: kpc from the centre, pc above the plane, km/s [default:
+    /// 8.122,20.8,12.9,245.6,7.78, as in astropy]
+    #[arg(long, value_name = "R,Z,VX,VY,VZ", value_parser = sun, requires = "stars")]
+    pub sun: Option<Sun>,
+    /// Draw beside the run a stream by particle spray (Fardal et al. 2015) on the same orbit
+    #[arg(long, requires = "plot", conflicts_with_all = ["draw", "report"])]
+    pub spray: bool,
     /// Draw the bodies of these snapshots in the galaxy's plane, and do nothing else
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "plot")]
     #[arg(conflicts_with_all = ["input", "output", "report", "csv", "json", "frames", "every", "snapshot_every"])]
     #[arg(conflicts_with_all = ["n", "model", "virial", "mass_function", "seed", "scheme", "dt", "t_end", "eps"])]
-    #[arg(conflicts_with_all = ["bits", "precision", "uncentred", "galaxy", "orbit", "radius", "library"])]
+    #[arg(conflicts_with_all = ["bits", "precision", "uncentred", "galaxy", "orbit", "radius", "library", "position", "velocity", "back", "stars"])]
     pub draw: Vec<PathBuf>,
     /// Half the width of the pictures, about the densest place; without it, about the galaxy's centre
     #[arg(long, value_name = "LENGTH", requires = "draw", value_parser = quantity::length)]
@@ -144,9 +168,13 @@ pub struct Start {
     /// Virial ratio 2 T / |W| [default: 0.3 for the uniform sphere, 1 for Plummer's]
     #[arg(long, value_name = "Q", conflicts_with = "input", value_parser = number)]
     pub virial: Option<f64>,
-    /// Give masses by a power law: exponent, least and largest mass, as in 2.35,0.1,10
-    #[arg(long, value_name = "SLOPE,LEAST,MOST", conflicts_with = "input", value_parser = mass_function)]
-    pub mass_function: Option<PowerLaw>,
+    /// Central potential of the King model [default: 6]
+    #[arg(long, value_name = "W0", conflicts_with = "input", value_parser = central_potential)]
+    pub w0: Option<f64>,
+    /// Masses of the bodies: equal, salpeter (m^-2.35 from 0.1 to 100 solar masses), kroupa (m^-1.3 from 0.08, m^-2.3
+    /// from 0.5 to 100), or an exponent with the least and the largest mass, as in 2.35,0.1,10 [default: equal]
+    #[arg(long, value_name = "FUNCTION", conflicts_with = "input", value_parser = MassFunction::parse)]
+    pub mass_function: Option<MassFunction>,
     /// Seed of the random numbers [default: 1]
     #[arg(long, conflicts_with = "input", value_parser = count)]
     pub seed: Option<u64>,
@@ -160,6 +188,8 @@ pub enum Model {
     Uniform,
     /// A Plummer sphere of virial radius 1
     Plummer,
+    /// A King model of virial radius 1 (--w0)
+    King,
 }
 
 /// Arithmetic of the pair forces.
@@ -213,11 +243,19 @@ impl Start {
                 (Some(virial), warm_sphere(n, self.seed(), virial))
             }
             Model::Plummer => (self.virial, plummer(n, self.seed())),
+            Model::King => {
+                let w0 = self.w0.unwrap_or(DEFAULT_W0);
+                (self.virial, king(n, w0, self.seed()))
+            }
         };
-        if let Some(masses) = &self.mass_function {
-            masses.distribute(&mut bodies, self.seed());
-            to_centre_of_mass(&mut bodies);
+        // The scale of the model is that of equal masses.
+        let virial = virial.or(self.mass_function.map(|_| 1.0));
+        if self.w0.is_some() && self.model != Some(Model::King) {
+            return Err("--w0 belongs to --model king".to_owned());
         }
+        self.mass_function
+            .unwrap_or_default()
+            .draw(&mut bodies, self.seed());
         if let Some(virial) = virial {
             set_virial_ratio(&mut bodies, virial);
         }
@@ -229,6 +267,7 @@ impl Start {
         let title = match self.model.unwrap_or_default() {
             Model::Uniform => "Uniform sphere",
             Model::Plummer => "Plummer sphere",
+            Model::King => "King model",
         };
         Log::begin(title, self.seed())
     }
@@ -251,6 +290,33 @@ impl Options {
             uncentred: self.uncentred,
             ..default
         })
+    }
+
+    /// The galaxy of a new run of the bodies of `snapshot`, which are brought to its units.
+    ///
+    /// # Errors
+    ///
+    /// The options contradict the galaxy that the bodies come from; in words.
+    pub fn galaxy_of(&self, snapshot: &mut Snapshot) -> Result<Galaxy, String> {
+        if !self.physical {
+            return self.galaxy.galaxy_of(snapshot);
+        }
+        if snapshot
+            .run
+            .iter()
+            .any(|(key, _)| key.starts_with("galaxy."))
+        {
+            return Err("--physical is for bodies whose file tells no units".to_owned());
+        }
+        let units = Units::of_physical(&snapshot.bodies);
+        let mut options = self.galaxy.clone();
+        if options.units.is_none() {
+            options.cluster_mass.get_or_insert(units.mass);
+            options.cluster_radius.get_or_insert(units.length);
+        }
+        let galaxy = options.galaxy(None)?;
+        galaxy.units.scale(&mut snapshot.bodies);
+        Ok(galaxy)
     }
 
     /// These options for a run that goes on from the input, and where they say nothing what it was told.
@@ -286,6 +352,12 @@ impl Options {
     pub fn continued(&self, saved: Settings) -> Result<Settings, Error> {
         let of_bodies =
             |given: Option<Quantity>| given.map(|q| q.of_bodies(Some(&saved.galaxy))).transpose();
+        self.galaxy.check_resumed()?;
+        if self.physical {
+            return Err(Error::Refused(
+                "--physical is for bodies, and the input is a run".to_owned(),
+            ));
+        }
         let dt = of_bodies(self.dt)?;
         let other = if of_bodies(self.eps)?.is_some_and(|eps| eps != saved.eps) {
             Some("eps")
@@ -309,12 +381,21 @@ impl Options {
     }
 }
 
-/// `2.35,0.1,10`: exponent, least and largest mass.
-fn mass_function(text: &str) -> Result<PowerLaw, String> {
-    let numbers: Result<Vec<f64>, String> = text.split(',').map(number).collect();
-    match numbers?[..] {
-        [slope, least, most] if 0.0 < least && least <= most => Ok(PowerLaw { slope, least, most }),
-        _ => Err("not an exponent, a least and a largest mass, such as 2.35,0.1,10".to_owned()),
+/// `8.122,20.8,12.9,245.6,7.78`: distance and height of the Sun, and its velocity.
+fn sun(text: &str) -> Result<Sun, String> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|c| c.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[distance, height, vx, vy, vz])
+            if [distance, height, vx, vy, vz].iter().all(|c| c.is_finite())
+                && distance > height.abs() / 1000.0 =>
+        {
+            Ok(Sun {
+                distance,
+                height,
+                velocity: [vx, vy, vz],
+            })
+        }
+        _ => Err("not kpc, pc and three of km/s such as 8.122,20.8,12.9,245.6,7.78".to_owned()),
     }
 }
 
@@ -355,6 +436,7 @@ mod tests {
             (&["--n", "300"][..], 0.3),
             (&["--n", "300", "--virial", "0.8"], 0.8),
             (&["--n", "300", "--model", "plummer"], 1.0),
+            (&["--n", "300", "--model", "king", "--w0", "5"], 1.0),
             (&["--n", "300", "--mass-function", "2.35,0.1,10"], 0.3),
         ] {
             let bodies = options(arguments).start.bodies().unwrap();
@@ -367,7 +449,6 @@ mod tests {
             let equal = bodies.iter().all(|b| b.mass == bodies[0].mass);
             assert_eq!(equal, !arguments.contains(&"--mass-function"));
         }
-        assert!(mass_function("2.35,10,1").is_err());
     }
 
     #[test]

@@ -4,17 +4,20 @@ use kirin_kit::Body;
 use kirin_kit::bound::Bound;
 use kirin_kit::diagnostics::{angular_momentum, momentum};
 use kirin_kit::galaxy::Field;
+use kirin_kit::galaxy::flow::Phase;
 use kirin_kit::history::{Record, length_axis, time_axis};
 use kirin_kit::number::fraction;
 use kirin_kit::summary::{ForceFacts, Summary};
 use kirin_kit::vector::norm;
-use kirin_report::plot::{Curve, Figure, Panel, Scale};
+use kirin_report::plot::{Curve, Figure, Form, Panel, Scale};
 use kirin_report::text::{Table, grouped, shares, time_split};
 use serde_json::{Value, json};
 
 use crate::cluster::COLUMNS;
 use crate::integrator::Integrator;
 use crate::picture;
+use crate::spray::spray;
+use crate::stream::{self, Track};
 
 /// The end of a run.
 pub struct Report<'a, 'g> {
@@ -22,11 +25,18 @@ pub struct Report<'a, 'g> {
     integrator: &'a Integrator<'g>,
     forces: ForceFacts,
     bodies: Vec<Body>,
+    spray: bool,
 }
 
 impl<'a, 'g> Report<'a, 'g> {
     /// The end of a run whose forces came from `library`.
-    pub fn new(summary: &'a Summary, integrator: &'a Integrator<'g>, library: &str) -> Self {
+    /// With `spray` the figure has a stream by particle spray, too.
+    pub fn new(
+        summary: &'a Summary,
+        integrator: &'a Integrator<'g>,
+        library: &str,
+        spray: bool,
+    ) -> Self {
         let (backend, precision) = integrator.description();
         let bodies = integrator.bodies();
         Self {
@@ -39,6 +49,7 @@ impl<'a, 'g> Report<'a, 'g> {
                 pairs: integrator.past().work.pairs as f64,
             },
             bodies,
+            spray,
         }
     }
 
@@ -54,7 +65,7 @@ impl<'a, 'g> Report<'a, 'g> {
     }
 
     fn tidal_radius(&self) -> f64 {
-        let galaxy = &self.integrator.settings().galaxy;
+        let galaxy = self.integrator.moment();
         let bound = self.bound();
         galaxy.tidal_radius(bound.mass, &bound.x, &bound.v)
     }
@@ -99,7 +110,7 @@ impl<'a, 'g> Report<'a, 'g> {
                     "{:.4} kpc from the centre, {:.2} km/s (circular: {:.2})",
                     units.to_kpc(r),
                     speed * units.velocity(),
-                    galaxy.circular_speed(&self.bound().x) * units.velocity()
+                    self.integrator.moment().circular_speed(&self.bound().x) * units.velocity()
                 ),
             ));
             own.push(("tidal radius", self.summary.length(self.tidal_radius())));
@@ -192,6 +203,100 @@ impl<'a, 'g> Report<'a, 'g> {
             *panel = bound;
         }
         figure.columns[2] = picture::at_end(&self.summary.views, &self.bodies, settings);
+        if !settings.galaxy.is_none() {
+            let sprayed = if self.spray {
+                self.sprayed()
+            } else {
+                Vec::new()
+            };
+            // Beside the tails the virial ratio of what is bound tells little.
+            if let (Some(panel), Some(along)) = (figure.columns[0].get_mut(1), self.along(&sprayed))
+            {
+                *panel = along;
+            }
+            if !sprayed.is_empty() {
+                figure.columns[2][1] = picture::of_spray(&figure.columns[2][0], &sprayed, settings);
+            }
+        }
         figure
+    }
+
+    /// Stars by particle spray on the orbit of the run, let go since its start with the mass that its cluster had.
+    fn sprayed(&self) -> Vec<Phase> {
+        let (bound, galaxy) = (self.bound(), &self.integrator.settings().galaxy);
+        let masses: Vec<(f64, f64)> = self
+            .summary
+            .log
+            .records
+            .iter()
+            .map(|r| (r.t, r.bound_mass))
+            .collect();
+        let mass = |t: f64| {
+            let k = masses
+                .partition_point(|(at, _)| *at < t)
+                .min(masses.len().max(1) - 1);
+            masses.get(k).map_or(bound.mass, |(_, mass)| *mass)
+        };
+        let from = masses.first().map_or(0.0, |(t, _)| *t);
+        let span = (from, self.summary.time);
+        let pairs = (self.bodies.len() / 2).clamp(500, 5000);
+        let seed = self.summary.log.seed.unwrap_or(1);
+        spray(galaxy, &(bound.x, bound.v), span, &mass, (pairs, seed)).unwrap_or_default()
+    }
+
+    /// Stars along the orbit, per unit of length, and of those `sprayed` as many as have left the cluster.
+    fn along(&self, sprayed: &[Phase]) -> Option<Panel> {
+        let (bound, galaxy) = (self.bound(), &self.integrator.settings().galaxy);
+        let track = Track::of(galaxy, &(bound.x, bound.v), self.summary.time).ok()?;
+        let kpc = galaxy.units.to_kpc(1.0);
+        let run: Vec<f64> = track
+            .places(&self.bodies)
+            .iter()
+            .map(|p| kpc * p.along)
+            .collect();
+        let mut sorted: Vec<f64> = run.iter().map(|s| s.abs()).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let farthest = sorted
+            .get(sorted.len() * 99 / 100)
+            .copied()
+            .filter(|s| *s > 0.0)?;
+        let width = farthest / 40.0;
+        let curve = |label: &str, along: &[f64], factor: f64| {
+            let shown: Vec<f64> = along
+                .iter()
+                .copied()
+                .filter(|s| s.abs() <= 1.25 * farthest)
+                .collect();
+            let points = stream::density(&shown, width)
+                .into_iter()
+                .map(|(s, n)| (s, factor * n));
+            Curve {
+                label: label.to_owned(),
+                points: points.collect(),
+                ..Curve::default()
+            }
+        };
+        let mut curves = vec![curve(
+            if sprayed.is_empty() { "" } else { "run" },
+            &run,
+            1.0,
+        )];
+        if !sprayed.is_empty() {
+            let along: Vec<f64> = sprayed
+                .iter()
+                .map(|s| kpc * track.place(&s.0).along)
+                .collect();
+            let left = self.bodies.len() - bound.count();
+            let factor = left as f64 / along.len() as f64;
+            curves.push(Curve {
+                form: Form::Model,
+                ..curve("spray", &along, factor)
+            });
+        }
+        Some(Panel {
+            x_label: "along the orbit from the cluster in kpc, positive ahead".to_owned(),
+            ..Panel::over_time("Stars along the orbit", Scale::Logarithmic, curves)
+                .with_y("stars per kpc")
+        })
     }
 }

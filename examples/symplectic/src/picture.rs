@@ -4,15 +4,19 @@ use std::path::Path;
 
 use kirin_kit::command::named;
 use kirin_kit::density::Core;
+use kirin_kit::diagnostics::centre_of_mass;
+use kirin_kit::galaxy::flow::Phase;
 use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::number::fraction;
 use kirin_kit::quantity::Quantity;
 use kirin_kit::summary::view_panel;
+use kirin_kit::vector::{norm, sub};
 use kirin_kit::{Body, Snapshot};
-use kirin_report::plot::{Figure, Panel, View};
+use kirin_report::plot::{Data, Figure, Panel, View};
 use kirin_report::text::grouped;
 
 use crate::settings::Settings;
+use crate::stream::Track;
 
 /// Most pictures of one figure: two rows of three.
 const MOST: usize = 6;
@@ -27,6 +31,37 @@ pub enum Frame {
     Galaxy,
     /// About the densest place, with this half width.
     Cluster(f64),
+}
+
+/// Part of the stars about the densest place whose mean motion is that of the cluster.
+const INNERMOST: usize = 10;
+
+/// Position and velocity of the cluster among `bodies`: of those nearest to the densest place.
+fn cluster(bodies: &[Body]) -> Option<Phase> {
+    let centre = Core::of(bodies).centre;
+    let mut near: Vec<(f64, &Body)> = bodies
+        .iter()
+        .map(|b| (norm(&sub(&b.x, &centre)), b))
+        .collect();
+    near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    near.truncate(bodies.len().div_ceil(INNERMOST));
+    let near: Vec<Body> = near.into_iter().map(|(_, b)| *b).collect();
+    let (x, v) = centre_of_mass(&near);
+    (centre.iter().chain(&x).chain(&v).all(|c| c.is_finite())).then_some((x, v))
+}
+
+/// `view` with the orbit of the cluster at the time of the view, and the centre of the galaxy.
+fn with_orbit(view: View, bodies: &[Body], galaxy: &Galaxy) -> View {
+    if galaxy.is_none() {
+        return view;
+    }
+    let track = cluster(bodies).and_then(|phase| Track::of(galaxy, &phase, view.time).ok());
+    let orbit = track.map(|track| track.positions().map(|x| (x[0], x[1])).collect());
+    View {
+        paths: orbit.into_iter().collect(),
+        marks: vec![(0.0, 0.0)],
+        ..view
+    }
 }
 
 /// The stars in the plane, as seen from above it.
@@ -53,9 +88,19 @@ fn half_width<'a>(views: impl IntoIterator<Item = &'a View>) -> f64 {
         let mut distances: Vec<f64> = view.points.iter().map(distance).collect();
         distances.sort_unstable_by(f64::total_cmp);
         let place = distances.len() * 99 / 100;
-        distances.get(place).copied().unwrap_or(1.0)
+        let stars = distances.get(place).copied().unwrap_or(1.0);
+        let orbit = view.paths.iter().flatten().map(distance);
+        orbit.fold(stars, f64::max)
     };
     MARGIN * views.into_iter().map(of).fold(f64::MIN_POSITIVE, f64::max)
+}
+
+/// A time, with three decimals where it is no short number.
+fn short(t: f64) -> String {
+    match fraction(t) {
+        text if text.len() > 8 => format!("{t:.3}"),
+        text => text,
+    }
 }
 
 /// A picture; where units are known, lengths are in pc and the time in Myr.
@@ -63,10 +108,10 @@ fn panel(view: View, half_width: f64, units: Option<&Units>) -> Panel {
     let time = match units {
         Some(units) => format!(
             "t = {} ({:.1} Myr)",
-            fraction(view.time),
+            short(view.time),
             view.time * units.time()
         ),
-        None => format!("t = {}", fraction(view.time)),
+        None => format!("t = {}", short(view.time)),
     };
     view_panel(time, view, half_width, units)
 }
@@ -81,7 +126,7 @@ pub fn at_end(views: &[View; 2], bodies: &[Body], settings: &Settings) -> Vec<Pa
         return views.clone().map(|view| panel(view, width, units)).into();
     }
     let time = views[1].time;
-    let wide = seen(time, bodies, Frame::Galaxy);
+    let wide = with_orbit(seen(time, bodies, Frame::Galaxy), bodies, &settings.galaxy);
     let width = half_width([&wide]);
     let near = width.min(NEAR);
     let zoom = seen(time, bodies, Frame::Cluster(near));
@@ -98,12 +143,38 @@ pub fn at_end(views: &[View; 2], bodies: &[Body], settings: &Settings) -> Vec<Pa
     ]
 }
 
+/// The stars of a particle spray in the frame of `beside`, the picture of the run.
+pub fn of_spray(beside: &Panel, stars: &[Phase], settings: &Settings) -> Panel {
+    let Data::View { view, half_width } = &beside.data else {
+        return beside.clone();
+    };
+    let units = &settings.galaxy.units;
+    let factor = match beside.x_label.contains("kpc") {
+        true => units.to_kpc(1.0),
+        false => units.length,
+    };
+    let points = stars.iter().map(|(x, _)| (factor * x[0], factor * x[1]));
+    let (view, half_width) = (
+        View {
+            points: points.collect(),
+            ..view.clone()
+        },
+        *half_width,
+    );
+    Panel {
+        title: "Particle spray on the same orbit".to_owned(),
+        data: Data::View { view, half_width },
+        ..beside.clone()
+    }
+}
+
 /// One frame of a film, of which the first had this half width.
 pub fn frame(time: f64, bodies: &[Body], settings: &Settings, first: f64) -> Figure {
     let galaxy = &settings.galaxy;
     let known = galaxy.known_units();
     let units = known.as_ref();
-    let wide = panel(seen(time, bodies, Frame::Galaxy), first, units);
+    let view = with_orbit(seen(time, bodies, Frame::Galaxy), bodies, galaxy);
+    let wide = panel(view, first, units);
     let columns = match galaxy.is_none() {
         true => vec![vec![wide]],
         false => {
@@ -125,8 +196,8 @@ pub fn frame(time: f64, bodies: &[Body], settings: &Settings, first: f64) -> Fig
 const NEAR: f64 = 20.0;
 
 /// Half width of a film's frames: that of the orbit.
-pub fn film_half_width(bodies: &[Body]) -> f64 {
-    half_width([&seen(0.0, bodies, Frame::Galaxy)])
+pub fn film_half_width(bodies: &[Body], galaxy: &Galaxy, t: f64) -> f64 {
+    half_width([&with_orbit(seen(t, bodies, Frame::Galaxy), bodies, galaxy)])
 }
 
 /// The figure of up to six snapshots.
@@ -148,7 +219,11 @@ pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<Quantity>) -> Result<Figur
             frame = Frame::Cluster(zoom.in_units(galaxy.known_units().as_ref())?);
         }
         n = n.max(snapshot.bodies.len());
-        views.push(seen(snapshot.time, &snapshot.bodies, frame));
+        let view = seen(snapshot.time, &snapshot.bodies, frame);
+        views.push(match frame {
+            Frame::Galaxy => with_orbit(view, &snapshot.bodies, &galaxy),
+            Frame::Cluster(_) => view,
+        });
     }
     let known = galaxy.known_units();
     let units = known.as_ref();
@@ -175,7 +250,6 @@ pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<Quantity>) -> Result<Figur
 mod tests {
     use super::*;
     use kirin_kit::models;
-    use kirin_report::plot::Data;
     use kirin_testing::Folder;
 
     #[test]

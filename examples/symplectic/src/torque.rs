@@ -4,7 +4,7 @@
 //! positions; the torque of the pairs vanishes. So the sum over the kicks explains every change, at any length of
 //! the step.
 
-use kirin_kit::galaxy::{Field, Galaxy};
+use kirin_kit::galaxy::{Field, Moment};
 use kirin_kit::sum::Sum;
 use kirin_kit::vector::{Vec3, cross};
 use rayon::prelude::*;
@@ -18,14 +18,19 @@ pub struct Balance {
     pub initial: Vec3,
     /// The time integral of the torque since then.
     pub impulse: [Sum; 3],
+    /// The energy that the stars have got because the galaxy changed with time.
+    pub gain: Sum,
 }
 
 impl Balance {
-    /// A kick of length `h` at a place where the torque is `torque`.
-    pub fn kick(&mut self, h: f64, torque: &Vec3) {
-        for (sum, torque) in self.impulse.iter_mut().zip(torque) {
+    /// A kick of length `h` at a place where the galaxy does this. Time and energy are a pair of canonical variables: a
+    /// drift moves the time on, and a kick changes the energy by the change of the potential with time. So what is
+    /// summed here explains the change of the energy to the order of the scheme.
+    pub fn kick(&mut self, h: f64, effect: &Effect) {
+        for (sum, torque) in self.impulse.iter_mut().zip(&effect.torque) {
             *sum += h * torque;
         }
+        self.gain += h * effect.power;
     }
 
     /// The part of the angular momentum `now` that the torque does not explain.
@@ -34,13 +39,23 @@ impl Balance {
     }
 }
 
-/// The accelerations by `galaxy` at all positions, and their torque about its centre.
+/// What a galaxy does to all stars together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effect {
+    /// The torque about its centre.
+    pub torque: Vec3,
+    /// The change of their energy in its field by the change of the field.
+    pub power: f64,
+}
+
+/// The accelerations by `galaxy` at all positions, and what it does to all; its power only where it `changes`.
 pub fn field(
-    galaxy: &Galaxy,
+    galaxy: &Moment,
+    changes: bool,
     state: &PhaseSpace,
     masses: &[f64],
     external: &mut Vec<Vec3>,
-) -> Vec3 {
+) -> Effect {
     (0..state.len())
         .into_par_iter()
         .with_min_len(GRAIN / 8)
@@ -53,5 +68,18 @@ pub fn field(
             sums[k] += mass * torque[k];
         }
     }
-    sums.map(|sum| sum.value())
+    let mut power = 0.0;
+    if changes {
+        let of_star = |i: usize| masses[i] * galaxy.potential_change(&state.position(i));
+        let each: Vec<f64> = (0..state.len())
+            .into_par_iter()
+            .with_min_len(GRAIN / 8)
+            .map(of_star)
+            .collect();
+        power = each.into_iter().collect::<Sum>().value();
+    }
+    Effect {
+        torque: sums.map(|sum| sum.value()),
+        power,
+    }
 }

@@ -63,7 +63,6 @@ fn threads_and_pipelines_change_no_bit() {
             .command(&["--n", "3000", "--galaxy", "irrgang", "--t-end", "0.001"])
             .args(["--output", &path])
             .envs([("KIRIN_NPIPES", npipes), ("KIRIN_THREADS", threads)])
-            .env("RAYON_NUM_THREADS", threads)
             .stdout(std::process::Stdio::null())
             .status();
         assert!(status.unwrap().success());
@@ -76,6 +75,37 @@ fn threads_and_pipelines_change_no_bit() {
         one.value("symplectic.balance"),
         many.value("symplectic.balance")
     );
+}
+
+/// `KIRIN_THREADS` counts the program's own threads, too; rayon's variable does not matter where it is set.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_are_those_of_kirin() {
+    use std::process::Stdio;
+    let count = |kirin: &str| {
+        let mut command =
+            PROGRAM.command(&["--n", "4096", "--galaxy", "irrgang", "--t-end", "1e3"]);
+        command.envs([("KIRIN_THREADS", kirin), ("RAYON_NUM_THREADS", "7")]);
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let tasks = format!("/proc/{}/task", child.id());
+        let now = || std::fs::read_dir(&tasks).map_or(0, Iterator::count);
+        let began = std::time::Instant::now();
+        let mut most = 0;
+        while began.elapsed().as_secs_f64() < 1.0 {
+            most = most.max(now());
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        most
+    };
+    // The main thread, one of the library, one of rayon, one that waits for signals, one that draws the progress.
+    let one = count("1");
+    assert!((2..8).contains(&one), "{one}");
 }
 
 #[test]
@@ -185,7 +215,21 @@ fn bad_input_is_refused() {
         (&["--input", &start, "--t-end", "1/128"], "already"),
         (&["--input", &damaged, "--t-end", "2"], "symplectic.grid"),
         (&["--draw", &start], "--plot"),
-        (&["--mass-function", "2,5,1"], "least and a largest"),
+        (&["--mass-function", "2,5,1"], "a least and a largest"),
+        (&["--stars", "stars.csv"], "--galaxy"),
+        (&["--back", "1Gyr"], "--galaxy"),
+        (&["--growth", "0.1"], "--growth"),
+        (&["--satellite", "smc"], "SHAPE:MASS:RADIUS"),
+        (&["--bar", "1,2,3"], "MASS,A,B,C"),
+        (&["--potential", "nowhere.txt"], "nowhere.txt"),
+        (
+            &["--input", &start, "--radius", "8", "--t-end", "2"],
+            "on its orbit already",
+        ),
+        (
+            &["--input", &start, "--physical", "--t-end", "2"],
+            "--physical",
+        ),
     ] {
         let said = PROGRAM.fail(arguments);
         assert!(said.contains(words), "{arguments:?}: {said}");

@@ -13,11 +13,11 @@ use kirin_testing::readme::{commands, shortened, typed, value};
 fn the_commands_of_the_readme_run() {
     let folder = Folder::new("readme");
     let all = commands(include_str!("../README.md"), "symplectic");
-    assert_eq!(all.len(), 6, "{all:?}");
+    assert_eq!(all.len(), 7, "{all:?}");
     for (number, arguments) in all.iter().enumerate() {
         let arguments = match number {
             0 => arguments.clone(),
-            _ => shortened(arguments, &[("--n", "512")]),
+            _ => shortened(arguments, &[("--n", "512"), ("--back", "200Myr")]),
         };
         let began = Instant::now();
         let draws = value(&arguments, "--draw").is_some();

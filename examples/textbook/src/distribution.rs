@@ -1,4 +1,4 @@
-//! Who gets which iterations of a loop (the chapter's `Loop_schedule`).
+//! The distribution of the iterations of a loop over the threads (the chapter's `Loop_schedule`).
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! The first GPU of this machine, as CUDA's introductory programs use one: arrays that are copied there and back, kernels
-//! that run one after the other.
+//! The first GPU of this machine, used as in CUDA's introductory programs: arrays are copied there and back, and
+//! kernels run one after the other.
 
 use std::ffi::{CStr, CString, c_void};
 use std::marker::PhantomData;

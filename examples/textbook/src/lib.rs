@@ -12,7 +12,7 @@
 //! * [`sort`]: sample sort, one version a file
 //! * [`tables`]: Tables 7.1, 7.2 and 7.4, made by the solvers themselves
 //! * [`report`]: the chapter's run times beside this machine
-//! * [`options`], [`run`]: the command line and what follows from it
+//! * [`options`], [`run`]: the command line, and the functions that run the chosen program
 
 pub mod distribution;
 pub mod gpu;

@@ -1,4 +1,4 @@
-//! Processes that exchange messages: those of an MPI launcher, or threads of one process that own nothing in common.
+//! Processes that exchange messages: processes of an MPI launcher, or threads of one process that share no data.
 
 use kirin::process::ranks;
 use kirin_kit::communicator::launch::{self, Job};

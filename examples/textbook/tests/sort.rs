@@ -1,8 +1,11 @@
 //! Every sample sort gives the result of a plain sort, for every kind of list and number of workers.
 
 use kirin_kit::communicator::{CommunicationError, Communicator, threads as world};
+use kirin_kit::models::Random;
 use textbook::sort::keys::Order;
-use textbook::sort::{Key, OVERSAMPLING, bucket, ranks, sample, serial, splitters, threads};
+use textbook::sort::{
+    Key, OVERSAMPLING, bucket, parts, placed, ranks, sample, serial, splitters, threads,
+};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 7];
 
@@ -54,47 +57,82 @@ fn lists_that_are_hard_to_cut() {
     }
 }
 
-/// Of random keys, and of sorted ones, no bucket has much more than its part.
+/// Lists of `n` keys that are hard to divide evenly, each with a name.
+fn hard_lists(n: usize) -> Vec<(&'static str, Vec<Key>)> {
+    let mut random = Random::new(7);
+    let at = |k: usize| k as Key;
+    let each = |key: &mut dyn FnMut(usize) -> Key| -> Vec<Key> { (0..n).map(key).collect() };
+    let mut many_small = Order::Random.make(n, 9);
+    // The keys that a sample at equal distances finds are the least ones.
+    for k in 0..OVERSAMPLING {
+        many_small[(2 * k + 1) * n / (2 * OVERSAMPLING)] = Key::MIN + at(k);
+    }
+    vec![
+        ("random", Order::Random.make(n, 3)),
+        ("sorted", Order::Sorted.make(n, 3)),
+        ("reversed", Order::Reversed.make(n, 3)),
+        ("equal", Order::Equal.make(n, 3)),
+        ("two values", each(&mut |k| at(k % 2))),
+        (
+            "three values",
+            each(&mut |k| [Key::MIN, 0, Key::MAX][k % 3]),
+        ),
+        (
+            "nine of ten equal",
+            each(&mut |k| if k % 10 == 0 { at(k) } else { 5 }),
+        ),
+        ("period 32", each(&mut |k| at(k % 32) * 1000)),
+        ("period n / 128", each(&mut |k| at(k % (n / 128)))),
+        ("up and down", each(&mut |k| at(k.min(n - k)))),
+        ("powers of a random number", {
+            each(&mut |_| (random.uniform().powi(8) * 1e9) as Key)
+        }),
+        ("small where samples are equally spaced", many_small),
+    ]
+}
+
+/// No bucket has more than 1.5 times its part, whatever the keys: the greatest bucket over the mean, for buckets of the
+/// whole list and for processes.
 #[test]
 fn buckets_are_even() {
-    for order in [Order::Random, Order::Sorted] {
-        let keys = order.make(100_000, 3);
-        for buckets in [2, 7, 100] {
+    let n = 100_000;
+    for (name, keys) in hard_lists(n) {
+        let over_mean = |sizes: &[usize]| {
+            assert_eq!(sizes.iter().sum::<usize>(), n);
+            let most = *sizes.iter().max().expect("there are buckets");
+            most as f64 * sizes.len() as f64 / n as f64
+        };
+        let mut found = Vec::new();
+        for buckets in [2, 7, 64] {
             let cuts = splitters(&mut sample(&keys, OVERSAMPLING * buckets), buckets);
             assert_eq!(cuts.len(), buckets - 1);
-            let mut counts = vec![0; buckets];
-            keys.iter().for_each(|&key| counts[bucket(key, &cuts)] += 1);
-            let mean = keys.len() / buckets;
-            let most = *counts.iter().max().expect("there are buckets");
-            // Four standard deviations of a random sample.
-            let bound = mean as f64 * (1.0 + 4.0 / (OVERSAMPLING as f64).sqrt());
-            assert!(
-                (most as f64) < bound,
-                "{order:?}: {most} of {mean} in {buckets}"
-            );
+            let mut sizes = vec![0; buckets];
+            for (place, &key) in keys.iter().enumerate() {
+                sizes[bucket(key, place, &cuts)] += 1;
+            }
+            found.push(over_mean(&sizes));
         }
+        for processes in [2, 7] {
+            let all = world::run(processes, |world| {
+                let keys = if world.rank() == 0 { &keys[..] } else { &[] };
+                Ok::<_, CommunicationError>(ranks::my_bucket(&world, keys)?.len())
+            });
+            found.push(over_mean(&all.expect("no process is lost")));
+        }
+        println!("{name}: {found:.3?}");
+        assert!(found.iter().all(|&most| most < 1.5), "{name}: {found:.3?}");
+        check(&keys, name);
     }
 }
 
-/// Between two neighbours in the regular sample of a process there are n / (64 p) keys, so that a bucket has at most
-/// n/p + n/64 of them, whatever the keys, if no two are equal.
 #[test]
-fn buckets_of_processes_are_even() {
-    let n = 100_000;
-    for order in [Order::Random, Order::Sorted, Order::Reversed] {
-        for processes in [2, 4, 7] {
-            let all = world::run(processes, |world| {
-                let mut keys = Vec::new();
-                if world.rank() == 0 {
-                    keys = order.make(n, 5);
-                }
-                Ok::<_, CommunicationError>(ranks::my_bucket(&world, &keys)?.len())
-            });
-            let sizes = all.expect("no process is lost");
-            assert_eq!(sizes.iter().sum::<usize>(), n);
-            let bound = n / processes + n / OVERSAMPLING + 2 * processes;
-            let most = sizes.iter().max().expect("there are processes");
-            assert!(*most <= bound, "{order:?}: {sizes:?}, {bound}");
-        }
-    }
+fn placed_keys_are_in_order() {
+    let keys = [Key::MIN, -1, 0, 1, Key::MAX];
+    let all = keys.map(|key| [0, 7, (1 << 32) - 1].map(|place| (key, place)));
+    let all = all.concat();
+    assert!(all.is_sorted_by_key(|&(key, place)| placed(key, place)));
+    assert!(
+        all.iter()
+            .all(|&(key, place)| parts(placed(key, place)) == (key, place))
+    );
 }

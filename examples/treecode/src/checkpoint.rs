@@ -62,6 +62,7 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
 ///
 /// They are no settings; in words.
 pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
+    snapshot.check_owner("treecode")?;
     let Some(mut words) = Line::of(snapshot, SETTINGS) else {
         return Ok(None);
     };
@@ -86,12 +87,7 @@ pub fn resume<'g>(
     settings: Settings,
     snapshot: &Snapshot,
 ) -> Result<Run<Integrator<'g>>, Error> {
-    let mut states = snapshot.states.iter().flatten();
-    if states.any(|state| state.t != snapshot.time) {
-        return Err(Error::Refused(
-            "the bodies are at times of their own: a leapfrog starts with all at one".to_owned(),
-        ));
-    }
+    snapshot.check_one_time()?;
     let mut grid = TimeGrid::from(snapshot.time);
     if let Some(mut words) = Line::of(snapshot, GRID) {
         grid = TimeGrid {

@@ -1,4 +1,4 @@
-//! What can stop an integration.
+//! The errors that can end an integration.
 
 /// Why an integration cannot start or go on.
 #[derive(Debug, PartialEq)]

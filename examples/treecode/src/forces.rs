@@ -1,4 +1,4 @@
-//! The forces on all particles: a tree, groups and their lists, summed by a library or by this program.
+//! The forces on all particles: builds a tree, groups and their lists, which a library or this program sums.
 
 use std::time::{Duration, Instant};
 

@@ -7,7 +7,7 @@
 //!
 //! * [`morton`], [`tree`], [`moments`], [`symmetric`]: the tree and the points that stand for its cells
 //! * [`walk`]: groups and their interaction lists
-//! * [`forces`]: the above, joined, with [`library`] or [`host`] to do the sums
+//! * [`forces`]: the forces from these, with [`library`] or [`host`] for the sums
 //! * [`settings`], [`integrator`]: shared leapfrog steps
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
 //! * [`output`]: summary, JSON and plot of a run

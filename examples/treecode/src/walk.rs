@@ -1,7 +1,7 @@
 //! Groups of neighbouring particles, and the interaction list that serves all of a group.
 //!
-//! J. E. Barnes (1990): a cell is opened if the nearest particle of the group would need that. So the list is at
-//! least as accurate as a list for each particle.
+//! J. E. Barnes (1990): a cell is opened if this is necessary for the particle of the group that is nearest to the
+//! cell. So the list is at least as accurate as a list for each particle.
 
 use crate::tree::Tree;
 

@@ -1,4 +1,4 @@
-//! Steps take no memory once the first ones have: each buffer is kept.
+//! Steps allocate no memory after the first ones, since each buffer is kept.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

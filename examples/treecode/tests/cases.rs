@@ -1,4 +1,4 @@
-//! Particles that a tree finds difficult.
+//! Special distributions of particles that are difficult for a tree.
 
 mod common;
 

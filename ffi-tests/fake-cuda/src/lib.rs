@@ -1,8 +1,8 @@
 //! Builds the fake CUDA driver: a `libcuda` that interprets the PTX which a client hands over, or runs
 //! kernels compiled for the host. README.md beside `src` says what it checks and which settings it has.
 //!
-//! A build is kept in the target folder under a name made of everything that went into it, so
-//! that the programs of one test run, and the next run, share it.
+//! A build is kept in the target folder under a name that is a hash of its inputs. So the programs of one test run,
+//! and later runs, share it.
 
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -6,11 +6,11 @@ use kirin::symbols::{Call, Returns, Support, table};
 /// The page.
 pub fn calls() -> String {
     let mut out =
-        "# Every call\n\nMade from the table of calls (`cargo run -p ffi-tests --bin generate`); \
-        the headers in\n[`include`](../include) tell what each does. In C every call \
-        returns an `int`, unless its text says\notherwise. With `use kirin` in Fortran the fourth column \
-        says what a call is; without it, both ways\nlink. Which client makes which call: \
-        [clients-calls.md](clients-calls.md).\n"
+        "# Every call\n\nThis page is made from the table of calls (`cargo run -p ffi-tests --bin generate`). \
+        The headers in\n[`include`](../include) document each call. In C every call \
+        returns an `int`, unless its documentation says\notherwise. With `use kirin` in Fortran the fourth column \
+        says whether a call is a function or a subroutine;\nwithout `use kirin` a program may use it as either. \
+        [clients-calls.md](clients-calls.md) shows which client\nmakes which call.\n"
             .to_owned();
     out += &codes();
     for group in table() {

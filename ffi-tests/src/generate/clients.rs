@@ -1,8 +1,8 @@
 //! `docs/clients-calls.md`: which client makes which call.
 //!
-//! `clients.json` has the facts: a client, its version, where its calls stand in its sources, and the
-//! symbols that these calls need. They were found by searching the sources; calls in comments, under
-//! conditions that no build sets and in the client's own library are not among them.
+//! `clients.json` has the facts of each client: its version, the source files with its calls, and the symbols that
+//! these calls need. They were found by searching the sources. Calls in comments, under conditions that no build
+//! sets, and in the client's own library are left out.
 
 use kirin::symbols::{Call, Support, table};
 use serde_json::Value;

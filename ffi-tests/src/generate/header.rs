@@ -1,8 +1,7 @@
 //! The C header, made by cbindgen.
 //!
-//! cbindgen does not see functions that macros make (on a stable compiler), so the
-//! table is first written out as plain Rust declarations, one file for each section
-//! of the header.
+//! On a stable compiler cbindgen does not see functions that macros make. So the table is first written out as plain
+//! Rust declarations, one file for each section of the header.
 
 use kirin::symbols::{Argument, Call, Interface, Kind, Returns};
 

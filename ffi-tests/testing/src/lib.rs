@@ -1,4 +1,5 @@
-//! Parts of the tests of programs: starting and ending them, the commands of a README, folders, and the list of skipped parts.
+//! Helpers for tests of programs: they start and end programs, read the commands of a README, make folders, and list
+//! skipped parts.
 
 pub mod mpi;
 pub mod process;

@@ -1,5 +1,4 @@
-//! Programs as tests run them: in a clean environment, to an end that must come, with files in a folder of the test
-//! process.
+//! Runs programs for tests: in a clean environment, with a time limit, with files in a folder of the test process.
 
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;

@@ -1,8 +1,8 @@
-//! Another target than this machine's: with `FFI_TESTS_TARGET=aarch64-unknown-linux-gnu` the library
-//! and the C clients are made for it, and the clients run under its emulator.
+//! Tests for another target than this machine: with `FFI_TESTS_TARGET=aarch64-unknown-linux-gnu` the library and the
+//! C clients are built for that target, and the clients run under an emulator.
 //!
-//! The tools are those in cargo's settings, a C compiler and an emulator. Made for `--test semantics` and `--test
-//! random`, whose clients are in C:
+//! Cargo's settings name the tools: a C compiler and an emulator. Only `--test semantics` and `--test random` can run
+//! this way, since their clients are in C:
 //!
 //! ```text
 //! export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc

@@ -1,4 +1,4 @@
-//! The same bits however the work is divided, ordered and placed.
+//! The results have the same bits however the work is divided, ordered and distributed over devices.
 
 use ffi_tests::sets::Set;
 

@@ -1,4 +1,5 @@
-//! A driver that is absent, refuses, or fails at any call: the numbers are right, and one line on stderr says why.
+//! A driver that is absent, refuses calls, or fails at any call: the results are right, and one line on stderr says
+//! what happened.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;

@@ -1,4 +1,4 @@
-//! Which `libcuda` is taken: never a toolkit's stub where there is a driver.
+//! Which `libcuda` is opened: never a toolkit's stub if there is a driver.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! The driver's calls in a block step, from the fake driver's log, and what the host can do meanwhile.
+//! The driver calls of a block step, from the fake driver's log, and the time that they leave the host for other
+//! work.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Softening lengths that no single precision holds, down to the least: their leaves are summed again in double precision.
+//! Softening lengths that single precision cannot hold, down to the smallest double. Their leaves are summed again in
+//! double precision.
 
 use std::ffi::OsStr;
 

@@ -1,5 +1,5 @@
-//! The client's floating-point environment changes no result, no trap ends the client, and
-//! none of the library's flags is left to it.
+//! The client's floating-point environment: it changes no result, traps do not end the client, and the library leaves
+//! no exception flags behind.
 
 use ffi_tests::compiler::{Link, available, clean_command, compile, run, succeed, texts};
 use ffi_tests::library;

@@ -1,5 +1,5 @@
 //! Unusual clients: they cancel threads, fork in their first call, have little memory or small stacks, trap every
-//! exception, have closed their streams, or run with other rights than their user's.
+//! exception, have closed their streams, or run as setuid programs.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

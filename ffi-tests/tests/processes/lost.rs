@@ -1,4 +1,5 @@
-//! Threads, children and limits by the hundred, in each interface: nothing is lost.
+//! Hundreds of cancelled threads, forked children and memory limits, in each interface: no particle, lock or result
+//! is lost.
 
 use ffi_tests::compiler::{Link, clean_command, compile, run, texts};
 

@@ -1,5 +1,5 @@
-//! Programs that are hard on a library: own C names, threads, fork, bad settings,
-//! dlclose; valgrind; memory; floating-point environments, signals, broken outputs.
+//! Clients in difficult processes: own C names, threads, forks, bad settings, dlclose, valgrind, little memory,
+//! floating-point environments, signals, broken outputs.
 
 mod floating;
 mod forks;

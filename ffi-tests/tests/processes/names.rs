@@ -1,4 +1,4 @@
-//! Programs that have functions with names of kirin's keep their own functions.
+//! A program whose functions have the same names as some of kirin's keeps its own functions.
 
 use std::path::{Path, PathBuf};
 

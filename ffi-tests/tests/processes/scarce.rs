@@ -1,4 +1,5 @@
-//! Little memory: no allocation of the library ends the client, and its memory does not grow with its blocks.
+//! Little memory: no failed allocation of the library ends the client, and the memory of the library does not grow
+//! with the number of blocks.
 
 use std::path::{Path, PathBuf};
 

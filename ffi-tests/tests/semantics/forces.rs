@@ -1,4 +1,4 @@
-//! Which particles act on which, and what is written.
+//! Forces: which particles act on which, and which results are written.
 
 use ffi_tests::direct::{Probe, Source};
 use ffi_tests::script::{Call, Form, Script, odd, request};

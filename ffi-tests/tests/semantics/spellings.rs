@@ -1,4 +1,4 @@
-//! The same work under every family of names.
+//! The same calls under the names of every library.
 
 use ffi_tests::direct::Probe;
 use ffi_tests::script::{Call, Form, Script, Spelling, odd, request};

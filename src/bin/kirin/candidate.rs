@@ -1,4 +1,4 @@
-//! The libraries of a run: each has a column of the table, behind a worker process.
+//! The libraries of a run. Each library has a column of the table and a worker process.
 
 use std::path::PathBuf;
 use std::time::Duration;

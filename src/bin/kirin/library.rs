@@ -1,4 +1,4 @@
-//! Where kirin's shared library lies, seen from this command.
+//! Finds kirin's shared library, starting from the place of this command.
 
 use std::path::{Path, PathBuf};
 

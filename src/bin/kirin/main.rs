@@ -1,5 +1,5 @@
-//! The `kirin` command: what the library is made of on this machine, how fast it
-//! is and how exact, alone or beside other GRAPE-6 libraries; and recordings of programs.
+//! The `kirin` command. It shows what the library uses on this machine, measures speed and errors of kirin and of
+//! other GRAPE-6 libraries, and records and replays the calls of programs.
 
 mod bench;
 mod candidate;

@@ -1,6 +1,5 @@
-//! The star clusters that `bench` and `check` send to a library, and the predictor
-//! that says where their stars are: everything in double precision and from a seed,
-//! so that each worker process makes the same cluster by itself.
+//! The star clusters that `bench` and `check` send to a library, and the predictor for their stars. Everything is in
+//! double precision and follows from a seed, so each worker process makes the same cluster.
 
 use kirin::sources::particle::JParticle;
 use kirin_kit::Body;

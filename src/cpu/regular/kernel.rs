@@ -1,14 +1,15 @@
 //! The pair loops of NBODY6's regular force and potential: one body for every instruction set and precision.
 //!
-//! A loop leaves out what may be a neighbour, or is so close that its force needs more digits, and tells the
-//! slots of these. They are few, and are looked at one by one in double precision. So lists do not depend on the
-//! precision of the loop.
+//! A loop leaves out a source that may be a neighbour, or that is so close that its force needs more digits, and
+//! reports its slot. These sources are few, and are decided one by one in double precision. So lists do not depend on
+//! the precision of the loop.
 //!
-//! No closure calls a vector operation here: it would be compiled without the instruction set of its surroundings.
+//! No closure may call a vector operation here: it would be compiled without the instruction set of the function
+//! around it.
 
 use std::ops::Range;
 
-use super::super::pair::{reread, splat3};
+use super::super::pair::{LaneSums, product, reread, separation, splat3};
 use super::super::simd::{Real, Simd, Sums};
 use super::target::Scaled;
 use super::tile::Tile;
@@ -96,7 +97,6 @@ pub fn regular<S: Simd, const SPLIT: bool>(
     let bounds = target.bounds(tile, criterion);
     (notes.possible, notes.certain) = (bounds.possible, bounds.certain);
     let (h2, constant) = bounds.in_the_loop;
-    let zero = s.splat(S::T::default());
     let spread = Broadcast::<S, SPLIT> {
         x: splat3(s, &target.x),
         x_low: splat3(s, &target.x_low),
@@ -115,9 +115,7 @@ pub fn regular<S: Simd, const SPLIT: bool>(
         s,
         tile,
         notes,
-        acc: [zero; 3],
-        pot: zero,
-        jerk: [zero; 3],
+        sums: LaneSums::none(s),
         any: 0,
     };
     match (criterion, bounds.far) {
@@ -126,10 +124,8 @@ pub fn regular<S: Simd, const SPLIT: bool>(
         (Criterion::MassAndRadius, false) => pass.over::<true, false>(&spread, range),
         (Criterion::MassAndRadius, true) => pass.over::<true, true>(&spread, range),
     }
-    let [x, y, z] = pass.acc;
-    let [jx, jy, jz] = pass.jerk;
     Leaf {
-        sums: s.sums([x, y, z, pass.pot, jx, jy, jz]),
+        sums: pass.sums.over_lanes(s),
         left_out: pass.any != 0,
     }
 }
@@ -154,23 +150,11 @@ impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
     /// `at + LANES <= PAGE`.
     #[inline(always)]
     unsafe fn distance(&self, s: S, tile: &Tile<S::T>, at: usize) -> ([S::V; 3], S::V) {
-        let mut r = self.x;
-        for (k, r) in r.iter_mut().enumerate() {
-            // SAFETY: passed on.
-            *r = s.sub(unsafe { s.load(&tile.x[k], at) }, self.x[k]);
-            if SPLIT {
-                // SAFETY: passed on.
-                let low = s.sub(unsafe { s.load(&tile.x_low[k], at) }, self.x_low[k]);
-                *r = s.add(*r, low);
-            }
-        }
-        (r, square(s, &r))
+        let (target, source) = ([&self.x, &self.x_low], [&tile.x, &tile.x_low]);
+        // SAFETY: passed on.
+        let r = unsafe { separation::<S, SPLIT>(s, target, source, at) };
+        (r, product(s, &r, &r))
     }
-}
-
-#[inline(always)]
-fn square<S: Simd>(s: S, r: &[S::V; 3]) -> S::V {
-    s.fma(r[2], r[2], s.fma(r[1], r[1], s.mul(r[0], r[0])))
 }
 
 /// One target's way through a leaf.
@@ -178,9 +162,7 @@ struct Pass<'a, S: Simd, const SPLIT: bool> {
     s: S,
     tile: &'a Tile<S::T>,
     notes: &'a mut Notes<S::T>,
-    acc: [S::V; 3],
-    pot: S::V,
-    jerk: [S::V; 3],
+    sums: LaneSums<S>,
     any: u64,
 }
 
@@ -231,14 +213,14 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
             // SAFETY: passed on.
             *v = s.sub(unsafe { s.load(&self.tile.v[k], at) }, *v);
         }
-        let rv = s.fma(r[2], v[2], s.fma(r[1], v[1], s.mul(r[0], v[0])));
+        let rv = product(s, &r, &v);
         let ahead = match FAR {
             true => {
                 let mut ahead = r;
                 for (ahead, v) in ahead.iter_mut().zip(v) {
                     *ahead = s.fma(target.dtr, v, *ahead);
                 }
-                square(s, &ahead)
+                product(s, &ahead, &ahead)
             }
             false => s.fma(target.twice_dtr, rv, r2),
         };
@@ -255,16 +237,9 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
         unsafe { s.store(&mut self.notes.least, at, if FAR { least } else { r2 }) };
         let zero = s.splat(S::T::default());
         let y = s.select(beyond, s.refine(r2, estimate), zero);
-        let m_r = s.mul(m, y);
-        let y2 = s.mul(y, y);
-        let m_r3 = s.mul(m_r, y2);
-        self.pot = s.add(self.pot, m_r);
-        // -3 (r.v) / r^2 is formed first: m / r^5 could overflow.
-        let rv = s.mul(s.mul(rv, target.minus_three), y2);
-        for k in 0..3 {
-            self.acc[k] = s.fma(m_r3, r[k], self.acc[k]);
-            self.jerk[k] = s.fma(m_r3, s.fma(rv, r[k], v[k]), self.jerk[k]);
-        }
+        let factors = self.sums.add(s, r, y, m);
+        self.sums
+            .add_jerks(s, (r, v, rv), factors, target.minus_three);
         s.bits(beyond)
     }
 }

@@ -1,5 +1,5 @@
-//! The regular force and the potential: the sources are made into tiles once, blocks are divided into tasks, and the
-//! sums of the tasks joined.
+//! The regular force and the potential. The sources are converted to tiles once, blocks are divided into tasks, and
+//! the sums of the tasks are joined.
 
 mod kernel;
 mod target;

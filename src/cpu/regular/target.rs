@@ -1,5 +1,5 @@
-//! A target in the numbers of a tile, and how far these are off: what keeps a pair loop from deciding who is a
-//! neighbour.
+//! A target in the units and the precision of a tile, and bounds for its rounding errors. Within these bounds a pair
+//! loop cannot decide who is a neighbour.
 
 use super::super::simd::{Real, leading};
 use super::tile::Tile;

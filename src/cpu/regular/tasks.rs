@@ -1,8 +1,9 @@
-//! What a task does: the sums of a run of tiles for a run of targets, and the lists of their neighbours.
+//! The work of a task: the sums of a run of tiles for a run of targets, and the lists of their neighbours.
 
 use std::ops::Range;
 
 use super::super::division::Task;
+use super::super::leaves::{self, LeafSums, Walk};
 use super::super::simd::{Real, Simd, Work};
 use super::super::tile::factors;
 use super::kernel::{self, FORESEEN, Listed, Notes, Slots, Verdict};
@@ -15,10 +16,7 @@ use crate::force::regular::{
 use crate::force::scaling::Scaling;
 use crate::process::allocation;
 use crate::sources::jmemory::PAGE;
-use crate::sources::sum_tree::{Partial, Steps};
-
-/// Vectors of one leaf.
-const LEAF_VECTORS: usize = 32;
+use crate::sources::sum_tree::Steps;
 
 /// Targets that go through the tiles together: few enough for the first cache beside a tile.
 const TOGETHER: usize = 64;
@@ -93,40 +91,30 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Work for Compute<'_, S, 
             stacks,
             ..
         } = part;
-        let minus_three = -3.0 / (shared.root * shared.root);
         let groups = targets.chunks(TOGETHER).zip(scaled.chunks(TOGETHER));
         let answers = results.chunks_mut(TOGETHER);
         let answers = answers.zip(stacks.chunks_mut(TOGETHER * steps.depth));
         for ((targets, scaled), (results, stacks)) in groups.zip(answers) {
-            let (mut step, mut waiting) = (0, 0);
+            let stacks = &mut stacks[..targets.len() * steps.depth];
+            let mut walk = Walk::new(leaves::length::<S>());
             for page in task.pages.clone() {
                 let tile = &*shared.tiles[page];
                 let slots = (sources.len() - page * PAGE).min(PAGE);
                 let [ax, ay, az, pot, jx, jy, jz, _] =
                     factors(&Scaling::PLAIN, tile.unit, shared.root);
-                let factors = [ax, ay, az, -pot, jx, jy, jz];
-                for begin in (0..slots).step_by(leaf::<S>()) {
-                    let range = begin..slots.min(begin + leaf::<S>());
-                    let leaf = Leaf {
-                        shared,
-                        tile,
-                        first: page * PAGE,
-                        range,
-                    };
-                    let joins = usize::from(steps.joins[step]);
-                    let stacks = stacks.chunks_exact_mut(steps.depth);
-                    let each = targets.iter().zip(scaled).zip(&mut *results).zip(stacks);
-                    for (((target, scaled), result), stack) in each {
-                        let mut sums =
-                            leaf.sums(target, scaled, minus_three, &factors, notes, result)?;
-                        for left in stack[waiting - joins..waiting].iter().rev() {
-                            sums = left.join(sums);
-                        }
-                        stack[waiting - joins] = sums;
-                    }
-                    waiting = waiting + 1 - joins;
-                    step += 1;
-                }
+                let mut over = PageOfSources {
+                    shared,
+                    targets,
+                    scaled,
+                    tile,
+                    first: page * PAGE,
+                    minus_three: S::T::from_f64(-3.0 / (shared.root * shared.root)),
+                    factors: [ax, ay, az, jx, jy, jz, -pot],
+                    range: 0..0,
+                    notes,
+                    results,
+                };
+                walk.page(steps, slots, &mut over, stacks)?;
             }
             for (result, stack) in results.iter_mut().zip(stacks.chunks_exact(steps.depth)) {
                 result.sums = stack[0];
@@ -134,11 +122,6 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Work for Compute<'_, S, 
         }
         Ok(())
     }
-}
-
-/// Slots of one leaf of the tree of sums.
-const fn leaf<S: Simd>() -> usize {
-    S::LANES * LEAF_VECTORS
 }
 
 impl<T: Real> Part<T> {
@@ -152,114 +135,119 @@ impl<T: Real> Part<T> {
         self.scaled.clear();
         allocation::reserve(&mut self.scaled, targets.len(), PURPOSE)?;
         self.scaled.extend(targets.iter().map(Scaled::new::<SPLIT>));
-        let leaves_per_page = PAGE / leaf::<S>();
+        let leaves_per_page = PAGE / leaves::length::<S>();
         let number = |page: usize| (page * leaves_per_page) as u32;
         let end = match pages.end * PAGE < count {
             true => number(pages.end),
-            false => count.div_ceil(leaf::<S>()) as u32,
+            false => count.div_ceil(leaves::length::<S>()) as u32,
         };
-        let leaves = number(pages.start)..end;
-        self.steps.reserve(leaves.len())?;
+        let run = number(pages.start)..end;
+        self.steps.reserve(run.len())?;
         let after = match pages.end * PAGE < count {
             true => end,
             false => u32::MAX,
         };
-        self.steps.restart(leaves.clone(), leaves.start, after);
+        self.steps.restart(run.clone(), run.start, after);
         let sums = targets.len() * self.steps.depth;
         allocation::lengthen(&mut self.stacks, sums, PURPOSE, Sums::default)
     }
 }
 
-/// Some sources of a tile.
-struct Leaf<'a, S: Simd, const SPLIT: bool, const POTENTIAL: bool> {
+/// The sources of a page, for the targets that go through it together.
+struct PageOfSources<'a, S: Simd, const SPLIT: bool, const POTENTIAL: bool> {
     shared: &'a RegularContext<'a, S, SPLIT, POTENTIAL>,
+    targets: &'a [Target],
+    scaled: &'a [Scaled<S::T>],
     tile: &'a Tile<S::T>,
     /// Address of the tile's first source.
     first: usize,
-    /// Its slots.
+    /// As [`JPage::minus_three`](super::super::kernel::JPage::minus_three).
+    minus_three: S::T,
+    /// What brings sums into the client's units, in the order of [`Sums`].
+    factors: Sums,
+    /// The slots of the present leaf.
     range: Range<usize>,
+    notes: &'a mut Notes<S::T>,
+    /// Where neighbours are noted.
+    results: &'a mut [RegularResult],
 }
 
-impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTENTIAL> {
-    /// The sums for one target, whose neighbours are noted.
+impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> LeafSums
+    for PageOfSources<'_, S, SPLIT, POTENTIAL>
+{
+    type Sums = Sums;
+
     #[inline(always)]
-    fn sums(
-        &self,
-        target: &Target,
-        scaled: &Scaled<S::T>,
-        minus_three: f64,
-        factors: &Sums,
-        notes: &mut Notes<S::T>,
-        result: &mut RegularResult,
-    ) -> Result<Sums> {
+    fn begin(&mut self, range: Range<usize>) {
+        self.range = range;
+    }
+
+    #[inline(always)]
+    fn sum(&mut self, k: usize, to: &mut Sums) -> Result<()> {
         let RegularContext { s, block, .. } = *self.shared;
-        if !(self.tile.representable && scaled.representable) {
-            return self.plainly(target, result);
+        let (tile, scaled) = (self.tile, &self.scaled[k]);
+        if !(tile.representable && scaled.representable) {
+            return self.plainly(k, to);
         }
         let words = self.range.start..self.range.end.next_multiple_of(64);
         let leaf = match POTENTIAL {
-            true => kernel::potential::<S, SPLIT>(s, self.tile, scaled, words, &mut notes.left_out),
+            true => kernel::potential::<S, SPLIT>(s, tile, scaled, words, &mut self.notes.left_out),
             false => kernel::regular::<S, SPLIT>(
                 s,
-                S::T::from_f64(minus_three),
-                self.tile,
+                self.minus_three,
+                tile,
                 scaled,
                 block.criterion,
                 words,
-                notes,
+                self.notes,
             ),
         };
         // A mass or a term beyond single precision, whether its source was left out or not.
         let finite = leaf.sums.iter().fold(true, |all, s| all & s.is_finite());
         if !(S::T::IS_DOUBLE || finite) {
-            return self.plainly(target, result);
+            return self.plainly(k, to);
         }
         let [ax, ay, az, pot, jx, jy, jz, _] = leaf.sums;
-        let mut sums = [ax, ay, az, pot, jx, jy, jz];
-        for (sum, factor) in sums.iter_mut().zip(factors) {
-            *sum *= factor;
+        let sums = [ax, ay, az, jx, jy, jz, pot];
+        for ((to, sum), factor) in to.iter_mut().zip(sums).zip(self.factors) {
+            *to = sum * factor;
         }
-        let [ax, ay, az, pot, jx, jy, jz] = sums;
-        let mut sums = [ax, ay, az, jx, jy, jz, pot];
         if leaf.left_out {
-            self.look_again(target, scaled, notes, &mut sums, result)?;
+            self.look_again(k, to)?;
         }
-        Ok(sums)
+        Ok(())
     }
+}
 
+impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> PageOfSources<'_, S, SPLIT, POTENTIAL> {
     /// Adds those that the loop left out and that are no neighbours.
     #[inline(always)]
-    fn look_again(
-        &self,
-        target: &Target,
-        scaled: &Scaled<S::T>,
-        notes: &mut Notes<S::T>,
-        sums: &mut Sums,
-        result: &mut RegularResult,
-    ) -> Result<()> {
+    fn look_again(&mut self, k: usize, sums: &mut Sums) -> Result<()> {
         let (tile, criterion) = (self.tile, self.shared.block.criterion);
-        let count = slots(&notes.left_out, &self.range, &mut notes.slots);
-        for &slot in &notes.slots[..count] {
-            let slot = slot.into();
+        let (target, scaled) = (&self.targets[k], &self.scaled[k]);
+        let count = list(&self.notes.left_out, &self.range, &mut self.notes.slots);
+        for at in 0..count {
+            let slot = self.notes.slots[at].into();
             if POTENTIAL {
-                self.add(slot, target, sums, result)?;
+                self.add(k, slot, sums)?;
                 continue;
             }
             let factor = tile.factor(slot, criterion);
-            let mut verdict = notes.verdict(factor, notes.least[slot].to_f64());
+            let least = self.notes.least[slot].to_f64();
+            let mut verdict = self.notes.verdict(factor, least);
             if verdict != Verdict::Neighbour {
                 // What is in the tile is at hand, and nearly always enough.
                 let pair = scaled.pair(tile, slot, target);
-                verdict = notes.verdict(factor, pair.least());
+                verdict = self.notes.verdict(factor, pair.least());
                 if verdict == Verdict::Other {
                     pair.add_to(sums);
                 }
             }
             match verdict {
                 Verdict::Neighbour => {
-                    result.note(self.first + slot, self.shared.block.longest)?;
+                    self.results[k].note(self.first + slot, self.shared.block.longest)?;
                 }
-                Verdict::Unclear => self.add(slot, target, sums, result)?,
+                Verdict::Unclear => self.add(k, slot, sums)?,
                 Verdict::Other => {}
             }
         }
@@ -269,36 +257,30 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTEN
     /// The sums in plain double precision.
     #[cold]
     #[inline(never)]
-    fn plainly(&self, target: &Target, result: &mut RegularResult) -> Result<Sums> {
-        let mut sums = Sums::default();
+    fn plainly(&mut self, k: usize, sums: &mut Sums) -> Result<()> {
         for slot in self.range.clone() {
-            self.add(slot, target, &mut sums, result)?;
+            self.add(k, slot, sums)?;
         }
-        Ok(sums)
+        Ok(())
     }
 
+    /// Adds one source in plain double precision, or notes that it is a neighbour.
     #[inline(always)]
-    fn add(
-        &self,
-        slot: usize,
-        target: &Target,
-        sums: &mut Sums,
-        result: &mut RegularResult,
-    ) -> Result<()> {
+    fn add(&mut self, k: usize, slot: usize, sums: &mut Sums) -> Result<()> {
         let RegularRequest {
             sources,
             criterion,
             longest,
             ..
         } = *self.shared.block;
-        let address = self.first + slot;
+        let (target, address) = (&self.targets[k], self.first + slot);
         if POTENTIAL {
             sums[6] += potential_of(sources, address, &target.x);
             return Ok(());
         }
         let pair = Pair::new(sources, address, target);
         match pair.is_near(criterion) {
-            true => result.note(address, longest)?,
+            true => self.results[k].note(address, longest)?,
             false => pair.add_to(sums),
         }
         Ok(())
@@ -307,7 +289,7 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> Leaf<'_, S, SPLIT, POTEN
 
 /// Writes the slots of a range whose bits are set, and returns their number.
 #[inline(always)]
-fn slots(bits: &Slots, range: &Range<usize>, to: &mut Listed) -> usize {
+fn list(bits: &Slots, range: &Range<usize>, to: &mut Listed) -> usize {
     let mut count = 0;
     let words = range.start / 64..range.end.div_ceil(64);
     for (word, &bits) in words.clone().zip(&bits[words]) {

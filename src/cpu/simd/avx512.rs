@@ -1,4 +1,4 @@
-//! AVX-512: the foundation with the double-word and vector-length extensions.
+//! AVX-512 with the subsets F, DQ and VL.
 
 use std::arch::x86_64::*;
 

@@ -1,7 +1,7 @@
 //! The vectors of the kernels: one trait, implemented once for each instruction set and element type.
 //!
-//! A value of an implementing type is a token: it exists only where the
-//! processor has the instructions, so holding one makes their use sound.
+//! A value of an implementing type is a token. It exists only if the processor has the instructions, so holding one
+//! makes their use sound.
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;

@@ -148,3 +148,44 @@ fn same_bits_at_any_scale_whatever_came_before() {
         }
     }
 }
+
+/// Leaves without a mass are passed over where no neighbour is wanted: the same bits, the signs of zeros included, as from the
+/// pair loop. What is no number stays none.
+#[test]
+fn leaves_without_a_mass_add_zeros() {
+    let bits = |found: &Results| -> Vec<[u64; 7]> {
+        let numbers = found.forces.iter().map(|f| {
+            let [[x, y, z], [jx, jy, jz]] = [f.acc, f.jerk];
+            [x, y, z, jx, jy, jz, f.pot].map(f64::to_bits)
+        });
+        numbers.collect()
+    };
+    for with_mass in [0, 1, 700, 1400] {
+        let (mut memory, particles) = cluster(1500, 1.0);
+        for (address, p) in (0..).zip(&particles).skip(with_mass) {
+            let massless = JParticle { mass: 0.0, ..*p };
+            memory.write(address, &massless).unwrap();
+        }
+        let mut block = ForceRequest {
+            nj: 1450,
+            ti: 0.01,
+            particles: i_particles(&particles[600..640], 0.0),
+        };
+        for precision in PRECISIONS {
+            for (name, mut backend) in backends(precision, 2) {
+                let summed = results(&mut *backend, &memory, &block);
+                let mut passed_over = Results::default();
+                let done = backend.finish(&memory, &block, false, &mut passed_over);
+                done.expect("the CPU computes any block");
+                assert_eq!(bits(&passed_over), bits(&summed), "{name} {precision}");
+            }
+        }
+        block.particles[3].x[1] = f64::NAN;
+        for (name, mut backend) in backends(Precision::Double, 1) {
+            let mut found = Results::default();
+            let done = backend.finish(&memory, &block, false, &mut found);
+            done.expect("the CPU computes any block");
+            assert!(found.forces[3].acc[1].is_nan(), "{name}");
+        }
+    }
+}

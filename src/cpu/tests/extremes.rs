@@ -1,5 +1,5 @@
-//! Scenes at the ends of the range: what single precision cannot hold is noticed, and bits do not depend on what was
-//! computed before.
+//! Scenes with very large and very small numbers: leaves that single precision cannot hold are detected, and bits do
+//! not depend on earlier computations.
 
 use super::scenes::{Scene, errors, exact, scene};
 use super::*;

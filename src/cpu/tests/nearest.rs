@@ -1,4 +1,4 @@
-//! Nearest neighbours that the precision of the loop cannot tell.
+//! Nearest neighbours whose distances differ by less than the precision of the pair loop.
 
 use super::*;
 

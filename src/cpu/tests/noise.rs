@@ -1,4 +1,5 @@
-//! What keeps the noise of `mixed` low: the grid of the leading parts, and dominant pairs in double precision.
+//! The two parts of the CPU backend that keep the noise of `mixed` low: the grid of the leading parts, and dominant
+//! pairs in double precision.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! j-particles on their way into a cluster, and the time to which they are predicted.
+//! Writes of j-particles into a cluster, and the time to which they are predicted.
 
 use std::ffi::c_int;
 

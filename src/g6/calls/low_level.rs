@@ -1,4 +1,5 @@
-//! The i-particle registers and `g6_get_force`, from which the original library made its blocks.
+//! The i-particle registers and `g6_get_force`. The original library made `firsthalf` and `lasthalf` from these
+//! calls.
 
 use std::ffi::c_int;
 

@@ -1,5 +1,5 @@
-//! Calls that address all boards at once, as the GRAPE-6A library has them, and the
-//! low-level calls from which `firsthalf` and `lasthalf` were made.
+//! Calls that address all boards at once, as in the GRAPE-6A library, and the low-level calls from which that library
+//! made `firsthalf` and `lasthalf`.
 
 use std::ffi::c_int;
 

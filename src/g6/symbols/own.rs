@@ -1,4 +1,4 @@
-//! kirin's own calls: what a program may want to say of the library it runs on.
+//! kirin's own calls: version, backend and other facts about the library, for programs that ask.
 
 use std::ffi::{CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};

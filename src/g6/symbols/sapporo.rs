@@ -1,4 +1,5 @@
-//! Names of sapporo that say nothing of it. They are exported with a prefix, and `libkirin_sapporo` forwards to them.
+//! Names of sapporo that are too general to be exported as they are. They are exported with a prefix, and
+//! `libkirin_sapporo` forwards to them.
 
 use std::ffi::c_int;
 

@@ -1,4 +1,4 @@
-//! The backend itself: what it keeps between blocks, and its answers to the cluster.
+//! The CUDA backend: its state between blocks, and the functions that a cluster calls.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! How the j-particles of a block are distributed over the devices, and in which units.
+//! The distribution of a block's j-particles over the devices, and the units in which they are computed.
 
 use crate::force::ForceRequest;
 use crate::gpu::cuda::device::DeviceJob;

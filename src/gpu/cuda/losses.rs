@@ -1,4 +1,4 @@
-//! Devices that fail during a block, and the devices or the CPU that compute in their place.
+//! Moves the work of a device that fails during a block to the other devices or the CPU.
 
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! The CUDA backend: GRAPE-6 on every NVIDIA GPU from Pascal on.
 //!
-//! The host keeps the j-particles in double precision. Each device has a run of their pages: it is sent what has
-//! changed, and predicts it (or is sent what the host predicted). The kernels in `kernels/` sum leaves of 64
-//! addresses. All sums above a leaf are added in double precision along one tree, on the device or on the host, so
-//! results do not depend on how the work is divided. If a device fails, its pages are sent to the others; if none is
-//! left, the CPU computes.
+//! The host keeps the j-particles in double precision. Each device has a run of their pages. It receives the changed
+//! particles and predicts them, or receives particles that the host predicted. The kernels in `kernels/` sum leaves
+//! of 64 addresses. All sums above a leaf are added in double precision along one tree, on the device or on the host,
+//! so results do not depend on how the work is divided. If a device fails, its pages are sent to the others; if none
+//! is left, the CPU computes.
 
 mod backend;
 mod batches;

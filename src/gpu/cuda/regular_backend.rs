@@ -1,5 +1,5 @@
-//! NBODY6's regular force and the potential on a GPU: the first usable one of those that the settings name. If it fails,
-//! the CPU computes from then on.
+//! NBODY6's regular force and the potential on one GPU, the first usable one that the settings name. If it fails, the
+//! CPU computes from then on.
 
 use std::ops::Range;
 

@@ -1,7 +1,9 @@
-//! The numbers behind a plan: the resources of a multiprocessor, and those that the kernels use.
+//! The numbers from which plans are computed: the resources of a multiprocessor, and the resources that the kernels
+//! use.
 //!
-//! `kernels/sass.py` counts the kernels' numbers in their machine code (`benches/results/kernels-sass.md`). The
-//! numbers of the multiprocessors are from the tables of compute capabilities in NVIDIA's CUDA C++ programming guide.
+//! `kernels/sass.py` counts the resources of the kernels in their machine code (`benches/results/kernels-sass.md`).
+//! The numbers of the multiprocessors are from the tables of compute capabilities in NVIDIA's CUDA C++ programming
+//! guide.
 
 use crate::choice::Rule;
 use crate::process::settings::Precision;

@@ -1,9 +1,13 @@
 //! The join schedule of one device: which sums are added to which, and in what order.
 //!
-//! The pages of a device are divided into parts, one for each row of thread blocks. A thread block joins the sums of
-//! its pages as far as the tree of sums allows. The sums that the parts leave are joined in rounds, by the device or
-//! by the host. The sums that then remain are joined with those of the other devices. All joins are those of
-//! [`Joiner`], so the results do not depend on the division.
+//! The pages of a device are divided into parts, one for each row of thread blocks. The sums are joined in three
+//! stages:
+//!
+//! 1. A thread block joins the sums of its pages as far as the tree of sums allows.
+//! 2. The device or the host joins the remaining sums of the parts in rounds.
+//! 3. The host joins the sums that then remain with the sums of the other devices.
+//!
+//! All joins are those of [`Joiner`], so the results do not depend on the division.
 
 use std::cell::RefCell;
 

@@ -1,15 +1,18 @@
-//! How a block is laid over a device: thread blocks, the i-particles of a thread, and the parts
-//! into which the j-particles are divided where the i-particles alone do not fill the device.
+//! The division of a block over a device: the number of thread blocks, the number of i-particles of a thread, and, if
+//! the i-particles alone do not fill the device, the number of parts of the j-particles.
 //!
-//! For every layout that the kernels know the time is predicted, from the counted instructions of the kernels
-//! ([`crate::gpu::plan::chip`]) and from times measured on an H100 (`benches/results/gpu-h100`). The
-//! fastest layout is taken.
+//! The plan predicts the time of every possible layout, from the counted instructions of the kernels
+//! ([`crate::gpu::plan::chip`]) and from times measured on an H100 (`benches/results/gpu-h100`). It takes the fastest
+//! layout.
 //!
-//! Thread blocks take whole pages. One thread sums one leaf, so 16 x 8 threads already share the eight leaves
-//! of a page, and with more than 16 i-particles further thread blocks of 16 x 8 fill the device as well as parts
-//! of pages would. Example: 16384 j-particles, 128 i-particles and 132 multiprocessors give 8 x 32 blocks of
-//! 16 x 8 threads with 64 pairs a thread; 1 x 32 blocks of 128 x 1 threads would have 512 pairs a thread. The
-//! price is that each page, 24 kB, is read from the second-level cache eight times.
+//! A thread block takes whole pages, and a thread sums whole leaves. A thread block of 16 x 8 threads has 16 columns,
+//! one for each i-particle, and 8 rows, which share the eight leaves of a page. A larger number of i-particles fills
+//! the device with further thread blocks of this shape, as well as parts of pages would. The price is that each of
+//! them reads the page, 24 kB, from the second-level cache. Example with 16384 j-particles, 128 i-particles and 132
+//! multiprocessors:
+//!
+//! * 8 x 32 blocks of 16 x 8 threads have 64 pairs a thread.
+//! * 1 x 32 blocks of 128 x 1 threads would have 512 pairs a thread.
 
 use std::fmt;
 

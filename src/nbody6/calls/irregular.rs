@@ -1,4 +1,4 @@
-//! Irregular forces, of stars and neighbour lists that the library keeps.
+//! Irregular forces. The library keeps the stars and the neighbour lists.
 
 use std::ffi::c_int;
 

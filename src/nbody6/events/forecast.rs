@@ -1,7 +1,11 @@
 //! A forecast of the numbers in the next call of NBODY6's library, like `trace::forecast` for GRAPE's calls.
 //!
-//! Sources are predicted from their last positions and velocities. Targets are sources. Stars are predicted from
-//! their stored derivatives. Forces change little from call to call.
+//! The forecast uses what earlier calls contained:
+//!
+//! * sources: predicted from their last positions and velocities;
+//! * targets: they are among the sources;
+//! * stars: predicted from their stored derivatives;
+//! * forces: those of the last call, since forces change little.
 
 use super::{IrregularForce, Source};
 use crate::force::regular::Target;

@@ -1,4 +1,4 @@
-//! Every call can be written and read back, and data that a client repeats takes few bytes.
+//! Tests: every call can be written and read back, and data that a client repeats take few bytes.
 
 use super::*;
 use crate::trace::code::{Reader, Streams, Writer};

@@ -1,4 +1,4 @@
-//! Irregular forces as NBODY6 and NBODY7 ask for them, and the other C++ functions of their library.
+//! The calls of NBODY6 and NBODY7 for irregular forces, and the other C++ functions of their library.
 
 use std::ffi::c_int;
 

@@ -1,9 +1,8 @@
-//! Recomputes a sample of the results in double precision on the host (`KIRIN_CHECK`), for
-//! those who suspect their hardware.
+//! Recomputes a sample of the results in double precision on the host (`KIRIN_CHECK`), to find faulty hardware.
 //!
-//! One i-particle of the first block is checked, and up to eight random ones of each later block, as long
-//! as the checks take no more than a tenth of the time since the first block. A result further from the
-//! recomputed one than its precision can explain is reported, the first such in full.
+//! One i-particle of the first block is checked. Of each later block up to eight random i-particles are checked, as
+//! long as the checks take no more than a tenth of the time since the first block. A result is reported if it differs
+//! from the recomputed one by more than its precision can explain. Only the first such result is reported in full.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! The j-particle memory: double-precision host copies, by address.
 //!
-//! A page holds the particles at [`PAGE`] consecutive addresses and is made at the first
-//! write to one of them. So an address near 2^31 costs one page, and loops skip what was never
-//! written. Inside a page every field is an array of its own.
+//! A page holds the particles at [`PAGE`] consecutive addresses. It is made at the first write to one of these
+//! addresses. So an address near 2^31 costs one page, and loops skip pages that were never written. Inside a page
+//! every field is an array of its own.
 
 mod page;
 

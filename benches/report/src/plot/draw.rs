@@ -1,4 +1,4 @@
-//! How figures look: margins, colours, ticks, and where the words are.
+//! The appearance of figures: margins, colours, ticks, and the places of words.
 
 use plotters::prelude::{DrawingBackend, RGBColor};
 use plotters::style::text_anchor::{HPos, VPos};
@@ -18,6 +18,10 @@ pub(super) const LEADER: RGBColor = RGBColor(160, 168, 178);
 const BAR: RGBColor = RGBColor(58, 110, 165);
 const STAR: RGBColor = RGBColor(31, 70, 120);
 pub(super) const HEAVY_STAR: RGBColor = RGBColor(201, 42, 42);
+/// An orbit below the bodies.
+const ORBIT: RGBColor = RGBColor(196, 142, 18);
+/// Half the length of the arms of a cross.
+const CROSS: f64 = 6.0;
 /// From inside to outside: dark to light, told apart without colour vision too.
 const CURVES: [RGBColor; 6] = [
     RGBColor(23, 55, 94),
@@ -279,6 +283,19 @@ fn draw_view<B: DrawingBackend>(
     let inside = |place: &f64| (0.0..=1.0).contains(place);
     let radius = if view.points.len() > 1500 { 0.9 } else { 1.3 };
     let place = |axis: &Axis, value| axis.place(value).filter(inside);
+    let both = |p: &(f64, f64)| Some((place(&x_axis, p.0)?, place(&y_axis, p.1)?));
+    for path in &view.paths {
+        // A path that leaves the square goes on where it comes back.
+        for part in path.split(|p| both(p).is_none()) {
+            let points = part.iter().filter_map(both).map(|(x, y)| square.at(x, y));
+            canvas.line(&points.collect::<Vec<_>>(), ORBIT, 1)?;
+        }
+    }
+    for (x, y) in view.marks.iter().filter_map(both) {
+        let (x, y) = square.at(x, y);
+        canvas.line(&[(x - CROSS, y), (x + CROSS, y)], INK, 1)?;
+        canvas.line(&[(x, y - CROSS), (x, y + CROSS)], INK, 1)?;
+    }
     for (points, radius, colour) in [
         (&view.points, radius, STAR),
         (&view.heavy, 2.0 * radius, HEAVY_STAR),

@@ -1,4 +1,4 @@
-//! Figures into files: SVG as it is, PNG from four times the pixels.
+//! Writes figures to files: SVG as it is, PNG from four times the pixels.
 
 use std::fs::File;
 use std::io::BufWriter;

@@ -1,4 +1,4 @@
-//! The places of the names of curves: beside the ends of the curves, without overlap, inside the figure.
+//! The places of the labels of curves: beside the ends of the curves, without overlap, inside the figure.
 
 /// Places for labels that want to be at `wanted` (ascending), at least `gap` apart and within
 /// `range`, moved as little as possible.

@@ -1,4 +1,4 @@
-//! Where the panels of a figure stand.
+//! The positions of the panels of a figure.
 
 use super::canvas::{At, SIZE};
 use super::{Data, Panel};

@@ -17,6 +17,10 @@ pub struct View {
     pub heavy: Vec<(f64, f64)>,
     /// What is shown in the middle; where nothing is given, the middle of most of the points.
     pub middle: Option<(f64, f64)>,
+    /// Lines below the bodies, such as an orbit.
+    pub paths: Vec<Vec<(f64, f64)>>,
+    /// Places that are marked by a cross, such as the centre of a galaxy.
+    pub marks: Vec<(f64, f64)>,
 }
 
 impl View {
@@ -25,8 +29,7 @@ impl View {
         Self {
             time,
             points: sample(points),
-            heavy: Vec::new(),
-            middle: None,
+            ..Self::default()
         }
     }
 
@@ -43,8 +46,8 @@ impl View {
         Self {
             time,
             points,
-            heavy: Vec::new(),
             middle: Some(middle),
+            ..Self::default()
         }
     }
 
@@ -61,6 +64,8 @@ impl View {
             points: scale(self.points),
             heavy: scale(self.heavy),
             middle: self.middle.map(|(x, y)| (factor * x, factor * y)),
+            paths: self.paths.into_iter().map(scale).collect(),
+            marks: scale(self.marks),
         }
     }
 
@@ -146,5 +151,17 @@ mod tests {
         assert!((2000..=MOST_POINTS).contains(&view.points.len()));
         assert_eq!(View::half_width([&view]), 1.0);
         assert_eq!(View::default().centre(), (0.0, 0.0));
+    }
+
+    #[test]
+    fn an_orbit_is_scaled_with_the_bodies() {
+        let view = View {
+            paths: vec![vec![(1.0, 2.0), (3.0, 4.0)]],
+            marks: vec![(0.0, 1.0)],
+            ..View::around((1.0, 1.0), 0.0, vec![(1.0, 2.0)])
+        };
+        let scaled = view.scaled(2.0);
+        assert_eq!(scaled.paths, [[(2.0, 4.0), (6.0, 8.0)]]);
+        assert_eq!(scaled.marks, [(0.0, 2.0)]);
     }
 }

@@ -1,4 +1,4 @@
-//! Forces without an integration: a cluster at rest in the library, and blocks of any size.
+//! Forces without an integration: a cluster at rest is stored in the library, and blocks have any size.
 
 use std::time::Instant;
 

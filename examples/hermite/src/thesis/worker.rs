@@ -1,8 +1,8 @@
 //! The process that measures. The library reads its settings once, so each setting has a process of
 //! its own: this program with the same options and `--worker`.
 //!
-//! A request is a line of JSON on stdin. Replies are lines of JSON on stdout behind a [`MARK`],
-//! whatever the library may print between them: as many as it likes of `{"t": ...}`, then one of
+//! A request is a line of JSON on stdin. Each reply is a line of JSON on stdout that begins with a [`MARK`], since
+//! the library may print lines of its own between them. Any number of replies `{"t": ...}` is followed by one
 //! `{"done": ...}` or `{"error": ...}`.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Counts around a communicator: messages, bytes and time for each of its operations.
+//! A communicator that counts the messages, bytes and time of each operation of another one.
 
 use std::cell::RefCell;
 use std::rc::Rc;

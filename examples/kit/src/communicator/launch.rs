@@ -1,4 +1,4 @@
-//! How a parallel program finds its ranks: the processes of an MPI launcher, or threads of this process.
+//! Finds the ranks of a parallel program: the processes of an MPI launcher, or threads of this process.
 
 use std::error::Error;
 use std::path::Path;

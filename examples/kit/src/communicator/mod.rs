@@ -1,7 +1,7 @@
 //! Ranks that compute together: the operations of a communicator by their MPI names, over MPI or
 //! among the threads of one process.
 //!
-//! * [`Communicator`]: what a parallel algorithm may ask for
+//! * [`Communicator`]: the operations that a parallel algorithm uses
 //! * [`threads`]: the ranks are threads of this process; needs nothing else
 //! * `mpi`: the ranks are processes under an MPI launcher (feature `mpi`)
 //! * [`counted`]: counts messages, bytes and time around either

@@ -1,13 +1,17 @@
-//! A galaxy as a cluster feels it: a model and a black hole at its centre, in the cluster's units.
+//! A galaxy as the cluster's integrator uses it: a model of the galaxy and a black hole at its centre, in the
+//! cluster's units.
 
+use super::additions::{Additions, Told};
 use super::component::Plummer;
-use super::{Field, MilkyWay, Units};
+use super::{Field, MilkyWay, Moment, Units};
 use crate::snapshot::{Line, Snapshot};
-use crate::vector::{Vec3, add_scaled};
+use crate::vector::Vec3;
 use kirin_report::text::exact;
 
 /// Key of the galaxy in a snapshot.
 const KEY: &str = "galaxy.field";
+/// Key of the time that is today's.
+const TODAY: &str = "galaxy.today";
 
 /// A galaxy around a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,12 +26,17 @@ pub struct Galaxy {
     pub black_hole: f64,
     /// Its softening, in the cluster's unit of length.
     pub black_hole_eps: f64,
+    /// What options add to the model.
+    pub more: Option<&'static Additions>,
+    /// The cluster's time that is today: when satellites and bar are where the options tell, and an orbit is where
+    /// it is observed.
+    pub today: f64,
 }
 
 impl Galaxy {
     /// Whether there is nothing around the cluster.
     pub fn is_none(&self) -> bool {
-        self.model == MilkyWay::None && self.black_hole == 0.0
+        self.model == MilkyWay::None && self.black_hole == 0.0 && self.more.is_none()
     }
 
     /// The units of the bodies, where they have a meaning: in a galaxy, or where they are told.
@@ -35,30 +44,63 @@ impl Galaxy {
         (self.told_units || !self.is_none()).then_some(self.units)
     }
 
-    /// The field, if there is one.
+    /// The field, if there is one, as it is today.
     pub fn field(&self) -> Option<&dyn Field> {
         (!self.is_none()).then_some(self)
     }
 
+    /// The galaxy at the time `t`.
+    pub fn at(&self, t: f64) -> Moment {
+        Moment::of(self, t)
+    }
+
+    /// Whether its field depends on time.
+    pub fn changes(&self) -> bool {
+        self.more.is_some_and(Additions::changes)
+    }
+
+    /// Checks that the field does not depend on time, for a program that knows no others.
+    ///
+    /// # Errors
+    ///
+    /// It does; in words.
+    pub fn check_constant(&self) -> Result<(), String> {
+        match self.changes() {
+            true => Err(
+                "this program's galaxy does not change with time: symplectic has moving satellites (here they are \
+                 `:fixed`), rotating bars and growing masses"
+                    .to_owned(),
+            ),
+            false => Ok(()),
+        }
+    }
+
     /// The unit of length in kpc, and the factor from the model's potentials to the cluster's.
-    fn scale(&self) -> (f64, f64) {
+    pub(super) fn scale(&self) -> (f64, f64) {
         let velocity = self.units.velocity() / 10.0;
         (self.units.length / 1000.0, 1.0 / (velocity * velocity))
     }
 
-    fn hole(&self) -> Plummer {
+    pub(super) fn hole(&self) -> Plummer {
         Plummer {
             m: self.black_hole,
             b: self.black_hole_eps,
         }
     }
 
-    /// The line of a snapshot; none where there is nothing around the cluster, and nothing known of its units.
-    pub fn line(&self) -> Option<(String, String)> {
+    /// The lines of a snapshot; none where there is nothing around the cluster, and nothing known of its units.
+    pub fn lines(&self) -> Vec<(String, String)> {
+        if self.known_units().is_none() {
+            return Vec::new();
+        }
         let Units { mass, length } = self.units;
         let numbers = exact(&[mass, length, self.black_hole, self.black_hole_eps]);
-        let value = format!("{} {numbers}", self.model.name());
-        self.known_units().map(|_| (KEY.to_owned(), value))
+        let mut lines = vec![(KEY.to_owned(), format!("{} {numbers}", self.model.name()))];
+        if self.today != 0.0 {
+            lines.push((TODAY.to_owned(), exact(&[self.today])));
+        }
+        lines.extend(self.more.iter().flat_map(|more| more.told.lines()));
+        lines
     }
 
     /// The galaxy of a run that `snapshot` was saved from.
@@ -83,19 +125,25 @@ impl Galaxy {
             },
             black_hole: line.word()?,
             black_hole_eps: line.word()?,
+            more: None,
+            today: 0.0,
         };
         line.end()?;
+        let told = Told::of(snapshot)?;
+        if !told.is_empty() {
+            galaxy.more = Some(Additions::of(told, model)?);
+        }
+        if let Some(mut line) = Line::of(snapshot, TODAY) {
+            galaxy.today = line.word()?;
+            line.end()?;
+        }
         galaxy.told_units = galaxy.is_none();
         Ok(galaxy)
     }
 
     /// What there is around the cluster, in words.
     pub fn title(&self) -> String {
-        let model = match self.model {
-            MilkyWay::None => None,
-            MilkyWay::AllenSantillan => Some("Allen and Santillan (1991)".to_owned()),
-            MilkyWay::Irrgang => Some("Irrgang et al. (2013), model I".to_owned()),
-        };
+        let model = (self.model != MilkyWay::None).then(|| self.model.title().to_owned());
         let hole = (self.black_hole > 0.0).then(|| match self.black_hole_eps {
             0.0 => format!("a black hole of {} cluster masses", self.black_hole),
             eps => format!(
@@ -103,41 +151,27 @@ impl Galaxy {
                 self.black_hole
             ),
         });
-        match (model, hole) {
-            (None, None) => "none".to_owned(),
-            (Some(one), None) | (None, Some(one)) => one,
-            (Some(model), Some(hole)) => format!("{model}, {hole}"),
+        let more = self.more.map_or_else(Vec::new, |more| more.told.titles());
+        let parts: Vec<String> = model.into_iter().chain(hole).chain(more).collect();
+        match parts.is_empty() {
+            true => "none".to_owned(),
+            false => parts.join(", "),
         }
     }
 }
 
+/// The galaxy of today.
 impl Field for Galaxy {
     fn potential(&self, x: &Vec3) -> f64 {
-        let (kpc, factor) = self.scale();
-        factor * self.model.potential(&x.map(|c| kpc * c)) + self.hole().potential(x)
+        self.at(self.today).potential(x)
     }
 
     fn acceleration(&self, x: &Vec3) -> Vec3 {
-        let mut a = self.hole().acceleration(x);
-        if self.model != MilkyWay::None {
-            let (kpc, factor) = self.scale();
-            add_scaled(
-                &mut a,
-                factor * kpc,
-                &self.model.acceleration(&x.map(|c| kpc * c)),
-            );
-        }
-        a
+        self.at(self.today).acceleration(x)
     }
 
     fn jerk(&self, x: &Vec3, v: &Vec3) -> Vec3 {
-        let mut j = self.hole().jerk(x, v);
-        if self.model != MilkyWay::None {
-            let (kpc, factor) = self.scale();
-            let [x, v] = [x, v].map(|c| c.map(|c| kpc * c));
-            add_scaled(&mut j, factor * kpc, &self.model.jerk(&x, &v));
-        }
-        j
+        self.at(self.today).jerk(x, v)
     }
 }
 
@@ -154,6 +188,8 @@ mod tests {
         told_units: false,
         black_hole: 50.0,
         black_hole_eps: 0.01,
+        more: None,
+        today: 0.0,
     };
 
     /// The circular speed is the model's whatever the units, but for the black hole of 8e5 solar masses.
@@ -187,15 +223,15 @@ mod tests {
     fn a_snapshot_keeps_the_galaxy() {
         let mut snapshot = Snapshot::default();
         assert_eq!(Galaxy::of(&snapshot), Ok(Galaxy::default()));
-        snapshot.run.extend(HOST.line());
+        snapshot.run.extend(HOST.lines());
         assert_eq!(Galaxy::of(&snapshot), Ok(HOST));
-        assert_eq!(Galaxy::default().line(), None);
+        assert_eq!(Galaxy::default().lines(), Vec::new());
         let alone = Galaxy {
             told_units: true,
             ..Galaxy::default()
         };
         let mut told = Snapshot::default();
-        told.run.extend(alone.line());
+        told.run.extend(alone.lines());
         assert_eq!(Galaxy::of(&told), Ok(alone));
         snapshot.run[0].1 = "andromeda 1 2 3 4".to_owned();
         assert!(Galaxy::of(&snapshot).is_err());

@@ -1,30 +1,51 @@
 //! The field of a galaxy around a cluster: potential, acceleration and jerk, the units that join both, and
 //! the cluster's orbit.
 //!
-//! * [`Field`]: what a smooth field is asked for
-//! * [`component`]: its parts: Plummer sphere, Miyamoto-Nagai disc, halo
+//! * [`Field`]: the trait of a smooth field: potential, acceleration, jerk
+//! * [`component`], [`spheres`], [`bar`], [`multipole`]: the parts of a field: Plummer, Hernquist and NFW spheres, Miyamoto-Nagai
+//!   disc, halo, bar, multipoles of a density
 //! * [`MilkyWay`]: published models, in their own units
+//! * [`additions`]: parts of the galaxy that options add: a potential from a file ([`table`]), a bar, growth,
+//!   satellites ([`satellite`])
+//! * [`Moment`]: the field of model and additions at one time
+//! * [`flow`]: orbits of single bodies
+//! * [`sky`]: positions and velocities as observed from the Sun
 //! * [`Units`]: a cluster's units (G = M = R = 1) in solar masses, parsecs, Myr and km/s
 //! * [`Galaxy`]: one of the models with a black hole, in a cluster's units
 //! * [`Orbit`]: the initial position and velocity of the cluster
-//! * [`GalaxyOptions`]: all of it on the command line
+//! * [`GalaxyOptions`]: the options for all of these on the command line
 
+pub mod additions;
+pub mod bar;
 pub mod component;
+pub mod flow;
 mod host;
+mod mcmillan;
 mod milky_way;
+mod moment;
+pub mod multipole;
 mod options;
 mod orbit;
+mod placement;
+pub mod satellite;
+pub mod sky;
+pub mod spheres;
+pub mod table;
 mod units;
 
 pub use host::Galaxy;
 pub use milky_way::MilkyWay;
+pub use moment::Moment;
 pub use options::GalaxyOptions;
-pub use orbit::Orbit;
+pub use orbit::{Orbit, way};
 pub use units::Units;
 
-use crate::vector::{Vec3, dot};
+use crate::vector::{Vec3, dot, norm};
 
-/// A field that does not depend on time. Units are the implementer's, with G = 1.
+/// Part of the distance from the origin between the places of a difference quotient.
+const DIFFERENCE: f64 = 1e-3;
+
+/// A field at one time. Units are the implementer's, with G = 1.
 pub trait Field {
     /// Potential at `x`.
     fn potential(&self, x: &Vec3) -> f64;
@@ -32,8 +53,33 @@ pub trait Field {
     /// Acceleration at `x`: minus the gradient of the potential.
     fn acceleration(&self, x: &Vec3) -> Vec3;
 
-    /// Jerk of a body at `x` with the velocity `v`: the time derivative of its acceleration. Linear in `v`.
-    fn jerk(&self, x: &Vec3, v: &Vec3) -> Vec3;
+    /// Jerk of a body at `x` with the velocity `v` in a field that does not change: the time derivative of its
+    /// acceleration. Linear in `v`. Fields without a formula take a difference quotient of fourth order.
+    fn jerk(&self, x: &Vec3, v: &Vec3) -> Vec3 {
+        let speed = norm(v);
+        if speed == 0.0 {
+            return [0.0; 3];
+        }
+        let h = DIFFERENCE * norm(x).max(DIFFERENCE) / speed;
+        let at = |h: f64| self.acceleration(&std::array::from_fn(|k| x[k] + h * v[k]));
+        let ([a, b], [c, d]) = ([at(h), at(-h)], [at(2.0 * h), at(-2.0 * h)]);
+        std::array::from_fn(|k| (8.0 * (a[k] - b[k]) - (c[k] - d[k])) / (12.0 * h))
+    }
+
+    /// Time derivative of the potential at a place at rest: 0 in a field that does not change.
+    fn potential_change(&self, _x: &Vec3) -> f64 {
+        0.0
+    }
+
+    /// Density at `x`, by Poisson's equation.
+    fn density(&self, x: &Vec3) -> f64 {
+        let along = |k: usize| {
+            let mut unit = [0.0; 3];
+            unit[k] = 1.0;
+            self.jerk(x, &unit)[k]
+        };
+        -(along(0) + along(1) + along(2)) / (4.0 * std::f64::consts::PI)
+    }
 
     /// Speed of a circular orbit through `x`: sqrt(-x a), 0 where nothing attracts to the centre.
     fn circular_speed(&self, x: &Vec3) -> f64 {

@@ -1,8 +1,14 @@
 //! The galaxy around a cluster and the cluster's orbit, on the command line.
 
+use std::path::PathBuf;
+
+use super::additions::{self, Additions, Told};
+use super::satellite::Satellite;
+use super::table::Table;
 use super::{Galaxy, MilkyWay, Orbit, Units};
 use crate::number::number;
 use crate::quantity::{self, Quantity, of_bodies};
+use crate::run::RunControl;
 
 /// Default distance in kpc at which an orbit begins.
 const DEFAULT_DISTANCE: f64 = 8.0;
@@ -17,19 +23,39 @@ pub struct GalaxyOptions {
     /// Galaxy around the cluster [default: none]
     #[arg(long, value_enum)]
     pub galaxy: Option<MilkyWay>,
-    /// Orbit of the cluster [default: circular in a galaxy, rest without]
-    #[arg(long, value_enum, conflicts_with = "input")]
+    /// Orbit of the cluster: of a model, or of the bodies of an --input, which are taken there [default: circular in a
+    /// galaxy, rest without; of an --input with a galaxy of its own, where it is]
+    #[arg(long, value_enum)]
     pub orbit: Option<Path>,
     /// Distance from the galaxy's centre at which the orbit begins, in kpc, or as in 8000pc [default: 8; for a
     /// radial orbit 10 units of length]
-    #[arg(long, value_name = "KPC", value_parser = quantity::distance, conflicts_with = "input")]
+    #[arg(long, value_name = "KPC", value_parser = quantity::distance)]
     pub radius: Option<Quantity>,
-    /// Position of the centre of mass at the start, in kpc, for --orbit given
-    #[arg(long, value_name = "X,Y,Z", value_parser = quantity::position, conflicts_with = "input")]
+    /// Position of the centre of mass at the start, in kpc. The Sun is at (-8.122, 0, 0.021), as in astropy, and z points
+    /// to the northern pole
+    #[arg(long, value_name = "X,Y,Z", value_parser = quantity::position, allow_hyphen_values = true)]
     pub position: Option<[Quantity; 3]>,
-    /// Velocity of the centre of mass at the start, in km/s, for --orbit given
-    #[arg(long, value_name = "X,Y,Z", value_parser = quantity::velocity, conflicts_with = "input")]
+    /// Velocity of the centre of mass at the start, in km/s; the Sun's is (12.9, 245.6, 7.78)
+    #[arg(long, value_name = "X,Y,Z", value_parser = quantity::velocity, allow_hyphen_values = true)]
     pub velocity: Option<[Quantity; 3]>,
+    /// The orbit is where the cluster is today: go back so long as a single body, as in 3Gyr, and begin there; the run
+    /// ends today
+    #[arg(long, value_name = "TIME", value_parser = quantity::time)]
+    pub back: Option<Quantity>,
+    /// Add a potential from a file: columns r_kpc mass_solar, or R_kpc z_kpc potential_km2_s2
+    #[arg(long, value_name = "FILE")]
+    pub potential: Option<PathBuf>,
+    /// Add a bar that rotates (Long and Murali 1992): solar masses, half length and two softenings in kpc, km/s/kpc
+    /// (negative as the disc turns) and today's angle, as in 1e10,4,1,0.5,-39,28
+    #[arg(long, value_name = "M,A,B,C,SPEED,ANGLE", value_parser = additions::bar)]
+    pub bar: Option<[f64; 6]>,
+    /// Let the masses of galaxy, file and bar grow by this part of today's in a Gyr
+    #[arg(long, value_name = "PART", value_parser = part, allow_hyphen_values = true)]
+    pub growth: Option<f64>,
+    /// Add a satellite on its orbit: lmc, or SHAPE:MASS:RADIUS:X,Y,Z:VX,VY,VZ of today (plummer, hernquist or nfw; solar
+    /// masses, kpc, km/s); with :fixed it stands still, with :friction the galaxy slows it. May be repeated
+    #[arg(long, value_name = "SATELLITE", value_parser = Satellite::parse)]
+    pub satellite: Vec<Satellite>,
     /// Units of mass and length without a galaxy, in solar masses and pc, as in 16000,10: then Myr, pc and km/s
     /// have a meaning
     #[arg(long, value_name = "MASS,PC", value_parser = units)]
@@ -54,8 +80,10 @@ pub struct GalaxyOptions {
 pub enum Path {
     /// None: the cluster is at rest at the origin
     Rest,
-    /// Begins at (r, 0, 0) with the circular speed
+    /// Begins at (r, 0, 0) with the circular speed, counterclockwise
     Circular,
+    /// Begins at (-r, 0, 0) with the circular speed as the disc of the Milky Way turns, clockwise
+    Prograde,
     /// Begins at (r, 0, 0) with a thousandth of the circular speed: a plunge through the centre
     Radial,
     /// Begins at --position with --velocity
@@ -69,19 +97,38 @@ impl GalaxyOptions {
     ///
     /// They contradict; in words.
     pub fn galaxy(&self, saved: Option<Galaxy>) -> Result<Galaxy, String> {
-        let default = saved.unwrap_or_default();
+        let galaxy = self.or_default(saved.unwrap_or_default())?;
+        match saved {
+            Some(saved) if saved != galaxy => Err("the input was made in another galaxy or \
+                 other units: a resumed run keeps them"
+                .to_owned()),
+            _ => Ok(galaxy),
+        }
+    }
+
+    /// The galaxy of the options, and where they say nothing the `default` one's.
+    pub(super) fn or_default(&self, default: Galaxy) -> Result<Galaxy, String> {
         let units = self.units.unwrap_or(Units {
             mass: self.cluster_mass.unwrap_or(default.units.mass),
             length: self.cluster_radius.unwrap_or(default.units.length),
         });
+        let model = self.galaxy.unwrap_or(default.model);
         let mut galaxy = Galaxy {
-            model: self.galaxy.unwrap_or(default.model),
+            model,
             units,
             told_units: false,
             black_hole: self.black_hole.unwrap_or(default.black_hole),
             black_hole_eps: self.black_hole_eps.unwrap_or(default.black_hole_eps),
+            more: self.more(model, &default)?,
+            today: default.today,
         };
         galaxy.told_units = galaxy.is_none() && (self.units.is_some() || default.told_units);
+        if let Some(back) = self.back {
+            if galaxy.is_none() {
+                return Err("--back needs a --galaxy".to_owned());
+            }
+            galaxy.today = back.in_units(Some(&galaxy.units))?;
+        }
         if galaxy.black_hole_eps != 0.0 && galaxy.black_hole == 0.0 {
             return Err("--black-hole-eps belongs to a --black-hole".to_owned());
         }
@@ -94,12 +141,50 @@ impl GalaxyOptions {
                     .to_owned(),
             );
         }
-        match saved {
-            Some(saved) if saved != galaxy => Err("the input was made in another galaxy or \
-                 other units: a resumed run keeps them"
-                .to_owned()),
-            _ => Ok(galaxy),
+        Ok(galaxy)
+    }
+
+    /// What options add to a model: those of the `default` galaxy where none is given.
+    fn more(
+        &self,
+        model: MilkyWay,
+        default: &Galaxy,
+    ) -> Result<Option<&'static Additions>, String> {
+        let told = Told {
+            table: self.potential.as_deref().map(Table::load).transpose()?,
+            bar: self.bar,
+            growth: self.growth.unwrap_or(0.0),
+            satellites: self.satellite.clone(),
+        };
+        if told.is_empty() {
+            return Ok(default.more);
         }
+        if model == MilkyWay::None
+            && told.table.is_none()
+            && told.bar.is_none()
+            && told.growth != 0.0
+        {
+            return Err("--growth is that of a --galaxy, a --potential or a --bar".to_owned());
+        }
+        match default.more {
+            Some(more) if model == default.model && more.told == told => Ok(Some(more)),
+            _ => Additions::of(told, model).map(Some),
+        }
+    }
+
+    /// The end of a run: of the options, today where it began in the past, or else `default`.
+    ///
+    /// # Errors
+    ///
+    /// It has a unit without meaning; in words.
+    pub fn t_end<Own: crate::run::Kept>(
+        &self,
+        control: &RunControl<Own>,
+        default: f64,
+        galaxy: &Galaxy,
+    ) -> Result<f64, String> {
+        let today = (galaxy.today > 0.0).then_some(galaxy.today);
+        control.t_end(today.unwrap_or(default), Some(galaxy))
     }
 
     /// The orbit of a new run in `galaxy`.
@@ -108,27 +193,29 @@ impl GalaxyOptions {
     ///
     /// Options that do not belong together; in words.
     pub fn orbit(&self, galaxy: &Galaxy) -> Result<Orbit, String> {
-        let path = self.orbit.unwrap_or(match galaxy.is_none() {
-            true => Path::Rest,
-            false => Path::Circular,
-        });
         let given = self.position.is_some() || self.velocity.is_some();
+        let path = self.orbit.unwrap_or(match (given, galaxy.is_none()) {
+            (true, _) => Path::Given,
+            (false, true) => Path::Rest,
+            (false, false) => Path::Circular,
+        });
         if given != (path == Path::Given) {
             return Err("--position and --velocity belong to --orbit given".to_owned());
         }
-        if self.radius.is_some() && !matches!(path, Path::Circular | Path::Radial) {
-            return Err("--radius belongs to --orbit circular and --orbit radial".to_owned());
+        let begins_at_radius = matches!(path, Path::Circular | Path::Prograde | Path::Radial);
+        if self.radius.is_some() && !begins_at_radius {
+            return Err("--radius belongs to --orbit circular, prograde and radial".to_owned());
         }
-        if galaxy.is_none() && matches!(path, Path::Circular | Path::Radial) {
+        if galaxy.is_none() && begins_at_radius {
             return Err("an orbit needs a --galaxy or a --black-hole".to_owned());
         }
         let units = &galaxy.units;
         let radius = self.radius.map(|r| r.in_units(Some(units))).transpose()?;
-        Ok(match path {
+        let circle = radius.unwrap_or_else(|| units.from_kpc(DEFAULT_DISTANCE));
+        let orbit = match path {
             Path::Rest => Orbit::Rest,
-            Path::Circular => {
-                Orbit::Circular(radius.unwrap_or_else(|| units.from_kpc(DEFAULT_DISTANCE)))
-            }
+            Path::Circular => Orbit::Circular(circle),
+            Path::Prograde => Orbit::Prograde(circle),
             Path::Radial => Orbit::Radial(radius.unwrap_or(DEFAULT_DROP)),
             Path::Given => {
                 let (Some(x), Some(v)) = (&self.position, &self.velocity) else {
@@ -136,7 +223,11 @@ impl GalaxyOptions {
                 };
                 Orbit::Given(of_bodies(x, units)?, of_bodies(v, units)?)
             }
-        })
+        };
+        match self.back {
+            Some(back) => orbit.back(galaxy, back.in_units(Some(units))?),
+            None => Ok(orbit),
+        }
     }
 }
 
@@ -146,6 +237,14 @@ fn units(text: &str) -> Result<Units, String> {
     match numbers?[..] {
         [mass, length] => Ok(Units { mass, length }),
         _ => Err("not a mass and a length, such as 16000,10".to_owned()),
+    }
+}
+
+/// A finite number with any sign.
+fn part(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err("not a number such as 0.05".to_owned()),
     }
 }
 

@@ -1,10 +1,10 @@
 //! A cluster's units, in which G = M = R = 1, in solar masses, parsecs, Myr and km/s.
 
 /// The gravitational constant in pc (km/s)^2 per solar mass (CODATA and IAU 2015).
-const G: f64 = 4.300_917e-3;
+pub(super) const G: f64 = 4.300_917_27e-3;
 
 /// Time in Myr that a parsec takes at one km/s.
-const MYR: f64 = 0.977_792_22;
+pub(super) const MYR: f64 = 0.977_792_221_68;
 
 /// Units in which G = 1, given by those of mass and length.
 #[derive(Clone, Copy, Debug, PartialEq)]

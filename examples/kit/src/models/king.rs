@@ -1,15 +1,29 @@
-//! King's models (1966, AJ 71, 64): isothermal spheres with a tidal edge, the usual models of globular
+//! King's models (1966, AJ 71, 64): isothermal spheres with a tidal edge. They are the usual models of globular
 //! clusters.
 
 use super::random::Random;
 use super::sphere_of_stars;
 use crate::body::Body;
+use crate::number::number;
 
 /// Central potential where no option says otherwise.
 pub const DEFAULT_W0: f64 = 6.0;
 
 /// Least and greatest central potential: almost a polytrope, almost an isothermal sphere.
 pub const W0_RANGE: (f64, f64) = (0.1, 16.0);
+
+/// A central potential on the command line.
+///
+/// # Errors
+///
+/// The text is none; in words.
+pub fn central_potential(text: &str) -> Result<f64, String> {
+    let (least, most) = W0_RANGE;
+    match number(text)? {
+        w0 if (least..=most).contains(&w0) => Ok(w0),
+        _ => Err(format!("not from {least} to {most}")),
+    }
+}
 
 /// Step of the integration in units of 1 + r. With 0.001 its error is below that of interpolating in the
 /// table.

@@ -1,12 +1,13 @@
-//! Mass functions of star clusters, from power laws that join.
+//! Mass functions of star clusters, made of power laws for adjacent ranges of mass.
 
 use super::power_law::PowerLaw;
 use super::random::Random;
 use super::units::{EXACT_SCALING_LIMIT, to_centre_of_mass, to_standard_units};
 use crate::body::Body;
+use crate::number::number;
 
 /// How many stars of each mass there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum MassFunction {
     /// All stars have one mass
     #[default]
@@ -15,6 +16,8 @@ pub enum MassFunction {
     Salpeter,
     /// m^-1.3 from 0.08, m^-2.3 from 0.5 to 100 solar masses (Kroupa 2001)
     Kroupa,
+    /// One power law between two masses, in solar masses
+    Power(PowerLaw),
 }
 
 const SALPETER: [PowerLaw; 1] = [PowerLaw {
@@ -36,12 +39,38 @@ const KROUPA: [PowerLaw; 2] = [
 ];
 
 impl MassFunction {
+    /// The option `--mass-function` of every program: `equal`, `salpeter`, `kroupa`, or an exponent with the least and
+    /// the largest mass, `2.35,0.1,10`.
+    ///
+    /// # Errors
+    ///
+    /// The text is none of these; in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "equal" => return Ok(Self::Equal),
+            "salpeter" => return Ok(Self::Salpeter),
+            "kroupa" => return Ok(Self::Kroupa),
+            _ => {}
+        }
+        let numbers: Result<Vec<f64>, String> = text.split(',').map(number).collect();
+        match numbers.as_deref() {
+            Ok(&[slope, least, most]) if 0.0 < least && least <= most => {
+                Ok(Self::Power(PowerLaw { slope, least, most }))
+            }
+            _ => Err(
+                "neither equal, salpeter nor kroupa, nor an exponent, a least and a largest mass such as 2.35,0.1,10"
+                    .to_owned(),
+            ),
+        }
+    }
+
     /// The segments, each with the height at which it joins the one before.
     fn segments(self) -> Vec<(PowerLaw, f64)> {
-        let segments: &[PowerLaw] = match self {
+        let segments: &[PowerLaw] = match &self {
             Self::Equal => &[],
             Self::Salpeter => &SALPETER,
             Self::Kroupa => &KROUPA,
+            Self::Power(law) => std::slice::from_ref(law),
         };
         let mut height = 1.0;
         let mut joined = Vec::new();
@@ -63,10 +92,10 @@ impl MassFunction {
                 .map(|(s, h)| h * s.moment(power))
                 .sum::<f64>()
         };
-        if segments.is_empty() {
-            1.0
-        } else {
-            moment(1.0) / moment(0.0)
+        match segments.first() {
+            None => 1.0,
+            Some((only, _)) if only.least == only.most => only.least,
+            Some(_) => moment(1.0) / moment(0.0),
         }
     }
 
@@ -88,9 +117,9 @@ impl MassFunction {
         last.most
     }
 
-    /// Gives `bodies` masses that do not depend on where they are; their sum is 1. The sample is brought to
-    /// standard units again, up to [`EXACT_SCALING_LIMIT`] of them.
-    pub fn assign(self, bodies: &mut [Body], seed: u64) {
+    /// Gives `bodies` masses that do not depend on where they are; their sum is 1. Positions and velocities stay, but
+    /// for the centre of mass, which comes to rest in the origin.
+    pub fn draw(self, bodies: &mut [Body], seed: u64) {
         if self == Self::Equal {
             return;
         }
@@ -104,7 +133,12 @@ impl MassFunction {
         if bodies.len() > 1 {
             to_centre_of_mass(bodies);
         }
-        if bodies.len() <= EXACT_SCALING_LIMIT {
+    }
+
+    /// [`draw`](Self::draw), and brings the sample to standard units again, up to [`EXACT_SCALING_LIMIT`] of them.
+    pub fn assign(self, bodies: &mut [Body], seed: u64) {
+        self.draw(bodies, seed);
+        if self != Self::Equal && bodies.len() <= EXACT_SCALING_LIMIT {
             to_standard_units(bodies);
         }
     }
@@ -136,6 +170,19 @@ mod tests {
             );
             let found = masses.iter().filter(|m| **m > limit).count() as f64 / f64::from(n);
             assert!((found / above - 1.0).abs() < 0.03, "{function:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn every_program_reads_the_same_words() {
+        assert_eq!(MassFunction::parse("kroupa"), Ok(MassFunction::Kroupa));
+        assert_eq!(MassFunction::parse("salpeter"), Ok(MassFunction::Salpeter));
+        assert_eq!(MassFunction::parse("equal"), Ok(MassFunction::Equal));
+        assert_eq!(MassFunction::parse("2,3,3").unwrap().mean(), 3.0);
+        let salpeter = MassFunction::parse("2.35,0.1,100").unwrap();
+        assert_eq!(salpeter.mean(), MassFunction::Salpeter.mean());
+        for bad in ["2.35", "2.35,10,1", "2.35,0,1", "miller", "1,2,3,4", ""] {
+            assert!(MassFunction::parse(bad).is_err(), "{bad}");
         }
     }
 

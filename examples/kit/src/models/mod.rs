@@ -1,10 +1,10 @@
 //! Initial models, each in its own file, all in standard N-body units:
 //! G = 1, total mass 1, total energy -1/4, centre of mass at rest in the origin.
 //!
-//! A model is a function of its parameters and a seed; the random numbers are
-//! PCG64's, whose stream is fixed by its specification, so a seed means the
-//! same cluster for ever.
+//! A model is a function of its parameters and a seed. The random numbers are those of PCG64, whose specification
+//! fixes the stream. So a seed always gives the same cluster.
 
+mod binaries;
 mod collision;
 mod components;
 mod king;
@@ -17,9 +17,10 @@ mod units;
 
 use crate::body::Body;
 
+pub use binaries::{BinaryOptions, Periods};
 pub use collision::collision;
 pub use components::{Components, light_and_heavy};
-pub use king::{DEFAULT_W0, King, W0_RANGE, king};
+pub use king::{DEFAULT_W0, King, W0_RANGE, central_potential, king};
 pub use mass_function::MassFunction;
 pub use plummer::{plummer, plummer_star};
 pub use power_law::PowerLaw;

@@ -26,6 +26,17 @@ impl Random {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
+    /// A normal deviate of mean 0 and dispersion 1, by the polar method.
+    pub fn normal(&mut self) -> f64 {
+        loop {
+            let [a, b] = [(); 2].map(|()| 2.0 * self.uniform() - 1.0);
+            let s = a * a + b * b;
+            if s > 0.0 && s < 1.0 {
+                return a * (-2.0 * s.ln() / s).sqrt();
+            }
+        }
+    }
+
     /// A vector of length `r` in a random direction.
     ///
     /// By rejection from the cube: needs a square root but no sine, whose last
@@ -59,6 +70,16 @@ mod tests {
                 0.11390171020416662
             ]
         );
+    }
+
+    #[test]
+    fn normal_deviates_have_their_moments() {
+        let mut random = Random::new(4);
+        let n = 40_000;
+        let all: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+        let moment = |p: i32| all.iter().map(|x| x.powi(p)).sum::<f64>() / f64::from(n);
+        assert!(moment(1).abs() < 0.02 && (moment(2) - 1.0).abs() < 0.03);
+        assert!((moment(4) - 3.0).abs() < 0.15, "{}", moment(4));
     }
 
     #[test]

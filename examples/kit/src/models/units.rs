@@ -1,4 +1,4 @@
-//! Standard N-body units: what makes clusters of different origin comparable.
+//! Converts models to standard N-body units, so that clusters of different origin can be compared.
 
 use crate::body::Body;
 use crate::diagnostics::{Energy, centre_of_mass};

@@ -1,4 +1,4 @@
-//! Multiples of an interval, of the simulated time or the wall's.
+//! Multiples of an interval, in simulated or in wall-clock time.
 
 use std::time::{Duration, Instant};
 

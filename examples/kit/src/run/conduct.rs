@@ -1,4 +1,4 @@
-//! A run as the programs make it: with a progress bar, signals, and the output at its end.
+//! Runs an integration as the programs do: with a progress bar, signals, and the output at its end.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! What a run is told on the command line and keeps in its state: its end, its files and their intervals, and what the
-//! program adds to them.
+//! The options that a run keeps in its state: its end, its files and their intervals, and the options that each
+//! program adds.
 
 use std::path::PathBuf;
 

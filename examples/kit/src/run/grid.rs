@@ -1,4 +1,4 @@
-//! The ends of constant steps, so that rounding errors of their sum do not add up.
+//! The end times of constant steps, computed such that rounding errors do not add up.
 
 /// How far, as a part of a step, a time may be from the end of a step and still count as it: times of many
 /// steps are rounded.

@@ -56,6 +56,11 @@ pub trait Integration {
         self.galaxy()?.field()
     }
 
+    /// The energy that the bodies have got because the field changed with time: it is no error of theirs.
+    fn gain(&self) -> f64 {
+        0.0
+    }
+
     /// The units of the bodies, where they are known.
     fn units(&self) -> Option<Units> {
         self.galaxy()?.known_units()
@@ -84,6 +89,11 @@ pub trait Integration {
     /// Names of what it records of the bodies besides what all applications do.
     fn own_columns(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Whether an own column has numbers that are not always 0 or missing: a table is written without the others.
+    fn has_column(&self, _name: &str) -> bool {
+        true
     }
 
     /// A number for each of the [`own_columns`](Self::own_columns), of the `bodies` that

@@ -29,6 +29,7 @@ use crate::body::Body;
 use crate::command::{Ended, tell};
 use crate::csv::Csv;
 use crate::history::{COLUMNS, Record};
+use crate::models::light_and_heavy;
 use crate::quantity::Columns;
 use crate::sight::{Sight, Start, energy_of};
 use crate::snapshot::Snapshot;
@@ -178,6 +179,15 @@ impl<I: Integration> Run<I> {
         let start = self.integration.time();
         let columns = [&COLUMNS, self.integration.own_columns()].concat();
         let columns = Columns::new(&columns, self.integration.units().as_ref());
+        let components = match &plan.csv {
+            Some(_) => light_and_heavy(&self.integration.bodies_at(start)?).is_some(),
+            None => false,
+        };
+        let is_of_component = |name: &str| name.starts_with("light_") || name.starts_with("heavy_");
+        let columns = columns.only(|name| match is_of_component(name) {
+            true => components,
+            false => self.integration.has_column(name),
+        });
         let mut csv = match &plan.csv {
             Some(path) if self.writes() => {
                 let lines = self.records.iter().map(|r| columns.line(r.numbers()));

@@ -1,4 +1,4 @@
-//! The options of a run, kept in its state so that a continued run has the same ones.
+//! The options of a run. They are kept in its state so that a continued run has the same ones.
 //!
 //! ```text
 //! run.told NAME VALUE    an option of the command line; paths as seen from the state's folder
@@ -152,7 +152,7 @@ pub(crate) fn beside(state: &Path, path: &Path) -> PathBuf {
 }
 
 /// `text` without what a line of a snapshot cannot hold.
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "._-+/,:=~".contains(c);
     let mut line = String::new();
     for c in text.chars() {
@@ -164,7 +164,7 @@ fn encoded(text: &str) -> String {
     line
 }
 
-fn decoded(line: &str) -> String {
+pub(crate) fn decoded(line: &str) -> String {
     let mut parts = line.split('%');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {

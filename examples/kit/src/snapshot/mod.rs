@@ -1,8 +1,9 @@
-//! Snapshots: bodies, and all that an integrator needs to go on, as text.
+//! Snapshots: bodies, and the state with which an integrator continues, as text.
 //!
 #![doc = include_str!("../../SNAPSHOTS.md")]
 
 mod line;
+mod owner;
 mod read;
 mod write;
 

@@ -1,5 +1,5 @@
-//! Stars and random numbers on their way to other ranks: phase 6, and the data that all ranks, or rank 0, collect
-//! from all.
+//! The exchange between ranks: stars and random numbers that move to other ranks (phase 6), and data that all ranks,
+//! or rank 0, gather from all ranks.
 
 use std::ops::Range;
 use std::time::Instant;

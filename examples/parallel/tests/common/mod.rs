@@ -1,4 +1,4 @@
-//! Shared by the tests: runs of some plan among threads, and of `hermite`.
+//! Shared by the tests: runs on threads with a given grid and algorithm, and runs of `hermite` to compare with.
 
 // Each test file is a program of its own and uses a part of this.
 #![allow(dead_code)]

@@ -1,8 +1,8 @@
 //! The n-body solvers, in the order of the chapter.
 //!
-//! The *basic* ones find every force twice, once for each particle of a pair; the *reduced* ones find it once and
-//! subtract it from the other particle (Newton's third law). All add with [`Law`], so the basic ones, which add in one
-//! order, agree in every bit.
+//! The *basic* solvers compute every force twice, once for each particle of a pair. The *reduced* solvers compute it
+//! once and subtract it from the other particle (Newton's third law). All solvers add with [`Law`]. The basic solvers
+//! add in one order, so they agree in every bit.
 
 pub mod basic;
 pub mod basic_ranks;

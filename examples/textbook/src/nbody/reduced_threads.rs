@@ -1,5 +1,5 @@
-//! The reduced solver with threads (sections 7.1.6 to 7.1.8): forces in two phases. In the first each thread adds the
-//! forces of its pairs to an array of its own, for a pair changes the force on somebody else's particle too; in the
+//! The reduced solver with threads (sections 7.1.6 to 7.1.8), in two phases. In the first each thread adds the forces
+//! of its pairs to an array of its own, since a pair also changes the force on a particle of another thread. In the
 //! second these arrays are summed.
 
 use std::ops::Deref;

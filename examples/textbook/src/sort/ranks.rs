@@ -3,7 +3,7 @@
 
 use kirin_kit::communicator::{Communicator, Result};
 
-use super::{Key, OVERSAMPLING, sample, splitters};
+use super::{Key, OVERSAMPLING, Placed, parts, placed, splitters};
 use crate::distribution::Distribution;
 
 /// Sorts the `keys` of process 0; what the others bring is ignored.
@@ -43,19 +43,29 @@ pub fn my_bucket<C: Communicator>(world: &C, keys: &[Key]) -> Result<Vec<Key>> {
     world.all_to_all_v(send, to, &mut mine, &from)?;
     mine.sort_unstable();
 
-    // Everybody finds the same splitters in everybody's sample.
+    // Everybody finds the same splitters in everybody's sample, which is regular: equal distances in sorted parts.
+    let first: usize = counts[..me].iter().sum();
     let taken: Vec<usize> = counts
         .iter()
         .map(|&count| count.min(OVERSAMPLING))
         .collect();
+    let place = |k: usize| (2 * k + 1) * mine.len() / (2 * taken[me]);
+    let sample: Vec<Placed> = (0..taken[me])
+        .map(|k| placed(mine[place(k)], first + place(k)))
+        .collect();
     let mut all = Vec::new();
-    world.all_gather_v(&sample(&mine, OVERSAMPLING), &taken, &mut all)?;
+    world.all_gather_v(&sample, &taken, &mut all)?;
     let splitters = splitters(&mut all, p);
 
     // My keys are sorted: those of one bucket stand together.
     let mut ends: Vec<usize> = splitters
         .iter()
-        .map(|s| mine.partition_point(|k| k < s))
+        .map(|&splitter| {
+            let (key, place) = parts(splitter);
+            let less = mine.partition_point(|&k| k < key);
+            let equal_too = mine.partition_point(|&k| k <= key);
+            place.saturating_sub(first).clamp(less, equal_too)
+        })
         .collect();
     ends.push(mine.len());
     let begins = [0].iter().chain(&ends);

@@ -7,15 +7,15 @@ use kirin_kit::communicator::displacements;
 pub fn sort(keys: &mut Vec<Key>, buckets: usize) {
     let splitters = splitters(&mut sample(keys, OVERSAMPLING * buckets), buckets);
     let mut counts = vec![0; buckets];
-    for &key in &*keys {
-        counts[bucket(key, &splitters)] += 1;
+    for (place, &key) in keys.iter().enumerate() {
+        counts[bucket(key, place, &splitters)] += 1;
     }
     let mut next: Vec<usize> = displacements(&counts).collect();
     let mut sorted = vec![0; keys.len()];
-    for &key in &*keys {
-        let place = &mut next[bucket(key, &splitters)];
-        sorted[*place] = key;
-        *place += 1;
+    for (place, &key) in keys.iter().enumerate() {
+        let next = &mut next[bucket(key, place, &splitters)];
+        sorted[*next] = key;
+        *next += 1;
     }
     let mut rest = &mut sorted[..];
     for count in counts {

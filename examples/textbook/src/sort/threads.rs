@@ -1,5 +1,5 @@
-//! Sample sort with threads: each deals a block of the keys into buckets; then each collects one bucket from all of them
-//! and sorts it.
+//! Sample sort with threads: each thread distributes a block of the keys to buckets. Then each thread collects the
+//! keys of one bucket from all threads and sorts them.
 
 use std::sync::Mutex;
 
@@ -20,8 +20,9 @@ pub fn sort(keys: &mut [Key], threads: usize) -> Result<(), String> {
         let keys = &*keys;
         team::run(threads, |rank| {
             let mut mine = vec![Vec::new(); threads];
-            for &key in &keys[block(rank, threads, keys.len())] {
-                mine[bucket(key, &splitters)].push(key);
+            for place in block(rank, threads, keys.len()) {
+                let key = keys[place];
+                mine[bucket(key, place, &splitters)].push(key);
             }
             *dealt[rank].lock().expect("one thread has this row") = mine;
         })?;

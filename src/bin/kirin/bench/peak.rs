@@ -1,9 +1,10 @@
 //! The peak of the arithmetic units: independent fused multiply-adds per second of one core, in a loop without
 //! other work.
 //!
-//! A vector of pairs (softened, no nearest neighbour) costs the pair loop of `src/cpu/kernel.rs` some [`Operations`] and one
-//! reciprocal-root estimate. Where additions share the pipes of the multiplications (Intel, Zen 2) the limit is the
-//! measured rate over all of them; where they have pipes of their own (Zen 3 and later) only the multiplications count.
+//! For one vector of pairs (softened, no nearest neighbour) the pair loop of `src/cpu/kernel.rs` takes some
+//! [`Operations`] and one estimate of a reciprocal root. If additions share the pipes of the multiplications
+//! (Intel, Zen 2), the limit is the measured rate over all operations. If additions have pipes of their own (Zen 3 and
+//! later), only the multiplications count.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The run: libraries take turns within each round, round after round.
+//! The run of a benchmark: libraries take turns within each round, round after round.
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The sums in double precision, and how large their terms are.
+//! The exact results: sums in double precision, and the sums of the magnitudes of their terms.
 
 use kirin::sources::particle::JParticle;
 

@@ -1,4 +1,4 @@
-//! The run: each scene to each library, and the verdict on the first one.
+//! The run of a check: each library computes each scene; the verdict is on the first library.
 
 use std::process::ExitCode;
 

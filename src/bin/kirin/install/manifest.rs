@@ -1,4 +1,4 @@
-//! The list of what an installation put under its prefix, by which it is removed again.
+//! The list of the installed files under a prefix, from which `kirin uninstall` removes them.
 
 use std::fs;
 use std::io;

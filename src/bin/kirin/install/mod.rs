@@ -1,5 +1,5 @@
-//! `kirin install` and `kirin uninstall`: library, headers and command under a prefix, and
-//! away again, without touching what others put there.
+//! `kirin install` and `kirin uninstall`: put library, headers and command under a prefix and remove them again,
+//! without touching files of others.
 
 mod contents;
 mod manifest;

@@ -1,4 +1,4 @@
-//! A recorded block, cut into calls that a library can take.
+//! Cuts a recorded block into calls with at most as many i-particles as a library has pipelines.
 
 use std::ops::Range;
 

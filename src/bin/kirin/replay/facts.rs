@@ -1,4 +1,4 @@
-//! The facts about a trace: backends, pipelines, sizes, seconds.
+//! What is printed about a trace: backends, pipelines, sizes, seconds.
 
 use std::collections::HashMap;
 use std::path::Path;

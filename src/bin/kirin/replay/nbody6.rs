@@ -1,4 +1,4 @@
-//! Repeats the calls of NBODY6's library, and compares what another one answers.
+//! Repeats the calls of NBODY6's library, and compares the results with the recorded ones.
 
 use std::path::Path;
 use std::time::Instant;

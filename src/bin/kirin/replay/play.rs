@@ -1,4 +1,4 @@
-//! Repeats the calls of a trace in the worker, and compares what the library answers.
+//! Repeats the calls of a trace in the worker, and compares the library's results with the recorded ones.
 
 use std::collections::HashMap;
 use std::ops::Range;

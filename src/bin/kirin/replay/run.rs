@@ -1,4 +1,4 @@
-//! The run: the libraries take turns with the trace, and the table of what they did.
+//! The run of a replay: the libraries take turns with the trace, and the results go into a table.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The table of what libraries did with a trace.
+//! The table of a replay: a column for each library.
 
 use kirin_report::text::si_unit;
 

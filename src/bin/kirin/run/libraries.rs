@@ -1,4 +1,4 @@
-//! The libraries of a program, and those among them that kirin replaces.
+//! The libraries of a program, and which of them kirin replaces.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};

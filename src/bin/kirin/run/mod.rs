@@ -1,4 +1,4 @@
-//! `kirin run`: a program with kirin in the place of its GRAPE-6 library.
+//! `kirin run`: runs a program with kirin in place of its GRAPE-6 library.
 //!
 //! kirin is preloaded, so its symbols come before those of any library of the program. The program replaces this
 //! process (`exec`): signals, status and streams are its own.

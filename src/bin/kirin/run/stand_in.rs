@@ -1,10 +1,10 @@
-//! Empty libraries that bear the name of another one.
+//! Empty libraries that have the names of the libraries that kirin replaces.
 //!
-//! The loader takes a library that is loaded already, under the name (SONAME) that a program
-//! needs, and looks for no file. So an empty one, preloaded beside kirin, keeps the library
-//! of that name out, wherever it lies, and fills its place where it is absent.
+//! If a library with the name (SONAME) that a program needs is already loaded, the loader uses it and opens no file.
+//! So `kirin run` preloads an empty library of that name beside kirin. The loader then does not open the original
+//! library, wherever it lies, and does not fail if it is missing.
 //!
-//! The files stay in a folder of the user's, because this process is replaced by the program and cannot remove
+//! The files stay in a folder of the user, because the program replaces this process, which therefore cannot remove
 //! them. Their names are made from their contents, so a file never changes. `kirin uninstall` removes them.
 
 use std::fs::{self, DirBuilder};

@@ -1,7 +1,8 @@
-//! One library in a process of its own, so that its crash costs nothing else: the child's side.
+//! The child's side of a worker: one library in a process of its own, so that a crash of the library does not end the
+//! run.
 //!
-//! A request is a line of JSON on stdin, the reply a line of JSON on the stdout that the
-//! process was born with. Whatever the library prints to stdout goes to stderr instead.
+//! A request is a line of JSON on stdin. The reply is a line of JSON on the stdout with which the process was
+//! started. Whatever the library prints to stdout goes to stderr instead.
 
 mod parent;
 mod protocol;

@@ -1,4 +1,4 @@
-//! One library in a process of its own: the parent's side.
+//! The parent's side of a worker: starts a library in a process of its own and talks to it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};

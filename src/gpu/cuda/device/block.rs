@@ -1,4 +1,4 @@
-//! Queues one block as planned: sends what it needs, launches its kernels, fetches its results.
+//! Queues one block as planned: sends the data, launches the kernels, fetches the results.
 
 use super::{Current, DeviceJob, DeviceQueue, Queued, Result, bytes_of, i_record};
 use crate::gpu::layout::{AdvanceArgs, ForceArgs, IRecord};

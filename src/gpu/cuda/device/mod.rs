@@ -1,4 +1,4 @@
-//! One device at work: its share of the j-particles, its queue, and the work of one block.
+//! One device: its share of the j-particles, its queue, and the work of one block.
 
 mod block;
 mod lists;

@@ -1,4 +1,4 @@
-//! Plans and join schedules, computed once and kept, and the times that they predict.
+//! Caches the plans and join schedules of a device, and the times that the plans predict.
 
 use std::collections::HashMap;
 use std::time::Duration;

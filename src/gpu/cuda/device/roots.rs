@@ -1,7 +1,7 @@
 //! Measures the mean error of a device's approximate reciprocal square roots. The sums are corrected for it.
 //!
 //! PTX allows `rsqrt.approx.ftz.f32` a relative error of 2^-22.9 (1.3e-7). The mean of the error does not cancel in a
-//! sum over r^-3, and is three times as large there.
+//! sum over r^-3; there it is three times as large.
 
 use super::{Current, DeviceQueue, Module, Result};
 use crate::cpu::{SAMPLES, products, samples};

@@ -1,7 +1,7 @@
 //! The units of length and velocity on the devices.
 //!
-//! They are powers of two, the same for all particles, and a function of what is stored in the j-memory: for each
-//! power of two the particles of that size are counted as they are written.
+//! They are powers of two, the same for all particles, and depend only on what is stored in the j-memory. For this
+//! the host counts, when particles are written, how many particles belong to each power of two.
 
 use std::ops::Range;
 

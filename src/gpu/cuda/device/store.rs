@@ -1,4 +1,5 @@
-//! The j-particles of one device: the place of each page in its memory, and the changes that must be sent.
+//! The j-particles of one device: the place of each page in the device's memory, and the changes that are still to be
+//! sent.
 
 use crate::force::scaling::{self, Scaling};
 use crate::gpu::cuda::device::scaling::slots;

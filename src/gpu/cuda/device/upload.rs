@@ -1,5 +1,5 @@
-//! The data of a block, gathered in pinned memory and sent to the device in one copy, or read from there by the
-//! block's first kernel.
+//! The data of a block, collected in pinned memory. They are sent to the device in one copy, or the block's first
+//! kernel reads them from there.
 
 use crate::gpu::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
 use crate::gpu::cuda::driver::{Current, Result, Stream};

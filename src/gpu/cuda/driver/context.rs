@@ -1,4 +1,4 @@
-//! Contexts: a device taken into use, and the proof that its context is current in a thread.
+//! Contexts of devices, and a type that proves that a context is current in this thread.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! The devices of this machine, looked for once in a process.
+//! The devices of this machine, searched for once in a process.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,8 +1,8 @@
 //! The functions of the CUDA driver that are used, looked up once, before the first call.
 //!
-//! The types are cudarc's. Its search for the library and its functions are not used: it prefers `libcuda.so`, which
-//! may be a toolkit's stub, and it returns codes as an enumeration, for which a code of a newer driver would be an
-//! invalid value. Here codes are integers.
+//! The types are cudarc's. Its search for the library and its functions are not used, for two reasons. cudarc prefers
+//! `libcuda.so`, which may be a toolkit's stub. And it returns codes as an enumeration, in which a code of a newer
+//! driver would be an invalid value. Here codes are integers.
 
 use libloading::Library;
 use once_cell::sync::OnceCell;

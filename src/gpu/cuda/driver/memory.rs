@@ -1,4 +1,5 @@
-//! Buffers that grow: on a device, and pinned on the host. The owner frees them, with the device's context current.
+//! Buffers that grow, in device memory or in pinned host memory. The owner frees them while the device's context is
+//! current.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;

@@ -1,8 +1,9 @@
-//! The names of NBODY6's library. Each function jumps to `kirin_nbody6_NAME` in `libkirin`, where the engine is; there is no
-//! state here.
+//! The names of NBODY6's library. Each function jumps to `kirin_nbody6_NAME` in `libkirin`, which computes; this
+//! library has no state.
 //!
-//! They are apart from `libkirin` because other programs have functions of these names (`wtime_`), which a preloaded
-//! library would take from them. The list is checked against kirin's table of calls (`ffi-tests/tests/symbols.rs`).
+//! These names are not in `libkirin` because other programs have functions of the same names (`wtime_`), which a
+//! preloaded library would replace. The list is checked against kirin's table of calls
+//! (`ffi-tests/tests/symbols.rs`).
 
 use std::ffi::{c_int, c_void};
 

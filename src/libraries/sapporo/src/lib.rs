@@ -1,8 +1,8 @@
-//! Names of sapporo that say nothing of it. Each function jumps to `kirin_sapporo_NAME` in `libkirin`; there is no state here.
+//! The names of sapporo's calls that other programs may also have. Each function jumps to `kirin_sapporo_NAME` in
+//! `libkirin`; this library has no state.
 //!
-//! They are apart from `libkirin` because other programs have functions of these names (`get_device_count`), which a
-//! preloaded library would take from them. The list is checked against kirin's table of calls
-//! (`ffi-tests/tests/symbols.rs`).
+//! They are not in `libkirin` because a preloaded library would replace the functions of these programs
+//! (`get_device_count`). The list is checked against kirin's table of calls (`ffi-tests/tests/symbols.rs`).
 
 use std::ffi::c_int;
 

@@ -1,5 +1,4 @@
-//! `kirin record` and `kirin replay`, as a user runs them: our own Hermite run as it was
-//! recorded on another day, damaged traces, wrong libraries.
+//! `kirin record` and `kirin replay`, as a user runs them: a recorded Hermite run, damaged traces, wrong libraries.
 //!
 //! `traces/hermite.trace` was made by
 //! `KIRIN_BACKEND=reference KIRIN_NPIPES=256 KIRIN_TRACE=hermite.trace hermite --n 64 --t-end 0.0625`: plain

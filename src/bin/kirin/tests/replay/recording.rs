@@ -1,4 +1,4 @@
-//! `kirin record`: a program with its own library, recorded with kirin in the place of that.
+//! `kirin record`: a program that was linked with its own library is recorded with kirin in place of that library.
 
 use super::*;
 

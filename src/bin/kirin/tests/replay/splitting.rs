@@ -1,4 +1,4 @@
-//! Pipelines: as many as were recorded, and blocks in parts for libraries that have fewer.
+//! Pipelines: kirin gets as many as were recorded; for libraries with fewer pipelines blocks are split.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! `kirin run`: programs linked against a stand-in library of recognisable wrong numbers get
-//! kirin's, and nothing else of theirs changes.
+//! `kirin run`: programs are linked with a test library that returns recognisable wrong numbers. They must get
+//! kirin's numbers, and nothing else may change.
 #![cfg(target_os = "linux")]
 
 #[path = "../common/mod.rs"]

@@ -1,5 +1,5 @@
-//! The structures that are sent to the device and back: the twin of `kernels/regular_layout.cuh`, which explains
-//! the fields.
+//! The structures that are sent to the device and back. They are those of `kernels/regular_layout.cuh`, which
+//! explains the fields.
 
 use crate::gpu::layout::{Pod, Pointer, pod};
 

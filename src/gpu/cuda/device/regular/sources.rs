@@ -1,4 +1,5 @@
-//! The sources of the regular force on a device: their pages in double precision, and as the pair loop reads them.
+//! The sources of the regular force on a device, in two forms: pages in double precision, and pages as the pair loop
+//! reads them.
 
 use super::layout::{RegularArgs, RegularPage};
 use crate::force::regular::{SourcePage, Sources};

@@ -1,0 +1,210 @@
+//! Gragg-Bulirsch-Stoer extrapolation of the basic step to vanishing steps, with control of step and order.
+//!
+//! The leapfrog is symmetric, so its error is a series in the squares of the step. The number of columns and the next step follow from the work for a unit of s, as in Hairer, Norsett and Wanner
+//! (1993, section II.9).
+
+use super::Perturbation;
+use super::leapfrog::{Leapfrog, links};
+use crate::vector::{Vec3, norm, sub};
+
+/// Basic steps of the columns. The rounding errors of eight columns come into the result 8 times as large; with 2, 4, 6,
+/// ..., 16 it would be 120 times.
+const STEPS: [usize; 9] = [2, 3, 5, 7, 10, 14, 20, 28, 40];
+
+/// Largest number of columns.
+const COLUMNS: usize = STEPS.len();
+
+/// Least column at which a step is to converge.
+const LEAST: usize = 4;
+
+/// How much longer than one step the next may be.
+const LONGER: f64 = 8.0;
+
+/// Attempts at one step before it is given up: each makes it at least twice as short.
+const ATTEMPTS: usize = 60;
+
+/// Basic steps of the columns up to `j`.
+fn work(j: usize) -> f64 {
+    STEPS[..=j].iter().sum::<usize>() as f64
+}
+
+/// The table, and what is known of the next step.
+#[derive(Clone, Debug)]
+pub struct Extrapolation {
+    /// Error of a step that is allowed, in parts of the state.
+    pub tolerance: f64,
+    /// Length in s that the next step should have; 0 before the first.
+    pub next: f64,
+    /// The column at which the next step should converge.
+    target: usize,
+    /// The last row of the table: entry j is extrapolated from j + 1 results.
+    row: Vec<Vec<f64>>,
+    /// Basic steps taken.
+    pub steps: u64,
+}
+
+impl Extrapolation {
+    /// For steps with this error.
+    pub fn new(tolerance: f64) -> Self {
+        Self {
+            tolerance,
+            next: 0.0,
+            target: 6,
+            row: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    /// Takes `y` by up to `h` further in s. Returns the length that was taken, shorter than `h` where that did not
+    /// converge, and sets [`next`](Self::next).
+    ///
+    /// Returns `None` where no step converges.
+    pub fn step(
+        &mut self,
+        y: &mut Vec<f64>,
+        h: f64,
+        leapfrog: &mut Leapfrog,
+        by: &mut dyn Perturbation,
+    ) -> Option<f64> {
+        // The step has a time of its own, from 0 on: the digits of a long time would limit its accuracy.
+        let origin = std::mem::take(&mut y[0]);
+        leapfrog.origin = origin;
+        let scale = Scale::of(y, leapfrog);
+        let mut h = h;
+        let mut taken = None;
+        for _ in 0..ATTEMPTS {
+            match self.attempt(y, h, leapfrog, by, &scale) {
+                Ok(column) => {
+                    y.clone_from(&self.row[column]);
+                    taken = Some(h);
+                    break;
+                }
+                Err(shorter) => h *= shorter,
+            }
+        }
+        y[0] += origin;
+        taken
+    }
+
+    /// One table. Returns the column that converged, or the factor for another attempt.
+    fn attempt(
+        &mut self,
+        y: &[f64],
+        h: f64,
+        leapfrog: &mut Leapfrog,
+        by: &mut dyn Perturbation,
+        scale: &Scale,
+    ) -> Result<usize, f64> {
+        let mut factors = [1.0; COLUMNS];
+        let last = (self.target + 1).min(COLUMNS - 1);
+        for j in 0..=last {
+            let n = STEPS[j];
+            let mut new = y.to_vec();
+            leapfrog.run(&mut new, h, n, by);
+            self.steps += n as u64;
+            let error = self.extrapolate(j, new, scale);
+            if j == 0 {
+                continue;
+            }
+            let error = error / self.tolerance;
+            if !error.is_finite() {
+                return Err(0.1);
+            }
+            let factor = 0.94 * (0.65 / error.max(1e-30)).powf(1.0 / (2 * j + 1) as f64);
+            factors[j] = factor.max(0.02);
+            if error <= 1.0 {
+                self.plan(j, h, &factors);
+                return Ok(j);
+            }
+            // The one column that is left would not bring the error down this far.
+            if j >= self.target && error > 10.0 * (STEPS[last] as f64).powi(2) {
+                return Err(factors[j].min(0.5));
+            }
+        }
+        Err(factors[last].min(0.5))
+    }
+
+    /// Adds the result of `STEPS[j]` basic steps to the table. Returns how far the best value, `row[j]`, is from the best
+    /// one before: that is the error of the one before, and far above its own.
+    fn extrapolate(&mut self, j: usize, new: Vec<f64>, scale: &Scale) -> f64 {
+        let mut value = new;
+        let mut error = f64::INFINITY;
+        for k in 1..=j {
+            let ratio = STEPS[j] as f64 / STEPS[j - k] as f64;
+            let weight = 1.0 / (ratio * ratio - 1.0);
+            let before = value.clone();
+            for (entry, value) in self.row[k - 1].iter().zip(&mut value) {
+                *value += (*value - entry) * weight;
+            }
+            if k == j {
+                error = scale.distance(&value, &self.row[k - 1]);
+            }
+            self.row[k - 1] = before;
+        }
+        match self.row.get_mut(j) {
+            Some(place) => *place = value,
+            None => self.row.push(value),
+        }
+        error
+    }
+
+    /// Chooses column and length of the next step after one of `h` that converged at column `j`.
+    fn plan(&mut self, j: usize, h: f64, factors: &[f64; COLUMNS]) {
+        let cost = |j: usize| work(j) / factors[j];
+        let mut target = j;
+        let mut factor = factors[j];
+        if j > LEAST && cost(j - 1) < 0.8 * cost(j) {
+            target = j - 1;
+            factor = factors[j - 1];
+        } else if j + 2 < COLUMNS && (j < LEAST || cost(j) < 0.9 * cost(j - 1)) {
+            target = j + 1;
+            factor = factors[j] * work(j + 1) / work(j);
+        }
+        self.target = target.clamp(LEAST, COLUMNS - 2);
+        self.next = h * factor.min(LONGER);
+    }
+}
+
+/// What the errors of a state are related to.
+struct Scale {
+    start: Vec<f64>,
+    energy: f64,
+    velocity: f64,
+}
+
+impl Scale {
+    fn of(y: &[f64], leapfrog: &Leapfrog) -> Self {
+        let (x, v) = links(y);
+        let potential = leapfrog.potential(x);
+        let fastest = v.iter().map(norm).fold(0.0, f64::max);
+        Self {
+            start: y.to_vec(),
+            energy: potential,
+            velocity: 1e-2 * fastest,
+        }
+    }
+
+    /// Distance of two ends of one step in parts of the links' lengths and speeds, the greater of those at the start
+    /// and the end, of the step's time and of the potential energy.
+    fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
+        let time = (a[0] - b[0]).abs() / a[0].abs().max(f64::MIN_POSITIVE);
+        let energy = (a[1] - b[1]).abs() / self.energy;
+        let relative = |a: &[Vec3], b: &[Vec3], start: &[Vec3], least: f64| {
+            let error = |((a, b), start): ((&Vec3, &Vec3), &Vec3)| {
+                let moved = norm(&sub(a, start));
+                let scale = norm(a).max(norm(start)).max(moved).max(least);
+                norm(&sub(a, b)) / scale
+            };
+            a.iter().zip(b).zip(start).map(error).fold(0.0, greater)
+        };
+        let [(xa, va), (xb, vb), (x0, v0)] = [a, b, &self.start].map(links);
+        let x = relative(xa, xb, x0, f64::MIN_POSITIVE);
+        let v = relative(va, vb, v0, self.velocity.max(f64::MIN_POSITIVE));
+        [time, energy, x, v].into_iter().fold(0.0, greater)
+    }
+}
+
+/// The greater of two numbers; NaN where one is none.
+fn greater(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}

@@ -1,0 +1,270 @@
+//! The two-body problem: orbital elements, and the motion in closed form.
+
+use crate::vector::{Vec3, cross, dot, norm};
+
+/// Size and shape of the relative orbit of two bodies (G = 1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Orbit {
+    /// Mass of both.
+    pub mass: f64,
+    /// Semi-major axis; negative where they are not bound.
+    pub axis: f64,
+    /// Eccentricity.
+    pub eccentricity: f64,
+    /// Angular momentum for a unit of reduced mass; its direction is that of the orbit's pole.
+    pub momentum: Vec3,
+}
+
+impl Orbit {
+    /// The orbit with the relative position `x`, the relative velocity `v` and the total `mass`.
+    pub fn of(x: &Vec3, v: &Vec3, mass: f64) -> Self {
+        let r = norm(x);
+        let inverse_axis = 2.0 / r - dot(v, v) / mass;
+        let momentum = cross(x, v);
+        // e^2 = (1 - r/a)^2 + (x.v)^2 / (M a): exact where 1 - h^2/(M a) would lose the digits of a small e.
+        let along = dot(x, v);
+        let squared = (1.0 - r * inverse_axis).powi(2) + along * along * inverse_axis / mass;
+        Self {
+            mass,
+            axis: 1.0 / inverse_axis,
+            eccentricity: squared.max(0.0).sqrt(),
+            momentum,
+        }
+    }
+
+    /// Whether the two are bound.
+    pub fn is_bound(&self) -> bool {
+        self.axis > 0.0
+    }
+
+    /// Energy for a unit of reduced mass.
+    pub fn energy(&self) -> f64 {
+        -0.5 * self.mass / self.axis
+    }
+
+    /// Period; NaN where they are not bound.
+    pub fn period(&self) -> f64 {
+        std::f64::consts::TAU * (self.axis * self.axis * self.axis / self.mass).sqrt()
+    }
+
+    /// Smallest distance on the orbit.
+    pub fn pericentre(&self) -> f64 {
+        // From the angular momentum: a (1 - e) loses the digits of a nearly radial orbit.
+        dot(&self.momentum, &self.momentum) / (self.mass * (1.0 + self.eccentricity))
+    }
+
+    /// Largest distance on the orbit; infinite where they are not bound.
+    pub fn apocentre(&self) -> f64 {
+        if self.is_bound() {
+            self.axis * (1.0 + self.eccentricity)
+        } else {
+            f64::INFINITY
+        }
+    }
+}
+
+/// Position and velocity of one body relative to another after `dt`, forwards or backwards, on any conic section.
+///
+/// Universal variables: Kepler's equation r0 G1 + (x.v) G2 + M G3 = dt is solved for the universal anomaly by
+/// Newton's method inside a bracket. A bound orbit goes on by the rest of whole periods.
+pub fn drift(x: &Vec3, v: &Vec3, mass: f64, dt: f64) -> (Vec3, Vec3) {
+    let (r0, along) = (norm(x), dot(x, v));
+    let beta = 2.0 * mass / r0 - dot(v, v);
+    let mut dt = dt;
+    if beta > 0.0 {
+        let period = std::f64::consts::TAU * mass / (beta * beta.sqrt());
+        if period.is_finite() {
+            dt -= period * (dt / period).round();
+        }
+    }
+    let equation = Equation {
+        r0,
+        along,
+        beta,
+        mass,
+        dt,
+    };
+    let s = equation.solve();
+    let [_, g1, g2, g3] = g_functions(beta, s);
+    let r = equation.radius(s);
+    let (f, g) = (1.0 - mass * g2 / r0, dt - mass * g3);
+    let (f_dot, g_dot) = (-mass * g1 / (r0 * r), 1.0 - mass * g2 / r);
+    (
+        std::array::from_fn(|k| f * x[k] + g * v[k]),
+        std::array::from_fn(|k| f_dot * x[k] + g_dot * v[k]),
+    )
+}
+
+/// Kepler's equation in the universal anomaly s.
+struct Equation {
+    r0: f64,
+    along: f64,
+    beta: f64,
+    mass: f64,
+    dt: f64,
+}
+
+impl Equation {
+    /// Time at the anomaly `s`, less the wanted one. Grows with `s`: its derivative is the distance.
+    fn value(&self, s: f64) -> f64 {
+        let [_, g1, g2, g3] = g_functions(self.beta, s);
+        self.r0 * g1 + self.along * g2 + self.mass * g3 - self.dt
+    }
+
+    /// Distance at the anomaly `s`.
+    fn radius(&self, s: f64) -> f64 {
+        let [g0, g1, g2, _] = g_functions(self.beta, s);
+        self.r0 * g0 + self.along * g1 + self.mass * g2
+    }
+
+    /// A bracket of the solution: the value is not positive at the first and not negative at the second.
+    fn bracket(&self) -> (f64, f64) {
+        let sign = self.dt.signum();
+        let mut far = sign * (self.dt.abs() / self.r0).max(f64::MIN_POSITIVE);
+        // An infinite value is beyond the solution, too.
+        while sign * self.value(far) < 0.0 {
+            far *= 2.0;
+        }
+        if sign > 0.0 { (0.0, far) } else { (far, 0.0) }
+    }
+
+    fn solve(&self) -> f64 {
+        if self.dt == 0.0 {
+            return 0.0;
+        }
+        let (mut low, mut high) = self.bracket();
+        let mut s = 0.5 * (low + high);
+        let mut last = high - low;
+        for _ in 0..400 {
+            let value = self.value(s);
+            // NaN, from an overflow, is taken for too far out.
+            if value > 0.0 || value.is_nan() && self.dt > 0.0 {
+                high = s;
+            } else {
+                low = s;
+            }
+            let newton = s - value / self.radius(s);
+            // A step that is not much shorter than the one before is far from the solution: bisect.
+            let is_good = newton > low && newton < high && (newton - s).abs() < 0.5 * last;
+            let next = if is_good { newton } else { 0.5 * (low + high) };
+            last = (next - s).abs();
+            s = next;
+            if last <= 1e-16 * s.abs() {
+                break;
+            }
+        }
+        s
+    }
+}
+
+/// s^k c_k(beta s^2) for k = 0 to 3, c_k being Stumpff's functions.
+fn g_functions(beta: f64, s: f64) -> [f64; 4] {
+    let [c0, c1, c2, c3] = stumpff(beta * s * s);
+    [c0, s * c1, s * s * c2, s * s * s * c3]
+}
+
+/// Stumpff's functions c_0 to c_3: c_k(z) = 1/k! - z/(k+2)! + z^2/(k+4)! - ...
+///
+/// The series at a quarter of the argument, as often as needed, and the formulae of double arguments.
+fn stumpff(z: f64) -> [f64; 4] {
+    let (mut z, mut quarters) = (z, 0);
+    while z.abs() > 0.1 && z.is_finite() {
+        z *= 0.25;
+        quarters += 1;
+    }
+    let series = |k: f64| {
+        let mut sum = 1.0;
+        for term in (1..=7).rev() {
+            let n = k + 2.0 * f64::from(term);
+            sum = 1.0 - z * sum / (n * (n - 1.0));
+        }
+        sum
+    };
+    let (mut c2, mut c3) = (series(2.0) / 2.0, series(3.0) / 6.0);
+    let (mut c0, mut c1) = (1.0 - z * c2, 1.0 - z * c3);
+    for _ in 0..quarters {
+        c3 = 0.25 * (c2 + c0 * c3);
+        c2 = 0.5 * c1 * c1;
+        z *= 4.0;
+        (c0, c1) = (1.0 - z * c2, 1.0 - z * c3);
+    }
+    [c0, c1, c2, c3]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::sub;
+
+    #[test]
+    fn elements_of_an_ellipse_by_hand() {
+        // Pericentre 1 - e of an orbit with a = 1, M = 1.
+        let e: f64 = 0.6;
+        let v = ((1.0 + e) / (1.0 - e)).sqrt();
+        let orbit = Orbit::of(&[1.0 - e, 0.0, 0.0], &[0.0, v, 0.0], 1.0);
+        assert!((orbit.axis - 1.0).abs() < 1e-14 && (orbit.eccentricity - e).abs() < 1e-14);
+        assert!((orbit.pericentre() - 0.4).abs() < 1e-14);
+        assert!((orbit.apocentre() - 1.6).abs() < 1e-14);
+        assert!((orbit.period() - std::f64::consts::TAU).abs() < 1e-13);
+        assert!((orbit.energy() + 0.5).abs() < 1e-14);
+        let open = Orbit::of(&[1.0, 0.0, 0.0], &[0.0, 3.0, 0.0], 1.0);
+        assert!(!open.is_bound() && open.eccentricity > 1.0);
+        assert!((open.pericentre() - 1.0).abs() < 1e-14);
+    }
+
+    /// Forwards and back, and the constants of the motion, from a circle to a fast hyperbola and nearly radial.
+    #[test]
+    fn a_drift_keeps_the_orbit_and_comes_back() {
+        for speed in [
+            0.001,
+            0.5,
+            1.0,
+            1.3,
+            1.999_f64.sqrt(),
+            2.001_f64.sqrt(),
+            4.0,
+        ] {
+            for dt in [1e-6, 0.1, 1.0, 17.0, 1000.0, -3.0] {
+                let (x, v): (Vec3, Vec3) =
+                    ([1.0, 0.0, 0.0], [0.3 * speed, 0.8 * speed, 0.5 * speed]);
+                let (x1, v1) = drift(&x, &v, 1.0, dt);
+                let (before, after) = (Orbit::of(&x, &v, 1.0), Orbit::of(&x1, &v1, 1.0));
+                // Close to the centre the energy is the difference of two large numbers.
+                let digits = 1e-13 * (1.0 + 1.0 / norm(&x1));
+                assert!(
+                    (1.0 / after.axis - 1.0 / before.axis).abs() < digits,
+                    "{speed} {dt}: {before:?} {after:?}"
+                );
+                let turned = norm(&sub(&after.momentum, &before.momentum));
+                assert!(
+                    turned < 1e-12 * (1.0 + norm(&x1)),
+                    "{speed} {dt}: {turned:e}"
+                );
+                let (x0, v0) = drift(&x1, &v1, 1.0, -dt);
+                let missed = norm(&sub(&x0, &x)) + norm(&sub(&v0, &v));
+                let phase = 1e-11 * (1.0 + dt.abs()) / before.pericentre().min(1.0);
+                assert!(missed < phase.max(1e-11), "{speed} {dt}: {missed:e}");
+            }
+        }
+    }
+
+    /// Kepler's own equation: the ellipse a = 1, e = 0.5 from its pericentre, a quarter of a period on.
+    #[test]
+    fn a_quarter_of_a_period_by_kepler_s_equation() {
+        let (e, t): (f64, f64) = (0.5, std::f64::consts::FRAC_PI_2);
+        let mut anomaly = t;
+        for _ in 0..60 {
+            anomaly = t + e * anomaly.sin();
+        }
+        let (x, _) = drift(&[1.0 - e, 0.0, 0.0], &[0.0, 3.0_f64.sqrt(), 0.0], 1.0, t);
+        let expected = [anomaly.cos() - e, (1.0 - e * e).sqrt() * anomaly.sin(), 0.0];
+        assert!(norm(&sub(&x, &expected)) < 1e-13, "{x:?} {expected:?}");
+        let (x, _) = drift(
+            &[1.0 - e, 0.0, 0.0],
+            &[0.0, 3.0_f64.sqrt(), 0.0],
+            1.0,
+            t + 100.0 * 4.0 * t,
+        );
+        assert!(norm(&sub(&x, &expected)) < 1e-12, "{x:?} {expected:?}");
+    }
+}

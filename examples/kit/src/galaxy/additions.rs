@@ -1,0 +1,251 @@
+//! The parts that options add to a model of the galaxy: a potential from a file, a rotating bar, growth, satellites.
+
+use super::bar::{Bar, Needle};
+use super::milky_way::{TIME, VELOCITY, solar_masses};
+use super::satellite::{Friction, Moving, Satellite};
+use super::table::Table;
+use super::{Field, MilkyWay};
+use crate::snapshot::{Line, Snapshot};
+use crate::vector::{Vec3, add_scaled};
+use kirin_report::text::exact;
+
+const POTENTIAL: &str = "galaxy.potential";
+const BAR: &str = "galaxy.bar";
+const GROWTH: &str = "galaxy.growth";
+const SATELLITE: &str = "galaxy.satellite";
+
+/// What is added, as the options tell it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// A potential from a file.
+    pub table: Option<Table>,
+    /// A bar: mass, half length, the two softenings, km/s/kpc, degrees; in solar masses and kpc.
+    pub bar: Option<[f64; 6]>,
+    /// By which part the masses of model, file and bar grow in a Gyr.
+    pub growth: f64,
+    /// Satellites.
+    pub satellites: Vec<Satellite>,
+}
+
+impl Told {
+    /// Whether nothing is added.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The lines of a snapshot.
+    pub fn lines(&self) -> Vec<(String, String)> {
+        let mut lines = Vec::new();
+        let mut line = |key: &str, value: String| lines.push((key.to_owned(), value));
+        if let Some(table) = &self.table {
+            let path = crate::run::told::encoded(&table.path.to_string_lossy());
+            line(POTENTIAL, format!("{:08x} {path}", table.sum));
+        }
+        if let Some(bar) = &self.bar {
+            line(BAR, exact(bar));
+        }
+        if self.growth != 0.0 {
+            line(GROWTH, exact(&[self.growth]));
+        }
+        for satellite in &self.satellites {
+            line(SATELLITE, satellite.text.clone());
+        }
+        lines
+    }
+
+    /// What the galaxy of a run had that `snapshot` was saved from.
+    ///
+    /// # Errors
+    ///
+    /// A line makes no sense, or the file of a potential has changed; in words.
+    pub fn of(snapshot: &Snapshot) -> Result<Self, String> {
+        let mut told = Self::default();
+        if let Some(mut line) = Line::of(snapshot, POTENTIAL) {
+            let (sum, path): (String, String) = (line.word()?, line.word()?);
+            line.end()?;
+            let table = Table::load(crate::run::told::decoded(&path).as_ref())?;
+            if format!("{:08x}", table.sum) != sum {
+                let path = table.path.display();
+                return Err(format!(
+                    "{path}: the potential has changed since the run began"
+                ));
+            }
+            told.table = Some(table);
+        }
+        if let Some(line) = Line::of(snapshot, BAR) {
+            let numbers: Vec<f64> = line.clone().rest()?;
+            told.bar = Some(numbers.try_into().or_else(|_| line.refuse())?);
+        }
+        if let Some(mut line) = Line::of(snapshot, GROWTH) {
+            told.growth = line.word()?;
+            line.end()?;
+        }
+        for text in snapshot.values(SATELLITE) {
+            told.satellites.push(Satellite::parse(text)?);
+        }
+        Ok(told)
+    }
+
+    /// In words, a part each.
+    pub fn titles(&self) -> Vec<String> {
+        let mut titles = Vec::new();
+        if let Some(table) = &self.table {
+            let name = table.path.file_name().unwrap_or_default();
+            titles.push(format!("the potential of {}", name.to_string_lossy()));
+        }
+        if let Some([m, a, _, _, speed, _]) = &self.bar {
+            titles.push(format!(
+                "a bar of {m:.3e} solar masses and {a} kpc at {speed} km/s/kpc"
+            ));
+        }
+        if self.growth != 0.0 {
+            titles.push(format!("masses growing by {} a Gyr", self.growth));
+        }
+        for satellite in &self.satellites {
+            titles.push(format!("the satellite {}", satellite.text));
+        }
+        titles
+    }
+}
+
+/// What does not move with a satellite: the model and the file.
+#[derive(Debug)]
+struct Host {
+    model: MilkyWay,
+    table: Option<Table>,
+}
+
+impl Field for Host {
+    fn potential(&self, x: &Vec3) -> f64 {
+        let table = self.table.as_ref().map_or(0.0, |t| t.potential(x));
+        self.model.potential(x) + table
+    }
+
+    fn acceleration(&self, x: &Vec3) -> Vec3 {
+        let mut a = self.model.acceleration(x);
+        if let Some(table) = &self.table {
+            add_scaled(&mut a, 1.0, &table.acceleration(x));
+        }
+        a
+    }
+
+    fn density(&self, x: &Vec3) -> f64 {
+        let table = self.table.as_ref().map_or(0.0, |t| t.density(x));
+        self.model.density(x) + table
+    }
+}
+
+/// What is added to a model, with everything that was found from it once.
+#[derive(Debug)]
+pub struct Additions {
+    /// What the options tell.
+    pub told: Told,
+    bar: Option<Bar>,
+    moving: Vec<Moving>,
+}
+
+impl PartialEq for Additions {
+    fn eq(&self, other: &Self) -> bool {
+        self.told == other.told
+    }
+}
+
+impl Additions {
+    /// What is added to `model`. It stays until the process ends, and orbits of satellites are found here, once.
+    ///
+    /// # Errors
+    ///
+    /// A satellite cannot be followed; in words.
+    pub fn of(told: Told, model: MilkyWay) -> Result<&'static Self, String> {
+        let host: &'static Host = Box::leak(Box::new(Host {
+            model,
+            table: told.table.clone(),
+        }));
+        let bar = told.bar.map(|[m, a, b, c, speed, angle]| Bar {
+            needle: Needle {
+                m: solar_masses(m),
+                a,
+                b,
+                c,
+            },
+            speed: speed / VELOCITY,
+            angle: angle.to_radians(),
+        });
+        let friction = told
+            .satellites
+            .iter()
+            .any(|s| s.text.ends_with("friction"))
+            .then(|| Friction::of(host));
+        let mut new = Self {
+            told,
+            bar,
+            moving: Vec::new(),
+        };
+        let mut moving = Vec::new();
+        for satellite in &new.told.satellites {
+            let field = |t: f64, x: &Vec3| {
+                let factor = new.factor(t);
+                let mut a = host.acceleration(x).map(|c| factor * c);
+                if let Some(bar) = &new.bar {
+                    add_scaled(&mut a, factor, &bar.at(t).acceleration(x));
+                }
+                a
+            };
+            moving.push(Moving::new(satellite.clone(), &field, friction.as_ref())?);
+        }
+        new.moving = moving;
+        Ok(Box::leak(Box::new(new)))
+    }
+
+    /// Whether the field changes with time.
+    pub fn changes(&self) -> bool {
+        self.told.growth != 0.0
+            || self.bar.is_some_and(|bar| bar.speed != 0.0)
+            || self.told.satellites.iter().any(Satellite::moves)
+    }
+
+    /// The masses of the galaxy at `t` from today in the model's units, in parts of today's.
+    pub fn factor(&self, t: f64) -> f64 {
+        (1.0 + self.told.growth * t * TIME / 1000.0).max(0.0)
+    }
+
+    /// By how much that grows in the model's unit of time.
+    pub fn factor_change(&self, t: f64) -> f64 {
+        match self.factor(t) > 0.0 {
+            true => self.told.growth * TIME / 1000.0,
+            false => 0.0,
+        }
+    }
+
+    /// The bar at `t`.
+    pub fn bar(&self, t: f64) -> Option<super::bar::Turned> {
+        self.bar.map(|bar| bar.at(t))
+    }
+
+    /// The satellites at `t`.
+    pub fn satellites(&self, t: f64) -> Vec<super::satellite::Here> {
+        self.moving.iter().map(|moving| moving.at(t)).collect()
+    }
+}
+
+/// `1e10,4,1,0.5,-39,28`: a bar's mass, half length, softenings, angular speed and angle.
+///
+/// # Errors
+///
+/// The text is none; in words.
+pub fn bar(text: &str) -> Result<[f64; 6], String> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|c| c.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[m, a, b, c, speed, angle])
+            if [m, a, b + c].iter().all(|n| *n > 0.0)
+                && [b, c].iter().all(|n| *n >= 0.0)
+                && [m, a, b, c, speed, angle].iter().all(|n| n.is_finite()) =>
+        {
+            Ok([m, a, b, c, speed, angle])
+        }
+        _ => Err(
+            "not MASS,A,B,C,SPEED,ANGLE such as 1e10,4,1,0.5,-39,28 (solar masses, kpc, km/s/kpc, degrees)"
+                .to_owned(),
+        ),
+    }
+}

@@ -1,0 +1,205 @@
+//! Bodies of an input on an orbit in a galaxy.
+
+use super::{Galaxy, GalaxyOptions, Units};
+use crate::body::Body;
+use crate::diagnostics::{centre_of_mass, lagrangian_radii, mass};
+use crate::sight::Sight;
+use crate::snapshot::Snapshot;
+use crate::vector::{add_scaled, norm};
+
+/// Most bodies of which the bound ones are sought; the centre of mass of more is that of all.
+const LARGEST: usize = 65536;
+
+/// A cluster lies at the galaxy's centre where its own is nearer than so many half-mass radii.
+const NEAR: f64 = 2.0;
+
+impl GalaxyOptions {
+    /// Whether an option tells where the cluster is to be.
+    pub fn places(&self) -> bool {
+        self.orbit.is_some()
+            || self.radius.is_some()
+            || self.position.is_some()
+            || self.velocity.is_some()
+            || self.back.is_some()
+    }
+
+    /// Checks that no option would move the bodies of a run that goes on.
+    ///
+    /// # Errors
+    ///
+    /// One would; in words.
+    pub fn check_resumed(&self) -> Result<(), String> {
+        match self.places() {
+            true => Err(
+                "the input is the state of a run, which is on its orbit already: --orbit, --radius, --position, \
+                 --velocity and --back place bodies, such as those of --snapshot-every"
+                    .to_owned(),
+            ),
+            false => Ok(()),
+        }
+    }
+
+    /// The galaxy of a new run of the bodies of `snapshot`: that which they come from, or where they are placed anew,
+    /// that of the options.
+    ///
+    /// # Errors
+    ///
+    /// The options contradict it, or its lines make no sense; in words.
+    pub fn galaxy_of(&self, snapshot: &Snapshot) -> Result<Galaxy, String> {
+        let found = Galaxy::of(snapshot)?;
+        if self.places() {
+            return self.or_default(found);
+        }
+        // Units alone are no galaxy that the options could contradict.
+        match found.is_none() {
+            true => self.or_default(found),
+            false => self.galaxy(Some(found)),
+        }
+    }
+
+    /// Takes the bodies of `snapshot` to their orbit in `galaxy`, and returns the time at which their run begins. Where
+    /// no option tells an orbit they stay where they are.
+    ///
+    /// # Errors
+    ///
+    /// Options that do not belong together, or bodies without a galaxy that would begin in the centre of one; in words.
+    pub fn place(&self, galaxy: &Galaxy, snapshot: &mut Snapshot, eps: f64) -> Result<f64, String> {
+        let bodies = &mut snapshot.bodies;
+        if !self.places() {
+            let known = snapshot.run.iter().any(|(key, _)| key == "galaxy.field");
+            let (x, _) = centre_of_mass(bodies);
+            let size = lagrangian_radii(bodies, &[0.5])[0];
+            if !known && !galaxy.is_none() && norm(&x) <= NEAR * size {
+                return Err(
+                    "these bodies are at the centre of the galaxy: --orbit, --radius, --position or --velocity takes \
+                     them to an orbit, --orbit rest leaves them there"
+                        .to_owned(),
+                );
+            }
+            return Ok(snapshot.time);
+        }
+        let orbit = self.orbit(galaxy)?;
+        let in_field = snapshot.run.iter().any(|(key, _)| key == "galaxy.field");
+        centre_on_bound(bodies, eps, in_field);
+        orbit.shift(galaxy, bodies);
+        Ok(0.0)
+    }
+}
+
+/// Puts the centre of the bound part at rest in the origin; where there are many bodies that of all.
+fn centre_on_bound(bodies: &mut [Body], eps: f64, in_field: bool) {
+    let (x, v) = match bodies.len() <= LARGEST && bodies.len() > 1 {
+        true => {
+            let nothing = Galaxy::default();
+            let field: Option<&dyn super::Field> = match in_field {
+                true => Some(&nothing),
+                false => None,
+            };
+            let bound = Sight::summed(bodies, eps * eps, field).bound;
+            match bound.count() {
+                0 => centre_of_mass(bodies),
+                _ => (bound.x, bound.v),
+            }
+        }
+        false => centre_of_mass(bodies),
+    };
+    for body in bodies {
+        add_scaled(&mut body.x, -1.0, &x);
+        add_scaled(&mut body.v, -1.0, &v);
+    }
+}
+
+impl Units {
+    /// Makes bodies in solar masses, parsecs and km/s bodies in these units.
+    pub fn scale(&self, bodies: &mut [Body]) {
+        for body in bodies {
+            body.mass /= self.mass;
+            body.x = body.x.map(|c| c / self.length);
+            body.v = body.v.map(|c| self.from_km_s(c));
+        }
+    }
+
+    /// Units in which bodies in solar masses and parsecs have the mass 1 and the half-mass radius 1 or nearly so, where
+    /// no option says otherwise.
+    pub fn of_physical(bodies: &[Body]) -> Self {
+        let length = lagrangian_radii(bodies, &[0.5])[0];
+        let whole = mass(bodies);
+        let default = Self::default();
+        Self {
+            mass: if whole > 0.0 { whole } else { default.mass },
+            length: if length > 0.0 { length } else { default.length },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::galaxy::MilkyWay;
+    use crate::models;
+    use crate::vector::sub;
+
+    fn snapshot() -> Snapshot {
+        let mut bodies = models::plummer(200, 1);
+        // A star that has left is no part of the cluster.
+        bodies[0].x[0] += 1e4;
+        Snapshot {
+            time: 3.0,
+            bodies,
+            ..Snapshot::default()
+        }
+    }
+
+    fn options() -> GalaxyOptions {
+        GalaxyOptions {
+            galaxy: Some(MilkyWay::Irrgang),
+            ..GalaxyOptions::default()
+        }
+    }
+
+    #[test]
+    fn the_bound_part_is_on_the_orbit() {
+        let mut given = snapshot();
+        let options = GalaxyOptions {
+            radius: Some(crate::quantity::distance("8").unwrap()),
+            ..options()
+        };
+        let galaxy = options.galaxy_of(&given).unwrap();
+        assert_eq!(options.place(&galaxy, &mut given, 0.0), Ok(0.0));
+        let (x, _) = centre_of_mass(&given.bodies[1..]);
+        assert!(norm(&sub(&x, &[800.0, 0.0, 0.0])) < 0.1, "{x:?}");
+    }
+
+    #[test]
+    fn nobody_falls_into_the_centre_unasked() {
+        let mut given = snapshot();
+        given.bodies.remove(0);
+        let galaxy = options().galaxy_of(&given).unwrap();
+        let refusal = options().place(&galaxy, &mut given, 0.0).unwrap_err();
+        assert!(refusal.contains("--orbit rest"), "{refusal}");
+        for body in &mut given.bodies {
+            body.x[0] += 800.0;
+        }
+        assert_eq!(options().place(&galaxy, &mut given, 0.0), Ok(3.0));
+    }
+
+    #[test]
+    fn physical_units_become_the_clusters() {
+        let mut bodies = models::plummer(300, 2);
+        let units = Units {
+            mass: 1e5,
+            length: 4.0,
+        };
+        let before = bodies.clone();
+        for body in &mut bodies {
+            body.mass *= units.mass;
+            body.x = body.x.map(|c| c * units.length);
+            body.v = body.v.map(|c| c * units.velocity());
+        }
+        assert!((Units::of_physical(&bodies).mass / 1e5 - 1.0).abs() < 1e-12);
+        units.scale(&mut bodies);
+        for (a, b) in bodies.iter().zip(&before) {
+            assert!(norm(&sub(&a.x, &b.x)) < 1e-12 && norm(&sub(&a.v, &b.v)) < 1e-12);
+        }
+    }
+}

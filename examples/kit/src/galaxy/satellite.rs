@@ -1,0 +1,352 @@
+//! Satellites of the galaxy: spheres that stand still or move in its field, with dynamical friction if it is wanted. They
+//! attract the stars; the galaxy does not move, and satellites do not attract each other.
+
+use std::f64::consts::PI;
+
+use super::Field;
+use super::component::Plummer;
+use super::flow::{Phase, follow};
+use super::milky_way::{TIME, VELOCITY, solar_masses};
+use super::sky::{Seen, Sun};
+use super::spheres::{Hernquist, Nfw};
+use crate::vector::{Vec3, add_scaled, dot, norm};
+
+/// Shape of a satellite; masses and lengths in the model's units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Body {
+    /// Plummer's sphere.
+    Plummer(Plummer),
+    /// Hernquist's sphere.
+    Hernquist(Hernquist),
+    /// The halo of Navarro, Frenk and White.
+    Nfw(Nfw),
+}
+
+impl Body {
+    fn field(&self) -> &dyn Field {
+        match self {
+            Self::Plummer(sphere) => sphere,
+            Self::Hernquist(sphere) => sphere,
+            Self::Nfw(sphere) => sphere,
+        }
+    }
+
+    /// Mass and half-mass radius, by which friction is found; of a halo those within its scale formula's mass.
+    fn size(&self) -> (f64, f64) {
+        match self {
+            Self::Plummer(p) => (p.m, p.b / (4.0_f64.powf(1.0 / 3.0) - 1.0).sqrt()),
+            Self::Hernquist(h) => (h.m, h.a * (1.0 + std::f64::consts::SQRT_2)),
+            // Half of the formula's mass is within 2.3 scale lengths.
+            Self::Nfw(n) => (n.m, 2.314_46 * n.a),
+        }
+    }
+}
+
+/// A satellite as the command line tells it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Satellite {
+    /// Its text.
+    pub text: String,
+    body: Body,
+    /// Today's position in kpc and velocity in 10 km/s.
+    today: Phase,
+    fixed: bool,
+    friction: bool,
+}
+
+impl Satellite {
+    /// `lmc`, or `SHAPE:MASS:RADIUS:X,Y,Z:VX,VY,VZ` with plummer, hernquist or nfw, solar masses, kpc and km/s; behind
+    /// either `:fixed` or `:friction`.
+    ///
+    /// # Errors
+    ///
+    /// The text is neither; in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut words: Vec<&str> = text.split(':').map(str::trim).collect();
+        let mut take = |word: &str| match words.last() == Some(&word) {
+            true => words.pop().is_some(),
+            false => false,
+        };
+        let (fixed, friction) = (take("fixed"), take("friction"));
+        let vector = |text: &str| -> Option<Vec3> {
+            let numbers: Option<Vec<f64>> =
+                text.split(',').map(|c| c.trim().parse().ok()).collect();
+            let vector: Vec3 = numbers?.try_into().ok()?;
+            vector.iter().all(|c| c.is_finite()).then_some(vector)
+        };
+        let known = match words[..] {
+            ["lmc"] => Some(lmc()),
+            [shape, mass, radius, x, v] => (|| {
+                let number = |text: &str| {
+                    text.parse()
+                        .ok()
+                        .filter(|n: &f64| *n > 0.0 && n.is_finite())
+                };
+                let (m, a) = (solar_masses(number(mass)?), number(radius)?);
+                let body = match shape {
+                    "plummer" => Body::Plummer(Plummer { m, b: a }),
+                    "hernquist" => Body::Hernquist(Hernquist { m, a }),
+                    "nfw" => Body::Nfw(Nfw { m, a }),
+                    _ => return None,
+                };
+                Some((body, (vector(x)?, vector(v)?.map(|c| c / VELOCITY))))
+            })(),
+            _ => None,
+        };
+        let (body, today) = known.ok_or(
+            "neither lmc nor SHAPE:MASS:RADIUS:X,Y,Z:VX,VY,VZ such as plummer:1e9:1.2:20,0,5:0,150,0 (plummer, \
+             hernquist or nfw; solar masses, kpc, km/s), with :fixed or :friction behind it",
+        )?;
+        if fixed && friction {
+            return Err("a fixed satellite has no friction".to_owned());
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            body,
+            today,
+            fixed,
+            friction,
+        })
+    }
+
+    /// Whether it moves.
+    pub fn moves(&self) -> bool {
+        !self.fixed
+    }
+}
+
+/// The Large Magellanic Cloud: a Hernquist sphere of 1.38e11 solar masses and 16.08 kpc (Erkal et al. 2019) where
+/// Kallivayalil et al. (2013) and van der Marel et al. (2002) saw it.
+fn lmc() -> (Body, Phase) {
+    let seen = Seen {
+        ra: 78.76,
+        dec: -69.19,
+        distance: 50.1,
+        pm_ra: 1.910,
+        pm_dec: 0.229,
+        radial: 262.2,
+    };
+    let (x, v) = Sun::default().place(&seen);
+    let body = Body::Hernquist(Hernquist {
+        m: solar_masses(1.38e11),
+        a: 16.08,
+    });
+    (body, (x, v.map(|c| c / VELOCITY)))
+}
+
+/// How far from today an orbit is known, in Myr.
+pub const REACH: f64 = 14_000.0;
+
+/// Interval of the orbit's table, in Myr.
+const INTERVAL: f64 = 1.0;
+
+/// A satellite with its orbit, by time from today in the model's units.
+#[derive(Debug)]
+pub struct Moving {
+    satellite: Satellite,
+    /// Position, velocity and acceleration from the first time on.
+    orbit: Vec<[Vec3; 3]>,
+    /// Number of the entry of today.
+    origin: usize,
+    /// Number of entries after today, beyond which the orbit could not be followed or is not known.
+    step: f64,
+}
+
+impl Moving {
+    /// Follows the satellite from today in both directions through the field that `host` is at a time.
+    ///
+    /// # Errors
+    ///
+    /// It falls into a point mass; in words.
+    pub fn new(
+        satellite: Satellite,
+        host: &dyn Fn(f64, &Vec3) -> Vec3,
+        friction: Option<&Friction>,
+    ) -> Result<Self, String> {
+        let step = INTERVAL / TIME;
+        let (mass, size) = satellite.body.size();
+        let force = |t: f64, (x, v): &Phase| {
+            let mut a = host(t, x);
+            if let Some(friction) = friction.filter(|_| satellite.friction) {
+                add_scaled(&mut a, -friction.rate(mass, size, x, v), v);
+            }
+            a
+        };
+        let entry = |t: f64, p: &Phase| [p.0, p.1, force(t, p)];
+        if satellite.fixed {
+            let orbit = vec![[satellite.today.0, [0.0; 3], [0.0; 3]]];
+            return Ok(Self {
+                satellite,
+                orbit,
+                origin: 0,
+                step,
+            });
+        }
+        let lines = (REACH / INTERVAL) as usize;
+        let mut ways = [-1.0, 1.0].map(|sign| {
+            let mut now = satellite.today;
+            let mut way = Vec::with_capacity(lines);
+            for k in 0..lines {
+                let (t, next) = (sign * step * k as f64, sign * step * (k + 1) as f64);
+                now = follow(&force, &now, t, next, step)
+                    .map_err(|why| format!("--satellite {}: {why}", satellite.text))?;
+                way.push(entry(next, &now));
+            }
+            Ok::<_, String>(way)
+        });
+        let mut orbit = std::mem::replace(&mut ways[0], Ok(Vec::new()))?;
+        orbit.reverse();
+        orbit.push(entry(0.0, &satellite.today));
+        orbit.extend(std::mem::replace(&mut ways[1], Ok(Vec::new()))?);
+        Ok(Self {
+            satellite,
+            orbit,
+            origin: lines,
+            step,
+        })
+    }
+
+    /// Where it is at the time `t` from today, with its velocity; at the ends of the table where `t` is beyond them.
+    pub fn at(&self, t: f64) -> Here {
+        let body = self.satellite.body;
+        if self.orbit.len() < 2 {
+            let [x, v, _] = self.orbit[0];
+            return Here { body, x, v };
+        }
+        let place = (t / self.step + self.origin as f64).clamp(0.0, (self.orbit.len() - 1) as f64);
+        let k = (place as usize).min(self.orbit.len() - 2);
+        let s = place - k as f64;
+        let (a, b, h) = (&self.orbit[k], &self.orbit[k + 1], self.step);
+        let (mut x, mut v) = ([0.0; 3], [0.0; 3]);
+        let basis = super::multipole::quintic(s);
+        for i in 0..3 {
+            let knots = [
+                a[0][i],
+                h * a[1][i],
+                h * h * a[2][i],
+                b[0][i],
+                h * b[1][i],
+                h * h * b[2][i],
+            ];
+            for (knot, [value, slope]) in knots.iter().zip(&basis) {
+                x[i] += knot * value;
+                v[i] += knot * slope / h;
+            }
+        }
+        Here { body, x, v }
+    }
+}
+
+/// A satellite at one time.
+#[derive(Clone, Copy, Debug)]
+pub struct Here {
+    body: Body,
+    x: Vec3,
+    v: Vec3,
+}
+
+impl Here {
+    fn from(&self, x: &Vec3) -> Vec3 {
+        crate::vector::sub(x, &self.x)
+    }
+
+    /// Position and velocity.
+    pub fn phase(&self) -> Phase {
+        (self.x, self.v)
+    }
+}
+
+impl Field for Here {
+    fn potential(&self, x: &Vec3) -> f64 {
+        self.body.field().potential(&self.from(x))
+    }
+
+    fn acceleration(&self, x: &Vec3) -> Vec3 {
+        self.body.field().acceleration(&self.from(x))
+    }
+
+    fn jerk(&self, x: &Vec3, v: &Vec3) -> Vec3 {
+        self.body.field().jerk(&self.from(x), v)
+    }
+
+    fn potential_change(&self, x: &Vec3) -> f64 {
+        dot(&self.v, &self.acceleration(x))
+    }
+}
+
+/// Dynamical friction by Chandrasekhar's formula, in a galaxy whose density and velocity dispersion are those on a line
+/// at 45 degrees from the plane, where the dispersion is isotropic.
+pub struct Friction {
+    /// Logarithm of the first radius, and the step.
+    first: f64,
+    step: f64,
+    /// Dispersion squared at the radii.
+    squared: Vec<f64>,
+    host: &'static (dyn Field + Sync),
+}
+
+/// From 10 pc to 1 Mpc.
+const FRICTION_RADII: (f64, f64) = (0.01, 1000.0);
+const FRICTION_LINES: usize = 1600;
+
+fn diagonal(r: f64) -> Vec3 {
+    let c = r * std::f64::consts::FRAC_1_SQRT_2;
+    [c, 0.0, c]
+}
+
+impl Friction {
+    /// By the Jeans equation of the field.
+    pub fn of(host: &'static (dyn Field + Sync)) -> Self {
+        let first = FRICTION_RADII.0.ln();
+        let step = (FRICTION_RADII.1 / FRICTION_RADII.0).ln() / FRICTION_LINES as f64;
+        // Density and rho |a| r of d ln r.
+        let at = |k: usize| {
+            let r = (first + step * k as f64).exp();
+            let x = diagonal(r);
+            let rho = host.density(&x).max(0.0);
+            (rho, -rho * dot(&host.acceleration(&x), &x))
+        };
+        let lines: Vec<(f64, f64)> = (0..=FRICTION_LINES).map(at).collect();
+        let mut squared = vec![0.0; lines.len()];
+        let mut pressure = 0.0;
+        for k in (0..FRICTION_LINES).rev() {
+            pressure += 0.5 * step * (lines[k].1 + lines[k + 1].1);
+            squared[k] = if lines[k].0 > 0.0 {
+                pressure / lines[k].0
+            } else {
+                0.0
+            };
+        }
+        Self {
+            first,
+            step,
+            squared,
+            host,
+        }
+    }
+
+    /// Velocity dispersion in one direction at `r`.
+    pub fn dispersion(&self, r: f64) -> f64 {
+        let place = ((r.ln() - self.first) / self.step).clamp(0.0, (FRICTION_LINES - 2) as f64);
+        let k = place as usize;
+        let part = place - k as f64;
+        (self.squared[k] + part * (self.squared[k + 1] - self.squared[k]))
+            .max(0.0)
+            .sqrt()
+    }
+
+    /// The deceleration over the velocity of a satellite of this mass and half-mass radius: 4 pi m rho ln(Lambda) (erf X -
+    /// 2 X exp(-X^2) / sqrt pi) / v^3, with X = v / (sqrt 2 sigma) and Lambda = r / max(size, m / v^2).
+    fn rate(&self, mass: f64, size: f64, x: &Vec3, v: &Vec3) -> f64 {
+        let (r, speed) = (norm(x), norm(v));
+        let (rho, sigma) = (self.host.density(x).max(0.0), self.dispersion(r));
+        if rho == 0.0 || sigma == 0.0 || speed == 0.0 {
+            return 0.0;
+        }
+        let lambda = r / size.max(mass / (speed * speed));
+        let logarithm = 0.5 * (lambda * lambda).ln_1p();
+        let s = speed / (std::f64::consts::SQRT_2 * sigma);
+        let slower = libm::erf(s) - 2.0 * s / PI.sqrt() * (-s * s).exp();
+        4.0 * PI * mass * rho * logarithm * slower / speed.powi(3)
+    }
+}

@@ -1,0 +1,257 @@
+//! The sums over particles that move: acceleration, potential and jerk, without the i-particle itself.
+
+use std::ops::Range;
+
+use super::again::{self, Again, Leaf};
+use super::division::Task;
+use super::dominant::{Bound, Dominated};
+use super::kernel::{self, Halfway, JPage, Variant};
+use super::leaves::{self, LeafSums, Walk};
+use super::masses::{self, Labels, Masses};
+use super::nearest;
+use super::reach::Facts;
+use super::simd::{Real, Simd, Sums};
+use super::target::ScaledParticle;
+use super::tasks::{BlockContext, deciding};
+use super::tile;
+use super::workspace::{PURPOSE, TaskParticle, Workspace};
+use crate::error::Result;
+use crate::process::allocation;
+use crate::sources::jmemory::{PAGE, PageArray};
+use crate::sources::particle::IParticle;
+
+/// The sums over a leaf without a mass, with the signs that [`kernel::leaf`] gives zeros.
+const NOTHING: Sums = [0.0, 0.0, 0.0, -0.0, 0.0, 0.0, 0.0, 0.0];
+
+/// The part of a page that a task sums over.
+struct PageInMotion<'a, S: Simd, const SPLIT: bool> {
+    shared: &'a BlockContext<'a, S, SPLIT>,
+    particles: &'a [IParticle],
+    targets: &'a mut [TaskParticle<S::T>],
+    position: usize,
+    sources: JPage<'a, S>,
+    masses: &'a Masses<S::T>,
+    labels: &'a Labels,
+    facts: Facts,
+    /// What brings sums into the client's units.
+    factors: Sums,
+    leaf: PresentLeaf,
+    again: &'a mut Again,
+    halfway: Option<&'a mut Halfway<S::T>>,
+    /// r^2 of the pairs of the present leaf.
+    distances: &'a mut PageArray<S::T>,
+}
+
+/// The leaf that is being summed.
+struct PresentLeaf {
+    range: Range<usize>,
+    /// Whether some of its slots are to be left out.
+    holes: bool,
+    /// Whether all of its masses are zero.
+    massless: bool,
+    /// Beyond which it has a dominant pair.
+    bound: Bound,
+    /// For how many i-particles the potential of the leaf proved nothing. Where these are many, as where masses have both
+    /// signs, the pair loop finds the smallest distance as well, instead of a second pass.
+    unproved: usize,
+}
+
+impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
+    /// Sums over the task's run of pages for each of its i-particles.
+    #[inline(always)]
+    pub fn sum_in_motion(&self, task: &Task, workspace: &mut Workspace<S::T>) -> Result<()> {
+        let Workspace {
+            totals,
+            scratch,
+            again,
+            halfway,
+            ..
+        } = workspace;
+        // In double precision the root takes so long that two halves take longer than one loop.
+        if !S::MANY_REGISTERS && !S::T::IS_DOUBLE {
+            allocation::fill(halfway, PURPOSE, Halfway::default)?;
+        }
+        let particles = &self.block.particles[task.particles.clone()];
+        let length = leaves::length::<S>();
+        self.restart(task, length, totals)?;
+        let mut distances = PageArray::default();
+        let mut walk = Walk::new(length);
+        for &position in &self.pages[task.pages.clone()] {
+            let page = self.memory.page(position);
+            let prepared = self.prepare(position)?;
+            let tile = self.tile(&prepared, page, scratch)?;
+            let masses = &*prepared.masses;
+            totals.aim::<SPLIT>(particles, tile);
+            let (steps, targets, stacks) = totals.of(particles.len());
+            let mut over = PageInMotion {
+                shared: self,
+                particles,
+                targets,
+                position,
+                sources: JPage {
+                    tile,
+                    masses: &masses.m,
+                    page,
+                    minus_three: S::T::from_f64(-3.0 / (self.root * self.root)),
+                },
+                masses,
+                labels: &prepared.labels,
+                facts: tile.facts(masses),
+                factors: tile::factors(&tile.units, masses.unit, self.root),
+                leaf: PresentLeaf::none(),
+                again,
+                halfway: halfway.as_deref_mut(),
+                distances: &mut distances,
+            };
+            walk.page(steps, self.slots(page), &mut over, stacks)?;
+        }
+        Ok(())
+    }
+}
+
+impl PresentLeaf {
+    fn none() -> Self {
+        Self {
+            range: 0..0,
+            holes: false,
+            massless: true,
+            bound: Bound::of(0.0, false),
+            unproved: 0,
+        }
+    }
+}
+
+impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
+    type Sums = Sums;
+
+    #[inline(always)]
+    fn begin(&mut self, range: Range<usize>) {
+        let (page, mass) = (self.sources.page, self.mass_of(&range));
+        self.leaf = PresentLeaf {
+            holes: !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone()),
+            massless: mass == 0.0,
+            bound: Bound::of(mass, self.masses.one_sign),
+            unproved: 0,
+            range,
+        };
+    }
+
+    #[inline(always)]
+    fn sum(&mut self, k: usize, to: &mut Sums) -> Result<()> {
+        if self.leaf.massless && !self.shared.nearest && self.particles[k].is_finite() {
+            *to = NOTHING;
+            return Ok(());
+        }
+        let target = &self.targets[k].target;
+        let variant = Variant {
+            jerk: self.sources.page.has_motion() || target.moves,
+            mask: self.leaf.holes || self.labels.may_hold(target.label),
+            nearest: self.shared.nearest || !self.facts.one_sign || self.leaf.unproved * 4 > k,
+        };
+        let (sums, least) = kernel::leaf::<S, SPLIT>(
+            self.shared.s,
+            variant,
+            self.sources,
+            target,
+            self.leaf.range.clone(),
+            self.distances,
+            self.halfway.as_deref_mut(),
+        );
+        let reach = &target.reach;
+        let holds = reach.holds(&sums, &self.facts, variant.jerk);
+        let proved = reach.are_apart(&sums, &self.facts);
+        self.leaf.unproved += usize::from(!proved);
+        let sound = holds
+            && (proved
+                || variant.nearest && reach.resolves(least.to_f64())
+                || self.are_apart(target));
+        if !sound {
+            *to = self.exactly(k)?;
+            return Ok(());
+        }
+        let dominated = SPLIT && self.leaf.bound.is_exceeded(&sums);
+        for ((to, sum), factor) in to.iter_mut().zip(sums).zip(self.factors) {
+            *to = sum * factor;
+        }
+        if self.shared.nearest && least < S::T::MAX {
+            self.note_nearest(k, least);
+        }
+        if dominated {
+            self.add_dominant(k, variant.jerk, to);
+        }
+        Ok(())
+    }
+}
+
+impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
+    /// The sum of the magnitudes of a leaf's masses, in their unit.
+    #[inline(always)]
+    fn mass_of(&self, range: &Range<usize>) -> f64 {
+        let nj = self.shared.block.nj;
+        match deciding::<SPLIT>(self.sources.page, nj) {
+            PAGE => self.masses.of_leaves[range.start / leaves::length::<S>()],
+            _ => masses::mass_of(&self.masses.m[range.clone()]),
+        }
+    }
+
+    /// Whether the leaf has no close pair, although its potential does not prove that.
+    #[inline(always)]
+    fn are_apart(&self, target: &ScaledParticle<S::T>) -> bool {
+        let range = self.leaf.range.clone();
+        self.shared.are_apart(self.sources, target, range)
+    }
+
+    /// Notes what may be the nearest neighbour of an i-particle, with `least` for the smallest r^2 of the leaf.
+    #[inline(always)]
+    fn note_nearest(&mut self, k: usize, least: S::T) {
+        let units = &self.sources.tile.units;
+        let slack = match SPLIT {
+            true => nearest::slack_on(self.sources.tile.grid.step()),
+            false => 0.0,
+        };
+        again::note(
+            self.shared.s,
+            &mut self.targets[k].candidates,
+            (least, self.distances),
+            (units.length * units.length, slack),
+            self.position,
+            self.leaf.range.clone(),
+        );
+    }
+
+    /// Sums the leaf with its dominant pair in double precision.
+    #[inline(always)]
+    fn add_dominant(&self, k: usize, jerk: bool, sums: &mut Sums) {
+        let leaf = Dominated::<S, SPLIT> {
+            s: self.shared.s,
+            jerk,
+            sources: self.sources,
+            facts: &self.facts,
+            factors: &self.factors,
+            target: &self.targets[k].target,
+            range: self.leaf.range.clone(),
+        };
+        leaf.sum(&self.particles[k], self.shared.block.ti, sums);
+    }
+
+    /// The sums in double precision.
+    #[inline(always)]
+    fn exactly(&mut self, k: usize) -> Result<Sums> {
+        let BlockContext {
+            s,
+            block,
+            nearest,
+            measured,
+            ..
+        } = *self.shared;
+        let leaf = Leaf {
+            page: self.sources.page,
+            position: self.position,
+            range: self.leaf.range.clone(),
+            ti: block.ti,
+            i: &self.particles[k],
+            candidates: nearest.then_some(&mut self.targets[k].candidates),
+        };
+        self.again.sum(s, leaf, measured)
+    }
+}

@@ -1,0 +1,87 @@
+//! The loop of a task over pages, leaves and i-particles, in this order, the same for every law of force.
+//! [`LeafSums`] is what is summed over a leaf.
+
+use std::ops::Range;
+
+use super::simd::Simd;
+use crate::error::Result;
+use crate::sources::jmemory::PAGE;
+use crate::sources::sum_tree::{Partial, Steps};
+
+/// Vectors of a leaf.
+const VECTORS: usize = 32;
+
+/// The slots of a leaf.
+pub const fn length<S: Simd>() -> usize {
+    assert!(PAGE.is_multiple_of(VECTORS * S::LANES));
+    VECTORS * S::LANES
+}
+
+/// The sums over the leaves of one page, for the i-particles of a task.
+pub trait LeafSums {
+    /// The sums over a leaf.
+    type Sums: Partial + Default;
+
+    /// Begins a leaf, the slots of `range`.
+    fn begin(&mut self, range: Range<usize>);
+
+    /// Writes the sums of the i-particle number `k` over the leaf, in the client's units.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    // A result that contained the sums would be copied through memory piece by piece: 5 ns a leaf.
+    fn sum(&mut self, k: usize, to: &mut Self::Sums) -> Result<()>;
+}
+
+/// How far a task has come in the run of leaves whose order of additions [`Steps`] has.
+pub struct Walk {
+    /// The slots of a leaf.
+    length: usize,
+    /// Leaves before the present one.
+    leaf: usize,
+    /// Sums on the stack of each i-particle.
+    waiting: usize,
+}
+
+impl Walk {
+    /// Begins a run of leaves of this length.
+    pub fn new(length: usize) -> Self {
+        Self {
+            length,
+            leaf: 0,
+            waiting: 0,
+        }
+    }
+
+    /// Goes through the leaves of the next page, which has so many `slots`, and adds their sums to those on `stacks`: for each
+    /// i-particle as many places as [`Steps::depth`].
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    #[inline(always)]
+    pub fn page<L: LeafSums>(
+        &mut self,
+        steps: &Steps,
+        slots: usize,
+        page: &mut L,
+        stacks: &mut [L::Sums],
+    ) -> Result<()> {
+        for begin in (0..slots).step_by(self.length) {
+            let joins = usize::from(steps.joins[self.leaf]);
+            page.begin(begin..slots.min(begin + self.length));
+            for (k, stack) in stacks.chunks_exact_mut(steps.depth).enumerate() {
+                let mut sums = L::Sums::default();
+                page.sum(k, &mut sums)?;
+                for left in stack[self.waiting - joins..self.waiting].iter().rev() {
+                    sums = left.join(sums);
+                }
+                stack[self.waiting - joins] = sums;
+            }
+            self.waiting = self.waiting + 1 - joins;
+            self.leaf += 1;
+        }
+        Ok(())
+    }
+}
