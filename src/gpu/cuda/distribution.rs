@@ -44,7 +44,7 @@ impl Distribution {
         self.pages.extend(memory.positions(usize::MAX));
         self.below = memory.positions(block.nj).count();
         let below = &self.pages[..self.below];
-        self.moving = below.iter().any(|&p| memory.page(p).has_motion())
+        self.moving = below.iter().any(|&p| memory.header(p).has_motion())
             || block.particles.iter().any(|i| i.v != [0.0; 3]);
     }
 
@@ -58,7 +58,7 @@ impl Distribution {
         nearest: bool,
     ) -> DeviceJob<'a> {
         let run = share(self.pages.len(), queues, queue);
-        let number = |n: usize| memory.page(self.pages[n]).number();
+        let number = |n: usize| memory.header(self.pages[n]).number();
         DeviceJob {
             memory,
             first: if run.start == 0 { 0 } else { number(run.start) },

@@ -315,13 +315,7 @@ impl DeviceQueue {
         let work: Vec<PageWork> = batch
             .iter()
             .map(|todo| {
-                let work = store.note(
-                    job.memory.page(todo.position),
-                    todo,
-                    begin,
-                    stamp,
-                    self.precision,
-                );
+                let work = store.note(job.memory, todo, begin, stamp, self.precision);
                 begin += todo.records;
                 work
             })
@@ -329,14 +323,15 @@ impl DeviceQueue {
         let work = upload.put(&work);
         let mut records = None;
         for todo in batch {
-            let page = job.memory.page(todo.position);
+            let page = job.memory.header(todo.position);
             let bits = if todo.fresh {
                 page.present()
             } else {
                 page.changed()
             };
-            let chosen = slots(bits);
-            let at = upload.put_each(todo.records, chosen.map(|slot| store::record(page, slot)));
+            let particles = job.memory.particles(todo.position);
+            let rows = slots(bits).map(|slot| particles.row(slot, true));
+            let at = upload.put_each(todo.records, rows);
             records.get_or_insert(at);
         }
         let mut predictions = None;

@@ -87,7 +87,7 @@ impl DeviceQueue {
         let numbers = || {
             job.run[..job.pages]
                 .iter()
-                .map(|&p| job.memory.page(p).number())
+                .map(|&p| job.memory.header(p).number())
         };
         let trees = &mut self.trees;
         let ends = (job.first, job.next);

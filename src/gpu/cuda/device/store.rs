@@ -6,7 +6,7 @@ use crate::gpu::cuda::driver::memory::DeviceBuffer;
 use crate::gpu::cuda::driver::{Current, Result};
 use crate::gpu::layout::{HAS_BOTH_SIGNS, HAS_SNAP, PageInfo, PageWork, RECORD, Sources};
 use crate::process::settings::Precision;
-use crate::sources::jmemory::{JMemory, PAGE, Page};
+use crate::sources::jmemory::{Header, JMemory, PAGE};
 
 /// The time and the units to which a page was predicted, as bits.
 type Stamp = [u64; 3];
@@ -70,7 +70,7 @@ impl Store {
         self.evict(run);
         let mut todo = Vec::new();
         for (n, &position) in run.iter().enumerate() {
-            let page = memory.page(position);
+            let page = memory.header(position);
             let resident = self.places[position].checked_sub(1);
             let resident = resident.and_then(|place| self.residents[place as usize].as_ref());
             let current_version = resident.is_some_and(|r| r.version == page.version());
@@ -102,16 +102,18 @@ impl Store {
     /// begin at number `begin`.
     pub fn note(
         &mut self,
-        page: &Page,
+        memory: &JMemory,
         todo: &Todo,
         begin: usize,
         stamp: Stamp,
         precision: Precision,
     ) -> PageWork {
+        let page = memory.header(todo.position);
+        let particles = memory.particles(todo.position);
         let slot = &mut self.residents[todo.place as usize];
         let before = slot
             .as_ref()
-            .filter(|r| r.mass_version == page.mass_version() && !todo.fresh);
+            .filter(|r| r.mass_version == particles.mass_version && !todo.fresh);
         let (mass_unit, least_mass, signs) = match before {
             Some(r) => (
                 r.info.mass_unit,
@@ -121,18 +123,19 @@ impl Store {
             // The kernels in double precision use neither.
             None if precision == Precision::Double => (1.0, 0.0, 0),
             None => {
-                let (unit, _) = scaling::of_masses(page.mass());
-                let range = scaling::mass_range(page.mass());
+                let masses = particles.masses();
+                let (unit, _) = scaling::of_masses(&masses);
+                let range = scaling::mass_range(&masses);
                 let signs = if range.one_sign { 0 } else { HAS_BOTH_SIGNS };
                 (unit, range.least / unit.abs(), signs)
             }
         };
         let before = slot
             .as_ref()
-            .filter(|r| r.index_version == page.index_version() && !todo.fresh);
+            .filter(|r| r.index_version == particles.index_version && !todo.fresh);
         let (least_label, greatest_label) = match before {
             Some(r) => (r.info.least_label, r.info.greatest_label),
-            None => page.index_range(),
+            None => particles.index_range(),
         };
         let info = PageInfo {
             mass_unit,
@@ -146,8 +149,8 @@ impl Store {
         *slot = Some(Resident {
             position: todo.position,
             version: page.version(),
-            mass_version: page.mass_version(),
-            index_version: page.index_version(),
+            mass_version: particles.mass_version,
+            index_version: particles.index_version,
             info,
             predicted: Some(own_stamp(page, stamp)),
         });
@@ -253,22 +256,7 @@ impl Store {
 }
 
 /// The stamp of a page's prediction. It has no time if none of the page's particles moves.
-fn own_stamp(page: &Page, [ti, length, velocity]: Stamp) -> Stamp {
+fn own_stamp(page: &Header, [ti, length, velocity]: Stamp) -> Stamp {
     let everywhen = page.is_at_rest() && f64::from_bits(ti).is_finite();
     [if everywhen { 0 } else { ti }, length, velocity]
-}
-
-/// The 64-bit words in which a j-particle is sent.
-pub fn record(page: &Page, slot: usize) -> [f64; RECORD] {
-    let p = page.particle(slot);
-    let mut words = [0.0; RECORD];
-    words[0] = p.mass;
-    words[1] = p.t;
-    for (n, vector) in [p.x, p.v, p.aby2, p.a1by6, p.a2by18].iter().enumerate() {
-        words[2 + 3 * n..5 + 3 * n].copy_from_slice(vector);
-    }
-    // In the last word: the slot, with a bit that says that there is a particle, and the label.
-    let who = ((PAGE | slot) as u64) << 32 | u64::from(p.index.cast_unsigned());
-    words[RECORD - 1] = f64::from_bits(who);
-    words
 }
