@@ -198,7 +198,7 @@ impl Particles {
     pub fn bring_in(&mut self, log: &[Row], order: &[Entry], at_rest: bool) {
         if self.columns.is_some() {
             for some in order.chunks(TOGETHER) {
-                self.into_columns(log, some, at_rest);
+                self.put_in_columns(log, some, at_rest);
             }
             return;
         }
@@ -212,7 +212,7 @@ impl Particles {
         }
     }
 
-    fn into_columns(&mut self, log: &[Row], some: &[Entry], at_rest: bool) {
+    fn put_in_columns(&mut self, log: &[Row], some: &[Entry], at_rest: bool) {
         let Some(columns) = &mut self.columns else {
             return;
         };

@@ -132,7 +132,9 @@ impl DeviceScaling {
             slots: [0; PAGE / 64],
         });
         let mut changed = false;
-        for (position, page_counted) in counted.iter_mut().enumerate() {
+        for &position in memory.changed() {
+            let position = position as usize;
+            let page_counted = &mut counted[position];
             let changed_slots = memory.header(position).changed();
             let particles = memory.particles(position);
             for slot in slots(changed_slots) {

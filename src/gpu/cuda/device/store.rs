@@ -1,6 +1,8 @@
 //! The j-particles of one device: the place of each page in its memory, and the changes that must be sent.
 
 use crate::force::scaling::{self, Scaling};
+use crate::gpu::cuda::device::DeviceJob;
+use crate::gpu::cuda::device::plans::RunKey;
 use crate::gpu::cuda::device::scaling::slots;
 use crate::gpu::cuda::driver::memory::DeviceBuffer;
 use crate::gpu::cuda::driver::{Current, Result};
@@ -42,6 +44,10 @@ pub struct Store {
     /// By position: the page's place plus one; 0 for pages that are not on this device.
     places: Vec<u32>,
     free: Vec<u32>,
+    /// Changes when pages get other places.
+    generation: u64,
+    /// Which run of pages is here and up to date, but for pages that have changed since; and to what it is predicted.
+    up_to_date: Option<(RunKey, Stamp)>,
     pages: DeviceBuffer,
     raw: DeviceBuffer,
     predicted: DeviceBuffer,
@@ -50,8 +56,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes room for the run of pages at these positions, drops all others, and returns the pages to bring up to
-    /// date: those that have changed, and among the first `predicted` those not yet predicted to `stamp`.
+    /// Makes room for the job's run of pages, drops all others, and returns the pages to bring up to date: those that have
+    /// changed, and among those with addresses below `nj` those not yet predicted to `stamp`. Where the run and the stamp are
+    /// those of the last time, only changed pages are looked at.
     ///
     /// # Errors
     ///
@@ -59,12 +66,41 @@ impl Store {
     pub fn plan(
         &mut self,
         current: &Current<'_>,
-        memory: &JMemory,
-        run: &[usize],
-        predicted: usize,
+        job: &DeviceJob<'_>,
         stamp: Stamp,
         precision: Precision,
     ) -> Result<Vec<Todo>> {
+        let now = Some((job.run_key(), stamp));
+        if self.up_to_date == now {
+            let changed = job.memory.changed().iter().map(|&p| p as usize);
+            let here = changed.filter(|&p| self.places[p] > 0);
+            let todo = here.map(|position| Todo {
+                position,
+                place: self.place(position),
+                fresh: false,
+                records: slots(job.memory.header(position).changed()).count(),
+            });
+            return Ok(todo.collect());
+        }
+        let todo = self.look_through(current, job, stamp, precision);
+        self.up_to_date = now;
+        todo
+    }
+
+    /// The same, with a look at every page.
+    fn look_through(
+        &mut self,
+        current: &Current<'_>,
+        job: &DeviceJob<'_>,
+        stamp: Stamp,
+        precision: Precision,
+    ) -> Result<Vec<Todo>> {
+        let &DeviceJob {
+            memory,
+            run,
+            pages: predicted,
+            ..
+        } = job;
         self.reserve(current, run.len(), precision)?;
         self.places.resize(memory.page_count(), 0);
         self.evict(run);
@@ -109,8 +145,22 @@ impl Store {
         precision: Precision,
     ) -> PageWork {
         let page = memory.header(todo.position);
-        let particles = memory.particles(todo.position);
         let slot = &mut self.residents[todo.place as usize];
+        let work = |info: PageInfo| PageWork {
+            info,
+            place: todo.place,
+            begin: begin as u32,
+            end: (begin + todo.records) as u32,
+            fresh: u32::from(todo.fresh),
+        };
+        if let Some(r) = slot
+            && r.version == page.version()
+            && !todo.fresh
+        {
+            r.predicted = Some(own_stamp(page, stamp));
+            return work(r.info);
+        }
+        let particles = memory.particles(todo.position);
         let before = slot
             .as_ref()
             .filter(|r| r.mass_version == particles.mass_version && !todo.fresh);
@@ -154,13 +204,12 @@ impl Store {
             info,
             predicted: Some(own_stamp(page, stamp)),
         });
-        PageWork {
-            info,
-            place: todo.place,
-            begin: begin as u32,
-            end: (begin + todo.records) as u32,
-            fresh: u32::from(todo.fresh),
-        }
+        work(info)
+    }
+
+    /// Changes when pages get other places.
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// The place of a page that is on this device.
@@ -192,7 +241,10 @@ impl Store {
         ] {
             buffer.free(current);
         }
-        *self = Self::default();
+        *self = Self {
+            generation: self.generation + 1,
+            ..Self::default()
+        };
     }
 
     fn reserve(&mut self, current: &Current<'_>, pages: usize, precision: Precision) -> Result<()> {
@@ -251,6 +303,7 @@ impl Store {
             .pop()
             .expect("there is a place for every page of the run");
         self.places[position] = place + 1;
+        self.generation += 1;
         place
     }
 }
