@@ -27,7 +27,7 @@ use crate::process::settings::{
 use crate::process::{allocation, log};
 use crate::sources::jmemory::{JMemory, SourceKind};
 use crate::sources::neighbours::NeighbourLists;
-use crate::sources::particle::{Force, IParticle, JParticle, Nearest};
+use crate::sources::particle::{Force, IParticle, Nearest};
 
 /// What the memory is for, in messages.
 const I_PARTICLES: &str = "i-particles";
@@ -87,7 +87,6 @@ pub struct Cluster {
     moving: bool,
     noise: Noise,
     ti: f64,
-    staged: Vec<(i32, JParticle)>,
     phase: Phase,
     /// Whether the block still waits for its `lasthalf`.
     owed: bool,
@@ -130,7 +129,6 @@ impl Cluster {
             moving: false,
             noise: Noise::default(),
             ti: 0.0,
-            staged: Vec::new(),
             phase: Phase::Free,
             owed: false,
             refused: None,
@@ -156,6 +154,7 @@ impl Cluster {
     pub fn inherit(&mut self) {
         // That thread left them half-changed: they cannot even be dropped.
         self.arithmetic.forget_backends();
+        self.memory.inherit();
         std::mem::forget(std::mem::take(&mut self.results));
         if self.phase == Phase::Computed {
             self.phase = Phase::Pending;
@@ -205,7 +204,7 @@ impl Cluster {
         self.check.as_ref().map(|c| c.counts())
     }
 
-    /// Computes everything that may still be asked about the block, then lets the staged writes in.
+    /// Computes everything that may still be asked about the block, so that writes can take effect.
     fn settle(&mut self) {
         if self.phase == Phase::Pending {
             self.compute(true);
@@ -213,7 +212,7 @@ impl Cluster {
         if self.lists.is_none() {
             self.build_lists();
         }
-        self.release();
+        self.phase = Phase::Free;
     }
 
     /// Gives up a block that cannot be computed, and frees its memory.
@@ -223,7 +222,7 @@ impl Cluster {
         self.results = Results::default();
         self.lists = Some(Err(error.clone()));
         self.outcome = Err(error.clone());
-        self.release();
+        self.phase = Phase::Free;
     }
 
     /// Begins a block: the forces of the addresses `0..nj` on `particles`. A block whose results
@@ -245,14 +244,15 @@ impl Cluster {
         begun
     }
 
-    /// Forgets the block, if there is one; the staged writes take effect.
+    /// Forgets the block, if there is one; the writes since then take effect.
     fn drop_block(&mut self) {
         if self.phase == Phase::Pending
             && let Some(backend) = self.arithmetic.last()
         {
             backend.cancel();
         }
-        self.release();
+        self.phase = Phase::Free;
+        self.memory.take_in();
         self.refused = None;
         self.owed = false;
         self.has_nearest = false;
@@ -435,6 +435,9 @@ impl Cluster {
             return;
         }
         self.noise.digest();
+        if self.phase == Phase::Free {
+            self.memory.take_in();
+        }
         let text = stats.text(&Facts {
             name: name.to_owned(),
             backend: self.arithmetic.summary(&self.settings, self.moving),

@@ -1,10 +1,10 @@
 //! Tests of a cluster: blocks for which there is not enough memory, and the rule of `auto`.
 
-use super::writes::STAGED_AT_MOST;
 use super::*;
 use crate::force::Backend;
 use crate::force::reference::Reference;
-use crate::sources::jmemory::AtRest;
+use crate::sources::jmemory::{AtRest, LOG};
+use crate::sources::particle::JParticle;
 
 /// A backend without memory for blocks of several i-particles.
 struct Scarce;
@@ -42,7 +42,7 @@ fn a_block_without_memory_is_given_up_and_nothing_else() {
         h2: 4.0,
         ..IParticle::default()
     };
-    for writes in [1, STAGED_AT_MOST + 10] {
+    for writes in [1, LOG + 10] {
         let mut cluster = Cluster::new(Settings::default());
         cluster.set_backend(Box::new(Scarce));
         cluster.firsthalf(1, [target; 2].into_iter()).unwrap();

@@ -1,16 +1,12 @@
-//! Writes to the j-particle memory. While a block still needs the memory unchanged, writes are staged.
+//! Writes to the j-particle memory: they are appended to a log, and become part of the memory when the next block begins.
 
 use std::collections::HashMap;
 
 use super::{Cluster, Phase};
 use crate::error::{Error, Result};
-use crate::process::{self, allocation};
-use crate::sources::jmemory::{self, AtRest};
+use crate::process;
+use crate::sources::jmemory::{self, AtRest, Numbers, ZERO};
 use crate::sources::particle::JParticle;
-
-/// How many writes are staged at most. At the next one everything that may still be asked about the
-/// block is computed, so that the writes can take effect.
-pub(super) const STAGED_AT_MOST: usize = 8192;
 
 impl Cluster {
     /// Sets the time to which the next block predicts the j-particles.
@@ -23,23 +19,63 @@ impl Cluster {
     /// # Errors
     ///
     /// The address is negative, or there is no memory. Nothing changes then.
-    #[inline]
-    pub fn set_j_particle(&mut self, address: i32, particle: &JParticle) -> Result<()> {
+    ///
+    /// # Safety
+    ///
+    /// The pointers among the numbers point to three numbers each.
+    #[inline(always)]
+    pub unsafe fn set_numbers(&mut self, address: i32, mut numbers: Numbers) -> Result<()> {
         self.moving = true;
-        let without;
-        let particle = if self.settings.snap {
-            particle
-        } else {
-            without = JParticle {
-                a2by18: [0.0; 3],
-                ..*particle
-            };
-            &without
-        };
-        if self.phase == Phase::Free {
-            self.memory.write(address, particle)
-        } else {
-            self.stage(address, particle)
+        if !self.settings.snap {
+            numbers.vectors[4] = ZERO;
+        }
+        // SAFETY: passed on.
+        unsafe { self.append(address, &numbers, false) }
+    }
+
+    /// The same with the particle as a value.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Cluster::set_numbers`].
+    pub fn set_j_particle(&mut self, address: i32, particle: &JParticle) -> Result<()> {
+        // SAFETY: they are the vectors of the particle.
+        unsafe { self.set_numbers(address, Numbers::from(particle)) }
+    }
+
+    /// Appends a write for the next block.
+    ///
+    /// # Safety
+    ///
+    /// That of [`Cluster::set_numbers`].
+    #[inline(always)]
+    unsafe fn append(&mut self, address: i32, numbers: &Numbers, at_rest: bool) -> Result<()> {
+        // If there is no memory for its page, the write is refused now and not at the next block.
+        let position = self.memory.reserve(address)?;
+        if self.memory.is_full() {
+            self.make_room()?;
+        }
+        // SAFETY: passed on.
+        unsafe { self.memory.append(position, address, numbers, at_rest) };
+        Ok(())
+    }
+
+    /// Makes room in the log of writes. Where it is as long as it may be, or memory is lacking, everything that may still be asked about the
+    /// block is computed, so that the writes can take effect.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) -> Result<()> {
+        if self.memory.grow() == Ok(true) {
+            return Ok(());
+        }
+        if self.phase != Phase::Free {
+            process::protected(|| self.settle());
+        }
+        match self.memory.empty_log() {
+            true => Ok(()),
+            false => Err(Error::OutOfMemory {
+                purpose: jmemory::PURPOSE,
+            }),
         }
     }
 
@@ -55,11 +91,8 @@ impl Cluster {
     #[cold]
     #[inline(never)]
     fn note_sampled(&mut self, address: i32, dt: f64) {
-        let stored = match self.staged.last() {
-            Some((_, particle)) => Some(*particle),
-            None => self.memory.read(address),
-        };
-        if let Some(particle) = stored {
+        let stored = self.memory.appended().next_back();
+        if let Some(particle) = stored.map(|(_, row)| row.particle()) {
             self.noise.note(address, dt, &particle);
         }
     }
@@ -77,10 +110,16 @@ impl Cluster {
         mass: f64,
         x: &[f64; 3],
     ) -> Result<()> {
-        if self.phase == Phase::Free {
-            return self.memory.write_at_rest(address, index, mass, x);
-        }
-        self.stage_at_rest(address, index, mass, x)
+        let mut vectors = [ZERO; 5];
+        vectors[0] = x.as_ptr();
+        let numbers = Numbers {
+            index,
+            t: 0.0,
+            mass,
+            vectors,
+        };
+        // SAFETY: each is an array of three.
+        unsafe { self.append(address, &numbers, true) }
     }
 
     /// [`JMemory::fill`], for GRAPE-5, which has no block at that time.
@@ -103,39 +142,6 @@ impl Cluster {
         self.memory.fill(address, count, make)
     }
 
-    #[cold]
-    fn stage_at_rest(&mut self, address: i32, index: i32, mass: f64, x: &[f64; 3]) -> Result<()> {
-        let particle = JParticle {
-            index,
-            mass,
-            x: *x,
-            ..JParticle::default()
-        };
-        self.stage(address, &particle)
-    }
-
-    /// Stages a write for the next block.
-    #[inline(never)]
-    fn stage(&mut self, address: i32, particle: &JParticle) -> Result<()> {
-        // If there is no memory for its page, the write is refused now and not at the next block.
-        self.memory.reserve(address)?;
-        if self.staged.len() == STAGED_AT_MOST {
-            process::protected(|| self.settle());
-            return self.memory.write(address, particle);
-        }
-        allocation::push(&mut self.staged, (address, *particle), jmemory::PURPOSE)
-    }
-
-    /// Lets the staged writes into the memory.
-    pub(super) fn release(&mut self) {
-        self.phase = Phase::Free;
-        for (address, particle) in self.staged.drain(..) {
-            // The page was reserved when the write was staged.
-            let written = self.memory.write(address, &particle);
-            debug_assert!(written.is_ok());
-        }
-    }
-
     /// The positions and velocities at the addresses `0..nj` as the next block will predict them;
     /// `None` where no particle was ever stored.
     ///
@@ -146,16 +152,16 @@ impl Cluster {
         &self,
         nj: usize,
     ) -> Result<impl ExactSizeIterator<Item = Option<([f64; 3], [f64; 3])>>> {
-        let mut staged = HashMap::new();
-        let room = staged.try_reserve(self.staged.len());
+        let mut appended = HashMap::new();
+        let room = appended.try_reserve(self.memory.appended().len());
         room.map_err(|_| Error::OutOfMemory {
             purpose: jmemory::PURPOSE,
         })?;
-        staged.extend(self.staged.iter().map(|(a, p)| (*a, p)));
+        appended.extend(self.memory.appended());
         Ok(
             (0..i32::try_from(nj).unwrap_or(i32::MAX)).map(move |address| {
-                let p = match staged.get(&address) {
-                    Some(&p) => *p,
+                let p = match appended.get(&address) {
+                    Some(row) => row.particle(),
                     None => self.memory.read(address)?,
                 };
                 Some(p.predicted(self.ti))

@@ -142,6 +142,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
         block: &ForceRequest,
         rules: ListRules,
     ) -> Result<NeighbourLists> {
+        memory.make_columns()?;
         let positions = &mut self.positions;
         let lists = lists::lists(
             self.s.double(),
@@ -178,6 +179,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         let ni = block.particles.len();
         results.restart(ni, nearest)?;
         let new_time = self.last_ti.replace(block.ti.to_bits()) != Some(block.ti.to_bits());
+        memory.make_columns()?;
         self.find_pages(memory, block.nj)?;
         if ni == 0 || self.pages.is_empty() {
             return Ok(());
@@ -284,6 +286,11 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
     fn stale_pages(&mut self, memory: &JMemory, nj: usize, ti: f64) -> usize {
         let mut stale = 0;
         for &position in &self.pages {
+            if !memory.is_up_to_date(position) {
+                // A task brings its writes in when it predicts it.
+                stale += 1;
+                continue;
+            }
             let prepared = self.prepared[position]
                 .get_mut()
                 .unwrap_or_else(PoisonError::into_inner);

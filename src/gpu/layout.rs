@@ -1,10 +1,12 @@
 //! The structures that are sent to the device and back. They are those of `kernels/layout.cuh`, which explains the
 //! fields.
 
+use crate::sources::jmemory::{ROW, Row};
+
 /// Numbers that are summed for an i-particle: acceleration (3), potential, jerk (3).
 pub const SUMS: usize = 7;
 /// 64-bit words of one j-particle.
-pub const RECORD: usize = 18;
+pub const RECORD: usize = ROW;
 
 /// Flag of a page: some a2by18 is not zero.
 pub const HAS_SNAP: u32 = 1;
@@ -49,6 +51,8 @@ unsafe impl Pod for u64 {}
 unsafe impl Pod for f64 {}
 // SAFETY: numbers.
 unsafe impl Pod for f32 {}
+// SAFETY: an array of numbers, and nothing else.
+unsafe impl Pod for Row {}
 // SAFETY: an array of such.
 unsafe impl<T: Pod, const N: usize> Pod for [T; N] {}
 

@@ -18,6 +18,7 @@ mod scales;
 mod small_blocks;
 mod steps;
 mod tiny;
+mod traffic;
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -6,6 +6,7 @@ use crate::edge::pointers::{count, not_null, vector};
 use crate::error::Result;
 use crate::g6::CLUSTERS;
 use crate::process::allocation;
+use crate::sources::jmemory::Numbers;
 use crate::sources::particle::JParticle;
 use crate::trace::{self, Event};
 
@@ -31,28 +32,40 @@ pub unsafe fn set_j_particle(
     mass: f64,
     vectors: JVectors,
 ) -> Result<c_int> {
-    // SAFETY: passed on.
-    let particle = unsafe {
-        JParticle {
-            index,
-            t,
-            mass,
-            x: vector(vectors.x, "x")?,
-            v: vector(vectors.v, "v")?,
-            aby2: vector(vectors.aby2, "aby2")?,
-            a1by6: vector(vectors.a1by6, "a1by6")?,
-            a2by18: vector(vectors.a2by18, "a2by18")?,
-        }
+    let JVectors {
+        a2by18,
+        a1by6,
+        aby2,
+        v,
+        x,
+    } = vectors;
+    let named = [
+        (x, "x"),
+        (v, "v"),
+        (aby2, "aby2"),
+        (a1by6, "a1by6"),
+        (a2by18, "a2by18"),
+    ];
+    for (pointer, name) in named {
+        not_null(pointer, name)?;
+    }
+    let numbers = Numbers {
+        index,
+        t,
+        mass,
+        vectors: [x, v, aby2, a1by6, a2by18],
     };
     let mut cluster = CLUSTERS.lock(id)?;
-    cluster.set_j_particle(address, &particle)?;
+    // SAFETY: none is null, so each has three numbers.
+    unsafe { cluster.set_numbers(address, numbers)? };
     cluster.note_step(address, dt);
     trace::record(|| Event::JParticle {
         id,
         address,
         dt,
         mass_position: false,
-        particle,
+        // SAFETY: as above.
+        particle: unsafe { numbers.particle() },
     });
     Ok(0)
 }

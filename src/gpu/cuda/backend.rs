@@ -123,15 +123,14 @@ impl Backend for Cuda {
                 // Memory for what the queues keep of each new page.
                 allocation::spare(pages * BESIDE_A_PAGE, PURPOSE)?;
             }
+            memory.settle();
             self.distribution
                 .look_at(memory, block, self.settings.precision.arithmetic());
             self.on_devices(|cuda| {
                 let batch = cuda.batch(memory, block, DeviceQueue::most_for_forces);
                 cuda.enqueue(memory, block, 0, &block.particles[..batch], cuda.wish > 0)
             });
-            for &position in &self.distribution.pages {
-                memory.forget_changes(position);
-            }
+            memory.forget_changes();
         }
         if let Some(begin) = begin {
             self.phases.transfer = begin.elapsed();

@@ -20,6 +20,10 @@ pub struct Distribution {
     pub below: usize,
     /// Whether any particle moves.
     moving: bool,
+    /// The number of leading addresses for which `below` and `pages_move` hold.
+    nj: Option<usize>,
+    /// Whether any particle of the pages below moves.
+    pages_move: bool,
 }
 
 impl Distribution {
@@ -32,6 +36,8 @@ impl Distribution {
             pages: Vec::new(),
             below: 0,
             moving: false,
+            nj: None,
+            pages_move: false,
         }
     }
 
@@ -40,12 +46,20 @@ impl Distribution {
         if precision != Precision::Double {
             self.scale.update(memory);
         }
-        self.pages.clear();
-        self.pages.extend(memory.positions(usize::MAX));
-        self.below = memory.positions(block.nj).count();
-        let below = &self.pages[..self.below];
-        self.moving = below.iter().any(|&p| memory.page(p).has_motion())
-            || block.particles.iter().any(|i| i.v != [0.0; 3]);
+        let is_below = |p: usize| memory.header(p).first_address() < block.nj;
+        let moves = |p: usize| memory.header(p).has_motion();
+        // Pages are added, but neither removed nor renumbered.
+        if self.pages.len() != memory.page_count() || self.nj != Some(block.nj) {
+            self.pages.clear();
+            self.pages.extend(memory.positions(usize::MAX));
+            self.below = self.pages.partition_point(|&p| is_below(p));
+            self.pages_move = self.pages[..self.below].iter().any(|&p| moves(p));
+            self.nj = Some(block.nj);
+        } else if !self.pages_move {
+            let mut changed = memory.changed().iter().map(|&p| p as usize);
+            self.pages_move = changed.any(|p| is_below(p) && moves(p));
+        }
+        self.moving = self.pages_move || block.particles.iter().any(|i| i.v != [0.0; 3]);
     }
 
     /// The work of device `queue` of `queues` for some i-particles.
@@ -58,7 +72,7 @@ impl Distribution {
         nearest: bool,
     ) -> DeviceJob<'a> {
         let run = share(self.pages.len(), queues, queue);
-        let number = |n: usize| memory.page(self.pages[n]).number();
+        let number = |n: usize| memory.header(self.pages[n]).number();
         DeviceJob {
             memory,
             first: if run.start == 0 { 0 } else { number(run.start) },

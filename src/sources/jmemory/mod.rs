@@ -1,16 +1,29 @@
 //! The j-particle memory: double-precision host copies, by address.
 //!
 //! A page holds the particles at [`PAGE`] consecutive addresses. It is made at the first write to one of these
-//! addresses. So an address near 2^31 costs one page, and loops skip pages that were never written. Inside a page
-//! every field is an array of its own.
+//! addresses. So an address near 2^31 costs one page, and loops skip pages that were never written.
+//!
+//! A write is appended to a log. [`JMemory::take_in`] makes the writes so far part of the state: each page learns which of
+//! them are its own. They are brought into the page when something reads it, or before the next log is taken in. Inside a
+//! page the particles are rows ([`Row`]) until something reads columns.
 
+mod body;
+mod log;
 mod page;
+mod prefetch;
+mod row;
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 use crate::process::allocation;
 use crate::sources::particle::JParticle;
 
-pub use page::{AtRest, PAGE, Page, PageArray};
+use self::body::Taken;
+pub use self::log::LOG;
+use self::log::Log;
+pub use self::page::{AtRest, Header, PAGE, Page, PageArray};
+pub use self::row::{Numbers, ROW, Row, ZERO};
 
 /// How many pages one entry of the directory covers.
 const SHELF: usize = 2048;
@@ -43,6 +56,18 @@ pub struct JMemory {
     pages: Vec<Page>,
     /// Positions in `pages`, sorted by page number.
     by_number: Vec<u32>,
+    /// Writes that are not yet part of the state.
+    incoming: Log,
+    /// The writes that were taken in last.
+    log: Log,
+    /// Positions of the pages that have writes in `log`.
+    touched: Vec<u32>,
+    /// Positions of the pages that have changed since [`JMemory::forget_changes`].
+    changed: Vec<u32>,
+    /// Number of writes taken in.
+    written: u64,
+    /// Whether all pages are columns.
+    has_columns: AtomicBool,
 }
 
 impl JMemory {
@@ -50,6 +75,7 @@ impl JMemory {
     pub fn of(sources: SourceKind) -> Self {
         Self {
             sources,
+            has_columns: AtomicBool::new(sources != SourceKind::Moving),
             ..Self::default()
         }
     }
@@ -84,14 +110,19 @@ impl JMemory {
         }
         for number in first / PAGE..end.div_ceil(PAGE) {
             let position = self.reserve((number * PAGE) as i32)?;
+            let page = &self.pages[position];
+            (page.body).make_columns(|particles| page.bring_in(&self.log, particles))?;
             if self.sources == SourceKind::Softened {
                 self.pages[position].soften()?;
             }
         }
+        self.settle();
+        self.written += count as u64;
         let mut at = first;
         while at < end {
             let stop = end.min((at / PAGE + 1) * PAGE);
             let position = self.reserve(at as i32)?;
+            self.list(position);
             let page = &mut self.pages[position];
             let begin = at / PAGE * PAGE;
             page.fill(at - begin..stop - begin, |slot, before| {
@@ -102,34 +133,162 @@ impl JMemory {
         Ok(())
     }
 
-    /// Stores a particle; the last write to an address wins.
+    /// Stores a particle at once; the last write to an address wins. Clients' writes are appended instead.
     ///
     /// # Errors
     ///
     /// A negative address, or one for which there is no memory. Nothing changes then.
-    #[inline]
     pub fn write(&mut self, address: i32, particle: &JParticle) -> Result<()> {
-        let page = self.reserve(address)?;
-        self.pages[page].write(address as usize % PAGE, particle);
+        let position = self.reserve(address)?;
+        if self.is_full() && !self.grow()? {
+            self.take_in();
+        }
+        // SAFETY: they are the vectors of the particle.
+        unsafe { self.append(position, address, &Numbers::from(particle), false) };
+        self.take_in();
         Ok(())
     }
 
-    /// Stores a particle at rest at time 0: the same as [`JMemory::write`], but faster.
+    /// Appends a write to the log, which is not full. `position` is what [`JMemory::reserve`] returned for the address;
+    /// `at_rest` says that the particle has nothing but a label, a mass and a position.
+    ///
+    /// # Safety
+    ///
+    /// The pointers among the numbers point to three numbers each.
+    #[inline(always)]
+    pub unsafe fn append(
+        &mut self,
+        position: usize,
+        address: i32,
+        numbers: &Numbers,
+        at_rest: bool,
+    ) {
+        let slot = address as usize % PAGE;
+        // SAFETY: passed on.
+        unsafe { self.incoming.push(position, slot, numbers, at_rest) };
+    }
+
+    /// Whether the log has no room for a further write.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.incoming.is_full()
+    }
+
+    /// Makes room in the log; false if it is as long as it may be.
     ///
     /// # Errors
     ///
-    /// Those of [`JMemory::write`].
-    #[inline(always)]
-    pub fn write_at_rest(
-        &mut self,
-        address: i32,
-        index: i32,
-        mass: f64,
-        x: &[f64; 3],
-    ) -> Result<()> {
-        let page = self.reserve(address)?;
-        self.pages[page].write_at_rest(address as usize % PAGE, index, mass, x);
+    /// There is no memory.
+    #[cold]
+    pub fn grow(&mut self) -> Result<bool> {
+        let may_grow = self.incoming.len() < LOG;
+        if may_grow {
+            self.incoming.grow()?;
+        }
+        Ok(may_grow)
+    }
+
+    /// Empties the log without an allocation; false if nothing was ever appended.
+    #[cold]
+    pub fn empty_log(&mut self) -> bool {
+        self.take_in();
+        self.settle();
+        !self.is_full()
+    }
+
+    /// Makes the writes so far part of the state.
+    pub fn take_in(&mut self) {
+        if self.incoming.len() == 0 {
+            return;
+        }
+        self.settle();
+        std::mem::swap(&mut self.log, &mut self.incoming);
+        self.written += self.log.len() as u64;
+        for &place in self.log.places() {
+            let page = &mut self.pages[place.position as usize];
+            if page.header.waiting.is_empty() {
+                // There is room: see `make_page`.
+                self.touched.push(place.position);
+            }
+            page.count(place);
+        }
+        let mut begin = 0;
+        for at in 0..self.touched.len() {
+            let position = self.touched[at] as usize;
+            self.list(position);
+            let page = &mut self.pages[position];
+            let count = page.header.waiting.len();
+            page.header.waiting = begin..begin;
+            page.body.change(true);
+            begin += count;
+        }
+        let Self { log, pages, .. } = self;
+        log.sort(|position| {
+            let end = &mut pages[position].header.waiting.end;
+            *end += 1;
+            *end - 1
+        });
+    }
+
+    /// Brings the writes that were taken in into all pages that wait for them.
+    pub fn settle(&mut self) {
+        let Self {
+            log,
+            pages,
+            touched,
+            ..
+        } = self;
+        for position in touched.drain(..) {
+            let waiting = pages[position as usize].header.waiting.clone();
+            prefetch::rows(log, pages, waiting);
+            pages[position as usize].bring_all_in(log);
+        }
+        log.clear();
+        if self.incoming.len() == 0 {
+            // The room that was used last is still in the cache, and is there at all where memory is lacking.
+            std::mem::swap(&mut self.log, &mut self.incoming);
+        }
+    }
+
+    /// Counts a page among those that have changed.
+    fn list(&mut self, position: usize) {
+        let is_listed = &mut self.pages[position].header.is_listed;
+        if !std::mem::replace(is_listed, true) {
+            // There is room: see `make_page`.
+            self.changed.push(position as u32);
+        }
+    }
+
+    /// The writes that are not yet part of the state, in their order, with their addresses.
+    pub fn appended(&self) -> impl DoubleEndedIterator<Item = (i32, &Row)> + ExactSizeIterator {
+        let (places, rows) = (self.incoming.places(), self.incoming.rows());
+        places.iter().zip(rows).map(|(place, row)| {
+            let page = &self.pages[place.position as usize];
+            let address = page.first_address() + usize::from(place.slot);
+            (address as i32, row)
+        })
+    }
+
+    /// Makes the columns of all pages, and has later pages begin with columns.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn make_columns(&self) -> Result<()> {
+        if !self.has_columns.load(Ordering::Acquire) {
+            for page in &self.pages {
+                (page.body).make_columns(|particles| page.bring_in(&self.log, particles))?;
+            }
+            self.has_columns.store(true, Ordering::Release);
+        }
         Ok(())
+    }
+
+    /// Makes the memory usable in the child of a fork, where a thread of the parent was reading it.
+    pub fn inherit(&mut self) {
+        for page in &mut self.pages {
+            page.body.inherit(!page.header.waiting.is_empty());
+        }
     }
 
     /// Makes the page of `address` if it is missing. Returns the page's position.
@@ -146,17 +305,18 @@ impl JMemory {
         }
     }
 
-    /// The particle at an address, if one was ever written there.
+    /// The particle at an address, if one was ever written there and taken in.
     pub fn read(&self, address: i32) -> Option<JParticle> {
         let address = usize::try_from(address).ok()?;
-        let page = &self.pages[self.position(address / PAGE)?];
+        let position = self.position(address / PAGE)?;
         let slot = address % PAGE;
-        page.holds(slot).then(|| page.particle(slot))
+        let is_present = self.pages[position].holds(slot);
+        is_present.then(|| self.particles(position).row(slot, true).particle())
     }
 
     /// The pages with addresses below `nj`, in address order.
     pub fn pages(&self, nj: usize) -> impl Iterator<Item = &Page> {
-        self.positions(nj).map(|p| &self.pages[p])
+        self.positions(nj).map(|p| self.page(p))
     }
 
     /// The positions of the pages with addresses below `nj`, in address order. A position
@@ -169,19 +329,64 @@ impl JMemory {
             .take_while(move |&p| (self.pages[p].number() as usize) < end)
     }
 
-    /// The page at a position.
+    /// The page at a position, with its columns up to date.
+    ///
+    /// # Panics
+    ///
+    /// There is no memory for the columns. [`JMemory::make_columns`] makes them in advance.
+    #[inline(always)]
     pub fn page(&self, position: usize) -> &Page {
+        let page = &self.pages[position];
+        if !page.body.is_ready() {
+            self.bring_up_to_date(page);
+        }
+        page
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bring_up_to_date(&self, page: &Page) {
+        let made = (page.body).make_columns(|particles| page.bring_in(&self.log, particles));
+        made.expect("there is memory for the columns");
+    }
+
+    /// Whether no writes wait to be brought into the page at a position.
+    pub fn is_up_to_date(&self, position: usize) -> bool {
+        self.pages[position].body.is_ready()
+    }
+
+    /// What is known of the page at a position without a look at its particles.
+    #[inline(always)]
+    pub fn header(&self, position: usize) -> &Header {
         &self.pages[position]
     }
 
-    /// Notes that the backend has seen all writes to the page at a position.
-    pub fn forget_changes(&mut self, position: usize) {
-        self.pages[position].forget_changes();
+    /// The particles of the page at a position, up to date, in the form that they have. No other page may be asked for
+    /// while a thread has them.
+    pub fn particles(&self, position: usize) -> Taken<'_> {
+        let page = &self.pages[position];
+        page.body
+            .take(|particles| page.bring_in(&self.log, particles))
+    }
+
+    /// The positions of the pages that have changed since [`JMemory::forget_changes`].
+    pub fn changed(&self) -> &[u32] {
+        &self.changed
+    }
+
+    /// Notes that the backend has seen all writes.
+    pub fn forget_changes(&mut self) {
+        for position in self.changed.drain(..) {
+            self.pages[position as usize].forget_changes();
+        }
     }
 
     /// Has every particle count as changed, for a backend that has not seen all writes.
     pub fn change_everything(&mut self) {
-        self.pages.iter_mut().for_each(Page::change_everything);
+        for position in 0..self.pages.len() {
+            self.list(position);
+            self.pages[position].change_everything();
+        }
     }
 
     /// Number of pages made so far.
@@ -191,13 +396,13 @@ impl JMemory {
 
     /// Number of addresses that hold a particle.
     pub fn present(&self) -> u64 {
-        let words = self.pages.iter().flat_map(|p| p.present());
+        let words = self.pages.iter().flat_map(|page| page.present());
         words.map(|w| u64::from(w.count_ones())).sum()
     }
 
-    /// Number of particles ever written.
+    /// Number of writes taken in.
     pub fn written(&self) -> u64 {
-        self.pages.iter().map(|p| p.version()).sum()
+        self.written
     }
 
     fn position(&self, number: usize) -> Option<usize> {
@@ -212,8 +417,12 @@ impl JMemory {
         let shelf = allocation::fill(shelf, PURPOSE, || [0; SHELF])?;
         allocation::reserve(&mut self.pages, 1, PURPOSE)?;
         allocation::reserve(&mut self.by_number, 1, PURPOSE)?;
+        for list in [&mut self.touched, &mut self.changed] {
+            let room = self.pages.len() + 1 - list.len();
+            allocation::reserve(list, room, PURPOSE)?;
+        }
         // Addresses are 31 bits: page numbers and counts fit u32.
-        let page = Page::new(number as u32)?;
+        let page = Page::new(number as u32, self.has_columns.load(Ordering::Acquire))?;
         // Better to refuse a particle than to store one with which no backend has the memory to compute.
         allocation::spare(self.pages.len() * BESIDE_A_PAGE, PURPOSE)?;
         let position = self.pages.len();
@@ -241,119 +450,4 @@ pub fn check_address(address: i32) -> Result<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn particle(index: i32) -> JParticle {
-        let f = f64::from(index);
-        JParticle {
-            index,
-            t: f + 0.5,
-            mass: f,
-            x: [f, 2.0 * f, 3.0 * f],
-            v: [4.0 * f, 5.0 * f, 6.0 * f],
-            aby2: [7.0 * f, 8.0 * f, 9.0 * f],
-            a1by6: [10.0 * f, 11.0 * f, 12.0 * f],
-            a2by18: [13.0 * f, 14.0 * f, 15.0 * f],
-        }
-    }
-
-    #[test]
-    fn any_order_of_addresses_reads_back() {
-        let mut memory = JMemory::default();
-        let addresses = [70_000, 3, i32::MAX, 511, 512, 0, 1 << 20, 3];
-        for (i, &a) in addresses.iter().enumerate() {
-            memory.write(a, &particle(i as i32)).unwrap();
-        }
-        assert_eq!(memory.read(3), Some(particle(7)), "the last write wins");
-        assert_eq!(memory.read(i32::MAX), Some(particle(2)));
-        assert_eq!(memory.read(1), None);
-        assert_eq!(memory.read(-1), None);
-        let found: Vec<usize> = memory
-            .pages(usize::MAX)
-            .flat_map(|p| p.slots(usize::MAX).map(|s| p.first_address() + s))
-            .collect();
-        assert_eq!(found, [0, 3, 511, 512, 70_000, 1 << 20, i32::MAX as usize]);
-        assert_eq!(memory.page_count(), 5);
-        assert_eq!((memory.present(), memory.written()), (7, 8));
-    }
-
-    /// The short write must leave what the long one leaves, whatever was there before.
-    #[test]
-    fn a_particle_at_rest_forgets_what_moved() {
-        let at_rest = JParticle {
-            index: 9,
-            mass: 2.0,
-            x: [1.0, -0.0, 3.0],
-            ..JParticle::default()
-        };
-        let timed = JParticle { t: 0.5, ..at_rest };
-        let snap = JParticle {
-            a2by18: [0.0, 1.0, 0.0],
-            ..at_rest
-        };
-        for before in [None, Some(particle(1)), Some(timed), Some(snap)] {
-            let mut memory = JMemory::default();
-            for address in 0..3 {
-                if let Some(p) = before {
-                    memory.write(address, &p).unwrap();
-                }
-            }
-            memory.write_at_rest(1, 9, 2.0, &at_rest.x).unwrap();
-            assert_eq!(memory.read(1), Some(at_rest));
-            assert_eq!(memory.read(2), before);
-            assert_eq!(memory.page(0).is_at_rest(), before.is_none());
-            let fast = memory.page(0).particle(1).x[1];
-            assert_eq!(fast.to_bits(), (-0.0_f64).to_bits());
-        }
-        assert!(
-            JMemory::default()
-                .write_at_rest(-1, 0, 1.0, &[0.0; 3])
-                .is_err()
-        );
-    }
-
-    #[test]
-    fn versions_tell_what_changed() {
-        let mut memory = JMemory::default();
-        let mut versions = |index, mass, x| {
-            memory.write_at_rest(5, index, mass, &[x; 3]).unwrap();
-            let page = memory.page(0);
-            (page.version(), page.mass_version(), page.index_version())
-        };
-        let first = versions(3, 1.0, 0.5);
-        assert_eq!(versions(3, 1.0, 0.25), (first.0 + 1, first.1, first.2));
-        assert_eq!(versions(3, 2.0, 0.25), (first.0 + 2, first.1 + 1, first.2));
-        assert_eq!(
-            versions(4, 2.0, 0.25),
-            (first.0 + 3, first.1 + 1, first.2 + 1)
-        );
-    }
-
-    #[test]
-    fn slots_and_pages_end_at_nj() {
-        let mut memory = JMemory::default();
-        for a in 0..1200 {
-            memory.write(a, &particle(a)).unwrap();
-        }
-        for nj in [0, 1, 511, 512, 513, 1199, 1200, 5000] {
-            let count: usize = memory.pages(nj).map(|p| p.slots(nj).count()).sum();
-            assert_eq!(count, nj.min(1200));
-        }
-    }
-
-    #[test]
-    fn a_negative_address_is_refused() {
-        let mut memory = JMemory::default();
-        assert!(memory.write(-1, &particle(1)).is_err());
-        assert_eq!(memory.page_count(), 0);
-    }
-
-    #[test]
-    fn a_particle_costs_at_most_256_bytes() {
-        let mut memory = JMemory::default();
-        memory.write(0, &particle(1)).unwrap();
-        let bytes = memory.pages[0].bytes();
-        assert!(bytes / PAGE <= 160, "{} bytes", bytes / PAGE);
-    }
-}
+mod tests;

@@ -2,12 +2,15 @@
 
 use std::ops::{Deref, DerefMut, Range};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::process::allocation;
 use crate::sources::particle::{IParticle, JParticle};
 use crate::sources::predictor::{Coordinate, Scalar};
 
 use super::PURPOSE;
+use super::body::{Body, Columns, Particles};
+use super::log::{AT_REST, HAS_MOTION, HAS_SNAP, HAS_TIME, Log, Place};
+use super::row::{A1BY6, A2BY18, ABY2, MASS, TIME, V, X};
 
 /// Particles in one page.
 pub const PAGE: usize = 512;
@@ -58,57 +61,55 @@ pub struct AtRest {
     pub eps2: f64,
 }
 
-/// Columns of a page, in storage order.
-const MASS: usize = 0;
-const TIME: usize = 1;
-const X: usize = 2;
-const V: usize = 5;
-const ABY2: usize = 8;
-const A1BY6: usize = 11;
-const A2BY18: usize = 14;
-const COLUMNS: usize = 17;
-
-/// Whether any number differs from zero. Compares bits: this runs in the client's floating-point
-/// environment, where arithmetic might trap. -0 counts as different, which costs time at most.
-#[inline(always)]
-fn is_some(numbers: &[f64]) -> bool {
-    numbers.iter().fold(0, |bits, n| bits | n.to_bits()) != 0
+/// What is known of a page without a look at its particles. Changes with the writes that the memory takes in.
+pub struct Header {
+    number: u32,
+    version: u64,
+    present: [u64; PAGE / 64],
+    changed: [u64; PAGE / 64],
+    /// Those of all writes.
+    flags: u8,
+    /// Whether the memory counts it among the changed pages.
+    pub(super) is_listed: bool,
+    /// Which numbers of the log's order are its writes. Those of the last log, also after they were brought in.
+    pub(super) waiting: Range<usize>,
+    /// The flags that all of these have.
+    flags_waiting: u8,
 }
 
 /// The particles at [`PAGE`] consecutive addresses.
+///
+/// [`JMemory::page`](super::JMemory::page) hands out pages with their columns up to date.
 pub struct Page {
-    number: u32,
-    version: u64,
-    mass_version: u64,
-    index_version: u64,
-    columns: Box<[PageArray<f64>; COLUMNS]>,
-    index: [i32; PAGE],
-    present: [u64; PAGE / 64],
-    changed: [u64; PAGE / 64],
-    has_snap: bool,
-    has_motion: bool,
-    has_times: bool,
+    pub(super) header: Header,
+    pub(super) body: Body,
     /// Squares of the particles' own softening lengths, where they have any.
     eps2: Option<Box<PageArray<f64>>>,
 }
 
+impl Deref for Page {
+    type Target = Header;
+    #[inline(always)]
+    fn deref(&self) -> &Header {
+        &self.header
+    }
+}
+
 impl Page {
-    pub(super) fn new(number: u32) -> Result<Self> {
-        let mut columns = Vec::new();
-        allocation::lengthen(&mut columns, COLUMNS, PURPOSE, PageArray::default)?;
-        let columns = columns.into_boxed_slice().try_into();
+    /// A page without particles, which will be stored as columns or as rows.
+    pub(super) fn new(number: u32, as_columns: bool) -> Result<Self> {
         Ok(Self {
-            number,
-            version: 0,
-            mass_version: 0,
-            index_version: 0,
-            columns: columns.map_err(|_| Error::OutOfMemory { purpose: PURPOSE })?,
-            index: [0; PAGE],
-            present: [0; PAGE / 64],
-            changed: [0; PAGE / 64],
-            has_snap: false,
-            has_motion: false,
-            has_times: false,
+            header: Header {
+                number,
+                version: 0,
+                present: [0; PAGE / 64],
+                changed: [0; PAGE / 64],
+                flags: 0,
+                is_listed: false,
+                waiting: 0..0,
+                flags_waiting: 0,
+            },
+            body: Body::new(as_columns)?,
             eps2: None,
         })
     }
@@ -118,104 +119,210 @@ impl Page {
         allocation::fill(&mut self.eps2, PURPOSE, PageArray::default).map(drop)
     }
 
-    /// What is written at rest to a slot.
-    #[inline(always)]
-    fn at_rest(&self, slot: usize) -> AtRest {
-        AtRest {
-            mass: self.columns[MASS][slot],
-            x: [0, 1, 2].map(|k| self.columns[X + k][slot]),
-            eps2: self.eps2.as_ref().map_or(0.0, |eps2| eps2[slot]),
-        }
-    }
-
     /// Writes particles at rest without labels to `slots`: what `make` makes of a slot and of what is there. Their
-    /// softening lengths are kept where there is room for them.
+    /// softening lengths are kept where there is room for them. The page has columns, and no writes wait.
     #[inline(always)]
     pub(super) fn fill(
         &mut self,
         slots: Range<usize>,
         mut make: impl FnMut(usize, AtRest) -> AtRest,
     ) {
-        debug_assert!(self.is_at_rest() && self.index_range() == (0, 0));
+        debug_assert!(self.is_at_rest());
+        let particles = self.body.change(false);
+        let Some(columns) = &mut particles.columns else {
+            return;
+        };
+        debug_assert!(columns.index.iter().all(|&index| index == 0));
         let mut mass_changes = 0;
         for slot in slots.clone() {
-            let before = self.at_rest(slot);
+            let before = AtRest {
+                mass: columns.column(MASS)[slot],
+                x: [0, 1, 2].map(|k| columns.column(X + k)[slot]),
+                eps2: self.eps2.as_ref().map_or(0.0, |eps2| eps2[slot]),
+            };
             let particle = make(slot, before);
             mass_changes |= before.mass.to_bits() ^ particle.mass.to_bits();
-            let c = &mut self.columns;
-            c[MASS][slot] = particle.mass;
+            columns.column_mut(MASS)[slot] = particle.mass;
             for k in 0..3 {
-                c[X + k][slot] = particle.x[k];
+                columns.column_mut(X + k)[slot] = particle.x[k];
             }
             if let Some(eps2) = &mut self.eps2 {
                 eps2[slot] = particle.eps2;
             }
         }
-        self.mass_version += u64::from(mass_changes != 0);
-        self.version += slots.len() as u64;
+        particles.mass_version += u64::from(mass_changes != 0);
+        let header = &mut self.header;
+        header.version += slots.len() as u64;
         for (w, first) in (0..PAGE).step_by(64).enumerate() {
             let bits = |slot: usize| match slot.clamp(first, first + 64) - first {
                 64 => u64::MAX,
                 below => (1 << below) - 1,
             };
             let written = bits(slots.end) & !bits(slots.start);
-            self.present[w] |= written;
-            self.changed[w] |= written;
+            header.present[w] |= written;
+            header.changed[w] |= written;
         }
     }
 
-    /// Writes a particle at rest at time 0, which is what treecodes send.
+    /// Counts a write that the memory takes in.
     #[inline(always)]
-    pub(super) fn write_at_rest(&mut self, slot: usize, index: i32, mass: f64, x: &[f64; 3]) {
-        // In a page at rest all other columns are zero already.
-        if !self.is_at_rest() {
-            self.stop(slot);
+    pub(super) fn count(&mut self, place: Place) {
+        let header = &mut self.header;
+        let slot = usize::from(place.slot) % PAGE;
+        if header.waiting.is_empty() {
+            header.flags_waiting = AT_REST;
         }
-        self.place(slot, index, mass, x);
+        header.waiting.end += 1;
+        header.version += 1;
+        header.present[slot / 64] |= 1 << (slot % 64);
+        header.changed[slot / 64] |= 1 << (slot % 64);
+        header.flags |= place.flags;
+        header.flags_waiting &= place.flags;
     }
 
-    /// Sets the time and all derivatives of the position to zero.
-    #[cold]
-    fn stop(&mut self, slot: usize) {
-        self.columns[TIME][slot] = 0.0;
-        for column in &mut self.columns[V..] {
-            column[slot] = 0.0;
-        }
-    }
-
+    /// Brings in the writes that wait.
     #[inline]
-    pub(super) fn write(&mut self, slot: usize, p: &JParticle) {
-        self.place(slot, p.index, p.mass, &p.x);
-        let c = &mut self.columns;
-        c[TIME][slot] = p.t;
-        for k in 0..3 {
-            c[V + k][slot] = p.v[k];
-            c[ABY2 + k][slot] = p.aby2[k];
-            c[A1BY6 + k][slot] = p.a1by6[k];
-            c[A2BY18 + k][slot] = p.a2by18[k];
-        }
-        self.has_times |= is_some(&[p.t]);
-        self.has_snap |= is_some(&p.a2by18);
-        self.has_motion |= is_some(&p.v) || is_some(&p.aby2) || is_some(&p.a1by6);
+    pub(super) fn bring_in(&self, log: &Log, particles: &mut Particles) {
+        let order = &log.order()[self.waiting.clone()];
+        particles.bring_in(log.rows(), order, self.rest_waits());
     }
 
-    /// Writes label, mass and position.
+    /// The same for the only thread that has the page.
+    pub(super) fn bring_all_in(&mut self, log: &Log) {
+        if self.body.waits() {
+            let Self { header, body, .. } = self;
+            let order = &log.order()[header.waiting.clone()];
+            let particles = body.change(false);
+            particles.bring_in(log.rows(), order, header.rest_waits());
+        }
+        self.header.waiting = 0..0;
+    }
+
+    pub(super) fn forget_changes(&mut self) {
+        self.header.changed = [0; PAGE / 64];
+        self.header.is_listed = false;
+    }
+
+    pub(super) fn change_everything(&mut self) {
+        self.header.changed = self.header.present;
+    }
+
     #[inline(always)]
-    fn place(&mut self, slot: usize, index: i32, mass: f64, x: &[f64; 3]) {
-        // No branch: whether a treecode's masses change follows no pattern that could be predicted.
-        let c = &mut self.columns;
-        let before = std::mem::replace(&mut c[MASS][slot], mass);
-        self.mass_version += u64::from(before.to_bits() != mass.to_bits());
-        for k in 0..3 {
-            c[X + k][slot] = x[k];
-        }
-        let before = std::mem::replace(&mut self.index[slot], index);
-        self.index_version += u64::from(before != index);
-        self.present[slot / 64] |= 1 << (slot % 64);
-        self.changed[slot / 64] |= 1 << (slot % 64);
-        self.version += 1;
+    fn columns(&self) -> &Columns {
+        self.body.ready().columns()
     }
 
+    /// Changes with every write that changes a mass.
+    pub fn mass_version(&self) -> u64 {
+        self.body.ready().mass_version
+    }
+
+    /// Changes with every write that changes a label.
+    pub fn index_version(&self) -> u64 {
+        self.body.ready().index_version
+    }
+
+    /// Labels; zero where no particle is present.
+    pub fn index(&self) -> &[i32; PAGE] {
+        &self.columns().index
+    }
+
+    /// The smallest and the greatest label of the page.
+    #[inline(always)]
+    pub fn index_range(&self) -> (i32, i32) {
+        range_of(self.index().iter().copied())
+    }
+
+    /// Squares of the particles' own softening lengths, where they have any.
+    pub fn eps2(&self) -> Option<&[f64; PAGE]> {
+        self.eps2.as_deref().map(|eps2| &**eps2)
+    }
+
+    /// `i` as the particle in a slot feels it: their softening lengths are added in squares.
+    #[inline(always)]
+    pub fn softened(&self, slot: usize, i: &IParticle) -> IParticle {
+        IParticle {
+            eps2: i.eps2 + self.eps2.as_ref().map_or(0.0, |eps2| eps2[slot]),
+            ..*i
+        }
+    }
+
+    /// Masses.
+    pub fn mass(&self) -> &[f64; PAGE] {
+        self.columns().column(MASS)
+    }
+
+    /// The position in a slot, as it was written.
+    pub fn x(&self, slot: usize) -> [f64; 3] {
+        [0, 1, 2].map(|k| self.columns().column(X + k)[slot])
+    }
+
+    /// The velocity in a slot, as it was written.
+    pub fn v(&self, slot: usize) -> [f64; 3] {
+        [0, 1, 2].map(|k| self.columns().column(V + k)[slot])
+    }
+
+    /// The particle in a slot, as it was written. All zero where there is none.
+    pub fn particle(&self, slot: usize) -> JParticle {
+        self.body.ready().row(slot, self.holds(slot)).particle()
+    }
+
+    /// The predicted position of one particle at the time `ti`.
+    pub fn predicted_position(&self, slot: usize, ti: f64) -> [f64; 3] {
+        let s = ti - self.columns().column(TIME)[slot];
+        [0, 1, 2].map(|k| self.coordinate(k, slot).position(Scalar, s))
+    }
+
+    /// Predicted positions at the time `ti`.
+    pub fn predict_positions(&self, ti: f64, x: &mut [[f64; PAGE]; 3]) {
+        for slot in 0..PAGE {
+            for (k, x) in x.iter_mut().enumerate() {
+                let s = ti - self.columns().column(TIME)[slot];
+                x[slot] = self.coordinate(k, slot).position(Scalar, s);
+            }
+        }
+    }
+
+    /// Predicted velocities at the time `ti`.
+    pub fn predict_velocities(&self, ti: f64, v: &mut [[f64; PAGE]; 3]) {
+        for slot in 0..PAGE {
+            for (k, v) in v.iter_mut().enumerate() {
+                let s = ti - self.columns().column(TIME)[slot];
+                v[slot] = self.coordinate(k, slot).velocity(Scalar, s);
+            }
+        }
+    }
+
+    fn coordinate(&self, k: usize, slot: usize) -> Coordinate<f64> {
+        self.coordinate_columns(k).map(|column| column[slot])
+    }
+
+    /// Times.
+    pub fn times(&self) -> &[f64; PAGE] {
+        self.columns().column(TIME)
+    }
+
+    /// The columns of one coordinate; without the last derivative where no particle has any.
+    pub fn coordinate_columns(&self, k: usize) -> Coordinate<&[f64; PAGE]> {
+        let c = self.columns();
+        Coordinate {
+            x: c.column(X + k),
+            v: c.column(V + k),
+            aby2: c.column(ABY2 + k),
+            a1by6: c.column(A1BY6 + k),
+            a2by18: self.has_snap().then(|| c.column(A2BY18 + k)),
+        }
+    }
+}
+
+/// The smallest and the greatest of some labels.
+#[inline(always)]
+pub(super) fn range_of(labels: impl Iterator<Item = i32>) -> (i32, i32) {
+    let widen = |(least, greatest): (i32, i32), index: i32| (least.min(index), greatest.max(index));
+    labels.fold((i32::MAX, i32::MIN), widen)
+}
+
+impl Header {
     /// Number of the page: its first address divided by [`PAGE`].
     pub fn number(&self) -> u32 {
         self.number
@@ -231,29 +338,20 @@ impl Page {
         self.version
     }
 
-    /// Changes with every write that changes a mass.
-    pub fn mass_version(&self) -> u64 {
-        self.mass_version
-    }
-
-    /// Changes with every write that changes a label.
-    pub fn index_version(&self) -> u64 {
-        self.index_version
-    }
-
-    /// Labels; zero where no particle is present.
-    pub fn index(&self) -> &[i32; PAGE] {
-        &self.index
-    }
-
     /// Whether some particle of the page has, or once had, a velocity or a higher derivative.
     pub fn has_motion(&self) -> bool {
-        self.has_motion || self.has_snap
+        self.flags & (HAS_MOTION | HAS_SNAP) != 0
     }
 
     /// Whether every particle of the page is where it was written, at any finite time `ti`.
     pub fn is_at_rest(&self) -> bool {
-        !self.has_motion() && !self.has_times
+        self.flags & (HAS_MOTION | HAS_SNAP | HAS_TIME) == 0
+    }
+
+    /// Whether all writes that wait are at rest in a page at rest: all columns but those of mass and position are zero
+    /// there already.
+    fn rest_waits(&self) -> bool {
+        self.flags_waiting & AT_REST != 0 && self.is_at_rest()
     }
 
     /// Bit `slot % 64` of word `slot / 64` tells whether the slot was ever written.
@@ -279,36 +377,14 @@ impl Page {
         &self.changed
     }
 
-    pub(super) fn forget_changes(&mut self) {
-        self.changed = [0; PAGE / 64];
-    }
-
-    pub(super) fn change_everything(&mut self) {
-        self.changed = self.present;
-    }
-
     /// Whether a slot holds a particle.
     pub(super) fn holds(&self, slot: usize) -> bool {
         self.present[slot / 64] >> (slot % 64) & 1 == 1
     }
 
-    /// Memory of the page.
-    #[cfg(test)]
-    pub(super) fn bytes(&self) -> usize {
-        size_of_val(self) + size_of_val(&*self.columns)
-    }
-
-    /// The smallest and the greatest label of the page.
-    #[inline(always)]
-    pub fn index_range(&self) -> (i32, i32) {
-        let widen =
-            |(least, greatest): (i32, i32), &index: &i32| (least.min(index), greatest.max(index));
-        self.index.iter().fold((i32::MAX, i32::MIN), widen)
-    }
-
     /// Whether some particle of the page has, or once had, a fourth-order term.
     pub fn has_snap(&self) -> bool {
-        self.has_snap
+        self.flags & HAS_SNAP != 0
     }
 
     /// Whether every slot of `range` holds a particle.
@@ -325,96 +401,5 @@ impl Page {
     pub fn slots(&self, nj: usize) -> impl Iterator<Item = usize> {
         let end = nj.saturating_sub(self.first_address()).min(PAGE);
         (0..end).filter(|&s| self.holds(s))
-    }
-
-    /// Squares of the particles' own softening lengths, where they have any.
-    pub fn eps2(&self) -> Option<&[f64; PAGE]> {
-        self.eps2.as_deref().map(|eps2| &**eps2)
-    }
-
-    /// `i` as the particle in a slot feels it: their softening lengths are added in squares.
-    #[inline(always)]
-    pub fn softened(&self, slot: usize, i: &IParticle) -> IParticle {
-        IParticle {
-            eps2: i.eps2 + self.eps2.as_ref().map_or(0.0, |eps2| eps2[slot]),
-            ..*i
-        }
-    }
-
-    /// Masses.
-    pub fn mass(&self) -> &[f64; PAGE] {
-        &self.columns[MASS]
-    }
-
-    /// The position in a slot, as it was written.
-    pub fn x(&self, slot: usize) -> [f64; 3] {
-        [0, 1, 2].map(|k| self.columns[X + k][slot])
-    }
-
-    /// The velocity in a slot, as it was written.
-    pub fn v(&self, slot: usize) -> [f64; 3] {
-        [0, 1, 2].map(|k| self.columns[V + k][slot])
-    }
-
-    /// The particle in a slot, as it was written. All zero where there is none.
-    pub fn particle(&self, slot: usize) -> JParticle {
-        let three = |first: usize| [0, 1, 2].map(|k| self.columns[first + k][slot]);
-        JParticle {
-            index: self.index[slot],
-            t: self.columns[TIME][slot],
-            mass: self.columns[MASS][slot],
-            x: three(X),
-            v: three(V),
-            aby2: three(ABY2),
-            a1by6: three(A1BY6),
-            a2by18: three(A2BY18),
-        }
-    }
-
-    /// The predicted position of one particle at the time `ti`.
-    pub fn predicted_position(&self, slot: usize, ti: f64) -> [f64; 3] {
-        let s = ti - self.columns[TIME][slot];
-        [0, 1, 2].map(|k| self.coordinate(k, slot).position(Scalar, s))
-    }
-
-    /// Predicted positions at the time `ti`.
-    pub fn predict_positions(&self, ti: f64, x: &mut [[f64; PAGE]; 3]) {
-        for slot in 0..PAGE {
-            for (k, x) in x.iter_mut().enumerate() {
-                let s = ti - self.columns[TIME][slot];
-                x[slot] = self.coordinate(k, slot).position(Scalar, s);
-            }
-        }
-    }
-
-    /// Predicted velocities at the time `ti`.
-    pub fn predict_velocities(&self, ti: f64, v: &mut [[f64; PAGE]; 3]) {
-        for slot in 0..PAGE {
-            for (k, v) in v.iter_mut().enumerate() {
-                let s = ti - self.columns[TIME][slot];
-                v[slot] = self.coordinate(k, slot).velocity(Scalar, s);
-            }
-        }
-    }
-
-    fn coordinate(&self, k: usize, slot: usize) -> Coordinate<f64> {
-        self.coordinate_columns(k).map(|column| column[slot])
-    }
-
-    /// Times.
-    pub fn times(&self) -> &[f64; PAGE] {
-        &self.columns[TIME]
-    }
-
-    /// The columns of one coordinate; without the last derivative where no particle has any.
-    pub fn coordinate_columns(&self, k: usize) -> Coordinate<&[f64; PAGE]> {
-        let c = &self.columns;
-        Coordinate {
-            x: &c[X + k],
-            v: &c[V + k],
-            aby2: &c[ABY2 + k],
-            a1by6: &c[A1BY6 + k],
-            a2by18: self.has_snap.then(|| &*c[A2BY18 + k]),
-        }
     }
 }

@@ -1,43 +1,11 @@
 //! Queues one block as planned: sends the data, launches the kernels, fetches the results.
 
-use super::{Current, DeviceJob, DeviceQueue, Queued, Result, bytes_of, i_record};
-use crate::gpu::layout::{AdvanceArgs, ForceArgs, IRecord};
+use super::{Current, DeviceJob, DeviceQueue, Queued, Result, i_record};
+use crate::gpu::layout::{AdvanceArgs, ForceArgs};
 use crate::gpu::plan::LaunchPlan;
 use crate::gpu::plan::block::{BlockPlan, Buffers, Sent, Wanted};
 
 impl DeviceQueue {
-    /// Bytes to send for a block besides changed j-particles.
-    pub(super) fn block_bytes(&self, job: &DeviceJob<'_>, division: &LaunchPlan) -> usize {
-        let tree = &self.trees.by_parts[&division.parts];
-        bytes_of::<IRecord>(job.particles.len())
-            + bytes_of::<u32>(job.pages)
-            + bytes_of::<u8>(tree.joins.len())
-            + bytes_of::<u32>(tree.first_sum.len())
-            + bytes_of::<[u32; 2]>(tree.steps.len())
-            + bytes_of::<u32>(tree.rounds.len())
-            + bytes_of::<u32>(tree.kept.len())
-    }
-
-    /// Adds to the upload what [`DeviceQueue::block_bytes`] counts.
-    fn put_block(&mut self, job: &DeviceJob<'_>, division: &LaunchPlan) -> Sent {
-        let Self {
-            store,
-            upload,
-            trees,
-            ..
-        } = self;
-        let tree = &trees.by_parts[&division.parts];
-        Sent {
-            particles: upload.put_each(job.particles.len(), job.particles.iter().map(i_record)),
-            order: upload.put_each(job.pages, job.run.iter().map(|&p| store.place(p))),
-            joins: upload.put(&tree.joins),
-            first_sum: upload.put(&tree.first_sum),
-            steps: upload.put(&tree.steps),
-            rounds: upload.put(&tree.rounds),
-            kept: upload.put_each(tree.kept.len(), tree.kept.iter().map(|&(_, sum)| sum)),
-        }
-    }
-
     /// Reserves the buffers; returns where they lie, and whether the kernels write the results to the host's memory.
     fn reserve_block(
         &mut self,
@@ -79,7 +47,16 @@ impl DeviceQueue {
             join: job.join,
         };
         let plan = BlockPlan::new(wanted, division, tree);
-        let sent = self.put_block(job, division);
+        let particles = job.particles.iter().map(i_record);
+        let sent = Sent {
+            particles: self.upload.put_each(wanted.ni, particles),
+            ..self.resident.schedule(
+                (current, &self.stream),
+                job,
+                &self.store,
+                (division.parts, tree),
+            )?
+        };
         let (buffers, is_on_host) = self.reserve_block(current, &plan)?;
         let args = ForceArgs {
             j: self.store.sources(job.units),

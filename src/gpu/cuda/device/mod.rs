@@ -4,6 +4,7 @@ mod block;
 mod lists;
 mod plans;
 pub mod regular;
+mod resident;
 mod roots;
 pub mod scaling;
 pub mod store;
@@ -13,6 +14,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use self::plans::Trees;
+use self::resident::Resident;
 use self::scaling::slots;
 use self::store::{Store, Todo};
 use self::upload::{Upload, bytes_of};
@@ -91,6 +93,7 @@ pub struct DeviceQueue {
     /// Plans by numbers of i-particles and of pages.
     plans: HashMap<(usize, usize), LaunchPlan>,
     trees: Trees,
+    resident: Resident,
     queued: Option<Queued>,
     /// Whether there may be work that nobody has waited for.
     busy: bool,
@@ -155,6 +158,7 @@ impl DeviceQueue {
             kernels: HashMap::new(),
             plans: HashMap::new(),
             trees: Trees::default(),
+            resident: Resident::default(),
             queued: None,
             busy: false,
             planned: Duration::ZERO,
@@ -196,7 +200,7 @@ impl DeviceQueue {
         self.busy = true;
         let plan = self.plan(job.particles.len().max(1), job.pages.max(1));
         self.grow_tree(job, plan.parts);
-        let room = self.block_bytes(job, &plan);
+        let room = bytes_of::<IRecord>(job.particles.len());
         let advance = self.advance(&current, job, room)?;
         let queued = if job.particles.is_empty() || job.pages == 0 {
             self.upload.send(&self.stream)?;
@@ -284,10 +288,7 @@ impl DeviceQueue {
     ) -> Result<Option<AdvanceArgs>> {
         let Scaling { length, velocity } = job.units;
         let stamp = [job.ti.to_bits(), length.to_bits(), velocity.to_bits()];
-        let memory = job.memory;
-        let todo = self
-            .store
-            .plan(current, memory, job.run, job.pages, stamp, self.precision)?;
+        let todo = self.store.plan(current, job, stamp, self.precision)?;
         let on_host = job.predictor == HostOrDevice::Host;
         let most = self.most_predicted(todo.len());
         let mut rest = &todo[..];
@@ -315,28 +316,23 @@ impl DeviceQueue {
         let work: Vec<PageWork> = batch
             .iter()
             .map(|todo| {
-                let work = store.note(
-                    job.memory.page(todo.position),
-                    todo,
-                    begin,
-                    stamp,
-                    self.precision,
-                );
+                let work = store.note(job.memory, todo, begin, stamp, self.precision);
                 begin += todo.records;
                 work
             })
             .collect();
         let work = upload.put(&work);
         let mut records = None;
-        for todo in batch {
-            let page = job.memory.page(todo.position);
+        for todo in batch.iter().filter(|todo| todo.records > 0) {
+            let page = job.memory.header(todo.position);
             let bits = if todo.fresh {
                 page.present()
             } else {
                 page.changed()
             };
-            let chosen = slots(bits);
-            let at = upload.put_each(todo.records, chosen.map(|slot| store::record(page, slot)));
+            let particles = job.memory.particles(todo.position);
+            let rows = slots(bits).map(|slot| particles.row(slot, true));
+            let at = upload.put_each(todo.records, rows);
             records.get_or_insert(at);
         }
         let mut predictions = None;
@@ -402,6 +398,7 @@ impl Drop for DeviceQueue {
         for buffer in [&mut self.sums, &mut self.candidates, &mut self.answer] {
             buffer.free(&current);
         }
+        self.resident.free(&current);
         self.redone.free(&current);
         self.pinned.free(&current);
         self.stream.free(&current);

@@ -11,11 +11,25 @@ use crate::gpu::plan::{LEAST_COLUMNS, LaunchPlan, limit};
 /// Most plans that are kept.
 const MOST_PLANS: usize = 4096;
 
+/// What tells a run of pages from others: the number of all pages, the first page of the run, how many pages it has, how
+/// many of them have addresses below `nj`, and the first page of the next device. (Pages are added and never removed.)
+pub type RunKey = (usize, Option<usize>, usize, usize, Option<u32>);
+
+impl DeviceJob<'_> {
+    /// The key of the job's run of pages.
+    pub fn run_key(&self) -> RunKey {
+        let (all, first) = (self.memory.page_count(), self.run.first().copied());
+        (all, first, self.run.len(), self.pages, self.next)
+    }
+}
+
 /// Join schedules by the number of parts, all for the same run of pages.
 #[derive(Default)]
 pub struct Trees {
     numbers: Vec<u32>,
     ends: (u32, Option<u32>),
+    /// What `numbers` and `ends` were made from.
+    made_from: Option<RunKey>,
     pub by_parts: HashMap<usize, JoinSchedule>,
 }
 
@@ -87,9 +101,13 @@ impl DeviceQueue {
         let numbers = || {
             job.run[..job.pages]
                 .iter()
-                .map(|&p| job.memory.page(p).number())
+                .map(|&p| job.memory.header(p).number())
         };
         let trees = &mut self.trees;
+        if trees.made_from == Some(job.run_key()) && trees.by_parts.contains_key(&parts) {
+            return;
+        }
+        trees.made_from = Some(job.run_key());
         let ends = (job.first, job.next);
         if trees.ends != ends || !trees.numbers.iter().copied().eq(numbers()) {
             trees.numbers = numbers().collect();

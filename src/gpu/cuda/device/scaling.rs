@@ -132,14 +132,17 @@ impl DeviceScaling {
             slots: [0; PAGE / 64],
         });
         let mut changed = false;
-        for (position, page_counted) in counted.iter_mut().enumerate() {
-            let page = memory.page(position);
-            for slot in slots(page.changed()) {
-                let particle = page.particle(slot);
+        for &position in memory.changed() {
+            let position = position as usize;
+            let page_counted = &mut counted[position];
+            let changed_slots = memory.header(position).changed();
+            let particles = memory.particles(position);
+            for slot in slots(changed_slots) {
+                let particle = particles.row(slot, true);
                 let bit = 1 << (slot % 64);
                 let before = page_counted.slots[slot / 64] & bit != 0;
                 page_counted.slots[slot / 64] |= bit;
-                for (k, vector) in [particle.x, particle.v].iter().enumerate() {
+                for (k, vector) in particle.position_and_velocity().iter().enumerate() {
                     let old = &mut page_counted.classes[k][slot];
                     let new = class(vector);
                     if before && *old == new {
@@ -210,9 +213,7 @@ mod tests {
             }
             anew.update(&copy);
             assert_eq!(scale.units, anew.units);
-            for position in 0..memory.page_count() {
-                memory.forget_changes(position);
-            }
+            memory.forget_changes();
             scale.units
         };
         assert_eq!(step(&mut memory, &[(0, 1.0, 0.0)]), Scaling::PLAIN);

@@ -2,12 +2,14 @@
 //! sent.
 
 use crate::force::scaling::{self, Scaling};
+use crate::gpu::cuda::device::DeviceJob;
+use crate::gpu::cuda::device::plans::RunKey;
 use crate::gpu::cuda::device::scaling::slots;
 use crate::gpu::cuda::driver::memory::DeviceBuffer;
 use crate::gpu::cuda::driver::{Current, Result};
 use crate::gpu::layout::{HAS_BOTH_SIGNS, HAS_SNAP, PageInfo, PageWork, RECORD, Sources};
 use crate::process::settings::Precision;
-use crate::sources::jmemory::{JMemory, PAGE, Page};
+use crate::sources::jmemory::{Header, JMemory, PAGE};
 
 /// The time and the units to which a page was predicted, as bits.
 type Stamp = [u64; 3];
@@ -43,6 +45,10 @@ pub struct Store {
     /// By position: the page's place plus one; 0 for pages that are not on this device.
     places: Vec<u32>,
     free: Vec<u32>,
+    /// Changes when pages get other places.
+    generation: u64,
+    /// Which run of pages is here and up to date, but for pages that have changed since; and to what it is predicted.
+    up_to_date: Option<(RunKey, Stamp)>,
     pages: DeviceBuffer,
     raw: DeviceBuffer,
     predicted: DeviceBuffer,
@@ -51,8 +57,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes room for the run of pages at these positions, drops all others, and returns the pages to bring up to
-    /// date: those that have changed, and among the first `predicted` those not yet predicted to `stamp`.
+    /// Makes room for the job's run of pages, drops all others, and returns the pages to bring up to date: those that have
+    /// changed, and among those with addresses below `nj` those not yet predicted to `stamp`. Where the run and the stamp are
+    /// those of the last time, only changed pages are looked at.
     ///
     /// # Errors
     ///
@@ -60,18 +67,47 @@ impl Store {
     pub fn plan(
         &mut self,
         current: &Current<'_>,
-        memory: &JMemory,
-        run: &[usize],
-        predicted: usize,
+        job: &DeviceJob<'_>,
         stamp: Stamp,
         precision: Precision,
     ) -> Result<Vec<Todo>> {
+        let now = Some((job.run_key(), stamp));
+        if self.up_to_date == now {
+            let changed = job.memory.changed().iter().map(|&p| p as usize);
+            let here = changed.filter(|&p| self.places[p] > 0);
+            let todo = here.map(|position| Todo {
+                position,
+                place: self.place(position),
+                fresh: false,
+                records: slots(job.memory.header(position).changed()).count(),
+            });
+            return Ok(todo.collect());
+        }
+        let todo = self.look_through(current, job, stamp, precision);
+        self.up_to_date = now;
+        todo
+    }
+
+    /// The same, with a look at every page.
+    fn look_through(
+        &mut self,
+        current: &Current<'_>,
+        job: &DeviceJob<'_>,
+        stamp: Stamp,
+        precision: Precision,
+    ) -> Result<Vec<Todo>> {
+        let &DeviceJob {
+            memory,
+            run,
+            pages: predicted,
+            ..
+        } = job;
         self.reserve(current, run.len(), precision)?;
         self.places.resize(memory.page_count(), 0);
         self.evict(run);
         let mut todo = Vec::new();
         for (n, &position) in run.iter().enumerate() {
-            let page = memory.page(position);
+            let page = memory.header(position);
             let resident = self.places[position].checked_sub(1);
             let resident = resident.and_then(|place| self.residents[place as usize].as_ref());
             let current_version = resident.is_some_and(|r| r.version == page.version());
@@ -103,16 +139,32 @@ impl Store {
     /// begin at number `begin`.
     pub fn note(
         &mut self,
-        page: &Page,
+        memory: &JMemory,
         todo: &Todo,
         begin: usize,
         stamp: Stamp,
         precision: Precision,
     ) -> PageWork {
+        let page = memory.header(todo.position);
         let slot = &mut self.residents[todo.place as usize];
+        let work = |info: PageInfo| PageWork {
+            info,
+            place: todo.place,
+            begin: begin as u32,
+            end: (begin + todo.records) as u32,
+            fresh: u32::from(todo.fresh),
+        };
+        if let Some(r) = slot
+            && r.version == page.version()
+            && !todo.fresh
+        {
+            r.predicted = Some(own_stamp(page, stamp));
+            return work(r.info);
+        }
+        let particles = memory.particles(todo.position);
         let before = slot
             .as_ref()
-            .filter(|r| r.mass_version == page.mass_version() && !todo.fresh);
+            .filter(|r| r.mass_version == particles.mass_version && !todo.fresh);
         let (mass_unit, least_mass, signs) = match before {
             Some(r) => (
                 r.info.mass_unit,
@@ -122,18 +174,19 @@ impl Store {
             // The kernels in double precision use neither.
             None if precision == Precision::Double => (1.0, 0.0, 0),
             None => {
-                let (unit, _) = scaling::of_masses(page.mass());
-                let range = scaling::mass_range(page.mass());
+                let masses = particles.masses();
+                let (unit, _) = scaling::of_masses(&masses);
+                let range = scaling::mass_range(&masses);
                 let signs = if range.one_sign { 0 } else { HAS_BOTH_SIGNS };
                 (unit, range.least / unit.abs(), signs)
             }
         };
         let before = slot
             .as_ref()
-            .filter(|r| r.index_version == page.index_version() && !todo.fresh);
+            .filter(|r| r.index_version == particles.index_version && !todo.fresh);
         let (least_label, greatest_label) = match before {
             Some(r) => (r.info.least_label, r.info.greatest_label),
-            None => page.index_range(),
+            None => particles.index_range(),
         };
         let info = PageInfo {
             mass_unit,
@@ -147,18 +200,17 @@ impl Store {
         *slot = Some(Resident {
             position: todo.position,
             version: page.version(),
-            mass_version: page.mass_version(),
-            index_version: page.index_version(),
+            mass_version: particles.mass_version,
+            index_version: particles.index_version,
             info,
             predicted: Some(own_stamp(page, stamp)),
         });
-        PageWork {
-            info,
-            place: todo.place,
-            begin: begin as u32,
-            end: (begin + todo.records) as u32,
-            fresh: u32::from(todo.fresh),
-        }
+        work(info)
+    }
+
+    /// Changes when pages get other places.
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// The place of a page that is on this device.
@@ -190,7 +242,10 @@ impl Store {
         ] {
             buffer.free(current);
         }
-        *self = Self::default();
+        *self = Self {
+            generation: self.generation + 1,
+            ..Self::default()
+        };
     }
 
     fn reserve(&mut self, current: &Current<'_>, pages: usize, precision: Precision) -> Result<()> {
@@ -249,27 +304,13 @@ impl Store {
             .pop()
             .expect("there is a place for every page of the run");
         self.places[position] = place + 1;
+        self.generation += 1;
         place
     }
 }
 
 /// The stamp of a page's prediction. It has no time if none of the page's particles moves.
-fn own_stamp(page: &Page, [ti, length, velocity]: Stamp) -> Stamp {
+fn own_stamp(page: &Header, [ti, length, velocity]: Stamp) -> Stamp {
     let everywhen = page.is_at_rest() && f64::from_bits(ti).is_finite();
     [if everywhen { 0 } else { ti }, length, velocity]
-}
-
-/// The 64-bit words in which a j-particle is sent.
-pub fn record(page: &Page, slot: usize) -> [f64; RECORD] {
-    let p = page.particle(slot);
-    let mut words = [0.0; RECORD];
-    words[0] = p.mass;
-    words[1] = p.t;
-    for (n, vector) in [p.x, p.v, p.aby2, p.a1by6, p.a2by18].iter().enumerate() {
-        words[2 + 3 * n..5 + 3 * n].copy_from_slice(vector);
-    }
-    // In the last word: the slot, with a bit that says that there is a particle, and the label.
-    let who = ((PAGE | slot) as u64) << 32 | u64::from(p.index.cast_unsigned());
-    words[RECORD - 1] = f64::from_bits(who);
-    words
 }

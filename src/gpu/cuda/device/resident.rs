@@ -1,0 +1,104 @@
+//! What stays on the device from block to block: the order of the pages and the join schedules of one run of pages.
+
+use std::collections::HashMap;
+
+use super::plans::RunKey;
+use super::{DeviceJob, Store, bytes_of};
+use crate::gpu::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
+use crate::gpu::cuda::driver::{Current, Result, Stream};
+use crate::gpu::layout::{Pod, Pointer};
+use crate::gpu::plan::block::Sent;
+use crate::gpu::plan::joins::JoinSchedule;
+
+/// Most schedules that are kept.
+const MOST: usize = 64;
+
+/// Alignment of every array, bytes.
+const ALIGNMENT: usize = 16;
+
+/// The schedules on the device.
+#[derive(Default)]
+pub struct Resident {
+    /// For which run of pages, and for which places of these pages.
+    of: Option<(RunKey, u64)>,
+    /// By the number of parts.
+    schedules: HashMap<usize, (DeviceBuffer, Sent)>,
+    /// A schedule on its way.
+    staging: PinnedBuffer,
+}
+
+impl Resident {
+    /// Where the device has the order of the job's pages and their join schedule; sends both if it does not have them.
+    /// Nothing that was queued before may still be under way.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn schedule(
+        &mut self,
+        (current, stream): (&Current<'_>, &Stream),
+        job: &DeviceJob<'_>,
+        store: &Store,
+        (parts, tree): (usize, &JoinSchedule),
+    ) -> Result<Sent> {
+        let of = Some((job.run_key(), store.generation()));
+        if self.of != of || self.schedules.len() >= MOST {
+            self.forget(current);
+            self.of = of;
+        }
+        if let Some((_, sent)) = self.schedules.get(&parts) {
+            return Ok(*sent);
+        }
+        let order: Vec<u32> = (job.run[..job.pages].iter().map(|&p| store.place(p))).collect();
+        let kept: Vec<u32> = tree.kept.iter().map(|&(_, sum)| sum).collect();
+        let bytes = bytes_of::<u32>(order.len())
+            + bytes_of::<u8>(tree.joins.len())
+            + bytes_of::<u32>(tree.first_sum.len())
+            + bytes_of::<[u32; 2]>(tree.steps.len())
+            + bytes_of::<u32>(tree.rounds.len())
+            + bytes_of::<u32>(kept.len());
+        self.staging.reserve(current, bytes)?;
+        let mut buffer = DeviceBuffer::default();
+        buffer.reserve(current, bytes)?;
+        let mut used = 0;
+        let (to, base) = (self.staging.start(), buffer.address());
+        let sent = Sent {
+            particles: 0,
+            order: put(to, base, &mut used, &order),
+            joins: put(to, base, &mut used, &tree.joins),
+            first_sum: put(to, base, &mut used, &tree.first_sum),
+            steps: put(to, base, &mut used, &tree.steps),
+            rounds: put(to, base, &mut used, &tree.rounds),
+            kept: put(to, base, &mut used, &kept),
+        };
+        assert!(used <= bytes, "the room was counted before");
+        self.schedules.insert(parts, (buffer, sent));
+        // SAFETY: both buffers have this room. The staging is written to again only when nothing is under way.
+        unsafe { stream.upload(base, to, used)? };
+        Ok(sent)
+    }
+
+    fn forget(&mut self, current: &Current<'_>) {
+        for (_, (mut buffer, _)) in self.schedules.drain() {
+            buffer.free(current);
+        }
+    }
+
+    /// Gives the memory back.
+    pub fn free(&mut self, current: &Current<'_>) {
+        self.forget(current);
+        self.staging.free(current);
+    }
+}
+
+/// Adds an array behind what is used already; returns its address on the device.
+fn put<T: Pod>(to: *mut u8, base: Pointer, used: &mut usize, items: &[T]) -> Pointer {
+    let at = used.next_multiple_of(ALIGNMENT);
+    *used = at + size_of_val(items);
+    // SAFETY: the caller has counted the room, alignment included; `T` has no padding.
+    unsafe {
+        let to = to.add(at).cast::<T>();
+        std::ptr::copy_nonoverlapping(items.as_ptr(), to, items.len());
+    }
+    base + at as Pointer
+}

@@ -1,0 +1,396 @@
+//! The particles of a page: as rows, or as columns once somebody has read columns.
+//!
+//! A GPU gets rows: one particle lies in three cache lines of one page of memory. The CPU's loops read columns: one number of
+//! all particles side by side. In columns a particle lies in 18 cache lines, so the rows of the log are brought in one
+//! column after the other.
+
+use std::cell::UnsafeCell;
+use std::hint;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread;
+
+use crate::error::{Error, Result};
+use crate::process::allocation;
+
+use super::log::Entry;
+use super::page::range_of;
+use super::row::{MASS, ROW, Row, V, X};
+use super::{PAGE, PURPOSE, PageArray, prefetch};
+
+/// Columns of a page: the words of a row but the last.
+const COLUMNS: usize = ROW - 1;
+
+/// How many rows are brought in at a time: these and the lines of one column that they change fit the first cache.
+const TOGETHER: usize = 128;
+
+/// How many rows are copied together where they are neighbours.
+const RUN: usize = 8;
+
+/// How many columns in advance the lines that will change are fetched into the cache.
+const COLUMNS_AHEAD: usize = 3;
+
+/// As columns, all writes brought in: nothing changes before the next write.
+const READY: u8 = 0;
+/// As rows, all writes brought in.
+const ROWS: u8 = 1;
+/// In either form, with writes to bring in.
+const WAITING: u8 = 2;
+/// A thread is at work on it.
+const BUSY: u8 = 3;
+
+/// The particles of a page as columns.
+pub struct Columns {
+    values: Box<[PageArray<f64>; COLUMNS]>,
+    pub index: [i32; PAGE],
+}
+
+impl Columns {
+    fn new() -> Result<Box<Self>> {
+        let mut values = Vec::new();
+        allocation::lengthen(&mut values, COLUMNS, PURPOSE, PageArray::default)?;
+        let values = values.into_boxed_slice().try_into();
+        let values = values.map_err(|_| Error::OutOfMemory { purpose: PURPOSE })?;
+        let index = [0; PAGE];
+        allocation::boxed(Self { values, index }, PURPOSE)
+    }
+
+    /// The column of a word.
+    #[inline(always)]
+    pub fn column(&self, word: usize) -> &[f64; PAGE] {
+        &self.values[word]
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub fn column_mut(&mut self, word: usize) -> &mut [f64; PAGE] {
+        &mut self.values[word]
+    }
+
+    /// The row of a slot.
+    fn row(&self, slot: usize, present: bool) -> Row {
+        let mut row = Row::default();
+        for (word, column) in row.0.iter_mut().zip(self.values.iter()) {
+            *word = column[slot];
+        }
+        row.name(slot, self.index[slot], present);
+        row
+    }
+
+    /// Copies the rows of a page.
+    fn load(&mut self, rows: &[Row; PAGE]) {
+        for (first, run) in (0..PAGE).step_by(RUN).zip(rows.chunks_exact(RUN)) {
+            self.put_run(first, run, MASS + 1..COLUMNS);
+        }
+    }
+
+    /// Writes masses, labels and these words of [`RUN`] rows to the slots from `first` on. Returns how many masses and how
+    /// many labels have changed.
+    #[inline(always)]
+    fn put_run(&mut self, first: usize, run: &[Row], words: Range<usize>) -> [u64; 2] {
+        let mut changes = [0; 2];
+        let masses = &mut self.values[MASS][first..first + RUN];
+        for ((mass, index), row) in masses.iter_mut().zip(&mut self.index[first..]).zip(run) {
+            changes[0] += u64::from(mass.to_bits() != row.0[MASS].to_bits());
+            changes[1] += u64::from(*index != row.index());
+            (*mass, *index) = (row.0[MASS], row.index());
+        }
+        for word in words {
+            let column = &mut self.values[word][first..first + RUN];
+            for (to, row) in column.iter_mut().zip(run) {
+                *to = row.0[word];
+            }
+        }
+        changes
+    }
+
+    /// The same for rows anywhere in the log and in the page, at most [`TOGETHER`].
+    fn put(&mut self, log: &[Row], some: &[Entry], words: Range<usize>) -> [u64; 2] {
+        let Self { values, index } = self;
+        let mut changes = [0; 2];
+        let mut rows = [&Row::NONE; TOGETHER];
+        for (to, entry) in rows.iter_mut().zip(some) {
+            let (row, slot) = (&log[entry.row()], entry.slot() % PAGE);
+            *to = row;
+            let mass = std::mem::replace(&mut values[MASS][slot], row.0[MASS]);
+            changes[0] += u64::from(mass.to_bits() != row.0[MASS].to_bits());
+            let label = std::mem::replace(&mut index[slot], row.index());
+            changes[1] += u64::from(label != row.index());
+        }
+        let first = values.as_ptr();
+        let fetch = |word: usize, slot: usize| {
+            // The columns lie side by side.
+            let column = first.wrapping_add(word).cast::<f64>();
+            prefetch::line(column.wrapping_add(slot));
+        };
+        for word in words.start..words.start + COLUMNS_AHEAD {
+            some.iter().for_each(|entry| fetch(word, entry.slot()));
+        }
+        for word in words {
+            let column = &mut values[word];
+            for (entry, row) in some.iter().zip(&rows) {
+                let slot = entry.slot() % PAGE;
+                fetch(word + COLUMNS_AHEAD, slot);
+                column[slot] = row.0[word];
+            }
+        }
+        changes
+    }
+}
+
+/// Whether [`RUN`] entries are neighbours in the log and in the page, as where a client writes in the order of the addresses.
+#[inline(always)]
+fn is_run(entries: &[Entry]) -> bool {
+    (0..)
+        .zip(entries)
+        .all(|(k, &entry)| entries[0].is_before(k, entry))
+}
+
+/// What is stored of a page.
+#[derive(Default)]
+pub struct Particles {
+    rows: Option<Box<[Row; PAGE]>>,
+    /// Where there are columns, they hold.
+    pub columns: Option<Box<Columns>>,
+    pub mass_version: u64,
+    pub index_version: u64,
+}
+
+impl Particles {
+    /// The columns.
+    #[inline(always)]
+    pub fn columns(&self) -> &Columns {
+        match &self.columns {
+            Some(columns) => columns,
+            None => unreachable!("pages are handed out with their columns"),
+        }
+    }
+
+    /// The row of a slot; `present` tells whether it holds a particle.
+    #[inline(always)]
+    pub fn row(&self, slot: usize, present: bool) -> Row {
+        match (&self.columns, &self.rows) {
+            (Some(columns), _) => columns.row(slot, present),
+            (None, Some(rows)) => rows[slot],
+            (None, None) => unreachable!("a page has one of them"),
+        }
+    }
+
+    /// The masses of all slots.
+    pub fn masses(&self) -> [f64; PAGE] {
+        match (&self.columns, &self.rows) {
+            (Some(columns), _) => *columns.column(MASS),
+            (None, Some(rows)) => rows.each_ref().map(|row| row.0[MASS]),
+            (None, None) => [0.0; PAGE],
+        }
+    }
+
+    /// The smallest and the greatest label of the page.
+    pub fn index_range(&self) -> (i32, i32) {
+        match (&self.columns, &self.rows) {
+            (Some(columns), _) => range_of(columns.index.iter().copied()),
+            (None, Some(rows)) => range_of(rows.iter().map(Row::index)),
+            (None, None) => (0, 0),
+        }
+    }
+
+    /// Brings in some writes to this page, in this order, from the rows of the log. With `at_rest` nothing of the page moves or has a time.
+    pub fn bring_in(&mut self, log: &[Row], order: &[Entry], at_rest: bool) {
+        if self.columns.is_some() {
+            for some in order.chunks(TOGETHER) {
+                self.put_in_columns(log, some, at_rest);
+            }
+            return;
+        }
+        let Some(rows) = &mut self.rows else { return };
+        for &entry in order {
+            let row = &log[entry.row()];
+            let to = &mut rows[entry.slot() % PAGE];
+            self.mass_version += u64::from(to.0[MASS].to_bits() != row.0[MASS].to_bits());
+            self.index_version += u64::from(to.index() != row.index());
+            to.copy(row);
+        }
+    }
+
+    fn put_in_columns(&mut self, log: &[Row], some: &[Entry], at_rest: bool) {
+        let Some(columns) = &mut self.columns else {
+            return;
+        };
+        let words = if at_rest { X..V } else { MASS + 1..COLUMNS };
+        let mut rest = some;
+        while !rest.is_empty() {
+            let (changes, after) = match rest.split_at_checked(RUN) {
+                Some((run, after)) if is_run(run) => {
+                    let rows = &log[run[0].row()..][..RUN];
+                    (columns.put_run(run[0].slot(), rows, words.clone()), after)
+                }
+                _ => {
+                    let next_run =
+                        (1..rest.len()).find(|&at| rest.get(at..at + RUN).is_some_and(is_run));
+                    let (scattered, after) = rest.split_at(next_run.unwrap_or(rest.len()));
+                    (columns.put(log, scattered, words.clone()), after)
+                }
+            };
+            rest = after;
+            self.mass_version += changes[0];
+            self.index_version += changes[1];
+        }
+    }
+
+    /// Has the rows made columns, in `columns`.
+    fn convert(&mut self, mut columns: Box<Columns>) {
+        if let Some(rows) = &self.rows {
+            columns.load(rows);
+        }
+        // A process that forks here has one form or the other, and never half of one.
+        self.columns = Some(columns);
+        drop(self.rows.take());
+    }
+
+    /// Bytes on the heap.
+    #[cfg(test)]
+    pub fn bytes(&self) -> usize {
+        let rows = self.rows.as_ref().map_or(0, |rows| size_of_val(&**rows));
+        let columns = self.columns.as_ref();
+        rows + columns.map_or(0, |c| size_of_val(&**c) + size_of_val(&*c.values))
+    }
+}
+
+/// The particles of a page, of which one thread at a time changes the form or brings in writes.
+pub struct Body {
+    state: AtomicU8,
+    particles: UnsafeCell<Particles>,
+}
+
+// SAFETY: in the state READY nothing changes but by `&mut`; in all others the thread that has set BUSY alone uses it.
+unsafe impl Sync for Body {}
+
+impl Body {
+    /// No particles, as rows or as columns.
+    pub fn new(as_columns: bool) -> Result<Self> {
+        let mut particles = Particles::default();
+        if as_columns {
+            particles.columns = Some(Columns::new()?);
+        } else {
+            let mut rows = Vec::new();
+            allocation::lengthen(&mut rows, PAGE, PURPOSE, Row::default)?;
+            let rows = rows.into_boxed_slice().try_into();
+            particles.rows = Some(rows.map_err(|_| Error::OutOfMemory { purpose: PURPOSE })?);
+        }
+        Ok(Self {
+            state: AtomicU8::new(if as_columns { READY } else { ROWS }),
+            particles: UnsafeCell::new(particles),
+        })
+    }
+
+    /// Whether the columns are up to date.
+    #[inline(always)]
+    pub fn is_ready(&self) -> bool {
+        self.state.load(Ordering::Acquire) == READY
+    }
+
+    /// The particles, where [`Body::is_ready`] was seen since they last changed.
+    #[inline(always)]
+    pub fn ready(&self) -> &Particles {
+        debug_assert!(self.is_ready());
+        // SAFETY: READY was seen: they change by `&mut` alone. (Every page that is handed out is READY.)
+        unsafe { &*self.particles.get() }
+    }
+
+    /// The particles, to be changed by the only thread that has them. Writes wait afterwards if `waiting` is set.
+    pub fn change(&mut self, waiting: bool) -> &mut Particles {
+        let particles = self.particles.get_mut();
+        *self.state.get_mut() = match (waiting, &particles.columns) {
+            (true, _) => WAITING,
+            (false, Some(_)) => READY,
+            (false, None) => ROWS,
+        };
+        particles
+    }
+
+    /// Fetches the row of a slot into the cache, where there are rows.
+    #[inline(always)]
+    pub fn fetch_row(&mut self, slot: usize) {
+        if let Some(rows) = &self.particles.get_mut().rows {
+            prefetch::row(&raw const rows[slot]);
+        }
+    }
+
+    /// Whether writes wait to be brought in.
+    pub fn waits(&mut self) -> bool {
+        *self.state.get_mut() == WAITING
+    }
+
+    /// Takes the particles for this thread. `bring_in` brings in what waits.
+    #[inline]
+    pub fn take(&self, bring_in: impl FnOnce(&mut Particles)) -> Taken<'_> {
+        let mut looks = 0_u32;
+        let state = loop {
+            let state = self.state.load(Ordering::Acquire);
+            let (order, failed) = (Ordering::AcqRel, Ordering::Relaxed);
+            let take = || (self.state).compare_exchange(state, BUSY, order, failed);
+            if state == READY || state != BUSY && take().is_ok() {
+                break state;
+            }
+            looks = looks.saturating_add(1);
+            match looks {
+                0..100 => hint::spin_loop(),
+                _ => thread::yield_now(),
+            }
+        };
+        if state == WAITING {
+            // SAFETY: this thread has set BUSY.
+            bring_in(unsafe { &mut *self.particles.get() });
+        }
+        Taken { body: self, state }
+    }
+
+    /// Makes columns, if there are none.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn make_columns(&self, bring_in: impl FnOnce(&mut Particles)) -> Result<()> {
+        let taken = self.take(bring_in);
+        if taken.columns.is_none() {
+            let columns = Columns::new()?;
+            // SAFETY: without columns the state was not READY: this thread has set BUSY.
+            unsafe { &mut *self.particles.get() }.convert(columns);
+        }
+        Ok(())
+    }
+
+    /// Makes it usable in the child of a fork, where a thread of the parent was at work on it. `waiting` tells whether
+    /// writes were to be brought in: they are brought in again.
+    pub fn inherit(&mut self, waiting: bool) {
+        if *self.state.get_mut() == BUSY {
+            let particles = self.change(waiting);
+            particles.mass_version += 1;
+            particles.index_version += 1;
+        }
+    }
+}
+
+/// The particles of a page, up to date, in the form that they have. No other thread changes the form meanwhile.
+pub struct Taken<'a> {
+    body: &'a Body,
+    state: u8,
+}
+
+impl std::ops::Deref for Taken<'_> {
+    type Target = Particles;
+    #[inline(always)]
+    fn deref(&self) -> &Particles {
+        // SAFETY: READY, or this thread has set BUSY.
+        unsafe { &*self.body.particles.get() }
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if self.state != READY {
+            let state = if self.columns.is_some() { READY } else { ROWS };
+            self.body.state.store(state, Ordering::Release);
+        }
+    }
+}

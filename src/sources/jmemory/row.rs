@@ -1,0 +1,164 @@
+//! A j-particle in consecutive words: as it is appended to the log, and as it is sent to a GPU.
+
+use crate::sources::particle::JParticle;
+
+use super::PAGE;
+use super::log::{HAS_MOTION, HAS_SNAP, HAS_TIME};
+
+/// 64-bit words of a row.
+pub const ROW: usize = 18;
+
+/// Words of a row. The columns of a page are in this order, too.
+pub const MASS: usize = 0;
+pub const TIME: usize = 1;
+pub const X: usize = 2;
+pub const V: usize = 5;
+pub const ABY2: usize = 8;
+pub const A1BY6: usize = 11;
+pub const A2BY18: usize = 14;
+const WHO: usize = 17;
+
+/// A j-particle: mass, time, the five vectors, and in the last word who it is: in the upper half the slot, with a bit that
+/// says that there is a particle, in the lower half the label. All zero where there is none.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(transparent)]
+pub struct Row(pub [f64; ROW]);
+
+/// The numbers of a particle where a client has them.
+#[derive(Clone, Copy)]
+pub struct Numbers {
+    /// The label.
+    pub index: i32,
+    /// The time.
+    pub t: f64,
+    /// The mass.
+    pub mass: f64,
+    /// Position, velocity, and what follows, as in [`JParticle`]. Aligned or not.
+    pub vectors: [*const f64; 5],
+}
+
+/// Three numbers that are zero.
+pub const ZERO: *const f64 = [0.0_f64; 3].as_ptr();
+
+impl Numbers {
+    /// The particle.
+    ///
+    /// # Safety
+    ///
+    /// The pointers point to three numbers each.
+    pub unsafe fn particle(&self) -> JParticle {
+        // SAFETY: three numbers have the layout of an array of three.
+        let vectors = (self.vectors).map(|v| unsafe { v.cast::<[f64; 3]>().read_unaligned() });
+        let [x, v, aby2, a1by6, a2by18] = vectors;
+        JParticle {
+            index: self.index,
+            t: self.t,
+            mass: self.mass,
+            x,
+            v,
+            aby2,
+            a1by6,
+            a2by18,
+        }
+    }
+}
+
+impl From<&JParticle> for Numbers {
+    fn from(p: &JParticle) -> Self {
+        Self {
+            index: p.index,
+            t: p.t,
+            mass: p.mass,
+            vectors: [&p.x, &p.v, &p.aby2, &p.a1by6, &p.a2by18].map(|v| v.as_ptr()),
+        }
+    }
+}
+
+/// The last word.
+#[inline(always)]
+fn who(slot: usize, index: i32) -> u64 {
+    ((PAGE | slot) as u64) << 32 | u64::from(index.cast_unsigned())
+}
+
+impl Row {
+    /// No particle.
+    pub const NONE: Self = Self([0.0; ROW]);
+
+    /// Writes the row of a particle in a slot of its page, straight from its numbers.
+    ///
+    /// Returns [`HAS_TIME`] and so on. Compares bits: the client's floating-point environment is in force, where
+    /// arithmetic might trap. -0 counts as different from zero, which costs time at most.
+    ///
+    /// # Safety
+    ///
+    /// There is room for a row, and the pointers of `p` point to three numbers each.
+    #[inline(always)]
+    pub unsafe fn write(to: *mut Self, slot: usize, p: &Numbers) -> u8 {
+        let mut bits = [0; 5];
+        let to = to.cast::<f64>();
+        // SAFETY: the words are those of the row; three numbers have the layout of an array of three.
+        unsafe {
+            to.add(MASS).write(p.mass);
+            to.add(TIME).write(p.t);
+            let words = [X, V, ABY2, A1BY6, A2BY18];
+            for ((word, from), bits) in words.into_iter().zip(p.vectors).zip(&mut bits) {
+                let three = from.cast::<[f64; 3]>().read_unaligned();
+                to.add(word).cast::<[f64; 3]>().write(three);
+                let word = |k| from.cast::<u64>().add(k).read_unaligned();
+                *bits = word(0) | word(1) | word(2);
+            }
+            to.add(WHO).write(f64::from_bits(who(slot, p.index)));
+        }
+        let flag = |bits: u64, flag: u8| if bits != 0 { flag } else { 0 };
+        let [_, v, aby2, a1by6, a2by18] = bits;
+        flag(p.t.to_bits(), HAS_TIME) | flag(v | aby2 | a1by6, HAS_MOTION) | flag(a2by18, HAS_SNAP)
+    }
+
+    /// Becomes a copy of another row. (In pieces: for a row as a whole the compiler calls `memcpy`.)
+    #[inline(always)]
+    pub fn copy(&mut self, other: &Self) {
+        const PIECE: usize = 6;
+        let pieces = self.0.chunks_exact_mut(PIECE);
+        for (to, from) in pieces.zip(other.0.chunks_exact(PIECE)) {
+            to.copy_from_slice(from);
+        }
+    }
+
+    /// The label of the particle.
+    #[inline(always)]
+    pub fn index(&self) -> i32 {
+        (self.0[WHO].to_bits() as u32).cast_signed()
+    }
+
+    /// Three consecutive words.
+    #[inline(always)]
+    pub fn vector(&self, first: usize) -> [f64; 3] {
+        [self.0[first], self.0[first + 1], self.0[first + 2]]
+    }
+
+    /// Position and velocity.
+    #[inline(always)]
+    pub fn position_and_velocity(&self) -> [[f64; 3]; 2] {
+        [self.vector(X), self.vector(V)]
+    }
+
+    /// The particle, as it was written.
+    #[inline(always)]
+    pub fn particle(&self) -> JParticle {
+        JParticle {
+            index: self.index(),
+            t: self.0[TIME],
+            mass: self.0[MASS],
+            x: self.vector(X),
+            v: self.vector(V),
+            aby2: self.vector(ABY2),
+            a1by6: self.vector(A1BY6),
+            a2by18: self.vector(A2BY18),
+        }
+    }
+
+    /// Writes the last word; zero where there is no particle.
+    pub fn name(&mut self, slot: usize, index: i32, present: bool) {
+        self.0[WHO] = f64::from_bits(if present { who(slot, index) } else { 0 });
+    }
+}

@@ -1,0 +1,300 @@
+use super::*;
+
+fn particle(index: i32) -> JParticle {
+    let f = f64::from(index);
+    JParticle {
+        index,
+        t: f + 0.5,
+        mass: f,
+        x: [f, 2.0 * f, 3.0 * f],
+        v: [4.0 * f, 5.0 * f, 6.0 * f],
+        aby2: [7.0 * f, 8.0 * f, 9.0 * f],
+        a1by6: [10.0 * f, 11.0 * f, 12.0 * f],
+        a2by18: [13.0 * f, 14.0 * f, 15.0 * f],
+    }
+}
+
+/// As clients with particles at rest do it.
+fn write_at_rest(memory: &mut JMemory, address: i32, particle: &JParticle) {
+    let position = memory.reserve(address).unwrap();
+    if memory.is_full() {
+        assert!(memory.grow().unwrap());
+    }
+    // SAFETY: they are the vectors of the particle.
+    unsafe { memory.append(position, address, &Numbers::from(particle), true) };
+    memory.take_in();
+}
+
+#[test]
+fn any_order_of_addresses_reads_back() {
+    let mut memory = JMemory::default();
+    let addresses = [70_000, 3, i32::MAX, 511, 512, 0, 1 << 20, 3];
+    for (i, &a) in addresses.iter().enumerate() {
+        memory.write(a, &particle(i as i32)).unwrap();
+    }
+    assert_eq!(memory.read(3), Some(particle(7)), "the last write wins");
+    assert_eq!(memory.read(i32::MAX), Some(particle(2)));
+    assert_eq!(memory.read(1), None);
+    assert_eq!(memory.read(-1), None);
+    let found: Vec<usize> = memory
+        .pages(usize::MAX)
+        .flat_map(|p| p.slots(usize::MAX).map(|s| p.first_address() + s))
+        .collect();
+    assert_eq!(found, [0, 3, 511, 512, 70_000, 1 << 20, i32::MAX as usize]);
+    assert_eq!(memory.page_count(), 5);
+    assert_eq!((memory.present(), memory.written()), (7, 8));
+}
+
+/// The short write must leave what the long one leaves, whatever was there before.
+#[test]
+fn a_particle_at_rest_forgets_what_moved() {
+    let at_rest = JParticle {
+        index: 9,
+        mass: 2.0,
+        x: [1.0, -0.0, 3.0],
+        ..JParticle::default()
+    };
+    let timed = JParticle { t: 0.5, ..at_rest };
+    let snap = JParticle {
+        a2by18: [0.0, 1.0, 0.0],
+        ..at_rest
+    };
+    let all = [None, Some(particle(1)), Some(timed), Some(snap)];
+    for (before, as_columns) in all.into_iter().flat_map(|b| [(b, false), (b, true)]) {
+        let mut memory = JMemory::default();
+        if as_columns {
+            memory.make_columns().unwrap();
+        }
+        for address in 0..3 {
+            if let Some(p) = before {
+                memory.write(address, &p).unwrap();
+            }
+        }
+        write_at_rest(&mut memory, 1, &at_rest);
+        assert_eq!(memory.read(1), Some(at_rest));
+        assert_eq!(memory.read(2), before);
+        assert_eq!(memory.page(0).is_at_rest(), before.is_none());
+        let fast = memory.page(0).particle(1).x[1];
+        assert_eq!(fast.to_bits(), (-0.0_f64).to_bits());
+    }
+}
+
+#[test]
+fn versions_tell_what_changed() {
+    let mut memory = JMemory::default();
+    let mut versions = |index, mass, x| {
+        let particle = JParticle {
+            index,
+            mass,
+            x: [x; 3],
+            ..JParticle::default()
+        };
+        write_at_rest(&mut memory, 5, &particle);
+        let page = memory.page(0);
+        (page.version(), page.mass_version(), page.index_version())
+    };
+    let first = versions(3, 1.0, 0.5);
+    assert_eq!(versions(3, 1.0, 0.25), (first.0 + 1, first.1, first.2));
+    assert_eq!(versions(3, 2.0, 0.25), (first.0 + 2, first.1 + 1, first.2));
+    assert_eq!(
+        versions(4, 2.0, 0.25),
+        (first.0 + 3, first.1 + 1, first.2 + 1)
+    );
+}
+
+#[test]
+fn slots_and_pages_end_at_nj() {
+    let mut memory = JMemory::default();
+    for a in 0..1200 {
+        memory.write(a, &particle(a)).unwrap();
+    }
+    for nj in [0, 1, 511, 512, 513, 1199, 1200, 5000] {
+        let count: usize = memory.pages(nj).map(|p| p.slots(nj).count()).sum();
+        assert_eq!(count, nj.min(1200));
+    }
+}
+
+#[test]
+fn a_negative_address_is_refused() {
+    let mut memory = JMemory::default();
+    assert!(memory.write(-1, &particle(1)).is_err());
+    assert_eq!(memory.page_count(), 0);
+}
+
+#[test]
+fn a_particle_costs_at_most_256_bytes() {
+    let mut memory = JMemory::default();
+    memory.write(0, &particle(1)).unwrap();
+    for as_columns in [false, true] {
+        if as_columns {
+            memory.make_columns().unwrap();
+        }
+        let bytes = size_of::<Page>() + memory.particles(0).bytes();
+        assert!(bytes / PAGE <= 160, "{} bytes", bytes / PAGE);
+    }
+}
+
+/// A write as clients make it.
+fn append(memory: &mut JMemory, address: i32, particle: &JParticle) {
+    let position = memory.reserve(address).unwrap();
+    if memory.is_full() && !memory.grow().unwrap() {
+        assert!(memory.empty_log());
+    }
+    // SAFETY: they are the vectors of the particle.
+    unsafe { memory.append(position, address, &Numbers::from(particle), false) };
+}
+
+/// Numbers that follow no order.
+fn draw(state: &mut u64) -> usize {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) as usize
+}
+
+/// Runs of neighbours, single addresses and repeated ones, more than a log holds, as rows and as columns, with reads of all
+/// kinds between: what is read is what was written last.
+#[test]
+fn appended_writes_are_read_in_their_order() {
+    for as_columns in [false, true] {
+        let mut memory = JMemory::default();
+        let mut expected = std::collections::HashMap::new();
+        let (mut state, mut label) = (7, 0);
+        for round in 0..200 {
+            let (begin, each) = (draw(&mut state) % 3000, draw(&mut state) % 3);
+            for k in 0..draw(&mut state) % 300 {
+                label += 1;
+                let address = match each {
+                    0 => begin + k,
+                    1 => begin + draw(&mut state) % 20,
+                    _ => draw(&mut state) % 3000,
+                } as i32;
+                append(&mut memory, address, &particle(label));
+                expected.insert(address, particle(label));
+            }
+            if round == 100 && as_columns {
+                memory.take_in();
+                memory.make_columns().unwrap();
+            }
+            match draw(&mut state) % 5 {
+                0 => memory.take_in(),
+                1 => {
+                    memory.take_in();
+                    memory.settle();
+                }
+                2 => {
+                    memory.take_in();
+                    let position = draw(&mut state) % memory.page_count();
+                    assert_eq!(memory.particles(position).masses()[..2].len(), 2);
+                }
+                3 if as_columns => {
+                    memory.take_in();
+                    let position = draw(&mut state) % memory.page_count();
+                    assert!(memory.page(position).index()[0] >= 0);
+                }
+                _ => {}
+            }
+        }
+        for _ in 0..LOG + 10 {
+            label += 1;
+            append(&mut memory, label % 900, &particle(label));
+            expected.insert(label % 900, particle(label));
+        }
+        memory.take_in();
+        for (&address, particle) in &expected {
+            assert_eq!(memory.read(address), Some(*particle), "{address}");
+        }
+        assert_eq!(memory.present() as usize, expected.len());
+        assert_eq!(memory.written(), label as u64);
+        for page in memory.pages(usize::MAX) {
+            for slot in page.slots(usize::MAX) {
+                let address = (page.first_address() + slot) as i32;
+                assert_eq!(page.particle(slot), expected[&address]);
+                assert_eq!(page.times()[slot], expected[&address].t);
+            }
+        }
+    }
+}
+
+#[test]
+fn writes_after_the_state_was_taken_do_not_change_it() {
+    let mut memory = JMemory::default();
+    append(&mut memory, 3, &particle(1));
+    memory.take_in();
+    append(&mut memory, 3, &particle(2));
+    append(&mut memory, 4, &particle(3));
+    assert_eq!(memory.read(3), Some(particle(1)));
+    assert_eq!(memory.read(4), None);
+    let appended: Vec<_> = memory
+        .appended()
+        .map(|(a, row)| (a, row.particle()))
+        .collect();
+    assert_eq!(appended, [(3, particle(2)), (4, particle(3))]);
+    memory.take_in();
+    assert_eq!(memory.read(3), Some(particle(2)));
+    assert_eq!(memory.read(4), Some(particle(3)));
+}
+
+/// Threads that read a page at the same time bring its writes in once.
+#[test]
+fn threads_read_pages_that_wait() {
+    let mut memory = JMemory::default();
+    for round in 0..100 {
+        for k in 0..2000 {
+            append(&mut memory, (k * 37) % 2048, &particle(round + k));
+        }
+        memory.take_in();
+        let sums: Vec<f64> = std::thread::scope(|s| {
+            let read = || {
+                let pages = memory.pages(usize::MAX);
+                pages.map(|page| page.mass().iter().sum::<f64>()).sum()
+            };
+            let threads = [(); 3].map(|()| s.spawn(read));
+            threads.map(|thread| thread.join().unwrap()).into()
+        });
+        let expected: f64 = (0..2000).map(|k| f64::from(round + k)).sum();
+        assert_eq!(sums, [expected; 3]);
+    }
+}
+
+/// In the child of a fork, where a thread of the parent was bringing the writes in.
+#[test]
+fn a_page_left_by_a_fork_is_brought_up_to_date() {
+    for as_columns in [false, true] {
+        let mut memory = JMemory::default();
+        append(&mut memory, 5, &particle(1));
+        memory.take_in();
+        if as_columns {
+            memory.make_columns().unwrap();
+        }
+        append(&mut memory, 5, &particle(2));
+        append(&mut memory, 6, &particle(3));
+        memory.take_in();
+        std::mem::forget(memory.pages[0].body.take(|_| ()));
+        memory.inherit();
+        assert_eq!(memory.read(5), Some(particle(2)));
+        assert_eq!(memory.page(0).particle(6), particle(3));
+    }
+}
+
+#[test]
+fn the_pages_that_have_changed_are_known() {
+    let mut memory = JMemory::default();
+    for address in [5, 700, 6, 3000, 701] {
+        append(&mut memory, address, &particle(address));
+    }
+    assert_eq!(memory.changed(), []);
+    memory.take_in();
+    assert_eq!(memory.changed(), [0, 1, 2]);
+    memory.forget_changes();
+    append(&mut memory, 700, &particle(1));
+    memory.take_in();
+    append(&mut memory, 702, &particle(1));
+    memory.take_in();
+    assert_eq!(memory.changed(), [1]);
+    assert_eq!(memory.header(1).changed()[2], 1 << 60 | 1 << 62);
+    memory.forget_changes();
+    memory.change_everything();
+    assert_eq!(memory.header(1).changed(), memory.header(1).present());
+    assert_eq!(memory.changed(), [0, 1, 2]);
+}
