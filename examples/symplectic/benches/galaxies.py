@@ -6,7 +6,7 @@
     examples/symplectic/benches/galaxies.py --program target/release/symplectic
 
 prints a table (Markdown). With --references it prints the lines of examples/kit/src/galaxy/orbit_reference.txt instead, with
---sky those of sky_reference.txt, which the tests of the kit hold the program against. SKIPPED, with status 77, where
+--sky those of sky_reference.txt, with --friction those of friction_reference.txt, which the tests of the kit hold the program against. SKIPPED, with status 77, where
 galpy, gala or astropy is missing.
 """
 
@@ -163,6 +163,23 @@ def by_symplectic(program, name):
     raise ValueError("no body in the output")
 
 
+def friction():
+    """Positions of a satellite that dynamical friction slows, for the kit's friction_reference.txt."""
+    solar, radius = 2e10, 1.5
+    host = list(galpy.MWPotential2014)
+    half_mass = radius / np.sqrt(4 ** (1 / 3) - 1) / RO
+    drag = galpy.ChandrasekharDynamicalFrictionForce(
+        GMs=galpy_point_mass(solar), rhm=half_mass, dens=galpy.MWPotential2014, maxr=1000 / RO, nr=2001)
+    rows = []
+    for gyr in (0.4, -2.0):
+        orbit = galpy_orbit((30.0, 0.0, 20.0), (0.0, 120.0, 30.0))
+        times = np.linspace(0, galpy_time(gyr), 2001)
+        orbit.integrate(times, host + [drag], method="dop853_c", rtol=1e-12, atol=1e-12)
+        place = [float(f(times[-1], use_physical=False)) * RO for f in (orbit.x, orbit.y, orbit.z)]
+        rows.append(f"    ({gyr}, {place}),\n")
+    print("[\n" + "".join(rows) + "]")
+
+
 def sky():
     rows = []
     points = [(6.2, 0.2, 16.4, -47.6, -119.7, -11.4), (-1.1, -41.1, -27.9, -57.4, -225.6, 220.7),
@@ -187,9 +204,12 @@ def main():
     parser.add_argument("--program")
     parser.add_argument("--references", action="store_true")
     parser.add_argument("--sky", action="store_true")
+    parser.add_argument("--friction", action="store_true")
     options = parser.parse_args()
     if options.sky:
         return sky()
+    if options.friction:
+        return friction()
     if options.program:
         print("| galaxy | off galpy | off gala | galpy off gala |\n|---|--:|--:|--:|")
     rows = {}

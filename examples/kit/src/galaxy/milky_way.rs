@@ -85,11 +85,7 @@ fn bovy() -> &'static (PowerCutoff, Disc, Nfw) {
     MODEL.get_or_init(|| {
         let r: f64 = 8.0;
         let inside = (220.0 / VELOCITY).powi(2) * r;
-        let bulge = PowerCutoff {
-            m: 1.0,
-            p: 1.8,
-            cut: 1.9,
-        };
+        let bulge = PowerCutoff::new(1.0, 1.8, 1.9);
         let disc = Disc {
             m: 1.0,
             a: 3.0,
@@ -98,10 +94,7 @@ fn bovy() -> &'static (PowerCutoff, Disc, Nfw) {
         let halo = Nfw { m: 1.0, a: 16.0 };
         let disc_inside = r.powi(3) / (r * r + (disc.a + disc.b).powi(2)).powf(1.5);
         (
-            PowerCutoff {
-                m: 0.05 * inside / bulge.mass(r),
-                ..bulge
-            },
+            PowerCutoff::new(0.05 * inside / bulge.mass(r), 1.8, 1.9),
             Disc {
                 m: 0.60 * inside / disc_inside,
                 ..disc

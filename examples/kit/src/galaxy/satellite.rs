@@ -336,7 +336,8 @@ impl Friction {
     }
 
     /// The deceleration over the velocity of a satellite of this mass and half-mass radius: 4 pi m rho ln(Lambda) (erf X -
-    /// 2 X exp(-X^2) / sqrt pi) / v^3, with X = v / (sqrt 2 sigma) and Lambda = r / max(size, m / v^2).
+    /// 2 X exp(-X^2) / sqrt pi) / v^3, with X = v / (sqrt 2 sigma) and Lambda = r / max(size, m / v^2). Within its
+    /// half-mass radius of the centre, where a satellite is no point, friction fades away.
     fn rate(&self, mass: f64, size: f64, x: &Vec3, v: &Vec3) -> f64 {
         let (r, speed) = (norm(x), norm(v));
         let (rho, sigma) = (self.host.density(x).max(0.0), self.dispersion(r));
@@ -347,6 +348,74 @@ impl Friction {
         let logarithm = 0.5 * (lambda * lambda).ln_1p();
         let s = speed / (std::f64::consts::SQRT_2 * sigma);
         let slower = libm::erf(s) - 2.0 * s / PI.sqrt() * (-s * s).exp();
-        4.0 * PI * mass * rho * logarithm * slower / speed.powi(3)
+        let inside = (r / size).min(1.0);
+        let fading = inside * inside * (3.0 - 2.0 * inside);
+        4.0 * PI * mass * rho * logarithm * slower * fading / speed.powi(3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::galaxy::MilkyWay;
+    use crate::galaxy::additions::{Additions, Told};
+    use crate::vector::sub;
+
+    fn followed(text: &str) -> &'static Additions {
+        let told = Told {
+            satellites: vec![Satellite::parse(text).unwrap()],
+            ..Told::default()
+        };
+        Additions::of(told, MilkyWay::MwPotential2014).unwrap()
+    }
+
+    /// Time from today in Gyr and position in kpc by galpy 1.12.1 (`benches/galaxies.py --friction`): an orbit in
+    /// MWPotential2014 with `ChandrasekharDynamicalFrictionForce(GMs=2e10, rhm=half-mass radius, dens=MWPotential2014)`.
+    const GALPY: [(f64, Vec3); 2] = include!("friction_reference.txt");
+
+    /// Its dispersion at 5, 10, 20 and 40 kpc in km/s.
+    const DISPERSION: [(f64, f64); 4] = [
+        (5.0, 153.07125802301886),
+        (10.0, 137.55393656290326),
+        (20.0, 121.92815368670719),
+        (40.0, 106.63951810224448),
+    ];
+
+    #[test]
+    fn friction_is_galpys() {
+        let host: &'static MilkyWay = Box::leak(Box::new(MilkyWay::MwPotential2014));
+        let friction = Friction::of(host);
+        for (r, expected) in DISPERSION {
+            let found = VELOCITY * friction.dispersion(r);
+            assert!((found / expected - 1.0).abs() < 2e-3, "{r}: {found}");
+        }
+        let text = "plummer:2e10:1.5:30,0,20:0,120,30";
+        let [slowed, free] = [":friction", ""].map(|end| followed(&format!("{text}{end}")));
+        for (gyr, expected) in GALPY {
+            let at = |more: &Additions| more.satellites(1000.0 * gyr / TIME)[0].phase().0;
+            let off = norm(&sub(&at(slowed), &expected)) / norm(&expected);
+            assert!(off < 1e-3, "{gyr}: {:?}", at(slowed));
+            assert!(norm(&sub(&at(free), &expected)) / norm(&expected) > 0.1);
+        }
+    }
+
+    #[test]
+    fn satellites_are_read() {
+        for bad in [
+            "smc",
+            "plummer:1e9:1:1,2,3",
+            "king:1e9:1:1,2,3:1,2,3",
+            "plummer:-1:1:1,2,3:1,2,3",
+            "plummer:1e9:1:1,2:1,2,3",
+            "lmc:fixed:friction",
+        ] {
+            assert!(Satellite::parse(bad).is_err(), "{bad}");
+        }
+        let lmc = followed("lmc").satellites(0.0)[0].phase();
+        // Kallivayalil et al. (2013): (-1, -41, -28) kpc, (-57, -226, 221) km/s with another Sun.
+        assert!(norm(&sub(&lmc.0, &[-1.0, -41.0, -28.0])) < 0.5, "{lmc:?}");
+        let v = lmc.1.map(|c| VELOCITY * c);
+        assert!(norm(&sub(&v, &[-57.0, -226.0, 221.0])) < 15.0, "{v:?}");
+        assert_eq!(followed("lmc:fixed").satellites(9.0)[0].phase().0, lmc.0);
     }
 }

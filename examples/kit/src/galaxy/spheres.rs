@@ -115,9 +115,17 @@ pub struct PowerCutoff {
     pub p: f64,
     /// Radius of the cutoff.
     pub cut: f64,
+    /// The gamma functions of (3 - p) / 2 and (2 - p) / 2.
+    gammas: [f64; 2],
 }
 
 impl PowerCutoff {
+    /// The sphere of this mass, exponent and cutoff.
+    pub fn new(m: f64, p: f64, cut: f64) -> Self {
+        let gammas = [3.0, 2.0].map(|n| libm::tgamma(0.5 * (n - p)));
+        Self { m, p, cut, gammas }
+    }
+
     fn squared(&self, r: f64) -> f64 {
         (r / self.cut).powi(2)
     }
@@ -125,30 +133,28 @@ impl PowerCutoff {
 
 impl Sphere for PowerCutoff {
     fn mass(&self, r: f64) -> f64 {
-        let a = 0.5 * (3.0 - self.p);
-        self.m * (1.0 - upper_gamma(a, self.squared(r)) / libm::tgamma(a))
+        let gamma = self.gammas[0];
+        self.m * (1.0 - upper_gamma(0.5 * (3.0 - self.p), self.squared(r), gamma) / gamma)
     }
 
     fn density_at(&self, r: f64) -> f64 {
-        let a = 0.5 * (3.0 - self.p);
-        let central = self.m / (2.0 * PI * self.cut.powi(3) * libm::tgamma(a));
+        let central = self.m / (2.0 * PI * self.cut.powi(3) * self.gammas[0]);
         central * (r / self.cut).powf(-self.p) * (-self.squared(r)).exp()
     }
 
     fn potential_at(&self, r: f64) -> f64 {
-        let gamma = libm::tgamma(0.5 * (3.0 - self.p));
-        let outside = upper_gamma(0.5 * (2.0 - self.p), self.squared(r));
-        -self.mass(r) / r - self.m / (self.cut * gamma) * outside
+        let outside = upper_gamma(0.5 * (2.0 - self.p), self.squared(r), self.gammas[1]);
+        -self.mass(r) / r - self.m / (self.cut * self.gammas[0]) * outside
     }
 }
 
-/// The incomplete gamma function from `x` to infinity, for an `a` above 0: a series below a + 1, a continued fraction
+/// The incomplete gamma function from `x` to infinity, for an `a` above 0 of which `gamma` is the whole one: a series below a + 1, a continued fraction
 /// (by Lentz's method) above.
-pub(super) fn upper_gamma(a: f64, x: f64) -> f64 {
+fn upper_gamma(a: f64, x: f64, gamma: f64) -> f64 {
     const EPSILON: f64 = 1e-17;
     let head = x.powf(a) * (-x).exp();
     if x <= 0.0 {
-        return libm::tgamma(a);
+        return gamma;
     }
     if head == 0.0 {
         return 0.0;
@@ -161,7 +167,7 @@ pub(super) fn upper_gamma(a: f64, x: f64) -> f64 {
             term *= x / n;
             sum += term;
         }
-        return libm::tgamma(a) - head * sum;
+        return gamma - head * sum;
     }
     let mut b = x + 1.0 - a;
     let (mut c, mut d) = (f64::INFINITY, 1.0 / b);
@@ -193,7 +199,7 @@ mod tests {
             (0.6, 0.5, 0.542_150_690_0),
             (0.1, 2.0, 0.058_241_4),
         ] {
-            let found = upper_gamma(a, x);
+            let found = upper_gamma(a, x, libm::tgamma(a));
             // Against Simpson's rule, too, whose integrand is smooth from x on.
             if x > 0.0 {
                 let n = 20_000;
@@ -218,7 +224,8 @@ mod tests {
             }
         }
         // Both branches at their border.
-        let (below, above) = (upper_gamma(0.6, 1.6 - 1e-13), upper_gamma(0.6, 1.6 + 1e-13));
+        let whole = libm::tgamma(0.6);
+        let [below, above] = [-1e-13, 1e-13].map(|d| upper_gamma(0.6, 1.6 + d, whole));
         assert!((below / above - 1.0).abs() < 1e-12);
     }
 }

@@ -1,0 +1,142 @@
+//! Epicyclic clumps in the tails of a cluster on a circular orbit (Kuepper, MacLeod and Heggie 2008; Kuepper et al. 2010).
+//!
+//! A star that leaves through a Lagrange point drifts along the orbit on a cycloid. It is slowest once an epicyclic period,
+//! and there the tails are densest. A star that starts from rest at the tidal radius x feels nothing but the galaxy in
+//! their formula: the distance is 4 pi W / k (1 - 4 W^2 / k^2) x, W and k being the angular speed and the epicyclic
+//! frequency. With the attraction of the cluster, which is half of all forces where the star starts, it is 1.3 times as
+//! far; here the star's way from the Lagrange point is followed.
+
+mod common;
+
+use common::PROGRAM;
+use kirin_kit::Snapshot;
+use kirin_kit::density::Core;
+use kirin_kit::galaxy::flow::{Phase, follow};
+use kirin_kit::galaxy::{Field, Galaxy};
+use kirin_kit::vector::norm;
+use kirin_testing::Folder;
+
+/// Width of the intervals of distance, in units of the formula's.
+const WIDTH: f64 = 0.1;
+
+/// Angular speed and epicyclic frequency of a circle of radius `r`.
+fn frequencies(galaxy: &Galaxy, r: f64) -> (f64, f64) {
+    let squared = |r: f64| (galaxy.circular_speed(&[r, 0.0, 0.0]) / r).powi(2);
+    let h = 1e-4 * r;
+    let slope = (squared(r + h) - squared(r - h)) / (2.0 * h);
+    (squared(r).sqrt(), (4.0 * squared(r) + r * slope).sqrt())
+}
+
+/// Distances at which a star is slowest that leaves the Lagrange point at rest, in units of the formula's. The frame turns
+/// with the cluster, the unit of length is the tidal radius, that of time 1 / W.
+fn slowest(k: f64) -> Vec<f64> {
+    let tide = 4.0 - k * k;
+    let f = |_: f64, (x, v): &Phase| {
+        let r3 = norm(x).powi(3);
+        [
+            2.0 * v[1] + tide * (x[0] - x[0] / r3),
+            -2.0 * v[0] - tide * x[1] / r3,
+            0.0,
+        ]
+    };
+    let mut star: Phase = ([1.0 + 1e-4, 0.0, 0.0], [0.0; 3]);
+    let formula = 4.0 * std::f64::consts::PI / k * (4.0 / (k * k) - 1.0);
+    let (step, mut speeds, mut found) = (0.01, Vec::new(), Vec::new());
+    while found.len() < 3 {
+        star = follow(&f, &star, 0.0, step, step).unwrap();
+        speeds.push((norm(&star.1), star.0[1].abs() / formula));
+        if let [.., before, now, after] = speeds[..]
+            && now.0 < before.0
+            && now.0 < after.0
+            && now.1 > 0.5
+        {
+            found.push(now.1);
+        }
+    }
+    found
+}
+
+/// Numbers of stars by their distance along the circle, in intervals of [`WIDTH`] of the formula's distance for a cluster
+/// of this mass.
+fn add(counts: &mut [f64], snapshot: &Snapshot, mass: f64, r: f64, (w, k): (f64, f64)) {
+    let tidal = (mass / (4.0 * w * w - k * k)).cbrt();
+    let formula = 4.0 * std::f64::consts::PI * w / k * (4.0 * w * w / (k * k) - 1.0) * tidal;
+    let centre = Core::of(&snapshot.bodies).centre;
+    let zero = centre[1].atan2(centre[0]);
+    for body in &snapshot.bodies {
+        let turn = body.x[1].atan2(body.x[0]) - zero;
+        let angle = turn.sin().atan2(turn.cos()).abs();
+        let place = (angle * r / formula / WIDTH) as usize;
+        if let Some(count) = counts.get_mut(place) {
+            *count += 1.0;
+        }
+    }
+}
+
+#[test]
+fn clumps_are_where_stars_are_slowest() {
+    let folder = Folder::new("clumps");
+    let [output, json] = ["run.txt", "run.json"].map(|name| folder.file(name));
+    let model = [
+        "--n",
+        "2048",
+        "--model",
+        "king",
+        "--w0",
+        "3",
+        "--galaxy",
+        "allen-santillan",
+        "--radius",
+        "4",
+    ];
+    let run = [
+        "--t-end",
+        "300",
+        "--dt",
+        "1/64",
+        "--eps",
+        "0.1",
+        "--every",
+        "4",
+        "--snapshot-every",
+        "4",
+    ];
+    PROGRAM.succeed(&[&model[..], &run, &["--output", &output, "--json", &json]].concat());
+    let figures: serde_json::Value = serde_json::from_str(&folder.text("run.json")).unwrap();
+    let error = figures["own_energy_error"].as_f64().unwrap();
+    assert!(error < 1e-4, "{error:e}");
+    let mut counts = vec![0.0; 45];
+    let mut expected = Vec::new();
+    for number in 38..=75 {
+        let snapshot =
+            Snapshot::load(folder.file(&format!("run.{number:04}.txt")).as_ref()).unwrap();
+        let galaxy = Galaxy::of(&snapshot).unwrap();
+        let r = galaxy.units.from_kpc(4.0);
+        let (w, k) = frequencies(&galaxy, r);
+        expected = if expected.is_empty() {
+            slowest(k / w)
+        } else {
+            expected
+        };
+        let mass = figures["records"][number]["bound_mass"].as_f64().unwrap();
+        add(&mut counts, &snapshot, mass, r, (w, k));
+    }
+    let smooth = |i: usize| counts[i - 1] + counts[i] + counts[i + 1];
+    for place in &expected {
+        let about = |part: f64| (place * part / WIDTH) as usize;
+        let window = about(1.0) - 5..about(1.0) + 5;
+        let densest = window
+            .clone()
+            .max_by(|a, b| smooth(*a).total_cmp(&smooth(*b)))
+            .unwrap();
+        let found = (densest as f64 + 0.5) * WIDTH;
+        println!("clump at {found:.2} of the formula's distance, expected {place:.2}");
+        assert!(
+            (found / place - 1.0).abs() < 0.1,
+            "{found} {place}: {counts:?}"
+        );
+        // Between clumps are fewer stars.
+        let least = window.map(smooth).fold(f64::INFINITY, f64::min);
+        assert!(smooth(densest) > 1.2 * least, "{counts:?}");
+    }
+}
