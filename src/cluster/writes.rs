@@ -1,4 +1,5 @@
-//! Writes to the j-particle memory: they are appended to a log, and become part of the memory when the next block begins.
+//! Writes to the j-particle memory. What cannot be written at once, because a block needs the memory unchanged, is appended to a log. It
+//! becomes part of the memory when the next block begins.
 
 use std::collections::HashMap;
 
@@ -52,6 +53,12 @@ impl Cluster {
     unsafe fn append(&mut self, address: i32, numbers: &Numbers, at_rest: bool) -> Result<()> {
         // If there is no memory for its page, the write is refused now and not at the next block.
         let position = self.memory.reserve(address)?;
+        // SAFETY: passed on.
+        if self.phase == Phase::Free
+            && unsafe { (self.memory).write_at_once(position, address, numbers) }
+        {
+            return Ok(());
+        }
         if self.memory.is_full() {
             self.make_room()?;
         }
@@ -91,8 +98,12 @@ impl Cluster {
     #[cold]
     #[inline(never)]
     fn note_sampled(&mut self, address: i32, dt: f64) {
-        let stored = self.memory.appended().next_back();
-        if let Some(particle) = stored.map(|(_, row)| row.particle()) {
+        let appended = self.memory.appended().next_back();
+        let stored = match appended {
+            Some((_, row)) => Some(row.particle()),
+            None => self.memory.read(address),
+        };
+        if let Some(particle) = stored {
             self.noise.note(address, dt, &particle);
         }
     }

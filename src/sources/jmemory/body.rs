@@ -13,9 +13,9 @@ use std::thread;
 use crate::error::{Error, Result};
 use crate::process::allocation;
 
-use super::log::Entry;
+use super::log::{AHEAD, Entry};
 use super::page::range_of;
-use super::row::{MASS, ROW, Row, V, X};
+use super::row::{MASS, Numbers, ROW, Row, V, X};
 use super::{PAGE, PURPOSE, PageArray, prefetch};
 
 /// Columns of a page: the words of a row but the last.
@@ -192,6 +192,36 @@ impl Particles {
             (None, Some(rows)) => range_of(rows.iter().map(Row::index)),
             (None, None) => (0, 0),
         }
+    }
+
+    /// Writes a particle to a slot. Returns what [`Numbers::words`] does.
+    ///
+    /// # Safety
+    ///
+    /// The pointers among the numbers point to three numbers each.
+    #[inline(always)]
+    pub unsafe fn write(&mut self, slot: usize, numbers: &Numbers) -> u8 {
+        let (flags, mass, label) = match (&mut self.columns, &mut self.rows) {
+            (Some(columns), _) => {
+                let mass = columns.values[MASS][slot];
+                let label = std::mem::replace(&mut columns.index[slot], numbers.index);
+                let put = |word: usize, number| columns.values[word][slot] = number;
+                // SAFETY: passed on.
+                (unsafe { numbers.words(put) }, mass, label)
+            }
+            (None, Some(rows)) => {
+                let row = &raw mut rows[slot];
+                // The next writes follow, and the lock of the next call waits until this call's stores have reached the cache.
+                prefetch::row(row.wrapping_add(AHEAD));
+                let (mass, label) = (rows[slot].0[MASS], rows[slot].index());
+                // SAFETY: passed on.
+                (unsafe { Row::write(row, slot, numbers) }, mass, label)
+            }
+            (None, None) => unreachable!("a page has one of them"),
+        };
+        self.mass_version += u64::from(mass.to_bits() != numbers.mass.to_bits());
+        self.index_version += u64::from(label != numbers.index);
+        flags
     }
 
     /// Brings in some writes to this page, in this order, from the rows of the log. With `at_rest` nothing of the page moves or has a time.

@@ -14,7 +14,7 @@ pub const LOG: usize = 8192;
 
 /// How many rows in advance the room for a row is fetched into the cache: the lock of the next call waits until this
 /// call's stores have reached the cache.
-const AHEAD: usize = 6;
+pub const AHEAD: usize = 6;
 
 /// The room that a log begins with.
 const FIRST: usize = 64;

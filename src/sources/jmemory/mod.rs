@@ -3,7 +3,8 @@
 //! A page holds the particles at [`PAGE`] consecutive addresses. It is made at the first write to one of these
 //! addresses. So an address near 2^31 costs one page, and loops skip pages that were never written.
 //!
-//! A write is appended to a log. [`JMemory::take_in`] makes the writes so far part of the state: each page learns which of
+//! [`JMemory::write_at_once`] writes into a page. Where writes are scattered over rows, or a block needs the memory as it is, they are
+//! appended to a log instead. [`JMemory::take_in`] makes the writes so far part of the state: each page learns which of
 //! them are its own. They are brought into the page when something reads it, or before the next log is taken in. Inside a
 //! page the particles are rows ([`Row`]) until something reads columns.
 
@@ -66,6 +67,9 @@ pub struct JMemory {
     changed: Vec<u32>,
     /// Number of writes taken in.
     written: u64,
+    /// The address that continues the writes since the last block, where these went straight into their pages; before the
+    /// first of them any address does.
+    next: Option<i32>,
     /// Whether all pages are columns.
     has_columns: AtomicBool,
 }
@@ -168,6 +172,35 @@ impl JMemory {
         unsafe { self.incoming.push(position, slot, numbers, at_rest) };
     }
 
+    /// Writes a particle straight into its page where the log would only cost time: it is empty, and pages are columns, or
+    /// all writes since the last block were in the order of their addresses. Returns whether it did. `position` is what
+    /// [`JMemory::reserve`] returned for the address.
+    ///
+    /// # Safety
+    ///
+    /// That of [`JMemory::append`].
+    #[inline(always)]
+    pub unsafe fn write_at_once(
+        &mut self,
+        position: usize,
+        address: i32,
+        numbers: &Numbers,
+    ) -> bool {
+        let follows = self.next.is_none_or(|next| next == address);
+        if self.incoming.len() > 0 || !follows && !*self.has_columns.get_mut() {
+            return false;
+        }
+        if !self.touched.is_empty() {
+            self.settle();
+        }
+        self.next = Some(address.wrapping_add(1));
+        self.written += 1;
+        self.list(position);
+        // SAFETY: passed on.
+        unsafe { self.pages[position].write(address as usize % PAGE, numbers) };
+        true
+    }
+
     /// Whether the log has no room for a further write.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
@@ -198,6 +231,7 @@ impl JMemory {
 
     /// Makes the writes so far part of the state.
     pub fn take_in(&mut self) {
+        self.next = None;
         if self.incoming.len() == 0 {
             return;
         }
@@ -231,6 +265,8 @@ impl JMemory {
     }
 
     /// Brings the writes that were taken in into all pages that wait for them.
+    #[cold]
+    #[inline(never)]
     pub fn settle(&mut self) {
         let Self {
             log,
@@ -251,6 +287,7 @@ impl JMemory {
     }
 
     /// Counts a page among those that have changed.
+    #[inline(always)]
     fn list(&mut self, position: usize) {
         let is_listed = &mut self.pages[position].header.is_listed;
         if !std::mem::replace(is_listed, true) {

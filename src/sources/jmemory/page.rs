@@ -10,7 +10,7 @@ use crate::sources::predictor::{Coordinate, Scalar};
 use super::PURPOSE;
 use super::body::{Body, Columns, Particles};
 use super::log::{AT_REST, HAS_MOTION, HAS_SNAP, HAS_TIME, Log, Place};
-use super::row::{A1BY6, A2BY18, ABY2, MASS, TIME, V, X};
+use super::row::{A1BY6, A2BY18, ABY2, MASS, Numbers, TIME, V, X};
 
 /// Particles in one page.
 pub const PAGE: usize = 512;
@@ -168,16 +168,24 @@ impl Page {
     #[inline(always)]
     pub(super) fn count(&mut self, place: Place) {
         let header = &mut self.header;
-        let slot = usize::from(place.slot) % PAGE;
         if header.waiting.is_empty() {
             header.flags_waiting = AT_REST;
         }
         header.waiting.end += 1;
-        header.version += 1;
-        header.present[slot / 64] |= 1 << (slot % 64);
-        header.changed[slot / 64] |= 1 << (slot % 64);
-        header.flags |= place.flags;
         header.flags_waiting &= place.flags;
+        header.note(usize::from(place.slot) % PAGE, place.flags);
+    }
+
+    /// Writes a particle to a slot. No writes wait.
+    ///
+    /// # Safety
+    ///
+    /// The pointers among the numbers point to three numbers each.
+    #[inline(always)]
+    pub(super) unsafe fn write(&mut self, slot: usize, numbers: &Numbers) {
+        // SAFETY: passed on.
+        let flags = unsafe { self.body.change(false).write(slot, numbers) };
+        self.header.note(slot, flags);
     }
 
     /// Brings in the writes that wait.
@@ -323,6 +331,15 @@ pub(super) fn range_of(labels: impl Iterator<Item = i32>) -> (i32, i32) {
 }
 
 impl Header {
+    /// Notes a write with these flags.
+    #[inline(always)]
+    fn note(&mut self, slot: usize, flags: u8) {
+        self.version += 1;
+        self.present[slot / 64] |= 1 << (slot % 64);
+        self.changed[slot / 64] |= 1 << (slot % 64);
+        self.flags |= flags;
+    }
+
     /// Number of the page: its first address divided by [`PAGE`].
     pub fn number(&self) -> u32 {
         self.number

@@ -63,6 +63,37 @@ impl Numbers {
     }
 }
 
+impl Numbers {
+    /// Gives `put` the words of the row but the last. Returns [`HAS_TIME`] and so on.
+    ///
+    /// Compares bits: the client's floating-point environment is in force, where arithmetic might trap. -0 counts as different
+    /// from zero, which costs time at most.
+    ///
+    /// # Safety
+    ///
+    /// The pointers point to three numbers each.
+    #[inline(always)]
+    pub unsafe fn words(&self, mut put: impl FnMut(usize, f64)) -> u8 {
+        let mut bits = [0; 5];
+        put(MASS, self.mass);
+        put(TIME, self.t);
+        let words = [X, V, ABY2, A1BY6, A2BY18];
+        for ((word, from), bits) in words.into_iter().zip(self.vectors).zip(&mut bits) {
+            // SAFETY: three numbers have the layout of an array of three.
+            let three = unsafe { from.cast::<[u64; 3]>().read_unaligned() };
+            *bits = three[0] | three[1] | three[2];
+            for (k, number) in three.into_iter().enumerate() {
+                put(word + k, f64::from_bits(number));
+            }
+        }
+        let flag = |bits: u64, flag: u8| if bits != 0 { flag } else { 0 };
+        let [_, v, aby2, a1by6, a2by18] = bits;
+        flag(self.t.to_bits(), HAS_TIME)
+            | flag(v | aby2 | a1by6, HAS_MOTION)
+            | flag(a2by18, HAS_SNAP)
+    }
+}
+
 impl From<&JParticle> for Numbers {
     fn from(p: &JParticle) -> Self {
         Self {
@@ -84,34 +115,19 @@ impl Row {
     /// No particle.
     pub const NONE: Self = Self([0.0; ROW]);
 
-    /// Writes the row of a particle in a slot of its page, straight from its numbers.
-    ///
-    /// Returns [`HAS_TIME`] and so on. Compares bits: the client's floating-point environment is in force, where
-    /// arithmetic might trap. -0 counts as different from zero, which costs time at most.
+    /// Writes the row of a particle in a slot of its page, straight from its numbers. Returns what [`Numbers::words`] does.
     ///
     /// # Safety
     ///
     /// There is room for a row, and the pointers of `p` point to three numbers each.
     #[inline(always)]
     pub unsafe fn write(to: *mut Self, slot: usize, p: &Numbers) -> u8 {
-        let mut bits = [0; 5];
         let to = to.cast::<f64>();
-        // SAFETY: the words are those of the row; three numbers have the layout of an array of three.
+        // SAFETY: the words are those of the row. The caller vouches for the pointers.
         unsafe {
-            to.add(MASS).write(p.mass);
-            to.add(TIME).write(p.t);
-            let words = [X, V, ABY2, A1BY6, A2BY18];
-            for ((word, from), bits) in words.into_iter().zip(p.vectors).zip(&mut bits) {
-                let three = from.cast::<[f64; 3]>().read_unaligned();
-                to.add(word).cast::<[f64; 3]>().write(three);
-                let word = |k| from.cast::<u64>().add(k).read_unaligned();
-                *bits = word(0) | word(1) | word(2);
-            }
             to.add(WHO).write(f64::from_bits(who(slot, p.index)));
+            p.words(|word, number| to.add(word).write(number))
         }
-        let flag = |bits: u64, flag: u8| if bits != 0 { flag } else { 0 };
-        let [_, v, aby2, a1by6, a2by18] = bits;
-        flag(p.t.to_bits(), HAS_TIME) | flag(v | aby2 | a1by6, HAS_MOTION) | flag(a2by18, HAS_SNAP)
     }
 
     /// Becomes a copy of another row. (In pieces: for a row as a whole the compiler calls `memcpy`.)

@@ -144,6 +144,15 @@ fn append(memory: &mut JMemory, address: i32, particle: &JParticle) {
     unsafe { memory.append(position, address, &Numbers::from(particle), false) };
 }
 
+/// The same where no block needs the memory unchanged.
+fn write_freely(memory: &mut JMemory, address: i32, particle: &JParticle) {
+    let position = memory.reserve(address).unwrap();
+    // SAFETY: they are the vectors of the particle.
+    if !unsafe { memory.write_at_once(position, address, &Numbers::from(particle)) } {
+        append(memory, address, particle);
+    }
+}
+
 /// Numbers that follow no order.
 fn draw(state: &mut u64) -> usize {
     *state = state
@@ -152,16 +161,17 @@ fn draw(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-/// Runs of neighbours, single addresses and repeated ones, more than a log holds, as rows and as columns, with reads of all
-/// kinds between: what is read is what was written last.
+/// Runs of neighbours, single addresses and repeated ones, more than a log holds, as rows and as columns, at once and by the log,
+/// with reads of all kinds between: what is read is what was written last.
 #[test]
-fn appended_writes_are_read_in_their_order() {
+fn writes_are_read_in_their_order() {
     for as_columns in [false, true] {
         let mut memory = JMemory::default();
         let mut expected = std::collections::HashMap::new();
         let (mut state, mut label) = (7, 0);
         for round in 0..200 {
             let (begin, each) = (draw(&mut state) % 3000, draw(&mut state) % 3);
+            let write = [append, write_freely][draw(&mut state) % 2];
             for k in 0..draw(&mut state) % 300 {
                 label += 1;
                 let address = match each {
@@ -169,7 +179,7 @@ fn appended_writes_are_read_in_their_order() {
                     1 => begin + draw(&mut state) % 20,
                     _ => draw(&mut state) % 3000,
                 } as i32;
-                append(&mut memory, address, &particle(label));
+                write(&mut memory, address, &particle(label));
                 expected.insert(address, particle(label));
             }
             if round == 100 && as_columns {
