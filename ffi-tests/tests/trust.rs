@@ -1,5 +1,5 @@
 //! CPU and GPU decide by the same condition whether single precision holds the sums of a leaf: kernels/trust.cuh is
-//! compared with src/cpu/reach.rs, over the product of all their states.
+//! compared with src/cpu/resolution.rs, over the product of all their states.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use ffi_tests::compiler::source;
 use ffi_tests::fake_cuda::{Product, Sanitizer, build, with_shim};
 use ffi_tests::generate::repository;
-use kirin::cpu::reach::{Facts, Reach};
+use kirin::cpu::resolution::{Facts, Resolution};
 
 /// The spheres of `Sources::far`, and its bit for slow particles.
 const SPHERES: [f64; 3] = [1024.0, 131_072.0, 16_777_216.0];
@@ -134,7 +134,7 @@ fn cpu_and_gpu_trust_the_same_sums() {
             .map(|w| w.parse().expect("a number"))
             .collect();
         let truth = |b: bool| f64::from(u8::from(b));
-        let reach = Reach::of(&s.x, &s.v, s.eps2, s.split);
+        let reach = Resolution::of(&s.x, &s.v, s.eps2, s.split);
         let little = reach.loses_little(&s.sums, &s.facts, s.jerk);
         let nothing = reach.loses_nothing(&s.facts, s.jerk);
         let finite = s.sums.iter().all(|sum| sum.is_finite());

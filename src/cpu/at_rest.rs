@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use super::again::{Again, Leaf};
 use super::attraction::{self, Kind};
 use super::coincident::{self, Places};
 use super::division::Task;
 use super::grid::Grid;
 use super::kernel::JPage;
 use super::leaves::{LeafSums, Walk};
-use super::reach::{Facts, ROUNDING};
+use super::resolution::{Facts, ROUNDING};
+use super::resum::{Leaf, Resum};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tasks::BlockContext;
@@ -46,14 +46,14 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     kind: Kind,
     /// Where its particles are, if that is known.
     places: Option<&'a Places>,
-    /// Finite sums are sound where the potential, times [`Reach::closest`](super::reach::Reach::closest), is at most the first of
+    /// Finite sums are sound where the potential, times [`Resolution::closest`](super::resolution::Resolution::closest), is at most the first of
     /// these, and at most the second by itself.
     quick: (f64, f64),
     /// Whether all of its masses are zero.
     massless: bool,
     /// Its masses, of which some may be taken out for an i-particle.
     lent: &'a mut PageArray<S::T>,
-    again: &'a mut Again,
+    again: &'a mut Resum,
     /// The slots of the present leaf.
     range: Range<usize>,
     /// For how many i-particles the potential of the leaf proved nothing. Where these are many, as where masses have both
@@ -86,11 +86,11 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             &Scaling::PLAIN,
             Grid::USUAL,
         )
-        .reach;
+        .resolution;
         for particle in totals.of(particles.len()).1 {
-            let reach = &particle.target.reach;
-            all.in_range &= reach.in_range;
-            all.distance = all.distance.max(reach.distance);
+            let resolution = &particle.target.resolution;
+            all.in_range &= resolution.in_range;
+            all.distance = all.distance.max(resolution.distance);
         }
         let mut lent = PageArray::default();
         let mut walk = Walk::new(length);
@@ -238,7 +238,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     fn is_quickly_proved(&self, sums: &Four, target: &ScaledParticle<S::T>) -> bool {
         let [x, y, z, pot] = *sums;
         let size = pot.abs();
-        let is_small = (size * target.reach.closest <= self.quick.0) & (size <= self.quick.1);
+        let is_small = (size * target.resolution.closest <= self.quick.0) & (size <= self.quick.1);
         is_small & ((x + y + z) * 0.0 == 0.0)
     }
 
@@ -253,13 +253,13 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
         least: S::T,
         target: &ScaledParticle<S::T>,
     ) -> (bool, bool) {
-        let reach = &target.reach;
+        let resolution = &target.resolution;
         let [x, y, z, pot] = *sums;
         let sums = &[x, y, z, pot, 0.0, 0.0, 0.0, 0.0];
-        let proved = reach.are_apart(sums, &self.facts);
-        let sound = reach.holds(sums, &self.facts, false)
+        let proved = resolution.are_apart(sums, &self.facts);
+        let sound = resolution.holds(sums, &self.facts, false)
             && (proved
-                || kind.least && reach.resolves(least.to_f64())
+                || kind.least && resolution.resolves(least.to_f64())
                 || self.shared.are_apart(sources, target, self.range.clone()));
         (sound, proved)
     }

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::kernel::{self, JPage, Variant};
-use super::reach::Facts;
+use super::resolution::Facts;
 use super::simd::{Simd, Sums, Work};
 use super::target::ScaledParticle;
 use crate::sources::jmemory::{Page, PageArray};
@@ -72,7 +72,7 @@ impl<S: Simd, const SPLIT: bool> Dominated<'_, S, SPLIT> {
         let Some((mut others, slot)) = self.s.vectorize(WithoutStrongest(self)) else {
             return;
         };
-        if !self.target.reach.holds(&others, self.facts, self.jerk) {
+        if !self.target.resolution.holds(&others, self.facts, self.jerk) {
             return;
         }
         for (sum, factor) in others.iter_mut().zip(self.factors) {

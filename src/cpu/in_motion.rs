@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::again::{self, Again, Leaf};
 use super::division::Task;
 use super::dominant::{Bound, Dominated};
-use super::kernel::{self, Halfway, JPage, Variant};
+use super::kernel::{self, JPage, LeafScratch, Variant};
 use super::leaves::{self, LeafSums, Walk};
 use super::masses::{self, Labels, Masses};
 use super::nearest;
-use super::reach::Facts;
+use super::resolution::Facts;
+use super::resum::{self, Leaf, Resum};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tasks::{BlockContext, deciding};
@@ -36,8 +36,8 @@ struct PageInMotion<'a, S: Simd, const SPLIT: bool> {
     /// What brings sums into the client's units.
     factors: Sums,
     leaf: PresentLeaf,
-    again: &'a mut Again,
-    halfway: Option<&'a mut Halfway<S::T>>,
+    again: &'a mut Resum,
+    halfway: Option<&'a mut LeafScratch<S::T>>,
     /// r^2 of the pairs of the present leaf.
     distances: &'a mut PageArray<S::T>,
 }
@@ -69,7 +69,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         } = workspace;
         // In double precision the root takes so long that two halves take longer than one loop.
         if !S::MANY_REGISTERS && !S::T::IS_DOUBLE {
-            allocation::fill(halfway, PURPOSE, Halfway::default)?;
+            allocation::fill(halfway, PURPOSE, LeafScratch::default)?;
         }
         let particles = &self.block.particles[task.particles.clone()];
         let length = leaves::length::<S>();
@@ -157,13 +157,13 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
             self.distances,
             self.halfway.as_deref_mut(),
         );
-        let reach = &target.reach;
-        let holds = reach.holds(&sums, &self.facts, variant.jerk);
-        let proved = reach.are_apart(&sums, &self.facts);
+        let resolution = &target.resolution;
+        let holds = resolution.holds(&sums, &self.facts, variant.jerk);
+        let proved = resolution.are_apart(&sums, &self.facts);
         self.leaf.unproved += usize::from(!proved);
         let sound = holds
             && (proved
-                || variant.nearest && reach.resolves(least.to_f64())
+                || variant.nearest && resolution.resolves(least.to_f64())
                 || self.are_apart(target));
         if !sound {
             *to = self.exactly(k)?;
@@ -209,7 +209,7 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
             true => nearest::slack_on(self.sources.tile.grid.step()),
             false => 0.0,
         };
-        again::note(
+        resum::note(
             self.shared.s,
             &mut self.targets[k].candidates,
             (least, self.distances),

@@ -25,14 +25,14 @@ pub struct JPage<'a, S: Simd> {
 }
 
 /// The pairs of a leaf between the two halves of the loop, where the registers do not suffice for both.
-pub struct Halfway<T> {
+pub struct LeafScratch<T> {
     /// x_j - x_i
     r: [PageArray<T>; 3],
     /// 1 / s
     y: PageArray<T>,
 }
 
-impl<T: Real> Default for Halfway<T> {
+impl<T: Real> Default for LeafScratch<T> {
     fn default() -> Self {
         let zero = PageArray::default();
         Self {
@@ -69,7 +69,7 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
     distances: &mut PageArray<S::T>,
-    halfway: Option<&mut Halfway<S::T>>,
+    halfway: Option<&mut LeafScratch<S::T>>,
 ) -> (Sums, S::T) {
     macro_rules! variants {
         ($($jerk:literal $mask:literal $nearest:literal),+) => {
@@ -177,7 +177,7 @@ fn pairs<
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
     distances: &mut PageArray<S::T>,
-    halfway: Option<&mut Halfway<S::T>>,
+    halfway: Option<&mut LeafScratch<S::T>>,
 ) -> (Sums, S::T) {
     let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
     let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL> {

@@ -4,17 +4,17 @@
 //! while it is close to the processor. A leaf of the summation tree is a run of
 //! 32 vectors of a tile: single-precision sums of at most 32 terms a lane.
 
-mod again;
 mod at_rest;
 mod attraction;
-mod board;
 mod coincident;
 mod division;
 mod dominant;
 mod engine;
 mod grid;
 mod in_motion;
+mod intervals;
 mod irregular;
+mod job;
 mod kernel;
 mod leaves;
 mod lists;
@@ -23,9 +23,9 @@ mod mean_root;
 mod nearest;
 mod pair;
 mod pool;
-pub mod reach;
 mod regular;
-mod rhythm;
+pub mod resolution;
+mod resum;
 mod simd;
 mod target;
 mod tasks;
@@ -48,7 +48,7 @@ use crate::process::settings::{InstructionSet, Precision, Settings};
 pub use self::division::threads_for;
 pub use self::mean_root::{SAMPLES, products, samples};
 pub use self::pool::Pool;
-pub use self::regular::Doubt;
+pub use self::regular::UncertainBand;
 pub use self::threads::threads;
 
 /// [`crate::choice::Rule::up_to`] on a CPU: clusters of a thousand stars with their companions, whose runs are short. A pair takes

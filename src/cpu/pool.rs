@@ -19,8 +19,8 @@ use std::sync::TryLockError;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
-use super::board::{Board, Job, spin_until};
-use super::rhythm::Rhythm;
+use super::intervals::JobIntervals;
+use super::job::{Job, JobSlot, spin_until};
 use crate::error::{Error, Result};
 use crate::process::lock::Lock;
 use crate::process::{self, allocation, floating, settings};
@@ -30,7 +30,7 @@ const STACK: usize = 2 << 20;
 
 /// The workers of this process. Made at the first job that wants them.
 pub struct Pool {
-    board: Board,
+    slot: JobSlot,
     /// What the threads know that post jobs, one at a time: how many workers there are, and how jobs come.
     poster: Lock<Poster>,
     /// The generation of the process that has the workers.
@@ -41,7 +41,7 @@ struct Poster {
     workers: usize,
     /// Whether the system refused a thread: nobody asks again.
     is_refused: bool,
-    rhythm: Rhythm,
+    intervals: JobIntervals,
 }
 
 /// A job that is posted.
@@ -53,11 +53,11 @@ struct Posted {
 impl Pool {
     fn new() -> Self {
         Self {
-            board: Board::default(),
+            slot: JobSlot::default(),
             poster: Lock::new(Poster {
                 workers: 0,
                 is_refused: false,
-                rhythm: Rhythm::new(settings::settings().wait_policy),
+                intervals: JobIntervals::new(settings::settings().wait_policy),
             }),
             process: process::generation(),
         }
@@ -122,7 +122,7 @@ impl Pool {
                 if let Some(posted) = posted {
                     self.take_back(&mut poster, posted, effort)?;
                 }
-                poster.rhythm.ended();
+                poster.intervals.ended();
             }
         }
         job.resume_panic();
@@ -137,9 +137,9 @@ impl Pool {
         helpers: usize,
         effort: Duration,
     ) -> Option<Posted> {
-        let board = &self.board;
-        let plan = poster.rhythm.begin(effort);
-        let patience = poster.rhythm.patience().as_nanos() as u64;
+        let slot = &self.slot;
+        let plan = poster.intervals.begin(effort);
+        let spin_time = poster.intervals.spin_time().as_nanos() as u64;
         if !plan.shares {
             return None;
         }
@@ -150,13 +150,13 @@ impl Pool {
                 false => poster.is_refused = true,
             }
         }
-        let asleep = board.asleep.load(Ordering::Relaxed);
+        let asleep = slot.asleep.load(Ordering::Relaxed);
         if poster.workers == 0 || (asleep >= poster.workers && !plan.wakes) {
             return None;
         }
-        board.patience.store(patience, Ordering::Relaxed);
+        slot.spin_time.store(spin_time, Ordering::Relaxed);
         let places = helpers.min(poster.workers);
-        board.post(job, places);
+        slot.post(job, places);
         if plan.wakes && poster.workers - asleep < places {
             self.wake(places);
         }
@@ -168,26 +168,26 @@ impl Pool {
 
     /// Wakes so many of the workers that sleep.
     fn wake(&self, count: usize) {
-        if self.board.asleep.load(Ordering::SeqCst) == 0 {
+        if self.slot.asleep.load(Ordering::SeqCst) == 0 {
             return;
         }
         // Fails in the child of a fork only, which has no workers.
-        let attempt = || self.board.sleep.try_lock();
+        let attempt = || self.slot.sleep.try_lock();
         if let Ok(guard) = unless_forked(self.process, attempt) {
             drop(guard);
-            (0..count).for_each(|_| self.board.wake.notify_one());
+            (0..count).for_each(|_| self.slot.wake.notify_one());
         }
     }
 
     /// Takes the job back and waits for the workers that joined it.
     fn take_back(&self, poster: &mut Poster, posted: Posted, effort: Duration) -> Result<()> {
-        let board = &self.board;
-        let joined = board.withdraw(posted.places);
+        let slot = &self.slot;
+        let joined = slot.withdraw(posted.places);
         // Pairs with the release of the workers: what they wrote is seen from here on.
-        let are_out = || board.left.load(Ordering::Acquire) == joined;
+        let are_out = || slot.left.load(Ordering::Acquire) == joined;
         if spin_until(are_out) {
             poster
-                .rhythm
+                .intervals
                 .shared(joined, Duration::ZERO, effort, posted.is_small);
             return Ok(());
         }
@@ -197,13 +197,13 @@ impl Pool {
             in_process(self.process)?;
         }
         poster
-            .rhythm
+            .intervals
             .shared(joined, begin.elapsed(), effort, posted.is_small);
         Ok(())
     }
 
     fn wait_for_workers(&self, count: usize) -> bool {
-        while self.board.begun.load(Ordering::Acquire) < count {
+        while self.slot.begun.load(Ordering::Acquire) < count {
             if in_process(self.process).is_err() {
                 return false;
             }
@@ -217,12 +217,12 @@ impl Pool {
         if allocation::spare(STACK, "a thread").is_err() {
             return false;
         }
-        let board = &self.board;
+        let slot = &self.slot;
         without_signals(|| {
             std::thread::Builder::new()
                 .name("kirin".to_owned())
                 .stack_size(STACK)
-                .spawn(move || worker(board))
+                .spawn(move || worker(slot))
                 .is_ok()
         })
     }
@@ -255,18 +255,18 @@ pub fn unless_forked<G>(
     }
 }
 
-fn worker(board: &Board) {
+fn worker(slot: &JobSlot) {
     // A thread inherits its creator's floating-point environment, and results would depend on it.
     floating::adopt();
     let mut seen = 0;
-    board.begun.fetch_add(1, Ordering::Release);
+    slot.begun.fetch_add(1, Ordering::Release);
     loop {
-        while let Some(job) = board.join(&mut seen) {
+        while let Some(job) = slot.join(&mut seen) {
             // SAFETY: this worker has joined and not left, so `take_back` has not returned and the job lives.
             unsafe { &*job }.work();
-            board.left.fetch_add(1, Ordering::Release);
+            slot.left.fetch_add(1, Ordering::Release);
         }
-        board.wait(seen);
+        slot.wait(seen);
     }
 }
 

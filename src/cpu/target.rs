@@ -1,7 +1,7 @@
 //! An i-particle as the pair loops read it.
 
 use super::grid::Grid;
-use super::reach::Reach;
+use super::resolution::Resolution;
 use super::simd::Real;
 use crate::force::scaling::Scaling;
 use crate::sources::particle::IParticle;
@@ -22,7 +22,7 @@ pub struct ScaledParticle<T> {
     /// Whether it has a velocity.
     pub moves: bool,
     /// Which pairs `T` can resolve.
-    pub reach: Reach,
+    pub resolution: Resolution,
 }
 
 impl<T: Real> ScaledParticle<T> {
@@ -41,10 +41,10 @@ impl<T: Real> ScaledParticle<T> {
             eps2: T::from_f64(eps2),
             label: i.index,
             moves: i.v != [0.0; 3],
-            reach: match T::IS_DOUBLE {
-                true => Reach::DOUBLE,
-                false if SPLIT => Reach::of(&scaled, &v, eps2, true).on(grid.step()),
-                false => Reach::of(&scaled, &v, eps2, false),
+            resolution: match T::IS_DOUBLE {
+                true => Resolution::DOUBLE,
+                false if SPLIT => Resolution::of(&scaled, &v, eps2, true).on(grid.step()),
+                false => Resolution::of(&scaled, &v, eps2, false),
             },
         }
     }
@@ -55,7 +55,7 @@ impl<T: Real> ScaledParticle<T> {
         let scaled = i.x.map(|x| x * units.length);
         (self.x, self.x_low) = Self::split::<SPLIT>(&scaled, grid);
         if SPLIT && !T::IS_DOUBLE {
-            self.reach = self.reach.at(&scaled).on(grid.step());
+            self.resolution = self.resolution.at(&scaled).on(grid.step());
         }
     }
 

@@ -273,7 +273,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         steps.restart(leaves, first, after);
     }
 
-    /// Whether a leaf has no close pair, although its potential does not prove that: see `reach.rs`.
+    /// Whether a leaf has no close pair, although its potential does not prove that: see `resolution.rs`.
     #[cold]
     #[inline(never)]
     pub fn are_apart(
@@ -288,7 +288,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             target,
             range,
         };
-        target.reach.resolves(self.s.vectorize(closest))
+        target.resolution.resolves(self.s.vectorize(closest))
     }
 
     /// The absolute error of a squared distance in this precision.

@@ -3,7 +3,7 @@
 
 use super::grid::{self, GROUP, GROUPS, Grid};
 use super::masses::Masses;
-use super::reach::Facts;
+use super::resolution::Facts;
 use super::simd::{Real, Simd, Sums};
 use super::units::{self, Sampled};
 use crate::force::scaling::{FARTHEST, LENGTHS, Scaling, VELOCITIES, outside};

@@ -1,9 +1,9 @@
 //! The memory of a task: its i-particles, their unfinished sums, and scratch space.
 
-use super::again::Again;
 use super::grid::Grid;
-use super::kernel::Halfway;
+use super::kernel::LeafScratch;
 use super::nearest::NearestCandidates;
+use super::resum::Resum;
 use super::simd::{Real, Sums};
 use super::target::ScaledParticle;
 use super::tile::Tile;
@@ -122,9 +122,9 @@ pub struct Workspace<T> {
     /// A tile that is used once.
     pub scratch: Option<Box<Tile<T>>>,
     /// Memory for leaves that are summed again.
-    pub again: Again,
+    pub again: Resum,
     /// Room for the pairs of a leaf.
-    pub halfway: Option<Box<Halfway<T>>>,
+    pub halfway: Option<Box<LeafScratch<T>>>,
 }
 
 impl<T> Default for Workspace<T> {
@@ -141,7 +141,7 @@ impl<T> Default for Workspace<T> {
             forces: Vec::new(),
             nearest: Vec::new(),
             scratch: None,
-            again: Again::default(),
+            again: Resum::default(),
             halfway: None,
         }
     }

@@ -15,7 +15,7 @@ pub const LEAST_MASS: f64 = 1e-20;
 pub const FARTHEST: f64 = 1e8;
 
 /// Pairs closer than this fraction of the i-particle's distance from the origin need more digits than split
-/// positions have: see [`crate::cpu`]'s `reach.rs`.
+/// positions have: see [`crate::cpu`]'s `resolution.rs`.
 pub const CLOSE: f64 = 1.0 / 16_777_216.0;
 /// For pairs closer than this r^-3 may overflow single precision, or r^2 underflow.
 pub const CLOSEST: f64 = 1e-12;

@@ -25,7 +25,7 @@ pub trait Subject: Sync {
     /// Bytes of memory that `prepare` takes, above a few.
     fn room(&self) -> usize;
     /// Before the fork: keeps other threads from the data, as far as they let go of it in time.
-    fn prepare(&'static self, patience: &Patience) -> Box<dyn Prepared>;
+    fn prepare(&'static self, deadline: &Deadline) -> Box<dyn Prepared>;
 }
 
 /// Data from which other threads are kept while the process forks. Dropping this ends that.
@@ -41,12 +41,12 @@ pub trait Prepared {
 }
 
 /// How long a fork goes on waiting.
-pub struct Patience {
+pub struct Deadline {
     began: Instant,
 }
 
-impl Patience {
-    /// What `attempt` finds; tries again until it does or the patience is over.
+impl Deadline {
+    /// What `attempt` finds; tries again until it does or the deadline is over.
     pub fn wait_for<T>(&self, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
         loop {
             let found = attempt();
@@ -196,7 +196,7 @@ extern "C" fn prepare() {
     FORKS.fetch_add(1, Ordering::AcqRel);
     fence(Ordering::SeqCst);
     let prepare = |subject: &'static dyn Subject| {
-        subject.prepare(&Patience {
+        subject.prepare(&Deadline {
             began: Instant::now(),
         })
     };

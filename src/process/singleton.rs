@@ -5,7 +5,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::fork::{self, Patience, Prepared, Subject};
+use super::fork::{self, Deadline, Prepared, Subject};
 use super::lock::{Guard, Lock};
 use super::{entry, log};
 
@@ -41,10 +41,10 @@ impl<T: Default + Send> Subject for Singleton<T> {
         0
     }
 
-    fn prepare(&'static self, patience: &Patience) -> Box<dyn Prepared> {
+    fn prepare(&'static self, deadline: &Deadline) -> Box<dyn Prepared> {
         Box::new(Held {
             value: self,
-            guard: patience.wait_for(|| self.lock.try_lock()),
+            guard: deadline.wait_for(|| self.lock.try_lock()),
         })
     }
 }

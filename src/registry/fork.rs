@@ -4,7 +4,7 @@
 //! changes nothing but its own results: the child repeats that work when it asks for the results.
 
 use super::{Entry, Member, Open, Registry};
-use crate::process::fork::{self, Patience, Prepared, Subject};
+use crate::process::fork::{self, Deadline, Prepared, Subject};
 use crate::process::{lock, log};
 
 /// The members of a registry while the process forks.
@@ -28,10 +28,10 @@ impl<M: Member> Subject for Registry<M> {
         self.entries().count() * size_of::<usize>() * 8
     }
 
-    fn prepare(&'static self, patience: &Patience) -> Box<dyn Prepared> {
+    fn prepare(&'static self, deadline: &Deadline) -> Box<dyn Prepared> {
         let mut held = Held {
             // `None`: another thread has the ids.
-            open: patience.wait_for(|| self.open.try_lock()),
+            open: deadline.wait_for(|| self.open.try_lock()),
             members: Vec::new(),
             at_work: Vec::new(),
             lost: Vec::new(),
@@ -42,7 +42,7 @@ impl<M: Member> Subject for Registry<M> {
                 // Long work on it is held up: no guard, and nothing to wait for.
                 None => entry.work.hold_up().then_some(None),
             };
-            match patience.wait_for(attempt) {
+            match deadline.wait_for(attempt) {
                 Some(Some(guard)) => held.members.push(guard),
                 Some(None) => held.at_work.push(entry),
                 None => held.lost.push(entry),

@@ -13,7 +13,7 @@ use super::event::Event;
 use super::forecast::Forecast;
 use super::{HOST, MAGIC, PIPELINES, VERSION};
 use crate::error;
-use crate::process::fork::{Patience, Prepared, Subject};
+use crate::process::fork::{Deadline, Prepared, Subject};
 use crate::process::lock::Lock;
 use crate::process::output::File;
 use crate::process::{self, entry, fork, log, settings};
@@ -108,7 +108,7 @@ impl Subject for Recording {
         0
     }
 
-    fn prepare(&'static self, _: &Patience) -> Box<dyn Prepared> {
+    fn prepare(&'static self, _: &Deadline) -> Box<dyn Prepared> {
         Box::new(Self)
     }
 }

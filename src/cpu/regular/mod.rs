@@ -28,7 +28,7 @@ use crate::process::settings::InstructionSet;
 use crate::sources::jmemory::PAGE;
 use crate::sources::sum_tree::{Joiner, share};
 
-pub use self::target::Doubt;
+pub use self::target::UncertainBand;
 
 /// Tiles that are worth a thread.
 const TILES_PER_THREAD: usize = 64;

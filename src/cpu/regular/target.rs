@@ -63,7 +63,7 @@ impl Errors {
 /// What keeps a pair loop, here or on a GPU, from deciding which sources are a target's neighbours: those with s below
 /// (1 + `OF_H2`) h2 + `OF_ERROR` e^2 + `closest2` may be, or are too close for the loop; where the loop looks ahead by |r|^2 +
 /// 2 dtr (r.v), those with less than `OF_WAY` w^2 more.
-pub struct Doubt {
+pub struct UncertainBand {
     /// Absolute error e of a distance from the target, with sources at rest,
     pub error: f64,
     /// and what comes to that for each unit of the greatest component of a velocity.
@@ -74,7 +74,7 @@ pub struct Doubt {
     pub speed: f64,
 }
 
-impl Doubt {
+impl UncertainBand {
     /// The relative part.
     pub const OF_H2: f64 = DOUBT;
     /// The factor of e^2.

@@ -30,7 +30,7 @@ impl DeviceQueue {
         if job.pages == 0 || job.particles.is_empty() {
             return Ok(Ok(()));
         }
-        let current = self.lease.enter()?;
+        let current = self.context.enter()?;
         self.settle(&current)?;
         let count = self.kernel(&current, Module::Common, "count_neighbours".to_owned())?;
         let fill = self.kernel(&current, Module::Common, "fill_neighbours".to_owned())?;

@@ -21,7 +21,9 @@ use self::upload::{Upload, bytes_of};
 use crate::force::scaling::Scaling;
 use crate::gpu::combine::Share;
 use crate::gpu::cuda::driver::memory::{DeviceBuffer, PinnedBuffer, Tally};
-use crate::gpu::cuda::driver::{Current, Device, Kernel, Lease, Patience, Result, Stream};
+use crate::gpu::cuda::driver::{
+    Current, Device, Kernel, Result, RetainedContext, Stream, WaitLimits,
+};
 use crate::gpu::layout::{AdvanceArgs, IRecord, PageWork, RECORD, Redone};
 use crate::gpu::plan::LaunchPlan;
 use crate::gpu::plan::Module;
@@ -70,7 +72,7 @@ pub struct DeviceJob<'a> {
 pub struct DeviceQueue {
     /// The device.
     pub device: &'static Device,
-    lease: Lease,
+    context: RetainedContext,
     precision: Precision,
     /// Mean of `rsqrt(x) * sqrt(x)` over the device's approximate reciprocal square roots.
     root: f64,
@@ -118,8 +120,8 @@ struct Queued {
 ///
 /// The device cannot be opened, or its driver cannot compile the kernels.
 pub fn load(device: &'static Device, precision: Precision) -> Result<()> {
-    let lease = device.open()?;
-    let current = lease.enter()?;
+    let context = device.open()?;
+    let current = context.enter()?;
     for name in [
         format!("advance_{}", precision.in_kernels()),
         format!("force_{}_jerk_4", precision.in_kernels()),
@@ -137,12 +139,12 @@ impl DeviceQueue {
     /// The device cannot be opened, or fails at its first kernels.
     pub fn new(device: &'static Device, settings: &Settings) -> Result<Self> {
         let precision = settings.precision.arithmetic();
-        let lease = device.open()?;
-        let current = lease.enter()?;
+        let context = device.open()?;
+        let current = context.enter()?;
         let stream = Stream::new(&current)?;
         let mut queue = Self {
             device,
-            lease,
+            context,
             precision,
             root: 1.0,
             split: settings.split,
@@ -195,7 +197,7 @@ impl DeviceQueue {
     ///
     /// Those of the driver; the queue must not be used again then.
     pub fn start(&mut self, job: &DeviceJob<'_>) -> Result<()> {
-        let current = self.lease.enter()?;
+        let current = self.context.enter()?;
         self.settle(&current)?;
         self.busy = true;
         let plan = self.plan(job.particles.len().max(1), job.pages.max(1));
@@ -225,11 +227,11 @@ impl DeviceQueue {
 
     /// Waits for all that was launched.
     fn wait(&mut self, current: &Current<'_>) -> Result<()> {
-        let patience = Patience {
+        let limits = WaitLimits {
             planned: std::mem::take(&mut self.planned),
             timeout: self.timeout,
         };
-        self.stream.wait(current, patience)
+        self.stream.wait(current, limits)
     }
 
     /// The results of the last job; `None` if it had no pairs.
@@ -241,7 +243,7 @@ impl DeviceQueue {
         let Some(queued) = self.queued.take() else {
             return Ok(None);
         };
-        let current = self.lease.enter()?;
+        let current = self.context.enter()?;
         self.wait(&current)?;
         self.busy = false;
         self.known_redone = self.redone.read();
@@ -388,7 +390,7 @@ impl DeviceQueue {
 
 impl Drop for DeviceQueue {
     fn drop(&mut self) {
-        let Ok(current) = self.lease.enter() else {
+        let Ok(current) = self.context.enter() else {
             return;
         };
         // What is queued still uses the buffers. On a lost device the wait fails, and nobody uses them any more.

@@ -29,19 +29,18 @@ impl Context {
     }
 }
 
-/// A device in use. Its context stays when the lease ends.
-pub struct Lease {
+/// A device in use, whose primary context is retained until this is dropped. The context stays after that.
+pub struct RetainedContext {
     device: &'static Device,
     context: Context,
 }
 
-impl Lease {
+impl RetainedContext {
     pub(super) fn new(device: &'static Device, context: Context) -> Self {
         Self { device, context }
     }
 
-    /// Makes the device's context current in this thread until the result is dropped, which must be before the
-    /// lease is.
+    /// Makes the device's context current in this thread until the result is dropped. This must outlive the result.
     ///
     /// # Errors
     ///
@@ -58,7 +57,7 @@ impl Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for RetainedContext {
     fn drop(&mut self) {
         self.device.leave();
     }

@@ -12,7 +12,7 @@ use super::context::Context;
 use super::failure::{ask, result_of};
 use super::functions::driver;
 use super::modules;
-use super::{Current, Failure, Kernel, Lease, Result};
+use super::{Current, Failure, Kernel, Result, RetainedContext};
 use crate::gpu::plan::Module;
 use crate::process::lock::Lock;
 
@@ -149,7 +149,7 @@ impl Device {
     /// # Errors
     ///
     /// The driver refuses, for instance because another process has the device for itself.
-    pub fn open(&'static self) -> Result<Lease> {
+    pub fn open(&'static self) -> Result<RetainedContext> {
         let mut usage = self.usage.lock();
         if usage.users == 0 && usage.context.is_some_and(|context| !context.is_alive()) {
             *usage = Usage::default();
@@ -164,7 +164,7 @@ impl Device {
         };
         usage.context = Some(context);
         usage.users += 1;
-        Ok(Lease::new(self, context))
+        Ok(RetainedContext::new(self, context))
     }
 
     fn release(&self) {

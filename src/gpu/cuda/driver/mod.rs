@@ -11,9 +11,9 @@ pub mod memory;
 pub mod modules;
 mod stream;
 
-pub use self::context::{Current, Lease};
+pub use self::context::{Current, RetainedContext};
 pub use self::device::Device;
 pub use self::devices::{OF_THE_PARENT, devices};
 pub use self::failure::{Failure, Result};
 pub use self::modules::Kernel;
-pub use self::stream::{Patience, Stream};
+pub use self::stream::{Stream, WaitLimits};

@@ -20,12 +20,12 @@ const SLOW: Duration = Duration::from_secs(5);
 /// How long a wait should take by the plan, and how long beyond ten times that it may take before the device is given
 /// up.
 #[derive(Clone, Copy)]
-pub struct Patience {
+pub struct WaitLimits {
     pub planned: Duration,
     pub timeout: Option<Duration>,
 }
 
-impl Patience {
+impl WaitLimits {
     fn limit(self, beyond: Duration) -> Duration {
         self.planned.saturating_mul(10).saturating_add(beyond)
     }
@@ -33,8 +33,8 @@ impl Patience {
 
 /// Reports a wait that takes much longer than planned.
 #[cold]
-fn tell_slow(device: &Device, waited: Duration, patience: Patience) {
-    let Patience { planned, timeout } = patience;
+fn tell_slow(device: &Device, waited: Duration, limits: WaitLimits) {
+    let WaitLimits { planned, timeout } = limits;
     let advice = match timeout {
         Some(_) => "",
         None => "; KIRIN_GPU_TIMEOUT=SECONDS would give it up",
@@ -71,7 +71,7 @@ impl Stream {
     /// # Errors
     ///
     /// Part of the work failed, or it is not done within the timeout.
-    pub fn wait(&self, current: &Current<'_>, patience: Patience) -> Result<()> {
+    pub fn wait(&self, current: &Current<'_>, limits: WaitLimits) -> Result<()> {
         let begin = Instant::now();
         let mut is_told = false;
         loop {
@@ -81,13 +81,13 @@ impl Stream {
                 return result_of("cuStreamQuery", code);
             }
             let waited = begin.elapsed();
-            if patience.timeout.is_some_and(|t| waited > patience.limit(t)) {
+            if limits.timeout.is_some_and(|t| waited > limits.limit(t)) {
                 let log = format!("no answer for {:.1} s", waited.as_secs_f64());
                 return Err(Failure::new("cuStreamQuery", code).with_log(log));
             }
-            if !is_told && waited > patience.limit(SLOW) {
+            if !is_told && waited > limits.limit(SLOW) {
                 is_told = true;
-                tell_slow(current.device, waited, patience);
+                tell_slow(current.device, waited, limits);
             }
             match waited < SPIN {
                 true => std::hint::spin_loop(),

@@ -9,7 +9,7 @@ use self::plan::Shape;
 use self::sources::{DeviceSources, STAGED};
 use super::upload::bytes_of;
 use super::{Current, DeviceQueue, Module, Result};
-use crate::cpu::Doubt;
+use crate::cpu::UncertainBand;
 use crate::error;
 use crate::force::regular::{Criterion, PURPOSE, RegularResult, Sources, Target};
 use crate::gpu::cuda::driver::memory::DeviceBuffer;
@@ -158,7 +158,7 @@ impl RegularQueue {
             Summed::Force => forces,
             Summed::Potential => potentials,
         };
-        let current = queue.lease.enter()?;
+        let current = queue.context.enter()?;
         queue.settle(&current)?;
         store.count = sources.len();
         let pages = sources.pages().len();
@@ -196,7 +196,7 @@ impl RegularQueue {
         targets: &[Target],
         results: &mut [RegularResult],
     ) -> Result<error::Result<()>> {
-        let current = self.queue.lease.enter()?;
+        let current = self.queue.context.enter()?;
         let count = self.store(question.sum).count;
         if count == 0 {
             results.iter_mut().for_each(RegularResult::restart);
@@ -291,9 +291,9 @@ impl RegularQueue {
             counts: queue.answer.address() + of_sums as Pointer,
             list: list.address(),
             inverse_root: 1.0 / queue.root,
-            doubt: 1.0 + Doubt::OF_H2,
-            absolute: Doubt::OF_ERROR,
-            on_the_way: Doubt::OF_WAY,
+            doubt: 1.0 + UncertainBand::OF_H2,
+            absolute: UncertainBand::OF_ERROR,
+            on_the_way: UncertainBand::OF_WAY,
             ni: ni as u32,
             rows: rows as u32,
             longest: batch.question.longest as u32,
@@ -400,12 +400,12 @@ impl RegularQueue {
 /// A target as the kernels take it.
 fn described(target: &Target, precision: Precision) -> RegularTarget {
     let Target { x, v, h2, dtr } = *target;
-    let Doubt {
+    let UncertainBand {
         error,
         error_of_speed,
         closest2,
         speed,
-    } = Doubt::of(target, precision);
+    } = UncertainBand::of(target, precision);
     RegularTarget {
         x,
         v,
@@ -420,7 +420,7 @@ fn described(target: &Target, precision: Precision) -> RegularTarget {
 
 impl Drop for RegularQueue {
     fn drop(&mut self) {
-        let Ok(current) = self.queue.lease.enter() else {
+        let Ok(current) = self.queue.context.enter() else {
             return;
         };
         // What is queued still uses the buffers.

@@ -47,9 +47,9 @@ impl<'a> Job<'a> {
 
 /// Where jobs are posted. One thread at a time posts.
 #[derive(Default)]
-pub struct Board {
+pub struct JobSlot {
     /// The number of the last post in the upper bits, and in the lower ones ([`PLACES`]) how many workers may still join.
-    door: AtomicU64,
+    state: AtomicU64,
     /// The job of the last post.
     job: AtomicPtr<Job<'static>>,
     /// How many workers have left the job after they had joined it.
@@ -59,69 +59,72 @@ pub struct Board {
     /// How many sleep.
     pub asleep: AtomicUsize,
     /// How long a worker stays awake after a job, in nanoseconds.
-    pub patience: AtomicU64,
+    pub spin_time: AtomicU64,
     /// Held to fall asleep, and to wake.
     pub sleep: Mutex<()>,
     /// Where workers sleep.
     pub wake: Condvar,
 }
 
-/// The bits of the door that count places.
+/// The bits of the state that count places.
 const PLACES: u64 = 0xffff;
 
 /// The number of a post, without its places.
-fn number(door: u64) -> u64 {
-    door & !PLACES
+fn number(state: u64) -> u64 {
+    state & !PLACES
 }
 
-impl Board {
+impl JobSlot {
     /// Posts a job that `places` workers may join.
     pub fn post(&self, job: &Job<'_>, places: usize) {
         self.left.store(0, Ordering::Relaxed);
         // The lifetime is erased here; nobody uses the job after `withdraw` and the last who left.
         let job: *const Job<'_> = job;
         self.job.store(job.cast_mut().cast(), Ordering::Relaxed);
-        let next = number(self.door.load(Ordering::Relaxed)) + PLACES + 1;
+        let next = number(self.state.load(Ordering::Relaxed)) + PLACES + 1;
         // Sequentially consistent, as are the stores and loads of `asleep`: a worker that is about to sleep sees this
         // post, or this thread sees that it sleeps.
-        self.door
+        self.state
             .store(next + (places as u64).min(PLACES), Ordering::SeqCst);
     }
 
     /// Lets nobody join any more. Returns how many did.
     pub fn withdraw(&self, places: usize) -> usize {
-        let door = self.door.fetch_and(!PLACES, Ordering::Relaxed);
-        places.min(PLACES as usize) - (door & PLACES) as usize
+        let state = self.state.fetch_and(!PLACES, Ordering::Relaxed);
+        places.min(PLACES as usize) - (state & PLACES) as usize
     }
 
     /// The job of the post after `seen`, if there is one and it has a place; `seen` is then its number.
     pub fn join(&self, seen: &mut u64) -> Option<*const Job<'static>> {
-        let mut door = self.door.load(Ordering::Acquire);
+        let mut state = self.state.load(Ordering::Acquire);
         loop {
-            if number(door) == *seen || door & PLACES == 0 {
-                *seen = number(door);
+            if number(state) == *seen || state & PLACES == 0 {
+                *seen = number(state);
                 return None;
             }
             let order = (Ordering::Acquire, Ordering::Acquire);
-            match self.door.compare_exchange(door, door - 1, order.0, order.1) {
+            match self
+                .state
+                .compare_exchange(state, state - 1, order.0, order.1)
+            {
                 Ok(_) => {
-                    *seen = number(door);
+                    *seen = number(state);
                     return Some(self.job.load(Ordering::Relaxed));
                 }
-                Err(now) => door = now,
+                Err(now) => state = now,
             }
         }
     }
 
     /// Waits for a post after `seen`.
     pub fn wait(&self, seen: u64) {
-        let is_news = || number(self.door.load(Ordering::Acquire)) != seen;
+        let is_news = || number(self.state.load(Ordering::Acquire)) != seen;
         if spin_until(is_news) {
             return;
         }
-        let patience = Duration::from_nanos(self.patience.load(Ordering::Relaxed));
+        let spin_time = Duration::from_nanos(self.spin_time.load(Ordering::Relaxed));
         let begin = Instant::now();
-        while begin.elapsed() < patience {
+        while begin.elapsed() < spin_time {
             if spin_until(is_news) {
                 return;
             }
@@ -129,7 +132,7 @@ impl Board {
         }
         let mut guard = lock(&self.sleep);
         self.asleep.fetch_add(1, Ordering::SeqCst);
-        while number(self.door.load(Ordering::SeqCst)) == seen {
+        while number(self.state.load(Ordering::SeqCst)) == seen {
             guard = self
                 .wake
                 .wait(guard)

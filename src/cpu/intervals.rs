@@ -17,11 +17,11 @@ const LONGEST_GAP: Duration = Duration::from_millis(10);
 
 /// Workers stay awake for so many usual gaps, within these bounds.
 const GAPS: u32 = 8;
-const LEAST_PATIENCE: Duration = Duration::from_micros(50);
-const MOST_PATIENCE: Duration = Duration::from_millis(4);
+const LEAST_SPIN_TIME: Duration = Duration::from_micros(50);
+const MOST_SPIN_TIME: Duration = Duration::from_millis(4);
 
 /// With the policy `active` they stay awake this long.
-const ACTIVE_PATIENCE: Duration = Duration::from_secs(1);
+const ACTIVE_SPIN_TIME: Duration = Duration::from_secs(1);
 
 /// A wait for the workers is in vain if it is longer than this and than the whole effort.
 const WAITED: Duration = Duration::from_micros(50);
@@ -33,7 +33,7 @@ const ALONE: (u32, u32) = (64, 1 << 14);
 const FORGIVEN: u32 = 4096;
 
 /// What is known of the jobs so far.
-pub struct Rhythm {
+pub struct JobIntervals {
     policy: WaitPolicy,
     /// When the last job ended.
     ended: Option<Instant>,
@@ -58,7 +58,7 @@ pub struct Plan {
     pub is_small: bool,
 }
 
-impl Rhythm {
+impl JobIntervals {
     /// Nothing is known yet.
     pub fn new(policy: WaitPolicy) -> Self {
         Self {
@@ -102,12 +102,12 @@ impl Rhythm {
     }
 
     /// How long workers stay awake after this job.
-    pub fn patience(&self) -> Duration {
+    pub fn spin_time(&self) -> Duration {
         match self.policy {
             // Whoever calls so rarely does not gain what the wait costs.
-            WaitPolicy::Auto if self.gap >= SMALL * KEEP_COMING => LEAST_PATIENCE,
-            WaitPolicy::Auto => (self.gap * GAPS).clamp(LEAST_PATIENCE, MOST_PATIENCE),
-            WaitPolicy::Active => ACTIVE_PATIENCE,
+            WaitPolicy::Auto if self.gap >= SMALL * KEEP_COMING => LEAST_SPIN_TIME,
+            WaitPolicy::Auto => (self.gap * GAPS).clamp(LEAST_SPIN_TIME, MOST_SPIN_TIME),
+            WaitPolicy::Active => ACTIVE_SPIN_TIME,
             WaitPolicy::Passive => Duration::ZERO,
         }
     }
@@ -141,8 +141,8 @@ mod tests {
 
     const TWENTY: Duration = Duration::from_micros(20);
 
-    fn after_gaps(gap: Duration, count: usize) -> Rhythm {
-        let mut rhythm = Rhythm::new(WaitPolicy::Auto);
+    fn after_gaps(gap: Duration, count: usize) -> JobIntervals {
+        let mut rhythm = JobIntervals::new(WaitPolicy::Auto);
         for _ in 0..count {
             rhythm.gap = (rhythm.gap * 7 + gap) / 8;
         }
@@ -154,28 +154,31 @@ mod tests {
         assert!(!after_gaps(TWENTY, 1).plan(TWENTY).shares);
         assert!(after_gaps(TWENTY, 40).plan(TWENTY).wakes);
         assert!(!after_gaps(Duration::from_millis(5), 40).plan(TWENTY).shares);
-        let large = Rhythm::new(WaitPolicy::Auto).plan(SMALL);
+        let large = JobIntervals::new(WaitPolicy::Auto).plan(SMALL);
         assert!(large.shares && large.wakes && !large.is_small);
     }
 
     #[test]
     fn patience_follows_the_gaps() {
-        let of = |gap| after_gaps(gap, 100).patience();
-        assert_eq!(of(Duration::from_micros(1)), LEAST_PATIENCE);
+        let of = |gap| after_gaps(gap, 100).spin_time();
+        assert_eq!(of(Duration::from_micros(1)), LEAST_SPIN_TIME);
         let some = of(Duration::from_micros(100));
         assert!(some > Duration::from_micros(700) && some < Duration::from_micros(900));
         assert_eq!(
             of(Duration::from_millis(5)),
-            LEAST_PATIENCE,
+            LEAST_SPIN_TIME,
             "they do not keep coming"
         );
-        assert_eq!(Rhythm::new(WaitPolicy::Passive).patience(), Duration::ZERO);
+        assert_eq!(
+            JobIntervals::new(WaitPolicy::Passive).spin_time(),
+            Duration::ZERO
+        );
     }
 
     #[test]
     fn a_wait_in_vain_ends_sharing_for_a_while_and_the_next_one_for_longer() {
         let mut rhythm = after_gaps(TWENTY, 40);
-        let alone = |rhythm: &mut Rhythm| {
+        let alone = |rhythm: &mut JobIntervals| {
             rhythm.shared(1, Duration::from_millis(3), TWENTY, true);
             (0..).take_while(|_| !rhythm.plan(TWENTY).shares).count() as u32
         };
@@ -193,8 +196,8 @@ mod tests {
 
     #[test]
     fn policies() {
-        assert!(Rhythm::new(WaitPolicy::Active).plan(TWENTY).shares);
-        let mut passive = Rhythm::new(WaitPolicy::Passive);
+        assert!(JobIntervals::new(WaitPolicy::Active).plan(TWENTY).shares);
+        let mut passive = JobIntervals::new(WaitPolicy::Passive);
         passive.gap = TWENTY;
         assert!(!passive.plan(TWENTY).shares);
     }

@@ -16,7 +16,7 @@
 //!
 //! On a CPU leading parts are multiples of one step (`grid.rs`). A rest is at most half a step and errs by 2^-26 of a
 //! step; the difference of two rests errs by 2^-25 of a step, so r errs by 2^-24 of a step. If s is half a step, the
-//! acceleration of a pair errs by 2.4e-7, less than above. So [`Reach::closest`] is half a step if that is more than
+//! acceleration of a pair errs by 2.4e-7, less than above. So [`Resolution::closest`] is half a step if that is more than
 //! 2^-24 |x|.
 //!
 //! The distance of the i-particle from the origin is used as |x|. In a close pair the distances of both particles are
@@ -84,7 +84,7 @@ pub struct Facts {
 
 /// Which pairs with one i-particle single precision can resolve, in the units of a tile.
 #[derive(Clone, Copy, Debug)]
-pub struct Reach {
+pub struct Resolution {
     /// Whether single precision has the range for the i-particle.
     pub in_range: bool,
     /// The smallest softened distance that can be resolved, or a little more.
@@ -109,7 +109,7 @@ impl Facts {
     };
 }
 
-impl Reach {
+impl Resolution {
     /// In double precision every pair can be resolved.
     pub const DOUBLE: Self = Self {
         in_range: true,

@@ -19,9 +19,9 @@ use crate::sources::particle::IParticle;
 
 /// The memory for summing leaves again, and the counts for the statistics.
 #[derive(Default)]
-pub struct Again {
+pub struct Resum {
     buffers: Option<Box<Buffers>>,
-    /// Leaves summed again since the last [`Again::take_counts`].
+    /// Leaves summed again since the last [`Resum::take_counts`].
     leaves: u64,
     time: Duration,
 }
@@ -49,7 +49,7 @@ pub struct Leaf<'a> {
     pub candidates: Option<&'a mut NearestCandidates>,
 }
 
-impl Again {
+impl Resum {
     /// The sums over a leaf in double precision, in the client's units. Measures the time if `timed`.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Again {
         let begin = timed.then(Instant::now);
         let d = s.double();
         let buffers = allocation::fill(&mut self.buffers, PURPOSE, Buffers::default)?;
-        let sums = d.vectorize(Exactly { d, leaf, buffers });
+        let sums = d.vectorize(ExactLeaf { d, leaf, buffers });
         self.leaves += 1;
         self.time += begin.map(|b| b.elapsed()).unwrap_or_default();
         Ok(sums)
@@ -77,13 +77,13 @@ impl Again {
 }
 
 /// Sums one leaf in double precision.
-struct Exactly<'a, D> {
+struct ExactLeaf<'a, D> {
     d: D,
     leaf: Leaf<'a>,
     buffers: &'a mut Buffers,
 }
 
-impl<D: Simd<T = f64>> Work for Exactly<'_, D> {
+impl<D: Simd<T = f64>> Work for ExactLeaf<'_, D> {
     type Output = Sums;
     #[inline(always)]
     fn run(self) -> Sums {
