@@ -53,10 +53,10 @@ impl Cluster {
     unsafe fn append(&mut self, address: i32, numbers: &Numbers, at_rest: bool) -> Result<()> {
         // If there is no memory for its page, the write is refused now and not at the next block.
         let position = self.memory.reserve(address)?;
-        // SAFETY: passed on.
-        if self.phase == Phase::Free
-            && unsafe { (self.memory).write_at_once(position, address, numbers) }
-        {
+        let at_once = self.phase == Phase::Free
+            // SAFETY: passed on.
+            && unsafe { self.memory.write_at_once(position, address, numbers) };
+        if at_once {
             return Ok(());
         }
         if self.memory.is_full() {
