@@ -16,11 +16,19 @@ fn lacking() -> Option<String> {
         }
     }
     let folders = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].map(Path::new);
+    // `libclang.so`, `libclang-14.so.1` and the like. LLVM alone brings `libclang-cpp.so`, which is another library.
+    let is_libclang = |name: &str| {
+        let rest = name.strip_prefix("libclang");
+        rest.is_some_and(|rest| rest.starts_with(".so"))
+            || rest
+                .and_then(|rest| rest.strip_prefix('-'))
+                .is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+    };
     let has_libclang = |folder: &Path| {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
         files
             .map(|file| file.file_name())
-            .any(|name| name.to_string_lossy().starts_with("libclang"))
+            .any(|name| is_libclang(&name.to_string_lossy()))
     };
     let below = |folder: &Path| {
         let folders = std::fs::read_dir(folder).into_iter().flatten().flatten();
