@@ -1,5 +1,5 @@
-//! Writes to the j-particle memory. What cannot be written at once, because a block needs the memory unchanged, is appended to a log. It
-//! becomes part of the memory when the next block begins.
+//! Writes to the j-particle memory. While a block needs the memory unchanged, a write is appended to a log, and becomes part of
+//! the memory when the next block begins.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ impl Cluster {
             numbers.vectors[4] = ZERO;
         }
         // SAFETY: passed on.
-        unsafe { self.append(address, &numbers, false) }
+        unsafe { self.write(address, &numbers, false) }
     }
 
     /// The same with the particle as a value.
@@ -44,18 +44,18 @@ impl Cluster {
         unsafe { self.set_numbers(address, Numbers::from(particle)) }
     }
 
-    /// Appends a write for the next block.
+    /// Writes a particle for the next block. `at_rest` says that it has nothing but a label, a mass and a position.
     ///
     /// # Safety
     ///
     /// That of [`Cluster::set_numbers`].
     #[inline(always)]
-    unsafe fn append(&mut self, address: i32, numbers: &Numbers, at_rest: bool) -> Result<()> {
+    unsafe fn write(&mut self, address: i32, numbers: &Numbers, at_rest: bool) -> Result<()> {
         // If there is no memory for its page, the write is refused now and not at the next block.
         let position = self.memory.reserve(address)?;
         let at_once = self.phase == Phase::Free
             // SAFETY: passed on.
-            && unsafe { self.memory.write_at_once(position, address, numbers) };
+            && unsafe { self.memory.write_at_once(position, address, numbers, at_rest) };
         if at_once {
             return Ok(());
         }
@@ -67,8 +67,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Makes room in the log of writes. Where it is as long as it may be, or memory is lacking, everything that may still be asked about the
-    /// block is computed, so that the writes can take effect.
+    /// Makes room in the log of writes. Where the log is as long as it may be, or memory is lacking, everything that may still be
+    /// asked about the block is computed, so that the writes can take effect.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) -> Result<()> {
@@ -130,7 +130,7 @@ impl Cluster {
             vectors,
         };
         // SAFETY: each is an array of three.
-        unsafe { self.append(address, &numbers, true) }
+        unsafe { self.write(address, &numbers, true) }
     }
 
     /// [`JMemory::fill`], for GRAPE-5, which has no block at that time.

@@ -223,31 +223,37 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> PageOfSources<'_, S, SPL
     /// Adds those that the loop left out and that are no neighbours.
     #[inline(always)]
     fn look_again(&mut self, k: usize, sums: &mut Sums) -> Result<()> {
-        let (tile, criterion) = (self.tile, self.shared.block.criterion);
-        let (target, scaled) = (&self.targets[k], &self.scaled[k]);
-        let count = list(&self.notes.left_out, &self.range, &mut self.notes.slots);
-        for at in 0..count {
-            let slot = self.notes.slots[at].into();
+        let Self {
+            shared,
+            tile,
+            first,
+            notes,
+            ..
+        } = self;
+        let (target, scaled, result) = (&self.targets[k], &self.scaled[k], &mut self.results[k]);
+        let RegularRequest {
+            criterion, longest, ..
+        } = *shared.block;
+        let count = list(&notes.left_out, &self.range, &mut notes.slots);
+        for &slot in &notes.slots[..count] {
+            let slot = slot.into();
             if POTENTIAL {
-                self.add(k, slot, sums)?;
+                shared.add(*first + slot, target, sums, result)?;
                 continue;
             }
             let factor = tile.factor(slot, criterion);
-            let least = self.notes.least[slot].to_f64();
-            let mut verdict = self.notes.verdict(factor, least);
+            let mut verdict = notes.verdict(factor, notes.least[slot].to_f64());
             if verdict != Verdict::Neighbour {
                 // What is in the tile is at hand, and nearly always enough.
                 let pair = scaled.pair(tile, slot, target);
-                verdict = self.notes.verdict(factor, pair.least());
+                verdict = notes.verdict(factor, pair.least());
                 if verdict == Verdict::Other {
                     pair.add_to(sums);
                 }
             }
             match verdict {
-                Verdict::Neighbour => {
-                    self.results[k].note(self.first + slot, self.shared.block.longest)?;
-                }
-                Verdict::Unclear => self.add(k, slot, sums)?,
+                Verdict::Neighbour => result.note(*first + slot, longest)?,
+                Verdict::Unclear => shared.add(*first + slot, target, sums, result)?,
                 Verdict::Other => {}
             }
         }
@@ -258,29 +264,37 @@ impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> PageOfSources<'_, S, SPL
     #[cold]
     #[inline(never)]
     fn plainly(&mut self, k: usize, sums: &mut Sums) -> Result<()> {
+        let (target, result) = (&self.targets[k], &mut self.results[k]);
         for slot in self.range.clone() {
-            self.add(k, slot, sums)?;
+            self.shared.add(self.first + slot, target, sums, result)?;
         }
         Ok(())
     }
+}
 
+impl<S: Simd, const SPLIT: bool, const POTENTIAL: bool> RegularContext<'_, S, SPLIT, POTENTIAL> {
     /// Adds one source in plain double precision, or notes that it is a neighbour.
     #[inline(always)]
-    fn add(&mut self, k: usize, slot: usize, sums: &mut Sums) -> Result<()> {
+    fn add(
+        &self,
+        address: usize,
+        target: &Target,
+        sums: &mut Sums,
+        result: &mut RegularResult,
+    ) -> Result<()> {
         let RegularRequest {
             sources,
             criterion,
             longest,
             ..
-        } = *self.shared.block;
-        let (target, address) = (&self.targets[k], self.first + slot);
+        } = *self.block;
         if POTENTIAL {
             sums[6] += potential_of(sources, address, &target.x);
             return Ok(());
         }
         let pair = Pair::new(sources, address, target);
         match pair.is_near(criterion) {
-            true => self.results[k].note(address, longest)?,
+            true => result.note(address, longest)?,
             false => pair.add_to(sums),
         }
         Ok(())

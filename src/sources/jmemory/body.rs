@@ -61,10 +61,12 @@ impl Columns {
         &self.values[word]
     }
 
-    /// The same, to be changed.
+    /// The columns of masses and positions, to be changed.
     #[inline(always)]
-    pub fn column_mut(&mut self, word: usize) -> &mut [f64; PAGE] {
-        &mut self.values[word]
+    pub fn mass_and_position(&mut self) -> [&mut PageArray<f64>; 4] {
+        const { assert!(MASS == 0 && X == 2) };
+        let [mass, _, x, y, z, ..] = &mut *self.values;
+        [mass, x, y, z]
     }
 
     /// The row of a slot.
@@ -194,20 +196,27 @@ impl Particles {
         }
     }
 
-    /// Writes a particle to a slot. Returns what [`Numbers::words`] does.
+    /// Writes a particle to a slot. Returns what [`Numbers::words`] does. With `at_rest` neither the particle nor the page has
+    /// anything but labels, masses and positions.
     ///
     /// # Safety
     ///
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
-    pub unsafe fn write(&mut self, slot: usize, numbers: &Numbers) -> u8 {
+    pub unsafe fn write(&mut self, slot: usize, numbers: &Numbers, at_rest: bool) -> u8 {
         let (flags, mass, label) = match (&mut self.columns, &mut self.rows) {
             (Some(columns), _) => {
                 let mass = columns.values[MASS][slot];
                 let label = std::mem::replace(&mut columns.index[slot], numbers.index);
                 let put = |word: usize, number| columns.values[word][slot] = number;
                 // SAFETY: passed on.
-                (unsafe { numbers.words(put) }, mass, label)
+                let flags = unsafe {
+                    match at_rest {
+                        true => numbers.mass_and_position(put),
+                        false => numbers.words(put),
+                    }
+                };
+                (flags, mass, label)
             }
             (None, Some(rows)) => {
                 let row = &raw mut rows[slot];

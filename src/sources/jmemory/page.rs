@@ -134,18 +134,17 @@ impl Page {
         };
         debug_assert!(columns.index.iter().all(|&index| index == 0));
         let mut mass_changes = 0;
+        let [mass, x, y, z] = columns.mass_and_position();
         for slot in slots.clone() {
             let before = AtRest {
-                mass: columns.column(MASS)[slot],
-                x: [0, 1, 2].map(|k| columns.column(X + k)[slot]),
+                mass: mass[slot],
+                x: [x[slot], y[slot], z[slot]],
                 eps2: self.eps2.as_ref().map_or(0.0, |eps2| eps2[slot]),
             };
             let particle = make(slot, before);
             mass_changes |= before.mass.to_bits() ^ particle.mass.to_bits();
-            columns.column_mut(MASS)[slot] = particle.mass;
-            for k in 0..3 {
-                columns.column_mut(X + k)[slot] = particle.x[k];
-            }
+            mass[slot] = particle.mass;
+            [x[slot], y[slot], z[slot]] = particle.x;
             if let Some(eps2) = &mut self.eps2 {
                 eps2[slot] = particle.eps2;
             }
@@ -176,15 +175,17 @@ impl Page {
         header.note(usize::from(place.slot) % PAGE, place.flags);
     }
 
-    /// Writes a particle to a slot. No writes wait.
+    /// Writes a particle to a slot. No writes wait. `at_rest` says that the particle has nothing but a label, a mass and a
+    /// position.
     ///
     /// # Safety
     ///
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
-    pub(super) unsafe fn write(&mut self, slot: usize, numbers: &Numbers) {
+    pub(super) unsafe fn write(&mut self, slot: usize, numbers: &Numbers, at_rest: bool) {
+        let at_rest = at_rest && self.header.is_at_rest();
         // SAFETY: passed on.
-        let flags = unsafe { self.body.change(false).write(slot, numbers) };
+        let flags = unsafe { self.body.change(false).write(slot, numbers, at_rest) };
         self.header.note(slot, flags);
     }
 

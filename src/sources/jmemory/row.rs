@@ -92,6 +92,22 @@ impl Numbers {
             | flag(v | aby2 | a1by6, HAS_MOTION)
             | flag(a2by18, HAS_SNAP)
     }
+
+    /// The same for the words of mass and position only. None of the flags applies.
+    ///
+    /// # Safety
+    ///
+    /// The first pointer points to three numbers.
+    #[inline(always)]
+    pub unsafe fn mass_and_position(&self, mut put: impl FnMut(usize, f64)) -> u8 {
+        put(MASS, self.mass);
+        // SAFETY: three numbers have the layout of an array of three.
+        let x = unsafe { self.vectors[0].cast::<[f64; 3]>().read_unaligned() };
+        for (k, x) in x.into_iter().enumerate() {
+            put(X + k, x);
+        }
+        0
+    }
 }
 
 impl From<&JParticle> for Numbers {

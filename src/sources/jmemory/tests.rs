@@ -14,14 +14,21 @@ fn particle(index: i32) -> JParticle {
     }
 }
 
-/// As clients with particles at rest do it.
-fn write_at_rest(memory: &mut JMemory, address: i32, particle: &JParticle) {
+/// As clients with particles at rest do it, by the log or at once.
+fn write_at_rest(memory: &mut JMemory, address: i32, particle: &JParticle, at_once: bool) {
     let position = memory.reserve(address).unwrap();
+    let numbers = Numbers::from(particle);
+    if at_once {
+        // SAFETY: they are the vectors of the particle.
+        let done = unsafe { memory.write_at_once(position, address, &numbers, true) };
+        assert!(done, "nothing waits");
+        return;
+    }
     if memory.is_full() {
         assert!(memory.grow().unwrap());
     }
-    // SAFETY: they are the vectors of the particle.
-    unsafe { memory.append(position, address, &Numbers::from(particle), true) };
+    // SAFETY: as above.
+    unsafe { memory.append(position, address, &numbers, true) };
     memory.take_in();
 }
 
@@ -60,7 +67,9 @@ fn a_particle_at_rest_forgets_what_moved() {
         ..at_rest
     };
     let all = [None, Some(particle(1)), Some(timed), Some(snap)];
-    for (before, as_columns) in all.into_iter().flat_map(|b| [(b, false), (b, true)]) {
+    let ways = [(false, false), (false, true), (true, false), (true, true)];
+    let each = |before| ways.map(|(as_columns, at_once)| (before, as_columns, at_once));
+    for (before, as_columns, at_once) in all.into_iter().flat_map(each) {
         let mut memory = JMemory::default();
         if as_columns {
             memory.make_columns().unwrap();
@@ -70,7 +79,7 @@ fn a_particle_at_rest_forgets_what_moved() {
                 memory.write(address, &p).unwrap();
             }
         }
-        write_at_rest(&mut memory, 1, &at_rest);
+        write_at_rest(&mut memory, 1, &at_rest, at_once);
         assert_eq!(memory.read(1), Some(at_rest));
         assert_eq!(memory.read(2), before);
         assert_eq!(memory.page(0).is_at_rest(), before.is_none());
@@ -89,7 +98,7 @@ fn versions_tell_what_changed() {
             x: [x; 3],
             ..JParticle::default()
         };
-        write_at_rest(&mut memory, 5, &particle);
+        write_at_rest(&mut memory, 5, &particle, false);
         let page = memory.page(0);
         (page.version(), page.mass_version(), page.index_version())
     };
@@ -148,7 +157,7 @@ fn append(memory: &mut JMemory, address: i32, particle: &JParticle) {
 fn write_freely(memory: &mut JMemory, address: i32, particle: &JParticle) {
     let position = memory.reserve(address).unwrap();
     // SAFETY: they are the vectors of the particle.
-    if !unsafe { memory.write_at_once(position, address, &Numbers::from(particle)) } {
+    if !unsafe { memory.write_at_once(position, address, &Numbers::from(particle), false) } {
         append(memory, address, particle);
     }
 }

@@ -1,0 +1,179 @@
+//! Writes to the memory: at once into a page, or to the log and from there into the pages.
+
+use super::log::LOG;
+use super::row::{Numbers, Row};
+use super::{JMemory, PAGE, prefetch};
+use crate::error::Result;
+use crate::sources::particle::JParticle;
+
+impl JMemory {
+    /// Writes a particle that is part of the state at once; the last write to an address wins.
+    ///
+    /// # Errors
+    ///
+    /// A negative address, or one for which there is no memory. Nothing changes then.
+    pub fn write(&mut self, address: i32, particle: &JParticle) -> Result<()> {
+        let position = self.reserve(address)?;
+        if self.is_full() && !self.grow()? {
+            self.take_in();
+        }
+        // SAFETY: they are the vectors of the particle.
+        unsafe { self.append(position, address, &Numbers::from(particle), false) };
+        self.take_in();
+        Ok(())
+    }
+
+    /// Appends a write to the log, which is not full. `position` is what [`JMemory::reserve`] returned for the address;
+    /// `at_rest` says that the particle has nothing but a label, a mass and a position.
+    ///
+    /// # Safety
+    ///
+    /// The pointers among the numbers point to three numbers each.
+    #[inline(always)]
+    pub unsafe fn append(
+        &mut self,
+        position: usize,
+        address: i32,
+        numbers: &Numbers,
+        at_rest: bool,
+    ) {
+        let slot = address as usize % PAGE;
+        // SAFETY: passed on.
+        unsafe { self.incoming.push(position, slot, numbers, at_rest) };
+    }
+
+    /// Writes a particle straight into its page where the log would only cost time: it is empty, and pages are columns, or
+    /// all writes since the last block were in the order of their addresses. Returns whether it did. The arguments are
+    /// those of [`JMemory::append`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`JMemory::append`].
+    #[inline(always)]
+    pub unsafe fn write_at_once(
+        &mut self,
+        position: usize,
+        address: i32,
+        numbers: &Numbers,
+        at_rest: bool,
+    ) -> bool {
+        let follows = self.next.is_none_or(|next| next == address);
+        if self.incoming.len() > 0 || !follows && !*self.has_columns.get_mut() {
+            return false;
+        }
+        if !self.touched.is_empty() {
+            self.settle();
+        }
+        self.next = Some(address.wrapping_add(1));
+        self.written += 1;
+        self.list(position);
+        // SAFETY: passed on.
+        unsafe { self.pages[position].write(address as usize % PAGE, numbers, at_rest) };
+        true
+    }
+
+    /// Whether the log has no room for a further write.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.incoming.is_full()
+    }
+
+    /// Makes room in the log; false if it is as long as it may be.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    #[cold]
+    pub fn grow(&mut self) -> Result<bool> {
+        let may_grow = self.incoming.len() < LOG;
+        if may_grow {
+            self.incoming.grow()?;
+        }
+        Ok(may_grow)
+    }
+
+    /// Empties the log without an allocation; false if nothing was ever appended.
+    #[cold]
+    pub fn empty_log(&mut self) -> bool {
+        self.take_in();
+        self.settle();
+        !self.is_full()
+    }
+
+    /// Makes the writes so far part of the state.
+    pub fn take_in(&mut self) {
+        self.next = None;
+        if self.incoming.len() == 0 {
+            return;
+        }
+        self.settle();
+        std::mem::swap(&mut self.log, &mut self.incoming);
+        self.written += self.log.len() as u64;
+        for &place in self.log.places() {
+            let page = &mut self.pages[place.position as usize];
+            if page.header.waiting.is_empty() {
+                // There is room: see `make_page`.
+                self.touched.push(place.position);
+            }
+            page.count(place);
+        }
+        let mut begin = 0;
+        for at in 0..self.touched.len() {
+            let position = self.touched[at] as usize;
+            self.list(position);
+            let page = &mut self.pages[position];
+            let count = page.header.waiting.len();
+            page.header.waiting = begin..begin;
+            page.body.change(true);
+            begin += count;
+        }
+        let Self { log, pages, .. } = self;
+        log.sort(|position| {
+            let end = &mut pages[position].header.waiting.end;
+            *end += 1;
+            *end - 1
+        });
+    }
+
+    /// Brings the writes that were taken in into all pages that wait for them.
+    #[cold]
+    #[inline(never)]
+    pub fn settle(&mut self) {
+        let Self {
+            log,
+            pages,
+            touched,
+            ..
+        } = self;
+        for position in touched.drain(..) {
+            let waiting = pages[position as usize].header.waiting.clone();
+            prefetch::rows(log, pages, waiting);
+            pages[position as usize].bring_all_in(log);
+        }
+        log.clear();
+        if self.incoming.len() == 0 {
+            // The room that was used last is still in the cache, and is there at all where memory is lacking.
+            std::mem::swap(&mut self.log, &mut self.incoming);
+        }
+    }
+
+    /// Counts a page among those that have changed.
+    #[inline(always)]
+    pub(super) fn list(&mut self, position: usize) {
+        let is_listed = &mut self.pages[position].header.is_listed;
+        if !std::mem::replace(is_listed, true) {
+            // There is room: see `make_page`.
+            self.changed.push(position as u32);
+        }
+    }
+
+    /// The writes that are not yet part of the state, in their order, with their addresses.
+    pub fn appended(&self) -> impl DoubleEndedIterator<Item = (i32, &Row)> + ExactSizeIterator {
+        let (places, rows) = (self.incoming.places(), self.incoming.rows());
+        places.iter().zip(rows).map(|(place, row)| {
+            let page = &self.pages[place.position as usize];
+            let address = page.first_address() + usize::from(place.slot);
+            (address as i32, row)
+        })
+    }
+}
