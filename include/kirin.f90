@@ -20,15 +20,59 @@
 !      given up; the cluster and its other particles can be used as before
 !  -6  a signal handler called while its thread was inside another call, or had left one by
 !      `siglongjmp`: nothing was done
+!  -7  a handle of the bulk interface was never opened, is closed, or belongs to the process
+!      that this one was forked from: nothing was done
 module kirin
-  use, intrinsic :: iso_c_binding, only: c_double, c_float, c_int, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_float, c_int, c_int64_t, c_null_ptr, c_ptr
   implicit none
-  private :: c_double, c_float, c_int, c_ptr
+  private :: c_char, c_double, c_float, c_int, c_int64_t, c_null_ptr, c_ptr
   public
 
   ! The precisions of kirin_set_precision and kirin_precision_for.
   integer(c_int), parameter :: KIRIN_AUTO = 0, KIRIN_MIXED = 1, KIRIN_DOUBLE = 2, &
       KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4, KIRIN_DOUBLE_SINGLE = 5
+
+  ! The arrays of the bulk interface (docs/bulk.md): at = c_loc(x). An array that is not mentioned is
+  ! absent, and one with the steps 0 is packed: x(3, n) for vectors. Other steps are numbers of bytes, also
+  ! negative ones: step from one particle to the next, next from one coordinate to the next.
+  ! x(n, 3) is kirin_vectors(c_loc(x), 8, 8 * n). Indices of sources begin at 0.
+  type, bind(C) :: kirin_numbers
+    type(c_ptr) :: at = c_null_ptr
+    integer(c_int64_t) :: step = 0
+  end type kirin_numbers
+
+  type, bind(C) :: kirin_vectors
+    type(c_ptr) :: at = c_null_ptr
+    integer(c_int64_t) :: step = 0, next = 0
+  end type kirin_vectors
+
+  ! integer(c_int64_t)
+  type, bind(C) :: kirin_indices
+    type(c_ptr) :: at = c_null_ptr
+    integer(c_int64_t) :: step = 0
+  end type kirin_indices
+
+  type, bind(C) :: kirin_sources
+    type(kirin_numbers) :: mass
+    type(kirin_vectors) :: x, v, acc, jerk, snap
+    type(kirin_numbers) :: time, eps2
+    type(c_ptr) :: reserved(4) = c_null_ptr
+  end type kirin_sources
+
+  type, bind(C) :: kirin_targets
+    type(kirin_vectors) :: x, v
+    type(kirin_numbers) :: eps2, radius2
+    type(kirin_indices) :: source
+    type(c_ptr) :: reserved(4) = c_null_ptr
+  end type kirin_targets
+
+  type, bind(C) :: kirin_results
+    type(kirin_vectors) :: acc, jerk
+    type(kirin_numbers) :: pot
+    type(kirin_indices) :: nearest
+    type(kirin_numbers) :: distance2
+    type(c_ptr) :: reserved(4) = c_null_ptr
+  end type kirin_results
 
   interface
 
@@ -1351,5 +1395,145 @@ module kirin
       integer(c_int), intent(in) :: cluster_id
       integer(c_int), intent(in) :: nj
     end function kirin_precision_for
+
+    ! ---- kirin's own: the bulk interface (docs/bulk.md)
+
+    ! Opens a handle, which has no sources yet, and writes it to `*handle`.
+    !
+    ! Handles are independent of each other and of the clusters of `g6_open`. They may be used
+    ! from any thread; calls for one handle wait for each other. A handle belongs to the process
+    ! that opened it: after a fork the child opens its own. At most 65536 can be open at a time.
+    integer(c_int) function kirin_bulk_open(handle) bind(C, name="kirin_bulk_open")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), intent(inout) :: handle
+    end function kirin_bulk_open
+
+    ! Closes a handle and frees its memory.
+    integer(c_int) function kirin_bulk_close(handle) bind(C, name="kirin_bulk_close")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), value :: handle
+    end function kirin_bulk_close
+
+    ! Chooses the precision of a handle, from the next `kirin_bulk_forces` on: a number as for
+    ! `kirin_set_precision`, which also says when the user has the last word.
+    integer(c_int) function kirin_bulk_set_precision(handle, precision) bind(C, &
+        name="kirin_bulk_set_precision")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), value :: handle
+      integer(c_int), value :: precision
+    end function kirin_bulk_set_precision
+
+    ! Replaces all sources of a handle by these `n`, from 0 to 2147483647. Their indices are 0 to
+    ! n - 1.
+    !
+    ! `mass` and `x` are needed; what is absent is zero. `v`, `acc`, `jerk` and `snap` are the
+    ! derivatives of the position at `time`, from which a source is predicted to the time of
+    ! `kirin_bulk_forces`; `mass` has any sign. `eps2` are the squares of the sources' own
+    ! softening lengths, which are added to those of the targets. Forces of sources with `eps2`
+    ! are computed in double precision on the CPU. A refused call leaves the earlier sources as
+    ! they were.
+    integer(c_int) function kirin_bulk_set_sources(handle, n, sources) bind(C, &
+        name="kirin_bulk_set_sources")
+      import :: c_int, c_int64_t, kirin_sources
+      integer(c_int64_t), value :: handle
+      integer(c_int64_t), value :: n
+      type(kirin_sources), intent(in) :: sources
+    end function kirin_bulk_set_sources
+
+    ! Changes `count` sources: entry k of each array in `sources` belongs to the source with the
+    ! index `index[k]`.
+    !
+    ! What is absent stays as it was. If an index occurs more than once, the last entry wins.
+    ! `eps2` can be given if `kirin_bulk_set_sources` was given it, too. A refused call changes
+    ! nothing.
+    integer(c_int) function kirin_bulk_update_sources(handle, count, index, sources) bind(C, &
+        name="kirin_bulk_update_sources")
+      import :: c_int, c_int64_t, kirin_indices, kirin_sources
+      integer(c_int64_t), value :: handle
+      integer(c_int64_t), value :: count
+      type(kirin_indices), intent(in) :: index
+      type(kirin_sources), intent(in) :: sources
+    end function kirin_bulk_update_sources
+
+    ! Returns the number of sources of a handle.
+    integer(c_int) function kirin_bulk_source_count(handle) bind(C, &
+        name="kirin_bulk_source_count")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), value :: handle
+    end function kirin_bulk_source_count
+
+    ! Computes the forces of all sources, predicted to `time`, on `n` targets, and writes those of
+    ! `results` that are not null: `acc`, `jerk` and `pot` as `g6calc_lasthalf` defines them, the
+    ! index of the nearest source and the square of its distance, without softening.
+    !
+    ! Targets are at `x`, with velocities `v` (zero where absent). `source` tells which source a
+    ! target is, and leaves that source out of its results; it is absent, or negative, where a
+    ! target is none. If `x` is absent, the targets are the sources that `source` lists, or the
+    ! first `n` where it is absent too, at their predicted positions and velocities. The square of
+    ! the softening length is `eps2`, or that of each target. With `radius2`, squares of radii,
+    ! the call also makes the neighbour lists. The bits are those of `g6calc_lasthalf2` for the
+    ! same particles. A refused call writes nothing.
+    integer(c_int) function kirin_bulk_forces(handle, time, eps2, n, targets, results) bind(C, &
+        name="kirin_bulk_forces")
+      import :: c_double, c_int, c_int64_t, kirin_results, kirin_targets
+      integer(c_int64_t), value :: handle
+      real(c_double), value :: time
+      real(c_double), value :: eps2
+      integer(c_int64_t), value :: n
+      type(kirin_targets), intent(in) :: targets
+      type(kirin_results), intent(in) :: results
+    end function kirin_bulk_forces
+
+    ! Writes `offsets[n + 1]`: the neighbours of target k of the last `kirin_bulk_forces`, which
+    ! had `n` targets with radii, are at the places `offsets[k]` to `offsets[k + 1] - 1` of what
+    ! `kirin_bulk_neighbour_indices` writes.
+    integer(c_int) function kirin_bulk_neighbour_offsets(handle, n, offsets) bind(C, &
+        name="kirin_bulk_neighbour_offsets")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), value :: handle
+      integer(c_int64_t), value :: n
+      integer(c_int64_t), intent(inout) :: offsets(*)
+    end function kirin_bulk_neighbour_offsets
+
+    ! Writes the indices of the sources nearer than the radius of each target, without the target
+    ! itself, in ascending order for each target. `room` is how many `indices` has room for, at
+    ! least `offsets[n]`.
+    integer(c_int) function kirin_bulk_neighbour_indices(handle, room, indices) bind(C, &
+        name="kirin_bulk_neighbour_indices")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), value :: handle
+      integer(c_int64_t), value :: room
+      integer(c_int64_t), intent(inout) :: indices(*)
+    end function kirin_bulk_neighbour_indices
+
+    ! Writes what `kirin_bulk_message` returns to `text[length]`, filled up with blanks and
+    ! without a zero at its end, for Fortran. Returns the length of the message.
+    integer(c_int) function kirin_bulk_message_text(text, length) bind(C, &
+        name="kirin_bulk_message_text")
+      import :: c_char, c_int, c_int64_t
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_int64_t), value :: length
+    end function kirin_bulk_message_text
+
+    ! Returns what the bulk interface refused last in this thread, a string that lives until its
+    ! next refusal. Empty before the first one.
+    type(c_ptr) function kirin_bulk_message() bind(C, name="kirin_bulk_message")
+      import :: c_ptr
+    end function kirin_bulk_message
+
+    ! Returns what computes the forces of a handle, a string that lives as long as the process.
+    ! Empty if the handle stands for nothing.
+    type(c_ptr) function kirin_bulk_backend(handle) bind(C, name="kirin_bulk_backend")
+      import :: c_int64_t, c_ptr
+      integer(c_int64_t), value :: handle
+    end function kirin_bulk_backend
+
+    ! Returns the precision of the last forces of a handle: `mixed`, `double`, `single` or
+    ! `double-single`. Before the first ones it may be `auto` or `adaptive`. Empty if the handle
+    ! stands for nothing.
+    type(c_ptr) function kirin_bulk_precision(handle) bind(C, name="kirin_bulk_precision")
+      import :: c_int64_t, c_ptr
+      integer(c_int64_t), value :: handle
+    end function kirin_bulk_precision
   end interface
 end module kirin

@@ -6,7 +6,8 @@
  * Each call has up to two spellings: the C one takes scalars by value; the Fortran one
  * has a trailing underscore and takes scalars by reference. Every call returns an int, 0
  * for success and a negative number with one line on stderr for a refusal, unless its
- * text says otherwise. `double (*x)[3]` is the type of an array `double x[n][3]`.
+ * text says otherwise. (The calls kirin_bulk_* have one spelling, and a message that can be
+ * asked for in place of the line.) `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
  *  -1  an argument is a null pointer or outside its range: nothing was done, and no output
  *      was written
@@ -19,6 +20,8 @@
  *      given up; the cluster and its other particles can be used as before
  *  -6  a signal handler called while its thread was inside another call, or had left one by
  *      `siglongjmp`: nothing was done
+ *  -7  a handle of the bulk interface was never opened, is closed, or belongs to the
+ *      process that this one was forked from: nothing was done
  *
  * A null pointer is tolerated for the cluster id (it stands for 0), for the old
  * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
@@ -45,6 +48,46 @@
 #define KIRIN_SINGLE 3
 #define KIRIN_ADAPTIVE 4
 #define KIRIN_DOUBLE_SINGLE 5
+
+/* The arrays of the bulk interface (docs/bulk.md). A structure whose bytes are all zero has only absent arrays, and
+ * an array with the steps 0 is packed. Other steps are numbers of bytes, also negative ones. */
+#include <stdint.h>
+
+/* A number of each particle: that of particle k lies k * step bytes after `at`; step 0 stands for 8. */
+typedef struct { const double *at; int64_t step; } kirin_numbers;
+typedef struct { double *at; int64_t step; } kirin_out_numbers;
+
+/* Three numbers of each particle: coordinate c of particle k lies k * step + c * next bytes after `at`;
+ * step 0 stands for 24, next 0 for 8. */
+typedef struct { const double *at; int64_t step, next; } kirin_vectors;
+typedef struct { double *at; int64_t step, next; } kirin_out_vectors;
+
+/* The index of a source for each particle; step 0 stands for 8. */
+typedef struct { const int64_t *at; int64_t step; } kirin_indices;
+typedef struct { int64_t *at; int64_t step; } kirin_out_indices;
+
+/* acc, jerk and snap: first, second and third derivative of the velocity, not divided by anything. */
+typedef struct {
+  kirin_numbers mass;
+  kirin_vectors x, v, acc, jerk, snap;
+  kirin_numbers time, eps2;
+  const void *reserved[4];
+} kirin_sources;
+
+typedef struct {
+  kirin_vectors x, v;
+  kirin_numbers eps2, radius2;
+  kirin_indices source;
+  const void *reserved[4];
+} kirin_targets;
+
+typedef struct {
+  kirin_out_vectors acc, jerk;
+  kirin_out_numbers pot;
+  kirin_out_indices nearest;
+  kirin_out_numbers distance2;
+  const void *reserved[4];
+} kirin_results;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1845,6 +1888,116 @@ int kirin_set_precision_(const int *cluster_id, const int *precision);
  * `kirin_precision_for` with scalars by reference.
  */
 int kirin_precision_for_(const int *cluster_id, const int *nj);
+
+/* kirin's own: the bulk interface (docs/bulk.md) */
+
+/**
+ * Opens a handle, which has no sources yet, and writes it to `*handle`.
+ *
+ * Handles are independent of each other and of the clusters of `g6_open`. They may be used from
+ * any thread; calls for one handle wait for each other. A handle belongs to the process that
+ * opened it: after a fork the child opens its own. At most 65536 can be open at a time.
+ */
+int kirin_bulk_open(int64_t *handle);
+
+/**
+ * Closes a handle and frees its memory.
+ */
+int kirin_bulk_close(int64_t handle);
+
+/**
+ * Chooses the precision of a handle, from the next `kirin_bulk_forces` on: a number as for
+ * `kirin_set_precision`, which also says when the user has the last word.
+ */
+int kirin_bulk_set_precision(int64_t handle, int precision);
+
+/**
+ * Replaces all sources of a handle by these `n`, from 0 to 2147483647. Their indices are 0 to n -
+ * 1.
+ *
+ * `mass` and `x` are needed; what is absent is zero. `v`, `acc`, `jerk` and `snap` are the
+ * derivatives of the position at `time`, from which a source is predicted to the time of
+ * `kirin_bulk_forces`; `mass` has any sign. `eps2` are the squares of the sources' own softening
+ * lengths, which are added to those of the targets. Forces of sources with `eps2` are computed in
+ * double precision on the CPU. A refused call leaves the earlier sources as they were.
+ */
+int kirin_bulk_set_sources(int64_t handle, int64_t n, const kirin_sources *sources);
+
+/**
+ * Changes `count` sources: entry k of each array in `sources` belongs to the source with the index
+ * `index[k]`.
+ *
+ * What is absent stays as it was. If an index occurs more than once, the last entry wins. `eps2`
+ * can be given if `kirin_bulk_set_sources` was given it, too. A refused call changes nothing.
+ */
+int kirin_bulk_update_sources(int64_t handle,
+                              int64_t count,
+                              const kirin_indices *index,
+                              const kirin_sources *sources);
+
+/**
+ * Returns the number of sources of a handle.
+ */
+int kirin_bulk_source_count(int64_t handle);
+
+/**
+ * Computes the forces of all sources, predicted to `time`, on `n` targets, and writes those of
+ * `results` that are not null: `acc`, `jerk` and `pot` as `g6calc_lasthalf` defines them, the
+ * index of the nearest source and the square of its distance, without softening.
+ *
+ * Targets are at `x`, with velocities `v` (zero where absent). `source` tells which source a
+ * target is, and leaves that source out of its results; it is absent, or negative, where a target
+ * is none. If `x` is absent, the targets are the sources that `source` lists, or the first `n`
+ * where it is absent too, at their predicted positions and velocities. The square of the softening
+ * length is `eps2`, or that of each target. With `radius2`, squares of radii, the call also makes
+ * the neighbour lists. The bits are those of `g6calc_lasthalf2` for the same particles. A refused
+ * call writes nothing.
+ */
+int kirin_bulk_forces(int64_t handle,
+                      double time,
+                      double eps2,
+                      int64_t n,
+                      const kirin_targets *targets,
+                      const kirin_results *results);
+
+/**
+ * Writes `offsets[n + 1]`: the neighbours of target k of the last `kirin_bulk_forces`, which had
+ * `n` targets with radii, are at the places `offsets[k]` to `offsets[k + 1] - 1` of what
+ * `kirin_bulk_neighbour_indices` writes.
+ */
+int kirin_bulk_neighbour_offsets(int64_t handle, int64_t n, int64_t *offsets);
+
+/**
+ * Writes the indices of the sources nearer than the radius of each target, without the target
+ * itself, in ascending order for each target. `room` is how many `indices` has room for, at least
+ * `offsets[n]`.
+ */
+int kirin_bulk_neighbour_indices(int64_t handle, int64_t room, int64_t *indices);
+
+/**
+ * Writes what `kirin_bulk_message` returns to `text[length]`, filled up with blanks and without a
+ * zero at its end, for Fortran. Returns the length of the message.
+ */
+int kirin_bulk_message_text(char *text, int64_t length);
+
+/**
+ * Returns what the bulk interface refused last in this thread, a string that lives until its next
+ * refusal. Empty before the first one.
+ */
+const char *kirin_bulk_message(void);
+
+/**
+ * Returns what computes the forces of a handle, a string that lives as long as the process. Empty
+ * if the handle stands for nothing.
+ */
+const char *kirin_bulk_backend(int64_t handle);
+
+/**
+ * Returns the precision of the last forces of a handle: `mixed`, `double`, `single` or
+ * `double-single`. Before the first ones it may be `auto` or `adaptive`. Empty if the handle
+ * stands for nothing.
+ */
+const char *kirin_bulk_precision(int64_t handle);
 
 #ifdef __cplusplus
 }

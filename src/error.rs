@@ -24,17 +24,20 @@ pub enum Code {
     Memory = -5,
     /// A call inside another one.
     Inside = -6,
+    /// A handle that is not one.
+    Handle = -7,
 }
 
 impl Code {
     /// Every code.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Argument,
         Self::Order,
         Self::Unsupported,
         Self::Internal,
         Self::Memory,
         Self::Inside,
+        Self::Handle,
     ];
 
     /// What it means to a client, for headers and documentation.
@@ -59,6 +62,10 @@ impl Code {
             Self::Inside => {
                 "a signal handler called while its thread was inside another call, or had left one by \
                  `siglongjmp`: nothing was done"
+            }
+            Self::Handle => {
+                "a handle of the bulk interface was never opened, is closed, or belongs to the process that this one was \
+                 forked from: nothing was done"
             }
         }
     }
@@ -89,6 +96,18 @@ pub enum Error {
         asked: usize,
         /// Number of i-particles in the pending block.
         present: usize,
+    },
+    /// A number of the client's is NaN or infinite.
+    NotFinite {
+        /// Name of the array.
+        array: &'static str,
+        /// Of which particle, from 0; none where it is one number of all.
+        particle: Option<usize>,
+    },
+    /// A handle stands for nothing.
+    BadHandle {
+        /// Why, in words.
+        reason: &'static str,
     },
     /// The call needs what another call makes.
     NotOpen {
@@ -129,7 +148,10 @@ impl Error {
 
     fn kind(&self) -> Code {
         match self {
-            Self::NullPointer { .. } | Self::OutOfRange { .. } => Code::Argument,
+            Self::NullPointer { .. } | Self::OutOfRange { .. } | Self::NotFinite { .. } => {
+                Code::Argument
+            }
+            Self::BadHandle { .. } => Code::Handle,
             Self::BlockTooSmall { .. } | Self::NotOpen { .. } => Code::Order,
             Self::Unsupported { .. } => Code::Unsupported,
             Self::Internal { .. } | Self::ThreadsLost => Code::Internal,
@@ -152,6 +174,11 @@ impl fmt::Display for Error {
                 f,
                 "ni = {asked}, but the block of the last firsthalf has {present} i-particles"
             ),
+            Self::NotFinite { array, particle } => match particle {
+                Some(k) => write!(f, "{array} of particle {k} is NaN or infinite"),
+                None => write!(f, "{array} is NaN or infinite"),
+            },
+            Self::BadHandle { reason } => write!(f, "the handle {reason}"),
             Self::NotOpen { by } => write!(f, "{by} was not called before"),
             Self::OutOfMemory { purpose } => write!(f, "no memory for {purpose}"),
             Self::ListsTooLong { at_most } => write!(

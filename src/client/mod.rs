@@ -16,7 +16,7 @@
 //! ```
 //!
 //! [`Cluster`] is what a Rust program usually wants; the methods of [`Grape`] are the calls of the interface one by one.
-//! [`Grape5`] is a library of GRAPE-5 and [`Nbody6`] one of NBODY6++.
+//! [`Bulk`] is kirin's own interface to whole arrays, [`Grape5`] a library of GRAPE-5 and [`Nbody6`] one of NBODY6++.
 //!
 //! The applications under `examples/` and the `kirin` command use the interface only through this type, so each of
 //! them can use another library. The type calls the Fortran spellings, which every GRAPE-6 library has.
@@ -25,6 +25,7 @@ use std::error::Error;
 use std::ffi::c_int;
 
 mod block;
+mod bulk;
 mod cluster;
 mod grape5;
 mod interface;
@@ -34,6 +35,7 @@ mod signatures;
 
 pub use crate::sources::particle::JParticle;
 pub use block::Block;
+pub use bulk::{Bulk, Gravity, Results, Sources, Targets};
 pub use cluster::Cluster;
 pub use grape5::Grape5;
 use interface::interface;

@@ -20,11 +20,23 @@ impl Cluster {
             self.lists = Some(Ok(NeighbourLists::default()));
             return;
         }
-        let rules = ListRules {
+        let lists = self.lists_by(ListRules {
             include_self: self.settings.lists_include_self(),
             sorted: neighbours::sort_mode() != 0,
             at_most: neighbours::LABELS_AT_MOST,
-        };
+        });
+        if let Err(error) = &lists {
+            log::error("g6_read_neighbour_list", error);
+        }
+        self.lists = Some(lists);
+    }
+
+    /// The lists of the block by other rules than those of GRAPE-6. They are not kept.
+    ///
+    /// # Errors
+    ///
+    /// They have too many labels, or there is no memory for them.
+    pub fn lists_by(&mut self, rules: ListRules) -> Result<NeighbourLists> {
         let backend = self.arithmetic.any(&self.settings);
         let begin = self.stats.is_some().then(Instant::now);
         let work = self.work.map(LongWork::begin);
@@ -32,15 +44,12 @@ impl Cluster {
         drop(work);
         if let Err(Error::ThreadsLost) = lists {
             self.arithmetic.forget_backends();
-            return self.build_lists();
+            return self.lists_by(rules);
         }
         if let (Some(stats), Some(begin)) = (&mut self.stats, begin) {
             stats.add_lists(begin.elapsed());
         }
-        if let Err(error) = &lists {
-            log::error("g6_read_neighbour_list", error);
-        }
-        self.lists = Some(lists);
+        lists
     }
 
     /// The neighbour lists of the last block. The first call builds them.

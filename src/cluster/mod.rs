@@ -116,9 +116,12 @@ impl Cluster {
     /// A cluster with empty memory at time 0, for such j-particles.
     pub fn of(sources: SourceKind, mut settings: Settings) -> Self {
         let on_gpu = [BackendChoice::Auto, BackendChoice::Cuda].contains(&settings.backend);
-        if sources == SourceKind::Softened && on_gpu {
+        if matches!(sources, SourceKind::Softened | SourceKind::MovingSoftened) && on_gpu {
             // No kernel for GPUs knows of them.
             settings.backend = BackendChoice::Cpu;
+        }
+        if sources == SourceKind::MovingSoftened {
+            settings.precision = PrecisionChoice::Always(Precision::Double);
         }
         Self {
             stats: (settings.stats != Destination::Off).then(Box::default),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::{Cluster, Phase};
 use crate::error::{Error, Result};
 use crate::process;
-use crate::sources::jmemory::{self, AtRest, Numbers, ZERO};
+use crate::sources::jmemory::{self, AtRest, Given, Numbers, ZERO};
 use crate::sources::particle::JParticle;
 
 impl Cluster {
@@ -151,6 +151,58 @@ impl Cluster {
             self.drop_block();
         }
         self.memory.fill(address, count, make)
+    }
+
+    /// [`JMemory::load`](jmemory::JMemory::load). A block is forgotten, and what could still be asked about it.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory. No particle changes then.
+    ///
+    /// # Safety
+    ///
+    /// The client has `count` of all numbers that it gives.
+    pub unsafe fn load(&mut self, count: usize, given: Given) -> Result<()> {
+        let given = self.before_arrays(given);
+        // SAFETY: passed on.
+        unsafe { self.memory.load(count, &given) }
+    }
+
+    /// [`JMemory::update`](jmemory::JMemory::update). A block is forgotten, as by [`Cluster::load`].
+    ///
+    /// # Safety
+    ///
+    /// The client has `count` of all numbers that it gives.
+    pub unsafe fn update(&mut self, count: usize, address: impl Fn(usize) -> usize, given: Given) {
+        let given = self.before_arrays(given);
+        // SAFETY: passed on.
+        unsafe { self.memory.update(count, address, &given) };
+    }
+
+    /// Has all pages be columns from the beginning.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn begin_with_columns(&mut self) -> Result<()> {
+        self.memory.make_columns()
+    }
+
+    fn before_arrays(&mut self, given: Given) -> Given {
+        if self.phase != Phase::Free {
+            self.drop_block();
+        }
+        self.moving = true;
+        match self.settings.snap {
+            true => given,
+            false => given.without_snap(),
+        }
+    }
+
+    /// The j-particle at an address, as it was stored, and the square of its own softening length.
+    pub fn stored(&self, address: usize) -> Option<(JParticle, f64)> {
+        let particle = self.memory.read(i32::try_from(address).ok()?)?;
+        Some((particle, self.memory.own_eps2(address)))
     }
 
     /// The positions and velocities at the addresses `0..nj` as the next block will predict them;

@@ -192,8 +192,11 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             false => division.tasks(),
         };
         allocation::lengthen(&mut self.workspaces, spaces, PURPOSE, Lock::default)?;
-        let unsoftened =
-            memory.sources() != SourceKind::Moving && block.particles.iter().any(|i| i.eps2 == 0.0);
+        let has_labels = matches!(
+            memory.sources(),
+            SourceKind::Moving | SourceKind::MovingSoftened
+        );
+        let unsoftened = !has_labels && block.particles.iter().any(|i| i.eps2 == 0.0);
         let shared = BlockContext::<S, SPLIT> {
             s: self.s,
             root: self.root,

@@ -142,6 +142,11 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
             *to = NOTHING;
             return Ok(());
         }
+        if self.sources.page.eps2().is_some() {
+            // Only the careful loop adds the softening lengths of both particles.
+            *to = self.exactly(k)?;
+            return Ok(());
+        }
         let target = &self.targets[k].target;
         let variant = Variant {
             jerk: self.sources.page.has_motion() || target.moves,
@@ -244,6 +249,8 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
             measured,
             ..
         } = *self.shared;
+        // The nearest by softened distances is the nearest only where all j-particles have one softening length.
+        let nearest = nearest && self.sources.page.eps2().is_none();
         let leaf = Leaf {
             page: self.sources.page,
             position: self.position,

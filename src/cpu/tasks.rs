@@ -133,7 +133,9 @@ impl<S: Simd, const SPLIT: bool> Work for Compute<'_, S, SPLIT> {
     #[inline(always)]
     fn run(self) -> Result<()> {
         match self.shared.memory.sources() {
-            SourceKind::Moving => self.shared.sum_in_motion(self.task, self.workspace)?,
+            SourceKind::Moving | SourceKind::MovingSoftened => {
+                self.shared.sum_in_motion(self.task, self.workspace)?;
+            }
             SourceKind::AtRest | SourceKind::Softened => {
                 self.shared.sum_at_rest(self.task, self.workspace)?;
             }

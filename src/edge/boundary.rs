@@ -48,10 +48,16 @@ fn report(name: &'static str, error: &Error) -> c_int {
 
 #[cold]
 fn report_panic(name: &'static str, payload: &(dyn Any + Send)) -> c_int {
+    report(name, &panicked(payload))
+}
+
+/// The error that a panic becomes.
+#[cold]
+pub fn panicked(payload: &(dyn Any + Send)) -> Error {
     let message = payload
         .downcast_ref::<&str>()
         .map(|s| (*s).to_owned())
         .or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic without a message".to_owned());
-    report(name, &Error::Internal { message })
+    Error::Internal { message }
 }

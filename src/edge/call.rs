@@ -63,6 +63,24 @@ pub enum Kind {
     OutDoubles,
     /// `float a[]`, written
     OutFloats,
+    /// A handle of the bulk interface, a 64-bit integer.
+    Handle,
+    /// A 64-bit integer.
+    Long,
+    /// `int64_t *a`, written
+    OutHandle,
+    /// `int64_t a[]`, written
+    OutLongs,
+    /// `char a[]`, written
+    OutText,
+    /// `const kirin_indices *`
+    Indices,
+    /// `const kirin_sources *`
+    Sources,
+    /// `const kirin_targets *`
+    Targets,
+    /// `const kirin_results *`, whose arrays are written
+    Results,
 }
 
 /// One argument of a call.

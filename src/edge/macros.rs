@@ -19,6 +19,15 @@ macro_rules! c_type {
     (out_double) => { *mut f64 };
     (out_doubles) => { *mut f64 };
     (out_floats) => { *mut f32 };
+    (handle) => { i64 };
+    (long) => { i64 };
+    (out_handle) => { *mut i64 };
+    (out_longs) => { *mut i64 };
+    (out_text) => { *mut c_char };
+    (indices) => { *const Indices };
+    (sources) => { *const Sources };
+    (targets) => { *const Targets };
+    (results) => { *const Results };
 }
 
 /// Type of an argument in the Fortran spelling: scalars by reference.
@@ -64,6 +73,8 @@ macro_rules! safety {
     (@c id $($rest:ident)*) => { safety!(@c $($rest)*) };
     (@c int $($rest:ident)*) => { safety!(@c $($rest)*) };
     (@c double $($rest:ident)*) => { safety!(@c $($rest)*) };
+    (@c handle $($rest:ident)*) => { safety!(@c $($rest)*) };
+    (@c long $($rest:ident)*) => { safety!(@c $($rest)*) };
     (@$spelling:ident unit $($rest:ident)*) => { safety!(@$spelling $($rest)*) };
     (@$spelling:ident) => { "No pointer is read: any arguments are safe." };
     (@$spelling:ident $($pointer:ident)+) => {
@@ -76,6 +87,8 @@ macro_rules! lives {
     (@c id $name:ident) => { "" };
     (@c int $name:ident) => { "" };
     (@c double $name:ident) => { "" };
+    (@c handle $name:ident) => { "" };
+    (@c long $name:ident) => { "" };
     (@$spelling:ident unit $name:ident) => { "" };
     (@$spelling:ident id $name:ident) => { lives!(@text $name "an integer") };
     (@$spelling:ident int $name:ident) => { lives!(@text $name "an integer") };
@@ -100,6 +113,17 @@ macro_rules! lives {
     };
     (@$spelling:ident out_vectors $name:ident) => {
         lives!(@text $name "an array of 3 doubles each, to be written, of the length in the text")
+    };
+    (@$spelling:ident out_handle $name:ident) => { lives!(@text $name "a 64-bit integer to be written") };
+    (@$spelling:ident out_longs $name:ident) => {
+        lives!(@text $name "an array of 64-bit integers to be written, of the length in the text")
+    };
+    (@$spelling:ident out_text $name:ident) => { lives!(@text $name "characters to be written, as many as the text says") };
+    (@$spelling:ident indices $name:ident) => { lives!(@text $name "a structure with an array of the length in the text") };
+    (@$spelling:ident sources $name:ident) => { lives!(@text $name "a structure with arrays of the length in the text") };
+    (@$spelling:ident targets $name:ident) => { lives!(@text $name "a structure with arrays of the length in the text") };
+    (@$spelling:ident results $name:ident) => {
+        lives!(@text $name "a structure with arrays to be written, of the length in the text")
     };
     (@text $name:ident $what:literal) => { concat!("* `", stringify!($name), "`: ", $what, "\n") };
 }
@@ -278,5 +302,14 @@ macro_rules! calls {
     (@kind out_double) => { Kind::OutDouble };
     (@kind out_doubles) => { Kind::OutDoubles };
     (@kind out_floats) => { Kind::OutFloats };
+    (@kind handle) => { Kind::Handle };
+    (@kind long) => { Kind::Long };
+    (@kind out_handle) => { Kind::OutHandle };
+    (@kind out_longs) => { Kind::OutLongs };
+    (@kind out_text) => { Kind::OutText };
+    (@kind indices) => { Kind::Indices };
+    (@kind sources) => { Kind::Sources };
+    (@kind targets) => { Kind::Targets };
+    (@kind results) => { Kind::Results };
     ($($rows:tt)+) => { calls!(@rows [] $($rows)+); };
 }

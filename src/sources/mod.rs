@@ -7,4 +7,5 @@ pub mod neighbours;
 pub mod particle;
 pub mod predictor;
 pub mod stars;
+pub mod strided;
 pub mod sum_tree;

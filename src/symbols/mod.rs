@@ -23,6 +23,12 @@
 mod table;
 
 pub use self::table::table;
+pub use crate::bulk::arrays::{
+    Indices, Numbers, OutIndices, OutNumbers, OutVectors, Results, Sources, Targets, Vectors,
+};
+pub use crate::bulk::message::kirin_bulk_message;
+pub use crate::bulk::symbols::*;
+pub use crate::bulk::texts::*;
 pub use crate::edge::call::{
     Argument, Call, CallGroup, INTERFACES, Interface, Kind, Returns, Support,
 };

@@ -1,5 +1,6 @@
 //! The table of all calls, in groups by origin.
 
+use crate::bulk::{symbols as bulk, texts};
 use crate::edge::call::{Call, CallGroup, Interface};
 use crate::g5::symbols as grape5;
 use crate::g6::symbols::{low_level, original, own, precision, sapporo, usual};
@@ -28,6 +29,10 @@ pub fn table() -> Vec<CallGroup> {
                 .concat(),
         ),
         grape6("kirin's own", &[own::CALLS, precision::CALLS].concat()),
+        grape6(
+            "kirin's own: the bulk interface (docs/bulk.md)",
+            &[bulk::CALLS, texts::CALLS].concat(),
+        ),
         group(Interface::Grape5, "The GRAPE-5 interface", grape5::CALLS),
         group(
             Interface::Sapporo,

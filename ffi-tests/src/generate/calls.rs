@@ -48,8 +48,8 @@ fn procedure(call: &Call) -> &'static str {
 
 /// The table of return codes.
 fn codes() -> String {
-    let mut out = "\n## Return codes\n\n0 is success. A negative number comes with one line on stderr, which says more \
-        ([signal handlers](process.md#signal-handlers)).\n\n| code | meaning |\n|---|---|\n"
+    let mut out = "\n## Return codes\n\n0 is success. A negative number comes with one line on stderr, which says more, or with the \
+        message of the [bulk interface](bulk.md) ([signal handlers](process.md#signal-handlers)).\n\n| code | meaning |\n|---|---|\n"
         .to_owned();
     for code in Code::ALL {
         out += &format!("| {} | {} |\n", code as i32, code.meaning());

@@ -18,14 +18,56 @@ const GRAPE6: &str = "\
 !
 {codes}
 module kirin
-  use, intrinsic :: iso_c_binding, only: c_double, c_float, c_int, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_float, c_int, c_int64_t, c_null_ptr, c_ptr
   implicit none
-  private :: c_double, c_float, c_int, c_ptr
+  private :: c_char, c_double, c_float, c_int, c_int64_t, c_null_ptr, c_ptr
   public
 
   ! The precisions of kirin_set_precision and kirin_precision_for.
   integer(c_int), parameter :: KIRIN_AUTO = 0, KIRIN_MIXED = 1, KIRIN_DOUBLE = 2, &
       KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4, KIRIN_DOUBLE_SINGLE = 5
+
+  ! The arrays of the bulk interface (docs/bulk.md): at = c_loc(x). An array that is not mentioned is
+  ! absent, and one with the steps 0 is packed: x(3, n) for vectors. Other steps are numbers of bytes, also
+  ! negative ones: step from one particle to the next, next from one coordinate to the next.
+  ! x(n, 3) is kirin_vectors(c_loc(x), 8, 8 * n). Indices of sources begin at 0.
+  type, bind(C) :: kirin_numbers
+    type(c_ptr) :: at = c_null_ptr
+    integer(c_int64_t) :: step = 0
+  end type kirin_numbers
+
+  type, bind(C) :: kirin_vectors
+    type(c_ptr) :: at = c_null_ptr
+    integer(c_int64_t) :: step = 0, next = 0
+  end type kirin_vectors
+
+  ! integer(c_int64_t)
+  type, bind(C) :: kirin_indices
+    type(c_ptr) :: at = c_null_ptr
+    integer(c_int64_t) :: step = 0
+  end type kirin_indices
+
+  type, bind(C) :: kirin_sources
+    type(kirin_numbers) :: mass
+    type(kirin_vectors) :: x, v, acc, jerk, snap
+    type(kirin_numbers) :: time, eps2
+    type(c_ptr) :: reserved(4) = c_null_ptr
+  end type kirin_sources
+
+  type, bind(C) :: kirin_targets
+    type(kirin_vectors) :: x, v
+    type(kirin_numbers) :: eps2, radius2
+    type(kirin_indices) :: source
+    type(c_ptr) :: reserved(4) = c_null_ptr
+  end type kirin_targets
+
+  type, bind(C) :: kirin_results
+    type(kirin_vectors) :: acc, jerk
+    type(kirin_numbers) :: pot
+    type(kirin_indices) :: nearest
+    type(kirin_numbers) :: distance2
+    type(c_ptr) :: reserved(4) = c_null_ptr
+  end type kirin_results
 
   interface
 ";
@@ -84,6 +126,20 @@ module kirin_nbody6
   interface
 ";
 
+/// What an interface may have to import from the module.
+const IMPORTED: [&str; 10] = [
+    "c_char",
+    "c_double",
+    "c_float",
+    "c_int",
+    "c_int64_t",
+    "c_ptr",
+    "kirin_indices",
+    "kirin_results",
+    "kirin_sources",
+    "kirin_targets",
+];
+
 /// Length of generated lines; the standard allows 132.
 const WIDTH: usize = 100;
 
@@ -140,10 +196,7 @@ fn interface(call: &Call) -> String {
         .chain(declaration)
         .chain((call.returns != Returns::Nothing && declaration.is_none()).then_some("c_int"))
         .collect();
-    let imported: Vec<&str> = ["c_double", "c_float", "c_int", "c_ptr"]
-        .into_iter()
-        .filter(|k| kinds.contains(k))
-        .collect();
+    let imported: Vec<&str> = IMPORTED.into_iter().filter(|k| kinds.contains(k)).collect();
     if !imported.is_empty() {
         out += &format!("      import :: {}\n", imported.join(", "));
     }
@@ -165,6 +218,12 @@ fn type_of(kind: Kind) -> (&'static str, &'static str) {
         | Kind::OutInt
         | Kind::OutInts => ("integer", "c_int"),
         Kind::OutFloats => ("real", "c_float"),
+        Kind::Handle | Kind::Long | Kind::OutHandle | Kind::OutLongs => ("integer", "c_int64_t"),
+        Kind::OutText => ("character", "c_char"),
+        Kind::Indices => ("type", "kirin_indices"),
+        Kind::Sources => ("type", "kirin_sources"),
+        Kind::Targets => ("type", "kirin_targets"),
+        Kind::Results => ("type", "kirin_results"),
         Kind::Double
         | Kind::DoubleRef
         | Kind::Vector
@@ -184,6 +243,10 @@ fn declare(argument: &Argument, by_value: bool) -> String {
         Kind::Id | Kind::Int | Kind::Double | Kind::Unit | Kind::IntRef | Kind::DoubleRef => {
             ("intent(in)", "")
         }
+        Kind::Handle | Kind::Long => ("value", ""),
+        Kind::OutHandle => ("intent(inout)", ""),
+        Kind::OutLongs | Kind::OutText => ("intent(inout)", "(*)"),
+        Kind::Indices | Kind::Sources | Kind::Targets | Kind::Results => ("intent(in)", ""),
         Kind::Vector => ("intent(in)", "(3)"),
         Kind::Vectors => ("intent(in)", "(3, *)"),
         Kind::Ints | Kind::Doubles => ("intent(in)", "(*)"),
@@ -192,6 +255,10 @@ fn declare(argument: &Argument, by_value: bool) -> String {
         Kind::OutVectors => ("intent(inout)", "(3, *)"),
         // Not intent(out): a refused call writes nothing, and lasthalf2 looks at nnbindex.
         Kind::OutInts | Kind::OutDoubles | Kind::OutFloats => ("intent(inout)", "(*)"),
+    };
+    let parameter = match argument.kind {
+        Kind::OutText => "kind=c_char",
+        _ => parameter,
     };
     format!("{base}({parameter}), {passing} :: {}{shape}", argument.name)
 }

@@ -16,7 +16,8 @@ const GRAPE6: &str = "\
  * Each call has up to two spellings: the C one takes scalars by value; the Fortran one
  * has a trailing underscore and takes scalars by reference. Every call returns an int, 0
  * for success and a negative number with one line on stderr for a refusal, unless its
- * text says otherwise. `double (*x)[3]` is the type of an array `double x[n][3]`.
+ * text says otherwise. (The calls kirin_bulk_* have one spelling, and a message that can be
+ * asked for in place of the line.) `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
 {codes}
  *
@@ -45,10 +46,53 @@ const GRAPE6: &str = "\
 #define KIRIN_SINGLE 3
 #define KIRIN_ADAPTIVE 4
 #define KIRIN_DOUBLE_SINGLE 5
-
+{structures}
 #ifdef __cplusplus
 extern \"C\" {
 #endif
+";
+
+/// The arrays of the bulk interface.
+const STRUCTURES: &str = "
+/* The arrays of the bulk interface (docs/bulk.md). A structure whose bytes are all zero has only absent arrays, and
+ * an array with the steps 0 is packed. Other steps are numbers of bytes, also negative ones. */
+#include <stdint.h>
+
+/* A number of each particle: that of particle k lies k * step bytes after `at`; step 0 stands for 8. */
+typedef struct { const double *at; int64_t step; } kirin_numbers;
+typedef struct { double *at; int64_t step; } kirin_out_numbers;
+
+/* Three numbers of each particle: coordinate c of particle k lies k * step + c * next bytes after `at`;
+ * step 0 stands for 24, next 0 for 8. */
+typedef struct { const double *at; int64_t step, next; } kirin_vectors;
+typedef struct { double *at; int64_t step, next; } kirin_out_vectors;
+
+/* The index of a source for each particle; step 0 stands for 8. */
+typedef struct { const int64_t *at; int64_t step; } kirin_indices;
+typedef struct { int64_t *at; int64_t step; } kirin_out_indices;
+
+/* acc, jerk and snap: first, second and third derivative of the velocity, not divided by anything. */
+typedef struct {
+  kirin_numbers mass;
+  kirin_vectors x, v, acc, jerk, snap;
+  kirin_numbers time, eps2;
+  const void *reserved[4];
+} kirin_sources;
+
+typedef struct {
+  kirin_vectors x, v;
+  kirin_numbers eps2, radius2;
+  kirin_indices source;
+  const void *reserved[4];
+} kirin_targets;
+
+typedef struct {
+  kirin_out_vectors acc, jerk;
+  kirin_out_numbers pot;
+  kirin_out_indices nearest;
+  kirin_out_numbers distance2;
+  const void *reserved[4];
+} kirin_results;
 ";
 
 const GRAPE5: &str = "\
@@ -140,7 +184,9 @@ pub fn header(interface: Interface) -> String {
         Interface::Sapporo => (SAPPORO, "KIRIN_SAPPORO_H"),
         Interface::Nbody6 => (NBODY6, "KIRIN_NBODY6_H"),
     };
-    let mut out = opening.replace("{codes}", text::codes(" *", 92).trim_end());
+    let mut out = opening
+        .replace("{codes}", text::codes(" *", 92).trim_end())
+        .replace("{structures}", STRUCTURES);
     for group in groups(interface) {
         let c = declarations(&group.calls, Spelling::C);
         let fortran = declarations(&group.calls, Spelling::Fortran);
@@ -224,6 +270,13 @@ fn rust_type(argument: &Argument, spelling: Spelling) -> &'static str {
         Kind::OutInt | Kind::OutInts => "*mut c_int",
         Kind::OutVector | Kind::OutDouble | Kind::OutDoubles => "*mut f64",
         Kind::OutFloats => "*mut f32",
+        Kind::Handle | Kind::Long => "i64",
+        Kind::OutHandle | Kind::OutLongs => "*mut i64",
+        Kind::OutText => "*mut c_char",
+        Kind::Indices => "*const kirin_indices",
+        Kind::Sources => "*const kirin_sources",
+        Kind::Targets => "*const kirin_targets",
+        Kind::Results => "*const kirin_results",
     }
 }
 

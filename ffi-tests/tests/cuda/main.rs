@@ -1,6 +1,7 @@
 //! The CUDA backend through the C interface, on a fake driver that interprets the PTX that is shipped.
 
 mod agreement;
+mod bulk;
 mod clients;
 mod fake;
 mod inputs;

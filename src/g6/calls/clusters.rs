@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::edge::pointers::{self, count};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::g6::CLUSTERS;
 use crate::gpu::cuda;
 use crate::process::entry;
@@ -74,20 +74,10 @@ pub fn device_count() -> Result<c_int> {
     Ok(c_int::try_from(gpus.max(1)).unwrap_or(c_int::MAX))
 }
 
-/// Every precision by its number.
-const PRECISIONS: [PrecisionChoice; 6] = PrecisionChoice::ALL;
-
 pub fn set_precision(id: c_int, precision: c_int) -> Result<c_int> {
-    let number = usize::try_from(precision).ok();
-    let choice = number
-        .and_then(|n| PRECISIONS.get(n))
-        .ok_or(Error::OutOfRange {
-            argument: "precision",
-            value: precision.into(),
-            legal: "precisions are KIRIN_AUTO to KIRIN_DOUBLE_SINGLE, 0 to 5",
-        })?;
+    let choice = PrecisionChoice::by_number(precision)?;
     CLUSTERS.with(id, |c| {
-        c.set_precision(*choice);
+        c.set_precision(choice);
         trace::record(|| Event::SetPrecision { id, precision });
         Ok(0)
     })
@@ -97,7 +87,9 @@ pub fn precision_for(id: c_int, nj: c_int) -> Result<c_int> {
     let nj = count(nj, "nj")?;
     CLUSTERS.with(id, |c| {
         let taken = PrecisionChoice::Always(c.precision_for(nj));
-        let number = PRECISIONS.iter().position(|choice| *choice == taken);
+        let number = PrecisionChoice::ALL
+            .iter()
+            .position(|choice| *choice == taken);
         Ok(number.map_or(0, |n| n as c_int))
     })
 }

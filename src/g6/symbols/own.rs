@@ -70,7 +70,7 @@ struct Text {
 
 /// Keeps one copy of each string ever returned; there are a handful. Takes no lock, which a fork might
 /// leave held.
-fn text(make: impl FnOnce() -> Result<String>) -> *const c_char {
+pub fn text(make: impl FnOnce() -> Result<String>) -> *const c_char {
     static TEXTS: AtomicPtr<Text> = AtomicPtr::new(ptr::null_mut());
     let made = entry::once(|| catch_unwind(AssertUnwindSafe(make)));
     let Some(Ok(Ok(made))) = made else {

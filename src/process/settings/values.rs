@@ -1,5 +1,6 @@
 //! The values of settings: enumerations with the names that users write.
 
+use crate::error::Error;
 use std::ffi::OsString;
 use std::fmt;
 use std::str::FromStr;
@@ -78,6 +79,20 @@ impl PrecisionChoice {
         Self::Adaptive,
         Self::Always(Precision::DoubleSingle),
     ];
+
+    /// The choice at a number.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn by_number(number: i32) -> crate::error::Result<Self> {
+        let choice = usize::try_from(number).ok().and_then(|n| Self::ALL.get(n));
+        choice.copied().ok_or(Error::OutOfRange {
+            argument: "precision",
+            value: number.into(),
+            legal: "precisions are KIRIN_AUTO to KIRIN_DOUBLE_SINGLE, 0 to 5",
+        })
+    }
 
     /// The arithmetic where no rule applies: for NBODY6, GRAPE-5, and masses at rest.
     pub fn arithmetic(self) -> Precision {

@@ -19,7 +19,7 @@ use super::row::{MASS, Numbers, ROW, Row, V, X};
 use super::{PAGE, PURPOSE, PageArray, prefetch};
 
 /// Columns of a page: the words of a row but the last.
-const COLUMNS: usize = ROW - 1;
+pub const COLUMNS: usize = ROW - 1;
 
 /// How many rows are brought in at a time: these and the lines of one column that they change fit the first cache.
 const TOGETHER: usize = 128;
@@ -59,6 +59,12 @@ impl Columns {
     #[inline(always)]
     pub fn column(&self, word: usize) -> &[f64; PAGE] {
         &self.values[word]
+    }
+
+    /// All columns, to be changed.
+    #[inline(always)]
+    pub fn all(&mut self) -> &mut [PageArray<f64>; COLUMNS] {
+        &mut self.values
     }
 
     /// The columns of masses and positions, to be changed.

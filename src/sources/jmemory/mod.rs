@@ -9,6 +9,7 @@
 //! page the particles are rows ([`Row`]) until something reads columns.
 
 mod body;
+mod load;
 mod log;
 mod page;
 mod prefetch;
@@ -22,6 +23,7 @@ use crate::process::allocation;
 use crate::sources::particle::JParticle;
 
 use self::body::Taken;
+pub use self::load::{Given, Three};
 pub use self::log::LOG;
 use self::log::Log;
 pub use self::page::{AtRest, Header, PAGE, Page, PageArray};
@@ -46,6 +48,8 @@ pub enum SourceKind {
     AtRest,
     /// The same, each with a softening length of its own.
     Softened,
+    /// As the first, each with a softening length of its own. Forces of these are summed in double precision on the CPU.
+    MovingSoftened,
 }
 
 /// All j-particles of one cluster.
@@ -117,7 +121,7 @@ impl JMemory {
             let position = self.reserve((number * PAGE) as i32)?;
             let page = &self.pages[position];
             (page.body).make_columns(|particles| page.bring_in(&self.log, particles))?;
-            if self.sources == SourceKind::Softened {
+            if self.has_softening() {
                 self.pages[position].soften()?;
             }
         }

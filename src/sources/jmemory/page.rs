@@ -64,11 +64,11 @@ pub struct AtRest {
 /// What is known of a page without a look at its particles. Changes with the writes that the memory takes in.
 pub struct Header {
     number: u32,
-    version: u64,
-    present: [u64; PAGE / 64],
-    changed: [u64; PAGE / 64],
+    pub(super) version: u64,
+    pub(super) present: [u64; PAGE / 64],
+    pub(super) changed: [u64; PAGE / 64],
     /// Those of all writes.
-    flags: u8,
+    pub(super) flags: u8,
     /// Whether the memory counts it among the changed pages.
     pub(super) is_listed: bool,
     /// Which numbers of the log's order are its writes. Those of the last log, also after they were brought in.
@@ -84,7 +84,7 @@ pub struct Page {
     pub(super) header: Header,
     pub(super) body: Body,
     /// Squares of the particles' own softening lengths, where they have any.
-    eps2: Option<Box<PageArray<f64>>>,
+    pub(super) eps2: Option<Box<PageArray<f64>>>,
 }
 
 impl Deref for Page {
@@ -334,7 +334,7 @@ pub(super) fn range_of(labels: impl Iterator<Item = i32>) -> (i32, i32) {
 impl Header {
     /// Notes a write with these flags.
     #[inline(always)]
-    fn note(&mut self, slot: usize, flags: u8) {
+    pub(super) fn note(&mut self, slot: usize, flags: u8) {
         self.version += 1;
         self.present[slot / 64] |= 1 << (slot % 64);
         self.changed[slot / 64] |= 1 << (slot % 64);

@@ -1,0 +1,85 @@
+//! The bulk interface in C and Fortran: the bits of the g6 calls, own softening lengths, refusals, forks.
+
+use std::ffi::OsStr;
+
+use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
+use kirin::cpu;
+
+fn arguments(what: &str) -> [&OsStr; 1] {
+    [OsStr::new(what)]
+}
+
+#[test]
+fn the_bits_are_those_of_the_g6_calls() {
+    let Some(client) = compile("bulk.c", Link::Shared) else {
+        return;
+    };
+    for set in cpu::available() {
+        let set = set.to_string();
+        for threads in ["1", "3"] {
+            let settings = [("KIRIN_SIMD", &*set), ("KIRIN_THREADS", threads)];
+            let found = succeed(&client, &arguments("bits"), &settings);
+            assert_eq!(found, "", "{set}, {threads} threads");
+        }
+    }
+    let settings = [("KIRIN_BACKEND", "reference")];
+    assert_eq!(succeed(&client, &arguments("bits"), &settings), "");
+}
+
+#[test]
+fn own_softening_lengths_give_the_plain_sum() {
+    let Some(client) = compile("bulk.c", Link::Shared) else {
+        return;
+    };
+    for set in cpu::available() {
+        let settings = [("KIRIN_SIMD", &*set.to_string())];
+        assert_eq!(succeed(&client, &arguments("soft"), &settings), "", "{set}");
+    }
+    let settings = [("KIRIN_BACKEND", "reference")];
+    assert_eq!(succeed(&client, &arguments("soft"), &settings), "");
+}
+
+/// The refusals are those of docs/bulk.md, and none of them writes to stderr.
+#[test]
+fn refusals_have_a_code_and_words_and_lose_nothing() {
+    let Some(client) = compile("bulk.c", Link::Shared) else {
+        return;
+    };
+    let (found, err) = texts(&run(clean_command(&client, &[]).args(arguments("errors"))));
+    assert_eq!(err, "");
+    assert!(!found.contains("wrong"), "{found}");
+    let page = include_str!("../../docs/bulk.md");
+    let count = found
+        .lines()
+        .map(|line| {
+            let parts: Vec<&str> = line.splitn(3, " | ").collect();
+            let row = format!("| {} | {} | `{}` |", parts[0], parts[1], parts[2]);
+            assert!(page.contains(&row), "docs/bulk.md has no row\n{row}");
+        })
+        .count();
+    assert!(count > 25, "{found}");
+}
+
+#[test]
+fn a_child_is_refused_its_parents_handle() {
+    let Some(client) = compile("bulk.c", Link::Shared) else {
+        return;
+    };
+    for threads in ["1", "2"] {
+        let found = succeed(&client, &arguments("fork"), &[("KIRIN_THREADS", threads)]);
+        let refusals = found.lines().filter(|line| line.contains("| -7 |"));
+        assert_eq!(refusals.count(), 2, "{found}");
+        assert!(!found.contains("wrong"), "{found}");
+    }
+}
+
+#[test]
+fn fortran_has_the_same_numbers() {
+    let Some(client) = compile("bulk.f90", Link::Shared) else {
+        return;
+    };
+    for precision in ["mixed", "double"] {
+        let found = succeed(&client, &[], &[("KIRIN_PRECISION", precision)]);
+        assert_eq!(found.trim(), "right", "{precision}");
+    }
+}

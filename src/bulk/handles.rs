@@ -1,0 +1,246 @@
+//! Handles, and what they stand for.
+//!
+//! A handle is a serial number, which is never used twice in a process, and a place among the ids of a registry, which is.
+//! So a handle that was closed never stands for something else. A handle belongs to the process that opened it: in the
+//! child of a fork it is refused.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::gravity::Gravity;
+use crate::error::{Error, Result};
+use crate::process;
+use crate::process::allocation;
+use crate::process::long_work::LongWork;
+use crate::process::settings::Settings;
+use crate::registry::{Member, Registry};
+
+/// Bits of a place.
+const PLACE: u32 = 16;
+
+/// How many handles can be open at a time.
+const PLACES: usize = 1 << PLACE;
+
+/// What memory is for, in messages.
+const PURPOSE: &str = "a handle";
+
+static REGISTRY: Registry<Place> = Registry::new();
+
+/// The places in use, a bit each. Not behind a lock, which a thread of the parent might hold in the child of a fork.
+static TAKEN: [AtomicU64; PLACES / 64] = [const { AtomicU64::new(0) }; PLACES / 64];
+
+/// The serial number of the next handle.
+static SERIAL: AtomicU64 = AtomicU64::new(1);
+
+/// A place, and what stands there while a handle for it is open.
+struct Place {
+    settings: Settings,
+    work: &'static LongWork,
+    open: Option<Open>,
+}
+
+struct Open {
+    serial: u64,
+    /// The process that opened it.
+    generation: u32,
+    gravity: Box<Gravity>,
+}
+
+impl Member for Place {
+    const SOLE_STANDS_FOR_ALL: bool = false;
+
+    fn registry() -> &'static Registry<Self> {
+        &REGISTRY
+    }
+
+    fn new(_id: i32, settings: Settings, work: &'static LongWork) -> Self {
+        Self {
+            settings,
+            work,
+            open: None,
+        }
+    }
+
+    fn name(id: i32) -> String {
+        format!("bulk handle at place {id}")
+    }
+
+    fn opened(_id: i32, _asked: bool) {}
+
+    fn closed(_id: i32) {}
+
+    fn report(&mut self, id: i32) {
+        if let Some(open) = self.own() {
+            open.gravity.report(&Self::name(id));
+        }
+    }
+
+    /// A handle of the parent is refused here: nothing need be usable.
+    fn inherit(&mut self) {}
+}
+
+impl Place {
+    /// What stands here, if this process opened it.
+    fn own(&mut self) -> Option<&mut Open> {
+        let generation = process::known_generation();
+        self.open
+            .as_mut()
+            .filter(|open| open.generation == generation)
+    }
+}
+
+const CLOSED: Error = Error::BadHandle {
+    reason: "is closed, or was never opened",
+};
+
+const FORKED: Error = Error::BadHandle {
+    reason: "belongs to the process that this one was forked from: open another one here",
+};
+
+fn split(handle: i64) -> (u64, i32) {
+    let place = handle as usize % PLACES;
+    (handle as u64 >> PLACE, place as i32)
+}
+
+fn bit(place: i32) -> (&'static AtomicU64, u64) {
+    (&TAKEN[place as usize / 64], 1 << (place % 64))
+}
+
+/// Takes a free place.
+fn take() -> Result<i32> {
+    for (number, word) in TAKEN.iter().enumerate() {
+        loop {
+            let bit = (!word.load(Ordering::Relaxed)).trailing_zeros();
+            if bit == u64::BITS {
+                break;
+            }
+            if word.fetch_or(1 << bit, Ordering::AcqRel) >> bit & 1 == 0 {
+                return Ok((64 * number) as i32 + bit as i32);
+            }
+        }
+    }
+    Err(Error::OutOfMemory {
+        purpose: "another handle: 65536 are open",
+    })
+}
+
+fn give_back(place: i32) {
+    let (word, bit) = bit(place);
+    word.fetch_and(!bit, Ordering::AcqRel);
+}
+
+/// A new handle, without sources.
+///
+/// # Errors
+///
+/// There is no memory.
+pub fn open() -> Result<i64> {
+    let generation = process::generation();
+    let place = take()?;
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+    let opened = REGISTRY.with(place, |at| {
+        allocation::spare(0, PURPOSE)?;
+        let gravity = Gravity::new(place, at.settings.clone(), at.work)?;
+        at.open = Some(Open {
+            serial,
+            generation,
+            gravity: Box::new(gravity),
+        });
+        Ok(((serial << PLACE) | place as u64) as i64)
+    });
+    if opened.is_err() {
+        give_back(place);
+    }
+    opened
+}
+
+/// Runs `call` on what a handle stands for.
+///
+/// # Errors
+///
+/// Those of the call, or the handle stands for nothing.
+pub fn with<R>(handle: i64, call: impl FnOnce(&mut Gravity) -> Result<R>) -> Result<R> {
+    on(handle, |open| match open {
+        Some(open) => call(&mut open.gravity),
+        None => Err(CLOSED),
+    })
+}
+
+/// Runs `call` where a handle of this process stands.
+fn on<R>(handle: i64, call: impl FnOnce(&mut Option<Open>) -> Result<R>) -> Result<R> {
+    let (serial, place) = split(handle);
+    let (word, bit) = bit(place);
+    if word.load(Ordering::Acquire) & bit == 0 {
+        return Err(CLOSED);
+    }
+    REGISTRY.with(place, |at| match &at.open {
+        Some(open) if open.serial != serial => Err(CLOSED),
+        Some(open) if open.generation != process::known_generation() => Err(FORKED),
+        None => Err(CLOSED),
+        _ => call(&mut at.open),
+    })
+}
+
+/// Closes a handle, and frees its memory.
+///
+/// # Errors
+///
+/// It stands for nothing.
+pub fn close(handle: i64) -> Result<()> {
+    let (_, place) = split(handle);
+    let closed = on(handle, |open| {
+        let mut closed = open.take().ok_or(CLOSED)?;
+        closed.gravity.report(&Place::name(place));
+        closed.gravity.close();
+        Ok(())
+    });
+    if closed.is_ok() {
+        give_back(place);
+    }
+    closed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_is_used_once() {
+        let handle = open().unwrap();
+        assert!(handle > 0);
+        assert_eq!(with(handle, |g| Ok(g.count())), Ok(0));
+        close(handle).unwrap();
+        assert_eq!(close(handle), Err(CLOSED));
+        let other = open().unwrap();
+        assert_ne!(other, handle);
+        for bad in [
+            handle,
+            0,
+            -1,
+            i64::MAX,
+            i64::MIN,
+            1,
+            other + 1,
+            other + PLACES as i64,
+        ] {
+            assert_eq!(with(bad, |_| Ok(())), Err(CLOSED), "{bad}");
+            assert_eq!(close(bad), Err(CLOSED), "{bad}");
+        }
+        close(other).unwrap();
+    }
+
+    #[test]
+    fn threads_open_and_close_at_once() {
+        std::thread::scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|| {
+                    for _ in 0..200 {
+                        let handle = open().unwrap();
+                        assert_eq!(with(handle, |g| Ok(g.count())), Ok(0));
+                        close(handle).unwrap();
+                        assert_eq!(with(handle, |_| Ok(())), Err(CLOSED));
+                    }
+                });
+            }
+        });
+    }
+}
