@@ -104,6 +104,13 @@ pub enum Error {
         /// Of which particle, from 0; none where it is one number of all.
         particle: Option<usize>,
     },
+    /// A number of the client's is less than zero.
+    Negative {
+        /// Name of the array.
+        array: &'static str,
+        /// Of which particle, from 0; none where it is one number of all.
+        particle: Option<usize>,
+    },
     /// A handle stands for nothing.
     BadHandle {
         /// Why, in words.
@@ -148,9 +155,10 @@ impl Error {
 
     fn kind(&self) -> Code {
         match self {
-            Self::NullPointer { .. } | Self::OutOfRange { .. } | Self::NotFinite { .. } => {
-                Code::Argument
-            }
+            Self::NullPointer { .. }
+            | Self::OutOfRange { .. }
+            | Self::NotFinite { .. }
+            | Self::Negative { .. } => Code::Argument,
             Self::BadHandle { .. } => Code::Handle,
             Self::BlockTooSmall { .. } | Self::NotOpen { .. } => Code::Order,
             Self::Unsupported { .. } => Code::Unsupported,
@@ -177,6 +185,10 @@ impl fmt::Display for Error {
             Self::NotFinite { array, particle } => match particle {
                 Some(k) => write!(f, "{array} of particle {k} is NaN or infinite"),
                 None => write!(f, "{array} is NaN or infinite"),
+            },
+            Self::Negative { array, particle } => match particle {
+                Some(k) => write!(f, "{array} of particle {k} is negative"),
+                None => write!(f, "{array} is negative"),
             },
             Self::BadHandle { reason } => write!(f, "the handle {reason}"),
             Self::NotOpen { by } => write!(f, "{by} was not called before"),

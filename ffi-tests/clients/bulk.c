@@ -454,6 +454,12 @@ static void errors(void)
     star[1234].v[1] = 0.0;
     star[N - 1].m = -INFINITY;
     show("infinity", kirin_bulk_set_sources(handle, N, &s));
+    star[N - 1].m = 1.0;
+    part = s;
+    part.eps2.at = &star[0].eps2;
+    part.eps2.step = sizeof star[0];
+    star[9].eps2 = -1e-9;
+    show("softening of a source that is negative", kirin_bulk_set_sources(handle, N, &part));
     show("an index beyond the sources", kirin_bulk_update_sources(handle, 1, &which, &s));
     bad = -1;
     show("a negative index", kirin_bulk_update_sources(handle, 1, &which, &s));
@@ -468,6 +474,10 @@ static void errors(void)
     show("lists that were not made", kirin_bulk_neighbour_offsets(handle, NI, places));
     show("time that is NaN", kirin_bulk_forces(handle, NAN, 0.0, NI, &t, &r));
     show("softening that is infinite", kirin_bulk_forces(handle, 0.0, INFINITY, NI, &t, &r));
+    show("softening that is negative", kirin_bulk_forces(handle, 0.0, -1e-4, NI, &t, &r));
+    ei2[9] = -1e-9;
+    show("softening of a target that is negative", kirin_bulk_forces(handle, 0.0, 0.0, NI, &t, &r));
+    ei2[9] = 0.0;
     show("a negative number of targets", kirin_bulk_forces(handle, 0.0, 0.0, -5, &t, &r));
     self[3] = N;
     show("a target that is no source", kirin_bulk_forces(handle, 0.0, 0.0, NI, &t, &r));

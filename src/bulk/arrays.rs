@@ -182,6 +182,26 @@ impl Numbers {
         // SAFETY: passed on.
         found(array, unsafe { strided::not_finite([numbers], count) })
     }
+
+    /// # Errors
+    ///
+    /// A number is not finite, or negative.
+    ///
+    /// # Safety
+    ///
+    /// There are `count` numbers, or none.
+    pub unsafe fn check_not_negative(self, array: &'static str, count: usize) -> Result<()> {
+        // SAFETY: passed on.
+        unsafe { self.check(array, count)? };
+        let Some(numbers) = self.strided() else {
+            return Ok(());
+        };
+        // SAFETY: passed on.
+        match (0..count).find(|&k| unsafe { numbers.get(k) } < 0.0) {
+            None => Ok(()),
+            particle => Err(Error::Negative { array, particle }),
+        }
+    }
 }
 
 impl Vectors {

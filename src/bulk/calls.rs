@@ -137,7 +137,7 @@ unsafe fn check_sources(sources: &Sources, n: usize) -> Result<()> {
         sources.jerk.check("jerk", n)?;
         sources.snap.check("snap", n)?;
         sources.time.check("time", n)?;
-        sources.eps2.check("eps2", n)
+        sources.eps2.check_not_negative("eps2", n)
     }
 }
 
@@ -169,6 +169,12 @@ pub unsafe fn forces(
                 });
             }
         }
+        if eps2 < 0.0 {
+            return Err(Error::Negative {
+                array: "eps2",
+                particle: None,
+            });
+        }
         // SAFETY: passed on.
         unsafe {
             check_targets(gravity, &targets, n)?;
@@ -192,7 +198,7 @@ unsafe fn check_targets(gravity: &Gravity, targets: &Targets, n: usize) -> Resul
     unsafe {
         targets.x.check("x", n)?;
         targets.v.check("v", n)?;
-        targets.eps2.check("eps2", n)?;
+        targets.eps2.check_not_negative("eps2", n)?;
         targets.radius2.check("radius2", n)?;
     }
     let at_sources = targets.x.at.is_null();

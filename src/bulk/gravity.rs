@@ -57,15 +57,21 @@ pub struct Gravity {
     particles: Vec<IParticle>,
     lists: Option<(NeighbourLists, usize)>,
     traced: i32,
+    /// What messages call it.
+    name: String,
 }
 
 impl Gravity {
-    /// No sources. `place` tells it from others in traces.
+    /// No sources. `place` tells it from others in traces, `name` in messages.
     ///
     /// # Errors
     ///
     /// There is no memory.
-    pub fn new(place: i32, settings: Settings, work: &'static LongWork) -> Result<Self> {
+    pub fn new(
+        (place, name): (i32, String),
+        settings: Settings,
+        work: &'static LongWork,
+    ) -> Result<Self> {
         let cluster = Self::cluster(SourceKind::Moving, &settings, None, work)?;
         let traced = FIRST_TRACED + place;
         trace::record(|| Event::Open { id: traced });
@@ -79,6 +85,7 @@ impl Gravity {
             particles: Vec::new(),
             lists: None,
             traced,
+            name,
         })
     }
 
@@ -127,8 +134,8 @@ impl Gravity {
     }
 
     /// Writes its statistics, if the user wants them.
-    pub fn report(&mut self, name: &str) {
-        self.cluster.report(name);
+    pub fn report(&mut self) {
+        self.cluster.report(&self.name);
     }
 
     /// Is about to be dropped.
@@ -172,6 +179,8 @@ impl Gravity {
             let mut other = Self::cluster(kind, &self.settings, self.precision, self.work)?;
             // SAFETY: passed on.
             unsafe { other.load(count, given)? };
+            // Its statistics would be lost.
+            self.cluster.report(&self.name);
             self.cluster = other;
             self.softened = softened;
         }
@@ -278,7 +287,9 @@ impl Gravity {
                     Some(x) => i.x = x.map(|c| c.get(k)),
                     None => {
                         let Some((stored, own)) = self.cluster.stored(source as usize) else {
-                            continue;
+                            return Err(Error::Internal {
+                                message: format!("there is no source {source}"),
+                            });
                         };
                         let (x, v) = stored.predicted(*time);
                         (i.x, i.eps2) = (x, if self.softened { own } else { *eps2 });

@@ -68,9 +68,9 @@ impl Member for Place {
 
     fn closed(_id: i32) {}
 
-    fn report(&mut self, id: i32) {
+    fn report(&mut self, _id: i32) {
         if let Some(open) = self.own() {
-            open.gravity.report(&Self::name(id));
+            open.gravity.report();
         }
     }
 
@@ -139,7 +139,7 @@ pub fn open() -> Result<i64> {
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
     let opened = REGISTRY.with(place, |at| {
         allocation::spare(0, PURPOSE)?;
-        let gravity = Gravity::new(place, at.settings.clone(), at.work)?;
+        let gravity = Gravity::new((place, Place::name(place)), at.settings.clone(), at.work)?;
         at.open = Some(Open {
             serial,
             generation,
@@ -189,7 +189,7 @@ pub fn close(handle: i64) -> Result<()> {
     let (_, place) = split(handle);
     let closed = on(handle, |open| {
         let mut closed = open.take().ok_or(CLOSED)?;
-        closed.gravity.report(&Place::name(place));
+        closed.gravity.report();
         closed.gravity.close();
         Ok(())
     });
