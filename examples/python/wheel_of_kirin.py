@@ -1,5 +1,5 @@
 """Builds the wheel of kirin-nbody: the files of `kirin/`, the library and its headers. Nothing but Python is needed, and
-cargo where KIRIN_LIBRARY does not name a library that is built already.
+cargo where LIBKIRIN does not name a library that is built already.
 
     pip wheel --no-deps examples/python
 """
@@ -19,15 +19,24 @@ ROOT = HERE.parent.parent
 HEADERS = ["kirin.h", "kirin.f90", "kirin_grape5.h", "kirin_grape5.f90"]
 
 
-def project(name):
-    """A value of pyproject.toml. (tomllib is not in every Python that is supported.)"""
-    text = (HERE / "pyproject.toml").read_text()
-    return re.search(rf'^{name} = "(.*)"$', text, re.MULTILINE).group(1)
+def value(name, file=HERE / "pyproject.toml"):
+    """The first value of this name in a file. (tomllib is not in every Python that is supported.)"""
+    return re.search(rf'^{name} = "(.*)"$', file.read_text(), re.MULTILINE).group(1)
+
+
+def version():
+    """That of the library."""
+    return value("version", ROOT / "Cargo.toml")
+
+
+def needs():
+    """The dependency."""
+    return re.search(r'^dependencies = \["(.*)"\]$', (HERE / "pyproject.toml").read_text(), re.MULTILINE).group(1)
 
 
 def library():
     """The library, built if nobody names one."""
-    named = os.environ.get("KIRIN_LIBRARY")
+    named = os.environ.get("LIBKIRIN")
     if named:
         return Path(named)
     subprocess.run(["cargo", "build", "--release", "--lib", "-p", "kirin"], cwd=ROOT, check=True)
@@ -46,17 +55,17 @@ def tag(binary):
     machine = platform.machine()
     if sys.platform == "darwin":
         return f"py3-none-macosx_11_0_{machine}"
-    needs = glibc(binary)
-    if needs is None:
+    newest = glibc(binary)
+    if newest is None:
         return f"py3-none-linux_{machine}"
-    a, b = max(needs, (2, 17))
+    a, b = max(newest, (2, 17))
     return f"py3-none-manylinux_{a}_{b}_{machine}"
 
 
 def metadata():
-    lines = ["Metadata-Version: 2.1", f"Name: {project('name')}", f"Version: {project('version')}"]
-    lines += [f"Summary: {project('description')}", f"License: {project('license')}"]
-    lines += [f"Requires-Python: {project('requires-python')}", "Requires-Dist: numpy>=1.21"]
+    lines = ["Metadata-Version: 2.1", f"Name: {value('name')}", f"Version: {version()}"]
+    lines += [f"Summary: {value('description')}", f"License: {value('license')}"]
+    lines += [f"Requires-Python: {value('requires-python')}", fX]
     lines += ["Description-Content-Type: text/markdown", "", (HERE / "README.md").read_text()]
     return "\n".join(lines)
 
@@ -71,7 +80,7 @@ def contents():
     files["kirin/libkirin.dylib" if sys.platform == "darwin" else "kirin/libkirin.so"] = binary
     for header in HEADERS:
         files[f"kirin/include/{header}"] = (ROOT / "include" / header).read_bytes()
-    of = f"{project('name').replace('-', '_')}-{project('version')}"
+    of = f"{value('name').replace('-', '_')}-{version()}"
     info = f"{of}.dist-info"
     wheel = f"Wheel-Version: 1.0\nGenerator: kirin\nRoot-Is-Purelib: false\nTag: {tag(binary)}\n"
     files[f"{info}/METADATA"] = metadata().encode()

@@ -42,7 +42,7 @@ fn own_softening_lengths_give_the_plain_sum() {
 /// The refusals are those of docs/bulk.md, and none of them writes to stderr.
 #[test]
 fn refusals_have_a_code_and_words_and_lose_nothing() {
-    let Some(client) = compile("bulk.c", Link::Shared) else {
+    let Some(client) = compile("bulkrefused.c", Link::Shared) else {
         return;
     };
     let (found, err) = texts(&run(clean_command(&client, &[]).args(arguments("errors"))));
@@ -62,7 +62,7 @@ fn refusals_have_a_code_and_words_and_lose_nothing() {
 
 #[test]
 fn a_child_is_refused_its_parents_handle() {
-    let Some(client) = compile("bulk.c", Link::Shared) else {
+    let Some(client) = compile("bulkrefused.c", Link::Shared) else {
         return;
     };
     for threads in ["1", "2"] {

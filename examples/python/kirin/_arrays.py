@@ -7,71 +7,87 @@ INTEGER = np.dtype(np.int64)
 
 
 def _converted(array, name, dtype):
+    """What numpy makes an array of double precision, or of integers, without loss of a mask or a unit."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: its mask would be lost")
+    if hasattr(array, "unit"):
+        raise TypeError(f"{name} has a unit, which would be lost: pass its value, in units with G = 1")
     try:
         found = np.asarray(array)
     except ValueError as error:
         raise ValueError(f"{name} is no array of one shape: {error}") from None
-    kinds = "iub" if dtype is INTEGER else "iubf"
-    if found.dtype.kind not in kinds:
-        wanted = "integers" if dtype is INTEGER else "real numbers"
+    integers = dtype is INTEGER
+    if found.size and found.dtype.kind not in ("iu" if integers else "iuf"):
+        wanted = "integers" if integers else "real numbers"
         raise TypeError(f"{name} has the type {found.dtype}, but {wanted} are needed")
-    if dtype is INTEGER and found.dtype.kind == "u" and found.size and found.max() > np.iinfo(np.int64).max:
+    if found.dtype.kind == "u" and integers and found.size and found.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} has an integer beyond those of 64 bits")
     return found.astype(dtype)
+
+
+def _with_steps(array):
+    """The array, or a copy where a step is zero, which means a packed array to the library."""
+    return array if array.flags.c_contiguous or 0 not in array.strides else array.copy()
 
 
 def vectors(array, name, n=None):
     """An array of the shape (n, 3)."""
     if type(array) is not np.ndarray or array.dtype != DOUBLE:
         array = _converted(array, name, DOUBLE)
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"{name} has the shape {array.shape}, but (n, 3) is needed")
-    if n is not None and array.shape[0] != n:
-        raise ValueError(f"{name} has {array.shape[0]} entries, but {n} are needed")
-    # A step of zero means a packed array to the library.
-    return array if array.flags.c_contiguous or 0 not in array.strides else array.copy()
+    if array.ndim != 2 or array.shape[1] != 3 or n is not None and array.shape[0] != n:
+        wanted = "(n, 3)" if n is None else (n, 3)
+        raise ValueError(f"{name} has the shape {array.shape}, but {wanted} is needed")
+    return _with_steps(array)
 
 
-def numbers(array, name, n, dtype=DOUBLE):
-    """An array of the shape (n,); one number stands for an array of it."""
+def numbers(array, name, n=None, dtype=DOUBLE):
+    """An array of the shape (n,); one number stands for an array of it, where n is known."""
     if type(array) is not np.ndarray or array.dtype != dtype:
         array = _converted(array, name, dtype)
-    if array.ndim == 0:
+    if array.ndim == 0 and n is not None:
         return np.full(n, array)
-    if array.ndim != 1:
-        raise ValueError(f"{name} has the shape {array.shape}, but (n,) is needed")
-    if n is not None and array.shape[0] != n:
-        raise ValueError(f"{name} has {array.shape[0]} entries, but {n} are needed")
-    return array if array.flags.c_contiguous or 0 not in array.strides else array.copy()
+    if array.ndim != 1 or n is not None and array.shape[0] != n:
+        wanted = "(n,)" if n is None else (n,)
+        raise ValueError(f"{name} has the shape {array.shape}, but {wanted} is needed")
+    return _with_steps(array)
 
 
-def out(array, shape, name="out"):
+def squares(array, name, n):
+    """The squares of lengths, as numbers: one of each, or None and one of all."""
+    if isinstance(array, (float, int)):
+        if array < 0:
+            raise ValueError(f"{name} is negative")
+        return None, float(array) * array
+    array = numbers(array, name, n)
+    if (array < 0.0).any():
+        raise ValueError(f"{name} of particle {int(np.argmax(array < 0.0))} is negative")
+    return array * array, 0.0
+
+
+def out(array, shape):
     """A new array for results, or the one that is given."""
     if array is None:
         return np.empty(shape)
     if type(array) is not np.ndarray or array.dtype != DOUBLE:
-        raise TypeError(f"{name} must be a numpy array of float64")
+        raise TypeError("out must be a numpy array of float64")
     if array.shape != shape:
-        raise ValueError(f"{name} has the shape {array.shape}, but {shape} is needed")
+        raise ValueError(f"out has the shape {array.shape}, but {shape} is needed")
     if not array.flags.writeable or (0 in array.strides and array.size > 1):
-        raise ValueError(f"{name} cannot be written")
+        raise ValueError("out cannot be written")
     return array
 
 
-def three(array):
-    """Address and steps of vectors."""
-    if array is None:
-        return None, 0, 0
-    if array.flags.c_contiguous:
-        return array.__array_interface__["data"][0], 0, 0
-    step, following = array.strides
-    return array.__array_interface__["data"][0], step, following
+def put_vectors(structure, name, array):
+    """Has a structure point to vectors."""
+    setattr(structure, name, array.ctypes.data)
+    if not array.flags.c_contiguous:
+        step, following = array.strides
+        setattr(structure, name + "_step", step)
+        setattr(structure, name + "_next", following)
 
 
-def one(array):
-    """Address and step of numbers."""
-    if array is None:
-        return None, 0
-    if array.flags.c_contiguous:
-        return array.__array_interface__["data"][0], 0
-    return array.__array_interface__["data"][0], array.strides[0]
+def put_numbers(structure, name, array):
+    """Has a structure point to numbers."""
+    setattr(structure, name, array.ctypes.data)
+    if not array.flags.c_contiguous:
+        setattr(structure, name + "_step", array.strides[0])

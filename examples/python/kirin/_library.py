@@ -1,21 +1,21 @@
-"""The shared library: where it is, its structures and calls (docs/bulk.md)."""
+"""The shared library: its structures and calls (docs/bulk.md)."""
 
 import ctypes
 import os
 import sys
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_void_p
 
-_NAME = "libkirin.dylib" if sys.platform == "darwin" else "libkirin.so"
-#: The file of the library: KIRIN_LIBRARY, or the one of this package.
-PATH = os.environ.get("KIRIN_LIBRARY") or os.path.join(os.path.dirname(__file__), _NAME)
+PATH = os.path.join(os.path.dirname(__file__), "libkirin.dylib" if sys.platform == "darwin" else "libkirin.so")
 
 
-def _vector(name):
-    return [(name, c_void_p), (name + "_step", c_int64), (name + "_next", c_int64)]
+def _vectors(*names):
+    kinds = (("", c_void_p), ("_step", c_int64), ("_next", c_int64))
+    return [(name + part, kind) for name in names for part, kind in kinds]
 
 
-def _number(name):
-    return [(name, c_void_p), (name + "_step", c_int64)]
+def _numbers(*names):
+    kinds = (("", c_void_p), ("_step", c_int64))
+    return [(name + part, kind) for name in names for part, kind in kinds]
 
 
 _RESERVED = [("reserved", c_void_p * 4)]
@@ -25,34 +25,29 @@ class Sources(ctypes.Structure):
     """kirin_sources"""
 
     _fields_ = (
-        _number("mass") + _vector("x") + _vector("v") + _vector("acc") + _vector("jerk") + _vector("snap")
-        + _number("time") + _number("eps2") + _RESERVED
+        _numbers("mass") + _vectors("x", "v", "acc", "jerk", "snap") + _numbers("time", "eps2") + _RESERVED
     )
 
 
 class Targets(ctypes.Structure):
     """kirin_targets"""
 
-    _fields_ = (
-        _vector("x") + _vector("v") + _number("eps2") + _number("radius2") + _number("source") + _RESERVED
-    )
+    _fields_ = _vectors("x", "v") + _numbers("eps2", "radius2", "source") + _RESERVED
 
 
 class Results(ctypes.Structure):
     """kirin_results"""
 
-    _fields_ = (
-        _vector("acc") + _vector("jerk") + _number("pot") + _number("nearest") + _number("distance2")
-        + _RESERVED
-    )
+    _fields_ = _vectors("acc", "jerk") + _numbers("pot", "nearest", "distance2") + _RESERVED
 
 
 class Indices(ctypes.Structure):
     """kirin_indices"""
 
-    _fields_ = _number("at")
+    _fields_ = _numbers("at")
 
 
+# CDLL releases the interpreter's lock during a call.
 _library = ctypes.CDLL(PATH)
 
 
@@ -67,9 +62,8 @@ open_ = _call("kirin_bulk_open", c_int, POINTER(c_int64))
 close = _call("kirin_bulk_close", c_int, c_int64)
 set_precision = _call("kirin_bulk_set_precision", c_int, c_int64, c_int)
 set_sources = _call("kirin_bulk_set_sources", c_int, c_int64, c_int64, POINTER(Sources))
-update_sources = _call(
-    "kirin_bulk_update_sources", c_int, c_int64, c_int64, POINTER(Indices), POINTER(Sources)
-)
+update_sources = _call("kirin_bulk_update_sources", c_int, c_int64, c_int64, POINTER(Indices), POINTER(Sources))
+source_count = _call("kirin_bulk_source_count", c_int, c_int64)
 forces = _call(
     "kirin_bulk_forces", c_int, c_int64, c_double, c_double, c_int64, POINTER(Targets), POINTER(Results)
 )

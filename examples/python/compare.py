@@ -1,0 +1,151 @@
+"""Accelerations of 10^4 particles from Python on one core, beside numpy, numba and pytreegrav's direct sum; and what a call costs.
+
+    KIRIN_THREADS=1 python compare.py
+
+All take turns; the table has medians of processor time. numba and pytreegrav are left out where they are not installed.
+"""
+
+import statistics
+import sys
+import time
+
+import numpy as np
+
+import kirin
+
+N, EPS, TURNS = 10_000, 0.01, 5
+
+
+def plummer(n, rng):
+    radius = 1.0 / np.sqrt(rng.uniform(0.0, 1.0, n) ** (-2.0 / 3.0) - 1.0)
+    direction = rng.normal(size=(n, 3))
+    return direction * (radius / np.linalg.norm(direction, axis=1))[:, None]
+
+
+def with_numpy(x, m):
+    """In rows, so that the arrays stay in the cache."""
+    acc = np.empty_like(x)
+    for k in range(len(x)):
+        d = x - x[k]
+        r2 = np.einsum("ij,ij->i", d, d) + EPS**2
+        acc[k] = (m / (r2 * np.sqrt(r2))) @ d
+    return acc
+
+
+def with_numba():
+    import numba
+
+    @numba.njit(fastmath=True)
+    def compute(x, y, z, m, eps2, acc):
+        for i in range(len(m)):
+            xi, yi, zi = x[i], y[i], z[i]
+            ax = ay = az = 0.0
+            for j in range(len(m)):
+                dx, dy, dz = x[j] - xi, y[j] - yi, z[j] - zi
+                r2 = dx * dx + dy * dy + dz * dz + eps2
+                w = m[j] / (r2 * np.sqrt(r2))
+                ax += w * dx
+                ay += w * dy
+                az += w * dz
+            acc[i, 0], acc[i, 1], acc[i, 2] = ax, ay, az
+
+    def call(x, m):
+        acc = np.empty_like(x)
+        x, y, z = np.ascontiguousarray(x.T)
+        compute(x, y, z, m, EPS**2, acc)
+        return acc
+
+    return call
+
+
+def with_pytreegrav():
+    import pytreegrav
+
+    # Its kernel is that of a spline, of Plummer's shape nowhere: no softening, and errors from the same sum.
+    return lambda x, m: pytreegrav.Accel(x, m, np.zeros(len(m)), method="bruteforce", parallel=False)
+
+
+def exact(x, m, rows, eps):
+    """Sums of extended precision."""
+    x, m = x.astype(np.longdouble), m.astype(np.longdouble)
+    acc = []
+    for k in rows:
+        d = x - x[k]
+        r2 = (d * d).sum(1) + np.longdouble(eps) ** 2
+        r2[k] = 1.0
+        acc.append(((m / (r2 * np.sqrt(r2)))[:, None] * d).sum(0))
+    return np.array(acc)
+
+
+def main():
+    rng = np.random.default_rng(7)
+    x, m = plummer(N, rng), np.full(N, 1.0 / N)
+    programs = {
+        "kirin, double": (lambda x, m: kirin.accelerations(x, m, EPS), EPS),
+        "kirin, mixed": (lambda x, m: kirin.accelerations(x, m, EPS, precision="mixed"), EPS),
+        "numpy": (with_numpy, EPS),
+    }
+    for name, make, eps in [("numba, fastmath", with_numba, EPS), ("pytreegrav, direct sum", with_pytreegrav, 0.0)]:
+        try:
+            programs[name] = (make(), eps)
+        except ImportError as error:
+            print(f"SKIPPED: {name}: {error}", file=sys.stderr)
+    rows = rng.permutation(N)[:200]
+    wanted = {eps: exact(x, m, rows, eps) for eps in (0.0, EPS)}
+    seconds, errors = {name: [] for name in programs}, {}
+    for turn in range(-1, TURNS):
+        for name, (program, eps) in programs.items():
+            began = time.process_time()
+            found = program(x, m)[rows]
+            took = time.process_time() - began
+            if turn < 0:  # numba compiles
+                size = np.linalg.norm(wanted[eps], axis=1)
+                error = np.linalg.norm(found - wanted[eps], axis=1).astype(float) / size
+                errors[name] = float(np.sqrt((error**2).mean()))
+            else:
+                seconds[name].append(took)
+    first = statistics.median(seconds["kirin, double"])
+    print("| program | seconds | of kirin's, double | error (rms) |\n|---|---|---|---|")
+    for name, all_of in seconds.items():
+        median = statistics.median(all_of)
+        print(f"| {name} | {median:.3f} | {median / first:.2f} | {errors[name]:.1e} |")
+    with kirin.Gravity(x, m) as gravity:
+        backend = gravity.backend
+    print(f"\nN = {N}, {backend}, kirin {kirin.__version__}, numpy {np.__version__}, Python {sys.version.split()[0]}\n")
+    one_target()
+
+
+def one_target():
+    """Microseconds of a call with one target, beside those of the library's call with the same structures."""
+    from ctypes import byref
+
+    from kirin import _library
+
+    rng = np.random.default_rng(8)
+    for n in (1, 1000):
+        x = rng.normal(size=(n, 3))
+        point, v, out = x[:1].copy(), x[:1].copy(), np.empty((1, 3))
+        with kirin.Gravity(x, 1.0) as gravity:
+            targets, _, _, keep = gravity._targets(point, 0.1, None)
+            results = _library.Results(acc=out.ctypes.data)
+            calls = {
+                "the library's": lambda: _library.forces(gravity._handle, 0.0, 0.01, 1, byref(targets), byref(results)),
+                "accelerations": lambda: gravity.accelerations(point, eps=0.1),
+                "forces with jerk, potential, nearest": lambda: gravity.forces(
+                    point, v, eps=0.1, jerk=True, potential=True, nearest=True
+                ),
+            }
+            least = dict.fromkeys(calls, float("inf"))
+            for _ in range(15):
+                for name, call in calls.items():
+                    began = time.process_time()
+                    for _ in range(1000):
+                        call()
+                    least[name] = min(least[name], 1e3 * (time.process_time() - began))
+            words = ", ".join(f"{name} {took:.2f} us" for name, took in least.items())
+            print(f"One target, {n} sources: {words}.")
+            del keep
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""Gravity of N point masses by direct summation, on the vector units of CPUs and on NVIDIA GPUs.
+
+>>> import numpy as np, kirin
+>>> x = np.random.default_rng(1).normal(size=(1000, 3))
+>>> kirin.accelerations(x, m=1e-3, eps=0.01).shape
+(1000, 3)
+
+`accelerations` is for arrays of particles; `Gravity` keeps the sources, for updates, predictions, jerks, potentials,
+neighbours and points that are no sources. Units are any with G = 1.
+"""
+
+from . import _library
+from ._errors import ClosedError, Error, ForkError, OrderError, UnsupportedError
+from ._gravity import PRECISIONS, Forces, Gravity, accelerations
+
+__all__ = [
+    "PRECISIONS", "ClosedError", "Error", "ForkError", "Forces", "Gravity", "OrderError", "UnsupportedError",
+    "accelerations", "include",
+]
+
+__version__ = _library.version().decode().split()[-1]
+
+
+def include():
+    """The folder with the C headers and Fortran modules of the library.
+
+    >>> import os, kirin
+    >>> sorted(os.listdir(kirin.include()))
+    ['kirin.f90', 'kirin.h', 'kirin_grape5.f90', 'kirin_grape5.h']
+    """
+    import os
+
+    return os.path.join(os.path.dirname(__file__), "include")

@@ -1,0 +1,388 @@
+"""Gravity: sources, and what they do at points."""
+
+import ctypes
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from . import _library
+from ._arrays import INTEGER, numbers, out as _out, put_numbers, put_vectors, squares, vectors
+from ._errors import raise_for
+
+_byref = ctypes.byref
+
+#: The precisions, at their numbers.
+PRECISIONS = ("auto", "mixed", "double", "single", "adaptive", "double-single")
+
+
+class Forces(NamedTuple):
+    """What `Gravity.forces` returns. What was not asked for is None."""
+
+    #: Accelerations, (n, 3).
+    acc: np.ndarray
+    #: Their derivatives by time, (n, 3).
+    jerk: Optional[np.ndarray]
+    #: Potentials, (n,): negative for positive masses.
+    pot: Optional[np.ndarray]
+    #: Indices of the nearest sources, (n,); -1 where there is none.
+    nearest: Optional[np.ndarray]
+    #: Their distances, (n,), without softening; inf where there is none.
+    distance: Optional[np.ndarray]
+
+
+class Gravity:
+    """Point masses and their gravity, with G = 1.
+
+    Units are any with G = 1: with lengths in L and masses in M, accelerations are in G M / L^2, jerks in
+    (G M / L^2) / sqrt(L^3 / (G M)), potentials in G M / L. Multiply by G in your units.
+
+    A `Gravity` is closed by `close()`, at the end of a `with`, or when nothing refers to it any more. Threads may
+    share it: their calls wait for each other, without Python's lock. The child of a fork makes its own.
+
+    Arrays of float64 are not copied, whatever their strides; others are converted.
+
+    Parameters
+    ----------
+    x : (n, 3)
+        Positions.
+    m : (n,) or a number
+        Masses, of any sign.
+    v, acc, jerk, snap : (n, 3), optional
+        First to fourth derivative of the positions at `time`, from which `forces(time=...)` predicts them.
+    time : (n,) or a number, optional
+        The time of each source; 0 by default.
+    eps : (n,), optional
+        Softening lengths of the sources themselves. The square of the softening length of a pair is the sum of the squares
+        of both. Such forces are computed in double precision on the CPU.
+    precision : str, optional
+        "auto" (the default), "mixed", "double", "single", "adaptive" or "double-single". "auto" is double precision for up
+        to about a thousand sources, depending on the backend, and "mixed" for more: accelerations are then exact to about
+        1e-7, at half of the cost. A user's KIRIN_PRECISION wins.
+
+    Examples
+    --------
+    >>> import numpy as np, kirin
+    >>> x = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    >>> with kirin.Gravity(x, [1.0, 3.0], precision="double") as gravity:
+    ...     print(gravity.accelerations())
+    ...     print(gravity.potentials([[1.0, 0.0, 0.0]]))
+    [[ 0.75  0.    0.  ]
+     [-0.25  0.    0.  ]]
+    [-4.]
+    """
+
+    __slots__ = ("_handle", "__weakref__")
+
+    def __init__(
+        self, x=None, m=None, *, v=None, acc=None, jerk=None, snap=None, time=None, eps=None, precision=None
+    ):
+        self._handle = 0
+        handle = ctypes.c_int64()
+        status = _library.open_(_byref(handle))
+        if status < 0:
+            raise_for(status)
+        self._handle = handle.value
+        try:
+            if precision is not None:
+                self.set_precision(precision)
+            if x is not None or m is not None:
+                self.set_sources(x, m, v=v, acc=acc, jerk=jerk, snap=snap, time=time, eps=eps)
+        except BaseException:
+            self.close()
+            raise
+
+    def set_precision(self, precision):
+        """Chooses the precision by its name, from the next forces on.
+
+        >>> gravity = Gravity([[0, 0, 0]], 1)
+        >>> gravity.set_precision("exact")
+        Traceback (most recent call last):
+            ...
+        ValueError: precision 'exact' is none of auto, mixed, double, single, adaptive, double-single
+        """
+        if precision not in PRECISIONS:
+            raise ValueError(f"precision {precision!r} is none of {', '.join(PRECISIONS)}")
+        status = _library.set_precision(self._handle, PRECISIONS.index(precision))
+        if status < 0:
+            raise_for(status)
+
+    def set_sources(self, x, m, *, v=None, acc=None, jerk=None, snap=None, time=None, eps=None):
+        """Replaces all sources. The arguments are those of the class.
+
+        >>> gravity = Gravity()
+        >>> gravity.set_sources([[0, 0, 0], [0, 0, 3]], 1.0)
+        >>> len(gravity)
+        2
+        """
+        if x is None or m is None:
+            raise TypeError("sources have positions x and masses m")
+        x = vectors(x, "x")
+        given = {"x": x, "m": m, "v": v, "acc": acc, "jerk": jerk, "snap": snap, "time": time, "eps": eps}
+        sources, keep = _sources(len(x), given)
+        status = _library.set_sources(self._handle, len(x), _byref(sources))
+        if status < 0:
+            raise_for(status)
+        del keep
+
+    def update(
+        self, index, *, x=None, m=None, v=None, acc=None, jerk=None, snap=None, time=None, eps=None
+    ):
+        """Changes the sources with these indices: entry k of each array is for source `index[k]`.
+
+        What is not given stays. If an index occurs more than once, the last entry wins.
+
+        >>> gravity = Gravity([[0, 0, 0], [0, 0, 3]], [1.0, 9.0])
+        >>> gravity.update([1], m=[18.0])
+        >>> gravity.accelerations([[0, 0, 0]], source=[0])
+        array([[0., 0., 2.]])
+        """
+        index = numbers(index, "index", None, INTEGER)
+        given = {"x": x, "m": m, "v": v, "acc": acc, "jerk": jerk, "snap": snap, "time": time, "eps": eps}
+        sources, keep = _sources(len(index), given)
+        indices = _library.Indices()
+        put_numbers(indices, "at", index)
+        status = _library.update_sources(self._handle, len(index), _byref(indices), _byref(sources))
+        if status < 0:
+            raise_for(status)
+        del keep
+
+    def accelerations(self, x=None, *, eps=0.0, source=None, time=0.0, out=None):
+        """Accelerations at points, (n, 3): the sum of m (xj - x) / (r^2 + eps^2)^(3/2) over the sources.
+
+        Parameters
+        ----------
+        x : (n, 3), optional
+            Positions. Without them, the accelerations of the sources themselves.
+        eps : number or (n,)
+            Softening lengths. Without `x`, sources that have some of their own use these in place of one number.
+        source : (n,) of integers, optional
+            The source that a point is, which is left out; negative for none. (A source at the very place of a point exerts no
+            force on it without softening.)
+        time : number
+            The sources are predicted to this time.
+        out : (n, 3), optional
+            An array of float64 for the result.
+
+        >>> Gravity([[0, 0, 0], [4, 0, 0]], [1, 1]).accelerations([[2, 0, 0], [0, 1, 0]], source=[-1, 1])
+        array([[ 0.,  0.,  0.],
+               [ 0., -1.,  0.]])
+        """
+        results = _library.Results()
+        targets, n, eps2, keep = self._targets(x, eps, source)
+        acc = _out(out, (n, 3))
+        put_vectors(results, "acc", acc)
+        status = _library.forces(self._handle, time, eps2, n, _byref(targets), _byref(results))
+        if status < 0:
+            raise_for(status)
+        del keep
+        return acc
+
+    def potentials(self, x=None, *, eps=0.0, source=None, time=0.0, out=None):
+        """Potentials at points, (n,): minus the sum of m / sqrt(r^2 + eps^2) over the sources.
+
+        The arguments are those of `accelerations`.
+
+        >>> Gravity([[0, 0, 0], [4, 0, 0]], [1, 1]).potentials()
+        array([-0.25, -0.25])
+        """
+        results = _library.Results()
+        targets, n, eps2, keep = self._targets(x, eps, source)
+        pot = _out(out, (n,))
+        put_numbers(results, "pot", pot)
+        status = _library.forces(self._handle, time, eps2, n, _byref(targets), _byref(results))
+        if status < 0:
+            raise_for(status)
+        del keep
+        return pot
+
+    def forces(
+        self, x=None, v=None, *, eps=0.0, source=None, time=0.0, jerk=False, potential=False, nearest=False
+    ):
+        """Accelerations at points with what else is wanted, as `Forces`: jerks, potentials, nearest sources.
+
+        `v` are the velocities of the points, (n, 3), for the jerk; zero by default. The other arguments are those of
+        `accelerations`.
+
+        >>> gravity = Gravity([[0, 0, 0], [4, 0, 0]], [1, 1])
+        >>> forces = gravity.forces([[1, 0, 0]], [[0, 1, 0]], jerk=True, nearest=True)
+        >>> forces.nearest, forces.distance
+        (array([0]), array([1.]))
+        """
+        results = _library.Results()
+        targets, n, eps2, keep = self._targets(x, eps, source)
+        if v is not None:
+            if x is None:
+                raise TypeError("velocities v without positions x")
+            v = vectors(v, "v", n)
+            put_vectors(targets, "v", v)
+        acc = np.empty((n, 3))
+        put_vectors(results, "acc", acc)
+        j = p = k = d = None
+        if jerk:
+            j = np.empty((n, 3))
+            put_vectors(results, "jerk", j)
+        if potential:
+            p = np.empty(n)
+            put_numbers(results, "pot", p)
+        if nearest:
+            k, d = np.empty(n, INTEGER), np.empty(n)
+            put_numbers(results, "nearest", k)
+            put_numbers(results, "distance2", d)
+        status = _library.forces(self._handle, time, eps2, n, _byref(targets), _byref(results))
+        if status < 0:
+            raise_for(status)
+        del keep
+        return Forces(acc, j, p, k, None if d is None else np.sqrt(d, out=d))
+
+    def neighbours(self, radius, x=None, *, source=None, time=0.0):
+        """The sources nearer to each point than `radius`, a number or (n,): offsets and indices.
+
+        Those of point k are `indices[offsets[k]:offsets[k + 1]]`, in ascending order, without the source that the point is.
+        The other arguments are those of `accelerations`. No other thread may compute with the same `Gravity` at that time.
+
+        >>> gravity = Gravity([[0, 0, 0], [1, 0, 0], [3, 0, 0]], 1)
+        >>> gravity.neighbours(2.5)
+        (array([0, 1, 3, 4]), array([1, 0, 2, 1]))
+        """
+        targets, n, _, keep = self._targets(x, 0.0, source)
+        radii, radius2 = squares(radius, "radius", n)
+        if radii is None:
+            radii = np.full(n, radius2)
+        put_numbers(targets, "radius2", radii)
+        status = _library.forces(self._handle, time, 0.0, n, _byref(targets), None)
+        if status < 0:
+            raise_for(status)
+        del keep
+        offsets = np.empty(n + 1, INTEGER)
+        status = _library.neighbour_offsets(self._handle, n, offsets.ctypes.data)
+        if status < 0:
+            raise_for(status)
+        indices = np.empty(offsets[-1], INTEGER)
+        status = _library.neighbour_indices(self._handle, len(indices), indices.ctypes.data)
+        if status < 0:
+            raise_for(status)
+        return offsets, indices
+
+    def _targets(self, x, eps, source):
+        """The structure of some targets, their number, the square of the softening length of all, and what must outlive
+        the call."""
+        targets = _library.Targets()
+        if x is not None:
+            x = vectors(x, "x")
+            n = len(x)
+            put_vectors(targets, "x", x)
+            if source is not None:
+                source = numbers(source, "source", n, INTEGER)
+                put_numbers(targets, "source", source)
+        elif source is not None:
+            source = numbers(source, "source", None, INTEGER)
+            n = len(source)
+            put_numbers(targets, "source", source)
+        else:
+            n = len(self)
+        eps2s, eps2 = squares(eps, "eps", n)
+        if eps2s is not None:
+            put_numbers(targets, "eps2", eps2s)
+        return targets, n, eps2, (x, source, eps2s)
+
+    def __len__(self):
+        count = _library.source_count(self._handle)
+        if count < 0:
+            raise_for(count)
+        return count
+
+    @property
+    def backend(self):
+        """What computes the forces: such as "cpu (avx512, 2 threads)"; empty once closed."""
+        return _library.backend(self._handle).decode()
+
+    @property
+    def precision(self):
+        """The precision of the last forces; before them, the one that was chosen. Empty once closed."""
+        return _library.precision(self._handle).decode()
+
+    @property
+    def closed(self):
+        """Whether it is closed."""
+        return self._handle == 0
+
+    def close(self):
+        """Frees the memory of the sources. Closing again does nothing."""
+        handle, self._handle = self._handle, 0
+        if handle:
+            _library.close(handle)
+
+    def __enter__(self):
+        if self.closed:
+            raise_for(_library.source_count(0))
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+    def __repr__(self):
+        count = _library.source_count(self._handle)
+        return f"<kirin.Gravity: {count} sources>" if count >= 0 else "<kirin.Gravity: closed>"
+
+    def __reduce__(self):
+        raise TypeError("a Gravity cannot be pickled: make one in the other process")
+
+
+def _sources(n, given):
+    """The structure of n sources, and the arrays that must outlive the call."""
+    sources = _library.Sources()
+    keep = []
+    for name, array in given.items():
+        if array is None:
+            continue
+        if name in ("m", "time"):
+            array = numbers(array, name, n)
+            put_numbers(sources, "mass" if name == "m" else name, array)
+        elif name == "eps":
+            array, _ = squares(array, name, n)
+            if array is None:
+                raise TypeError("eps of the sources is (n,): one softening length of all pairs is given where forces are asked")
+            put_numbers(sources, "eps2", array)
+        else:
+            array = vectors(array, name, n)
+            put_vectors(sources, name, array)
+        keep.append(array)
+    return sources, keep
+
+
+def accelerations(x, m, eps=0.0, *, precision="double", out=None):
+    """Accelerations of point masses under their own gravity, (n, 3), with G = 1.
+
+    Parameters
+    ----------
+    x : (n, 3)
+        Positions.
+    m : (n,) or a number
+        Masses, of any sign.
+    eps : number or (n,)
+        Softening length: of all pairs, or of each particle as a target.
+    precision : str
+        Double precision by default. "mixed" takes half of the time, and is exact to about 1e-7.
+    out : (n, 3), optional
+        An array of float64 for the result; it may be `x`.
+
+    Returns
+    -------
+    The accelerations, in units of mass / length^2: multiply by G.
+
+    Examples
+    --------
+    >>> import kirin
+    >>> kirin.accelerations([[0, 0, 0], [2, 0, 0]], [1, 3])
+    array([[ 0.75,  0.  ,  0.  ],
+           [-0.25,  0.  ,  0.  ]])
+    >>> kirin.accelerations([[0, 0, 0], [2, 0, float("nan")]], 1)
+    Traceback (most recent call last):
+        ...
+    ValueError: x of particle 1 is NaN or infinite
+    """
+    with Gravity(x, m, precision=precision) as gravity:
+        return gravity.accelerations(eps=eps, out=out)

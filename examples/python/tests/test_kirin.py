@@ -1,0 +1,272 @@
+"""The package as users have it: installed, without compilers. `examples/python/check` runs this in a fresh environment."""
+
+import doctest
+import os
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import kirin
+import kirin._gravity
+
+RNG = np.random.default_rng(5)
+
+
+def plain(x, m, eps2, at, v=None, v_at=None):
+    """Accelerations, jerks and potentials by the definition."""
+    d = x[None] - at[:, None]
+    w = np.zeros_like(d) if v is None else v[None] - v_at[:, None]
+    r2 = (d**2).sum(-1) + eps2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        m_r = np.where(r2 > 0.0, m / np.sqrt(r2), 0.0)
+        m_r3 = np.where(r2 > 0.0, m_r / r2, 0.0)
+        q = np.where(r2 > 0.0, 3.0 * (d * w).sum(-1) / r2, 0.0)
+    jerk = (m_r3[..., None] * (w - q[..., None] * d)).sum(1)
+    return (m_r3[..., None] * d).sum(1), jerk, -m_r.sum(1)
+
+
+class Numbers(unittest.TestCase):
+    def setUp(self):
+        self.n = 300
+        self.x, self.v = RNG.normal(size=(2, self.n, 3))
+        self.m = RNG.normal(size=self.n)
+
+    def near(self, found, wanted, of=1e-12):
+        self.assertLess(np.abs(found - wanted).max(), of * np.abs(wanted).max())
+
+    def test_accelerations_are_the_plain_sum(self):
+        for eps in (0.0, 0.1):
+            wanted, _, _ = plain(self.x, self.m, eps**2, self.x)
+            self.near(kirin.accelerations(self.x, self.m, eps), wanted)
+        eps = np.abs(RNG.normal(size=self.n))
+        wanted, _, _ = plain(self.x, self.m, eps[:, None] ** 2, self.x)
+        self.near(kirin.accelerations(self.x, self.m, eps), wanted)
+
+    def test_the_precision_is_that_which_was_asked_for(self):
+        # More than those that "auto" computes in double precision.
+        x = RNG.normal(size=(3000, 3))
+        wanted, _, _ = plain(x, 1.0, 0.01, x)
+        self.near(kirin.accelerations(x, 1.0, 0.1), wanted)
+        mixed = kirin.accelerations(x, 1.0, 0.1, precision="mixed")
+        self.near(mixed, wanted, 1e-5)
+        with kirin.Gravity(x, 1.0) as gravity:
+            found = gravity.accelerations(eps=0.1)
+            self.assertEqual(gravity.precision, "mixed")
+            np.testing.assert_array_equal(found, mixed)
+        with kirin.Gravity(x, 1.0, precision="double") as gravity:
+            gravity.accelerations()
+            self.assertEqual(gravity.precision, "double")
+            self.assertTrue(gravity.backend)
+
+    def test_any_layout_is_the_same_array(self):
+        wanted = kirin.accelerations(self.x, self.m, 0.1)
+        stars = np.zeros(self.n, dtype=[("id", "i4"), ("m", "f8"), ("x", "f8", 3)])
+        stars["x"], stars["m"] = self.x, self.m
+        layouts = [
+            (np.asfortranarray(self.x), self.m),
+            (stars["x"], stars["m"]),
+            (np.ascontiguousarray(self.x[::-1])[::-1], np.ascontiguousarray(self.m[::-1])[::-1]),
+            (np.repeat(self.x, 2, 0)[::2], np.repeat(self.m, 2)[::2]),
+            (np.ascontiguousarray(self.x[:, ::-1])[:, ::-1], self.m),
+            (self.x.astype(">f8"), self.m.astype(">f8")),
+            (self.x.tolist(), self.m.tolist()),
+        ]
+        for x, m in layouts:
+            np.testing.assert_array_equal(kirin.accelerations(x, m, 0.1), wanted)
+            out = np.asfortranarray(np.zeros((self.n, 3)))
+            self.assertIs(kirin.accelerations(x, m, 0.1, out=out), out)
+            np.testing.assert_array_equal(out, wanted)
+        x = self.x.copy()
+        kirin.accelerations(x, self.m, 0.1, out=x)
+        np.testing.assert_array_equal(x, wanted)
+        one = kirin.accelerations(self.x, np.broadcast_to(2.0, self.n))
+        np.testing.assert_array_equal(one, kirin.accelerations(self.x, 2))
+        self.assertEqual(kirin.accelerations(np.empty((0, 3)), []).shape, (0, 3))
+
+    def test_no_copy_is_made(self):
+        for x in (self.x, np.asfortranarray(self.x), np.zeros((self.n, 4))[:, 1:]):
+            self.assertIs(kirin._gravity.vectors(x, "x"), x)
+        self.assertIs(kirin._gravity.numbers(self.x[:, 1], "m").base, self.x.base)
+
+    def test_jerks_potentials_nearest_and_predictions(self):
+        with kirin.Gravity(self.x, self.m, v=self.v, precision="double") as gravity:
+            at, v_at = RNG.normal(size=(2, 40, 3))
+            found = gravity.forces(at, v_at, eps=0.1, time=0.5, jerk=True, potential=True, nearest=True)
+            moved = self.x + 0.5 * self.v
+            acc, jerk, pot = plain(moved, self.m, 0.01, at, self.v, v_at)
+            self.near(found.acc, acc)
+            self.near(found.jerk, jerk)
+            self.near(found.pot, pot)
+            distance = np.linalg.norm(moved[None] - at[:, None], axis=-1)
+            np.testing.assert_array_equal(found.nearest, distance.argmin(1))
+            self.near(found.distance, distance.min(1))
+            np.testing.assert_array_equal(gravity.potentials(at, eps=0.1, time=0.5), found.pot)
+            self.assertIsNone(gravity.forces(at).pot)
+            # The sources themselves, also by list: each leaves itself out.
+            acc, jerk, pot = plain(moved, self.m, 0.01, moved, self.v, self.v)
+            found = gravity.forces(eps=0.1, time=0.5, jerk=True, potential=True)
+            self.near(found.acc, acc)
+            self.near(found.jerk, jerk)
+            self.near(found.pot, pot + self.m / 0.1)
+            some = gravity.accelerations(source=[7, 3], eps=0.1, time=0.5)
+            np.testing.assert_array_equal(some, found.acc[[7, 3]])
+
+    def test_updates_by_index(self):
+        with kirin.Gravity(self.x, self.m) as gravity:
+            index = RNG.permutation(self.n)[:50]
+            self.x[index], self.m[index[:20]] = RNG.normal(size=(50, 3)), 3.0
+            gravity.update(index, x=self.x[index])
+            gravity.update(index[:20], m=3.0)
+            found = gravity.accelerations(eps=0.1)
+        np.testing.assert_array_equal(found, kirin.accelerations(self.x, self.m, 0.1, precision="auto"))
+
+    def test_softening_of_sources(self):
+        eps = np.abs(RNG.normal(size=self.n))
+        with kirin.Gravity(self.x, self.m, eps=eps) as gravity:
+            found = gravity.accelerations(self.x, eps=0.1)
+            self.near(found, plain(self.x, self.m, eps**2 + 0.01, self.x)[0])
+            found = gravity.accelerations()
+            self.near(found, plain(self.x, self.m, eps**2 + eps[:, None] ** 2, self.x)[0])
+
+    def test_neighbours(self):
+        radius = np.abs(RNG.normal(size=self.n))
+        with kirin.Gravity(self.x, self.m) as gravity:
+            offsets, indices = gravity.neighbours(radius)
+            distance = np.linalg.norm(self.x[None] - self.x[:, None], axis=-1)
+            np.fill_diagonal(distance, np.inf)
+            for k in range(self.n):
+                near = np.flatnonzero(distance[k] < radius[k])
+                np.testing.assert_array_equal(indices[offsets[k] : offsets[k + 1]], near)
+
+
+class Refusals(unittest.TestCase):
+    def setUp(self):
+        self.x = RNG.normal(size=(10, 3))
+        self.gravity = kirin.Gravity(self.x, 1.0)
+        self.before = self.gravity.accelerations()
+
+    def tearDown(self):
+        # Nothing was lost.
+        np.testing.assert_array_equal(self.gravity.accelerations(), self.before)
+        self.gravity.close()
+
+    def refuse(self, error, words, call, *arguments, **named):
+        with self.assertRaises(error) as caught:
+            call(*arguments, **named)
+        self.assertIn(words, str(caught.exception))
+
+    def test_shapes_types_and_numbers(self):
+        bad, g = self.x.copy(), self.gravity
+        bad[3, 1] = np.nan
+        masked = np.ma.array(self.x, mask=self.x > 0)
+        for error, words, call, arguments, named in [
+            (ValueError, "x has the shape (10,), but (n, 3) is needed", g.set_sources, (np.ones(10), 1), {}),
+            (ValueError, "x has the shape (10, 2)", g.set_sources, (np.ones((10, 2)), 1), {}),
+            (ValueError, "m has the shape (9,), but (10,) is needed", g.set_sources, (self.x, np.ones(9)), {}),
+            (ValueError, "v has the shape (9, 3), but (10, 3) is needed", g.set_sources, (self.x, 1), {"v": np.ones((9, 3))}),
+            (ValueError, "x is no array of one shape", g.set_sources, ([[1, 2, 3], [1]], 1), {}),
+            (TypeError, "real numbers", g.set_sources, (self.x.astype(complex), 1), {}),
+            (TypeError, "real numbers", g.set_sources, ([["a", "b", "c"]], 1), {}),
+            (TypeError, "masked", g.set_sources, (masked, 1), {}),
+            (TypeError, "positions x and masses m", g.set_sources, (self.x, None), {}),
+            (TypeError, "eps of the sources is (n,)", g.set_sources, (self.x, 1), {"eps": 0.1}),
+            (ValueError, "x of particle 3 is NaN or infinite", g.set_sources, (bad, 1), {}),
+            (ValueError, "m of particle 2 is NaN or infinite", g.update, ([5, 6, 7],), {"m": [1, 2, np.inf]}),
+            (ValueError, "index = 10", g.update, ([10],), {"m": [1]}),
+            (ValueError, "index = -1", g.update, ([-1],), {"m": [1]}),
+            (TypeError, "integers", g.update, ([0.5],), {"m": [1]}),
+            (kirin.UnsupportedError, "without", g.update, ([1],), {"eps": [1.0]}),
+            (ValueError, "source = 10", g.accelerations, (self.x,), {"source": np.arange(10) + 1}),
+            (ValueError, "x of particle 3", g.accelerations, (bad,), {}),
+            (ValueError, "eps is negative", g.accelerations, (), {"eps": -1.0}),
+            (ValueError, "eps of particle 0 is negative", g.accelerations, (), {"eps": -np.ones(10)}),
+            (ValueError, "eps is NaN", g.accelerations, (), {"eps": np.nan}),
+            (ValueError, "time is NaN", g.accelerations, (), {"time": np.nan}),
+            (ValueError, "out has the shape", g.accelerations, (), {"out": np.empty((9, 3))}),
+            (TypeError, "float64", g.accelerations, (), {"out": np.empty((10, 3), "f4")}),
+            (ValueError, "written", g.accelerations, (), {"out": np.broadcast_to(0.0, (10, 3))}),
+            (TypeError, "without positions", g.forces, (None, self.x), {}),
+            (ValueError, "precision 'exact' is none of", g.set_precision, ("exact",), {}),
+            (ValueError, "none of", kirin.Gravity, (self.x, 1), {"precision": 3}),
+        ]:
+            with self.subTest(words=words):
+                self.refuse(error, words, call, *arguments, **named)
+
+    def test_a_closed_one(self):
+        with kirin.Gravity(self.x, 1.0) as gravity:
+            self.assertFalse(gravity.closed)
+        self.assertTrue(gravity.closed)
+        gravity.close()
+        self.assertEqual(repr(gravity), "<kirin.Gravity: closed>")
+        for call in (gravity.accelerations, gravity.__enter__, lambda: len(gravity), lambda: gravity.neighbours(1.0)):
+            self.refuse(kirin.ClosedError, "this Gravity is closed", call)
+        self.refuse(kirin.ClosedError, "closed", gravity.accelerations, self.x)
+        self.refuse(kirin.ClosedError, "closed", gravity.set_sources, self.x, 1)
+        self.refuse(kirin.ClosedError, "closed", gravity.update, [1], m=1)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "SKIPPED: no fork")
+    def test_a_child_makes_its_own(self):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                self.refuse(kirin.ForkError, "make another one here", self.gravity.accelerations, self.x)
+                self.gravity.close()
+                with kirin.Gravity(self.x, 1.0) as own:
+                    np.testing.assert_array_equal(own.accelerations(), self.before)
+                status = 0
+            finally:
+                os._exit(status)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+
+class Processes(unittest.TestCase):
+    def test_other_threads_run_during_a_call(self):
+        n = 6000
+        with kirin.Gravity(RNG.normal(size=(n, 3)), 1.0, precision="double") as gravity:
+            gravity.accelerations()
+            during = []
+            thread = threading.Thread(target=lambda: during.append(gravity.accelerations()))
+            began = time.perf_counter()
+            thread.start()
+            ticks = 0
+            while thread.is_alive():
+                ticks += 1
+                time.sleep(0)
+            self.assertGreater(ticks, 100, f"{time.perf_counter() - began} s")
+
+    def test_threads_share_one(self):
+        x = RNG.normal(size=(500, 3))
+        with kirin.Gravity(x, 1.0) as gravity:
+            wanted, wrong = gravity.accelerations(eps=0.1), []
+
+            def work():
+                for _ in range(50):
+                    if not np.array_equal(gravity.accelerations(eps=0.1), wanted):
+                        wrong.append(1)
+
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(wrong, [])
+
+    def test_nothing_is_printed(self):
+        script = "import kirin\nkirin.accelerations([[0, 0, 0], [1, 0, 0]], 1)\ng = kirin.Gravity([[0, 0, 0]], 1)"
+        found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        self.assertEqual((found.returncode, found.stdout, found.stderr), (0, "", ""))
+
+    def test_the_examples_of_the_docstrings(self):
+        for module in (kirin, kirin._gravity):
+            failed, attempted = doctest.testmod(module)
+            self.assertEqual(failed, 0)
+            self.assertGreater(attempted, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
