@@ -65,7 +65,7 @@ def tag(binary):
 def metadata():
     lines = ["Metadata-Version: 2.1", f"Name: {value('name')}", f"Version: {version()}"]
     lines += [f"Summary: {value('description')}", f"License: {value('license')}"]
-    lines += [f"Requires-Python: {value('requires-python')}", fX]
+    lines += [f"Requires-Python: {value('requires-python')}", f"Requires-Dist: {needs()}"]
     lines += ["Description-Content-Type: text/markdown", "", (HERE / "README.md").read_text()]
     return "\n".join(lines)
 
