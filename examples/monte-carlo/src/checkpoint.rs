@@ -261,7 +261,12 @@ fn stars(bodies: &[Body]) -> Result<Stars, String> {
             [b.v[0], b.v[1]],
         );
     }
-    Ok(stars)
+    let mut labels = stars.id.clone();
+    labels.sort_unstable();
+    match labels.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("two bodies have the index {}", pair[0])),
+        None => Ok(stars),
+    }
 }
 
 fn streams(snapshot: &Snapshot) -> Result<Vec<Stream>, String> {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::TOLD;
 use crate::error::Error;
+use crate::paper::traffic::Network;
 use crate::settings::Settings;
 
 /// End of the run, in initial half-mass relaxation times, where no option says otherwise: after the collapse.
@@ -80,6 +81,9 @@ pub struct Options {
     /// Minutes for the report
     #[arg(long, value_name = "M", requires = "report", value_parser = number, default_value = "5")]
     pub minutes: f64,
+    /// The network of the report's model.
+    #[command(flatten)]
+    pub network: NetworkOptions,
     /// Follow the same bodies by direct summation too and compare Lagrangian radii [default: 2048 bodies to 3
     /// relaxation times]
     #[arg(long, conflicts_with_all = ["input", "output", "csv", "steps", "profile"])]
@@ -126,6 +130,42 @@ impl Ends {
     pub fn last_step(&self, done: u64) -> Option<u64> {
         let given = self.steps.map(|steps| done.saturating_add(steps));
         given.or(self.last_step.filter(|last| *last > done))
+    }
+}
+
+/// The network of the report's model. The defaults are of no particular machine.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct NetworkOptions {
+    /// Microseconds until a short message has arrived, in the report's model of 1024 ranks [default: 2]
+    #[arg(long, value_name = "US", requires = "report", value_parser = number)]
+    pub latency: Option<f64>,
+    /// Gigabytes a second into each rank, in the report's model [default: 5]
+    #[arg(long, value_name = "GB", requires = "report", value_parser = number)]
+    pub bandwidth: Option<f64>,
+}
+
+impl NetworkOptions {
+    /// The network in seconds and bytes.
+    pub fn network(&self) -> Network {
+        Network {
+            latency: 1e-6 * self.latency.unwrap_or(2.0),
+            bandwidth: 1e9 * self.bandwidth.unwrap_or(5.0),
+        }
+    }
+
+    /// Whether there can be such a network.
+    ///
+    /// # Errors
+    ///
+    /// There cannot; in words.
+    pub fn validate(&self) -> Result<(), Error> {
+        let Network { latency, bandwidth } = self.network();
+        match latency >= 0.0 && latency.is_finite() && bandwidth > 0.0 && bandwidth.is_finite() {
+            true => Ok(()),
+            false => Err(Error::Refused(
+                "--latency must be 0 or more, and --bandwidth above 0".to_owned(),
+            )),
+        }
     }
 }
 

@@ -66,7 +66,9 @@ impl<C: Communicator> Cluster<C> {
                     time_step::central_sums(&self.settings, mean_mass, m, vr, vt)
                 })
                 .collect();
-            let sums = self.central.total(&self.world, bins.start, &leaves)?;
+            let sums =
+                self.central
+                    .total(&self.world, bins.start, &leaves, self.partition.most_bins())?;
             step = step.min(time_step::collision(sums, self.radii[sums[0] as usize - 1]));
         }
         self.profile.0[Phase::TimeStep as usize] += began.elapsed().as_secs_f64();
@@ -159,7 +161,12 @@ impl<C: Communicator> Cluster<C> {
                 let own = own(stars, bin * BIN);
                 *sums = diagnostics::of_bin(potential, radii, stars, first + bin * BIN, own);
             });
-        let sums = self.sums.total(&self.world, first / BIN, &self.leaves)?;
+        let sums = self.sums.total(
+            &self.world,
+            first / BIN,
+            &self.leaves,
+            self.partition.most_bins(),
+        )?;
         self.now = diagnostics::of_sums(&self.potential, &self.radii, sums);
         self.profile.0[Phase::Diagnostics as usize] += began.elapsed().as_secs_f64();
         Ok(())
@@ -169,7 +176,9 @@ impl<C: Communicator> Cluster<C> {
     pub(super) fn total_told(&mut self) -> Result<f64, Error> {
         let leaves: &[[f64; 1]] = self.told.as_chunks().0;
         let first = self.partition.bins(self.world.rank()).start;
-        let [total] = self.single.total(&self.world, first, leaves)?;
+        let [total] = self
+            .single
+            .total(&self.world, first, leaves, self.partition.most_bins())?;
         Ok(total)
     }
 }
