@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use kirin_kit::Snapshot;
 use kirin_kit::command::{Start, without_units};
+use kirin_kit::models::{DEFAULT_W0, King, Model};
 use kirin_kit::number::{count, number};
 use kirin_kit::run::{Kept, RunControl, told};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use crate::checkpoint::TOLD;
 use crate::error::Error;
 use crate::paper::traffic::Network;
 use crate::settings::Settings;
+use crate::tide::{Criterion, Tide};
 
 /// End of the run, in initial half-mass relaxation times, where no option says otherwise: after the collapse.
 pub const DEFAULT_T_END: f64 = 25.0;
@@ -65,6 +67,18 @@ pub struct Options {
     /// Let stars collide: radius of one of mean mass [default: 0, no collisions]
     #[arg(long, value_name = "R", value_parser = number)]
     pub stellar_radius: Option<f64>,
+    /// Put the cluster in a tidal field, which takes the stars beyond the tidal radius by this criterion
+    #[arg(
+        long,
+        value_enum,
+        value_name = "CRITERION",
+        conflicts_with = "cross_check"
+    )]
+    pub tidal_boundary: Option<Criterion>,
+    /// Tidal radius at the start, in units of length; later r_t^3 is proportional to the mass that is left [default: the edge of
+    /// a King model]
+    #[arg(long, value_name = "R", value_parser = number)]
+    pub tidal_radius: Option<f64>,
     /// Number of ranks, as threads of this process [default: 1]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..))]
     pub ranks: Option<u16>,
@@ -191,6 +205,31 @@ impl Options {
         })
     }
 
+    /// The tidal field of a new run, for a cluster of mass 1.
+    fn tide(&self) -> Result<Option<Tide>, Error> {
+        let refuse = |why: &str| Err(Error::Refused(why.to_owned()));
+        let Some(criterion) = self.tidal_boundary else {
+            return match self.tidal_radius {
+                None => Ok(None),
+                Some(_) => refuse("--tidal-radius goes with --tidal-boundary"),
+            };
+        };
+        let edge = || {
+            let king = self.start.model == Some(Model::King) && self.control.files.input.is_none();
+            king.then(|| King::new(self.start.w0.unwrap_or(DEFAULT_W0)).tidal_radius())
+        };
+        match self.tidal_radius.or_else(edge) {
+            Some(radius) => Ok(Some(Tide {
+                criterion,
+                radius,
+                mass: 1.0,
+            })),
+            None => refuse(
+                "--tidal-boundary needs --tidal-radius, but for King models, which have an edge",
+            ),
+        }
+    }
+
     /// The settings of a new run, or those of the `saved` one, which options may repeat but not contradict.
     ///
     /// # Errors
@@ -204,10 +243,20 @@ impl Options {
                 gamma: self.gamma.unwrap_or(default.gamma),
                 radius: self.stellar_radius.unwrap_or(default.radius),
                 encounters: self.encounters.unwrap_or(default.encounters),
+                tide: self.tide()?,
                 seed: self.start.seed(),
             });
         };
+        if let Some(criterion) = self.tidal_boundary
+            && saved.tide.map(|tide| tide.criterion) != Some(criterion)
+        {
+            let was = saved.tide.map_or("isolated", |tide| tide.criterion.name());
+            let why = format!("--tidal-boundary is not that of the input, which was {was}");
+            return Err(Error::Refused(why));
+        }
+        let radius = saved.tide.map_or(f64::INFINITY, |tide| tide.radius);
         for (name, given, saved) in [
+            ("tidal-radius", self.tidal_radius, radius),
             ("theta-max", self.theta_max, saved.theta_max),
             ("gamma", self.gamma, saved.gamma),
             ("stellar-radius", self.stellar_radius, saved.radius),
