@@ -56,11 +56,13 @@ impl Settings {
         if self.encounters > MOST_ENCOUNTERS {
             return refuse("--encounters must be from 0 to 1000");
         }
-        let is_length = |r: f64| (1e-6..=1e6).contains(&r);
-        if self.tide.is_some_and(|tide| {
-            !is_length(tide.radius) || !(tide.mass > 0.0 && tide.mass.is_finite())
-        }) {
+        let is_moderate = |x: f64| (1e-6..=1e6).contains(&x);
+        if self.tide.is_some_and(|tide| !is_moderate(tide.radius)) {
             return refuse("--tidal-radius must be from 1e-6 to 1e6, in units of length");
+        }
+        let is_mass = |m: f64| m > 0.0 && m.is_finite();
+        if self.tide.is_some_and(|tide| !is_mass(tide.mass)) {
+            return refuse("the mass at the start must be above 0");
         }
         Ok(())
     }

@@ -12,8 +12,9 @@ fn sorted(keys: &[f64], held: &[usize]) -> (Vec<u64>, Vec<usize>, u32) {
     let results = threads::run(held.len(), |world| {
         let first: usize = held[..world.rank()].iter().sum();
         let mut stars = Stars::default();
-        for k in first..first + held[world.rank()] {
-            stars.push(k as u64, 1.0, keys[k], [0.0, 0.0]);
+        let own = keys.iter().enumerate().skip(first).take(held[world.rank()]);
+        for (k, key) in own {
+            stars.push(k as u64, 1.0, *key, [0.0, 0.0]);
         }
         let (mut sorter, mut exchange) = (Sorter::default(), Exchange::default());
         let partition = sample_sort::sort(&world, &mut stars, &mut sorter, &mut exchange)?;
