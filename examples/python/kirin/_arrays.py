@@ -1,5 +1,7 @@
 """numpy arrays as the library takes them: without a copy where they are of double precision."""
 
+import ctypes
+
 import numpy as np
 
 DOUBLE = np.dtype(np.float64)
@@ -64,16 +66,24 @@ def squares(array, name, n):
     return array * array, 0.0
 
 
-def out(array, shape):
-    """A new array for results, or the one that is given."""
-    if array is None:
-        return np.empty(shape)
+def writable(array, shape):
+    """The array that is given for results."""
     if type(array) is not np.ndarray or array.dtype != DOUBLE:
         raise TypeError("out must be a numpy array of float64")
     if array.shape != shape:
         raise ValueError(f"out has the shape {array.shape}, but {shape} is needed")
     if not array.flags.writeable or (0 in array.strides and array.size > 1):
         raise ValueError("out cannot be written")
+    return array
+
+
+_START = ctypes.c_char * 0
+
+
+def new(structure, name, shape, dtype=DOUBLE):
+    """A new array for results, to which a structure points. (The property ctypes.data takes four times as long.)"""
+    array = np.empty(shape, dtype)
+    setattr(structure, name, ctypes.addressof(_START.from_buffer(array)))
     return array
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from . import _library
-from ._arrays import INTEGER, numbers, out as _out, put_numbers, put_vectors, squares, vectors
+from ._arrays import INTEGER, new, numbers, put_numbers, put_vectors, squares, vectors, writable
 from ._errors import raise_for
 
 _byref = ctypes.byref
@@ -169,8 +169,11 @@ class Gravity:
         """
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, eps, source)
-        acc = _out(out, (n, 3))
-        put_vectors(results, "acc", acc)
+        if out is None:
+            acc = new(results, "acc", (n, 3))
+        else:
+            acc = writable(out, (n, 3))
+            put_vectors(results, "acc", acc)
         status = _library.forces(self._handle, time, eps2, n, _byref(targets), _byref(results))
         if status < 0:
             raise_for(status)
@@ -187,8 +190,11 @@ class Gravity:
         """
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, eps, source)
-        pot = _out(out, (n,))
-        put_numbers(results, "pot", pot)
+        if out is None:
+            pot = new(results, "pot", n)
+        else:
+            pot = writable(out, (n,))
+            put_numbers(results, "pot", pot)
         status = _library.forces(self._handle, time, eps2, n, _byref(targets), _byref(results))
         if status < 0:
             raise_for(status)
@@ -215,19 +221,11 @@ class Gravity:
                 raise TypeError("velocities v without positions x")
             v = vectors(v, "v", n)
             put_vectors(targets, "v", v)
-        acc = np.empty((n, 3))
-        put_vectors(results, "acc", acc)
-        j = p = k = d = None
-        if jerk:
-            j = np.empty((n, 3))
-            put_vectors(results, "jerk", j)
-        if potential:
-            p = np.empty(n)
-            put_numbers(results, "pot", p)
-        if nearest:
-            k, d = np.empty(n, INTEGER), np.empty(n)
-            put_numbers(results, "nearest", k)
-            put_numbers(results, "distance2", d)
+        acc = new(results, "acc", (n, 3))
+        j = new(results, "jerk", (n, 3)) if jerk else None
+        p = new(results, "pot", n) if potential else None
+        k = new(results, "nearest", n, INTEGER) if nearest else None
+        d = new(results, "distance2", n) if nearest else None
         status = _library.forces(self._handle, time, eps2, n, _byref(targets), _byref(results))
         if status < 0:
             raise_for(status)

@@ -1,6 +1,6 @@
 """Accelerations of 10^4 particles from Python on one core, beside numpy, numba and pytreegrav's direct sum; and what a call costs.
 
-    KIRIN_THREADS=1 python compare.py
+    KIRIN_THREADS=1 NUMBA_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benches/python.py
 
 All take turns; the table has medians of processor time. numba and pytreegrav are left out where they are not installed.
 """
@@ -116,35 +116,40 @@ def main():
 
 
 def one_target():
-    """Microseconds of a call with one target, beside those of the library's call with the same structures."""
+    """Microseconds of a call with one target, beside those of the library's call for the same results."""
     from ctypes import byref
 
     from kirin import _library
+    from kirin._arrays import new
 
     rng = np.random.default_rng(8)
+    print("| one target, and | sources | the library's call, us | in Python, us |\n|---|---|---|---|")
     for n in (1, 1000):
         x = rng.normal(size=(n, 3))
-        point, v, out = x[:1].copy(), x[:1].copy(), np.empty((1, 3))
+        point, v = x[:1].copy(), x[:1].copy()
         with kirin.Gravity(x, 1.0) as gravity:
             targets, _, _, keep = gravity._targets(point, 0.1, None)
-            results = _library.Results(acc=out.ctypes.data)
-            calls = {
-                "the library's": lambda: _library.forces(gravity._handle, 0.0, 0.01, 1, byref(targets), byref(results)),
-                "accelerations": lambda: gravity.accelerations(point, eps=0.1),
-                "forces with jerk, potential, nearest": lambda: gravity.forces(
-                    point, v, eps=0.1, jerk=True, potential=True, nearest=True
-                ),
-            }
-            least = dict.fromkeys(calls, float("inf"))
-            for _ in range(15):
-                for name, call in calls.items():
+            few, all_of = _library.Results(), _library.Results()
+            arrays = [new(few, "acc", (1, 3))]
+            arrays += [new(all_of, name, (1, 3)) for name in ("acc", "jerk", "pot", "nearest", "distance2")]
+
+            def bare(results):
+                _library.forces(gravity._handle, 0.0, 0.01, 1, byref(targets), byref(results))
+
+            def everything():
+                gravity.forces(point, v, eps=0.1, jerk=True, potential=True, nearest=True)
+
+            calls = [lambda: bare(few), lambda: gravity.accelerations(point, eps=0.1), lambda: bare(all_of), everything]
+            least = [float("inf")] * len(calls)
+            for _ in range(25):
+                for k, call in enumerate(calls):
                     began = time.process_time()
                     for _ in range(1000):
                         call()
-                    least[name] = min(least[name], 1e3 * (time.process_time() - began))
-            words = ", ".join(f"{name} {took:.2f} us" for name, took in least.items())
-            print(f"One target, {n} sources: {words}.")
-            del keep
+                    least[k] = min(least[k], 1e3 * (time.process_time() - began))
+            print(f"| accelerations | {n} | {least[0]:.2f} | {least[1]:.2f} |")
+            print(f"| all results | {n} | {least[2]:.2f} | {least[3]:.2f} |")
+            del keep, arrays
 
 
 if __name__ == "__main__":
