@@ -230,6 +230,17 @@ fn bad_input_is_refused() {
         (&["--back", "1Gyr"], "--galaxy"),
         (&["--growth", "0.1"], "--growth"),
         (&["--satellite", "smc"], "SHAPE:MASS:RADIUS"),
+        (
+            &[
+                "--galaxy",
+                "irrgang",
+                "--satellite",
+                "lmc",
+                "--t-end",
+                "15Gyr",
+            ],
+            "14 Gyr",
+        ),
         (&["--bar", "1,2,3"], "MASS,A,B,C"),
         (&["--potential", "nowhere.txt"], "nowhere.txt"),
         (

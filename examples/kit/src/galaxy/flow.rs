@@ -120,12 +120,13 @@ pub fn follow(
     let rates = |t: f64, phases: &[Phase], rates: &mut [Phase]| {
         rates[0] = (phases[0].1, f(t, &phases[0]));
     };
-    Ok(follow_all(&rates, &[*start], from, to, (first, f64::INFINITY))?[0])
+    let steps = (first, f64::INFINITY);
+    Ok(follow_all(&rates, &[*start], (from, to), steps, &mut |_, _| ())?[0])
 }
 
 /// The same for bodies that act on each other, with a `first` and a `longest` step: what acts on bodies only within a short
 /// distance could lie between two substeps. Errors are in parts of the largest distance from the origin and of the largest
-/// speed.
+/// speed. `passed` is told the time and the phases after each step.
 ///
 /// # Errors
 ///
@@ -133,9 +134,9 @@ pub fn follow(
 pub fn follow_all<S: Phases>(
     f: &Rates<'_>,
     start: &S,
-    from: f64,
-    to: f64,
+    (from, to): (f64, f64),
     (first, longest): (f64, f64),
+    passed: &mut dyn FnMut(f64, &[Phase]),
 ) -> Result<S, String> {
     let sign = if to < from { -1.0 } else { 1.0 };
     let (mut t, mut now, mut h) = (from, start.clone(), sign * first.abs());
@@ -149,6 +150,7 @@ pub fn follow_all<S: Phases>(
         if error <= 1.0 {
             t = if is_last { to } else { t + length };
             (now, refused) = (next, 0);
+            passed(t, now.as_ref());
             // Many columns mean that shorter steps are cheaper.
             let factor = [3.0, 3.0, 3.0, 2.5, 2.0, 1.5, 1.1, 0.9][columns.min(7)];
             h = if is_last { h } else { length * factor };
@@ -193,7 +195,17 @@ mod tests {
         };
         let body = |x: f64| ([x, 0.0, 0.0], [0.0, x, 0.0]);
         let start = vec![body(0.25), body(-0.75)];
-        let end = follow_all(&rates, &start, 0.0, std::f64::consts::PI, (0.01, 1.0)).unwrap();
+        let span = (0.0, std::f64::consts::PI);
+        let mut times = vec![0.0];
+        let mut passed = |t: f64, phases: &[Phase]| {
+            times.push(t);
+            let turned = norm(&phases[1].0);
+            assert!((turned - 0.75).abs() < 1e-11, "{turned}");
+        };
+        let end = follow_all(&rates, &start, span, (0.01, 1.0), &mut passed).unwrap();
+        assert!(times.windows(2).all(|pair| pair[1] - pair[0] <= 1.0));
+        assert!(times.windows(2).all(|pair| pair[1] > pair[0]));
+        assert_eq!(times.last(), Some(&span.1));
         for (end, start) in end.iter().zip(&start) {
             let sum = [0, 1, 2].map(|k| end.0[k] + start.0[k]);
             assert!(norm(&sum) < 1e-11, "{sum:?}");
@@ -209,7 +221,8 @@ mod tests {
         };
         let start = [([-7.0, 0.0, 0.0], [10.0, 0.0, 0.0])];
         let speed = |longest: f64| {
-            let end = follow_all(&wall, &start, 0.0, 1.0, (1.0, longest)).unwrap();
+            let end =
+                follow_all(&wall, &start, (0.0, 1.0), (1.0, longest), &mut |_, _| ()).unwrap();
             end[0].1[1]
         };
         // The integral of (1 - s^2)^4 from -1 to 1 is 256/315.

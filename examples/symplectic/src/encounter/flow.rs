@@ -27,23 +27,83 @@ pub struct Cluster<'a> {
     pub hole: Option<(f64, Law)>,
 }
 
+/// A star at the end of a drift.
+#[derive(Clone, Copy, Debug)]
+struct Moved {
+    end: Phase,
+    /// The farthest it was from where it would have been without any attraction.
+    aside: f64,
+}
+
+/// Stars that move together, sorted, and whether the black hole is near.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    stars: Vec<usize>,
+    hole: bool,
+}
+
 impl Cluster<'_> {
-    /// Where the stars would be after the time `h`, each without the others.
-    pub fn alone(&self, h: f64) -> Result<Vec<Phase>, Error> {
-        let end = |i: usize| {
-            let mut x = self.x[i];
-            add_scaled(&mut x, h, &self.v[i]);
-            let straight = (x, self.v[i]);
-            match self.hole {
-                Some(hole) if self.meets_hole(i, h, 0.0) => {
-                    let ends = self.with_hole(&[i], &hole, h);
-                    ends.map(|ends| ends[0]).map_err(|_| fall(&[i], true))
+    /// The stars after the time `h`, and the pairs that may then be within the changeover radius of each other.
+    ///
+    /// A star that is turned aside meets others than on its chord. By as much as it leaves the chord the search is repeated
+    /// farther around it.
+    pub fn drift(&self, h: f64) -> Result<(Vec<Phase>, Vec<Pair>), Error> {
+        let alone = self.alone(h)?;
+        let mut ends: Vec<Phase> = alone.iter().map(|moved| moved.end).collect();
+        let Some(law) = &self.stars else {
+            return Ok((ends, Vec::new()));
+        };
+        let chord = |(from, end): (&Vec3, &Phase)| Chord {
+            from: *from,
+            way: sub(&end.0, from),
+        };
+        let chords: Vec<Chord> = self.x.iter().zip(&ends).map(chord).collect();
+        let mut margins: Vec<f64> = alone.iter().map(|moved| 2.0 * moved.aside).collect();
+        let mut skin = SKIN * law.radius();
+        let mut pairs = search::pairs(&chords, law.radius() + skin);
+        let mut done: Vec<Group> = Vec::new();
+        loop {
+            let farthest = 2.0 * margins.iter().fold(0.0, |most: f64, m| most.max(*m));
+            if farthest > skin {
+                skin = farthest;
+                pairs = search::pairs(&chords, law.radius() + skin);
+            }
+            let groups = self.groups(&pairs, law.radius(), &margins, h);
+            let is_new = |group: &&Group| done.binary_search(group).is_err();
+            let new: Vec<&Group> = groups.iter().filter(is_new).collect();
+            if new.is_empty() {
+                return Ok((ends, pairs));
+            }
+            let moved: Result<Vec<Vec<Moved>>, Error> = new
+                .par_iter()
+                .map(|group| self.together(group, h))
+                .collect();
+            for (group, moved) in new.into_iter().zip(moved?) {
+                for (&i, moved) in group.stars.iter().zip(moved) {
+                    ends[i] = moved.end;
+                    margins[i] = margins[i].max(alone[i].aside + moved.aside);
                 }
-                _ => Ok(straight),
+            }
+            done = groups;
+        }
+    }
+
+    /// The stars after the time `h`, each without the others.
+    fn alone(&self, h: f64) -> Result<Vec<Moved>, Error> {
+        let moved = |i: usize| match self.hole {
+            Some(hole) if self.meets_hole(i, h, 0.0) => {
+                let moved = self.with_hole(&[i], &hole, h);
+                moved.map(|moved| moved[0]).map_err(|_| fall(i, true))
+            }
+            _ => {
+                let mut x = self.x[i];
+                add_scaled(&mut x, h, &self.v[i]);
+                let (end, aside) = ((x, self.v[i]), 0.0);
+                Ok(Moved { end, aside })
             }
         };
         let stars = (0..self.x.len()).into_par_iter();
-        stars.with_min_len(GRAIN / 8).map(end).collect()
+        stars.with_min_len(GRAIN / 8).map(moved).collect()
     }
 
     /// Whether the straight way of star `i` comes within the hole's changeover radius, or `margin` more.
@@ -62,91 +122,56 @@ impl Cluster<'_> {
         closest2(&star, &hole) < (law.radius() + margin).powi(2)
     }
 
-    /// Where the stars are after the time `h`: `ends`, which begins as where they would be `alone`. Returns the pairs that
-    /// may be within the `radius` of each other then.
-    ///
-    /// A star that is turned aside may meet others than its chord does. By as much as it misses the place where it would
-    /// be alone the search is repeated farther around it.
-    pub fn together(
-        &self,
-        chords: &[Chord],
-        radius: f64,
-        h: f64,
-        alone: &[Phase],
-        ends: &mut [Phase],
-    ) -> Result<Vec<Pair>, Error> {
-        let mut margins = vec![0.0; chords.len()];
-        let mut skin = SKIN * radius;
-        let mut pairs = search::pairs(chords, radius + skin);
-        let mut done: Vec<Vec<usize>> = Vec::new();
-        loop {
-            let groups = groups(&pairs, radius, &margins);
-            let new: Vec<&Vec<usize>> = groups
-                .iter()
-                .filter(|group| done.binary_search(group).is_err())
-                .collect();
-            if new.is_empty() {
-                return Ok(pairs);
-            }
-            let moved: Result<Vec<Vec<Phase>>, Error> =
-                new.par_iter().map(|group| self.group(group, h)).collect();
-            for (group, phases) in new.into_iter().zip(moved?) {
-                for (&i, phase) in group.iter().zip(phases) {
-                    ends[i] = phase;
-                    let turned = h.abs() * norm(&sub(&phase.1, &alone[i].1));
-                    let missed = norm(&sub(&phase.0, &alone[i].0)) + turned;
-                    margins[i] = missed.max(margins[i]);
-                }
-            }
-            done = groups;
-            let farthest = 2.0 * margins.iter().fold(0.0, |most: f64, m| most.max(*m));
-            if farthest > skin {
-                skin = farthest;
-                pairs = search::pairs(chords, radius + skin);
-            }
-        }
+    /// Stars that are joined by pairs within `radius` and their `margins`, sorted.
+    fn groups(&self, pairs: &[Pair], radius: f64, margins: &[f64], h: f64) -> Vec<Group> {
+        let near = |pair: &&Pair| {
+            let [i, j] = pair.stars;
+            pair.closest2 < (radius + margins[i] + margins[j]).powi(2)
+        };
+        let joined = pairs.iter().filter(near).map(|pair| pair.stars);
+        let group = |stars: Vec<usize>| {
+            let hole = stars.iter().any(|&i| self.meets_hole(i, h, margins[i]));
+            Group { stars, hole }
+        };
+        let components = components(joined, margins.len());
+        components.into_iter().map(group).collect()
     }
 
     /// The stars of a group after the time `h`.
-    fn group(&self, group: &[usize], h: f64) -> Result<Vec<Phase>, Error> {
-        let hole = self.hole.filter(|_| {
-            let margin = SKIN * self.stars.map_or(0.0, |law| law.radius());
-            group.iter().any(|&i| self.meets_hole(i, h, margin))
-        });
-        let moved = match (group, hole) {
-            (_, Some(hole)) => self.with_hole(group, &hole, h),
+    fn together(&self, group: &Group, h: f64) -> Result<Vec<Moved>, Error> {
+        let moved = match (&group.stars[..], self.hole.filter(|_| group.hole)) {
+            (stars, Some(hole)) => self.with_hole(stars, &hole, h),
             (&[i, j], None) => self.pair([i, j], h),
-            _ => self.several(group, h),
+            (stars, None) => self.several(stars, h),
         };
-        moved.map_err(|_| fall(group, hole.is_some()))
+        moved.map_err(|_| fall(group.stars[0], group.hole))
     }
 
     /// Two stars: the relative motion of one body.
-    fn pair(&self, [i, j]: [usize; 2], h: f64) -> Result<Vec<Phase>, String> {
+    fn pair(&self, [i, j]: [usize; 2], h: f64) -> Result<Vec<Moved>, String> {
         let both = self.masses[i] + self.masses[j];
         let Some(law) = self.stars.filter(|_| both > 0.0) else {
             return self.several(&[i, j], h);
         };
-        let relative = (sub(&self.x[j], &self.x[i]), sub(&self.v[j], &self.v[i]));
+        let start = [(sub(&self.x[j], &self.x[i]), sub(&self.v[j], &self.v[i]))];
         let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
             let (d, u) = phases[0];
             let near = law.near(dot(&d, &d));
             rates[0] = (u, d.map(|c| -both * near * c));
         };
-        let longest = self.longest(norm(&relative.1));
-        let [end] = follow_all(&rates, &[relative], 0.0, h, (h, longest))?;
+        let steps = (h, self.longest(norm(&start[0].1)));
+        let mut aside = Aside::of(&start);
+        let [end] = follow_all(&rates, &start, (0.0, h), steps, &mut |t, p| aside.see(t, p))?;
         let parts = [-self.masses[j] / both, self.masses[i] / both];
-        let moved = |(i, part): (usize, f64)| {
-            let change = |k: usize| end.0[k] - relative.0[k] - h * relative.1[k];
-            let x = |k: usize| self.x[i][k] + (h * self.v[i][k] + part * change(k));
-            let v = |k: usize| self.v[i][k] + part * (end.1[k] - relative.1[k]);
-            ([0, 1, 2].map(x), [0, 1, 2].map(v))
+        let moved = |(i, part): (usize, f64)| Moved {
+            end: self.shifted(i, part, &start[0], &end, h),
+            aside: part.abs() * aside.most[0],
         };
         Ok([i, j].into_iter().zip(parts).map(moved).collect())
     }
 
     /// Any stars, about the place and velocity of the first of them: the digits of the way round the galaxy are not needed.
-    fn several(&self, group: &[usize], h: f64) -> Result<Vec<Phase>, String> {
+    fn several(&self, group: &[usize], h: f64) -> Result<Vec<Moved>, String> {
         let (x, v) = (self.x[group[0]], self.v[group[0]]);
         let relative = |&i: &usize| (sub(&self.x[i], &x), sub(&self.v[i], &v));
         let start: Vec<Phase> = group.iter().map(relative).collect();
@@ -154,20 +179,26 @@ impl Cluster<'_> {
             self.rates(group, phases, rates);
         };
         let fastest = start.iter().fold(0.0, |most: f64, p| most.max(norm(&p.1)));
-        let longest = self.longest(2.0 * fastest);
-        let ends = follow_all(&rates, &start, 0.0, h, (h, longest))?;
-        let moved = |(&i, (end, start)): (&usize, (&Phase, &Phase))| {
-            let change = |k: usize| end.0[k] - start.0[k] - h * start.1[k];
-            let x = |k: usize| self.x[i][k] + (h * self.v[i][k] + change(k));
-            let v = |k: usize| self.v[i][k] + (end.1[k] - start.1[k]);
-            ([0, 1, 2].map(x), [0, 1, 2].map(v))
+        let steps = (h, self.longest(2.0 * fastest));
+        let mut aside = Aside::of(&start);
+        let ends = follow_all(&rates, &start, (0.0, h), steps, &mut |t, p| aside.see(t, p))?;
+        let moved = |(k, &i): (usize, &usize)| Moved {
+            end: self.shifted(i, 1.0, &start[k], &ends[k], h),
+            aside: aside.most[k],
         };
-        let both = ends.iter().zip(&start);
-        Ok(group.iter().zip(both).map(moved).collect())
+        Ok(group.iter().enumerate().map(moved).collect())
+    }
+
+    /// Star `i` after the time `h`, if `part` of what brought another body from `start` to `end` acts on it.
+    fn shifted(&self, i: usize, part: f64, start: &Phase, end: &Phase, h: f64) -> Phase {
+        let change = |k: usize| end.0[k] - start.0[k] - h * start.1[k];
+        let x = |k: usize| self.x[i][k] + (h * self.v[i][k] + part * change(k));
+        let v = |k: usize| self.v[i][k] + part * (end.1[k] - start.1[k]);
+        ([0, 1, 2].map(x), [0, 1, 2].map(v))
     }
 
     /// Any stars near the black hole.
-    fn with_hole(&self, group: &[usize], hole: &(f64, Law), h: f64) -> Result<Vec<Phase>, String> {
+    fn with_hole(&self, group: &[usize], hole: &(f64, Law), h: f64) -> Result<Vec<Moved>, String> {
         let start: Vec<Phase> = group.iter().map(|&i| (self.x[i], self.v[i])).collect();
         let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
             self.rates(group, phases, rates);
@@ -181,7 +212,11 @@ impl Cluster<'_> {
         };
         let past_hole = LONGEST * hole.1.radius() / fastest(&[0.0; 3]);
         let longest = self.longest(2.0 * fastest(&start[0].1)).min(past_hole);
-        follow_all(&rates, &start, 0.0, h, (h, longest))
+        let mut aside = Aside::of(&start);
+        let mut see = |t: f64, phases: &[Phase]| aside.see(t, phases);
+        let ends = follow_all(&rates, &start, (0.0, h), (h, longest), &mut see)?;
+        let moved = |(end, aside): (Phase, f64)| Moved { end, aside };
+        Ok(ends.into_iter().zip(aside.most).map(moved).collect())
     }
 
     /// The longest step in which stars with this relative speed do not miss each other.
@@ -219,9 +254,29 @@ fn pull((m, law): &(f64, Law), x: &Vec3) -> Vec3 {
     x.map(|c| -m * near * c)
 }
 
-/// Stars that are joined by pairs within `radius` and their `margins`, sorted.
-fn groups(pairs: &[Pair], radius: f64, margins: &[f64]) -> Vec<Vec<usize>> {
-    let mut parent: Vec<usize> = (0..margins.len()).collect();
+/// How far bodies were from where they would have been without any attraction.
+struct Aside<'a> {
+    start: &'a [Phase],
+    most: Vec<f64>,
+}
+
+impl<'a> Aside<'a> {
+    fn of(start: &'a [Phase]) -> Self {
+        let most = vec![0.0; start.len()];
+        Self { start, most }
+    }
+
+    fn see(&mut self, t: f64, phases: &[Phase]) {
+        for ((most, start), (x, _)) in self.most.iter_mut().zip(self.start).zip(phases) {
+            let mut off = sub(x, &start.0);
+            add_scaled(&mut off, -t, &start.1);
+            *most = most.max(norm(&off));
+        }
+    }
+}
+
+/// The stars of `0..n` that pairs join, those of each component together, sorted.
+fn components(pairs: impl Iterator<Item = [usize; 2]>, n: usize) -> Vec<Vec<usize>> {
     fn root(parent: &mut [usize], mut i: usize) -> usize {
         while parent[i] != i {
             parent[i] = parent[parent[i]];
@@ -229,35 +284,28 @@ fn groups(pairs: &[Pair], radius: f64, margins: &[f64]) -> Vec<Vec<usize>> {
         }
         i
     }
+    let mut parent: Vec<usize> = (0..n).collect();
     let mut members = Vec::new();
-    for &Pair {
-        stars: [i, j],
-        closest2,
-    } in pairs
-    {
-        if closest2 < (radius + margins[i] + margins[j]).powi(2) {
-            let (a, b) = (root(&mut parent, i), root(&mut parent, j));
-            // The smallest number is the root.
-            parent[a.max(b)] = a.min(b);
-            members.extend([i, j]);
-        }
+    for [i, j] in pairs {
+        let (a, b) = (root(&mut parent, i), root(&mut parent, j));
+        // The smallest number is the root.
+        parent[a.max(b)] = a.min(b);
+        members.extend([i, j]);
     }
     members.sort_unstable();
     members.dedup();
-    let mut all: Vec<(usize, usize)> = members
-        .into_iter()
-        .map(|i| (root(&mut parent, i), i))
-        .collect();
+    let with_root = |i: usize| (root(&mut parent, i), i);
+    let mut all: Vec<(usize, usize)> = members.into_iter().map(with_root).collect();
     all.sort_unstable();
     all.chunk_by(|a, b| a.0 == b.0)
         .map(|group| group.iter().map(|member| member.1).collect())
         .collect()
 }
 
-/// No step of these stars is short enough.
-fn fall(group: &[usize], hole: bool) -> Error {
+/// No step of the stars with this first one is short enough.
+fn fall(first: usize, hole: bool) -> Error {
     Error::Encounter {
-        index: group[0] as i32,
+        index: first as i32,
         hole,
     }
 }

@@ -148,23 +148,16 @@ impl Encounters {
         masses: &[f64],
         h: f64,
     ) -> Result<(), Error> {
+        let (stars, hole) = (self.stars, self.hole);
         let cluster = Cluster {
             x,
             v,
             masses,
-            stars: self.stars,
-            hole: self.hole,
+            stars,
+            hole,
         };
-        let alone = cluster.alone(h)?;
-        let mut ends = alone.clone();
-        if let Some(law) = &self.stars {
-            let chord = |i: usize| Chord {
-                from: cluster.x[i],
-                way: sub(&alone[i].0, &cluster.x[i]),
-            };
-            let chords: Vec<Chord> = (0..x.len()).map(chord).collect();
-            self.pairs = cluster.together(&chords, law.radius(), h, &alone, &mut ends)?;
-        }
+        let (ends, pairs) = cluster.drift(h)?;
+        self.pairs = pairs;
         for ((x, v), end) in x.iter_mut().zip(v).zip(&ends) {
             (*x, *v) = *end;
         }
@@ -188,6 +181,7 @@ mod tests {
     use kirin_kit::models::plummer;
     use kirin_kit::vector::norm;
     use kirin_kit::{Body, models};
+    use std::f64::consts::{PI, TAU};
 
     const WIDE: Changeover = Changeover {
         stars: 1e6,
@@ -308,6 +302,31 @@ mod tests {
         for (now, then) in x.iter().zip(&start.0) {
             assert!(norm(&sub(now, then)) < 1e-8, "{x:?}");
         }
+    }
+
+    /// Two stars on one circle round the hole, one each way, during a whole revolution: their chords have no length, and
+    /// are a radius apart. They meet all the same.
+    #[test]
+    fn stars_meet_behind_the_hole() {
+        let changeover = Changeover {
+            stars: 0.1,
+            hole: 100.0,
+        };
+        let place = |angle: f64, z: f64| [angle.cos(), angle.sin(), z];
+        let start = [place(0.0, 0.0), place(1.0, 0.01)];
+        let v = [place(PI / 2.0, 0.0), place(1.0 - PI / 2.0, 0.0)];
+        let end = |masses: [f64; 2]| {
+            let (mut x, mut v) = (start, v);
+            let mut encounters = Encounters::new(&changeover, 1e-3, (1.0, 0.0));
+            encounters.drift(&mut x, &mut v, &masses, TAU).unwrap();
+            let there = x;
+            encounters.drift(&mut x, &mut v, &masses, -TAU).unwrap();
+            let missed = norm(&sub(&x[0], &start[0]));
+            assert!(missed < 1e-9, "{missed:e}");
+            there
+        };
+        let turned = norm(&sub(&end([1e-4; 2])[0], &end([1e-12; 2])[0]));
+        assert!(turned > 1e-3, "{turned:e}");
     }
 
     /// A bare hole: the near part is Kepler's problem; stars beyond the changeover radius go straight on.
