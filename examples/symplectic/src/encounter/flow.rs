@@ -10,6 +10,9 @@ use super::search::{self, Chord, Pair, closest2};
 use crate::error::Error;
 use crate::phase_space::GRAIN;
 
+/// By this part of the changeover radius every star may be turned aside before its group is followed again.
+const TURNED: f64 = 0.02;
+
 /// The longest step is this part of the time in which stars pass the changeover radius.
 const LONGEST: f64 = 0.25;
 
@@ -39,7 +42,20 @@ struct Moved {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
     stars: Vec<usize>,
+    /// Those that may come near each other, by their places in `stars`.
+    pairs: Vec<[usize; 2]>,
     hole: bool,
+}
+
+impl Group {
+    /// A star and the black hole.
+    fn with_hole(i: usize) -> Self {
+        Self {
+            stars: vec![i],
+            pairs: Vec::new(),
+            hole: true,
+        }
+    }
 }
 
 impl Cluster<'_> {
@@ -58,7 +74,8 @@ impl Cluster<'_> {
             way: sub(&end.0, from),
         };
         let chords: Vec<Chord> = self.x.iter().zip(&ends).map(chord).collect();
-        let mut margins: Vec<f64> = alone.iter().map(|moved| 2.0 * moved.aside).collect();
+        let margin = |moved: &Moved| (2.0 * moved.aside).max(TURNED * law.radius());
+        let mut margins: Vec<f64> = alone.iter().map(margin).collect();
         let mut skin = SKIN * law.radius();
         let mut pairs = search::pairs(&chords, law.radius() + skin);
         let mut done: Vec<Group> = Vec::new();
@@ -92,7 +109,7 @@ impl Cluster<'_> {
     fn alone(&self, h: f64) -> Result<Vec<Moved>, Error> {
         let moved = |i: usize| match self.hole {
             Some(hole) if self.meets_hole(i, h, 0.0) => {
-                let moved = self.with_hole(&[i], &hole, h);
+                let moved = self.with_hole(&Group::with_hole(i), &hole, h);
                 moved.map(|moved| moved[0]).map_err(|_| fall(i, true))
             }
             _ => {
@@ -128,21 +145,34 @@ impl Cluster<'_> {
             let [i, j] = pair.stars;
             pair.closest2 < (radius + margins[i] + margins[j]).powi(2)
         };
-        let joined = pairs.iter().filter(near).map(|pair| pair.stars);
-        let group = |stars: Vec<usize>| {
-            let hole = stars.iter().any(|&i| self.meets_hole(i, h, margins[i]));
-            Group { stars, hole }
+        let joined: Vec<[usize; 2]> = pairs.iter().filter(near).map(|p| p.stars).collect();
+        let components = components(&joined, margins.len());
+        // Group of each star that is in one, and place in it.
+        let mut places = vec![(0, 0); margins.len()];
+        for (group, stars) in components.iter().enumerate() {
+            for (place, &i) in stars.iter().enumerate() {
+                places[i] = (group, place);
+            }
+        }
+        let group = |stars: Vec<usize>| Group {
+            hole: stars.iter().any(|&i| self.meets_hole(i, h, margins[i])),
+            stars,
+            pairs: Vec::new(),
         };
-        let components = components(joined, margins.len());
-        components.into_iter().map(group).collect()
+        let mut groups: Vec<Group> = components.into_iter().map(group).collect();
+        for [i, j] in joined {
+            let (group, place) = places[i];
+            groups[group].pairs.push([place, places[j].1]);
+        }
+        groups
     }
 
     /// The stars of a group after the time `h`.
     fn together(&self, group: &Group, h: f64) -> Result<Vec<Moved>, Error> {
         let moved = match (&group.stars[..], self.hole.filter(|_| group.hole)) {
-            (stars, Some(hole)) => self.with_hole(stars, &hole, h),
-            (&[i, j], None) => self.pair([i, j], h),
-            (stars, None) => self.several(stars, h),
+            (_, Some(hole)) => self.with_hole(group, &hole, h),
+            (&[i, j], None) if self.masses[i] + self.masses[j] > 0.0 => self.pair([i, j], h),
+            _ => self.several(group, h),
         };
         moved.map_err(|_| fall(group.stars[0], group.hole))
     }
@@ -150,13 +180,10 @@ impl Cluster<'_> {
     /// Two stars: the relative motion of one body.
     fn pair(&self, [i, j]: [usize; 2], h: f64) -> Result<Vec<Moved>, String> {
         let both = self.masses[i] + self.masses[j];
-        let Some(law) = self.stars.filter(|_| both > 0.0) else {
-            return self.several(&[i, j], h);
-        };
         let start = [(sub(&self.x[j], &self.x[i]), sub(&self.v[j], &self.v[i]))];
         let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
             let (d, u) = phases[0];
-            let near = law.near(dot(&d, &d));
+            let near = self.stars.map_or(0.0, |law| law.near(dot(&d, &d)));
             rates[0] = (u, d.map(|c| -both * near * c));
         };
         let steps = (h, self.longest(norm(&start[0].1)));
@@ -171,10 +198,10 @@ impl Cluster<'_> {
     }
 
     /// Any stars, about the place and velocity of the first of them: the digits of the way round the galaxy are not needed.
-    fn several(&self, group: &[usize], h: f64) -> Result<Vec<Moved>, String> {
-        let (x, v) = (self.x[group[0]], self.v[group[0]]);
+    fn several(&self, group: &Group, h: f64) -> Result<Vec<Moved>, String> {
+        let (x, v) = (self.x[group.stars[0]], self.v[group.stars[0]]);
         let relative = |&i: &usize| (sub(&self.x[i], &x), sub(&self.v[i], &v));
-        let start: Vec<Phase> = group.iter().map(relative).collect();
+        let start: Vec<Phase> = group.stars.iter().map(relative).collect();
         let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
             self.rates(group, phases, rates);
         };
@@ -186,7 +213,7 @@ impl Cluster<'_> {
             end: self.shifted(i, 1.0, &start[k], &ends[k], h),
             aside: aside.most[k],
         };
-        Ok(group.iter().enumerate().map(moved).collect())
+        Ok(group.stars.iter().enumerate().map(moved).collect())
     }
 
     /// Star `i` after the time `h`, if `part` of what brought another body from `start` to `end` acts on it.
@@ -198,8 +225,9 @@ impl Cluster<'_> {
     }
 
     /// Any stars near the black hole.
-    fn with_hole(&self, group: &[usize], hole: &(f64, Law), h: f64) -> Result<Vec<Moved>, String> {
-        let start: Vec<Phase> = group.iter().map(|&i| (self.x[i], self.v[i])).collect();
+    fn with_hole(&self, group: &Group, hole: &(f64, Law), h: f64) -> Result<Vec<Moved>, String> {
+        let phase = |&i: &usize| (self.x[i], self.v[i]);
+        let start: Vec<Phase> = group.stars.iter().map(phase).collect();
         let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
             self.rates(group, phases, rates);
             for (rate, (x, _)) in rates.iter_mut().zip(phases) {
@@ -230,19 +258,17 @@ impl Cluster<'_> {
     }
 
     /// Rates of change by the near parts within a group.
-    fn rates(&self, group: &[usize], phases: &[Phase], rates: &mut [Phase]) {
+    fn rates(&self, group: &Group, phases: &[Phase], rates: &mut [Phase]) {
         for (rate, (_, v)) in rates.iter_mut().zip(phases) {
             *rate = (*v, [0.0; 3]);
         }
         let Some(law) = &self.stars else { return };
-        for (a, &i) in group.iter().enumerate() {
-            for (b, &j) in group.iter().enumerate().skip(a + 1) {
-                let d = sub(&phases[b].0, &phases[a].0);
-                let near = law.near(dot(&d, &d));
-                if near != 0.0 {
-                    add_scaled(&mut rates[a].1, self.masses[j] * near, &d);
-                    add_scaled(&mut rates[b].1, -self.masses[i] * near, &d);
-                }
+        for &[a, b] in &group.pairs {
+            let d = sub(&phases[b].0, &phases[a].0);
+            let near = law.near(dot(&d, &d));
+            if near != 0.0 {
+                add_scaled(&mut rates[a].1, self.masses[group.stars[b]] * near, &d);
+                add_scaled(&mut rates[b].1, -self.masses[group.stars[a]] * near, &d);
             }
         }
     }
@@ -276,7 +302,7 @@ impl<'a> Aside<'a> {
 }
 
 /// The stars of `0..n` that pairs join, those of each component together, sorted.
-fn components(pairs: impl Iterator<Item = [usize; 2]>, n: usize) -> Vec<Vec<usize>> {
+fn components(pairs: &[[usize; 2]], n: usize) -> Vec<Vec<usize>> {
     fn root(parent: &mut [usize], mut i: usize) -> usize {
         while parent[i] != i {
             parent[i] = parent[parent[i]];
@@ -286,7 +312,7 @@ fn components(pairs: impl Iterator<Item = [usize; 2]>, n: usize) -> Vec<Vec<usiz
     }
     let mut parent: Vec<usize> = (0..n).collect();
     let mut members = Vec::new();
-    for [i, j] in pairs {
+    for &[i, j] in pairs {
         let (a, b) = (root(&mut parent, i), root(&mut parent, j));
         // The smallest number is the root.
         parent[a.max(b)] = a.min(b);

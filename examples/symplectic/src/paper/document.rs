@@ -33,9 +33,9 @@ the cluster's own.
 
 const TABLE_8_WORDS: &str = "\
 A fall from (10, 0, 0) with a thousandth of the circular speed, to t = 4 by 40 000 leapfrog steps, the black hole as a bare point and softened by a
-tenth of the cluster's radius. A passage at the distance r of a mass M needs steps of about 0.2 r^(3/2) M^(-1/2) (measured for M = 1e5
-softened by 0.1: 2e-5, a fifth of the paper's step; a bare hole would need 6e-7 at r = 0.01). The paper has 15 360 stars and does not name the scheme, the cluster's mass or its radius. dL/L is the change of the angular
-momentum, which is nearly 0 at the start. The next column is the part of this change that the torque does not explain. Both are relative to L at the start.
+tenth of the cluster's radius. Stars near the hole follow it under the step (`--changeover`): without this a passage at the distance r of a mass M needs steps of
+about 0.2 r^(3/2) M^(-1/2), 6e-7 at r = 0.01 of the largest. The paper has 15 360 stars and does not name the scheme, the cluster's mass or its radius. dL/L is
+the change of the angular momentum, which is nearly 0 at the start. The next column is the part of this change that the torque does not explain. Both are relative to L at the start.
 ";
 
 const TABLE_2_WORDS: &str = "\
@@ -67,7 +67,8 @@ impl Document<'_> {
             "Table 3: speed",
             &format!(
                 "GFLOP/s with {FLOPS} operations a pair, the middle of the paper's \"20 to 30\"; acceleration and potential, \
-                 leapfrog. Rows that are missing would take longer than the time allowed.\n"
+                 leapfrog. Tables 3 to 6 and the figures are steps without a changeover radius, as the paper has them. Rows that are missing \
+                 would take longer than the time allowed.\n"
             ),
             self.table_3(),
         );
