@@ -4,7 +4,7 @@
 
 #include "precision.cuh"
 #include "predictor.cuh"
-#include "trust.cuh"
+#include "resolution.cuh"
 
 #define ADVANCE_THREADS 512
 // Records that a thread block takes at a time: a word a thread.

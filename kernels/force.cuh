@@ -6,7 +6,7 @@
 // double and follow the binary tree over all addresses, whoever computes which part of it.
 #pragma once
 
-#include "again.cuh"
+#include "resum.cuh"
 #include "join.cuh"
 #include "leaf.cuh"
 #include "neighbours.cuh"

@@ -68,7 +68,7 @@ struct Sources {
     double* raw; // by place: 18 columns of PAGE words
     void* predicted; // by place: VECTORS x PAGE vectors of four, ready for the pair loop
     double* exact; // by place: 3 x PAGE predicted positions in double precision
-    unsigned* far; // by place: how far out and how slow its particles are, as trust.cuh has it
+    unsigned* far; // by place: how far out and how slow its particles are, as resolution.cuh has it
     double length; // powers of two that bring positions and velocities close to 1
     double velocity;
 };

@@ -4,7 +4,7 @@ A pair needs exactly one reciprocal root, so the roots in a loop's body count it
 instruction takes one issue slot.
 
 Ways on which a kernel reads the clock are rare and are not counted: leaves that are summed again
-(kernels/again.cuh), which take their time for the statistics.
+(kernels/resum.cuh), which take their time for the statistics.
 """
 
 from collections import namedtuple

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::pair::{Broadcast, LaneSums, Pair, counting, product, reread};
+use super::pair::{Broadcast, LaneSums, Pair, Slots, product, reread};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tile::Tile;
@@ -113,6 +113,7 @@ pub fn closest<S: Simd, const SPLIT: bool>(
 ) -> S::T {
     let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
     assert!(range.end <= PAGE);
+    let slots = Slots::of(j.page);
     let far = s.splat(S::T::MAX);
     let mut least = far;
     for at in range.clone().step_by(S::LANES) {
@@ -120,7 +121,7 @@ pub fn closest<S: Simd, const SPLIT: bool>(
         let (r2, counts, mass) = unsafe {
             (
                 target.pair::<false>(s, j.tile, at).r2,
-                counting(s, j.page, i.label, at, range.end),
+                slots.counting(s, i.label, at, range.end),
                 s.load(j.masses, at),
             )
         };
@@ -140,6 +141,7 @@ pub fn strongest<S: Simd, const SPLIT: bool>(
 ) -> Option<usize> {
     let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
     assert!(range.end <= PAGE);
+    let slots = Slots::of(j.page);
     let zero = s.splat(S::T::default());
     let mut weakness = PageArray::default();
     let mut least = zero;
@@ -148,7 +150,7 @@ pub fn strongest<S: Simd, const SPLIT: bool>(
         unsafe {
             let y = target.pair::<false>(s, j.tile, at).estimate;
             let weak = s.fnma(s.mul(s.load(j.masses, at), y), y, zero);
-            let weak = s.select(counting(s, j.page, i.label, at, range.end), weak, zero);
+            let weak = s.select(slots.counting(s, i.label, at, range.end), weak, zero);
             s.store(&mut weakness, at, weak);
             least = s.min(weak, least);
         }
@@ -183,6 +185,7 @@ fn pairs<
     let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL> {
         s,
         j,
+        slots: Slots::of(j.page),
         label: i.label,
         end: range.end,
         sums: LaneSums::none(s),
@@ -263,6 +266,7 @@ struct Pass<
 > {
     s: S,
     j: JPage<'a, S>,
+    slots: Slots<'a>,
     label: i32,
     end: usize,
     sums: LaneSums<S>,
@@ -294,7 +298,7 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
         let mut felt = s.mask(0);
         if MASK {
             // SAFETY: passed on.
-            let counts = unsafe { counting(s, self.j.page, self.label, at, self.end) };
+            let counts = unsafe { self.slots.counting(s, self.label, at, self.end) };
             y = s.select(counts, y, s.splat(S::T::default()));
             near = s.select(counts, near, s.splat(S::T::MAX));
             felt = s.and(counts, s.nonzero(r2));

@@ -3,7 +3,7 @@
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tile::Tile;
-use crate::sources::jmemory::{Page, PageArray};
+use crate::sources::jmemory::{PAGE, Page, PageArray};
 
 /// Launders a reference, so that the compiler reads the memory again instead of keeping values in registers.
 #[inline(always)]
@@ -182,18 +182,36 @@ pub fn product<S: Simd>(s: S, a: &[S::V; 3], b: &[S::V; 3]) -> S::V {
     s.fma(a[2], b[2], s.fma(a[1], b[1], s.mul(a[0], b[0])))
 }
 
-/// The lanes whose slot holds a particle with another label and lies below slot `end`.
-///
-/// # Safety
-///
-/// `at + LANES <= PAGE`.
-#[inline(always)]
-pub unsafe fn counting<S: Simd>(s: S, page: &Page, label: i32, at: usize, end: usize) -> S::M {
-    let mut bits = page.present()[at / 64] >> (at % 64);
-    if end - at < S::LANES {
-        bits &= (1 << (end - at)) - 1;
+/// Which slots of a page hold a particle, and the labels. Found once for a leaf: the page does not say where its labels
+/// lie without a question.
+#[derive(Clone, Copy)]
+pub struct Slots<'a> {
+    present: &'a [u64; PAGE / 64],
+    labels: &'a [i32; PAGE],
+}
+
+impl<'a> Slots<'a> {
+    #[inline(always)]
+    pub fn of(page: &'a Page) -> Self {
+        Self {
+            present: page.present(),
+            labels: page.index(),
+        }
     }
-    // SAFETY: passed on.
-    let other = unsafe { s.label_differs(page.index(), at, label) };
-    s.and(other, s.mask(bits as u32))
+
+    /// The lanes whose slot holds a particle with another label and lies below slot `end`.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    #[inline(always)]
+    pub unsafe fn counting<S: Simd>(&self, s: S, label: i32, at: usize, end: usize) -> S::M {
+        let mut bits = self.present[at / 64] >> (at % 64);
+        if end - at < S::LANES {
+            bits &= (1 << (end - at)) - 1;
+        }
+        // SAFETY: passed on.
+        let other = unsafe { s.label_differs(self.labels, at, label) };
+        s.and(other, s.mask(bits as u32))
+    }
 }

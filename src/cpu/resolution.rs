@@ -1,5 +1,5 @@
 //! Decides whether single precision holds the sums of a leaf: whether all pairs can be resolved, and whether no term
-//! that counts has underflowed. `kernels/trust.cuh` does the same on a GPU; a test compares the two over the product
+//! that counts has underflowed. `kernels/resolution.cuh` does the same on a GPU; a test compares the two over the product
 //! of all their states.
 //!
 //! # Close pairs

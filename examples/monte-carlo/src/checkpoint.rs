@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! monte-carlo.settings THETA_MAX GAMMA RADIUS ENCOUNTERS SEED
+//! monte-carlo.tide CRITERION RADIUS MASS          where there is a tidal field
 //! monte-carlo.past TIME STEPS N0 E0 T_RH0
 //! monte-carlo.ledger ESCAPERS MASS ENERGY COLLIDED SHARED
 //! monte-carlo.model NAME
@@ -27,10 +28,12 @@ use crate::partition::BIN;
 use crate::random::Stream;
 use crate::settings::Settings;
 use crate::stars::Stars;
+use crate::tide::{Criterion, Tide};
 
 /// Softening, in the snapshots of other programs.
 const EPS: &str = "run.eps";
 const SETTINGS: &str = "monte-carlo.settings";
+const TIDE: &str = "monte-carlo.tide";
 const PAST: &str = "monte-carlo.past";
 const LEDGER: &str = "monte-carlo.ledger";
 const MODEL: &str = "monte-carlo.model";
@@ -79,6 +82,7 @@ impl Checkpoint {
             gamma,
             radius,
             encounters,
+            tide,
             seed,
         } = settings;
         let ledger = &past.ledger;
@@ -115,6 +119,16 @@ impl Checkpoint {
             ),
             (MODEL, model.clone()),
         ];
+        run.extend(tide.map(|tide| {
+            (
+                TIDE,
+                format!(
+                    "{} {}",
+                    tide.criterion.name(),
+                    exact(&[tide.radius, tide.mass])
+                ),
+            )
+        }));
         run.extend(
             history
                 .records
@@ -173,9 +187,11 @@ impl Checkpoint {
             gamma: line.word()?,
             radius: line.word()?,
             encounters: line.word()?,
+            tide: tide(snapshot)?,
             seed: line.word()?,
         };
         line.end()?;
+        settings.validate().map_err(|e| e.to_string())?;
         let missing = |key: &str| format!("the line `{key}` is missing");
         let mut line = Line::of(snapshot, PAST).ok_or_else(|| missing(PAST))?;
         let mut past = Past {
@@ -261,7 +277,28 @@ fn stars(bodies: &[Body]) -> Result<Stars, String> {
             [b.v[0], b.v[1]],
         );
     }
-    Ok(stars)
+    let mut labels = stars.id.clone();
+    labels.sort_unstable();
+    match labels.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("two bodies have the index {}", pair[0])),
+        None => Ok(stars),
+    }
+}
+
+fn tide(snapshot: &Snapshot) -> Result<Option<Tide>, String> {
+    let Some(mut line) = Line::of(snapshot, TIDE) else {
+        return Ok(None);
+    };
+    let Some(criterion) = Criterion::named(&line.word::<String>()?) else {
+        return line.refuse();
+    };
+    let tide = Tide {
+        criterion,
+        radius: line.word()?,
+        mass: line.word()?,
+    };
+    line.end()?;
+    Ok(Some(tide))
 }
 
 fn streams(snapshot: &Snapshot) -> Result<Vec<Stream>, String> {

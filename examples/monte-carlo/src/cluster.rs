@@ -72,6 +72,8 @@ pub struct Cluster<C> {
     single: Sums<1>,
     central: Sums<5>,
     escapers: Vec<Escaper>,
+    /// Whether the tidal field would leave fewer than [`FEWEST`] stars: then no step is taken.
+    pub dissolved: bool,
 }
 
 impl<C: Communicator> Cluster<C> {
@@ -113,6 +115,7 @@ impl<C: Communicator> Cluster<C> {
             single: Sums::default(),
             central: Sums::default(),
             escapers: Vec::new(),
+            dissolved: false,
         };
         cluster.sort()?;
         let n = cluster.partition.n;
@@ -188,12 +191,18 @@ impl<C: Communicator> Cluster<C> {
         )
     }
 
+    /// Tidal radius now, in a tidal field.
+    pub fn tidal_radius(&self) -> Option<f64> {
+        let tide = self.settings.tide?;
+        Some(tide.radius_of(self.potential.mass()))
+    }
+
     /// Time in initial half-mass relaxation times.
     pub fn scaled_time(&self) -> f64 {
         self.past.time / self.past.relaxation_time0
     }
 
-    /// Takes one step, which ends at `t_end` at the latest.
+    /// Takes one step, which ends at `t_end` at the latest; none where the cluster has [`dissolved`](Self::dissolved).
     ///
     /// # Errors
     ///
@@ -201,6 +210,10 @@ impl<C: Communicator> Cluster<C> {
     pub fn step(&mut self, t_end: f64) -> Result<(), Error> {
         let dt = self.time_step()?.min(t_end - self.past.time);
         self.relax(dt)?;
+        if !self.strip()? {
+            self.dissolved = true;
+            return Ok(());
+        }
         self.move_stars();
         self.sort()?;
         if self.n() < FEWEST {

@@ -27,19 +27,16 @@ impl Ledger {
         self.escaped + self.collided
     }
 
-    /// Notes an escape: the star's energy far away, after the work that the potential did on it.
+    /// Notes an escape: the energy of the star at its place, in the mean of the potentials before and after it and others left. Of two stars that
+    /// leave together each then has half of their common energy.
     pub fn escape(&mut self, escaper: &Escaper, potential: &Potential, radii: &[f64]) {
         let Escaper {
-            m,
-            start,
-            v2,
-            climb,
-            ..
+            m, start, v2, phi, ..
         } = *escaper;
         let there = potential.between[potential.star_inside(radii, start)].phi(1.0 / start);
         self.escapers += 1;
         self.escaped_mass += m;
-        self.escaped += 0.5 * m * (v2 + climb + there);
+        self.escaped += 0.5 * m * (v2 + phi + there);
     }
 }
 
@@ -52,10 +49,10 @@ pub struct Escaper {
     m: f64,
     /// Radius from which it escaped.
     start: f64,
-    /// v^2 far away, in the potential of the beginning.
+    /// v^2 there.
     v2: f64,
-    /// How far it climbed.
-    climb: f64,
+    /// Potential of the others there, before anybody left.
+    phi: f64,
 }
 
 const WORDS: usize = 5;
@@ -68,7 +65,7 @@ impl Escaper {
             m: stars.m[k],
             start: stars.start[k],
             v2: stars.vr[k] * stars.vr[k] + stars.vt[k] * stars.vt[k],
-            climb: stars.climb[k],
+            phi: stars.climb[k],
         }
     }
 
@@ -91,7 +88,7 @@ impl Escaper {
                 e.m.to_bits(),
                 e.start.to_bits(),
                 e.v2.to_bits(),
-                e.climb.to_bits(),
+                e.phi.to_bits(),
             ]
         };
         let send: Vec<u64> = mine.drain(..).flat_map(|e| words(&e)).collect();
@@ -105,7 +102,7 @@ impl Escaper {
                 m: f64::from_bits(w[1]),
                 start: f64::from_bits(w[2]),
                 v2: f64::from_bits(w[3]),
-                climb: f64::from_bits(w[4]),
+                phi: f64::from_bits(w[4]),
             })
             .collect();
         all.sort_by_key(|escaper| escaper.id);

@@ -7,8 +7,9 @@
 //! * [`time_step`]: 2, one time step for all (equations 7 and 8)
 //! * [`relaxation`]: 3, encounters of neighbouring pairs; [`collision`]: pairs that touch
 //! * 4, stellar evolution, is not here: see README.md
+//! * [`tide`]: stars beyond the tidal radius leave
 //! * [`orbit`]: 5, new orbits (equation 12); [`position`]: a place on them (equations 13 to 15)
-//! * [`sort`]: 6, sort; [`sample_sort`], [`redistribution`]: on several ranks (sections 3.4, 3.5)
+//! * [`sort`]: 6, sort; [`sample_sort`]: on several ranks (sections 3.4, 3.5)
 //! * [`diagnostics`]: 7, core, Lagrangian radii (equations 19, 20); [`correction`], [`ledger`]: energy
 //!
 //! The data and functions that the phases use:
@@ -44,7 +45,6 @@ pub mod potential;
 pub mod profile;
 pub mod radial_index;
 pub mod random;
-pub mod redistribution;
 pub mod relaxation;
 pub mod sample_sort;
 pub mod session;
@@ -53,4 +53,5 @@ pub mod sort;
 pub mod space;
 pub mod stars;
 pub mod sums;
+pub mod tide;
 pub mod time_step;

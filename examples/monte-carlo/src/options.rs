@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use clap::Parser;
 use kirin_kit::Snapshot;
 use kirin_kit::command::{Start, without_units};
+use kirin_kit::models::{DEFAULT_W0, King, Model};
 use kirin_kit::number::{count, number};
 use kirin_kit::run::{Kept, RunControl, told};
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::TOLD;
 use crate::error::Error;
+use crate::paper::traffic::Network;
 use crate::settings::Settings;
+use crate::tide::{Criterion, Tide};
 
 /// End of the run, in initial half-mass relaxation times, where no option says otherwise: after the collapse.
 pub const DEFAULT_T_END: f64 = 25.0;
@@ -64,6 +67,18 @@ pub struct Options {
     /// Let stars collide: radius of one of mean mass [default: 0, no collisions]
     #[arg(long, value_name = "R", value_parser = number)]
     pub stellar_radius: Option<f64>,
+    /// Put the cluster in a tidal field, which takes the stars beyond the tidal radius by this criterion
+    #[arg(
+        long,
+        value_enum,
+        value_name = "CRITERION",
+        conflicts_with = "cross_check"
+    )]
+    pub tidal_boundary: Option<Criterion>,
+    /// Tidal radius at the start, in units of length; later r_t^3 is proportional to the mass that is left [default: the edge of
+    /// a King model]
+    #[arg(long, value_name = "R", value_parser = number)]
+    pub tidal_radius: Option<f64>,
     /// Number of ranks, as threads of this process [default: 1]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..))]
     pub ranks: Option<u16>,
@@ -80,6 +95,9 @@ pub struct Options {
     /// Minutes for the report
     #[arg(long, value_name = "M", requires = "report", value_parser = number, default_value = "5")]
     pub minutes: f64,
+    /// The network of the report's model.
+    #[command(flatten)]
+    pub network: NetworkOptions,
     /// Follow the same bodies by direct summation too and compare Lagrangian radii [default: 2048 bodies to 3
     /// relaxation times]
     #[arg(long, conflicts_with_all = ["input", "output", "csv", "steps", "profile"])]
@@ -129,6 +147,42 @@ impl Ends {
     }
 }
 
+/// The network of the report's model. The defaults are of no particular machine.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct NetworkOptions {
+    /// Microseconds until a short message has arrived, in the report's model of 1024 ranks [default: 2]
+    #[arg(long, value_name = "US", requires = "report", value_parser = number)]
+    pub latency: Option<f64>,
+    /// Gigabytes a second into each rank, in the report's model [default: 5]
+    #[arg(long, value_name = "GB", requires = "report", value_parser = number)]
+    pub bandwidth: Option<f64>,
+}
+
+impl NetworkOptions {
+    /// The network in seconds and bytes.
+    pub fn network(&self) -> Network {
+        Network {
+            latency: 1e-6 * self.latency.unwrap_or(2.0),
+            bandwidth: 1e9 * self.bandwidth.unwrap_or(5.0),
+        }
+    }
+
+    /// Whether there can be such a network.
+    ///
+    /// # Errors
+    ///
+    /// There cannot; in words.
+    pub fn validate(&self) -> Result<(), Error> {
+        let Network { latency, bandwidth } = self.network();
+        match latency >= 0.0 && latency.is_finite() && bandwidth > 0.0 && bandwidth.is_finite() {
+            true => Ok(()),
+            false => Err(Error::Refused(
+                "--latency must be 0 or more, and --bandwidth above 0".to_owned(),
+            )),
+        }
+    }
+}
+
 /// A report that the program can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Publication {
@@ -151,6 +205,31 @@ impl Options {
         })
     }
 
+    /// The tidal field of a new run, for a cluster of mass 1.
+    fn tide(&self) -> Result<Option<Tide>, Error> {
+        let refuse = |why: &str| Err(Error::Refused(why.to_owned()));
+        let Some(criterion) = self.tidal_boundary else {
+            return match self.tidal_radius {
+                None => Ok(None),
+                Some(_) => refuse("--tidal-radius goes with --tidal-boundary"),
+            };
+        };
+        let edge = || {
+            let king = self.start.model == Some(Model::King) && self.control.files.input.is_none();
+            king.then(|| King::new(self.start.w0.unwrap_or(DEFAULT_W0)).tidal_radius())
+        };
+        match self.tidal_radius.or_else(edge) {
+            Some(radius) => Ok(Some(Tide {
+                criterion,
+                radius,
+                mass: 1.0,
+            })),
+            None => refuse(
+                "--tidal-boundary needs --tidal-radius, but for King models, which have an edge",
+            ),
+        }
+    }
+
     /// The settings of a new run, or those of the `saved` one, which options may repeat but not contradict.
     ///
     /// # Errors
@@ -164,10 +243,20 @@ impl Options {
                 gamma: self.gamma.unwrap_or(default.gamma),
                 radius: self.stellar_radius.unwrap_or(default.radius),
                 encounters: self.encounters.unwrap_or(default.encounters),
+                tide: self.tide()?,
                 seed: self.start.seed(),
             });
         };
+        if let Some(criterion) = self.tidal_boundary
+            && saved.tide.map(|tide| tide.criterion) != Some(criterion)
+        {
+            let was = saved.tide.map_or("isolated", |tide| tide.criterion.name());
+            let why = format!("--tidal-boundary is not that of the input, which was {was}");
+            return Err(Error::Refused(why));
+        }
+        let radius = saved.tide.map_or(f64::INFINITY, |tide| tide.radius);
         for (name, given, saved) in [
+            ("tidal-radius", self.tidal_radius, radius),
             ("theta-max", self.theta_max, saved.theta_max),
             ("gamma", self.gamma, saved.gamma),
             ("stellar-radius", self.stellar_radius, saved.radius),

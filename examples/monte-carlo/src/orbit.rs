@@ -160,7 +160,7 @@ pub fn find_apsides(potential: &Potential, orbits: &mut [Orbit]) {
 }
 
 /// Puts all stars of a group on their new orbits, a few bins at a time: random numbers are drawn bin by bin, so how many changes no bit. A star that is not bound any more gets an infinite radius; so
-/// does one that has merged. Tells how often a bound of the rejection was too low.
+/// does one that has merged, and stars that have left already are passed over. Tells how often a bound of the rejection was too low.
 pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Share<'_>) {
     let mut orbits = [Orbit::default(); STARS_TOGETHER];
     for begin in (0..group.r.len()).step_by(STARS_TOGETHER) {
@@ -190,9 +190,20 @@ pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Share<'_>) {
     }
 }
 
-/// Star `k` of a group at the beginning of its way, or `None` if it has merged or escapes.
+/// Lets star `k` of a group, which feels the potential `phi` of the others, leave the cluster: its radius becomes infinite. Its velocity stays what it
+/// was.
+pub fn leave(group: &mut Share<'_>, k: usize, phi: f64) {
+    group.start[k] = group.r[k];
+    group.climb[k] = phi;
+    group.r[k] = f64::INFINITY;
+}
+
+/// Star `k` of a group at the beginning of its way, or `None` if it has left, has merged or escapes.
 #[inline]
 fn depart(potential: &Potential, group: &mut Share<'_>, k: usize) -> Option<Star> {
+    if group.r[k].is_infinite() {
+        return None;
+    }
     group.start[k] = group.r[k];
     group.climb[k] = 0.0;
     if group.m[k] == 0.0 {
@@ -202,9 +213,7 @@ fn depart(potential: &Potential, group: &mut Share<'_>, k: usize) -> Option<Star
     let velocity = [group.vr[k], group.vt[k]];
     let star = Star::new(potential, group.first + k + 1, group.m[k], velocity);
     if star.energy >= 0.0 {
-        group.r[k] = f64::INFINITY;
-        (group.vr[k], group.vt[k]) = ((2.0 * star.energy).sqrt(), 0.0);
-        group.climb[k] = -star.phi;
+        leave(group, k, star.phi);
         return None;
     }
     Some(star)

@@ -116,6 +116,16 @@ impl Summary {
                     self.worst_energy_error()
                 ),
             );
+        if let Some(tide) = self.settings.tide {
+            let now = tide.radius_of(last.mass);
+            let words = format!(
+                "{}, {} at the start ({})",
+                digits(now),
+                digits(tide.radius),
+                tide.criterion.name()
+            );
+            table.row("tidal radius", words);
+        }
         if let Some(slope) = collapse_slope(&self.history.records) {
             table.row(
                 "d log rho_c / d log r_c",
@@ -184,6 +194,9 @@ impl Summary {
             "encounters": self.settings.encounters,
             "gamma": self.settings.gamma,
             "stellar_radius": self.settings.radius,
+            "tidal_boundary": self.settings.tide.map(|tide| tide.criterion.name()),
+            "tidal_radius0": self.settings.tide.map(|tide| tide.radius),
+            "tidal_radius": self.settings.tide.map(|tide| tide.radius_of(self.last.mass)),
             "n0": self.start.0,
             "relaxation_time0": self.start.1,
             "ending": self.ending.words(),

@@ -38,6 +38,14 @@ impl Partition {
         stars.start / BIN..stars.end.div_ceil(BIN)
     }
 
+    /// Number of bins of the rank that has most.
+    pub fn most_bins(&self) -> usize {
+        (0..self.ranks)
+            .map(|rank| self.bins(rank).len())
+            .max()
+            .unwrap_or(0)
+    }
+
     /// Number of stars of each rank.
     pub fn counts(&self) -> Vec<usize> {
         (0..self.ranks).map(|rank| self.stars(rank).len()).collect()

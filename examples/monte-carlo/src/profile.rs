@@ -13,7 +13,7 @@ pub enum Phase {
     Relaxation,
     /// New orbits.
     Orbits,
-    /// Sort and redistribution.
+    /// Sort, and the exchange of stars among the ranks.
     Sort,
     /// Duplicated radii and masses become known to all ranks.
     Synchronisation,

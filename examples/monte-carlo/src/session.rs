@@ -43,6 +43,8 @@ pub enum Ending {
     Steps,
     /// The core has collapsed.
     Collapse,
+    /// The tidal field would leave too few stars.
+    Dissolution,
     /// A signal.
     Signal,
 }
@@ -54,6 +56,7 @@ impl Ending {
             Self::Time => "time",
             Self::Steps => "number of steps",
             Self::Collapse => "core collapse",
+            Self::Dissolution => "dissolved",
             Self::Signal => "interrupted",
         }
     }
@@ -178,7 +181,7 @@ pub fn begin<C: Communicator>(
     };
     let refuse = |why: String| Error::Refused(named(path)(why));
     let saved = Checkpoint::of(&snapshot).map_err(refuse)?;
-    let settings = options.settings(saved.as_ref().map(|saved| saved.settings))?;
+    let mut settings = options.settings(saved.as_ref().map(|saved| saved.settings))?;
     let (stars, streams, past, history, model) = match saved {
         Some(Checkpoint {
             stars,
@@ -191,6 +194,9 @@ pub fn begin<C: Communicator>(
         None => {
             let stars = model::of_bodies(&snapshot.bodies).map_err(|e| refuse(e.to_string()))?;
             let all = streams(settings.seed, stars.len().div_ceil(BIN));
+            if let Some(tide) = &mut settings.tide {
+                tide.mass = stars.m.iter().sum();
+            }
             (stars, all, None, History::default(), "Snapshot".to_owned())
         }
     };
@@ -332,8 +338,10 @@ impl<C: Communicator> Run<C> {
             progress.finish();
         }
         // A run that goes on later is to have the records of one that was never interrupted.
-        if matches!(ending, Ending::Time | Ending::Collapse)
-            && let Some(record) = self.history.look(&self.cluster, every, true)
+        if matches!(
+            ending,
+            Ending::Time | Ending::Collapse | Ending::Dissolution
+        ) && let Some(record) = self.history.look(&self.cluster, every, true)
             && let Some(csv) = &mut csv
         {
             csv.write(&record.numbers())?;
@@ -344,6 +352,9 @@ impl<C: Communicator> Run<C> {
     /// Why the run ends here, if it does.
     fn ending(&self, ends: &Ends, t_end: f64, stop: bool) -> Option<Ending> {
         let cluster = &self.cluster;
+        if cluster.dissolved {
+            return Some(Ending::Dissolution);
+        }
         let core_stars = ends.core_stars.unwrap_or(DEFAULT_CORE_STARS);
         let core_radius = ends.core_radius.unwrap_or(0.0);
         if (cluster.now.core_stars as u64) < core_stars || cluster.now.core_radius < core_radius {

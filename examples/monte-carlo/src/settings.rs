@@ -1,6 +1,7 @@
 //! The settings that determine a run, besides its stars.
 
 use crate::error::Error;
+use crate::tide::Tide;
 
 /// Most encounters of a star in a step.
 pub const MOST_ENCOUNTERS: u32 = 1000;
@@ -16,6 +17,8 @@ pub struct Settings {
     pub radius: f64,
     /// Encounters of each star in a step, which share its duration. The paper has 1; 0: as many as keep the deflections small.
     pub encounters: u32,
+    /// The tidal field that the cluster is in.
+    pub tide: Option<Tide>,
     /// Seed of the random numbers.
     pub seed: u64,
 }
@@ -27,6 +30,7 @@ impl Default for Settings {
             gamma: 0.1,
             radius: 0.0,
             encounters: 0,
+            tide: None,
             seed: 1,
         }
     }
@@ -51,6 +55,14 @@ impl Settings {
         }
         if self.encounters > MOST_ENCOUNTERS {
             return refuse("--encounters must be from 0 to 1000");
+        }
+        let is_moderate = |x: f64| (1e-6..=1e6).contains(&x);
+        if self.tide.is_some_and(|tide| !is_moderate(tide.radius)) {
+            return refuse("--tidal-radius must be from 1e-6 to 1e6, in units of length");
+        }
+        let is_mass = |m: f64| m > 0.0 && m.is_finite();
+        if self.tide.is_some_and(|tide| !is_mass(tide.mass)) {
+            return refuse("the mass at the start must be above 0");
         }
         Ok(())
     }

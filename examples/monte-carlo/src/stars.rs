@@ -27,7 +27,8 @@ pub struct Stars {
     pub vt: Vec<f64>,
     /// Radius at the beginning of the step.
     pub start: Vec<f64>,
-    /// By how much the potential at the new radius is above that at the old one, before others move.
+    /// By how much the potential at the new radius is above that at the old one, before others move; for a star that escapes
+    /// the potential of the others at the old one.
     pub climb: Vec<f64>,
 }
 

@@ -6,8 +6,15 @@ use kirin_kit::communicator::Communicator;
 
 use crate::error::Error;
 
-/// Subtrees of which a run of bins consists at most: two on each level of a tree of 2^32 leaves.
-const MOST: usize = 64;
+/// Subtrees of which a run of so many bins consists at most: two on each level, and the newest two, which may wait to be joined.
+pub fn most_subtrees(bins: usize) -> usize {
+    2 * (bins + 1).next_power_of_two().ilog2() as usize + 2
+}
+
+/// Numbers of a rank's message for sums of `width` numbers, if no rank has more than so many bins.
+pub fn message(width: usize, bins: usize) -> usize {
+    1 + most_subtrees(bins) * (width + 1)
+}
 
 /// Joins sums of `K` numbers each.
 #[derive(Debug)]
@@ -32,7 +39,7 @@ fn leaf(bin: usize) -> u32 {
 }
 
 impl<const K: usize> Sums<K> {
-    /// The sum over the bins of all ranks, of which this one has `bins` from number `first` on.
+    /// The sum over the bins of all ranks, of which this one has `bins` from number `first` on, and none has more than `most`.
     ///
     /// # Errors
     ///
@@ -42,6 +49,7 @@ impl<const K: usize> Sums<K> {
         world: &C,
         first: usize,
         bins: &[[f64; K]],
+        most: usize,
     ) -> Result<[f64; K], Error> {
         self.joiner.restart(leaf(first));
         for (k, sum) in bins.iter().enumerate() {
@@ -51,14 +59,14 @@ impl<const K: usize> Sums<K> {
             return Ok(self.joiner.total().unwrap_or([0.0; K]));
         }
         let parts = self.joiner.parts();
-        assert!(parts.len() <= MOST, "subtrees of a run");
+        assert!(parts.len() <= most_subtrees(most), "subtrees of a run");
         self.send.clear();
         self.send.push(parts.len() as f64);
         for (first, sum) in parts {
             self.send.push(f64::from(*first));
             self.send.extend(sum);
         }
-        self.send.resize(1 + MOST * (K + 1), 0.0);
+        self.send.resize(message(K, most), 0.0);
         world.all_gather(&self.send, &mut self.receive)?;
         self.joiner.restart(0);
         for part in self.receive.chunks_exact(self.send.len()) {
@@ -92,7 +100,8 @@ mod tests {
                 };
                 let all = threads::run(ranks, |world| {
                     let mine = partition.bins(world.rank());
-                    Sums::<2>::default().total(&world, mine.start, &leaves[mine])
+                    let most = partition.most_bins();
+                    Sums::<2>::default().total(&world, mine.start, &leaves[mine], most)
                 });
                 let all = all.unwrap();
                 assert!(all.iter().all(|sum| *sum == all[0]));

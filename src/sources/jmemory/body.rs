@@ -45,7 +45,7 @@ const BUSY: u8 = 3;
 /// The particles of a page as columns.
 pub struct Columns {
     values: Box<[PageArray<f64>; COLUMNS]>,
-    pub index: [i32; PAGE],
+    pub index: PageArray<i32>,
 }
 
 impl Columns {
@@ -54,7 +54,7 @@ impl Columns {
         allocation::lengthen(&mut values, COLUMNS, PURPOSE, PageArray::default)?;
         let values = values.into_boxed_slice().try_into();
         let values = values.map_err(|_| Error::OutOfMemory { purpose: PURPOSE })?;
-        let index = [0; PAGE];
+        let index = PageArray::default();
         allocation::boxed(Self { values, index }, PURPOSE)
     }
 

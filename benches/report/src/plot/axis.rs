@@ -1,7 +1,8 @@
 //! The axes of a figure: positions of numbers on an axis, and the numbers beside it.
 
 /// How values are spread along an axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// Equal differences have equal lengths.
     #[default]

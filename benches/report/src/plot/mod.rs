@@ -13,12 +13,15 @@ mod view;
 
 use std::path::Path;
 
+use serde::Deserialize;
+
 pub use axis::Scale;
 pub use file::check_path;
 pub use view::View;
 
 /// One figure: a title above columns of panels.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Figure {
     /// What the reader looks at.
     pub title: String,
@@ -29,7 +32,8 @@ pub struct Figure {
 }
 
 /// One set of axes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Panel {
     /// What the panel shows.
     pub title: String,
@@ -48,13 +52,15 @@ pub struct Panel {
 }
 
 /// What a panel shows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Data {
     /// Curves over a common axis. Points that a logarithmic scale cannot show are left out.
     Curves(Vec<Curve>),
     /// Bars: a label below each, and its height.
     Bars(Vec<(String, f64)>),
     /// Dots on a plane, with one scale for both axes.
+    #[serde(skip)]
     View {
         /// The dots.
         view: View,
@@ -70,7 +76,8 @@ impl Default for Data {
 }
 
 /// What the points of a curve are, which is seen from how they are drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Form {
     /// One of so many that only their course is seen: a line.
     #[default]
@@ -84,7 +91,8 @@ pub enum Form {
 }
 
 /// One curve.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Curve {
     /// Name, written at the end of the curve; may be empty.
     pub label: String,

@@ -12,12 +12,11 @@ use crate::ledger::Escaper;
 use crate::partition::Partition;
 use crate::profile::Phase;
 use crate::random::Stream;
-use crate::redistribution::redistribute;
-use crate::sample_sort::{self, counts};
+use crate::sample_sort;
 use crate::stars::{Stars, WORDS};
 
 impl<C: Communicator> Cluster<C> {
-    /// Phase 6: takes out who has gone, sorts, and redistributes; random numbers go with their bins.
+    /// Phase 6: takes out who has gone, sorts, and divides the stars among the ranks; random numbers go with their bins.
     pub(super) fn sort(&mut self) -> Result<(), Error> {
         let began = Instant::now();
         let old = self.partition;
@@ -36,16 +35,12 @@ impl<C: Communicator> Cluster<C> {
                 ranks: 1,
             };
         } else {
-            let all = counts(&self.world, self.stars.len())?;
-            sample_sort::sort(
+            self.partition = sample_sort::sort(
                 &self.world,
-                &all,
                 &mut self.stars,
                 &mut self.sorter,
                 &mut self.exchange,
             )?;
-            let all = counts(&self.world, self.stars.len())?;
-            self.partition = redistribute(&self.world, &all, &mut self.stars, &mut self.exchange)?;
         }
         if old.n > 0 && old.n != self.partition.n {
             self.move_streams(old)?;

@@ -15,7 +15,7 @@ use crate::profile::Phase;
 use crate::relaxation::{self, Encounters};
 use crate::stars::{BINS_AT_A_TIME, Stars};
 use crate::time_step::Moments;
-use crate::{correction, orbit, time_step};
+use crate::{cluster::FEWEST, correction, orbit, tide, time_step};
 
 impl<C: Communicator> Cluster<C> {
     /// Phase 1.
@@ -66,7 +66,9 @@ impl<C: Communicator> Cluster<C> {
                     time_step::central_sums(&self.settings, mean_mass, m, vr, vt)
                 })
                 .collect();
-            let sums = self.central.total(&self.world, bins.start, &leaves)?;
+            let sums =
+                self.central
+                    .total(&self.world, bins.start, &leaves, self.partition.most_bins())?;
             step = step.min(time_step::collision(sums, self.radii[sums[0] as usize - 1]));
         }
         self.profile.0[Phase::TimeStep as usize] += began.elapsed().as_secs_f64();
@@ -94,6 +96,47 @@ impl<C: Communicator> Cluster<C> {
             self.past.ledger.collided += self.total_told()?;
         }
         Ok(())
+    }
+
+    /// Takes out the stars beyond the tidal boundary. The boundary shrinks with the mass that leaves, so this is repeated until
+    /// nobody leaves (Joshi et al. 2000). If fewer than [`FEWEST`] would be left, everybody stays, and the answer is `false`.
+    pub(super) fn strip(&mut self) -> Result<bool, Error> {
+        let Some(tide) = self.settings.tide else {
+            return Ok(true);
+        };
+        let began = Instant::now();
+        let (first, mut mass, mut n) = (self.first(), self.potential.mass(), self.n());
+        self.told.resize(self.streams.len(), 0.0);
+        loop {
+            let boundary = tide.boundary(mass, n, self.settings.coulomb(n));
+            let (potential, radii) = (&self.potential, &self.radii);
+            self.stars
+                .groups(first, &mut self.streams, &mut self.told)
+                .for_each(|mut group| tide::of_group(potential, radii, &boundary, &mut group));
+            let leaves = self.total_told()?;
+            if leaves == 0.0 {
+                break;
+            }
+            mass -= leaves;
+            let Stars { m, r, .. } = &self.stars;
+            let mine = m
+                .iter()
+                .zip(r)
+                .filter(|(m, r)| **m > 0.0 && r.is_finite())
+                .count();
+            // Whole numbers: exact in any order.
+            let mut left = [mine as f64];
+            self.world.all_reduce(Operation::Sum, &mut left)?;
+            n = left[0] as usize;
+            if n < FEWEST {
+                let Stars { r, start, .. } = &mut self.stars;
+                let gone = r.iter_mut().zip(start).filter(|(r, _)| r.is_infinite());
+                gone.for_each(|(r, start)| *r = *start);
+                return Ok(false);
+            }
+        }
+        self.profile.0[Phase::Orbits as usize] += began.elapsed().as_secs_f64();
+        Ok(true)
     }
 
     /// Phase 5.
@@ -159,7 +202,12 @@ impl<C: Communicator> Cluster<C> {
                 let own = own(stars, bin * BIN);
                 *sums = diagnostics::of_bin(potential, radii, stars, first + bin * BIN, own);
             });
-        let sums = self.sums.total(&self.world, first / BIN, &self.leaves)?;
+        let sums = self.sums.total(
+            &self.world,
+            first / BIN,
+            &self.leaves,
+            self.partition.most_bins(),
+        )?;
         self.now = diagnostics::of_sums(&self.potential, &self.radii, sums);
         self.profile.0[Phase::Diagnostics as usize] += began.elapsed().as_secs_f64();
         Ok(())
@@ -169,7 +217,9 @@ impl<C: Communicator> Cluster<C> {
     pub(super) fn total_told(&mut self) -> Result<f64, Error> {
         let leaves: &[[f64; 1]] = self.told.as_chunks().0;
         let first = self.partition.bins(self.world.rank()).start;
-        let [total] = self.single.total(&self.world, first, leaves)?;
+        let [total] = self
+            .single
+            .total(&self.world, first, leaves, self.partition.most_bins())?;
         Ok(total)
     }
 }

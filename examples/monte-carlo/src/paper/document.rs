@@ -1,7 +1,5 @@
 //! The report as Markdown, as JSON and as a figure.
 
-use std::fmt::Write as _;
-
 use kirin_kit::comparison::Circumstances;
 use kirin_report::plot::{Curve, Figure, Form, Panel};
 use kirin_report::text::{MarkdownTable, digits, duration, grouped};
@@ -10,14 +8,21 @@ use serde_json::{Value, json};
 use super::cost::{Costs, parts};
 use super::measured::{Measured, Row};
 use super::published::{CLUSTERS, ENERGY_ERROR, SLOPE};
+use super::traffic::Network;
 use crate::output;
 use crate::profile::Phase;
 
 /// Ranks of the model.
 const RANKS: [usize; 6] = [1, 16, 64, 128, 256, 1024];
 
-/// A network where none was measured: not one of this machine's.
-const NETWORK: (f64, f64) = (2e-6, 5e9);
+/// A network in words.
+fn words(network: &Network) -> String {
+    format!(
+        "{} us latency and {} GB/s into each rank",
+        digits(1e6 * network.latency),
+        digits(1e-9 * network.bandwidth)
+    )
+}
 
 /// The report.
 pub struct Document<'a> {
@@ -25,6 +30,8 @@ pub struct Document<'a> {
     pub circumstances: Circumstances,
     /// The figures.
     pub measured: &'a Measured,
+    /// The network of the model.
+    pub network: Network,
 }
 
 impl Document<'_> {
@@ -35,11 +42,7 @@ impl Document<'_> {
     /// The model, fitted to all clusters on one rank.
     fn costs(&self) -> Option<Costs> {
         let steps: Vec<_> = self.alone().map(|row| (row.n, row.step)).collect();
-        let (latency, bandwidth) = match self.measured.network.0 {
-            0.0 => NETWORK,
-            _ => self.measured.network,
-        };
-        Costs::fitted(&steps, latency, bandwidth)
+        Costs::fitted(&steps)
     }
 
     /// The text.
@@ -126,12 +129,13 @@ impl Document<'_> {
         let Some(costs) = self.costs() else {
             return String::new();
         };
+        let here = self.measured.network.unwrap_or(self.network);
         for row in &self.measured.rows {
             let one = self
                 .alone()
                 .find(|one| one.n == row.n)
                 .map_or(f64::NAN, |one| one.step.total());
-            let predicted = costs.predict(row.n, row.ranks);
+            let predicted = costs.predict(row.n, row.ranks, &here);
             table.row(vec![
                 grouped(row.n as u64),
                 row.ranks.to_string(),
@@ -143,10 +147,18 @@ impl Document<'_> {
                 format!("{:.2}", parts(&row.step).sort / predicted.sort),
             ]);
         }
+        let network = self.measured.network.map_or(String::new(), |network| {
+            format!(
+                " Messages among the ranks took {} here, the fastest of a thousand.",
+                words(&network)
+            )
+        });
         format!(
-            "\n## Figures 6, 7 and 9 on the ranks of this machine\n\nThe model is fitted to all clusters on one rank. Equation 18 is then \
+            "\n## Figures 6, 7 and 9 on the ranks of this machine\n\n\
+             Measured: s/step, the speedup over one rank, and sort, in the fastest of the steps.{network}\n\n\
+             Modelled: the columns `model` and `equation 18`. The work of one rank is fitted to all clusters on one rank. Equation 18 is then \
              {} ns for each of the N log2 N comparisons, and the same for the sorts of several ranks: of their own N/p stars, of the \
-             stars they receive, and of the samples.\n\n{table}",
+             stars that they receive, and of the samples. The messages are those that the code sends (`tests/traffic.rs` counts them).\n\n{table}",
             digits(1e9 * costs.comparison)
         )
     }
@@ -166,9 +178,9 @@ impl Document<'_> {
             "paper's best",
         ]);
         for cluster in CLUSTERS {
-            let one = costs.predict(cluster.n, 1).total();
+            let one = costs.predict(cluster.n, 1, &self.network).total();
             for ranks in RANKS {
-                let predicted = costs.predict(cluster.n, ranks);
+                let predicted = costs.predict(cluster.n, ranks, &self.network);
                 table.row(vec![
                     grouped(cluster.n as u64),
                     ranks.to_string(),
@@ -181,21 +193,12 @@ impl Document<'_> {
                 ]);
             }
         }
-        let (latency, bandwidth) = (costs.latency, costs.bandwidth);
-        let whose = if self.measured.network.0 == 0.0 {
-            "assumed"
-        } else {
-            "measured among the ranks here"
-        };
-        let mut text = String::from("\n## Figures 6 to 9 for 1024 ranks, by the model\n\n");
-        writeln!(
-            text,
-            "This table was computed, not measured: phases that are divided by the ranks, equation 18, and a latency of {} us and {} GB/s, {whose}.\n\n{table}",
-            digits(1e6 * latency),
-            digits(1e-9 * bandwidth),
+        format!(
+            "\n## Figures 6 to 9 for 1024 ranks, by the model\n\n\
+             Modelled, not measured: work that the ranks divide, equation 18, and the messages of the code over a network of {} (`--latency`, \
+             `--bandwidth`).\n\n{table}",
+            words(&self.network)
         )
-        .expect("a string takes everything");
-        text
     }
 
     /// The same for programs.
@@ -211,6 +214,10 @@ impl Document<'_> {
         json!({
             "circumstances": self.circumstances.json(),
             "rows": rows.collect::<Vec<_>>(),
+            "network": {
+                "latency": self.network.latency,
+                "bandwidth": self.network.bandwidth,
+            },
             "collapse": self.measured.collapse.as_ref().map(output::Summary::json),
         })
     }
@@ -237,7 +244,9 @@ impl Document<'_> {
             };
             CLUSTERS.iter().map(|cluster| curve(cluster.n)).collect()
         };
-        let speedup = |n, p| costs.predict(n, 1).total() / costs.predict(n, p).total();
+        let speedup = |n, p| {
+            costs.predict(n, 1, &self.network).total() / costs.predict(n, p, &self.network).total()
+        };
         figure.columns.pop();
         figure.columns.push(vec![
             Panel::logarithmic(
@@ -249,7 +258,7 @@ impl Document<'_> {
             Panel::logarithmic(
                 "Sort, by equation 18 (Pattabiraman+ 2013, Figure 9)",
                 "ranks",
-                curves(&|n, p| costs.predict(n, p).sort),
+                curves(&|n, p| costs.predict(n, p, &self.network).sort),
             )
             .with_y("seconds"),
         ]);

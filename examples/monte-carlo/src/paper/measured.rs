@@ -9,10 +9,11 @@ use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::comparison::Budget;
 use kirin_kit::interrupt::interrupted;
 
+use super::traffic::Network;
 use crate::error::Error;
 use crate::options::Options;
 use crate::output::Summary;
-use crate::profile::Profile;
+use crate::profile::{Phase, Profile};
 use crate::session::{Ending, begin};
 
 /// Stars of the clusters, and steps of each at most (section 4.3).
@@ -34,7 +35,7 @@ pub struct Row {
     pub ranks: usize,
     /// Number of steps.
     pub steps: u64,
-    /// Seconds of each phase in one step.
+    /// Seconds of each phase in the fastest step.
     pub step: Profile,
 }
 
@@ -44,8 +45,8 @@ pub struct Measured {
     pub rows: Vec<Row>,
     /// The cluster that was to collapse; how far it came.
     pub collapse: Option<Summary>,
-    /// Seconds until a short message has arrived, and bytes per second into a rank; 0 and infinite on one rank.
-    pub network: (f64, f64),
+    /// What messages among the ranks take here; `None` on one rank.
+    pub network: Option<Network>,
 }
 
 /// Measures as long as `options.minutes` last; all ranks return the same rows.
@@ -103,7 +104,7 @@ pub fn measure<C: Communicator>(
     Ok((measured, ended))
 }
 
-/// Seconds of each phase in a step of a Plummer sphere, after one that warms up.
+/// Seconds of each phase in the fastest step of a Plummer sphere, after one that warms up: the others may have waited for other programs.
 fn some_steps<C: Communicator>(
     world: Counted<C>,
     options: &Options,
@@ -119,13 +120,15 @@ fn some_steps<C: Communicator>(
     };
     let mut cluster = begin(world, &options, None)?.cluster;
     cluster.step(f64::INFINITY)?;
-    cluster.profile = Profile::default();
+    let mut fastest = Profile([f64::INFINITY; Phase::ALL.len()]);
     for _ in 0..steps {
+        cluster.profile = Profile::default();
         cluster.step(f64::INFINITY)?;
+        if cluster.profile.total() < fastest.total() {
+            fastest = cluster.profile;
+        }
     }
-    Ok(Profile(
-        cluster.profile.0.map(|seconds| seconds / steps as f64),
-    ))
+    Ok(fastest)
 }
 
 /// A cluster on its way to core collapse until the time is over.
@@ -140,24 +143,27 @@ fn collapse<C: Communicator>(
     Ok(Summary::of(&run, ending)?)
 }
 
-/// Latency and bandwidth.
-fn network<C: Communicator>(world: &C) -> Result<(f64, f64), Error> {
+/// Latency and bandwidth of the fastest of some messages.
+fn network<C: Communicator>(world: &C) -> Result<Option<Network>, Error> {
     if world.size() == 1 {
-        return Ok((0.0, f64::INFINITY));
+        return Ok(None);
     }
     let mut received = Vec::new();
     let mut seconds = |length: usize, times: usize| -> Result<f64, Error> {
         let sent = vec![1.0; length];
-        world.barrier()?;
-        let began = Instant::now();
+        let mut fastest = f64::INFINITY;
         for _ in 0..times {
+            world.barrier()?;
+            let began = Instant::now();
             world.all_gather(&sent, &mut received)?;
+            fastest = fastest.min(began.elapsed().as_secs_f64());
         }
-        Ok(began.elapsed().as_secs_f64() / times as f64)
+        Ok(fastest)
     };
     let latency = seconds(1, 1000)? / (world.size() as f64).log2().ceil();
     let bytes = ((world.size() - 1) * LONG * size_of::<f64>()) as f64;
-    let mut network = [latency, bytes / (seconds(LONG, 10)? - latency).max(1e-9)];
+    let mut network = [latency, bytes / (seconds(LONG, 20)? - latency).max(1e-9)];
     world.broadcast(0, &mut network)?;
-    Ok((network[0], network[1]))
+    let [latency, bandwidth] = network;
+    Ok(Some(Network { latency, bandwidth }))
 }

@@ -3,13 +3,14 @@
 //!
 //! * `published`: what the paper says
 //! * `measured`: steps of clusters of several sizes on 1, 2, ... ranks, and one to core collapse
-//! * `cost`: the model, with equation 18 for the sort
+//! * `cost`: the model, with equation 18 for the sort; `traffic`: its messages and network
 //! * `document`: Markdown, JSON and figure
 
 pub mod cost;
 mod document;
 mod measured;
 mod published;
+pub mod traffic;
 
 use std::error::Error as AnyError;
 
@@ -30,6 +31,7 @@ use document::Document;
 pub fn report<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
     use_threads(options, world.size())?;
     options.control.files.validate().map_err(Error::Refused)?;
+    options.network.validate()?;
     let begun = Circumstances::begin(env!("CARGO_PKG_VERSION"));
     let world = Counted::new(world);
     let (measured, ended) = measured::measure(&world, options)?;
@@ -42,6 +44,7 @@ pub fn report<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box
                 ..begun
             },
             measured: &measured,
+            network: options.network.network(),
         };
         let files = &options.control.files;
         publish(

@@ -6,7 +6,7 @@ mod common;
 mod info;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use common::{text, without_settings};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! CPU and GPU decide by the same condition whether single precision holds the sums of a leaf: kernels/trust.cuh is
+//! CPU and GPU decide by the same condition whether single precision holds the sums of a leaf: kernels/resolution.cuh is
 //! compared with src/cpu/resolution.rs, over the product of all their states.
 
 use std::fmt::Write as _;
@@ -82,8 +82,8 @@ fn exact(x: f64) -> String {
 }
 
 #[test]
-fn cpu_and_gpu_trust_the_same_sums() {
-    let sources = with_shim(&[source("trust.cc")]);
+fn cpu_and_gpu_resolve_the_same_sums() {
+    let sources = with_shim(&[source("resolution.cc")]);
     let kernels = repository().join("kernels");
     let Some(folder) = build(Product::Program, Sanitizer::None, &sources, &[&kernels]) else {
         return;

@@ -1,7 +1,7 @@
 // Reads states of an i-particle, a page and the sums of a leaf; prints what the kernels make of them.
 #include <cstdio>
 
-#include "trust.cuh"
+#include "resolution.cuh"
 
 // Whether the trigger of the pair loop, which knows bounds of the page only, lets the leaf pass.
 template <class P, bool JERK> static bool proves(const IRecord &i, const PageInfo &page, unsigned far, const double *sums)

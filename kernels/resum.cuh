@@ -1,12 +1,12 @@
 // Leaves that single precision cannot sum, summed again in double precision from the positions predicted in
-// double precision. Which those are: trust.cuh. Here the potentials of all leaves of a page that a thread has summed are
+// double precision. Which those are: resolution.cuh. Here the potentials of all leaves of a page that a thread has summed are
 // held against the bound together, after the last of them: the loop over leaves has one more instruction for it. What is
 // summed again is decided leaf by leaf, so it does not depend on how the leaves of a page are shared among threads.
 #pragma once
 
 #include "join.cuh"
 #include "predictor.cuh"
-#include "trust.cuh"
+#include "resolution.cuh"
 
 // The sums of one leaf in the precision of the pairs, the same as in the pair loop for many i-particles.
 template <class P, bool JERK>
