@@ -277,8 +277,8 @@ fn the_defaults_keep_the_cluster_s_own_energy() {
     }
 }
 
-/// Without the changeover a softening and step like those of the paper lose the energy of a cluster: the run ends with its state, unless it is
-/// told to go on.
+/// Without the changeover a softening and step like those of the paper lose the energy of a cluster: the run ends with
+/// its state, unless it is told to go on.
 #[test]
 fn a_step_that_resolves_no_passage_is_stopped() {
     let folder = Folder::new("guard");
