@@ -6,6 +6,8 @@
 //! monte-carlo.tide CRITERION RADIUS MASS          where there is a tidal field
 //! monte-carlo.past TIME STEPS N0 E0 T_RH0
 //! monte-carlo.ledger ESCAPERS MASS ENERGY COLLIDED SHARED
+//! monte-carlo.binaries FORMED ENCOUNTERS ESCAPED BINDING_ESCAPED       where binaries form
+//! monte-carlo.binary LABEL LABEL MASS MASS AXIS ECCENTRICITY           one line for each
 //! monte-carlo.model NAME
 //! monte-carlo.record T ...        one line for each record: see `history::COLUMNS`
 //! monte-carlo.profile T R RHO ... one line for each density profile
@@ -21,6 +23,7 @@ use kirin_kit::snapshot::Line;
 use kirin_kit::{Body, Snapshot};
 use kirin_report::text::exact;
 
+use crate::binaries::Binary;
 use crate::cluster::Past;
 use crate::history::{DensityProfile, History, Record};
 use crate::ledger::Ledger;
@@ -34,6 +37,8 @@ use crate::tide::{Criterion, Tide};
 const EPS: &str = "run.eps";
 const SETTINGS: &str = "monte-carlo.settings";
 const TIDE: &str = "monte-carlo.tide";
+const BINARIES: &str = "monte-carlo.binaries";
+const BINARY: &str = "monte-carlo.binary";
 const PAST: &str = "monte-carlo.past";
 const LEDGER: &str = "monte-carlo.ledger";
 const MODEL: &str = "monte-carlo.model";
@@ -82,6 +87,7 @@ impl Checkpoint {
             gamma,
             radius,
             encounters,
+            binaries,
             tide,
             seed,
         } = settings;
@@ -119,6 +125,23 @@ impl Checkpoint {
             ),
             (MODEL, model.clone()),
         ];
+        if *binaries {
+            let counts = [ledger.formed, ledger.encounters, ledger.binaries_escaped];
+            let [formed, encounters, escaped] = counts;
+            let binding = exact(&[ledger.binding_escaped]);
+            run.push((
+                BINARIES,
+                format!("{formed} {encounters} {escaped} {binding}"),
+            ));
+        }
+        run.extend(past.binaries.iter().map(|binary| {
+            let [a, b] = binary.masses;
+            let numbers = exact(&[a, b, binary.axis, binary.eccentricity]);
+            (
+                BINARY,
+                format!("{} {} {numbers}", binary.ids[0], binary.ids[1]),
+            )
+        }));
         run.extend(tide.map(|tide| {
             (
                 TIDE,
@@ -187,6 +210,7 @@ impl Checkpoint {
             gamma: line.word()?,
             radius: line.word()?,
             encounters: line.word()?,
+            binaries: snapshot.value(BINARIES).is_some(),
             tide: tide(snapshot)?,
             seed: line.word()?,
         };
@@ -201,6 +225,7 @@ impl Checkpoint {
             energy0: line.word()?,
             relaxation_time0: line.word()?,
             ledger: Ledger::default(),
+            binaries: binaries(snapshot)?,
         };
         let finite = past.time.is_finite() && past.energy0 < 0.0 && past.relaxation_time0 > 0.0;
         if !finite {
@@ -214,8 +239,16 @@ impl Checkpoint {
             escaped: line.word()?,
             collided: line.word()?,
             shared: line.word()?,
+            ..Ledger::default()
         };
         line.end()?;
+        if let Some(mut line) = Line::of(snapshot, BINARIES) {
+            past.ledger.formed = line.word()?;
+            past.ledger.encounters = line.word()?;
+            past.ledger.binaries_escaped = line.word()?;
+            past.ledger.binding_escaped = line.word()?;
+            line.end()?;
+        }
         let stars = stars(&snapshot.bodies)?;
         let streams = streams(snapshot)?;
         if streams.len() != stars.len().div_ceil(BIN) {
@@ -283,6 +316,31 @@ fn stars(bodies: &[Body]) -> Result<Stars, String> {
         Some(pair) => Err(format!("two bodies have the index {}", pair[0])),
         None => Ok(stars),
     }
+}
+
+fn binaries(snapshot: &Snapshot) -> Result<Vec<Binary>, String> {
+    let mut binaries = Vec::new();
+    for value in snapshot.values(BINARY) {
+        let mut line = Line::new(BINARY, value);
+        let binary = Binary {
+            ids: [line.word()?, line.word()?],
+            masses: [line.word()?, line.word()?],
+            axis: line.word()?,
+            eccentricity: line.word()?,
+        };
+        if !binary.is_sensible()
+            || !snapshot
+                .bodies
+                .iter()
+                .any(|b| u64::try_from(b.index) == Ok(binary.ids[0]))
+        {
+            return line.refuse();
+        }
+        line.end()?;
+        binaries.push(binary);
+    }
+    binaries.sort_by_key(|binary| binary.ids[0]);
+    Ok(binaries)
 }
 
 fn tide(snapshot: &Snapshot) -> Result<Option<Tide>, String> {
