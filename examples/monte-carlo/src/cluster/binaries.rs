@@ -25,6 +25,9 @@ const LEAST_PROBABILITY: f64 = 1e-12;
 /// Bins on either side of one that have a part in its velocity dispersion.
 const NEIGHBOURS: usize = 1;
 
+/// Place of a star that a binary meets, and whether it is a binary, too.
+type Partner = (usize, bool);
+
 impl<C: Communicator> Cluster<C> {
     /// Lets binaries form and meet single stars for the time `dt`.
     pub(super) fn advance_binaries(&mut self, dt: f64) -> Result<(), Error> {
@@ -100,7 +103,7 @@ impl<C: Communicator> Cluster<C> {
             .collect()
     }
 
-    /// The encounters of the binary with this place and index with stars of its bin.
+    /// The encounters of the binary with this place and index with stars of its bin. A harder binary counts as a single star.
     fn meet(
         &mut self,
         around: &Surroundings,
@@ -111,24 +114,30 @@ impl<C: Communicator> Cluster<C> {
     ) -> Option<Event> {
         let before = self.past.binaries[index];
         let (mut binary, mut encounters, mut left) = (before, 0, dt);
-        let singles: Vec<usize> = own.clone().filter(|k| !busy[k - own.start]).collect();
-        let stream_at = own.start / BIN;
+        let partners = self.partners(own.clone(), place, &before);
+        let mut close = self.close_partner(&partners, place, &before);
         for _ in 0..MOST_ENCOUNTERS {
-            let stream = &mut self.streams[stream_at];
-            let number = (stream.uniform() * singles.len() as f64) as usize;
-            let single = *singles.get(number)?;
+            let stream = &mut self.streams[own.start / BIN];
+            let number = (stream.uniform() * partners.len() as f64) as usize;
+            let is_close = close.is_some();
+            let Some(partner) = close.take().or_else(|| partners.get(number).copied()) else {
+                break;
+            };
             let (vr, vt) = (&self.stars.vr, &self.stars.vt);
-            let velocities =
-                Velocities::of([vr[place], vr[single]], [vt[place], vt[single]], stream);
+            let [vr, vt] = [vr, vt].map(|v| [v[place], v[partner.0]]);
+            let velocities = Velocities::of(vr, vt, stream);
             let w2: f64 = velocities.relative().iter().map(|c| c * c).sum();
-            let rate = binaries::encounter_rate(around, &binary, self.stars.m[single], w2.sqrt());
-            // Time until the next encounter.
-            left -= -stream.uniform().max(1e-300).ln() / rate;
+            let m3 = self.stars.m[partner.0];
+            let rate = binaries::encounter_rate(around, &binary, m3, w2.sqrt());
+            if !is_close {
+                // Time until the next encounter.
+                left -= -stream.uniform().max(1e-300).ln() / rate;
+            }
             if left.is_nan() || left <= 0.0 {
                 break;
             }
-            if let Some(after) = self.encounter(around, &binary, [place, single], &velocities) {
-                busy[single - own.start] = true;
+            if let Some(after) = self.encounter(around, &binary, place, partner, &velocities) {
+                busy[partner.0 - own.start] = true;
                 binary = after;
             }
             encounters += 1;
@@ -140,13 +149,44 @@ impl<C: Communicator> Cluster<C> {
         })
     }
 
-    /// An encounter of `binary` with a single star, which stand in these places. The binary afterwards; `None` where nothing has changed,
+    /// The stars that the binary in a place can meet: single stars, and binaries that are harder, of a bin.
+    fn partners(&self, own: Range<usize>, place: usize, binary: &Binary) -> Vec<Partner> {
+        let find = |id: u64| self.past.binaries.binary_search_by_key(&id, |b| b.ids[0]);
+        own.filter(|k| *k != place)
+            .filter_map(|k| match find(self.stars.id[k]) {
+                Err(_) => Some((k, false)),
+                Ok(other) => {
+                    let is_harder = self.past.binaries[other].binding() > binary.binding();
+                    is_harder.then_some((k, true))
+                }
+            })
+            .collect()
+    }
+
+    /// The first star that is as close to the centre as the reach of the binary, which is so, too: the density of the bin does not tell that these two meet.
+    fn close_partner(
+        &self,
+        partners: &[Partner],
+        place: usize,
+        binary: &Binary,
+    ) -> Option<Partner> {
+        let is_close = |k: usize| self.stars.r[k] < binaries::REACH * binary.axis;
+        let close = |(k, _): &&Partner| is_close(*k);
+        partners
+            .iter()
+            .find(close)
+            .filter(|_| is_close(place))
+            .copied()
+    }
+
+    /// An encounter of `binary` with another star, which stand in these places. The binary afterwards; `None` where nothing has changed,
     /// or where the binary would not survive.
     fn encounter(
         &mut self,
         around: &Surroundings,
         binary: &Binary,
-        [place, single]: [usize; 2],
+        place: usize,
+        (single, is_binary): Partner,
         velocities: &Velocities,
     ) -> Option<Binary> {
         let stream = &mut self.streams[place / BIN];
@@ -167,13 +207,18 @@ impl<C: Communicator> Cluster<C> {
         let ids = [binary.ids[0], binary.ids[1], self.stars.id[single]];
         let masses = [m1, m2, m3];
         let [a, b] = outcome.members;
-        let after = Binary {
+        let mut after = Binary {
             ids: [ids[a], ids[b]],
             masses: [masses[a], masses[b]],
             axis: outcome.axis * binary.axis,
             eccentricity: outcome.eccentricity,
         };
-        let alone = 3 - a - b;
+        let mut alone = 3 - a - b;
+        if is_binary {
+            // The energies are those of the encounter, but no stars are exchanged.
+            let axis = m1 * m2 / (2.0 * after.binding());
+            (after, alone) = (Binary { axis, ..*binary }, 2);
+        }
         // The stars stay at their radii with other masses.
         let lifted = self.lifting([place, single], after.mass() - mass);
         let reduced = |pair: f64, third: f64| pair * third / (pair + third);
