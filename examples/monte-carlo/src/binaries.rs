@@ -76,6 +76,11 @@ pub fn formation_rate(around: &Surroundings, [m1, m2]: [f64; 2]) -> f64 {
     RATE * mean.powi(5) * around.density_squared / around.sigma.powi(9)
 }
 
+/// Semi-major axis of the softest new binary of two stars.
+pub fn hard_axis(around: &Surroundings, [m1, m2]: [f64; 2]) -> f64 {
+    m1 * m2 / (2.0 * LEAST_HARDNESS * around.temperature)
+}
+
 /// A new binary of two stars: binding energies are distributed as E^(-9/2) (Heggie 1975), eccentricities as 2 e.
 pub fn form(around: &Surroundings, ids: [u64; 2], masses: [f64; 2], stream: &mut Stream) -> Binary {
     // A random number may be 0; the hundredfold of the least energy is rarer than 1e-6.

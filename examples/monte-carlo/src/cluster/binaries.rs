@@ -15,6 +15,7 @@ use crate::partition::BIN;
 use crate::profile::Phase;
 use crate::random::Stream;
 use crate::relaxation::{Velocities, components, turned};
+use crate::stars::Stars;
 
 /// Encounters of a binary in a step at most.
 const MOST_ENCOUNTERS: u64 = 50;
@@ -115,7 +116,7 @@ impl<C: Communicator> Cluster<C> {
         let before = self.past.binaries[index];
         let (mut binary, mut encounters, mut left) = (before, 0, dt);
         let partners = self.partners(own.clone(), place, &before);
-        let mut close = self.close_partner(&partners, place, &before);
+        let mut close = self.close_partner(around, &partners, place, &before);
         for _ in 0..MOST_ENCOUNTERS {
             let stream = &mut self.streams[own.start / BIN];
             let number = (stream.uniform() * partners.len() as f64) as usize;
@@ -163,20 +164,23 @@ impl<C: Communicator> Cluster<C> {
             .collect()
     }
 
-    /// The first star that is as close to the centre as the reach of the binary, which is so, too: the density of the bin does not tell that these two meet.
+    /// The first star that the binary in a place meets in any case, as both are so close to the centre. (The density of the bin tells nothing of the innermost
+    /// two.) Two binaries are close, too, where they would be a hard pair.
     fn close_partner(
         &self,
+        around: &Surroundings,
         partners: &[Partner],
         place: usize,
         binary: &Binary,
     ) -> Option<Partner> {
-        let is_close = |k: usize| self.stars.r[k] < binaries::REACH * binary.axis;
-        let close = |(k, _): &&Partner| is_close(*k);
-        partners
-            .iter()
-            .find(close)
-            .filter(|_| is_close(place))
-            .copied()
+        let Stars { m, r, .. } = &self.stars;
+        let is_close = |&&(k, is_binary): &&Partner| {
+            let hard = binaries::hard_axis(around, [m[place], m[k]]);
+            let reach = binaries::REACH * binary.axis;
+            let limit = if is_binary { reach.max(hard) } else { reach };
+            r[place] < limit && r[k] < limit
+        };
+        partners.iter().find(is_close).copied()
     }
 
     /// An encounter of `binary` with another star, which stand in these places. The binary afterwards; `None` where nothing has changed,
@@ -388,5 +392,62 @@ impl<C: Communicator> Cluster<C> {
                 self.past.ledger.binding_escaped += binary.binding();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::PI;
+
+    use kirin_kit::command::Start;
+    use kirin_kit::communicator::{Counted, threads};
+
+    use super::*;
+    use crate::model;
+    use crate::random::streams;
+    use crate::settings::Settings;
+
+    /// 0.75 G^5 m^5 n^3 / sigma^9 in the unit of volume and time, summed over a Plummer sphere. With sigma^2 = 1 / (6 (r^2 + b^2)^(1/2)) the integral over
+    /// x = r / b is that of x^2 (1 + x^2)^(-21/4).
+    #[test]
+    fn binaries_form_at_the_rate_of_goodman_and_hut() {
+        let (n, dt, seeds) = (1000_u32, 2e5, 24_u64);
+        let b = 3.0 * PI / 16.0;
+        let central = 3.0 / (4.0 * PI * b * b * b);
+        let sigma = (1.0 / (6.0 * b)).sqrt();
+        let shape: f64 = (0..4000)
+            .map(|k| (f64::from(k) + 0.5) / 1000.0)
+            .map(|x| 4.0 * PI * x * x * (1.0 + x * x).powf(-5.25) / 1000.0)
+            .sum();
+        // n^3 m^5 = rho^3 m^2.
+        let mass = 1.0 / f64::from(n);
+        let rate = 0.75 * central.powi(3) * mass * mass / sigma.powi(9) * shape * b.powi(3);
+        let mut formed = 0;
+        for seed in 1..=seeds {
+            let world = threads::run(1, Ok::<_, Error>).unwrap().remove(0);
+            let start = Start {
+                n: Some(n.into()),
+                seed: Some(seed),
+                ..Start::default()
+            };
+            let settings = Settings {
+                binaries: true,
+                ..Settings::default()
+            };
+            let stars = model::draw(&world, &start).unwrap();
+            let all = streams(seed, n as usize / BIN);
+            let mut cluster =
+                Cluster::new(Counted::new(world), settings, stars, &all, None).unwrap();
+            cluster.to_standard_units().unwrap();
+            cluster.time_step().unwrap();
+            cluster.advance_binaries(dt).unwrap();
+            formed += cluster.past.ledger.formed;
+            cluster.diagnose().unwrap();
+            assert!(cluster.energy_error() < 1e-3, "{}", cluster.energy_error());
+        }
+        let expected = rate * dt * seeds as f64;
+        let ratio = formed as f64 / expected;
+        println!("{formed} binaries, {expected:.1} expected");
+        assert!((ratio - 1.0).abs() < 0.25, "{ratio}");
     }
 }
