@@ -74,90 +74,22 @@ impl Checkpoint {
     /// As a snapshot.
     pub fn snapshot(&self) -> Snapshot {
         let Self {
-            settings,
             past,
-            model,
             history,
             told,
             streams,
             stars,
+            ..
         } = self;
-        let Settings {
-            theta_max,
-            gamma,
-            radius,
-            encounters,
-            binaries,
-            tide,
-            seed,
-        } = settings;
-        let ledger = &past.ledger;
-        let mut run = vec![
-            (
-                SETTINGS,
-                format!(
-                    "{} {encounters} {seed}",
-                    exact(&[*theta_max, *gamma, *radius])
-                ),
-            ),
-            (
-                PAST,
-                format!(
-                    "{:?} {} {} {}",
-                    past.time,
-                    past.steps,
-                    past.n0,
-                    exact(&[past.energy0, past.relaxation_time0])
-                ),
-            ),
-            (
-                LEDGER,
-                format!(
-                    "{} {}",
-                    ledger.escapers,
-                    exact(&[
-                        ledger.escaped_mass,
-                        ledger.escaped,
-                        ledger.collided,
-                        ledger.shared
-                    ])
-                ),
-            ),
-            (MODEL, model.clone()),
-        ];
-        if *binaries {
-            let counts = [ledger.formed, ledger.encounters, ledger.binaries_escaped];
-            let [formed, encounters, escaped] = counts;
-            let binding = exact(&[ledger.binding_escaped]);
-            run.push((
-                BINARIES,
-                format!("{formed} {encounters} {escaped} {binding}"),
-            ));
-        }
+        let mut run = self.head();
         run.extend(past.binaries.iter().map(|binary| {
             let [a, b] = binary.masses;
             let numbers = exact(&[a, b, binary.axis, binary.eccentricity]);
-            (
-                BINARY,
-                format!("{} {} {numbers}", binary.ids[0], binary.ids[1]),
-            )
+            let [first, second] = binary.ids;
+            (BINARY, format!("{first} {second} {numbers}"))
         }));
-        run.extend(tide.map(|tide| {
-            (
-                TIDE,
-                format!(
-                    "{} {}",
-                    tide.criterion.name(),
-                    exact(&[tide.radius, tide.mass])
-                ),
-            )
-        }));
-        run.extend(
-            history
-                .records
-                .iter()
-                .map(|r| (RECORD, exact(&r.numbers()))),
-        );
+        let records = history.records.iter();
+        run.extend(records.map(|r| (RECORD, exact(&r.numbers()))));
         run.extend(history.profiles.iter().map(|profile| {
             let mut numbers = vec![profile.t];
             numbers.extend(profile.points.iter().flat_map(|&(r, rho)| [r, rho]));
@@ -180,6 +112,50 @@ impl Checkpoint {
                 .chain(told.lines())
                 .collect(),
         }
+    }
+
+    /// The lines that there are once.
+    fn head(&self) -> Vec<(&'static str, String)> {
+        let Self {
+            settings,
+            past,
+            model,
+            ..
+        } = self;
+        let Settings {
+            theta_max,
+            gamma,
+            radius,
+            encounters,
+            binaries,
+            tide,
+            seed,
+        } = settings;
+        let numbers = exact(&[*theta_max, *gamma, *radius]);
+        let settings = format!("{numbers} {encounters} {seed}");
+        let (time, steps, n0) = (past.time, past.steps, past.n0);
+        let start = exact(&[past.energy0, past.relaxation_time0]);
+        let ledger = &past.ledger;
+        let energies = [ledger.escaped, ledger.collided, ledger.shared];
+        let (mass, energies) = (exact(&[ledger.escaped_mass]), exact(&energies));
+        let mut head = vec![
+            (SETTINGS, settings),
+            (PAST, format!("{time:?} {steps} {n0} {start}")),
+            (LEDGER, format!("{} {mass} {energies}", ledger.escapers)),
+            (MODEL, model.clone()),
+        ];
+        if *binaries {
+            let (formed, encounters) = (ledger.formed, ledger.encounters);
+            let escaped = ledger.binaries_escaped;
+            let binding = exact(&[ledger.binding_escaped]);
+            let counts = format!("{formed} {encounters} {escaped} {binding}");
+            head.push((BINARIES, counts));
+        }
+        head.extend(tide.map(|tide| {
+            let numbers = exact(&[tide.radius, tide.mass]);
+            (TIDE, format!("{} {numbers}", tide.criterion.name()))
+        }));
+        head
     }
 
     /// What `snapshot` holds; `None` where that are bodies without a run.
@@ -216,39 +192,7 @@ impl Checkpoint {
         };
         line.end()?;
         settings.validate().map_err(|e| e.to_string())?;
-        let missing = |key: &str| format!("the line `{key}` is missing");
-        let mut line = Line::of(snapshot, PAST).ok_or_else(|| missing(PAST))?;
-        let mut past = Past {
-            time: line.word()?,
-            steps: line.word()?,
-            n0: line.word()?,
-            energy0: line.word()?,
-            relaxation_time0: line.word()?,
-            ledger: Ledger::default(),
-            binaries: binaries(snapshot)?,
-        };
-        let finite = past.time.is_finite() && past.energy0 < 0.0 && past.relaxation_time0 > 0.0;
-        if !finite {
-            return line.refuse();
-        }
-        line.end()?;
-        let mut line = Line::of(snapshot, LEDGER).ok_or_else(|| missing(LEDGER))?;
-        past.ledger = Ledger {
-            escapers: line.word()?,
-            escaped_mass: line.word()?,
-            escaped: line.word()?,
-            collided: line.word()?,
-            shared: line.word()?,
-            ..Ledger::default()
-        };
-        line.end()?;
-        if let Some(mut line) = Line::of(snapshot, BINARIES) {
-            past.ledger.formed = line.word()?;
-            past.ledger.encounters = line.word()?;
-            past.ledger.binaries_escaped = line.word()?;
-            past.ledger.binding_escaped = line.word()?;
-            line.end()?;
-        }
+        let past = past(snapshot)?;
         let stars = stars(&snapshot.bodies)?;
         let streams = streams(snapshot)?;
         if streams.len() != stars.len().div_ceil(BIN) {
@@ -279,6 +223,44 @@ impl Checkpoint {
             stars,
         }))
     }
+}
+
+/// What has happened, as the lines of `snapshot` tell.
+fn past(snapshot: &Snapshot) -> Result<Past, String> {
+    let missing = |key: &str| format!("the line `{key}` is missing");
+    let mut line = Line::of(snapshot, PAST).ok_or_else(|| missing(PAST))?;
+    let mut past = Past {
+        time: line.word()?,
+        steps: line.word()?,
+        n0: line.word()?,
+        energy0: line.word()?,
+        relaxation_time0: line.word()?,
+        ledger: Ledger::default(),
+        binaries: binaries(snapshot)?,
+    };
+    let finite = past.time.is_finite() && past.energy0 < 0.0 && past.relaxation_time0 > 0.0;
+    if !finite {
+        return line.refuse();
+    }
+    line.end()?;
+    let mut line = Line::of(snapshot, LEDGER).ok_or_else(|| missing(LEDGER))?;
+    past.ledger = Ledger {
+        escapers: line.word()?,
+        escaped_mass: line.word()?,
+        escaped: line.word()?,
+        collided: line.word()?,
+        shared: line.word()?,
+        ..Ledger::default()
+    };
+    line.end()?;
+    if let Some(mut line) = Line::of(snapshot, BINARIES) {
+        past.ledger.formed = line.word()?;
+        past.ledger.encounters = line.word()?;
+        past.ledger.binaries_escaped = line.word()?;
+        past.ledger.binding_escaped = line.word()?;
+        line.end()?;
+    }
+    Ok(past)
 }
 
 fn body(stars: &Stars, k: usize) -> Body {

@@ -127,26 +127,7 @@ impl Summary {
                     self.worst_energy_error()
                 ),
             );
-        if self.settings.binaries {
-            let [now, formed, escaped, encounters] = self.binaries;
-            let words =
-                format!("{now}, {formed} formed, {escaped} escaped, {encounters} encounters");
-            table.row("binaries", words);
-            table.row(
-                "their binding energy",
-                format!("{}, escapers included", digits(self.released)),
-            );
-        }
-        if let Some(tide) = self.settings.tide {
-            let now = tide.radius_of(last.mass);
-            let words = format!(
-                "{}, {} at the start ({})",
-                digits(now),
-                digits(tide.radius),
-                tide.criterion.name()
-            );
-            table.row("tidal radius", words);
-        }
+        self.rows_of_options(&mut table);
         if let Some(slope) = collapse_slope(&self.history.records) {
             table.row(
                 "d log rho_c / d log r_c",
@@ -171,6 +152,31 @@ impl Summary {
             text.push_str(&format!("\n{}", self.profile_table()));
         }
         text
+    }
+
+    /// Binaries and the tidal field.
+    fn rows_of_options(&self, table: &mut Table) {
+        let last = &self.last;
+        if self.settings.binaries {
+            let [now, formed, escaped, encounters] = self.binaries;
+            let words =
+                format!("{now}, {formed} formed, {escaped} escaped, {encounters} encounters");
+            table.row("binaries", words);
+            table.row(
+                "their binding energy",
+                format!("{}, escapers included", digits(self.released)),
+            );
+        }
+        if let Some(tide) = self.settings.tide {
+            let now = tide.radius_of(last.mass);
+            let words = format!(
+                "{}, {} at the start ({})",
+                digits(now),
+                digits(tide.radius),
+                tide.criterion.name()
+            );
+            table.row("tidal radius", words);
+        }
     }
 
     /// Seconds of each phase a step, and what part of the whole that is.

@@ -137,7 +137,14 @@ impl<C: Communicator> Cluster<C> {
             if left.is_nan() || left <= 0.0 {
                 break;
             }
-            if let Some(after) = self.encounter(around, &binary, place, partner, &velocities) {
+            // What is faster than the stars around has its speed by the attraction of the two.
+            let fastest = if is_close {
+                around.sigma
+            } else {
+                f64::INFINITY
+            };
+            let after = self.encounter(around, &binary, place, partner, &velocities, fastest);
+            if let Some(after) = after {
                 busy[partner.0 - own.start] = true;
                 binary = after;
             }
@@ -183,7 +190,7 @@ impl<C: Communicator> Cluster<C> {
         partners.iter().find(is_close).copied()
     }
 
-    /// An encounter of `binary` with another star, which stand in these places. The binary afterwards; `None` where nothing has changed,
+    /// An encounter of `binary` with another star, which stand in these places; far away their relative speed is at most `fastest`. The binary afterwards; `None` where nothing has changed,
     /// or where the binary would not survive.
     fn encounter(
         &mut self,
@@ -192,20 +199,22 @@ impl<C: Communicator> Cluster<C> {
         place: usize,
         (single, is_binary): Partner,
         velocities: &Velocities,
+        fastest: f64,
     ) -> Option<Binary> {
         let stream = &mut self.streams[place / BIN];
         let (mass, m3) = (binary.mass(), self.stars.m[single]);
         let w = velocities.relative();
         let speed = w.iter().map(|c| c * c).sum::<f64>().sqrt();
-        let impact =
-            (binaries::largest_impact_squared(binary, m3, speed) * stream.uniform()).sqrt();
+        let far_away = speed.min(fastest);
+        let area = binaries::largest_impact_squared(binary, m3, far_away);
+        let impact = (area * stream.uniform()).sqrt();
         let [m1, m2] = binary.masses;
         let unit = (mass / binary.axis).sqrt();
         let outcome = scatter(
             [m1 / mass, m2 / mass, m3 / mass],
             binary.eccentricity,
             impact / binary.axis,
-            speed / unit,
+            far_away / unit,
             stream,
         )?;
         let ids = [binary.ids[0], binary.ids[1], self.stars.id[single]];
