@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! symplectic.settings EPS DT SCHEME BITS UNCENTRED    UNCENTRED is true or false
+//! symplectic.changeover STARS HOLE    changeover radii, if there are any
 //! symplectic.grid ORIGIN STEPS    the times at which steps end: ORIGIN + STEPS DT and so on
 //! symplectic.counts STEPS EVALUATIONS PAIRS
 //! symplectic.times FORCE FIELD PREDICT TRANSFER       seconds
@@ -24,6 +25,7 @@ use kirin_kit::sum::Sum;
 use kirin_kit::{Body, Snapshot};
 use kirin_report::text::exact;
 
+use crate::encounter::Changeover;
 use crate::error::Error;
 use crate::fixed::Resolution;
 use crate::forces::{Counts, Times};
@@ -34,6 +36,7 @@ use crate::settings::Settings;
 use crate::torque::Balance;
 
 const SETTINGS: &str = "symplectic.settings";
+const CHANGEOVER: &str = "symplectic.changeover";
 const GRID: &str = "symplectic.grid";
 const COUNTS: &str = "symplectic.counts";
 const TIMES: &str = "symplectic.times";
@@ -66,6 +69,10 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
     let mut run: Vec<(String, String)> = lines.map(|(k, value)| (k.to_owned(), value)).into();
     if s.galaxy.changes() {
         run.push((GAIN.to_owned(), exact(&[gain.rounded, gain.lost])));
+    }
+    if !s.changeover.is_none() {
+        let Changeover { stars, hole } = s.changeover;
+        run.push((CHANGEOVER.to_owned(), exact(&[stars, hole])));
     }
     run.extend(s.galaxy.lines());
     if let PhaseSpace::Exact {
@@ -112,9 +119,19 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
         bits: bits.map_or_else(|| line.refuse(), Ok)?,
         galaxy: Galaxy::of(snapshot)?,
         uncentred: line.word()?,
+        changeover: changeover(snapshot)?,
     };
     line.end()?;
     Ok(Some(settings))
+}
+
+fn changeover(snapshot: &Snapshot) -> Result<Changeover, Error> {
+    let Some(mut line) = Line::of(snapshot, CHANGEOVER) else {
+        return Ok(Changeover::default());
+    };
+    let (stars, hole) = (line.word()?, line.word()?);
+    line.end()?;
+    Ok(Changeover { stars, hole })
 }
 
 /// The run that `snapshot` was saved from, with `settings` from now on.

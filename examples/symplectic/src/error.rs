@@ -12,6 +12,13 @@ pub enum Error {
         /// Label.
         index: i32,
     },
+    /// Stars fall into each other, or into the black hole, where nothing is softened.
+    Encounter {
+        /// Label of the first of them.
+        index: i32,
+        /// Whether the black hole is near.
+        hole: bool,
+    },
     /// A position or velocity left the range of fixed-point numbers.
     Range,
 }
@@ -23,6 +30,17 @@ impl std::fmt::Display for Error {
             Self::Library(status) => write!(f, "the library failed with status {status}"),
             Self::Force { index } => {
                 write!(f, "the force on particle {index} is not a finite number")
+            }
+            Self::Encounter { index, hole } => {
+                let other = if *hole {
+                    "the black hole"
+                } else {
+                    "another star"
+                };
+                write!(
+                    f,
+                    "star {index} falls into {other}: no step is short enough where nothing is softened"
+                )
             }
             Self::Range => f.write_str(
                 "a position or velocity left the range of fixed point, 1024 times the largest at the \

@@ -13,6 +13,7 @@ use kirin_report::plot::Figure;
 
 use crate::checkpoint;
 use crate::cluster;
+use crate::encounter::Encounters;
 use crate::error::Error;
 use crate::forces::{Counts, Forces};
 use crate::phase_space::PhaseSpace;
@@ -53,6 +54,10 @@ pub struct Integrator<'g> {
     acc: Vec<Vec3>,
     pot: Vec<f64>,
     external: Vec<Vec3>,
+    /// The near parts of attractions, if any are divided.
+    encounters: Option<Encounters>,
+    /// The galaxy that kicks, at the clock's time, where that is not the whole of it: without the divided black hole.
+    around: Option<Moment>,
     /// The galaxy at the clock's time, and what it does to everybody.
     moment: Moment,
     effect: Effect,
@@ -99,6 +104,9 @@ impl<'g> Integrator<'g> {
         past: Past,
     ) -> Result<Self, Error> {
         settings.validate()?;
+        let hole = (settings.galaxy.black_hole, settings.galaxy.black_hole_eps);
+        let divided = !settings.changeover.is_none();
+        let encounters = divided.then(|| Encounters::new(&settings.changeover, settings.eps, hole));
         i32::try_from(bodies.len()).map_err(|_| {
             Error::Refused("the interface counts particles in 32-bit integers".to_owned())
         })?;
@@ -113,19 +121,57 @@ impl<'g> Integrator<'g> {
             acc: vec![[0.0; 3]; bodies.len()],
             pot: vec![0.0; bodies.len()],
             external: Vec::new(),
+            around: None,
+            encounters,
             moment: settings.galaxy.at(time),
             effect: Effect::default(),
             time,
             clock: time,
             past,
         };
+        new.look();
         new.find_forces()?;
         // The first forces belong to no step.
         new.past.work = past.work;
         Ok(new)
     }
 
-    /// Finds everybody's acceleration by the others and by the galaxy.
+    /// Looks for pairs close to each other, where nothing is known of them.
+    fn look(&mut self) {
+        let (encounters, state) = (self.encounters.as_mut(), self.state.in_double());
+        if let (Some(encounters), Some((x, _))) = (encounters, state) {
+            encounters.look(x);
+        }
+        self.around = self.without_hole();
+    }
+
+    /// The galaxy at the clock's time without the black hole, if that is divided.
+    fn without_hole(&self) -> Option<Moment> {
+        let galaxy = Galaxy {
+            black_hole: 0.0,
+            black_hole_eps: 0.0,
+            ..self.settings.galaxy
+        };
+        let divided = self.encounters.as_ref().filter(|e| e.divides_hole());
+        divided.map(|_| galaxy.at(self.clock))
+    }
+
+    /// `result`, with the label of a star instead of its number.
+    fn labelled<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        let label = |index: i32| self.labels[index as usize];
+        result.map_err(|e| match e {
+            Error::Force { index } => Error::Force {
+                index: label(index),
+            },
+            Error::Encounter { index, hole } => Error::Encounter {
+                index: label(index),
+                hole,
+            },
+            other => other,
+        })
+    }
+
+    /// Finds everybody's acceleration by the others and by the galaxy: of divided attractions the far parts.
     fn find_forces(&mut self) -> Result<(), Error> {
         let Settings {
             eps,
@@ -135,28 +181,38 @@ impl<'g> Integrator<'g> {
         } = self.settings;
         let result = (&mut self.acc[..], &mut self.pot[..]);
         let (state, work) = (&self.state, &mut self.past.work);
-        self.forces
-            .find(state, &self.masses, eps * eps, uncentred, result, work)
-            .map_err(|e| match e {
-                Error::Force { index } => Error::Force {
-                    index: self.labels[index as usize],
-                },
-                other => other,
-            })?;
+        let found = self
+            .forces
+            .find(state, &self.masses, eps * eps, uncentred, result, work);
+        self.labelled(found)?;
+        if let (Some(encounters), Some((x, _))) = (&self.encounters, self.state.in_double()) {
+            encounters.take_near(x, &self.masses, &mut self.acc);
+        }
         if !galaxy.is_none() {
-            let began = Instant::now();
-            let changes = galaxy.changes();
-            if changes {
-                self.moment = galaxy.at(self.clock);
-            }
-            let (moment, masses) = (&self.moment, &self.masses);
-            self.effect = torque::field(moment, changes, state, masses, &mut self.external);
-            for (a, external) in self.acc.iter_mut().zip(&self.external) {
-                add_scaled(a, 1.0, external);
-            }
-            work.times.field += began.elapsed();
+            self.find_field();
         }
         Ok(())
+    }
+
+    /// Adds the accelerations by the galaxy.
+    fn find_field(&mut self) {
+        let (began, galaxy) = (Instant::now(), &self.settings.galaxy);
+        let changes = galaxy.changes();
+        if changes {
+            self.moment = galaxy.at(self.clock);
+            self.around = self.without_hole();
+        }
+        let moment = self.around.as_ref().unwrap_or(&self.moment);
+        let (state, masses) = (&self.state, &self.masses);
+        self.effect = torque::field(moment, changes, state, masses, &mut self.external);
+        for (i, (a, external)) in self.acc.iter_mut().zip(&self.external).enumerate() {
+            add_scaled(a, 1.0, external);
+            // The black hole is at the centre, so it has no torque.
+            if let (Some(_), Some(encounters)) = (&self.around, &self.encounters) {
+                add_scaled(a, 1.0, &encounters.pull(&state.position(i)));
+            }
+        }
+        self.past.work.times.field += began.elapsed();
     }
 
     /// Takes a step, or the part of one that is left to `t_end`. Returns whether there was any.
@@ -181,6 +237,7 @@ impl<'g> Integrator<'g> {
             std::mem::swap(&mut self.state, &mut self.before);
             self.past = past;
             self.clock = self.time;
+            self.look();
             // Those of the state, which had them before.
             let _ = self.find_forces();
             self.past = past;
@@ -199,12 +256,22 @@ impl<'g> Integrator<'g> {
             let drift = self.table.drifts[stage] * h;
             self.kick(stage, h)?;
             let began = Instant::now();
-            self.state.drift(drift)?;
+            self.drift(drift)?;
             self.clock += drift;
             self.past.work.times.predict += began.elapsed();
             self.find_forces()?;
         }
         self.kick(self.table.evaluations(), h)
+    }
+
+    fn drift(&mut self, h: f64) -> Result<(), Error> {
+        match (self.encounters.as_mut(), self.state.in_double()) {
+            (Some(encounters), Some((x, v))) => {
+                let moved = encounters.drift(x, v, &self.masses, h);
+                self.labelled(moved)
+            }
+            _ => self.state.drift(h),
+        }
     }
 
     fn kick(&mut self, stage: usize, h: f64) -> Result<(), Error> {
@@ -262,7 +329,7 @@ impl<'g> Integrator<'g> {
         &self.past
     }
 
-    /// Acceleration of each particle by the others and by the galaxy.
+    /// Acceleration of each particle by the others and by the galaxy, without the near parts of divided attractions.
     pub fn accelerations(&self) -> &[Vec3] {
         &self.acc
     }

@@ -7,6 +7,7 @@
 //! * [`scheme`]: tables of coefficients
 //! * [`fixed`], [`phase_space`]: positions and velocities, and the numbers they are kept in
 //! * [`forces`], [`torque`]: the forces of the pairs, and the torque of the galaxy
+//! * [`encounter`]: close encounters under the step
 //! * [`settings`], [`integrator`]: the steps
 //! * [`cluster`]: bound stars, tidal radius
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
@@ -17,6 +18,7 @@
 
 pub mod checkpoint;
 pub mod cluster;
+pub mod encounter;
 pub mod error;
 pub mod fixed;
 pub mod forces;

@@ -15,10 +15,12 @@ use kirin_kit::run::{Log, RunControl};
 use kirin_kit::{Body, Snapshot};
 use kirin_report::machine::check_memory;
 
+use crate::encounter::Radii;
 use crate::error::Error;
 use crate::phase_space::Bits;
 use crate::scheme::Scheme;
 use crate::settings::{Scale, Settings};
+use crate::stars;
 
 /// End of the run where no option says otherwise.
 pub const DEFAULT_T_END: f64 = 1.0;
@@ -53,8 +55,11 @@ METHOD
   Model       a uniform sphere of radius 1 with speeds uniform up to a largest one, 2 T / |W| = 0.3
   Softening   0.2 R / N^(1/3), and a step of a twentieth of the time of a passage at that distance, or of a fall
   and step    of the two heaviest stars through it if that is shorter, as a power of two. Of --eps and --dt one
-              follows from the other in the same way. The paper has --eps 0.005 / N^(1/3), for which its step of
-              0.0005 is too long: it then depends on the seed whether two stars meet and the energy is lost.
+              follows from the other in the same way.
+  Encounters  The paper has --eps 0.005 / N^(1/3) with --dt 1/2000: stars pass each other faster than the step. Where the
+              step is that long for the softening, what stars do to each other within the changeover radius, half of
+              R / N^(1/3), belongs to the drift: those near each other move together, to nearly all digits. The same
+              near a black hole. --changeover none is without; so is --bits exact, as this cannot be undone to the bit.
   Energy      error in parts of the cluster's own T + W, and of everything, as the paper has it: most of that is
               the energy of the orbit in the galaxy, 10^4 times the cluster's own. Above 1e-3 of its own
               (--energy-warning) the run warns, above 0.1 (--energy-limit) it ends.
@@ -101,6 +106,10 @@ pub struct Options {
     /// Softening length [default: 0.2 / N^(1/3), or what the --dt resolves]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
+    /// Within this distance of each other, or of the black hole, stars move together under the step; or none [default: as
+    /// the step needs]
+    #[arg(long, value_name = "STARS,HOLE", value_parser = Radii::parse)]
+    pub changeover: Option<Radii>,
     /// Numbers of positions and velocities [default: double]
     #[arg(long, value_enum)]
     pub bits: Option<Bits>,
@@ -125,7 +134,7 @@ pub struct Options {
     pub stars: Option<PathBuf>,
     /// Place and velocity of the observer: kpc from the centre, pc above the plane, km/s [default:
     /// 8.122,20.8,12.9,245.6,7.78, as in astropy]
-    #[arg(long, value_name = "R,Z,VX,VY,VZ", value_parser = sun, requires = "stars")]
+    #[arg(long, value_name = "R,Z,VX,VY,VZ", value_parser = stars::sun, requires = "stars")]
     pub sun: Option<Sun>,
     /// Draw beside the run a stream by particle spray (Fardal et al. 2015) on the same orbit
     #[arg(long, requires = "plot", conflicts_with_all = ["draw", "report"])]
@@ -134,7 +143,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "plot")]
     #[arg(conflicts_with_all = ["input", "output", "report", "csv", "json", "frames", "every", "snapshot_every"])]
     #[arg(conflicts_with_all = ["n", "model", "virial", "mass_function", "seed", "scheme", "dt", "t_end", "eps"])]
-    #[arg(conflicts_with_all = ["bits", "precision", "uncentred", "galaxy", "orbit", "radius", "library", "position", "velocity", "back", "stars"])]
+    #[arg(conflicts_with_all = ["bits", "precision", "uncentred", "galaxy", "orbit", "radius", "library", "position", "velocity", "back", "stars", "changeover"])]
     pub draw: Vec<PathBuf>,
     /// Half the width of the pictures, about the densest place; without it, about the galaxy's centre
     #[arg(long, value_name = "LENGTH", requires = "draw", value_parser = quantity::length)]
@@ -143,7 +152,7 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "NAME")]
     #[arg(conflicts_with_all = ["n", "input", "every", "csv", "snapshot_every", "checkpoint_every", "frames", "scheme", "bits"])]
     #[arg(conflicts_with_all = ["model", "virial", "mass_function", "dt", "t_end", "eps", "precision", "uncentred"])]
-    #[arg(conflicts_with_all = ["galaxy", "orbit", "radius", "black_hole", "energy_warning", "energy_limit"])]
+    #[arg(conflicts_with_all = ["galaxy", "orbit", "radius", "black_hole", "energy_warning", "energy_limit", "changeover"])]
     pub report: Option<Publication>,
     /// Largest number of particles in the report [default: that of the paper]
     #[arg(long, value_name = "N", requires = "report", value_parser = bodies)]
@@ -283,12 +292,20 @@ impl Options {
         let of_bodies =
             |given: Option<Quantity>| given.map(|q| q.of_bodies(Some(&galaxy))).transpose();
         let default = Settings::chosen(scale, of_bodies(self.eps)?, of_bodies(self.dt)?);
-        Ok(Settings {
+        let settings = Settings {
             scheme: self.scheme.unwrap_or(default.scheme),
             bits: self.bits.unwrap_or(default.bits),
             galaxy,
             uncentred: self.uncentred,
             ..default
+        };
+        let changeover = match self.changeover {
+            Some(radii) => radii.of_bodies(&galaxy)?,
+            None => settings.usual_changeover(scale),
+        };
+        Ok(Settings {
+            changeover,
+            ..settings
         })
     }
 
@@ -344,7 +361,7 @@ impl Options {
         }
     }
 
-    /// The settings of a run that goes on after the `saved` one. Options may change scheme and step.
+    /// The settings of a run that goes on after the `saved` one. Options may change scheme, step and changeover.
     ///
     /// # Errors
     ///
@@ -368,34 +385,20 @@ impl Options {
         };
         if let Some(name) = other {
             return Err(Error::Refused(format!(
-                "--{name} is not what the input was made with; a resumed run may change only --scheme and --dt"
+                "--{name} is not what the input was made with; a resumed run may change only --scheme, --dt and --changeover"
             )));
         }
         Ok(Settings {
             dt: dt.unwrap_or(saved.dt),
             scheme: self.scheme.unwrap_or(saved.scheme),
             galaxy: self.galaxy.galaxy(Some(saved.galaxy))?,
+            changeover: match self.changeover {
+                Some(radii) => radii.of_bodies(&saved.galaxy)?,
+                None => saved.changeover,
+            },
             uncentred: self.uncentred || saved.uncentred,
             ..saved
         })
-    }
-}
-
-/// `8.122,20.8,12.9,245.6,7.78`: distance and height of the Sun, and its velocity.
-fn sun(text: &str) -> Result<Sun, String> {
-    let numbers: Option<Vec<f64>> = text.split(',').map(|c| c.trim().parse().ok()).collect();
-    match numbers.as_deref() {
-        Some(&[distance, height, vx, vy, vz])
-            if [distance, height, vx, vy, vz].iter().all(|c| c.is_finite())
-                && distance > height.abs() / 1000.0 =>
-        {
-            Ok(Sun {
-                distance,
-                height,
-                velocity: [vx, vy, vz],
-            })
-        }
-        _ => Err("not kpc, pc and three of km/s such as 8.122,20.8,12.9,245.6,7.78".to_owned()),
     }
 }
 

@@ -14,6 +14,7 @@ use kirin_report::text::{Table, grouped, shares, time_split};
 use serde_json::{Value, json};
 
 use crate::cluster::COLUMNS;
+use crate::encounter::Changeover;
 use crate::integrator::Integrator;
 use crate::picture;
 use crate::spray::spray;
@@ -98,6 +99,13 @@ impl<'a, 'g> Report<'a, 'g> {
                 format!("{rest:.2e} not explained by the torque, {part:.2e} of it at the start"),
             ),
         ];
+        let Changeover { stars, hole } = settings.changeover;
+        if !settings.changeover.is_none() {
+            let radii = [stars, hole].map(|radius| self.summary.length(radius));
+            let of_hole = format!(", {} to the black hole", radii[1]);
+            let of_hole = if hole > 0.0 { of_hole.as_str() } else { "" };
+            own.push(("changeover", format!("{} of two stars{of_hole}", radii[0])));
+        }
         if let Some(units) = galaxy.known_units() {
             own.insert(5, ("units", units.to_string()));
         }
@@ -129,6 +137,7 @@ impl<'a, 'g> Report<'a, 'g> {
             "order": settings.scheme.order(),
             "dt": settings.dt,
             "bits": settings.bits.name(),
+            "changeover": [settings.changeover.stars, settings.changeover.hole],
             "uncentred": settings.uncentred,
             "galaxy": galaxy.model.name(),
             "black_hole": galaxy.black_hole,

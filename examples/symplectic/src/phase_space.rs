@@ -206,6 +206,14 @@ impl PhaseSpace {
         }
     }
 
+    /// Positions and velocities in double precision, to be changed; `None` of fixed point.
+    pub fn in_double(&mut self) -> Option<(&mut [Vec3], &mut [Vec3])> {
+        match self {
+            Self::Double { x, v } => Some((x, v)),
+            Self::Exact { .. } => None,
+        }
+    }
+
     /// Turns all velocities round: the way back begins.
     pub fn reverse(&mut self) {
         match self {

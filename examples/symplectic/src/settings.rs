@@ -4,6 +4,7 @@ use kirin_kit::Body;
 use kirin_kit::diagnostics::{lagrangian_radii, mass};
 use kirin_kit::galaxy::Galaxy;
 
+use crate::encounter::Changeover;
 use crate::error::Error;
 use crate::phase_space::Bits;
 use crate::scheme::Scheme;
@@ -21,6 +22,15 @@ const SPEED: f64 = 1.0;
 
 /// Step where there is no softening: that of the paper.
 const UNSOFTENED: f64 = 5e-4;
+
+/// A step this much longer than the one that resolves the softening leaves close encounters to the changeover.
+const LONG: f64 = 4.0;
+
+/// The changeover radius of two stars in parts of the mean distance R / N^(1/3), and the most that it may be for a long step.
+const CHANGEOVER: [f64; 2] = [0.5, 1.0];
+
+/// The changeover radius in parts of the distance at which a step is this part of the time of a passage or a fall.
+const CHANGEOVER_STEPS: f64 = 2.5;
 
 /// What a cluster is like where softening and step are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,14 +100,33 @@ impl Scale {
 
     /// The softening that a step of `dt` resolves: the usual one, or more.
     fn softening(&self, dt: f64) -> f64 {
+        self.usual_softening().max(self.resolved(dt))
+    }
+
+    /// The least distance at which a step of `dt` resolves a passage and a fall.
+    fn resolved(&self, dt: f64) -> f64 {
         let time = dt / STEP;
         let passage = time * SPEED * (self.mass / self.radius).sqrt();
-        let fall = (time * time * self.heaviest * self.mass).cbrt();
-        self.usual_softening().max(passage).max(fall)
+        passage.max((time * time * self.heaviest * self.mass).cbrt())
     }
 
     fn usual_softening(&self) -> f64 {
-        EPS * self.radius / (self.n.max(1) as f64).cbrt()
+        EPS * self.mean_distance()
+    }
+
+    fn mean_distance(&self) -> f64 {
+        self.radius / (self.n.max(1) as f64).cbrt()
+    }
+
+    /// The changeover radius of two stars for this step and softening; 0 where the step resolves the softening, or where
+    /// stars as far from each other as the softening are no neighbours.
+    fn changeover(&self, dt: f64, eps: f64) -> f64 {
+        let [usual, most] = CHANGEOVER.map(|part| part * self.mean_distance());
+        let radius = (CHANGEOVER_STEPS * self.resolved(dt)).clamp(usual, most);
+        match dt > LONG * self.step(eps) && radius > LONG * eps {
+            true => radius,
+            false => 0.0,
+        }
     }
 }
 
@@ -114,6 +143,8 @@ pub struct Settings {
     pub bits: Bits,
     /// What there is around the cluster.
     pub galaxy: Galaxy,
+    /// Within which distances stars move together under the step.
+    pub changeover: Changeover,
     /// Whether the library gets positions as they are, not with respect to the centre of mass.
     pub uncentred: bool,
 }
@@ -139,7 +170,23 @@ impl Settings {
             scheme: Scheme::default(),
             bits: Bits::default(),
             galaxy: Galaxy::default(),
+            changeover: Changeover::default(),
             uncentred: false,
+        }
+    }
+
+    /// The changeover radii where none are given: those that the step needs.
+    pub fn usual_changeover(&self, scale: &Scale) -> Changeover {
+        if self.bits == Bits::Exact {
+            return Changeover::default();
+        }
+        let (mass, eps) = (self.galaxy.black_hole, self.galaxy.black_hole_eps);
+        // A fall to the hole from there takes as many steps as one through the softening.
+        let time = self.dt / STEP;
+        let hole = CHANGEOVER_STEPS * (time * time * mass).cbrt();
+        Changeover {
+            stars: scale.changeover(self.dt, self.eps),
+            hole: if hole > LONG * eps { hole } else { 0.0 },
         }
     }
 
@@ -155,6 +202,16 @@ impl Settings {
         }
         if !(self.dt > 0.0 && self.dt.is_finite()) {
             return refuse("--dt: the step must be a number above 0");
+        }
+        let Changeover { stars, hole } = self.changeover;
+        if ![stars, hole].iter().all(|r| *r >= 0.0 && r.is_finite()) {
+            return refuse("--changeover: a radius must be a number from 0 on");
+        }
+        if self.bits == Bits::Exact && !self.changeover.is_none() {
+            return refuse(
+                "--changeover: what stars do within the changeover radius is rounded, and cannot be undone to the bit \
+                 as --bits exact promises",
+            );
         }
         Ok(())
     }

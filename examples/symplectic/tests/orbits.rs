@@ -8,7 +8,7 @@ use kirin_kit::galaxy::Galaxy;
 use kirin_kit::models::{king, plummer};
 use kirin_kit::vector::{Vec3, norm, sub};
 use kirin_kit::{Body, Snapshot};
-use kirin_testing::Folder;
+use kirin_testing::{Folder, skipped};
 
 fn saved(folder: &Folder, name: &str, bodies: Vec<Body>, run: Vec<(String, String)>) -> String {
     let path = folder.file(name);
@@ -144,6 +144,25 @@ fn the_states_of_other_programs_are_refused() {
             "{said}"
         );
     }
+}
+
+/// Without galpy, gala and astropy the comparison with them says which is missing, and that it was skipped.
+#[test]
+fn a_comparison_without_the_others_is_skipped() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/galaxies.py");
+    // Python alone: no packages of users or of the machine.
+    let output = std::process::Command::new("python3")
+        .args(["-I", "-S", script, "--program", PROGRAM.path])
+        .output();
+    let Ok(output) = output else {
+        return skipped("there is no Python");
+    };
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(77), "{told}");
+    assert!(
+        told.starts_with("SKIPPED: ") && told.contains("astropy"),
+        "{told}"
+    );
 }
 
 /// Today's place is where the run ends: a star cluster moves as a single body does, but for what its tides do.

@@ -41,6 +41,7 @@ fn a_run_goes_on_with_the_same_bits() {
             "--black-hole",
             "2",
         ],
+        &["--eps", "0.001", "--dt", "1/1024", "--black-hole", "0.1"],
     ] {
         let model = [&MODEL[..], options, &["--every", "1/16"]].concat();
         let run = |name: &str, start: &[&str], t_end: &str| {
@@ -61,6 +62,7 @@ fn threads_and_pipelines_change_no_bit() {
         let path = folder.file(name);
         let status = PROGRAM
             .command(&["--n", "3000", "--galaxy", "irrgang", "--t-end", "0.001"])
+            .args(["--eps", "0.0004", "--dt", "1/2000"])
             .args(["--output", &path])
             .envs([("KIRIN_NPIPES", npipes), ("KIRIN_THREADS", threads)])
             .stdout(std::process::Stdio::null())
@@ -70,6 +72,8 @@ fn threads_and_pipelines_change_no_bit() {
     };
     let one = run("one", "48", "1");
     let many = run("many", "16384", "3");
+    // Close encounters are part of it.
+    assert!(one.value("symplectic.changeover").is_some());
     assert!(one.bodies == many.bodies);
     assert_eq!(
         one.value("symplectic.balance"),
@@ -202,6 +206,12 @@ fn bad_input_is_refused() {
         (&["--eps", "-1"], "finite number from 0"),
         (&["--orbit", "circular"], "needs a --galaxy"),
         (&["--scheme", "euler"], "invalid value"),
+        (
+            &["--bits", "exact", "--changeover", "0.1"],
+            "cannot be undone to the bit",
+        ),
+        (&["--changeover", "-1"], "--changeover"),
+        (&["--changeover", "1pc"], "--units"),
         (&["--reverse"], "--input"),
         (&["--input", "nowhere.txt"], "nowhere.txt"),
         (
@@ -220,6 +230,17 @@ fn bad_input_is_refused() {
         (&["--back", "1Gyr"], "--galaxy"),
         (&["--growth", "0.1"], "--growth"),
         (&["--satellite", "smc"], "SHAPE:MASS:RADIUS"),
+        (
+            &[
+                "--galaxy",
+                "irrgang",
+                "--satellite",
+                "lmc",
+                "--t-end",
+                "15Gyr",
+            ],
+            "14 Gyr",
+        ),
         (&["--bar", "1,2,3"], "MASS,A,B,C"),
         (&["--potential", "nowhere.txt"], "nowhere.txt"),
         (
@@ -256,8 +277,8 @@ fn the_defaults_keep_the_cluster_s_own_energy() {
     }
 }
 
-/// The softening and the step of the paper lose the energy of a cluster: the run ends with its state, unless it is
-/// told to go on.
+/// Without the changeover a softening and step like those of the paper lose the energy of a cluster: the run ends with
+/// its state, unless it is told to go on.
 #[test]
 fn a_step_that_resolves_no_passage_is_stopped() {
     let folder = Folder::new("guard");
@@ -265,7 +286,14 @@ fn a_step_that_resolves_no_passage_is_stopped() {
     let run = [
         "--n", "128", "--eps", "0.001", "--dt", "1/256", "--t-end", "2",
     ];
-    let galaxy = ["--galaxy", "irrgang", "--output", &output];
+    let galaxy = [
+        "--galaxy",
+        "irrgang",
+        "--changeover",
+        "none",
+        "--output",
+        &output,
+    ];
     let all = [&run[..], &galaxy].concat();
     let ended = PROGRAM.command(&all).output().unwrap();
     assert_eq!(ended.status.code(), Some(1));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::additions::{self, Additions, Told};
-use super::satellite::Satellite;
+use super::satellite::{REACH, Satellite};
 use super::table::Table;
 use super::{Galaxy, MilkyWay, Orbit, Units};
 use crate::number::number;
@@ -176,7 +176,7 @@ impl GalaxyOptions {
     ///
     /// # Errors
     ///
-    /// It has a unit without meaning; in words.
+    /// It has a unit without meaning, or is beyond what is known of satellites; in words.
     pub fn t_end<Own: crate::run::Kept>(
         &self,
         control: &RunControl<Own>,
@@ -184,7 +184,15 @@ impl GalaxyOptions {
         galaxy: &Galaxy,
     ) -> Result<f64, String> {
         let today = (galaxy.today > 0.0).then_some(galaxy.today);
-        control.t_end(today.unwrap_or(default), Some(galaxy))
+        let end = control.t_end(today.unwrap_or(default), Some(galaxy))?;
+        let satellites = galaxy.more.iter().flat_map(|more| &more.told.satellites);
+        let farthest = galaxy.today.max((end - galaxy.today).abs()) * galaxy.units.time();
+        match satellites.clone().any(Satellite::moves) && farthest > REACH {
+            true => {
+                Err("orbits of satellites are known for 14 Gyr before and after today".to_owned())
+            }
+            false => Ok(end),
+        }
     }
 
     /// The orbit of a new run in `galaxy`.

@@ -1,0 +1,337 @@
+//! The motion of stars under the near parts of their attractions.
+
+use kirin_kit::galaxy::flow::{Phase, follow_all};
+use kirin_kit::vector::{Vec3, add_scaled, dot, norm, sub};
+use rayon::prelude::*;
+
+use super::SKIN;
+use super::law::Law;
+use super::search::{self, Chord, Pair, closest2};
+use crate::error::Error;
+use crate::phase_space::GRAIN;
+
+/// By this part of the changeover radius every star may be turned aside before its group is followed again.
+const TURNED: f64 = 0.02;
+
+/// The longest step is this part of the time in which stars pass the changeover radius.
+const LONGEST: f64 = 0.25;
+
+/// All stars at the start of a drift, and the near parts.
+pub struct Cluster<'a> {
+    /// Positions.
+    pub x: &'a [Vec3],
+    /// Velocities.
+    pub v: &'a [Vec3],
+    /// Masses.
+    pub masses: &'a [f64],
+    /// The near part of two stars.
+    pub stars: Option<Law>,
+    /// The mass of the black hole, and its near part.
+    pub hole: Option<(f64, Law)>,
+}
+
+/// A star at the end of a drift.
+#[derive(Clone, Copy, Debug)]
+struct Moved {
+    end: Phase,
+    /// The farthest it was from where it would have been without any attraction.
+    aside: f64,
+}
+
+/// Stars that move together, sorted, and whether the black hole is near.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    stars: Vec<usize>,
+    /// Those that may come near each other, by their places in `stars`.
+    pairs: Vec<[usize; 2]>,
+    hole: bool,
+}
+
+impl Group {
+    /// A star and the black hole.
+    fn with_hole(i: usize) -> Self {
+        Self {
+            stars: vec![i],
+            pairs: Vec::new(),
+            hole: true,
+        }
+    }
+}
+
+impl Cluster<'_> {
+    /// The stars after the time `h`, and the pairs that may then be within the changeover radius of each other.
+    ///
+    /// A star that is turned aside meets others than on its chord. By as much as it leaves the chord the search is repeated
+    /// farther around it.
+    pub fn drift(&self, h: f64) -> Result<(Vec<Phase>, Vec<Pair>), Error> {
+        let alone = self.alone(h)?;
+        let mut ends: Vec<Phase> = alone.iter().map(|moved| moved.end).collect();
+        let Some(law) = &self.stars else {
+            return Ok((ends, Vec::new()));
+        };
+        let chord = |(from, end): (&Vec3, &Phase)| Chord {
+            from: *from,
+            way: sub(&end.0, from),
+        };
+        let chords: Vec<Chord> = self.x.iter().zip(&ends).map(chord).collect();
+        let margin = |moved: &Moved| (2.0 * moved.aside).max(TURNED * law.radius());
+        let mut margins: Vec<f64> = alone.iter().map(margin).collect();
+        let mut skin = SKIN * law.radius();
+        let mut pairs = search::pairs(&chords, law.radius() + skin);
+        let mut done: Vec<Group> = Vec::new();
+        loop {
+            let farthest = 2.0 * margins.iter().fold(0.0, |most: f64, m| most.max(*m));
+            if farthest > skin {
+                skin = farthest;
+                pairs = search::pairs(&chords, law.radius() + skin);
+            }
+            let groups = self.groups(&pairs, law.radius(), &margins, h);
+            let is_new = |group: &&Group| done.binary_search(group).is_err();
+            let new: Vec<&Group> = groups.iter().filter(is_new).collect();
+            if new.is_empty() {
+                return Ok((ends, pairs));
+            }
+            let moved: Result<Vec<Vec<Moved>>, Error> = new
+                .par_iter()
+                .map(|group| self.together(group, h))
+                .collect();
+            for (group, moved) in new.into_iter().zip(moved?) {
+                for (&i, moved) in group.stars.iter().zip(moved) {
+                    ends[i] = moved.end;
+                    margins[i] = margins[i].max(alone[i].aside + moved.aside);
+                }
+            }
+            done = groups;
+        }
+    }
+
+    /// The stars after the time `h`, each without the others.
+    fn alone(&self, h: f64) -> Result<Vec<Moved>, Error> {
+        let moved = |i: usize| match self.hole {
+            Some(hole) if self.meets_hole(i, h, 0.0) => {
+                let moved = self.with_hole(&Group::with_hole(i), &hole, h);
+                moved.map(|moved| moved[0]).map_err(|_| fall(i, true))
+            }
+            _ => {
+                let mut x = self.x[i];
+                add_scaled(&mut x, h, &self.v[i]);
+                let (end, aside) = ((x, self.v[i]), 0.0);
+                Ok(Moved { end, aside })
+            }
+        };
+        let stars = (0..self.x.len()).into_par_iter();
+        stars.with_min_len(GRAIN / 8).map(moved).collect()
+    }
+
+    /// Whether the straight way of star `i` comes within the hole's changeover radius, or `margin` more.
+    fn meets_hole(&self, i: usize, h: f64, margin: f64) -> bool {
+        let Some((_, law)) = &self.hole else {
+            return false;
+        };
+        let star = Chord {
+            from: self.x[i],
+            way: self.v[i].map(|c| h * c),
+        };
+        let hole = Chord {
+            from: [0.0; 3],
+            way: [0.0; 3],
+        };
+        closest2(&star, &hole) < (law.radius() + margin).powi(2)
+    }
+
+    /// Stars that are joined by pairs within `radius` and their `margins`, sorted.
+    fn groups(&self, pairs: &[Pair], radius: f64, margins: &[f64], h: f64) -> Vec<Group> {
+        let near = |pair: &&Pair| {
+            let [i, j] = pair.stars;
+            pair.closest2 < (radius + margins[i] + margins[j]).powi(2)
+        };
+        let joined: Vec<[usize; 2]> = pairs.iter().filter(near).map(|p| p.stars).collect();
+        let components = components(&joined, margins.len());
+        // Group of each star that is in one, and place in it.
+        let mut places = vec![(0, 0); margins.len()];
+        for (group, stars) in components.iter().enumerate() {
+            for (place, &i) in stars.iter().enumerate() {
+                places[i] = (group, place);
+            }
+        }
+        let group = |stars: Vec<usize>| Group {
+            hole: stars.iter().any(|&i| self.meets_hole(i, h, margins[i])),
+            stars,
+            pairs: Vec::new(),
+        };
+        let mut groups: Vec<Group> = components.into_iter().map(group).collect();
+        for [i, j] in joined {
+            let (group, place) = places[i];
+            groups[group].pairs.push([place, places[j].1]);
+        }
+        groups
+    }
+
+    /// The stars of a group after the time `h`.
+    fn together(&self, group: &Group, h: f64) -> Result<Vec<Moved>, Error> {
+        let moved = match (&group.stars[..], self.hole.filter(|_| group.hole)) {
+            (_, Some(hole)) => self.with_hole(group, &hole, h),
+            (&[i, j], None) if self.masses[i] + self.masses[j] > 0.0 => self.pair([i, j], h),
+            _ => self.several(group, h),
+        };
+        moved.map_err(|_| fall(group.stars[0], group.hole))
+    }
+
+    /// Two stars: the relative motion of one body.
+    fn pair(&self, [i, j]: [usize; 2], h: f64) -> Result<Vec<Moved>, String> {
+        let both = self.masses[i] + self.masses[j];
+        let start = [(sub(&self.x[j], &self.x[i]), sub(&self.v[j], &self.v[i]))];
+        let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
+            let (d, u) = phases[0];
+            let near = self.stars.map_or(0.0, |law| law.near(dot(&d, &d)));
+            rates[0] = (u, d.map(|c| -both * near * c));
+        };
+        let steps = (h, self.longest(norm(&start[0].1)));
+        let mut aside = Aside::of(&start);
+        let [end] = follow_all(&rates, &start, (0.0, h), steps, &mut |t, p| aside.see(t, p))?;
+        let parts = [-self.masses[j] / both, self.masses[i] / both];
+        let moved = |(i, part): (usize, f64)| Moved {
+            end: self.shifted(i, part, &start[0], &end, h),
+            aside: part.abs() * aside.most[0],
+        };
+        Ok([i, j].into_iter().zip(parts).map(moved).collect())
+    }
+
+    /// Any stars, about the place and velocity of the first of them: the digits of the way round the galaxy are not needed.
+    fn several(&self, group: &Group, h: f64) -> Result<Vec<Moved>, String> {
+        let (x, v) = (self.x[group.stars[0]], self.v[group.stars[0]]);
+        let relative = |&i: &usize| (sub(&self.x[i], &x), sub(&self.v[i], &v));
+        let start: Vec<Phase> = group.stars.iter().map(relative).collect();
+        let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
+            self.rates(group, phases, rates);
+        };
+        let fastest = start.iter().fold(0.0, |most: f64, p| most.max(norm(&p.1)));
+        let steps = (h, self.longest(2.0 * fastest));
+        let mut aside = Aside::of(&start);
+        let ends = follow_all(&rates, &start, (0.0, h), steps, &mut |t, p| aside.see(t, p))?;
+        let moved = |(k, &i): (usize, &usize)| Moved {
+            end: self.shifted(i, 1.0, &start[k], &ends[k], h),
+            aside: aside.most[k],
+        };
+        Ok(group.stars.iter().enumerate().map(moved).collect())
+    }
+
+    /// Star `i` after the time `h`, if `part` of what brought another body from `start` to `end` acts on it.
+    fn shifted(&self, i: usize, part: f64, start: &Phase, end: &Phase, h: f64) -> Phase {
+        let change = |k: usize| end.0[k] - start.0[k] - h * start.1[k];
+        let x = |k: usize| self.x[i][k] + (h * self.v[i][k] + part * change(k));
+        let v = |k: usize| self.v[i][k] + part * (end.1[k] - start.1[k]);
+        ([0, 1, 2].map(x), [0, 1, 2].map(v))
+    }
+
+    /// Any stars near the black hole.
+    fn with_hole(&self, group: &Group, hole: &(f64, Law), h: f64) -> Result<Vec<Moved>, String> {
+        let phase = |&i: &usize| (self.x[i], self.v[i]);
+        let start: Vec<Phase> = group.stars.iter().map(phase).collect();
+        let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
+            self.rates(group, phases, rates);
+            for (rate, (x, _)) in rates.iter_mut().zip(phases) {
+                add_scaled(&mut rate.1, 1.0, &pull(hole, x));
+            }
+        };
+        let fastest = |from: &Vec3| {
+            let speeds = start.iter().map(|p| norm(&sub(&p.1, from)));
+            speeds.fold(0.0, f64::max)
+        };
+        let past_hole = LONGEST * hole.1.radius() / fastest(&[0.0; 3]);
+        let longest = self.longest(2.0 * fastest(&start[0].1)).min(past_hole);
+        let mut aside = Aside::of(&start);
+        let mut see = |t: f64, phases: &[Phase]| aside.see(t, phases);
+        let ends = follow_all(&rates, &start, (0.0, h), (h, longest), &mut see)?;
+        let moved = |(end, aside): (Phase, f64)| Moved { end, aside };
+        Ok(ends.into_iter().zip(aside.most).map(moved).collect())
+    }
+
+    /// The longest step in which stars with this relative speed do not miss each other.
+    fn longest(&self, speed: f64) -> f64 {
+        let radius = self.stars.map_or(f64::INFINITY, |law| law.radius());
+        match LONGEST * radius / speed {
+            time if time > 0.0 => time,
+            // Nobody moves.
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// Rates of change by the near parts within a group.
+    fn rates(&self, group: &Group, phases: &[Phase], rates: &mut [Phase]) {
+        for (rate, (_, v)) in rates.iter_mut().zip(phases) {
+            *rate = (*v, [0.0; 3]);
+        }
+        let Some(law) = &self.stars else { return };
+        for &[a, b] in &group.pairs {
+            let d = sub(&phases[b].0, &phases[a].0);
+            let near = law.near(dot(&d, &d));
+            if near != 0.0 {
+                add_scaled(&mut rates[a].1, self.masses[group.stars[b]] * near, &d);
+                add_scaled(&mut rates[b].1, -self.masses[group.stars[a]] * near, &d);
+            }
+        }
+    }
+}
+
+/// The acceleration at `x` by the near part of a black hole.
+fn pull((m, law): &(f64, Law), x: &Vec3) -> Vec3 {
+    let near = law.near(dot(x, x));
+    x.map(|c| -m * near * c)
+}
+
+/// How far bodies were from where they would have been without any attraction.
+struct Aside<'a> {
+    start: &'a [Phase],
+    most: Vec<f64>,
+}
+
+impl<'a> Aside<'a> {
+    fn of(start: &'a [Phase]) -> Self {
+        let most = vec![0.0; start.len()];
+        Self { start, most }
+    }
+
+    fn see(&mut self, t: f64, phases: &[Phase]) {
+        for ((most, start), (x, _)) in self.most.iter_mut().zip(self.start).zip(phases) {
+            let mut off = sub(x, &start.0);
+            add_scaled(&mut off, -t, &start.1);
+            *most = most.max(norm(&off));
+        }
+    }
+}
+
+/// The stars of `0..n` that pairs join, those of each component together, sorted.
+fn components(pairs: &[[usize; 2]], n: usize) -> Vec<Vec<usize>> {
+    fn root(parent: &mut [usize], mut i: usize) -> usize {
+        while parent[i] != i {
+            parent[i] = parent[parent[i]];
+            i = parent[i];
+        }
+        i
+    }
+    let mut parent: Vec<usize> = (0..n).collect();
+    let mut members = Vec::new();
+    for &[i, j] in pairs {
+        let (a, b) = (root(&mut parent, i), root(&mut parent, j));
+        // The smallest number is the root.
+        parent[a.max(b)] = a.min(b);
+        members.extend([i, j]);
+    }
+    members.sort_unstable();
+    members.dedup();
+    let with_root = |i: usize| (root(&mut parent, i), i);
+    let mut all: Vec<(usize, usize)> = members.into_iter().map(with_root).collect();
+    all.sort_unstable();
+    all.chunk_by(|a, b| a.0 == b.0)
+        .map(|group| group.iter().map(|member| member.1).collect())
+        .collect()
+}
+
+/// No step of the stars with this first one is short enough.
+fn fall(first: usize, hole: bool) -> Error {
+    Error::Encounter {
+        index: first as i32,
+        hole,
+    }
+}

@@ -1,0 +1,137 @@
+//! The pairs of stars that may come close to each other during a drift.
+
+use kirin_kit::vector::{Vec3, add_scaled, dot, sub};
+use rayon::prelude::*;
+
+use crate::phase_space::GRAIN;
+
+/// The straight way of a star from the start to the end of a drift.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chord {
+    /// Its start.
+    pub from: Vec3,
+    /// The way from there to the end.
+    pub way: Vec3,
+}
+
+/// Two stars, the first with the smaller number, and their least squared distance on their chords.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// The stars.
+    pub stars: [usize; 2],
+    /// The least squared distance.
+    pub closest2: f64,
+}
+
+/// The least squared distance of two stars that go along their chords at the same time, each at a constant speed.
+pub fn closest2(a: &Chord, b: &Chord) -> f64 {
+    let (d, w) = (sub(&b.from, &a.from), sub(&b.way, &a.way));
+    let w2 = dot(&w, &w);
+    let part = if w2 > 0.0 {
+        (-dot(&d, &w) / w2).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let mut closest = d;
+    add_scaled(&mut closest, part, &w);
+    dot(&closest, &closest)
+}
+
+/// All pairs that come within `radius` of each other on their chords, sorted. Sorts the stars along an axis and compares each with
+/// those that follow within reach: O(N^(5/3)) for a radius that goes with the mean distance of neighbours.
+pub fn pairs(chords: &[Chord], radius: f64) -> Vec<Pair> {
+    if chords.is_empty() {
+        return Vec::new();
+    }
+    // The way that all have in common, that of the cluster's orbit, is left out.
+    let mut common = [0.0; 3];
+    for chord in chords {
+        add_scaled(&mut common, 1.0 / chords.len() as f64, &chord.way);
+    }
+    let axis = longest_axis(chords);
+    let interval = |i: usize| {
+        let (from, way) = (chords[i].from[axis], chords[i].way[axis] - common[axis]);
+        (from + way.min(0.0), from + way.max(0.0))
+    };
+    let mut order: Vec<(f64, f64, usize)> = (0..chords.len())
+        .map(|i| {
+            let (low, high) = interval(i);
+            (low, high, i)
+        })
+        .collect();
+    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+    let radius2 = radius * radius;
+    let of_place = |place: usize| {
+        let (_, high, i) = order[place];
+        let following = order[place + 1..].iter();
+        following
+            .take_while(move |other| other.0 <= high + radius)
+            .filter_map(move |&(_, _, j)| {
+                let closest2 = closest2(&chords[i], &chords[j]);
+                let stars = [i.min(j), i.max(j)];
+                (closest2 < radius2).then_some(Pair { stars, closest2 })
+            })
+            .collect::<Vec<Pair>>()
+    };
+    let mut pairs: Vec<Pair> = (0..order.len())
+        .into_par_iter()
+        .with_min_len(GRAIN / 8)
+        .flat_map_iter(of_place)
+        .collect();
+    pairs.sort_unstable_by_key(|pair| pair.stars);
+    pairs
+}
+
+/// The axis along which the stars are spread most.
+fn longest_axis(chords: &[Chord]) -> usize {
+    let spread = |k: usize| {
+        let places = || chords.iter().map(|c| c.from[k]);
+        places().fold(f64::NEG_INFINITY, f64::max) - places().fold(f64::INFINITY, f64::min)
+    };
+    let spreads = [0, 1, 2].map(spread);
+    (0..3).fold(0, |best, k| match spreads[k] > spreads[best] {
+        true => k,
+        false => best,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kirin_kit::models::plummer;
+
+    #[test]
+    fn the_pairs_are_those_of_all() {
+        let chords: Vec<Chord> = plummer(600, 2)
+            .iter()
+            .map(|b| Chord {
+                from: [b.x[0], 800.0 + b.x[1], b.x[2]],
+                way: [0.05 * b.v[0], 0.05 * b.v[1] + 3.0, 0.05 * b.v[2]],
+            })
+            .collect();
+        let found = pairs(&chords, 0.08);
+        let mut all = Vec::new();
+        for i in 0..chords.len() {
+            for j in i + 1..chords.len() {
+                if closest2(&chords[i], &chords[j]) < 0.08 * 0.08 {
+                    all.push([i, j]);
+                }
+            }
+        }
+        assert!(all.len() > 50, "{}", all.len());
+        assert!(found.iter().map(|pair| pair.stars).eq(all));
+    }
+
+    #[test]
+    fn a_passage_within_the_drift_is_seen() {
+        let chord = |x: f64, y: f64, way: f64| Chord {
+            from: [x, y, 0.0],
+            way: [way, 0.0, 0.0],
+        };
+        let closest = |a, b| closest2(&a, &b).sqrt();
+        assert!((closest(chord(-1.0, 0.1, 2.0), chord(0.0, 0.0, 0.0)) - 0.1).abs() < 1e-15);
+        assert_eq!(closest(chord(-1.0, 0.0, 0.5), chord(0.0, 0.0, 0.0)), 0.5);
+        assert_eq!(closest(chord(1.0, 0.0, 7.0), chord(0.0, 0.0, 7.0)), 1.0);
+        assert!(pairs(&[], 1.0).is_empty());
+    }
+}
