@@ -49,10 +49,11 @@ class Numbers(unittest.TestCase):
     def test_the_precision_is_that_which_was_asked_for(self):
         # More than those that "auto" computes in double precision.
         x = RNG.normal(size=(3000, 3))
-        wanted, _, _ = plain(x, 1.0, 0.01, x)
-        self.near(kirin.accelerations(x, 1.0, 0.1), wanted)
+        wanted, _, _ = plain(x, 1.0, 0.01, x[:100])
+        self.near(kirin.accelerations(x, 1.0, 0.1)[:100], wanted)
         mixed = kirin.accelerations(x, 1.0, 0.1, precision="mixed")
-        self.near(mixed, wanted, 1e-5)
+        self.near(mixed[:100], wanted, 1e-5)
+        self.assertGreater(np.abs(mixed[:100] - wanted).max(), 1e-12)
         with kirin.Gravity(x, 1.0) as gravity:
             found = gravity.accelerations(eps=0.1)
             self.assertEqual(gravity.precision, "mixed")
