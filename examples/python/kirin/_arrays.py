@@ -54,12 +54,25 @@ def numbers(array, name, n=None, dtype=DOUBLE):
     return _with_steps(array)
 
 
+def number(value, name):
+    """One number."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} is a text, but a number is needed")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} has the type {type(value).__name__}, but a number is needed") from None
+    except OverflowError:
+        raise ValueError(f"{name} is beyond the numbers of double precision") from None
+
+
 def squares(array, name, n):
     """The squares of lengths, as numbers: one of each, or None and one of all."""
     if isinstance(array, (float, int)):
-        if array < 0:
+        length = number(array, name)
+        if length < 0.0:
             raise ValueError(f"{name} is negative")
-        return None, float(array) * array
+        return None, length * length
     array = numbers(array, name, n)
     if (array < 0.0).any():
         raise ValueError(f"{name} of particle {int(np.argmax(array < 0.0))} is negative")
@@ -101,3 +114,23 @@ def put_numbers(structure, name, array):
     setattr(structure, name, array.ctypes.data)
     if not array.flags.c_contiguous:
         setattr(structure, name + "_step", array.strides[0])
+
+
+def results(structure, name, shape, out, x):
+    """The array for results, to which a structure points: the one that is given, or a new one. Results of some targets
+    are written before the next ones are read, so that an array that overlaps the positions gets them later."""
+    if out is None:
+        return new(structure, name, shape)
+    writable(out, shape)
+    if x is not None and out is not x and np.may_share_memory(out, x):
+        return new(structure, name, shape)
+    (put_vectors if len(shape) == 2 else put_numbers)(structure, name, out)
+    return out
+
+
+def in_place(found, out):
+    """What was found, where it was wanted."""
+    if out is None or found is out:
+        return found
+    out[...] = found
+    return out

@@ -5,8 +5,8 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from . import _library
-from ._arrays import INTEGER, new, numbers, put_numbers, put_vectors, squares, vectors, writable
+from . import _arrays, _library
+from ._arrays import INTEGER, new, number, numbers, put_numbers, put_vectors, squares, vectors
 from ._errors import raise_for
 
 _byref = ctypes.byref
@@ -73,10 +73,16 @@ class Gravity:
 
     __slots__ = ("_handle", "__weakref__")
 
+    def __new__(cls, *_, **__):
+        self = super().__new__(cls)
+        # Also where __init__ is never reached, as after an argument with another name.
+        self._handle = 0
+        return self
+
     def __init__(
         self, x=None, m=None, *, v=None, acc=None, jerk=None, snap=None, time=None, eps=None, precision=None
     ):
-        self._handle = 0
+        self.close()
         handle = ctypes.c_int64()
         status = _library.open_(_byref(handle))
         if status < 0:
@@ -169,16 +175,12 @@ class Gravity:
         """
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, eps, source)
-        if out is None:
-            acc = new(results, "acc", (n, 3))
-        else:
-            acc = writable(out, (n, 3))
-            put_vectors(results, "acc", acc)
-        status = _library.forces(self._handle, time, eps2, n, _byref(targets), _byref(results))
+        acc = _arrays.results(results, "acc", (n, 3), out, keep[0])
+        status = _library.forces(self._handle, number(time, "time"), eps2, n, _byref(targets), _byref(results))
         if status < 0:
             raise_for(status)
         del keep
-        return acc
+        return _arrays.in_place(acc, out)
 
     def potentials(self, x=None, *, eps=0.0, source=None, time=0.0, out=None):
         """Potentials at points, (n,): minus the sum of m / sqrt(r^2 + eps^2) over the sources.
@@ -190,16 +192,12 @@ class Gravity:
         """
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, eps, source)
-        if out is None:
-            pot = new(results, "pot", n)
-        else:
-            pot = writable(out, (n,))
-            put_numbers(results, "pot", pot)
-        status = _library.forces(self._handle, time, eps2, n, _byref(targets), _byref(results))
+        pot = _arrays.results(results, "pot", (n,), out, keep[0])
+        status = _library.forces(self._handle, number(time, "time"), eps2, n, _byref(targets), _byref(results))
         if status < 0:
             raise_for(status)
         del keep
-        return pot
+        return _arrays.in_place(pot, out)
 
     def forces(
         self, x=None, v=None, *, eps=0.0, source=None, time=0.0, jerk=False, potential=False, nearest=False
@@ -226,7 +224,7 @@ class Gravity:
         p = new(results, "pot", n) if potential else None
         k = new(results, "nearest", n, INTEGER) if nearest else None
         d = new(results, "distance2", n) if nearest else None
-        status = _library.forces(self._handle, time, eps2, n, _byref(targets), _byref(results))
+        status = _library.forces(self._handle, number(time, "time"), eps2, n, _byref(targets), _byref(results))
         if status < 0:
             raise_for(status)
         del keep
@@ -247,7 +245,7 @@ class Gravity:
         if radii is None:
             radii = np.full(n, radius2)
         put_numbers(targets, "radius2", radii)
-        status = _library.forces(self._handle, time, 0.0, n, _byref(targets), None)
+        status = _library.forces(self._handle, number(time, "time"), 0.0, n, _byref(targets), None)
         if status < 0:
             raise_for(status)
         del keep

@@ -116,6 +116,21 @@ class Numbers(unittest.TestCase):
             some = gravity.accelerations(source=[7, 3], eps=0.1, time=0.5)
             np.testing.assert_array_equal(some, found.acc[[7, 3]])
 
+    def test_results_may_lie_over_the_positions(self):
+        # More than those that the library computes at a time.
+        x = RNG.normal(size=(40_000, 3))
+        with kirin.Gravity(self.x, self.m) as gravity:
+            wanted, pot = gravity.accelerations(x, eps=0.1), gravity.potentials(x, eps=0.1)
+            other = x.copy()
+            self.assertIs(gravity.accelerations(other, eps=0.1, out=other), other)
+            np.testing.assert_array_equal(other, wanted)
+            room = np.concatenate([np.empty((10_000, 3)), x])
+            gravity.accelerations(room[10_000:], eps=0.1, out=room[::-1][10_000:])
+            np.testing.assert_array_equal(room[::-1][10_000:], wanted)
+            other = x.copy()
+            gravity.potentials(other, eps=0.1, out=other[::-1, 0])
+            np.testing.assert_array_equal(other[::-1, 0], pot)
+
     def test_updates_by_index(self):
         with kirin.Gravity(self.x, self.m) as gravity:
             index = RNG.permutation(self.n)[:50]
@@ -186,6 +201,10 @@ class Refusals(unittest.TestCase):
             (ValueError, "eps is negative", g.accelerations, (), {"eps": -1.0}),
             (ValueError, "eps of particle 0 is negative", g.accelerations, (), {"eps": -np.ones(10)}),
             (ValueError, "eps is NaN", g.accelerations, (), {"eps": np.nan}),
+            (ValueError, "eps is beyond", g.accelerations, (), {"eps": 10**400}),
+            (TypeError, "time has the type ndarray", g.accelerations, (), {"time": np.ones(10)}),
+            (TypeError, "time is a text", g.accelerations, (), {"time": "1"}),
+            (TypeError, "softening", kirin.Gravity, (self.x, 1), {"softening": 0.1}),
             (ValueError, "time is NaN", g.accelerations, (), {"time": np.nan}),
             (ValueError, "out has the shape", g.accelerations, (), {"out": np.empty((9, 3))}),
             (TypeError, "float64", g.accelerations, (), {"out": np.empty((10, 3), "f4")}),
@@ -258,7 +277,7 @@ class Processes(unittest.TestCase):
             self.assertEqual(wrong, [])
 
     def test_nothing_is_printed(self):
-        script = "import kirin\nkirin.accelerations([[0, 0, 0], [1, 0, 0]], 1)\ng = kirin.Gravity([[0, 0, 0]], 1)"
+        script = "import kirin\nkirin.accelerations([[0, 0, 0], [1, 0, 0]], 1)\ng = kirin.Gravity([[0, 0, 0]], 1)\ntry:\n    kirin.Gravity(eps2=1)\nexcept TypeError:\n    pass"
         found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
         self.assertEqual((found.returncode, found.stdout, found.stderr), (0, "", ""))
 
