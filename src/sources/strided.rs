@@ -4,6 +4,8 @@
 /// The bits of the exponent, all of which are set in infinities and NaN.
 const EXPONENT: u64 = 0x7ff << 52;
 
+const SIGN: u64 = 1 << 63;
+
 /// How many numbers are looked at together.
 const TOGETHER: usize = 64;
 
@@ -96,13 +98,14 @@ unsafe fn any_in_packed(at: *const f64, count: usize) -> bool {
     let at = at.cast::<u64>();
     let whole = count - count % TOGETHER;
     for first in (0..whole).step_by(TOGETHER) {
-        let mut greatest = 0;
+        let mut sums = 0;
         for k in first..first + TOGETHER {
-            // The exponent is greatest where all of its bits are set.
             // SAFETY: passed on.
-            greatest = greatest.max(unsafe { at.add(k).read_unaligned() } << 1);
+            let bits = unsafe { at.add(k).read_unaligned() };
+            // One more in the exponent is carried into the sign just where all bits of the exponent are set.
+            sums |= (bits & !SIGN) + (1 << 52);
         }
-        if greatest >= EXPONENT << 1 {
+        if sums & SIGN != 0 {
             return true;
         }
     }
