@@ -257,7 +257,7 @@ class Processes(unittest.TestCase):
             while thread.is_alive():
                 ticks += 1
                 time.sleep(0)
-            self.assertGreater(ticks, 100, f"{time.perf_counter() - began} s")
+            self.assertGreater(ticks, 20, f"{time.perf_counter() - began} s")
 
     def test_threads_share_one(self):
         x = RNG.normal(size=(500, 3))
