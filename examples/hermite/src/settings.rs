@@ -21,6 +21,8 @@ pub struct Settings {
     pub dt_min: f64,
     /// Whether everybody takes the largest step always.
     pub shared: bool,
+    /// Two stars of mean mass m become a few-body system below this times m (G = 1); 0 for no systems.
+    pub systems: f64,
     /// What there is around the cluster.
     pub galaxy: Galaxy,
 }
@@ -36,6 +38,7 @@ impl Default for Settings {
             dt_max: 0.125,
             dt_min: 0.0,
             shared: false,
+            systems: 0.0,
             galaxy: Galaxy::default(),
         }
     }
