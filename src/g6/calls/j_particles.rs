@@ -39,16 +39,11 @@ pub unsafe fn set_j_particle(
         v,
         x,
     } = vectors;
-    let named = [
-        (x, "x"),
-        (v, "v"),
-        (aby2, "aby2"),
-        (a1by6, "a1by6"),
-        (a2by18, "a2by18"),
-    ];
-    for (pointer, name) in named {
-        not_null(pointer, name)?;
-    }
+    not_null(x, "x")?;
+    not_null(v, "v")?;
+    not_null(aby2, "aby2")?;
+    not_null(a1by6, "a1by6")?;
+    not_null(a2by18, "a2by18")?;
     let numbers = Numbers {
         index,
         t,

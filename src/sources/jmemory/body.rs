@@ -27,6 +27,9 @@ const TOGETHER: usize = 128;
 /// How many rows are copied together where they are neighbours.
 const RUN: usize = 8;
 
+/// Numbers of a column in a line of the cache.
+const LINE: usize = 8;
+
 /// How many columns in advance the lines that will change are fetched into the cache.
 const COLUMNS_AHEAD: usize = 3;
 
@@ -120,24 +123,27 @@ impl Columns {
             changes[1] += u64::from(label != row.index());
         }
         let first = values.as_ptr();
-        let fetch = |word: usize, slot: usize| {
-            // The columns lie side by side.
-            let column = first.wrapping_add(word).cast::<f64>();
-            prefetch::line(column.wrapping_add(slot));
-        };
         for word in words.start..words.start + COLUMNS_AHEAD {
-            some.iter().for_each(|entry| fetch(word, entry.slot()));
+            some.iter()
+                .for_each(|entry| fetch(first, word, entry.slot()));
         }
         for word in words {
             let column = &mut values[word];
             for (entry, row) in some.iter().zip(&rows) {
                 let slot = entry.slot() % PAGE;
-                fetch(word + COLUMNS_AHEAD, slot);
+                fetch(first, word + COLUMNS_AHEAD, slot);
                 column[slot] = row.0[word];
             }
         }
         changes
     }
+}
+
+/// Fetches the line of a slot in a column into the cache. The columns lie side by side from `first` on.
+#[inline(always)]
+fn fetch(first: *const PageArray<f64>, word: usize, slot: usize) {
+    let column = first.wrapping_add(word).cast::<f64>();
+    prefetch::line(column.wrapping_add(slot));
 }
 
 /// Whether [`RUN`] entries are neighbours in the log and in the page, as where a client writes in the order of the addresses.
@@ -208,6 +214,13 @@ impl Particles {
             (Some(columns), _) => {
                 let mass = columns.values[MASS][slot];
                 let label = std::mem::replace(&mut columns.index[slot], numbers.index);
+                if !at_rest {
+                    // The next writes mostly follow, and the lock of the next call waits until this call's stores have reached
+                    // the cache. Each write fetches the next lines of a few columns.
+                    let first = columns.values.as_ptr();
+                    let words = (slot % LINE..COLUMNS).step_by(LINE);
+                    words.for_each(|word| fetch(first, word, slot + LINE));
+                }
                 let put = |word: usize, number| columns.values[word][slot] = number;
                 // SAFETY: passed on.
                 let flags = unsafe {
@@ -220,7 +233,7 @@ impl Particles {
             }
             (None, Some(rows)) => {
                 let row = &raw mut rows[slot];
-                // The next writes follow, and the lock of the next call waits until this call's stores have reached the cache.
+                // As above.
                 prefetch::row(row.wrapping_add(AHEAD));
                 let (mass, label) = (rows[slot].0[MASS], rows[slot].index());
                 // SAFETY: passed on.

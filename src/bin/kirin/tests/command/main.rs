@@ -1,7 +1,9 @@
 //! The command `kirin`, as a user runs it: statuses, tables, files, and libraries that
 //! do not exist, lack a symbol, crash, hang, print or give wrong numbers.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod info;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -44,70 +46,13 @@ const QUICK_BENCH: [&str; 9] = [
 const QUICK_CHECK: [&str; 3] = ["check", "--n", "60"];
 
 /// Symbols that a library cannot do without; it answers with zeros.
-const STAND_IN: &str = r#"
-    #include <stdio.h>
-    #include <unistd.h>
-    int g6_open_(int *id) { puts("a library that talks"); fflush(stdout); return 0; }
-    int g6_close_(int *id) { return 0; }
-    int g6_npipes_(void) { return 48; }
-    int g6_set_ti_(int *id, double *ti) { return 0; }
-    int g6_set_j_particle_() { return 0; }
-    int g6calc_firsthalf_(int *id, int *nj, int *ni) { FIRSTHALF; return 0; }
-    #ifndef NO_LASTHALF
-    int g6calc_lasthalf_() { return 0; }
-    #endif
-"#;
+const STAND_IN: &str = include_str!("grape6.c");
 
 /// The same of GRAPE-5.
-const STAND_IN_5: &str = r#"
-    int g5_open(void) { return 0; }
-    int g5_close(void) { return 0; }
-    int g5_get_number_of_pipelines(void) { return 4; }
-    int g5_set_eps_to_all(double eps) { return 0; }
-    int g5_set_n(int n) { return 0; }
-    int g5_set_xmj(int adr, int nj, double (*x)[3], double *m) { return 0; }
-    int g5_calculate_force_on_x(double (*x)[3], double (*a)[3], double *p, int ni)
-    {
-        for (int i = 0; i < ni; i++)
-            a[i][0] = a[i][1] = a[i][2] = p[i] = 0.0;
-        return 0;
-    }
-"#;
+const STAND_IN_5: &str = include_str!("grape5.c");
 
 /// A library of NBODY6++ whose forces are zero, and which finds no neighbours.
-const STAND_IN_NBODY6: &str = r#"
-    typedef double vector[3];
-    void gpunb_open_(int *nbmax, int *irank) {}
-    void gpunb_close_(void) {}
-    void gpunb_send_(int *nj, double *m, vector *x, vector *v) {}
-    static void zero(vector *a, int ni)
-    {
-        for (int i = 0; i < ni; i++)
-            a[i][0] = a[i][1] = a[i][2] = 0.0;
-    }
-    void gpunb_regf_(int *ni, double *h2, double *dtr, vector *x, vector *v, vector *acc, vector *jrk, double *pot,
-                     int *lmax, int *nbmax, int *list, int *m_flag)
-    {
-        zero(acc, *ni);
-        zero(jrk, *ni);
-        for (int i = 0; i < *ni; i++) {
-            pot[i] = 0.0;
-            list[i * *lmax] = 0;
-        }
-    }
-    void gpupot_(int *irank, int *istart, int *ni, int *n, double *m, vector *x, double *pot) {}
-    void irr_simd_open_(int *nmax, int *lmax, int *rank) {}
-    void irr_simd_close_(int *rank) {}
-    void irr_simd_set_jp_(int *a, double *x, double *v, double *acc2, double *jrk6, double *m, double *t) {}
-    void irr_simd_set_list_(int *a, int *list) {}
-    void irr_simd_firr_vec_(double *ti, int *ni, int *a, vector *acc, vector *jrk, int *nearest)
-    {
-        zero(acc, *ni);
-        zero(jrk, *ni);
-        for (int i = 0; i < *ni; i++)
-            nearest[i] = 0;
-    }
-"#;
+const STAND_IN_NBODY6: &str = include_str!("nbody6.c");
 
 /// Compiles the stand-in; `None` where there is no C compiler.
 fn stand_in(folder: &Path, name: &str, options: &[&str]) -> Option<String> {
@@ -124,96 +69,6 @@ fn compile(folder: &Path, name: &str, text: &str, options: &[&str]) -> Option<St
 fn column<'a>(json: &'a Value, rows: &str, k: usize) -> Vec<&'a Value> {
     let rows = json[rows].as_array().expect("rows");
     rows.iter().map(|row| &row["figures"][k]).collect()
-}
-
-#[test]
-fn info_names_backends_sets_and_the_origin_of_settings() {
-    let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
-        .arg("info")
-        .env("KIRIN_PRECISION", "double")
-        .env("KIRIN_NPIPES", "none")
-        .env("KIRIN_BACKEND", "reference")
-        .env_remove("KIRIN_THREADS")
-        .output()
-        .expect("the command runs");
-    assert!(output.status.success());
-    let out = text(&output.stdout);
-    let line = |word: &str| {
-        let found = out.lines().find(|l| l.trim_start().starts_with(word));
-        found.unwrap_or_else(|| panic!("no {word} in\n{out}"))
-    };
-    assert!(line("kirin").contains(env!("CARGO_PKG_VERSION")));
-    assert!(line("in use").contains("reference"));
-    assert!(line("portable").contains("usable"));
-    for setting in kirin::process::settings::SETTINGS {
-        line(setting.name);
-    }
-    assert!(
-        line("KIRIN_PRECISION").contains("double")
-            && line("KIRIN_PRECISION").ends_with("environment")
-    );
-    assert!(line("KIRIN_THREADS").ends_with("default"));
-    assert!(line("KIRIN_NPIPES").contains("48") && line("KIRIN_NPIPES").contains("\"none\""));
-}
-
-#[test]
-fn info_names_the_rule_of_the_precision() {
-    for (precision, expected) in [
-        (
-            "auto",
-            "auto: double for up to 1280 j-particles with velocities, else mixed",
-        ),
-        ("mixed", "mixed"),
-        ("double-single", "double (double-single is for GPUs)"),
-    ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
-            .arg("info")
-            .envs([("KIRIN_PRECISION", precision), ("KIRIN_BACKEND", "cpu")])
-            .output()
-            .expect("the command runs");
-        let out = text(&output.stdout);
-        let ending = format!(", precision {expected}");
-        assert!(
-            out.lines()
-                .any(|l| l.starts_with("in use") && l.ends_with(&ending)),
-            "{out}"
-        );
-    }
-}
-
-#[test]
-fn info_shows_launches_for_any_device() {
-    let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
-        .args([
-            "info",
-            "--plan",
-            "--multiprocessors",
-            "20",
-            "--capability",
-            "7.5",
-        ])
-        .output()
-        .expect("the command runs");
-    let out = text(&output.stdout);
-    assert!(out.contains("20 multiprocessors"), "{out}");
-    assert!(
-        out.contains("capability 7.5") && out.contains("not measured"),
-        "{out}"
-    );
-    let row = out.lines().find(|l| l.contains("1048576    65536 "));
-    assert!(row.is_some_and(|r| r.ends_with("4 i a thread")), "{out}");
-    let undivided = |out: &str| {
-        let launches: Vec<&str> = out.lines().filter(|l| l.contains(" blocks of ")).collect();
-        assert_eq!(launches.len(), 32, "{out}");
-        launches.iter().all(|l| l.contains(" x 1 blocks of "))
-    };
-    assert!(!undivided(&out));
-    let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
-        .args(["info", "--plan", "--multiprocessors", "20"])
-        .env("KIRIN_SPLIT", "off")
-        .output()
-        .expect("the command runs");
-    assert!(undivided(&text(&output.stdout)));
 }
 
 #[test]
