@@ -74,7 +74,7 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
         dt_max: words.word()?,
         dt_min: words.word()?,
         shared: words.word()?,
-        systems: 0.0,
+        regularize: 0.0,
         galaxy: Galaxy::of(snapshot)?,
     };
     words.end()?;

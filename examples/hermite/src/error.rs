@@ -23,13 +23,6 @@ pub enum Error {
         /// The limit: a setting, or what the digits of the time allow.
         limit: f64,
     },
-    /// The few-body system whose first star has this label cannot be moved.
-    System {
-        /// Label.
-        index: i32,
-        /// Time.
-        t: f64,
-    },
 }
 
 impl std::fmt::Display for Error {
@@ -46,11 +39,6 @@ impl std::fmt::Display for Error {
                 "the step of particle {index} at t = {t} fell below 2^{}, the limit by --dt-min or by \
                  the digits of the time: two particles are too close for this softening (--eps)",
                 limit.log2()
-            ),
-            Self::System { index, t } => write!(
-                f,
-                "no step of the few-body system with particle {index} converges at t = {t}: two particles are at one \
-                 place, or a force is not finite"
             ),
         }
     }

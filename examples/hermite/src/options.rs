@@ -112,11 +112,11 @@ pub struct RunOptions {
     #[arg(long, value_name = "H", value_parser = number)]
     #[arg(conflicts_with_all = ["eta", "eta_start", "dt_max", "dt_min", "report"])]
     pub shared_step: Option<f64>,
-    /// Move close binaries, triples and passages as few-body systems; two stars of mean mass m become one at a distance
-    /// below FACTOR times G m in N-body units [default: 2]
+    /// Move binaries and close passages by their two-body motion, perturbed by the tide of all others; two stars of the
+    /// mean mass m may become such a pair at distances below FACTOR times m; with --eps 0 [default: 2]
     #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "2", value_parser = number)]
     #[arg(conflicts_with_all = ["shared_step", "report"])]
-    pub systems: Option<f64>,
+    pub regularize: Option<f64>,
     /// Its end, files and guard.
     #[command(flatten)]
     pub control: RunControl,
@@ -221,7 +221,7 @@ impl RunOptions {
             dt_max: self.shared_step.or(self.dt_max).unwrap_or(default.dt_max),
             dt_min: self.dt_min.unwrap_or(default.dt_min),
             shared: self.shared_step.is_some(),
-            systems: self.systems.unwrap_or(0.0),
+            regularize: self.regularize.unwrap_or(0.0),
             galaxy,
         })
     }

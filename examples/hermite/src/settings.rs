@@ -21,8 +21,9 @@ pub struct Settings {
     pub dt_min: f64,
     /// Whether everybody takes the largest step always.
     pub shared: bool,
-    /// Two stars of mean mass m become a few-body system below this times m (G = 1); 0 for no systems.
-    pub systems: f64,
+    /// Two stars of the mean mass m may become a regularized pair at distances below this times m (G = 1); 0 for no
+    /// pairs.
+    pub regularize: f64,
     /// What there is around the cluster.
     pub galaxy: Galaxy,
 }
@@ -38,7 +39,7 @@ impl Default for Settings {
             dt_max: 0.125,
             dt_min: 0.0,
             shared: false,
-            systems: 0.0,
+            regularize: 0.0,
             galaxy: Galaxy::default(),
         }
     }

@@ -7,8 +7,7 @@
 //!
 //! * [`kepler`]: the two-body problem in closed form
 //! * [`hierarchy`]: which bodies of a system form binaries, triples and quadruples, and which escape
-//! * [`subsystem`]: a system inside a cluster: who becomes a member, the perturbers, and when the members part
-//! * [`shape`]: what the stars around such a system feel of its members
+//! * [`pair`]: two stars inside a cluster, perturbed by the tide of all others
 //! * [`scattering`]: encounters of a binary and a star, and cross sections
 //! * [`endurance`]: a hard binary over very many orbits
 //!
@@ -31,9 +30,8 @@ mod extrapolation;
 pub mod hierarchy;
 pub mod kepler;
 mod leapfrog;
+pub mod pair;
 pub mod scattering;
-pub mod shape;
-pub mod subsystem;
 mod system;
 #[cfg(test)]
 mod tests;
