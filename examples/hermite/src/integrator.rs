@@ -217,9 +217,10 @@ impl<'g> Integrator<'g> {
         self.forces(t, due, |this, i, force| {
             let (mut body, mut state) = (this.bodies[i], this.states[i]);
             let (acc, jerk) = (force.acc, force.jerk);
-            particle::advance(&settings, t, &mut body, &mut state, acc, jerk)?;
+            let settings = settings.in_crowd(force.is_crowded);
             let pair = this.pair_at(i, t, force.tide);
-            let pair = pair.map(|pair| regularized::planned(pair, &mut state));
+            particle::advance(&settings, t, &mut body, &mut state, acc, jerk)?;
+            let pair = pair.map(|pair| regularized::planned(pair, &mut state, settings.eta));
             if pair.is_some() {
                 particle::check_step(&settings, &body, &state)?;
             }
@@ -260,9 +261,6 @@ impl<'g> Integrator<'g> {
         let address = i32::try_from(i).expect("checked when the particles were loaded");
         let j = particle::j_particle(body, state);
         self.grape.set_j_particle(ID, address, state.dt, &j);
-        if let Some(ghost) = self.regularized.ghost_of(i) {
-            self.send(ghost);
-        }
     }
 
     /// What the integration was started with.

@@ -27,6 +27,8 @@ pub(super) struct Force {
     pub tide: Pull,
     /// Addresses of single stars so near that they may become a pair with it.
     pub near: Vec<usize>,
+    /// Whether another star or pair is that near.
+    pub is_crowded: bool,
 }
 
 /// Where a force is wanted: at a particle, or at a star of a pair.
@@ -94,7 +96,9 @@ impl Integrator<'_> {
             let mut k = 0;
             for &i in chunk {
                 let mut force = self.force(i, k, &places, &block);
-                force.near = lists.get(k).cloned().unwrap_or_default();
+                if let Some((near, is_crowded)) = lists.get(k) {
+                    (force.near, force.is_crowded) = (near.clone(), *is_crowded);
+                }
                 k += if self.regularized.at.contains_key(&i) {
                     2
                 } else {
@@ -198,6 +202,7 @@ impl Integrator<'_> {
             acc,
             jerk,
             tide: (sub(&block.acc[k + 1], &acc), sub(&block.jerk[k + 1], &jerk)),
+            is_crowded: held.pair.is_crowded(),
             near: Vec::new(),
         };
         if held.pair.is_perturbed {
@@ -218,9 +223,10 @@ impl Integrator<'_> {
         force
     }
 
-    /// Addresses of the single stars near the particles of `block`; none where there are no pairs.
-    fn neighbours(&self, block: &Block) -> Result<Vec<Vec<usize>>, Error> {
-        if self.regularized.limits.is_none() {
+    /// Addresses of the single stars near the particles of `block`, and whether there is anybody; nothing where nobody
+    /// looks for them.
+    fn neighbours(&self, block: &Block) -> Result<Vec<(Vec<usize>, bool)>, Error> {
+        if block.h2.iter().all(|h2| *h2 <= 0.0) {
             return Ok(Vec::new());
         }
         let missing =
@@ -230,7 +236,7 @@ impl Integrator<'_> {
             return Err(Error::Library(status));
         }
         let mut labels = vec![0; self.bodies.len() + 1];
-        let mut lists = vec![Vec::new(); block.index.len()];
+        let mut lists = vec![(Vec::new(), false); block.index.len()];
         for (k, list) in lists.iter_mut().enumerate() {
             if block.h2[k] > 0.0 {
                 let found = self.grape.get_neighbour_list(ID, k, &mut labels);
@@ -238,7 +244,7 @@ impl Integrator<'_> {
                 if status != 0 {
                     return Err(Error::Library(status));
                 }
-                *list = self.regularized.singles(block.index[k], &labels[..length]);
+                *list = self.regularized.near(block.index[k], &labels[..length]);
             }
         }
         Ok(lists)

@@ -15,11 +15,8 @@ use super::Integrator;
 use super::forces::time_scale;
 use crate::error::Error;
 use crate::particle;
+use crate::settings::Settings;
 use crate::step;
-
-/// How far from its centre the ghost of a pair is kept: at one place with it it would cost the library a sum in double
-/// precision.
-const ASIDE: f64 = 1.0;
 
 /// A pair, and what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +36,19 @@ impl Held {
             true => [Some(0), Some(1)],
             false => [None, Some(self.lighter())],
         }
+    }
+
+    /// What is at the address of the second star: a particle without mass that rests at the origin.
+    fn ghost(&self, settings: &Settings) -> (Body, State) {
+        let ghost = Body {
+            index: self.pair.labels[1],
+            ..Body::default()
+        };
+        let state = State {
+            dt: settings.dt_max,
+            ..State::default()
+        };
+        (ghost, state)
     }
 
     fn lighter(&self) -> usize {
@@ -98,18 +108,21 @@ impl Regularized {
         self.of[i].is_some_and(|first| first != i)
     }
 
-    /// The ghost of the pair whose centre is at address `i`.
+    /// Address of the ghost of the pair whose centre is at address `i`.
     pub fn ghost_of(&self, i: usize) -> Option<usize> {
         self.at.get(&i).map(|held| held.second)
     }
 
-    /// Addresses of those of these labels, other than `own`, that are single stars, in ascending order.
-    pub fn singles(&self, own: i32, labels: &[i32]) -> Vec<usize> {
+    /// Addresses of the single stars with these labels, other than `own`, in ascending order; and whether there is any
+    /// of these labels beside it.
+    pub fn near(&self, own: i32, labels: &[i32]) -> (Vec<usize>, bool) {
         let others = labels.iter().filter(|label| **label != own);
         let found = others.filter_map(|label| self.addresses.get(label).copied());
-        let mut found: Vec<usize> = found.filter(|&i| self.of[i].is_none()).collect();
+        let mut found: Vec<usize> = found.filter(|&i| !self.is_ghost(i)).collect();
+        let is_any = !found.is_empty();
+        found.retain(|&i| self.of[i].is_none());
         found.sort_unstable();
-        found
+        (found, is_any)
     }
 
     /// The pairs by the addresses of their centres.
@@ -138,9 +151,9 @@ impl Regularized {
 }
 
 /// The pair with its slow-down after a step to `state`, whose next step becomes as short as the pair needs it.
-pub(super) fn planned(mut pair: Pair, state: &mut State) -> Pair {
+pub(super) fn planned(mut pair: Pair, state: &mut State, eta: f64) -> Pair {
     pair.plan(time_scale(&state.acc, &state.jerk));
-    let longest = pair.longest_step();
+    let longest = pair.longest_step(eta);
     if longest < state.dt {
         state.dt = step::power_of_two_below(longest.max(f64::MIN_POSITIVE));
     }
@@ -148,12 +161,18 @@ pub(super) fn planned(mut pair: Pair, state: &mut State) -> Pair {
 }
 
 impl Integrator<'_> {
-    /// Square of the radius of the neighbour list that particle `i` needs; 0 for none.
+    /// Square of the radius of the neighbour list that particle `i` needs; 0 for none. The step of a star that is so
+    /// close to another one is short.
     pub(super) fn search2(&self, i: usize) -> f64 {
         match &self.regularized.limits {
             Some(limits) if self.regularized.of[i].is_none() => {
                 let mass = self.bodies[i].mass + self.regularized.heaviest;
-                limits.radius_of(mass).powi(2)
+                let radius = limits.radius_of(mass);
+                let dt = self.states[i].dt;
+                match dt * dt * mass <= self.settings.eta * radius.powi(3) {
+                    true => radius * radius,
+                    false => 0.0,
+                }
             }
             _ => 0.0,
         }
@@ -166,7 +185,7 @@ impl Integrator<'_> {
         Some(pair)
     }
 
-    /// Notes the `pair` whose centre is at the address `first`, and has its ghost follow.
+    /// Notes the `pair` whose centre is at the address `first`.
     pub(super) fn hold(&mut self, first: usize, pair: Pair) {
         let second = self.regularized.addresses[&pair.labels[1]];
         self.regularized.of[first] = Some(first);
@@ -179,19 +198,14 @@ impl Integrator<'_> {
         };
         self.regularized.at.insert(first, held);
         self.regularized.steps += 1;
-        self.place_ghost(first);
     }
 
+    /// Puts a particle without mass to the address of the second star of the pair at `first`.
     fn place_ghost(&mut self, first: usize) {
         if let Some(held) = self.regularized.at.get(&first) {
-            let mut ghost = Body {
-                index: held.pair.labels[1],
-                mass: 0.0,
-                ..self.bodies[first]
-            };
-            ghost.x[0] += ASIDE;
-            self.bodies[held.second] = ghost;
-            self.states[held.second] = self.states[first];
+            let ghost = held.second;
+            (self.bodies[ghost], self.states[ghost]) = held.ghost(&self.settings);
+            self.send(ghost);
         }
     }
 
@@ -354,7 +368,7 @@ impl Integrator<'_> {
             let (body, mut state) = (this.bodies[i], this.states[i]);
             particle::begin(&settings, &body, &mut state, force.acc, force.jerk)?;
             if let Some(pair) = this.pair_at(i, t, force.tide) {
-                let pair = planned(pair, &mut state);
+                let pair = planned(pair, &mut state, settings.eta);
                 this.hold(i, pair);
             }
             while !step::is_multiple(t, state.dt) {
@@ -365,7 +379,6 @@ impl Integrator<'_> {
             Ok(())
         })?;
         for &i in new {
-            self.place_ghost(i);
             self.send(i);
             self.schedule.insert(i, self.states[i].dt);
         }

@@ -21,16 +21,19 @@ const FORGOTTEN: f64 = 0.25;
 /// Perturbation up to which a binary is slowed down, its slow-down included.
 const SLOWED: f64 = 1e-6;
 
-/// Longest step, in times sqrt(r^3 / M), and that at a perturbation of [`STANDARD`].
-const LONGEST: f64 = 0.25;
-const USUAL: f64 = 0.1;
+/// Longest step for eta = 1, in times sqrt(r^3 / M), and that at a perturbation of [`STANDARD`].
+const LONGEST: f64 = 2.5;
+const USUAL: f64 = 1.0;
 const STANDARD: f64 = 1e-3;
 
+/// Perturbation above which the motion of the centre is crowded.
+const CROWDED: f64 = 3e-3;
+
 /// Perturbation at the apocentre below which two stars become a pair, and above which they part.
-const WHOLE: [f64; 2] = [0.03, 0.1];
+const WHOLE: [f64; 2] = [0.2, 0.6];
 
 /// The same of the present perturbation, for two that pass each other.
-const PASSING: [f64; 2] = [0.003, 0.01];
+const PASSING: [f64; 2] = [0.02, 0.06];
 
 /// Acceleration and its time derivative.
 pub type Pull = (Vec3, Vec3);
@@ -201,15 +204,20 @@ impl Pair {
         self.perturbation() * further.powi(3)
     }
 
-    /// Longest step over which the tide is followed.
-    pub fn longest_step(&self) -> f64 {
+    /// Whether another star is so near that the motion of the centre needs shorter steps than usual.
+    pub fn is_crowded(&self) -> bool {
+        self.greatest_perturbation() > CROWDED
+    }
+
+    /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps.
+    pub fn longest_step(&self, eta: f64) -> f64 {
         if !self.is_perturbed {
             return f64::INFINITY;
         }
         let r = norm(&self.x);
         let time = (r.powi(3) / self.mass()).sqrt().min(r / norm(&self.v));
         let strength = self.slowdown * self.perturbation();
-        self.slowdown * time * LONGEST.min(USUAL * (STANDARD / strength).powf(0.25))
+        self.slowdown * time * eta.sqrt() * LONGEST.min(USUAL * (STANDARD / strength).powf(0.25))
     }
 
     /// Distance within which a star of this mass feels the two instead of their centre; 0 where they are alone.
