@@ -3,6 +3,8 @@
 pub mod forces;
 pub mod regularized;
 
+use std::time::Instant;
+
 use kirin::client::{Block, Grape};
 use kirin_kit::bound::Bound;
 use kirin_kit::few_body::pair::Pair;
@@ -47,6 +49,13 @@ pub struct Integrator<'g> {
     places: Vec<Place>,
     regularized: Regularized,
 }
+
+/// What is recorded beside the bodies where pairs are regularized: [`motion::COLUMNS`], the number of pairs, and the
+/// energy within them.
+const COLUMNS: [&str; 11] = {
+    let [lx, ly, lz, x, y, z, vx, vy, vz] = motion::COLUMNS;
+    [lx, ly, lz, x, y, z, vx, vy, vz, "pairs", "pair_energy"]
+};
 
 /// A particle at the end of its step, and the regularized pair whose centre it is.
 type End = (Body, State, Option<Pair>);
@@ -171,6 +180,7 @@ impl<'g> Integrator<'g> {
         let Some(t) = self.next_time() else {
             return Ok(());
         };
+        let began = self.regularized.limits.map(|_| Instant::now());
         let mut due = std::mem::take(&mut self.due);
         self.schedule.take_due(t, &mut due);
         let mut ends = std::mem::take(&mut self.ends);
@@ -188,6 +198,11 @@ impl<'g> Integrator<'g> {
             self.time = t;
             self.counts.add(due.len(), self.bodies.len());
             new = self.regroup(t, &due, &near);
+        }
+        if let Some(began) = began
+            && due.iter().all(|i| self.regularized.at.contains_key(i))
+        {
+            self.regularized.seconds += began.elapsed().as_secs_f64();
         }
         let fresh = new.as_deref().unwrap_or(&[]);
         for &i in &due {
@@ -220,7 +235,7 @@ impl<'g> Integrator<'g> {
             let settings = settings.in_crowd(force.is_crowded);
             let pair = this.pair_at(i, t, force.tide);
             particle::advance(&settings, t, &mut body, &mut state, acc, jerk)?;
-            let pair = pair.map(|pair| regularized::planned(pair, &mut state, settings.eta));
+            let pair = pair.map(|pair| regularized::planned(pair, &mut state, this.settings.eta));
             if pair.is_some() {
                 particle::check_step(&settings, &body, &state)?;
             }
@@ -333,20 +348,35 @@ impl Integration for Integrator<'_> {
     }
 
     fn remark(&mut self) -> Option<String> {
+        if self.regularized.limits.is_some() {
+            return None;
+        }
         self.pairs
             .remark(&self.counts, &self.bodies, &self.states, &self.settings)
     }
 
     fn own_columns(&self) -> &'static [&'static str] {
-        &motion::COLUMNS
+        match self.regularized.limits {
+            Some(_) => &COLUMNS,
+            None => &motion::COLUMNS,
+        }
     }
 
     fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
-        motion::numbers(bodies, bound)
+        let mut numbers = motion::numbers(bodies, bound);
+        if self.regularized.limits.is_some() {
+            numbers.extend([
+                self.regularized.seen.len() as f64,
+                self.regularized.energy(),
+            ]);
+        }
+        numbers
     }
 
     fn notes(&self) -> Vec<(String, String)> {
-        self.settings.galaxy.lines()
+        let mut lines = self.settings.galaxy.lines();
+        lines.extend(self.regularized.notes());
+        lines
     }
 
     fn eps(&self) -> f64 {

@@ -66,10 +66,14 @@ impl Pairs {
         let [first, second] = labels;
         let (axis, eccentricity) = (orbit.axis, orbit.eccentricity);
         let finer = 0.25 * settings.eta;
+        let help = match settings.eps > 0.0 {
+            true => format!("--eps above {axis:.0e} softens it"),
+            false => "`hermite --regularize` moves it as two bodies".to_owned(),
+        };
         Some(format!(
             "stars {first} and {second} are a close pair (semi-major axis {axis:.2e}, eccentricity \
              {eccentricity:.2}), and {:.0} % of the blocks are of up to three stars: --eta {finer} follows it \
-             more exactly, --eps above {axis:.0e} softens it",
+             more exactly, {help}",
             100.0 * new_small as f64 / new as f64
         ))
     }

@@ -46,7 +46,7 @@ impl Default for Settings {
 }
 
 /// Accuracy parameter of stars that are near another star or pair, in parts of that of all, in regularized runs.
-const CROWDED: f64 = 0.25;
+const CROWDED: f64 = 0.2;
 
 impl Settings {
     /// These, or those with shorter steps for a star that `is_crowded`: what pairs and third stars do to one another is
@@ -84,6 +84,14 @@ impl Settings {
         }
         if self.dt_min != 0.0 && !step::is_power_of_two(self.dt_min) {
             return refuse("--dt-min: the smallest step must be a power of two, or 0 for no limit");
+        }
+        if !(self.regularize >= 0.0 && self.regularize.is_finite()) {
+            return refuse("--regularize: the factor must be a number from 0 on");
+        }
+        if self.regularize > 0.0 && (self.eps != 0.0 || self.shared) {
+            return refuse(
+                "--regularize: pairs move as two bodies without softening, in steps of their own: it needs --eps 0",
+            );
         }
         if self.dt_min > self.dt_max {
             return refuse("--dt-min: the smallest step must not be above the largest");

@@ -10,6 +10,7 @@ use kirin_kit::Body;
 use kirin_kit::few_body::pair::{Limits, Pair, Pull, pull};
 use kirin_kit::snapshot::State;
 use kirin_kit::vector::{add_scaled, sub};
+use kirin_report::text::{exact, grouped};
 
 use super::Integrator;
 use super::forces::time_scale;
@@ -78,6 +79,8 @@ pub struct Regularized {
     pub formed: u64,
     /// Steps of pairs so far.
     pub steps: u64,
+    /// Seconds of the blocks of which every particle was a pair.
+    pub seconds: f64,
     /// The pairs at the time for which the bodies were asked last.
     pub seen: Vec<Pair>,
     addresses: HashMap<i32, usize>,
@@ -144,9 +147,34 @@ impl Regularized {
         if self.limits.is_none() {
             return Vec::new();
         }
-        let (now, formed, steps) = (self.at.len(), self.formed, self.steps);
-        let text = format!("{now} at the end, {formed} formed, {steps} steps");
-        vec![("pairs of stars", text)]
+        let (formed, steps) = (grouped(self.formed), grouped(self.steps));
+        let (now, seconds, energy) = (self.at.len(), self.seconds, self.energy());
+        vec![
+            (
+                "regularized pairs",
+                format!("{now} with energy {energy:.3e}, {formed} formed"),
+            ),
+            (
+                "steps of pairs",
+                format!("{steps}, {seconds:.3} s in blocks of pairs alone"),
+            ),
+        ]
+    }
+
+    /// Energy within the pairs, at the time for which the bodies were asked last.
+    pub fn energy(&self) -> f64 {
+        self.seen.iter().map(Pair::energy).sum()
+    }
+
+    /// Lines for a snapshot of bodies: labels, semi-major axis, eccentricity and energy of each pair that is bound.
+    pub fn notes(&self) -> Vec<(String, String)> {
+        let bound = self.seen.iter().filter(|pair| pair.orbit().is_bound());
+        let line = |pair: &Pair| {
+            let ([i, j], orbit) = (pair.labels, pair.orbit());
+            let numbers = exact(&[orbit.axis, orbit.eccentricity, pair.energy()]);
+            ("hermite.binary".to_owned(), format!("{i} {j} {numbers}"))
+        };
+        bound.map(line).collect()
     }
 }
 
@@ -183,6 +211,56 @@ impl Integrator<'_> {
         let mut pair = self.regularized.at.get(&i)?.pair;
         pair.advance(t - self.states[i].t, tide);
         Some(pair)
+    }
+
+    /// The stars and their states: those of a pair are at the time of its centre, and have its state.
+    pub fn stars(&self) -> (Vec<Body>, Vec<State>) {
+        let (mut bodies, mut states) = (self.bodies.clone(), self.states.clone());
+        self.regularized
+            .place_stars(&mut bodies, &self.regularized.pairs());
+        for (first, held) in &self.regularized.at {
+            states[held.second] = states[*first];
+        }
+        (bodies, states)
+    }
+
+    /// Takes over the pairs of a run that goes on, as [`checkpoint`](crate::checkpoint) saved them: centres, and pairs
+    /// without masses; and how many were formed, their steps and seconds.
+    ///
+    /// # Errors
+    ///
+    /// They are not among the bodies; in words.
+    pub fn resume_pairs(
+        &mut self,
+        pairs: &[(Body, Pair)],
+        past: (u64, u64, f64),
+    ) -> Result<(), Error> {
+        for (centre, pair) in pairs {
+            let address = |k: usize| self.regularized.addresses.get(&pair.labels[k]).copied();
+            let found = (address(0), address(1));
+            let is_free = |i: usize| self.regularized.of[i].is_none();
+            let (first, second) = match found {
+                (Some(i), Some(j)) if i < j && is_free(i) && is_free(j) => (i, j),
+                _ => {
+                    let [i, j] = pair.labels;
+                    return Err(Error::Refused(format!(
+                        "the stars {i} and {j} of a pair are not in the snapshot, or in another pair, too"
+                    )));
+                }
+            };
+            let masses = [self.bodies[first].mass, self.bodies[second].mass];
+            self.schedule.remove(second, self.states[second].dt);
+            self.bodies[first] = Body {
+                mass: masses[0] + masses[1],
+                ..*centre
+            };
+            self.hold(first, Pair { masses, ..*pair });
+            self.place_ghost(first);
+            self.send(first);
+        }
+        let all = &mut self.regularized;
+        (all.formed, all.steps, all.seconds) = past;
+        Ok(())
     }
 
     /// Notes the `pair` whose centre is at the address `first`.

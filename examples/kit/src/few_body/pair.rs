@@ -22,8 +22,8 @@ const FORGOTTEN: f64 = 0.25;
 const SLOWED: f64 = 1e-6;
 
 /// Longest step for eta = 1, in times sqrt(r^3 / M), and that at a perturbation of [`STANDARD`].
-const LONGEST: f64 = 2.5;
-const USUAL: f64 = 1.0;
+const LONGEST: f64 = 3.5;
+const USUAL: f64 = 1.5;
 const STANDARD: f64 = 1e-3;
 
 /// Perturbation above which the motion of the centre is crowded.
