@@ -141,6 +141,15 @@ mod tests {
             assert!(remark.contains(words), "{words}: {remark}");
         }
         assert_eq!(look(1600, 400), None);
+        let unsoftened = Settings {
+            eps: 0.0,
+            ..Settings::default()
+        };
+        let mut pairs = Pairs::default();
+        let remark = pairs
+            .remark(&counts, &bodies, &states, &unsoftened)
+            .unwrap();
+        assert!(remark.contains("hermite --regularize") && !remark.contains("--eps"));
         // Those who only pass each other are no pair.
         assert!(orbit(&bodies[0], &bodies[1]).is_none_or(|orbit| orbit.axis > 0.1));
     }

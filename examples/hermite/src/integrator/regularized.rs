@@ -163,7 +163,7 @@ impl Regularized {
 
     /// Energy within the pairs, at the time for which the bodies were asked last.
     pub fn energy(&self) -> f64 {
-        self.seen.iter().map(Pair::energy).sum()
+        self.seen.iter().map(Pair::energy).fold(0.0, |a, b| a + b)
     }
 
     /// Lines for a snapshot of bodies: labels, semi-major axis, eccentricity and energy of each pair that is bound.
@@ -196,8 +196,10 @@ impl Integrator<'_> {
             Some(limits) if self.regularized.of[i].is_none() => {
                 let mass = self.bodies[i].mass + self.regularized.heaviest;
                 let radius = limits.radius_of(mass);
-                let dt = self.states[i].dt;
-                match dt * dt * mass <= self.settings.eta * radius.powi(3) {
+                let state = &self.states[i];
+                let is_new = state.acc == [0.0; 3];
+                let is_short = state.dt.powi(2) * mass <= self.settings.eta * radius.powi(3);
+                match is_new || is_short {
                     true => radius * radius,
                     false => 0.0,
                 }

@@ -287,3 +287,7 @@ pub fn pull(mass: f64, x: &Vec3, v: &Vec3) -> Pull {
     let jerk = std::array::from_fn(|k| factor * (v[k] - along * x[k]));
     (x.map(|c| factor * c), jerk)
 }
+
+#[cfg(test)]
+#[path = "pair_tests.rs"]
+mod tests;
