@@ -67,13 +67,13 @@ impl Pairs {
         let (axis, eccentricity) = (orbit.axis, orbit.eccentricity);
         let finer = 0.25 * settings.eta;
         let help = match settings.eps > 0.0 {
-            true => format!("--eps above {axis:.0e} softens it"),
-            false => "`hermite --regularize` moves it as two bodies".to_owned(),
+            true => "",
+            false => "`hermite --regularize` moves it as two bodies, ",
         };
         Some(format!(
             "stars {first} and {second} are a close pair (semi-major axis {axis:.2e}, eccentricity \
              {eccentricity:.2}), and {:.0} % of the blocks are of up to three stars: --eta {finer} follows it \
-             more exactly, {help}",
+             more exactly, {help}--eps above {axis:.0e} softens it",
             100.0 * new_small as f64 / new as f64
         ))
     }
@@ -131,6 +131,7 @@ mod tests {
         assert_eq!(look(900, 0), None);
         assert_eq!(look(1500, 500), None);
         let remark = look(1600, 400).unwrap();
+        assert!(!remark.contains("--regularize"), "{remark}");
         for words in [
             "stars 3 and 7",
             "1.00e-4",
@@ -149,7 +150,7 @@ mod tests {
         let remark = pairs
             .remark(&counts, &bodies, &states, &unsoftened)
             .unwrap();
-        assert!(remark.contains("hermite --regularize") && !remark.contains("--eps"));
+        assert!(remark.contains("`hermite --regularize`"), "{remark}");
         // Those who only pass each other are no pair.
         assert!(orbit(&bodies[0], &bodies[1]).is_none_or(|orbit| orbit.axis > 0.1));
     }
