@@ -6,6 +6,8 @@
 //! monte-carlo.tide CRITERION RADIUS MASS          where there is a tidal field
 //! monte-carlo.past TIME STEPS N0 E0 T_RH0
 //! monte-carlo.ledger ESCAPERS MASS ENERGY COLLIDED SHARED
+//! monte-carlo.binaries FORMED ENCOUNTERS ESCAPED BINDING_ESCAPED       where binaries form
+//! monte-carlo.binary LABEL LABEL MASS MASS AXIS ECCENTRICITY           one line for each
 //! monte-carlo.model NAME
 //! monte-carlo.record T ...        one line for each record: see `history::COLUMNS`
 //! monte-carlo.profile T R RHO ... one line for each density profile
@@ -21,6 +23,7 @@ use kirin_kit::snapshot::Line;
 use kirin_kit::{Body, Snapshot};
 use kirin_report::text::exact;
 
+use crate::binaries::Binary;
 use crate::cluster::Past;
 use crate::history::{DensityProfile, History, Record};
 use crate::ledger::Ledger;
@@ -34,6 +37,8 @@ use crate::tide::{Criterion, Tide};
 const EPS: &str = "run.eps";
 const SETTINGS: &str = "monte-carlo.settings";
 const TIDE: &str = "monte-carlo.tide";
+const BINARIES: &str = "monte-carlo.binaries";
+const BINARY: &str = "monte-carlo.binary";
 const PAST: &str = "monte-carlo.past";
 const LEDGER: &str = "monte-carlo.ledger";
 const MODEL: &str = "monte-carlo.model";
@@ -69,72 +74,22 @@ impl Checkpoint {
     /// As a snapshot.
     pub fn snapshot(&self) -> Snapshot {
         let Self {
-            settings,
             past,
-            model,
             history,
             told,
             streams,
             stars,
+            ..
         } = self;
-        let Settings {
-            theta_max,
-            gamma,
-            radius,
-            encounters,
-            tide,
-            seed,
-        } = settings;
-        let ledger = &past.ledger;
-        let mut run = vec![
-            (
-                SETTINGS,
-                format!(
-                    "{} {encounters} {seed}",
-                    exact(&[*theta_max, *gamma, *radius])
-                ),
-            ),
-            (
-                PAST,
-                format!(
-                    "{:?} {} {} {}",
-                    past.time,
-                    past.steps,
-                    past.n0,
-                    exact(&[past.energy0, past.relaxation_time0])
-                ),
-            ),
-            (
-                LEDGER,
-                format!(
-                    "{} {}",
-                    ledger.escapers,
-                    exact(&[
-                        ledger.escaped_mass,
-                        ledger.escaped,
-                        ledger.collided,
-                        ledger.shared
-                    ])
-                ),
-            ),
-            (MODEL, model.clone()),
-        ];
-        run.extend(tide.map(|tide| {
-            (
-                TIDE,
-                format!(
-                    "{} {}",
-                    tide.criterion.name(),
-                    exact(&[tide.radius, tide.mass])
-                ),
-            )
+        let mut run = self.head();
+        run.extend(past.binaries.iter().map(|binary| {
+            let [a, b] = binary.masses;
+            let numbers = exact(&[a, b, binary.axis, binary.eccentricity]);
+            let [first, second] = binary.ids;
+            (BINARY, format!("{first} {second} {numbers}"))
         }));
-        run.extend(
-            history
-                .records
-                .iter()
-                .map(|r| (RECORD, exact(&r.numbers()))),
-        );
+        let records = history.records.iter();
+        run.extend(records.map(|r| (RECORD, exact(&r.numbers()))));
         run.extend(history.profiles.iter().map(|profile| {
             let mut numbers = vec![profile.t];
             numbers.extend(profile.points.iter().flat_map(|&(r, rho)| [r, rho]));
@@ -157,6 +112,50 @@ impl Checkpoint {
                 .chain(told.lines())
                 .collect(),
         }
+    }
+
+    /// The lines that there are once.
+    fn head(&self) -> Vec<(&'static str, String)> {
+        let Self {
+            settings,
+            past,
+            model,
+            ..
+        } = self;
+        let Settings {
+            theta_max,
+            gamma,
+            radius,
+            encounters,
+            binaries,
+            tide,
+            seed,
+        } = settings;
+        let numbers = exact(&[*theta_max, *gamma, *radius]);
+        let settings = format!("{numbers} {encounters} {seed}");
+        let (time, steps, n0) = (past.time, past.steps, past.n0);
+        let start = exact(&[past.energy0, past.relaxation_time0]);
+        let ledger = &past.ledger;
+        let energies = [ledger.escaped, ledger.collided, ledger.shared];
+        let (mass, energies) = (exact(&[ledger.escaped_mass]), exact(&energies));
+        let mut head = vec![
+            (SETTINGS, settings),
+            (PAST, format!("{time:?} {steps} {n0} {start}")),
+            (LEDGER, format!("{} {mass} {energies}", ledger.escapers)),
+            (MODEL, model.clone()),
+        ];
+        if *binaries {
+            let (formed, encounters) = (ledger.formed, ledger.encounters);
+            let escaped = ledger.binaries_escaped;
+            let binding = exact(&[ledger.binding_escaped]);
+            let counts = format!("{formed} {encounters} {escaped} {binding}");
+            head.push((BINARIES, counts));
+        }
+        head.extend(tide.map(|tide| {
+            let numbers = exact(&[tide.radius, tide.mass]);
+            (TIDE, format!("{} {numbers}", tide.criterion.name()))
+        }));
+        head
     }
 
     /// What `snapshot` holds; `None` where that are bodies without a run.
@@ -187,35 +186,13 @@ impl Checkpoint {
             gamma: line.word()?,
             radius: line.word()?,
             encounters: line.word()?,
+            binaries: snapshot.value(BINARIES).is_some(),
             tide: tide(snapshot)?,
             seed: line.word()?,
         };
         line.end()?;
         settings.validate().map_err(|e| e.to_string())?;
-        let missing = |key: &str| format!("the line `{key}` is missing");
-        let mut line = Line::of(snapshot, PAST).ok_or_else(|| missing(PAST))?;
-        let mut past = Past {
-            time: line.word()?,
-            steps: line.word()?,
-            n0: line.word()?,
-            energy0: line.word()?,
-            relaxation_time0: line.word()?,
-            ledger: Ledger::default(),
-        };
-        let finite = past.time.is_finite() && past.energy0 < 0.0 && past.relaxation_time0 > 0.0;
-        if !finite {
-            return line.refuse();
-        }
-        line.end()?;
-        let mut line = Line::of(snapshot, LEDGER).ok_or_else(|| missing(LEDGER))?;
-        past.ledger = Ledger {
-            escapers: line.word()?,
-            escaped_mass: line.word()?,
-            escaped: line.word()?,
-            collided: line.word()?,
-            shared: line.word()?,
-        };
-        line.end()?;
+        let past = past(snapshot)?;
         let stars = stars(&snapshot.bodies)?;
         let streams = streams(snapshot)?;
         if streams.len() != stars.len().div_ceil(BIN) {
@@ -246,6 +223,44 @@ impl Checkpoint {
             stars,
         }))
     }
+}
+
+/// What has happened, as the lines of `snapshot` tell.
+fn past(snapshot: &Snapshot) -> Result<Past, String> {
+    let missing = |key: &str| format!("the line `{key}` is missing");
+    let mut line = Line::of(snapshot, PAST).ok_or_else(|| missing(PAST))?;
+    let mut past = Past {
+        time: line.word()?,
+        steps: line.word()?,
+        n0: line.word()?,
+        energy0: line.word()?,
+        relaxation_time0: line.word()?,
+        ledger: Ledger::default(),
+        binaries: binaries(snapshot)?,
+    };
+    let finite = past.time.is_finite() && past.energy0 < 0.0 && past.relaxation_time0 > 0.0;
+    if !finite {
+        return line.refuse();
+    }
+    line.end()?;
+    let mut line = Line::of(snapshot, LEDGER).ok_or_else(|| missing(LEDGER))?;
+    past.ledger = Ledger {
+        escapers: line.word()?,
+        escaped_mass: line.word()?,
+        escaped: line.word()?,
+        collided: line.word()?,
+        shared: line.word()?,
+        ..Ledger::default()
+    };
+    line.end()?;
+    if let Some(mut line) = Line::of(snapshot, BINARIES) {
+        past.ledger.formed = line.word()?;
+        past.ledger.encounters = line.word()?;
+        past.ledger.binaries_escaped = line.word()?;
+        past.ledger.binding_escaped = line.word()?;
+        line.end()?;
+    }
+    Ok(past)
 }
 
 fn body(stars: &Stars, k: usize) -> Body {
@@ -283,6 +298,31 @@ fn stars(bodies: &[Body]) -> Result<Stars, String> {
         Some(pair) => Err(format!("two bodies have the index {}", pair[0])),
         None => Ok(stars),
     }
+}
+
+fn binaries(snapshot: &Snapshot) -> Result<Vec<Binary>, String> {
+    let mut binaries = Vec::new();
+    for value in snapshot.values(BINARY) {
+        let mut line = Line::new(BINARY, value);
+        let binary = Binary {
+            ids: [line.word()?, line.word()?],
+            masses: [line.word()?, line.word()?],
+            axis: line.word()?,
+            eccentricity: line.word()?,
+        };
+        if !binary.is_sensible()
+            || !snapshot
+                .bodies
+                .iter()
+                .any(|b| u64::try_from(b.index) == Ok(binary.ids[0]))
+        {
+            return line.refuse();
+        }
+        line.end()?;
+        binaries.push(binary);
+    }
+    binaries.sort_by_key(|binary| binary.ids[0]);
+    Ok(binaries)
 }
 
 fn tide(snapshot: &Snapshot) -> Result<Option<Tide>, String> {

@@ -1,10 +1,12 @@
 //! A cluster and its step, which all ranks take together, phase after phase in the order of Figure 1.
 
+mod binaries;
 mod exchange;
 mod phases;
 
 use kirin_kit::communicator::{Communicator, Counted};
 
+use crate::binaries::{Binary, binding};
 use crate::diagnostics::{Diagnostics, SUMMED, half_mass_relaxation_time};
 use crate::error::Error;
 use crate::ledger::{Escaper, Ledger};
@@ -37,6 +39,8 @@ pub struct Past {
     pub relaxation_time0: f64,
     /// Energy that has left the stars.
     pub ledger: Ledger,
+    /// The binaries in the cluster, by label. Every rank has all of them.
+    pub binaries: Vec<Binary>,
 }
 
 /// A cluster on its way, as one of the ranks has it.
@@ -169,9 +173,14 @@ impl<C: Communicator> Cluster<C> {
         self.partition.n
     }
 
-    /// Energy of the stars, and of what has left them.
+    /// Energy of the stars, and of what has left them, with that of the binaries.
     pub fn energy(&self) -> f64 {
-        self.now.kinetic + self.now.potential + self.past.ledger.left()
+        self.now.kinetic + self.now.potential + self.past.ledger.left() - self.released()
+    }
+
+    /// Binding energy of all binaries, in the cluster and among the escapers.
+    pub fn released(&self) -> f64 {
+        binding(&self.past.binaries) + self.past.ledger.binding_escaped
     }
 
     /// |E - E0| / |E0|.
@@ -222,6 +231,7 @@ impl<C: Communicator> Cluster<C> {
         self.synchronise()?;
         self.update_potential();
         self.correct()?;
+        self.advance_binaries(dt)?;
         self.past.time += dt;
         self.past.steps += 1;
         self.diagnose()

@@ -8,7 +8,7 @@ use crate::diagnostics::FRACTIONS;
 use crate::potential::Potential;
 
 /// Numbers of a record.
-pub const COLUMNS: [&str; 21] = [
+pub const COLUMNS: [&str; 24] = [
     "t",
     "time",
     "steps",
@@ -30,6 +30,9 @@ pub const COLUMNS: [&str; 21] = [
     "lagrangian_50",
     "lagrangian_75",
     "lagrangian_90",
+    "tidal_radius",
+    "binaries",
+    "binary_energy",
 ];
 
 /// What is known at one time; the numbers of [`COLUMNS`].
@@ -59,6 +62,12 @@ pub struct Record {
     pub core_stars: usize,
     /// Lagrangian radii of the [`FRACTIONS`].
     pub radii: [f64; FRACTIONS.len()],
+    /// Tidal radius; infinite where there is no tidal field.
+    pub tidal_radius: f64,
+    /// Number of binaries.
+    pub binaries: usize,
+    /// Energy of all binaries that have formed, those among the escapers included: below 0.
+    pub binary_energy: f64,
 }
 
 impl Record {
@@ -83,6 +92,10 @@ impl Record {
             core_density: now.core_density,
             core_stars: now.core_stars,
             radii: now.radii,
+            tidal_radius: cluster.tidal_radius().unwrap_or(f64::INFINITY),
+            binaries: past.binaries.len(),
+            // Without a binary it is 0, not -0.
+            binary_energy: 0.0 - cluster.released(),
         }
     }
 
@@ -104,6 +117,7 @@ impl Record {
         numbers.extend([self.energy_error, self.relaxation_time]);
         numbers.extend([self.core_radius, self.core_density, self.core_stars as f64]);
         numbers.extend(self.radii);
+        numbers.extend([self.tidal_radius, self.binaries as f64, self.binary_energy]);
         numbers
     }
 
@@ -130,10 +144,17 @@ impl Record {
             core_radius,
             core_density,
             core_stars,
-            ref radii @ ..,
+            ref rest @ ..,
         ] = rest
         else {
             return None;
+        };
+        let (radii, rest) = rest.split_first_chunk()?;
+        let [tidal_radius, binaries, binary_energy] = match *rest {
+            // Of a run before there were tidal fields and binaries.
+            [] => [f64::INFINITY, 0.0, 0.0],
+            [a, b, c] => [a, b, c],
+            _ => return None,
         };
         Some(Self {
             t,
@@ -147,7 +168,10 @@ impl Record {
             core_radius,
             core_density,
             core_stars: core_stars as usize,
-            radii: radii.try_into().ok()?,
+            radii: *radii,
+            tidal_radius,
+            binaries: binaries as usize,
+            binary_energy,
         })
     }
 

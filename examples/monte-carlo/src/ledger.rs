@@ -17,6 +17,14 @@ pub struct Ledger {
     pub escaped: f64,
     /// Energy that collisions have cost.
     pub collided: f64,
+    /// Binaries that have formed, encounters of binaries, and binaries that have escaped.
+    pub formed: u64,
+    /// See [`formed`](Self::formed).
+    pub encounters: u64,
+    /// See [`formed`](Self::formed).
+    pub binaries_escaped: u64,
+    /// Binding energy of the binaries that have escaped.
+    pub binding_escaped: f64,
     /// What the energy correction took from all stars, as those in debt and their neighbours had not enough.
     pub shared: f64,
 }
@@ -58,6 +66,11 @@ pub struct Escaper {
 const WORDS: usize = 5;
 
 impl Escaper {
+    /// Label.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
     /// Star `k` of `stars`, whose radius is infinite.
     pub fn of(stars: &Stars, k: usize) -> Self {
         Self {

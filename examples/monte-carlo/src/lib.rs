@@ -10,6 +10,7 @@
 //! * [`tide`]: stars beyond the tidal radius leave
 //! * [`orbit`]: 5, new orbits (equation 12); [`position`]: a place on them (equations 13 to 15)
 //! * [`sort`]: 6, sort; [`sample_sort`]: on several ranks (sections 3.4, 3.5)
+//! * [`binaries`]: binaries that form and meet stars; [`encounter`]: one of these encounters
 //! * [`diagnostics`]: 7, core, Lagrangian radii (equations 19, 20); [`correction`], [`ledger`]: energy
 //!
 //! The data and functions that the phases use:
@@ -24,6 +25,7 @@
 //! * [`paper`]: the figures of the paper beside this machine
 //! * [`cross_check`]: the same bodies by direct summation
 
+pub mod binaries;
 pub mod bisection;
 pub mod checkpoint;
 pub mod cluster;
@@ -31,6 +33,7 @@ pub mod collision;
 pub mod correction;
 pub mod cross_check;
 pub mod diagnostics;
+pub mod encounter;
 pub mod error;
 pub mod history;
 pub mod ledger;

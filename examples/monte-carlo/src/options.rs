@@ -67,6 +67,9 @@ pub struct Options {
     /// Let stars collide: radius of one of mean mass [default: 0, no collisions]
     #[arg(long, value_name = "R", value_parser = number)]
     pub stellar_radius: Option<f64>,
+    /// Let three stars form a binary, and binaries meet single stars
+    #[arg(long, conflicts_with_all = ["cross_check", "report", "stellar_radius"])]
+    pub three_body_binaries: bool,
     /// Put the cluster in a tidal field, which takes the stars beyond the tidal radius by this criterion
     #[arg(
         long,
@@ -116,7 +119,7 @@ pub struct Ends {
     #[arg(skip)]
     #[serde(default, with = "told::count")]
     pub last_step: Option<u64>,
-    /// End when fewer stars than these are within the core radius [default: 30]
+    /// End when fewer stars than these are within the core radius [default: 30; with --three-body-binaries 0]
     #[arg(long, value_name = "COUNT", value_parser = count)]
     #[serde(default, with = "told::count")]
     pub core_stars: Option<u64>,
@@ -243,6 +246,7 @@ impl Options {
                 gamma: self.gamma.unwrap_or(default.gamma),
                 radius: self.stellar_radius.unwrap_or(default.radius),
                 encounters: self.encounters.unwrap_or(default.encounters),
+                binaries: self.three_body_binaries,
                 tide: self.tide()?,
                 seed: self.start.seed(),
             });
@@ -253,6 +257,10 @@ impl Options {
             let was = saved.tide.map_or("isolated", |tide| tide.criterion.name());
             let why = format!("--tidal-boundary is not that of the input, which was {was}");
             return Err(Error::Refused(why));
+        }
+        if self.three_body_binaries && !saved.binaries {
+            let why = "--three-body-binaries: the input was made without them";
+            return Err(Error::Refused(why.to_owned()));
         }
         let radius = saved.tide.map_or(f64::INFINITY, |tide| tide.radius);
         for (name, given, saved) in [

@@ -28,6 +28,10 @@ pub struct Summary {
     pub start: (usize, f64),
     /// Number of escapers.
     pub escapers: u64,
+    /// Binaries now, formed and escaped, and their encounters.
+    pub binaries: [u64; 4],
+    /// Binding energy of all binaries, escapers included.
+    pub released: f64,
     /// Why it ended.
     pub ending: Ending,
     /// Steps of this part of the run, and their wall time.
@@ -59,6 +63,13 @@ impl Summary {
             last: Record::of(cluster),
             start: (cluster.past.n0, cluster.past.relaxation_time0),
             escapers: cluster.past.ledger.escapers,
+            binaries: [
+                cluster.past.binaries.len() as u64,
+                cluster.past.ledger.formed,
+                cluster.past.ledger.binaries_escaped,
+                cluster.past.ledger.encounters,
+            ],
+            released: cluster.released(),
             ending,
             steps: cluster.past.steps - run.steps_before,
             seconds: run.seconds,
@@ -116,16 +127,7 @@ impl Summary {
                     self.worst_energy_error()
                 ),
             );
-        if let Some(tide) = self.settings.tide {
-            let now = tide.radius_of(last.mass);
-            let words = format!(
-                "{}, {} at the start ({})",
-                digits(now),
-                digits(tide.radius),
-                tide.criterion.name()
-            );
-            table.row("tidal radius", words);
-        }
+        self.rows_of_options(&mut table);
         if let Some(slope) = collapse_slope(&self.history.records) {
             table.row(
                 "d log rho_c / d log r_c",
@@ -150,6 +152,31 @@ impl Summary {
             text.push_str(&format!("\n{}", self.profile_table()));
         }
         text
+    }
+
+    /// Binaries and the tidal field.
+    fn rows_of_options(&self, table: &mut Table) {
+        let last = &self.last;
+        if self.settings.binaries {
+            let [now, formed, escaped, encounters] = self.binaries;
+            let words =
+                format!("{now}, {formed} formed, {escaped} escaped, {encounters} encounters");
+            table.row("binaries", words);
+            table.row(
+                "their binding energy",
+                format!("{}, escapers included", digits(self.released)),
+            );
+        }
+        if let Some(tide) = self.settings.tide {
+            let now = tide.radius_of(last.mass);
+            let words = format!(
+                "{}, {} at the start ({})",
+                digits(now),
+                digits(tide.radius),
+                tide.criterion.name()
+            );
+            table.row("tidal radius", words);
+        }
     }
 
     /// Seconds of each phase a step, and what part of the whole that is.
@@ -194,6 +221,13 @@ impl Summary {
             "encounters": self.settings.encounters,
             "gamma": self.settings.gamma,
             "stellar_radius": self.settings.radius,
+            "binaries": {
+                "now": self.binaries[0],
+                "formed": self.binaries[1],
+                "escaped": self.binaries[2],
+                "encounters": self.binaries[3],
+                "binding_energy": self.released,
+            },
             "tidal_boundary": self.settings.tide.map(|tide| tide.criterion.name()),
             "tidal_radius0": self.settings.tide.map(|tide| tide.radius),
             "tidal_radius": self.settings.tide.map(|tide| tide.radius_of(self.last.mass)),

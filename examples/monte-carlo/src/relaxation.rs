@@ -214,7 +214,7 @@ impl Matching {
 }
 
 /// Radial and transverse part.
-fn components(&[x, y, z]: &[f64; 3]) -> (f64, f64) {
+pub fn components(&[x, y, z]: &[f64; 3]) -> (f64, f64) {
     (z, (x * x + y * y).sqrt())
 }
 
@@ -257,16 +257,7 @@ impl Velocities {
         }
         let cos = 1.0 - 2.0 * half;
         let sin = 2.0 * (half * (1.0 - half)).sqrt();
-        // Two vectors of length w, at right angles to w and to each other.
-        let across = across2.sqrt();
-        let (a, b) = if across > 0.0 {
-            (
-                [w[1] * speed / across, -w[0] * speed / across, 0.0],
-                [-w[0] * w[2] / across, -w[1] * w[2] / across, across],
-            )
-        } else {
-            ([speed, 0.0, 0.0], [0.0, speed, 0.0])
-        };
+        let (a, b) = at_right_angles(&w, speed, across2.sqrt());
         let [first, second] = &mut self.0;
         for c in 0..3 {
             let turned = w[c] * cos + sin * (a[c] * cos_psi + b[c] * sin_psi);
@@ -275,6 +266,29 @@ impl Velocities {
             second[c] += m1 / mass * change;
         }
     }
+}
+
+/// Two vectors of the length `speed` of `w`, at right angles to w and to each other; `across` is the length of its first two components.
+#[inline]
+fn at_right_angles(w: &[f64; 3], speed: f64, across: f64) -> ([f64; 3], [f64; 3]) {
+    if across > 0.0 {
+        (
+            [w[1] * speed / across, -w[0] * speed / across, 0.0],
+            [-w[0] * w[2] / across, -w[1] * w[2] / across, across],
+        )
+    } else {
+        ([speed, 0.0, 0.0], [0.0, speed, 0.0])
+    }
+}
+
+/// `w`, turned by an angle of this cosine about a random direction.
+pub fn turned(w: &[f64; 3], cos: f64, stream: &mut Stream) -> [f64; 3] {
+    let across = (w[0] * w[0] + w[1] * w[1]).sqrt();
+    let speed = (across * across + w[2] * w[2]).sqrt();
+    let sin = (1.0 - cos * cos).max(0.0).sqrt();
+    let (cos_psi, sin_psi) = stream.angle();
+    let (a, b) = at_right_angles(w, speed, across);
+    std::array::from_fn(|c| w[c] * cos + sin * (a[c] * cos_psi + b[c] * sin_psi))
 }
 
 #[cfg(test)]

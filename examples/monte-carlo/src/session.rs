@@ -355,7 +355,12 @@ impl<C: Communicator> Run<C> {
         if cluster.dissolved {
             return Some(Ending::Dissolution);
         }
-        let core_stars = ends.core_stars.unwrap_or(DEFAULT_CORE_STARS);
+        let default = if cluster.settings.binaries {
+            0
+        } else {
+            DEFAULT_CORE_STARS
+        };
+        let core_stars = ends.core_stars.unwrap_or(default);
         let core_radius = ends.core_radius.unwrap_or(0.0);
         if (cluster.now.core_stars as u64) < core_stars || cluster.now.core_radius < core_radius {
             return Some(Ending::Collapse);

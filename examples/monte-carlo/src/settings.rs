@@ -17,6 +17,8 @@ pub struct Settings {
     pub radius: f64,
     /// Encounters of each star in a step, which share its duration. The paper has 1; 0: as many as keep the deflections small.
     pub encounters: u32,
+    /// Whether three stars can form a binary.
+    pub binaries: bool,
     /// The tidal field that the cluster is in.
     pub tide: Option<Tide>,
     /// Seed of the random numbers.
@@ -30,6 +32,7 @@ impl Default for Settings {
             gamma: 0.1,
             radius: 0.0,
             encounters: 0,
+            binaries: false,
             tide: None,
             seed: 1,
         }
@@ -55,6 +58,9 @@ impl Settings {
         }
         if self.encounters > MOST_ENCOUNTERS {
             return refuse("--encounters must be from 0 to 1000");
+        }
+        if self.binaries && self.radius > 0.0 {
+            return refuse("--three-body-binaries are of point masses: not with --stellar-radius");
         }
         let is_moderate = |x: f64| (1e-6..=1e6).contains(&x);
         if self.tide.is_some_and(|tide| !is_moderate(tide.radius)) {

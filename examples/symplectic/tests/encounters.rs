@@ -7,24 +7,7 @@ use kirin_testing::Folder;
 
 /// Pairs pass each other at the softening, which the longer of the steps here do not resolve; all stars have others within the
 /// changeover radius.
-const CIRCLING: [&str; 16] = [
-    "--n",
-    "32",
-    "--eps",
-    "0.1",
-    "--galaxy",
-    "allen-santillan",
-    "--radius",
-    "0.3",
-    "--t-end",
-    "1",
-    "--precision",
-    "double",
-    "--virial",
-    "1",
-    "--seed",
-    "1",
-];
+const CIRCLING: [&str; 16] = common::circling("0.1");
 
 /// Halving the step divides the error by 2 to the order: the near part is as smooth as the sixth order needs. What it converges
 /// to is the same without it.

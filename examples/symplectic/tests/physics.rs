@@ -8,24 +8,7 @@ use kirin_kit::vector::{norm, sub};
 use kirin_testing::Folder;
 
 /// A small smooth cluster on a narrow circle: pairs and galaxy both count.
-const CIRCLING: [&str; 16] = [
-    "--n",
-    "32",
-    "--eps",
-    "1/2",
-    "--galaxy",
-    "allen-santillan",
-    "--radius",
-    "0.3",
-    "--t-end",
-    "1",
-    "--precision",
-    "double",
-    "--virial",
-    "1",
-    "--seed",
-    "1",
-];
+const CIRCLING: [&str; 16] = common::circling("1/2");
 
 /// Halving the step divides the error by 2 to the order.
 #[test]

@@ -47,6 +47,9 @@ enum Command {
     Install(install::Options),
     /// Removes what `install` put under a prefix
     Uninstall(install::Removal),
+    /// Puts kirin in the place of AMUSE's GRAPE-6 library, in the active environment; `uninstall` undoes it
+    #[cfg(target_os = "linux")]
+    Amuse(install::amuse::Options),
     /// Runs one library for another `kirin` process
     #[command(hide = true)]
     Worker,
@@ -64,6 +67,8 @@ fn main() -> ExitCode {
         Command::Run(options) => Ok(run::run(options)),
         Command::Install(options) => install::install(&options),
         Command::Uninstall(options) => install::uninstall(&options),
+        #[cfg(target_os = "linux")]
+        Command::Amuse(options) => install::amuse::run(&options),
         Command::Worker => worker::serve(),
     };
     done.unwrap_or_else(|why| {

@@ -161,6 +161,7 @@ impl<C: Communicator> Cluster<C> {
             .for_each(|mut group| correction::of_group(potential, radii, &mut group));
         let debt = self.total_told()?;
         let escaped = Escaper::gather(&self.world, &mut self.escapers)?;
+        self.forget_binaries(&escaped);
         for escaper in escaped {
             self.past
                 .ledger

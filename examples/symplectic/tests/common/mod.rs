@@ -25,3 +25,26 @@ pub fn distance(a: &Snapshot, b: &Snapshot) -> f64 {
         .map(|(a, b)| norm(&sub(&a.x, &b.x)))
         .fold(0.0, f64::max)
 }
+
+/// A cluster of this softening on a narrow circle.
+#[allow(dead_code, reason = "not every test program needs it")]
+pub const fn circling(eps: &'static str) -> [&'static str; 16] {
+    [
+        "--n",
+        "32",
+        "--eps",
+        eps,
+        "--galaxy",
+        "allen-santillan",
+        "--radius",
+        "0.3",
+        "--t-end",
+        "1",
+        "--precision",
+        "double",
+        "--virial",
+        "1",
+        "--seed",
+        "1",
+    ]
+}

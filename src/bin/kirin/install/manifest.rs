@@ -20,6 +20,23 @@ pub enum Entry {
     File(PathBuf, u64, u64),
     /// A symbolic link and what it holds.
     Link(PathBuf, PathBuf),
+    /// A file of others that was there before: it lies at [`aside`] until what was installed in its place is removed.
+    Aside(PathBuf),
+}
+
+/// Whether a file of others lies at `path` again, in the place of one that was set aside; or still, if an installation was interrupted.
+pub fn came_back(prefix: &Path, entries: &[Entry], path: &Path) -> bool {
+    let of_path = || entries.iter().filter(|e| e.path() == path);
+    of_path().any(|e| matches!(e, Entry::Aside(_)))
+        && !of_path().any(|e| e.is_intact(prefix))
+        && exists(&prefix.join(path))
+}
+
+/// Where a file of others lies meanwhile.
+pub fn aside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".before-kirin");
+    name.into()
 }
 
 impl Entry {
@@ -31,7 +48,9 @@ impl Entry {
     /// Its path under the prefix.
     pub fn path(&self) -> &Path {
         match self {
-            Self::Folder(path) | Self::File(path, ..) | Self::Link(path, _) => path,
+            Self::Folder(path) | Self::File(path, ..) | Self::Link(path, _) | Self::Aside(path) => {
+                path
+            }
         }
     }
 
@@ -45,6 +64,7 @@ impl Entry {
                     && fs::read(&path).is_ok_and(|bytes| XxHash64::oneshot(0, &bytes) == *sum)
             }
             Self::Link(_, to) => fs::read_link(&path).is_ok_and(|found| found == *to),
+            Self::Aside(_) => false,
         }
     }
 
@@ -53,6 +73,7 @@ impl Entry {
             Self::Folder(path) => format!("folder {}", path.display()),
             Self::File(path, sum, length) => format!("file {sum:016x} {length} {}", path.display()),
             Self::Link(path, to) => format!("link {} {}", to.display(), path.display()),
+            Self::Aside(path) => format!("aside {}", path.display()),
         }
     }
 
@@ -66,6 +87,7 @@ impl Entry {
                 u64::from_str_radix(sum, 16).ok()?,
                 length.parse().ok()?,
             )),
+            ["aside", path] => Some(Self::Aside(path.into())),
             ["link", to, path] => Some(Self::Link(path.into(), to.into())),
             _ => None,
         }
@@ -137,6 +159,7 @@ mod tests {
             Entry::Folder("lib/pkgconfig".into()),
             Entry::file("include/kirin.h", b"text"),
             Entry::Link("lib/libg6.so".into(), "libkirin.so.0".into()),
+            Entry::Aside("lib/libg6.so".into()),
         ];
         for entry in entries {
             assert_eq!(Entry::from_line(&entry.to_line()), Some(entry));

@@ -1,6 +1,8 @@
 //! `kirin install` and `kirin uninstall`: put library, headers and command under a prefix and remove them again,
 //! without touching files of others.
 
+#[cfg(target_os = "linux")]
+pub mod amuse;
 mod contents;
 mod manifest;
 
@@ -49,51 +51,9 @@ pub struct Removal {
 ///
 /// Something of others is in the way, or cannot be written; nothing was changed in the first case.
 pub fn install(options: &Options) -> Result<ExitCode, String> {
-    let prefix = std::path::absolute(&options.prefix).map_err(|e| e.to_string())?;
-    if prefix
-        .to_str()
-        .is_none_or(|p| p.contains(['"', '\n', '$', '\\']))
-    {
-        return Err(format!(
-            "{}: pkg-config could not name this folder",
-            prefix.display()
-        ));
-    }
-    let before = manifest::read(&prefix)?;
+    let prefix = named_by_pkg_config(&options.prefix)?;
     let items = contents::items(&prefix, options.fortran_archive.as_deref())?;
-    let of_others = items.iter().map(|i| i.entry.path()).filter(|path| {
-        let is_ours = before.iter().any(|e| e.path() == *path);
-        !is_ours && manifest::exists(&prefix.join(path))
-    });
-    refuse(&prefix, "are in the way and not kirin's", of_others)?;
-    refuse_edited(&prefix, &before, options.force, "nothing is installed")?;
-
-    let folders = make_folders(&prefix, &items)?;
-    let mut all: Vec<Entry> = before.iter().filter(|e| is_folder(e)).cloned().collect();
-    all.extend(folders);
-    all.extend(items.iter().map(|i| i.entry.clone()));
-    // Until the end the list names the old files and the new: after an interruption everything can be
-    // removed.
-    let old = before.iter().filter(|e| !is_folder(e));
-    let both: Vec<Entry> = all.iter().chain(old).cloned().collect();
-    written(manifest::write(&prefix, &both), manifest::PLACE)?;
-    for item in &items {
-        let path = prefix.join(item.entry.path());
-        written(
-            manifest::replace(&path, |draft| put(item, draft)),
-            path.display(),
-        )?;
-    }
-    for entry in before
-        .iter()
-        .filter(|e| !all.iter().any(|a| a.path() == e.path()))
-    {
-        written(
-            fs::remove_file(prefix.join(entry.path())),
-            entry.path().display(),
-        )?;
-    }
-    written(manifest::write(&prefix, &all), manifest::PLACE)?;
+    put_under(&prefix, &items, Others::Refuse, options.force)?;
 
     report::print(&format!(
         "{} files and links installed under {}\n\
@@ -106,6 +66,100 @@ pub fn install(options: &Options) -> Result<ExitCode, String> {
         quoted(&prefix),
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The folder as an absolute path, which pkg-config's files can hold.
+fn named_by_pkg_config(folder: &Path) -> Result<PathBuf, String> {
+    let prefix = std::path::absolute(folder).map_err(|e| e.to_string())?;
+    let is_named = |p: &str| !p.contains(['"', '\n', '$', '\\']);
+    match prefix.to_str().is_some_and(is_named) {
+        true => Ok(prefix),
+        false => Err(format!(
+            "{}: pkg-config could not name this folder",
+            prefix.display()
+        )),
+    }
+}
+
+/// What happens to files of others that are in the way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    /// Nothing is installed.
+    Refuse,
+    /// They are set aside, and `uninstall` puts them back.
+    SetAside,
+}
+
+/// Installs `items`. Answers with the files of others that lie aside, from this installation or an earlier one.
+fn put_under(
+    prefix: &Path,
+    items: &[Item],
+    others: Others,
+    force: bool,
+) -> Result<Vec<PathBuf>, String> {
+    let before = manifest::read(prefix)?;
+    let ours = |path: &Path| {
+        before
+            .iter()
+            .any(|e| is_ours(prefix, &before, e) && e.path() == path)
+    };
+    let in_the_way: Vec<&Path> = items
+        .iter()
+        .map(|i| i.entry.path())
+        .filter(|path| !ours(path) && manifest::exists(&prefix.join(path)))
+        .collect();
+    match others {
+        Others::Refuse => {
+            let why = "are in the way and not kirin's";
+            refuse(prefix, why, in_the_way.iter().copied())?;
+        }
+        Others::SetAside => {
+            let cannot = in_the_way.iter().copied().filter(|path| {
+                let known = before.contains(&Entry::Aside(path.to_path_buf()));
+                let path = prefix.join(path);
+                let is_taken = manifest::exists(&manifest::aside(&path)) && !known;
+                is_taken || path.is_dir() && !path.is_symlink()
+            });
+            let why = "are in the way and cannot be set aside: they are folders, or something lies there already";
+            refuse(prefix, why, cannot)?;
+        }
+    }
+    refuse_edited(prefix, &before, force, "nothing is installed")?;
+
+    let folders = make_folders(prefix, items)?;
+    let stay = |e: &&Entry| matches!(e, Entry::Folder(_) | Entry::Aside(_));
+    let mut all: Vec<Entry> = before.iter().filter(stay).cloned().collect();
+    all.extend(folders);
+    for path in &in_the_way {
+        let entry = Entry::Aside(path.to_path_buf());
+        if !all.contains(&entry) {
+            all.push(entry);
+        }
+    }
+    all.extend(items.iter().map(|i| i.entry.clone()));
+    // Until the end the list names the old files and the new: after an interruption everything can be
+    // removed.
+    let old = before.iter().filter(|e| !stay(e));
+    let both: Vec<Entry> = all.iter().chain(old).cloned().collect();
+    written(manifest::write(prefix, &both), manifest::PLACE)?;
+    for path in in_the_way {
+        let path = prefix.join(path);
+        written(fs::rename(&path, manifest::aside(&path)), path.display())?;
+    }
+    for item in items {
+        let path = prefix.join(item.entry.path());
+        written(
+            manifest::replace(&path, |draft| put(item, draft)),
+            path.display(),
+        )?;
+    }
+    let left_over = |e: &&Entry| !all.iter().any(|a| a.path() == e.path());
+    for entry in before.iter().filter(left_over) {
+        remove(prefix, entry)?;
+    }
+    written(manifest::write(prefix, &all), manifest::PLACE)?;
+    let aside = all.iter().filter(|e| matches!(e, Entry::Aside(_)));
+    Ok(aside.map(|e| e.path().to_owned()).collect())
 }
 
 /// Runs `uninstall`.
@@ -125,13 +179,22 @@ pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
     refuse_edited(&prefix, &entries, options.force, "nothing is removed")?;
 
     let mut removed = 0;
-    for entry in entries.iter().filter(|e| !is_folder(e)) {
-        match fs::remove_file(prefix.join(entry.path())) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            done => {
-                written(done, entry.path().display())?;
-                removed += 1;
-            }
+    for entry in entries.iter().filter(|e| is_ours(&prefix, &entries, e)) {
+        removed += usize::from(remove(&prefix, entry)?);
+    }
+    let mut back = 0;
+    for entry in entries.iter().filter(|e| matches!(e, Entry::Aside(_))) {
+        let path = prefix.join(entry.path());
+        let aside = manifest::aside(&path);
+        if !manifest::exists(&aside) {
+            continue;
+        }
+        if manifest::exists(&path) {
+            // A newer one came back meanwhile.
+            written(fs::remove_file(&aside), aside.display())?;
+        } else {
+            written(fs::rename(&aside, &path), path.display())?;
+            back += 1;
         }
     }
     written(
@@ -144,11 +207,29 @@ pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
     }
     #[cfg(target_os = "linux")]
     crate::run::clear_stand_ins();
+    let back = match back {
+        0 => String::new(),
+        n => format!(", {n} that were there before put back"),
+    };
     report::print(&format!(
-        "{removed} files and links removed from {}\n",
+        "{removed} files and links removed from {}{back}\n",
         prefix.display()
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether an entry is a file or a link of kirin's, and nothing of others lies in its place.
+fn is_ours(prefix: &Path, all: &[Entry], entry: &Entry) -> bool {
+    matches!(entry, Entry::File(..) | Entry::Link(..))
+        && !manifest::came_back(prefix, all, entry.path())
+}
+
+/// Removes a file or a link. Tells whether it was there.
+fn remove(prefix: &Path, entry: &Entry) -> Result<bool, String> {
+    match fs::remove_file(prefix.join(entry.path())) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        done => written(done, entry.path().display()).map(|()| true),
+    }
 }
 
 fn is_folder(entry: &Entry) -> bool {
@@ -181,7 +262,9 @@ fn refuse_edited(prefix: &Path, entries: &[Entry], force: bool, so: &str) -> Res
     let edited = || {
         let paths = entries.iter().map(Entry::path).filter(|path| {
             let mut same = entries.iter().filter(|e| e.path() == *path);
-            !same.any(|e| e.is_intact(prefix)) && manifest::exists(&prefix.join(path))
+            !same.any(|e| e.is_intact(prefix))
+                && manifest::exists(&prefix.join(path))
+                && !manifest::came_back(prefix, entries, path)
         });
         paths.collect::<Vec<_>>().into_iter()
     };

@@ -104,6 +104,33 @@ fn libraries_but<'a>(
     others.map(|(_, library)| library)
 }
 
+/// A library that a program asks for.
+pub struct Linked {
+    /// The name.
+    pub name: String,
+    /// The file that the loader finds, if it finds one.
+    pub file: Option<PathBuf>,
+}
+
+/// The libraries that a program itself asks for; none if it is not linked dynamically, or not for this machine.
+pub fn linked(program: &Path) -> Vec<Linked> {
+    let Ok(map) = elf::map(program) else {
+        return Vec::new();
+    };
+    let FileKind::Elf(object) = FileKind::of(&map) else {
+        return Vec::new();
+    };
+    let Some(interpreter) = object.interpreter else {
+        return Vec::new();
+    };
+    let mut files = listed(interpreter, program);
+    let with_file = |name: &&str| Linked {
+        name: (*name).to_owned(),
+        file: files.remove(*name).flatten(),
+    };
+    object.needed.iter().map(with_file).collect()
+}
+
 /// What the loader itself finds: the file of each library by the name that is asked for.
 fn listed(interpreter: &str, program: &Path) -> BTreeMap<String, Option<PathBuf>> {
     // Another loader than glibc's might not know the variable, and start the program.

@@ -19,6 +19,7 @@ use clap::Args;
 use kirin::process::settings;
 
 use self::libraries::Findings;
+pub use self::libraries::{Linked, linked};
 use self::program::Program;
 pub use self::stand_in::clear as clear_stand_ins;
 use crate::library::{self, SONAME};

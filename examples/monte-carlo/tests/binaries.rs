@@ -1,0 +1,110 @@
+//! Binaries that form of three stars: energy is accounted for, the bits are the same on any number of ranks, bad states are refused.
+
+mod common;
+
+use common::PROGRAM;
+use kirin_testing::Folder;
+
+/// Exchanges bring heavier stars into binaries; the energy stays.
+#[test]
+fn any_number_of_ranks_gives_the_same_bits() {
+    for masses in ["equal", "2.35,1,5"] {
+        let folder = Folder::new(&format!("mc-binaries-{masses}"));
+        let [whole, half, rest, json] =
+            ["whole.txt", "half.txt", "rest.txt", "a.json"].map(|f| folder.file(f));
+        let start = [
+            "--n",
+            "200",
+            "--three-body-binaries",
+            "--mass-function",
+            masses,
+        ];
+        let run = |more: &[&str]| PROGRAM.succeed(&[&start[..], more].concat());
+        run(&[
+            "--t-end",
+            "30",
+            "--ranks",
+            "3",
+            "--threads",
+            "2",
+            "--output",
+            &whole,
+            "--json",
+            &json,
+        ]);
+        run(&["--t-end", "30", "--steps", "130", "--output", &half]);
+        let figures: serde_json::Value = serde_json::from_str(&folder.text("a.json")).unwrap();
+        let number = |name: &str| figures["binaries"][name].as_f64().unwrap();
+        assert!(
+            number("formed") >= 2.0 && number("encounters") > 20.0,
+            "{}",
+            figures["binaries"]
+        );
+        let error = figures["worst_energy_error"].as_f64().unwrap();
+        assert!(error < 1e-6, "{error:e}");
+        assert!(
+            folder.text("half.txt").contains("monte-carlo.binary "),
+            "a binary is saved"
+        );
+        for ranks in ["1", "4"] {
+            PROGRAM.succeed(&[
+                "--input", &half, "--ranks", ranks, "--output", &rest, "--steps", "1000000",
+            ]);
+            let [one, other] = ["rest.txt", "whole.txt"].map(|f| {
+                let text = folder.text(f);
+                let lines = text
+                    .lines()
+                    .filter(|l| !l.contains("told") && !l.starts_with("end"));
+                lines.map(str::to_owned).collect::<Vec<_>>()
+            });
+            assert!(one == other, "{masses}: {ranks} ranks");
+        }
+    }
+}
+
+#[test]
+fn senseless_binaries_are_refused() {
+    let folder = Folder::new("mc-binaries-refused");
+    let [state, bad] = ["state.txt", "bad.txt"].map(|f| folder.file(f));
+    PROGRAM.succeed(&[
+        "--n",
+        "200",
+        "--three-body-binaries",
+        "--t-end",
+        "30",
+        "--output",
+        &state,
+    ]);
+    let text = folder.text("state.txt");
+    let line = text
+        .lines()
+        .find(|l| l.starts_with("monte-carlo.binary "))
+        .unwrap();
+    let words: Vec<&str> = line.split(' ').collect();
+    for (place, word) in [
+        (1, "999"),
+        (1, "x"),
+        (3, "-1"),
+        (5, "0"),
+        (5, "inf"),
+        (6, "1"),
+    ] {
+        let mut words = words.clone();
+        words[place] = word;
+        let damaged = text.replacen(line, &words.join(" "), 1);
+        std::fs::write(&bad, kirin_testing::summed(&damaged)).unwrap();
+        let refusal = PROGRAM.fail(&["--input", &bad, "--t-end", "31"]);
+        assert!(
+            refusal.contains("monte-carlo.binary "),
+            "{place} {word}: {refusal}"
+        );
+    }
+    let refusal = PROGRAM.fail(&[
+        "--n",
+        "200",
+        "--three-body-binaries",
+        "--stellar-radius",
+        "1e-3",
+    ]);
+    assert!(refusal.contains("--stellar-radius"), "{refusal}");
+}

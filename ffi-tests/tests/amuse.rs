@@ -1,0 +1,186 @@
+//! `kirin amuse`: kirin in the place of the GRAPE-6 library of AMUSE's framework, and everything as before after `kirin uninstall`. The
+//! environment is posed: a framework's library, its pkg-config files, and workers that are linked as AMUSE's makefiles do it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use ffi_tests::compiler::{available, clean_command, run, succeed, texts};
+use ffi_tests::installation::{fine, kirin, text, uninstall};
+use ffi_tests::library;
+
+/// The framework's library: no kirin has 7 pipelines unless it is told.
+const FRAMEWORK: &str = "int g6_npipes_(void) { return 7; }\n";
+const WORKER: &str = "#include <stdio.h>\nint g6_npipes_(void);\nint main(void) { printf(\"%d\\n\", g6_npipes_()); return 0; }\n";
+
+/// An environment with AMUSE's framework and phigrape's worker; `None` without a compiler.
+fn environment(name: &str) -> Option<(PathBuf, PathBuf)> {
+    if !available("gcc") {
+        return None;
+    }
+    let environment = library::workspace().join(name).join("environment");
+    let package = environment.join("lib/python3.11/site-packages/amuse_phigrape");
+    fs::create_dir_all(environment.join("lib/pkgconfig")).expect("the target folder is writable");
+    fs::create_dir_all(&package).expect("the target folder is writable");
+    let lib = environment.join("lib");
+    for module in ["stopcond", "g6lib"] {
+        let path = lib.join(format!("pkgconfig/{module}.pc"));
+        fs::write(path, format!("Name: {module}\n")).expect("it is writable");
+    }
+    compile(&lib.join("libg6.so"), FRAMEWORK, &["-shared", "-fPIC"]);
+    let rpath = format!("-Wl,-rpath,{}", text(&lib));
+    let worker = package.join("phigrape_worker");
+    compile(&worker, WORKER, &["-L", text(&lib), &rpath, "-lg6"]);
+    Some((environment, worker))
+}
+
+fn compile(to: &Path, program: &str, options: &[&str]) {
+    let from = to.with_extension("c");
+    fs::write(&from, program).expect("it is writable");
+    let mut gcc = Command::new("gcc");
+    fine(&run(gcc.arg("-o").arg(to).arg(&from).args(options)));
+    fs::remove_file(from).expect("it was there");
+}
+
+/// The files below a folder with their contents, and the links as files.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        match entry.file_type().expect("a kind").is_dir() {
+            true => found.extend(files(&entry.path())),
+            false => {
+                found.insert(entry.path(), fs::read(entry.path()).unwrap_or_default());
+            }
+        }
+    }
+    found
+}
+
+/// `kirin amuse` with this environment active.
+fn amuse(environment: &Path) -> Output {
+    let command = library::fresh().command.as_ref();
+    let settings = [("VIRTUAL_ENV", text(environment))];
+    let mut command = clean_command(command.expect("tests are for this machine"), &settings);
+    run(command.env_remove("CONDA_PREFIX").arg("amuse"))
+}
+
+#[test]
+fn workers_use_kirin_until_it_is_uninstalled() {
+    let Some((environment, worker)) = environment("amuse") else {
+        return;
+    };
+    let before = files(&environment);
+    assert_eq!(succeed(&worker, &[], &[]), "7\n");
+
+    for _ in 0..2 {
+        let output = amuse(&environment);
+        fine(&output);
+        let out = texts(&output).0;
+        for line in [
+            "set aside:     lib/libg6.so, until `uninstall` puts it back",
+            "set aside:     lib/pkgconfig/g6lib.pc, until `uninstall` puts it back",
+            "uses kirin:    amuse_phigrape/phigrape_worker, as libg6.so",
+        ] {
+            assert!(out.lines().any(|l| l == line), "{line}:\n{out}");
+        }
+        assert_eq!(succeed(&worker, &[], &[]), "48\n");
+        let module = environment.join("lib/pkgconfig/g6lib.pc");
+        let module = fs::read_to_string(module).expect("it is there");
+        assert!(module.contains("from kirin"), "{module}");
+    }
+    let output = uninstall(&environment);
+    fine(&output);
+    let out = texts(&output).0;
+    assert!(out.contains(", 2 that were there before put back"), "{out}");
+    assert!(
+        before == files(&environment),
+        "{:?}",
+        files(&environment).keys()
+    );
+    assert_eq!(succeed(&worker, &[], &[]), "7\n");
+}
+
+/// AMUSE's setup installed its framework once more: its newer library takes the place of the older one.
+#[test]
+fn a_framework_that_came_back_is_not_lost() {
+    let Some((environment, worker)) = environment("amuse-again") else {
+        return;
+    };
+    fine(&amuse(&environment));
+    let library = environment.join("lib/libg6.so");
+    let newer = |words: &str| {
+        let _ = fs::remove_file(&library);
+        fs::write(&library, words).expect("it is writable");
+    };
+    newer("second");
+    let before = fs::read(&library).expect("it is there");
+    let install = kirin(&["install", "--prefix", text(&environment)]);
+    assert_eq!(install.status.code(), Some(2), "{install:?}");
+    assert!(texts(&install).1.contains("libg6.so"), "{install:?}");
+    assert_eq!(fs::read(&library).expect("it is there"), before);
+
+    fine(&amuse(&environment));
+    assert_eq!(succeed(&worker, &[], &[]), "48\n");
+    newer("third");
+    fine(&uninstall(&environment));
+    let left = files(&environment);
+    let kept = |name: &str| left.get(&environment.join(name)).map(Vec::as_slice);
+    assert_eq!(kept("lib/libg6.so"), Some(&b"third"[..]));
+    assert_eq!(kept("lib/pkgconfig/g6lib.pc"), Some(&b"Name: g6lib\n"[..]));
+    assert_eq!(left.len(), 4, "{:?}", left.keys());
+}
+
+/// An installation that ended between the list of what it would do and the first move.
+#[test]
+fn an_interrupted_beginning_loses_nothing() {
+    let Some((environment, worker)) = environment("amuse-interrupted") else {
+        return;
+    };
+    let before = files(&environment);
+    fine(&amuse(&environment));
+    let list = environment.join("share/kirin/manifest");
+    let words = fs::read(&list).expect("the list");
+    fine(&uninstall(&environment));
+    fs::create_dir_all(list.parent().expect("a folder")).expect("it is writable");
+    fs::write(&list, &words).expect("it is writable");
+
+    fine(&uninstall(&environment));
+    assert!(
+        before == files(&environment),
+        "{:?}",
+        files(&environment).keys()
+    );
+    fs::create_dir_all(list.parent().expect("a folder")).expect("it is writable");
+    fs::write(&list, words).expect("it is writable");
+    fine(&amuse(&environment));
+    assert_eq!(succeed(&worker, &[], &[]), "48\n");
+    fine(&uninstall(&environment));
+    assert!(
+        before == files(&environment),
+        "{:?}",
+        files(&environment).keys()
+    );
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let nowhere = library::workspace().join("amuse-nowhere");
+    let command = library::fresh().command.as_ref();
+    let command = command.expect("tests are for this machine");
+    let mut inactive = clean_command(command, &[]);
+    inactive
+        .env_remove("CONDA_PREFIX")
+        .env_remove("VIRTUAL_ENV");
+    for (output, why) in [
+        (run(inactive.arg("amuse")), "no environment is active"),
+        (
+            kirin(&["amuse", "--prefix", text(&nowhere)]),
+            "./setup install amuse-framework",
+        ),
+    ] {
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(texts(&output).1.contains(why), "{output:?}");
+    }
+    assert!(!nowhere.exists(), "something was installed");
+}
