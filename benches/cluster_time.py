@@ -2,7 +2,7 @@
 """How long a star cluster takes with each library, over its number of stars: a table and a figure.
 
     cargo build --release -p hermite
-    benches/cluster_time.py target/release/hermite benches/results/cluster-time \\
+    benches/cluster_time.py target/release/hermite benches/results/cluster-time --picture docs/cluster-time.svg \\
         --curve "kirin, 1 core: KIRIN_THREADS=1" --curve "Phantom-GRAPE, 1 core: OMP_NUM_THREADS=1 /opt/pg6/libpg6.so"
 
 Each curve has a label, environment variables, and the GRAPE-6 library if it is another than kirin. `hermite` integrates the same
@@ -47,6 +47,7 @@ def main():
     parser.add_argument("target", help="path of the results, without .md and .svg")
     parser.add_argument("--curve", type=curve, action="append", required=True,
                         help="LABEL: [NAME=VALUE ...] [LIBRARY]; may be repeated; the others are compared with the first")
+    parser.add_argument("--picture", help="file of the figure, if it is not to lie beside the table")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--say", default="", help="what else a reader should know, such as the versions of the libraries")
     given = parser.parse_args()
@@ -71,7 +72,7 @@ def main():
     panel = figure.curves("wall seconds for an N-body time unit", "number of stars",
                           {label: [[n, t] for n, t in rows.items()] for label, rows in medians.items()})
     figure.save(given.target, text, {"title": "How long a star cluster takes",
-                                     "subtitle": "hermite at its defaults, Plummer models", "columns": [[panel]]})
+                                     "subtitle": "hermite at its defaults, Plummer models", "columns": [[panel]]}, given.picture)
 
 
 if __name__ == "__main__":

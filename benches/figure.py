@@ -27,8 +27,8 @@ def curves(title, x_label, named, form="measured"):
             "data": {"curves": data}}
 
 
-def save(target, text, figure):
-    """Writes a page of results and its figure."""
+def save(target, text, figure, picture=None):
+    """Writes a page of results and its figure, beside it unless `picture` names another file."""
     with open(target + ".md", "w", encoding="utf-8") as file:
         file.write("\n".join(text) + "\n")
-    draw(figure, target + ".svg")
+    draw(figure, picture or target + ".svg")

@@ -6,15 +6,20 @@
 //! ```text
 //! galaxy.field ...               what there is around the cluster, if anything
 //! hermite.settings EPS ETA ETA_START DT_MAX DT_MIN SHARED    SHARED is true or false
+//! hermite.regularized FACTOR FORMED STEPS SECONDS            where pairs are regularized, and for each pair:
+//! hermite.pair I J X Y Z VX VY VZ  x y z vx vy vz  TX TY TZ RX RY RZ SLOWDOWN PERTURBED
+//!                                labels; centre; second star from the first; tide and its rate
 //! hermite.counts STEPS BLOCKS PAIRS
 //! hermite.block_sizes C0 C1 ... blocks of 2^k to 2^(k+1) - 1 particles
 //! ```
 
 use kirin::client::Grape;
-use kirin_kit::Snapshot;
+use kirin_kit::few_body::pair::Pair;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Log, Run};
 use kirin_kit::snapshot::Line;
+use kirin_kit::vector::Vec3;
+use kirin_kit::{Body, Snapshot};
 use kirin_report::text::exact;
 
 use crate::counts::Counts;
@@ -23,17 +28,97 @@ use crate::integrator::Integrator;
 use crate::settings::Settings;
 
 const SETTINGS: &str = "hermite.settings";
+const REGULARIZED: &str = "hermite.regularized";
+const PAIR: &str = "hermite.pair";
 const COUNTS: &str = "hermite.counts";
 const BLOCK_SIZES: &str = "hermite.block_sizes";
 
 /// All of `integrator`.
 pub fn save(integrator: &Integrator<'_>) -> Snapshot {
+    let mut run = lines(integrator.settings(), integrator.counts());
+    run.extend(pair_lines(integrator));
+    let (bodies, states) = integrator.stars();
     Snapshot {
         time: integrator.time(),
-        bodies: integrator.bodies().to_vec(),
-        states: Some(integrator.states().to_vec()),
-        run: lines(integrator.settings(), integrator.counts()),
+        bodies,
+        states: Some(states),
+        run,
     }
+}
+
+/// The lines of the regularized pairs.
+fn pair_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
+    let (factor, all) = (integrator.settings().regularize, integrator.regularized());
+    if factor == 0.0 {
+        return Vec::new();
+    }
+    let (formed, steps) = (all.formed, all.steps);
+    let numbers = exact(&[factor]);
+    let head = format!("{numbers} {formed} {steps} {}", exact(&[all.seconds]));
+    let mut lines = vec![(REGULARIZED.to_owned(), head)];
+    for (first, held) in &all.at {
+        let (centre, pair) = (&integrator.bodies()[*first], &held.pair);
+        let [i, j] = pair.labels;
+        let vectors = [
+            centre.x,
+            centre.v,
+            pair.x,
+            pair.v,
+            pair.tide,
+            pair.tide_rate,
+        ];
+        let numbers = exact(vectors.as_flattened());
+        let (slowdown, felt) = (exact(&[pair.slowdown]), pair.is_perturbed);
+        lines.push((
+            PAIR.to_owned(),
+            format!("{i} {j} {numbers} {slowdown} {felt}"),
+        ));
+    }
+    lines
+}
+
+/// The pairs of the run that `snapshot` was saved from: their centres, with the labels of the first stars, and they
+/// themselves without masses.
+fn pairs(snapshot: &Snapshot) -> Result<Vec<(Body, Pair)>, Error> {
+    let mut pairs = Vec::new();
+    for value in snapshot.values(PAIR) {
+        let mut line = Line::new(PAIR, value);
+        let labels = [line.word()?, line.word()?];
+        let mut vector =
+            || -> Result<Vec3, String> { Ok([line.word()?, line.word()?, line.word()?]) };
+        let centre = Body {
+            index: labels[0],
+            mass: 0.0,
+            x: vector()?,
+            v: vector()?,
+        };
+        let pair = Pair {
+            labels,
+            masses: [0.0; 2],
+            x: vector()?,
+            v: vector()?,
+            tide: vector()?,
+            tide_rate: vector()?,
+            slowdown: line.word()?,
+            is_perturbed: line.word()?,
+        };
+        let numbers = [
+            centre.x,
+            centre.v,
+            pair.x,
+            pair.v,
+            pair.tide,
+            pair.tide_rate,
+        ];
+        let are_finite = numbers.as_flattened().iter().all(|c| c.is_finite());
+        if !are_finite || pair.x == [0.0; 3] || !(pair.slowdown >= 1.0 && pair.slowdown.is_finite())
+        {
+            line.refuse::<()>()?;
+        }
+        line.end()?;
+        pairs.push((centre, pair));
+    }
+    Ok(pairs)
 }
 
 /// The lines of a snapshot: keys and values.
@@ -66,6 +151,10 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
     if snapshot.states.is_none() {
         return Ok(None);
     }
+    let regularize = match Line::of(snapshot, REGULARIZED) {
+        Some(mut line) => line.word()?,
+        None => 0.0,
+    };
     let mut words = line(snapshot, SETTINGS)?;
     let settings = Settings {
         eps: words.word()?,
@@ -74,6 +163,7 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
         dt_max: words.word()?,
         dt_min: words.word()?,
         shared: words.word()?,
+        regularize,
         galaxy: Galaxy::of(snapshot)?,
     };
     words.end()?;
@@ -112,6 +202,14 @@ pub fn resume<'g>(
     snapshot: Snapshot,
 ) -> Result<Run<Integrator<'g>>, Error> {
     let (counts, log) = (counts(&snapshot)?, Log::of(&snapshot)?);
+    let (pairs, past) = (pairs(&snapshot)?, Line::of(&snapshot, REGULARIZED));
+    let past = match past {
+        Some(mut line) => {
+            line.word::<f64>()?;
+            (line.word()?, line.word()?, line.word()?)
+        }
+        None => (0, 0, 0.0),
+    };
     let Snapshot {
         time,
         bodies,
@@ -119,7 +217,8 @@ pub fn resume<'g>(
         ..
     } = snapshot;
     let states = states.ok_or_else(|| "the snapshot has no states".to_owned())?;
-    let integrator = Integrator::resume(grape, settings, time, bodies, states, counts)?;
+    let mut integrator = Integrator::resume(grape, settings, time, bodies, states, counts)?;
+    integrator.resume_pairs(&pairs, past)?;
     Run::new(integrator, log)
 }
 

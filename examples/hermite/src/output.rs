@@ -63,8 +63,9 @@ impl<'a, 'g> Report<'a, 'g> {
 
     /// The figures for people.
     pub fn table(&self) -> Table {
-        self.summary
-            .table(&self.forces, rows(self.integrator.counts()))
+        let mut rows = rows(self.integrator.counts());
+        rows.extend(self.integrator.regularized().rows());
+        self.summary.table(&self.forces, rows)
     }
 
     /// The figures for programs. Numbers that are not finite become null.

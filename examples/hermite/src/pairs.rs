@@ -66,10 +66,14 @@ impl Pairs {
         let [first, second] = labels;
         let (axis, eccentricity) = (orbit.axis, orbit.eccentricity);
         let finer = 0.25 * settings.eta;
+        let help = match settings.eps > 0.0 {
+            true => "",
+            false => "`hermite --regularize` moves it as two bodies, ",
+        };
         Some(format!(
             "stars {first} and {second} are a close pair (semi-major axis {axis:.2e}, eccentricity \
              {eccentricity:.2}), and {:.0} % of the blocks are of up to three stars: --eta {finer} follows it \
-             more exactly, --eps above {axis:.0e} softens it",
+             more exactly, {help}--eps above {axis:.0e} softens it",
             100.0 * new_small as f64 / new as f64
         ))
     }
@@ -127,6 +131,7 @@ mod tests {
         assert_eq!(look(900, 0), None);
         assert_eq!(look(1500, 500), None);
         let remark = look(1600, 400).unwrap();
+        assert!(!remark.contains("--regularize"), "{remark}");
         for words in [
             "stars 3 and 7",
             "1.00e-4",
@@ -137,6 +142,15 @@ mod tests {
             assert!(remark.contains(words), "{words}: {remark}");
         }
         assert_eq!(look(1600, 400), None);
+        let unsoftened = Settings {
+            eps: 0.0,
+            ..Settings::default()
+        };
+        let mut pairs = Pairs::default();
+        let remark = pairs
+            .remark(&counts, &bodies, &states, &unsoftened)
+            .unwrap();
+        assert!(remark.contains("`hermite --regularize`"), "{remark}");
         // Those who only pass each other are no pair.
         assert!(orbit(&bodies[0], &bodies[1]).is_none_or(|orbit| orbit.axis > 0.1));
     }

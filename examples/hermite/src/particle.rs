@@ -206,7 +206,11 @@ fn check_force(body: &Body, t: f64, acc: &Vec3, jerk: &Vec3) -> Result<(), Error
 
 /// Refuses a step that is below the limit of the settings, or too small to change the particle's time in
 /// double precision. Times near 0 could hold any step: there the time counts as one largest step.
-fn check_step(settings: &Settings, body: &Body, state: &State) -> Result<(), Error> {
+///
+/// # Errors
+///
+/// The step is too small.
+pub fn check_step(settings: &Settings, body: &Body, state: &State) -> Result<(), Error> {
     let (index, t) = (body.index, state.t);
     let digits = step::resolution(t.abs().max(settings.dt_max));
     let limit = settings.dt_min.max(digits);

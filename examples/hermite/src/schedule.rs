@@ -32,6 +32,14 @@ impl Schedule {
         self.levels[level].push(i);
     }
 
+    /// Takes particle `i` with the step `dt` out.
+    pub fn remove(&mut self, i: usize, dt: f64) {
+        let level = (self.largest.log2() - dt.log2()) as usize;
+        if let Some(level) = self.levels.get_mut(level) {
+            level.retain(|k| *k != i);
+        }
+    }
+
     /// The time of the first block after `time`; `None` without particles.
     pub fn next_time(&self, time: f64) -> Option<f64> {
         let smallest = self.levels.iter().rposition(|level| !level.is_empty())?;

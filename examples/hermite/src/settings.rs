@@ -21,6 +21,9 @@ pub struct Settings {
     pub dt_min: f64,
     /// Whether everybody takes the largest step always.
     pub shared: bool,
+    /// Two stars of the mean mass m may become a regularized pair at distances below this times m (G = 1); 0 for no
+    /// pairs.
+    pub regularize: f64,
     /// What there is around the cluster.
     pub galaxy: Galaxy,
 }
@@ -36,12 +39,28 @@ impl Default for Settings {
             dt_max: 0.125,
             dt_min: 0.0,
             shared: false,
+            regularize: 0.0,
             galaxy: Galaxy::default(),
         }
     }
 }
 
+/// Accuracy parameter of stars that are near another star or pair, in parts of that of all, in regularized runs.
+const CROWDED: f64 = 0.2;
+
 impl Settings {
+    /// These, or those with shorter steps for a star that `is_crowded`: what pairs and third stars do to one another is
+    /// then followed as accurately as the pairs themselves.
+    pub fn in_crowd(&self, is_crowded: bool) -> Self {
+        match is_crowded {
+            true => Self {
+                eta: CROWDED * self.eta,
+                ..*self
+            },
+            false => *self,
+        }
+    }
+
     /// Whether an integration can be made with these.
     ///
     /// # Errors
@@ -65,6 +84,14 @@ impl Settings {
         }
         if self.dt_min != 0.0 && !step::is_power_of_two(self.dt_min) {
             return refuse("--dt-min: the smallest step must be a power of two, or 0 for no limit");
+        }
+        if !(self.regularize >= 0.0 && self.regularize.is_finite()) {
+            return refuse("--regularize: the factor must be a number from 0 on");
+        }
+        if self.regularize > 0.0 && (self.eps != 0.0 || self.shared) {
+            return refuse(
+                "--regularize: pairs move as two bodies without softening, in steps of their own: it needs --eps 0",
+            );
         }
         if self.dt_min > self.dt_max {
             return refuse("--dt-min: the smallest step must not be above the largest");

@@ -79,7 +79,7 @@ fn a_close_pair_is_named() {
         "{said}"
     );
     assert!(
-        said.contains("--eps") && said.contains("--eta 0.0025"),
+        said.contains("--eps") && said.contains("--eta 0.0025") && said.contains("--regularize"),
         "{said}"
     );
 }

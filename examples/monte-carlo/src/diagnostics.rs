@@ -63,6 +63,35 @@ pub fn density(potential: &Potential, radii: &[f64], k: usize) -> f64 {
     if volume > 0.0 { mass / volume } else { 0.0 }
 }
 
+/// Fractions of the mass of a component whose radii are recorded, as in the kit.
+pub const COMPONENT_FRACTIONS: [f64; 3] = [0.1, 0.5, 0.9];
+
+/// Radii that hold the [`COMPONENT_FRACTIONS`] of the mass of light stars and of heavy ones, which have these masses and radii; `None` where not
+/// exactly two masses occur.
+pub fn components(masses: &[f64], radii: &[f64]) -> Option<[[f64; 3]; 2]> {
+    let first = *masses.first()?;
+    let second = *masses.iter().find(|m| **m != first)?;
+    if masses.iter().any(|m| *m != first && *m != second) {
+        return None;
+    }
+    let of = |mass: f64| {
+        let radii = || {
+            masses
+                .iter()
+                .zip(radii)
+                .filter(|(m, _)| **m == mass)
+                .map(|(_, r)| *r)
+        };
+        let count = radii().count() as f64;
+        // The star with which the mass comes up to the fraction.
+        COMPONENT_FRACTIONS.map(|part| {
+            let place = (part * count * (1.0 - 1e-12)).ceil().max(1.0) as usize - 1;
+            radii().nth(place).unwrap_or(f64::NAN)
+        })
+    };
+    Some([of(first.min(second)), of(first.max(second))])
+}
+
 /// What is summed over one bin, whose stars have indices from `first` on and stand in `own` places of `stars`.
 pub fn of_bin(
     potential: &Potential,
@@ -102,5 +131,27 @@ pub fn of_sums(potential: &Potential, radii: &[f64], sums: [f64; SUMMED]) -> Dia
         core_density: squares / densities,
         core_stars: potential.star_inside(radii, core_radius),
         radii: FRACTIONS.map(|fraction| radii[potential.enclosing(fraction)]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_have_radii_of_their_own() {
+        // Ten light stars, and four heavy ones among them.
+        let masses: Vec<f64> = (0..14)
+            .map(|k| if k % 4 == 1 { 3.0 } else { 1.0 })
+            .collect();
+        let radii: Vec<f64> = (1..=14).map(f64::from).collect();
+        let [light, heavy] = components(&masses, &radii).unwrap();
+        // The first, fifth and ninth light one; heavy ones at 2, 6, 10 and 14.
+        assert_eq!(light, [1.0, 7.0, 12.0]);
+        assert_eq!(heavy, [2.0, 6.0, 14.0]);
+        assert_eq!(components(&[1.0; 14], &radii), None);
+        let mut three = masses;
+        three[5] = 2.0;
+        assert_eq!(components(&three, &radii), None);
     }
 }

@@ -4,11 +4,11 @@ use kirin_kit::communicator::Communicator;
 use serde_json::{Map, Value};
 
 use crate::cluster::Cluster;
-use crate::diagnostics::FRACTIONS;
+use crate::diagnostics::{FRACTIONS, components};
 use crate::potential::Potential;
 
 /// Numbers of a record.
-pub const COLUMNS: [&str; 24] = [
+pub const COLUMNS: [&str; 30] = [
     "t",
     "time",
     "steps",
@@ -33,6 +33,12 @@ pub const COLUMNS: [&str; 24] = [
     "tidal_radius",
     "binaries",
     "binary_energy",
+    "light_10",
+    "light_50",
+    "light_90",
+    "heavy_10",
+    "heavy_50",
+    "heavy_90",
 ];
 
 /// What is known at one time; the numbers of [`COLUMNS`].
@@ -68,6 +74,8 @@ pub struct Record {
     pub binaries: usize,
     /// Energy of all binaries that have formed, those among the escapers included: below 0.
     pub binary_energy: f64,
+    /// Radii of light and of heavy stars: see [`components`]. `None` where not exactly two masses occur, and in runs with binaries.
+    pub components: Option<[[f64; 3]; 2]>,
 }
 
 impl Record {
@@ -96,6 +104,10 @@ impl Record {
             binaries: past.binaries.len(),
             // Without a binary it is 0, not -0.
             binary_energy: 0.0 - cluster.released(),
+            components: match cluster.settings.binaries {
+                true => None,
+                false => components(&cluster.masses, &cluster.radii),
+            },
         }
     }
 
@@ -118,6 +130,8 @@ impl Record {
         numbers.extend([self.core_radius, self.core_density, self.core_stars as f64]);
         numbers.extend(self.radii);
         numbers.extend([self.tidal_radius, self.binaries as f64, self.binary_energy]);
+        let components = self.components.unwrap_or([[f64::NAN; 3]; 2]);
+        numbers.extend(components.as_flattened());
         numbers
     }
 
@@ -150,12 +164,24 @@ impl Record {
             return None;
         };
         let (radii, rest) = rest.split_first_chunk()?;
-        let [tidal_radius, binaries, binary_energy] = match *rest {
-            // Of a run before there were tidal fields and binaries.
-            [] => [f64::INFINITY, 0.0, 0.0],
-            [a, b, c] => [a, b, c],
-            _ => return None,
+        // A run that began before there were tidal fields and binaries has no more.
+        let none = [
+            f64::INFINITY,
+            0.0,
+            0.0,
+            f64::NAN,
+            f64::NAN,
+            f64::NAN,
+            f64::NAN,
+            f64::NAN,
+            f64::NAN,
+        ];
+        let rest = if rest.is_empty() { &none } else { rest };
+        let &[tidal_radius, binaries, binary_energy, ref parts @ ..] = rest else {
+            return None;
         };
+        let parts: [f64; 6] = parts.try_into().ok()?;
+        let [a, b, c, d, e, f] = parts;
         Some(Self {
             t,
             time,
@@ -172,6 +198,7 @@ impl Record {
             tidal_radius,
             binaries: binaries as usize,
             binary_energy,
+            components: (!f.is_nan()).then_some([[a, b, c], [d, e, f]]),
         })
     }
 

@@ -21,7 +21,7 @@
 //! * [`sums`]: sums in one order on any number of ranks
 //! * [`cluster`]: a step, phase after phase; [`profile`]: the time of each phase
 //! * [`model`], [`space`]: conversion of models and bodies to shells, and of shells to bodies
-//! * [`settings`], [`options`], [`session`], [`checkpoint`], [`history`], [`output`]: a run
+//! * [`settings`], [`options`], [`session`], [`checkpoint`], [`history`], [`output`], [`slopes`]: a run
 //! * [`paper`]: the figures of the paper beside this machine
 //! * [`cross_check`]: the same bodies by direct summation
 
@@ -52,6 +52,7 @@ pub mod relaxation;
 pub mod sample_sort;
 pub mod session;
 pub mod settings;
+pub mod slopes;
 pub mod sort;
 pub mod space;
 pub mod stars;

@@ -12,6 +12,7 @@ use crate::history::{DensityProfile, History, Record};
 use crate::profile::{Phase, Profile};
 use crate::session::{Ending, Run};
 use crate::settings::Settings;
+use crate::slopes::{self, collapse_slope, tail_slope};
 
 /// How a run ended.
 #[derive(Clone, Debug)]
@@ -131,8 +132,12 @@ impl Summary {
         if let Some(slope) = collapse_slope(&self.history.records) {
             table.row(
                 "d log rho_c / d log r_c",
-                format!("{slope:.3} near collapse"),
+                format!("{slope:.3} near collapse, {} published", slopes::COLLAPSE),
             );
+        }
+        if let Some(slope) = tail_slope(&self.history) {
+            let words = format!("{slope:.3} outside the core, {} published", slopes::TAIL);
+            table.row("d log rho / d log r", words);
         }
         let per_step = self.seconds / self.steps.max(1) as f64;
         table
@@ -237,6 +242,7 @@ impl Summary {
             "escapers": self.escapers,
             "worst_energy_error": self.worst_energy_error(),
             "collapse_slope": collapse_slope(&self.history.records),
+            "tail_slope": tail_slope(&self.history),
             "steps": self.steps,
             "seconds": self.seconds,
             "ranks": self.ranks.0,
@@ -316,13 +322,21 @@ pub fn figure(title: String, subtitle: String, runs: &[(&str, &History)]) -> Fig
                 Panel::logarithmic(
                     "Density (Pattabiraman+ 2013, Figure 4)",
                     "radius",
-                    profiles.iter().map(of_profile).collect(),
+                    [
+                        profiles.iter().map(of_profile).collect::<Vec<_>>(),
+                        last.and_then(slopes::tail_line).into_iter().collect(),
+                    ]
+                    .concat(),
                 )
                 .with_y("density"),
                 Panel::logarithmic(
                     "Core density (Pattabiraman+ 2013, Figure 5)",
                     "core radius",
-                    curves(|r| (r.core_radius, r.core_density)),
+                    [
+                        curves(|r| (r.core_radius, r.core_density)),
+                        slopes::collapse_line(records).into_iter().collect(),
+                    ]
+                    .concat(),
                 )
                 .with_y("core density"),
             ],
@@ -336,46 +350,6 @@ pub fn figure(title: String, subtitle: String, runs: &[(&str, &History)]) -> Fig
             ],
         ],
     }
-}
-
-/// Slope of log rho_c over log r_c where the core density is above this part of its greatest value in the
-/// logarithm: near collapse.
-const NEAR: f64 = 0.5;
-
-/// Slope of log rho_c over log r_c near collapse: in the upper half of the decades through which the core density
-/// has risen. `None` where that are less than two decades.
-pub fn collapse_slope(records: &[Record]) -> Option<f64> {
-    let first = records.first()?.core_density.log10();
-    let greatest = records
-        .iter()
-        .map(|r| r.core_density.log10())
-        .fold(first, f64::max);
-    if greatest - first < 2.0 {
-        return None;
-    }
-    let limit = first + NEAR * (greatest - first);
-    let near: Vec<(f64, f64)> = records
-        .iter()
-        .skip_while(|r| r.core_density.log10() < limit)
-        .map(|r| (r.core_radius.log10(), r.core_density.log10()))
-        .collect();
-    slope(&near)
-}
-
-/// Slope of the line of least squares through points whose errors are in both coordinates alike: the geometric mean
-/// of the slopes of y over x and of x over y. `None` of fewer than three.
-fn slope(points: &[(f64, f64)]) -> Option<f64> {
-    let n = points.len() as f64;
-    let (x, y) = points
-        .iter()
-        .fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
-    let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
-    for (a, b) in points {
-        xx += (a - x) * (a - x);
-        yy += (b - y) * (b - y);
-        xy += (a - x) * (b - y);
-    }
-    (points.len() > 2 && xx > 0.0).then(|| f64::signum(xy) * (yy / xx).sqrt())
 }
 
 /// Bytes of memory that this process had at most; Linux only.

@@ -151,6 +151,7 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     let refuse = |e: hermite::error::Error| Error::Refused(e.to_string());
     let Some(path) = &options.run.control.files.input else {
         let settings = options.run.settings(None).map_err(refuse)?;
+        check_pairs(&settings)?;
         let bodies = options.run.bodies(&settings.galaxy).map_err(refuse)?;
         let start = Start {
             settings,
@@ -173,6 +174,7 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
             .and_then(|galaxy| told.new_settings(galaxy)),
     };
     let settings = settings.map_err(refuse)?;
+    check_pairs(&settings)?;
     let (mut past, mut log) = (None, Log::default());
     if let Some(states) = &snapshot.states {
         let counts = checkpoint::counts(&snapshot).map_err(|e| named(e.to_string()))?;
@@ -194,4 +196,15 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
         log,
     };
     Ok((start, told))
+}
+
+/// Refuses runs whose pairs are regularized.
+fn check_pairs(settings: &Settings) -> Result<(), Error> {
+    match settings.regularize > 0.0 {
+        true => Err(Error::Refused(
+            "--regularize: only hermite regularizes pairs; parallel moves every star by itself"
+                .to_owned(),
+        )),
+        false => Ok(()),
+    }
 }

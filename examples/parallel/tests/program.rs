@@ -234,3 +234,22 @@ fn a_signal_ends_the_run_in_order() {
     succeed(threads(&at_once));
     assert_eq!(checksum_of(&rest), checksum_of(&whole));
 }
+
+/// Pairs are regularized by `hermite` only: neither a new run nor a state of such a run is moved without.
+#[test]
+fn regularized_runs_are_refused() {
+    let run = ["--n", "8", "--t-end", "1/64", "--eps", "0", "--regularize"];
+    assert!(fail(threads(&run)).contains("only hermite"));
+    let folder = Folder::new("regularized");
+    let state = folder.file("state.txt");
+    succeed(threads(&[
+        "--n", "8", "--t-end", "1/64", "--eps", "0", "--output", &state,
+    ]));
+    let mut snapshot = kirin_kit::Snapshot::load(state.as_ref()).unwrap();
+    let mut lines = vec![("hermite.regularized".to_owned(), "2.0 0 0 0.0".to_owned())];
+    lines.append(&mut snapshot.run);
+    snapshot.run = lines;
+    snapshot.save(state.as_ref()).unwrap();
+    let said = fail(threads(&["--input", &state, "--t-end", "1/32"]));
+    assert!(said.contains("only hermite"), "{said}");
+}

@@ -7,6 +7,7 @@
 //!
 //! * [`kepler`]: the two-body problem in closed form
 //! * [`hierarchy`]: which bodies of a system form binaries, triples and quadruples, and which escape
+//! * [`pair`]: two stars inside a cluster, perturbed by the tide of all others
 //! * [`scattering`]: encounters of a binary and a star, and cross sections
 //! * [`endurance`]: a hard binary over very many orbits
 //!
@@ -29,6 +30,7 @@ mod extrapolation;
 pub mod hierarchy;
 pub mod kepler;
 mod leapfrog;
+pub mod pair;
 pub mod scattering;
 mod system;
 #[cfg(test)]

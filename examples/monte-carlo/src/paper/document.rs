@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::cost::{Costs, parts};
 use super::measured::{Measured, Row};
-use super::published::{CLUSTERS, ENERGY_ERROR, SLOPE};
+use super::published::{CLUSTERS, ENERGY_ERROR};
 use super::traffic::Network;
-use crate::output;
 use crate::profile::Phase;
+use crate::{output, slopes};
 
 /// Ranks of the model.
 const RANKS: [usize; 6] = [1, 16, 64, 128, 256, 1024];
@@ -62,7 +62,8 @@ impl Document<'_> {
             "N",
             "collapse [t_rh]",
             "energy error",
-            "slope",
+            "slope of rho_c(r_c)",
+            "of rho(r)",
             "processors",
             "wall time",
         ]);
@@ -72,7 +73,8 @@ impl Document<'_> {
                 grouped(cluster.n as u64),
                 cluster.collapse.to_string(),
                 format!("{ENERGY_ERROR:.0e}"),
-                SLOPE.to_string(),
+                slopes::COLLAPSE.to_string(),
+                slopes::TAIL.to_string(),
                 cluster.run.0.to_string(),
                 duration(cluster.run.1),
             ]);
@@ -80,13 +82,15 @@ impl Document<'_> {
         let mut note = String::new();
         if let Some(summary) = &self.measured.collapse {
             let last = &summary.last;
-            let slope = output::collapse_slope(&summary.history.records);
+            let words = |slope: Option<f64>| slope.map_or("-".to_owned(), |s| format!("{s:.2}"));
+            let slope = slopes::collapse_slope(&summary.history.records);
             table.row(vec![
                 "here".to_owned(),
                 grouped(summary.start.0 as u64),
                 format!("{:.2}", last.t),
                 format!("{:.1e}", summary.worst_energy_error()),
-                slope.map_or("-".to_owned(), |slope| format!("{slope:.2}")),
+                words(slope),
+                words(slopes::tail_slope(&summary.history)),
                 format!("{} x {}", summary.ranks.0, summary.ranks.1),
                 duration(summary.seconds),
             ]);

@@ -34,8 +34,5 @@ pub const CLUSTERS: [Published; 3] = [
     },
 ];
 
-/// Slope of log rho_c over log r_c close to collapse (Figure 5).
-pub const SLOPE: f64 = -2.24;
-
 /// Energy error throughout all simulations.
 pub const ENERGY_ERROR: f64 = 4e-4;

@@ -1,0 +1,257 @@
+//! Forces from the library, with what the members of regularized pairs add to those of their centres.
+//!
+//! The library holds the centre of a pair. Particles near it feel the two instead: their forces are corrected here. The
+//! forces on a pair are those at the places of its two stars.
+
+use std::cell::OnceCell;
+
+use kirin::client::Block;
+use kirin_kit::few_body::pair::Pull;
+use kirin_kit::galaxy::Field;
+use kirin_kit::vector::{Vec3, add_scaled, dot, norm, sub};
+
+use super::regularized::Held;
+use super::{ID, Integrator};
+use crate::error::Error;
+use crate::particle;
+use crate::scheme;
+
+/// The force on one particle.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Force {
+    /// Acceleration by all others; that of a pair's centre is the mean over its stars.
+    pub acc: Vec3,
+    /// Its time derivative.
+    pub jerk: Vec3,
+    /// Acceleration of the second star of a pair from the first by all others, and its time derivative.
+    pub tide: Pull,
+    /// Addresses of single stars so near that they may become a pair with it.
+    pub near: Vec<usize>,
+    /// Whether another star or pair is that near.
+    pub is_crowded: bool,
+}
+
+/// Where a force is wanted: at a particle, or at a star of a pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    i: usize,
+    x: Vec3,
+    v: Vec3,
+}
+
+/// The centre of a pair whose members are felt.
+struct Centre<'a> {
+    first: usize,
+    held: &'a Held,
+    dt: f64,
+    x: Vec3,
+    v: Vec3,
+    /// The second star from the first.
+    own: OnceCell<(Vec3, Vec3)>,
+}
+
+impl Centre<'_> {
+    /// Adds what a particle of this mass at `x` and `v` feels more than the centre.
+    fn add_correction(&self, mass: f64, x: &Vec3, v: &Vec3, pull: &mut Pull) {
+        let dx = sub(&self.x, x);
+        let r2 = dot(&dx, &dx);
+        if r2 * r2.sqrt() < self.held.reach * mass {
+            let own = self.own.get_or_init(|| self.held.pair.predict(self.dt));
+            let dv = sub(&self.v, v);
+            let (acc, jerk) = self.held.pair.correction(own, &dx, &dv);
+            add_scaled(&mut pull.0, 1.0, &acc);
+            add_scaled(&mut pull.1, 1.0, &jerk);
+        }
+    }
+}
+
+impl Integrator<'_> {
+    /// Finds the forces at `t` on the particles in `list`, as many at a time as the library takes, and
+    /// passes each to `use_force`.
+    pub(super) fn forces(
+        &mut self,
+        t: f64,
+        list: &[usize],
+        mut use_force: impl FnMut(&mut Self, usize, Force) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (nj, eps2) = (self.bodies.len(), self.settings.eps * self.settings.eps);
+        let mut block = std::mem::take(&mut self.block);
+        let mut places = std::mem::take(&mut self.places);
+        if !list.is_empty() {
+            self.grape.set_ti(ID, t);
+        }
+        let mut rest = list;
+        while !rest.is_empty() {
+            let count = self.places(t, rest, &mut places);
+            let (chunk, others) = rest.split_at(count);
+            rest = others;
+            self.fill(&places, &mut block);
+            self.grape.firsthalf(ID, nj, &mut block, eps2);
+            let status = self.grape.lasthalf(ID, nj, &mut block, eps2);
+            if status != 0 {
+                return Err(Error::Library(status));
+            }
+            let lists = self.neighbours(&block)?;
+            self.correct(t, &places, &mut block);
+            let mut k = 0;
+            for &i in chunk {
+                let mut force = self.force(i, k, &places, &block);
+                if let Some((near, is_crowded)) = lists.get(k) {
+                    (force.near, force.is_crowded) = (near.clone(), *is_crowded);
+                }
+                k += if self.regularized.at.contains_key(&i) {
+                    2
+                } else {
+                    1
+                };
+                use_force(self, i, force)?;
+            }
+        }
+        (self.block, self.places) = (block, places);
+        Ok(())
+    }
+
+    /// Where forces at `t` are wanted for the first particles of `list`, as many as the library takes at a time. Returns
+    /// how many particles these are.
+    fn places(&self, t: f64, list: &[usize], places: &mut Vec<Place>) -> usize {
+        places.clear();
+        for (count, &i) in list.iter().enumerate() {
+            let held = self.regularized.at.get(&i);
+            // A pair needs two places; every library takes two at a time.
+            if count > 0 && places.len() + usize::from(held.is_some()) >= self.most_at_once {
+                return count;
+            }
+            let (x, v) = self.predicted(i, t);
+            let Some(held) = held else {
+                places.push(Place { i, x, v });
+                continue;
+            };
+            let pair = &held.pair;
+            let (own_x, own_v) = pair.predict(t - self.states[i].t);
+            let (own_x, own_v) = (pair.about_centre(&own_x), pair.about_centre(&own_v));
+            for star in held.places() {
+                let mut place = Place { i, x, v };
+                if let Some(k) = star {
+                    add_scaled(&mut place.x, 1.0, &own_x[k]);
+                    add_scaled(&mut place.v, 1.0, &own_v[k]);
+                }
+                places.push(place);
+            }
+        }
+        list.len()
+    }
+
+    fn fill(&self, places: &[Place], block: &mut Block) {
+        block.resize(places.len());
+        for (k, place) in places.iter().enumerate() {
+            let state = &self.states[place.i];
+            block.index[k] = self.bodies[place.i].index;
+            (block.x[k], block.v[k]) = (place.x, place.v);
+            (block.acc[k], block.jerk[k]) = (state.acc, state.jerk);
+            block.h2[k] = self.search2(place.i);
+        }
+    }
+
+    /// Place and velocity of particle `i` at `t`.
+    pub(super) fn predicted(&self, i: usize, t: f64) -> (Vec3, Vec3) {
+        let state = &self.states[i];
+        scheme::predict(&particle::point(&self.bodies[i], state), t - state.t)
+    }
+
+    /// Adds to the forces of the centres of pairs at `t` what their stars add.
+    fn correct(&self, t: f64, places: &[Place], block: &mut Block) {
+        let centre = |(&first, held)| {
+            let (x, v) = self.predicted(first, t);
+            Centre {
+                first,
+                held,
+                dt: t - self.states[first].t,
+                x,
+                v,
+                own: OnceCell::new(),
+            }
+        };
+        let pairs = self.regularized.at.iter();
+        let felt = pairs.filter(|(_, held)| held.pair.is_perturbed);
+        let centres: Vec<Centre<'_>> = felt.map(centre).collect();
+        if centres.is_empty() {
+            return;
+        }
+        for (k, place) in places.iter().enumerate() {
+            let mass = self.bodies[place.i].mass;
+            let mut pull = Pull::default();
+            for centre in centres.iter().filter(|c| c.first != place.i) {
+                centre.add_correction(mass, &place.x, &place.v, &mut pull);
+            }
+            add_scaled(&mut block.acc[k], 1.0, &pull.0);
+            add_scaled(&mut block.jerk[k], 1.0, &pull.1);
+        }
+    }
+
+    /// The force on particle `i`, whose places begin at `k`.
+    fn force(&self, i: usize, k: usize, places: &[Place], block: &Block) -> Force {
+        let (acc, jerk) = (block.acc[k], block.jerk[k]);
+        let Some(held) = self.regularized.at.get(&i) else {
+            return Force {
+                acc,
+                jerk,
+                ..Force::default()
+            };
+        };
+        let mut force = Force {
+            acc,
+            jerk,
+            tide: (sub(&block.acc[k + 1], &acc), sub(&block.jerk[k + 1], &jerk)),
+            is_crowded: held.pair.is_crowded(),
+            near: Vec::new(),
+        };
+        if held.pair.is_perturbed {
+            let part = held.pair.masses[1] / held.pair.mass();
+            add_scaled(&mut force.acc, part, &force.tide.0);
+            add_scaled(&mut force.jerk, part, &force.tide.1);
+        }
+        let galaxy = &self.settings.galaxy;
+        if !galaxy.is_none() {
+            for (place, sign) in [(places[k], -1.0), (places[k + 1], 1.0)] {
+                add_scaled(&mut force.tide.0, sign, &galaxy.acceleration(&place.x));
+                add_scaled(&mut force.tide.1, sign, &galaxy.jerk(&place.x, &place.v));
+            }
+        }
+        let whole = 1.0 / held.part_between_places();
+        force.tide.0 = force.tide.0.map(|c| whole * c);
+        force.tide.1 = force.tide.1.map(|c| whole * c);
+        force
+    }
+
+    /// Addresses of the single stars near the particles of `block`, and whether there is anybody; nothing where nobody
+    /// looks for them.
+    fn neighbours(&self, block: &Block) -> Result<Vec<(Vec<usize>, bool)>, Error> {
+        if block.h2.iter().all(|h2| *h2 <= 0.0) {
+            return Ok(Vec::new());
+        }
+        let missing =
+            || Error::Refused("--regularize: this library has no neighbour lists".to_owned());
+        let status = self.grape.read_neighbour_list(ID).ok_or_else(missing)?;
+        if status != 0 {
+            return Err(Error::Library(status));
+        }
+        let mut labels = vec![0; self.bodies.len() + 1];
+        let mut lists = vec![(Vec::new(), false); block.index.len()];
+        for (k, list) in lists.iter_mut().enumerate() {
+            if block.h2[k] > 0.0 {
+                let found = self.grape.get_neighbour_list(ID, k, &mut labels);
+                let (status, length) = found.ok_or_else(missing)?;
+                if status != 0 {
+                    return Err(Error::Library(status));
+                }
+                *list = self.regularized.near(block.index[k], &labels[..length]);
+            }
+        }
+        Ok(lists)
+    }
+}
+
+/// The time within which a force changes.
+pub(super) fn time_scale(acc: &Vec3, jerk: &Vec3) -> f64 {
+    norm(acc) / norm(jerk)
+}

@@ -1,0 +1,344 @@
+//! Regularized pairs inside clusters: beside the few-body integrator, and with the same bits after a checkpoint and on any
+//! number of threads.
+
+mod common;
+
+use common::{PROGRAM, fail, grape};
+use hermite::checkpoint;
+use hermite::integrator::Integrator;
+use hermite::settings::Settings;
+use kirin::client::Grape;
+use kirin_kit::diagnostics::{Energy, angular_momentum};
+use kirin_kit::few_body::kepler::Orbit;
+use kirin_kit::few_body::{Alone, System};
+use kirin_kit::run::{Integration, Log, Run};
+use kirin_kit::vector::{Vec3, add_scaled, norm, sub};
+use kirin_kit::{Body, Snapshot, models};
+use kirin_testing::Folder;
+
+fn settings(eta: f64) -> Settings {
+    Settings {
+        eps: 0.0,
+        eta,
+        eta_start: eta / 4.0,
+        regularize: 2.0,
+        ..Settings::default()
+    }
+}
+
+/// Two stars of these masses on an orbit, at its apocentre, with their centre at `x` and `v`; labels from `index` on.
+fn binary(index: i32, masses: [f64; 2], axis: f64, e: f64, centre: (Vec3, Vec3)) -> [Body; 2] {
+    let mass = masses[0] + masses[1];
+    let speed = (mass / axis * (1.0 - e) / (1.0 + e)).sqrt();
+    let (x, v) = (
+        [axis * (1.0 + e), 0.0, 0.0],
+        [0.0, 0.8 * speed, 0.6 * speed],
+    );
+    [(0, -masses[1] / mass), (1, masses[0] / mass)].map(|(k, part): (usize, f64)| {
+        let mut star = Body {
+            index: index + k as i32,
+            mass: masses[k],
+            x: centre.0,
+            v: centre.1,
+        };
+        add_scaled(&mut star.x, part, &x);
+        add_scaled(&mut star.v, part, &v);
+        star
+    })
+}
+
+fn orbit(a: &Body, b: &Body) -> Orbit {
+    Orbit::of(&sub(&b.x, &a.x), &sub(&b.v, &a.v), a.mass + b.mass)
+}
+
+fn reach(run: &mut Integrator<'_>, t: f64) -> Vec<Body> {
+    while run.next_time().unwrap() <= t {
+        run.step().unwrap();
+    }
+    run.synchronised(t).unwrap()
+}
+
+/// Two binaries pass each other at a few times their size, so that both are turned and one is shrunk: all four stars
+/// come to where the few-body integrator has them, the nearer the shorter the steps.
+#[test]
+fn two_binaries_pass_each_other() {
+    let first = binary(1, [0.3, 0.2], 0.1, 0.3, ([0.0; 3], [0.0; 3]));
+    let second = binary(
+        3,
+        [0.25, 0.25],
+        0.08,
+        0.1,
+        ([1.0, 0.45, 0.2], [-1.5, -0.1, 0.0]),
+    );
+    let bodies = [first, second].concat();
+    let mut system = System::new(&bodies).with_tolerance(1e-14);
+    system.advance(1.5, &mut Alone).unwrap();
+    let (_turn, grape) = grape();
+    let energy = Energy::of(&bodies, 0.0).total();
+    let momentum = angular_momentum(&bodies);
+    let errors = [0.01, 0.0025].map(|eta| {
+        let mut run = Integrator::start(&grape, settings(eta), 0.0, bodies.clone()).unwrap();
+        let end = reach(&mut run, 1.5);
+        assert_eq!(run.regularized().formed, 2);
+        let error = Energy::of(&end, 0.0).error(energy);
+        assert!(error < 1e-6, "{eta}: {error:e}");
+        let lost = norm(&sub(&angular_momentum(&end), &momentum)) / norm(&momentum);
+        assert!(lost < 1e-6, "{eta}: {lost:e}");
+        let missed =
+            |i: usize, j: usize| norm(&sub(&sub(&end[j].x, &end[i].x), &system.relative(i, j).0));
+        missed(0, 1) + missed(2, 3) + missed(0, 2)
+    });
+    let changed = system.orbit(0, 1).axis / 0.1 - 1.0;
+    assert!(changed.abs() > 1e-3, "{changed}");
+    assert!(errors[0] < 1e-3 && errors[1] < 1e-4, "{errors:?}");
+    let order = (errors[0] / errors[1]).log2();
+    assert!(order > 3.0, "{order}: {errors:?}");
+}
+
+/// A small cluster whose first star is a binary.
+fn cluster(axis: f64, e: f64) -> Vec<Body> {
+    let mut stars = models::plummer(48, 4);
+    let star = stars.remove(0);
+    let halves = [0.6 * star.mass, 0.4 * star.mass];
+    let mut bodies = binary(100, halves, axis, e, (star.x, star.v)).to_vec();
+    bodies.extend(stars);
+    bodies
+}
+
+/// A hard binary keeps its axis: to the digits of a tide of 1e-12 over 2 million orbits, and to a few times the tide
+/// where it is wide. Everybody's energy is kept, too, and steps are not those of the orbit.
+#[test]
+fn a_hard_binary_keeps_its_axis_in_a_cluster() {
+    let (_turn, grape) = grape();
+    for (axis, kept) in [(1e-6, 1e-9), (1e-3, 1e-4)] {
+        let bodies = cluster(axis, 0.5);
+        let energy = Energy::of(&bodies, 0.0);
+        let mut run = Integrator::start(&grape, settings(0.01), 0.0, bodies).unwrap();
+        assert_eq!(run.regularized().at.len(), 1);
+        let end = reach(&mut run, 1.0);
+        let changed = orbit(&end[0], &end[1]).axis / axis - 1.0;
+        assert!(changed.abs() < kept, "{axis:e}: {changed:e}");
+        let inner = orbit(&end[0], &end[1]);
+        let mass = inner.mass;
+        let own = 0.24 * mass * mass * (0.5 / axis - 0.5 / inner.axis);
+        let error = Energy::of(&end, 0.0).total() - energy.total() - own;
+        // The energy of all is the difference of large numbers where the binary is hard.
+        assert!(error.abs() < 1e-6 + 1e-13 / axis, "{axis:e}: {error:e}");
+        assert!(run.counts().block_steps < 20_000, "{:?}", run.counts());
+    }
+}
+
+/// A star that comes into a binary takes the place of a lighter one, and the energy is kept.
+#[test]
+fn a_heavy_star_takes_a_place_in_a_binary() {
+    let mut bodies = binary(1, [0.3, 0.1], 0.1, 0.0, ([0.0; 3], [0.0; 3])).to_vec();
+    bodies.push(Body {
+        index: 3,
+        mass: 0.6,
+        x: [0.9, 0.05, 0.1],
+        v: [-0.6, 0.0, 0.0],
+    });
+    let energy = Energy::of(&bodies, 0.0).total();
+    let (_turn, grape) = grape();
+    let mut run = Integrator::start(&grape, settings(0.0025), 0.0, bodies).unwrap();
+    let end = reach(&mut run, 12.0);
+    let seen = &run.regularized().seen;
+    let labels: Vec<[i32; 2]> = seen.iter().map(|pair| pair.labels).collect();
+    assert!(labels.iter().any(|l| l.contains(&3)), "{labels:?}");
+    assert!(run.regularized().formed > 1);
+    let error = Energy::of(&end, 0.0).error(energy);
+    assert!(error < 1e-5, "{error:e}");
+}
+
+/// Binaries, hard and soft, of which some are formed and dissolved during the run.
+fn busy() -> Vec<Body> {
+    let mut bodies = cluster(0.02, 0.3);
+    // The last one is a pair only while its stars are near each other.
+    for (k, (axis, e)) in [(1e-4, 0.6), (0.01, 0.6), (0.05, 0.9)]
+        .into_iter()
+        .enumerate()
+    {
+        let star = bodies.remove(2 + k);
+        let halves = [0.5 * star.mass; 2];
+        let both = binary(200 + 2 * k as i32, halves, axis, e, (star.x, star.v));
+        bodies.extend(both);
+    }
+    bodies
+}
+
+fn through_text<'g>(grape: &'g Grape, run: Run<Integrator<'g>>) -> Run<Integrator<'g>> {
+    let mut text = Vec::new();
+    run.save().unwrap().write(&mut text).unwrap();
+    drop(run);
+    let snapshot = Snapshot::parse(&text).unwrap();
+    let settings = checkpoint::settings(&snapshot).unwrap().unwrap();
+    checkpoint::resume(grape, settings, snapshot).unwrap()
+}
+
+/// The state at t = 1 of a run that goes through text after each of so many blocks.
+fn state_after(grape: &Grape, interrupted: &[u32]) -> (Snapshot, u64) {
+    let start = Integrator::start(grape, settings(0.01), 0.0, busy()).unwrap();
+    let mut run = Run::new(start, Log::default()).unwrap();
+    for blocks in interrupted {
+        for _ in 0..*blocks {
+            run.integration.step().unwrap();
+        }
+        run = through_text(grape, run);
+    }
+    while run.integration.next_time().unwrap() <= 1.0 {
+        run.integration.step().unwrap();
+    }
+    let formed = run.integration.regularized().formed;
+    (run.integration.state().unwrap(), formed)
+}
+
+#[test]
+fn a_run_with_pairs_goes_on_with_the_same_bits() {
+    let (_turn, grape) = grape();
+    let (whole, formed) = state_after(&grape, &[]);
+    let (parts, formed_in_parts) = state_after(&grape, &[1, 150, 300, 400]);
+    assert!(formed > 4, "{formed}");
+    assert_eq!(formed, formed_in_parts);
+    assert_eq!(whole.time, parts.time);
+    assert_eq!(whole.value("hermite.counts"), parts.value("hermite.counts"));
+    assert!(whole.bodies == parts.bodies && whole.states == parts.states);
+    let pairs =
+        |s: &Snapshot| -> Vec<String> { s.values("hermite.pair").map(str::to_owned).collect() };
+    assert!(!pairs(&whole).is_empty());
+    assert_eq!(pairs(&whole), pairs(&parts));
+}
+
+#[test]
+fn threads_change_no_bit_of_a_run_with_pairs() {
+    let folder = Folder::new("threads");
+    let run = [
+        "--n",
+        "96",
+        "--binary-fraction",
+        "0.5",
+        "--eps",
+        "0",
+        "--regularize",
+        "--t-end",
+        "1/16",
+    ];
+    let ends = ["1", "2", "5"].map(|threads| {
+        let out = folder.file(&format!("{threads}.txt"));
+        let mut command = PROGRAM.command(&[&run[..], &["--output", &out]].concat());
+        command
+            .env("KIRIN_BACKEND", "cpu")
+            .env("KIRIN_THREADS", threads);
+        assert!(command.output().unwrap().status.success());
+        let end = Snapshot::load(out.as_ref()).unwrap();
+        assert!(end.values("hermite.pair").count() > 20);
+        let pairs: Vec<String> = end.values("hermite.pair").map(str::to_owned).collect();
+        (end.bodies, end.states, pairs)
+    });
+    assert!(ends[0] == ends[1] && ends[1] == ends[2]);
+}
+
+/// The table of a run has the number of pairs and their energy; snapshots of bodies have their orbits.
+#[test]
+fn pairs_are_in_tables_and_snapshots() {
+    let folder = Folder::new("tables");
+    let [csv, out] = ["run.csv", "run.txt"].map(|f| folder.file(f));
+    let run = [
+        "--n",
+        "48",
+        "--binary-fraction",
+        "0.5",
+        "--eps",
+        "0",
+        "--regularize",
+    ];
+    let files = ["--csv", &csv, "--output", &out, "--snapshot-every", "1/64"];
+    let end = ["--t-end", "1/64", "--every", "1/64"];
+    let output = common::succeed(&[&run[..], &files, &end].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("regularized pairs") && text.contains("blocks of pairs"),
+        "{text}"
+    );
+    let table = folder.text("run.csv");
+    let mut lines = table
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>());
+    let names = lines.next().unwrap();
+    let place = |name: &str| names.iter().position(|n| *n == name).unwrap();
+    let snapshot = Snapshot::load(folder.file("run.0001.txt").as_ref()).unwrap();
+    let of = |label: i32| snapshot.bodies.iter().find(|b| b.index == label).unwrap();
+    let mut energy = 0.0;
+    let mut count = 0;
+    for value in snapshot.values("hermite.binary") {
+        let words: Vec<f64> = value.split(' ').map(|w| w.parse().unwrap()).collect();
+        let (a, b) = (of(words[0] as i32), of(words[1] as i32));
+        assert!((orbit(a, b).axis / words[2] - 1.0).abs() < 1e-6, "{value}");
+        assert!((words[4] + 0.5 * a.mass * b.mass / words[2]).abs() < 1e-9 * words[4].abs());
+        energy += words[4];
+        count += 1;
+    }
+    assert!(count >= 14, "{count}");
+    let last = lines.next_back().unwrap();
+    let number = |name: &str| last[place(name)].parse::<f64>().unwrap();
+    assert!(number("pairs") >= f64::from(count));
+    assert!((number("pair_energy") / energy - 1.0).abs() < 1e-3);
+    assert!(number("energy_error") < 1e-6);
+    // Binaries of these widths are regularized from the start on.
+    let first = table
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split(',')
+        .nth(place("pairs"))
+        .unwrap();
+    assert!(first.parse::<f64>().unwrap() > 14.0, "{first}");
+}
+
+#[test]
+fn what_cannot_be_regularized_is_refused() {
+    let folder = Folder::new("refused");
+    let [out, bad] = ["run.txt", "bad.txt"].map(|f| folder.file(f));
+    for (wrong, words) in [
+        (&["--regularize"][..], "--eps 0"),
+        (&["--regularize", "--eps", "0.1"], "--eps 0"),
+        (&["--regularize", "-1", "--eps", "0"], "from 0 on"),
+        (
+            &["--regularize", "--shared-step", "1/64", "--eps", "0"],
+            "cannot be used",
+        ),
+    ] {
+        let said = fail(&[&["--n", "8", "--t-end", "1/64"], wrong].concat());
+        assert!(said.contains(words), "{wrong:?}: {said}");
+    }
+    let run = [
+        "--n",
+        "48",
+        "--binary-fraction",
+        "0.5",
+        "--eps",
+        "0",
+        "--regularize",
+    ];
+    common::succeed(&[&run[..], &["--t-end", "1/64", "--output", &out]].concat());
+    let said = fail(&["--input", &out, "--t-end", "1/32", "--regularize", "3"]);
+    assert!(said.contains("--regularize"), "{said}");
+    let good = Snapshot::load(out.as_ref()).unwrap();
+    let line = good.value("hermite.pair").unwrap().to_owned();
+    let (labels, rest) = line.split_at(line.match_indices(' ').nth(1).unwrap().0);
+    for wrong in [
+        format!("900 901{rest}"),
+        format!("{labels}{}", rest.replacen(' ', " nan ", 1)),
+        labels.to_owned(),
+        format!("{line} 1"),
+    ] {
+        let mut snapshot = good.clone();
+        for (key, value) in &mut snapshot.run {
+            if key == "hermite.pair" && *value == line {
+                value.clone_from(&wrong);
+            }
+        }
+        snapshot.save(bad.as_ref()).unwrap();
+        let said = fail(&["--input", &bad, "--t-end", "1/32"]);
+        assert!(said.contains("pair"), "{wrong}: {said}");
+    }
+}

@@ -1,0 +1,293 @@
+//! Two stars inside a cluster that move about their centre of mass as two bodies do, perturbed by the tide of all others.
+//!
+//! The relative motion between two times is the closed form of [`drift`] with kicks of the tide at both ends. The kicks
+//! are the trapezoidal rule for the variation of constants, with its correction by the derivatives at the ends, so the
+//! error of a step is of fifth order and in proportion to the tide. The integrator of the cluster moves the centre of mass
+//! and finds the tide at the ends.
+//!
+//! A binary that is hardly perturbed is slowed down (Mikkola and Aarseth 1996): its own motion takes `slowdown` times as
+//! long, and the stars around it see it move as slowly.
+
+use super::kepler::{Orbit, drift};
+use crate::body::Body;
+use crate::vector::{Vec3, add_scaled, dot, norm, sub};
+
+/// Perturbation above which the two feel the tide and other stars feel the two instead of their centre.
+const FELT: f64 = 1e-7;
+
+/// Part of [`FELT`] below which a perturbed pair no longer is.
+const FORGOTTEN: f64 = 0.25;
+
+/// Perturbation up to which a binary is slowed down, its slow-down included.
+const SLOWED: f64 = 1e-6;
+
+/// Longest step for eta = 1, in times sqrt(r^3 / M), and that at a perturbation of [`STANDARD`].
+const LONGEST: f64 = 3.5;
+const USUAL: f64 = 1.5;
+const STANDARD: f64 = 1e-3;
+
+/// Perturbation above which the motion of the centre is crowded.
+const CROWDED: f64 = 3e-3;
+
+/// Perturbation at the apocentre below which two stars become a pair, and above which they part.
+const WHOLE: [f64; 2] = [0.2, 0.6];
+
+/// The same of the present perturbation, for two that pass each other.
+const PASSING: [f64; 2] = [0.02, 0.06];
+
+/// Acceleration and its time derivative.
+pub type Pull = (Vec3, Vec3);
+
+/// How close two stars must be to become a pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Two stars of together the mass M become a pair below this length times sqrt(M / mean).
+    pub radius: f64,
+    /// Mean mass of a star.
+    pub mean: f64,
+}
+
+impl Limits {
+    /// Distance below which two stars of together this mass may become a pair.
+    pub fn radius_of(&self, mass: f64) -> f64 {
+        self.radius * (mass / self.mean).sqrt()
+    }
+}
+
+/// Two stars about their centre of mass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// Labels of the two.
+    pub labels: [i32; 2],
+    /// Their masses.
+    pub masses: [f64; 2],
+    /// Position of the second from the first.
+    pub x: Vec3,
+    /// Its velocity.
+    pub v: Vec3,
+    /// Acceleration of the second from the first by all others.
+    pub tide: Vec3,
+    /// Its time derivative.
+    pub tide_rate: Vec3,
+    /// How many times as long their own motion takes.
+    pub slowdown: f64,
+    /// Whether the tide is felt; else the two move alone.
+    pub is_perturbed: bool,
+}
+
+impl Pair {
+    /// Two stars at one time, and their centre: mass, place and velocity with the label of the first.
+    pub fn of(a: &Body, b: &Body) -> (Body, Self) {
+        let mut centre = Body {
+            mass: a.mass + b.mass,
+            ..*a
+        };
+        let (x, v) = (sub(&b.x, &a.x), sub(&b.v, &a.v));
+        add_scaled(&mut centre.x, b.mass / centre.mass, &x);
+        add_scaled(&mut centre.v, b.mass / centre.mass, &v);
+        let pair = Self {
+            labels: [a.index, b.index],
+            masses: [a.mass, b.mass],
+            x,
+            v,
+            tide: [0.0; 3],
+            tide_rate: [0.0; 3],
+            slowdown: 1.0,
+            is_perturbed: true,
+        };
+        (centre, pair)
+    }
+
+    /// Mass of both.
+    pub fn mass(&self) -> f64 {
+        self.masses[0] + self.masses[1]
+    }
+
+    /// Places of the two about their centre where the second is at `x` from the first; velocities likewise.
+    pub fn about_centre(&self, x: &Vec3) -> [Vec3; 2] {
+        let mass = self.mass();
+        [-self.masses[1] / mass, self.masses[0] / mass].map(|part| x.map(|c| part * c))
+    }
+
+    /// The two where they are if their centre is at that of `centre`.
+    pub fn stars(&self, centre: &Body) -> [Body; 2] {
+        let (x, v) = (self.about_centre(&self.x), self.about_centre(&self.v));
+        std::array::from_fn(|k| {
+            let mut star = Body {
+                index: self.labels[k],
+                mass: self.masses[k],
+                ..*centre
+            };
+            add_scaled(&mut star.x, 1.0, &x[k]);
+            add_scaled(&mut star.v, 1.0, &v[k]);
+            star
+        })
+    }
+
+    /// The orbit of the two.
+    pub fn orbit(&self) -> Orbit {
+        Orbit::of(&self.x, &self.v, self.mass())
+    }
+
+    /// Energy of the two about their centre.
+    pub fn energy(&self) -> f64 {
+        let [a, b] = self.masses;
+        a * b * (0.5 * dot(&self.v, &self.v) / self.mass() - 1.0 / norm(&self.x))
+    }
+
+    /// Relative position, and its rate of change, after the time `dt`.
+    pub fn predict(&self, dt: f64) -> (Vec3, Vec3) {
+        let slower = 1.0 / self.slowdown;
+        let (mut x, mut v) = drift(&self.x, &self.v, self.mass(), dt * slower);
+        if self.is_perturbed {
+            add_scaled(&mut v, dt, &self.tide);
+            add_scaled(&mut v, dt * dt / 2.0, &self.tide_rate);
+            add_scaled(&mut x, slower * dt * dt / 2.0, &self.tide);
+            add_scaled(&mut x, slower * dt * dt * dt / 6.0, &self.tide_rate);
+        }
+        (x, v.map(|c| slower * c))
+    }
+
+    /// Takes the two to the end of a step of `dt`, where the `tide` at the predicted places, and its derivative, were
+    /// found to be these.
+    pub fn advance(&mut self, dt: f64, (tide, rate): Pull) {
+        let slower = 1.0 / self.slowdown;
+        let (mut x, mut v) = (self.x, self.v);
+        // The second derivative of what is integrated: see the head of this file.
+        let (half, twelfth) = (dt / 2.0, dt * dt / 12.0);
+        if self.is_perturbed {
+            add_scaled(&mut x, -slower * twelfth, &self.tide);
+            add_scaled(&mut v, half, &self.tide);
+            add_scaled(&mut v, twelfth, &self.tide_rate);
+        }
+        (x, v) = drift(&x, &v, self.mass(), dt * slower);
+        if self.is_perturbed {
+            add_scaled(&mut x, slower * twelfth, &tide);
+            add_scaled(&mut v, half, &tide);
+            add_scaled(&mut v, -twelfth, &rate);
+        }
+        (self.x, self.v, self.tide, self.tide_rate) = (x, v, tide, rate);
+    }
+
+    /// Decides after a step whether the tide is felt, and the slow-down, where the forces on the centre change within
+    /// the time `scale`.
+    pub fn plan(&mut self, scale: f64) {
+        let perturbation = self.greatest_perturbation();
+        let limit = if self.is_perturbed {
+            FORGOTTEN * FELT
+        } else {
+            FELT
+        };
+        self.is_perturbed = perturbation > limit;
+        let orbit = self.orbit();
+        self.slowdown = 1.0;
+        if self.is_perturbed && orbit.is_bound() {
+            let most = (SLOWED / perturbation).min(0.1 * scale / orbit.period());
+            if most >= 2.0 {
+                self.slowdown = most.log2().floor().exp2();
+            }
+        }
+    }
+
+    /// The tide in parts of the attraction of the two.
+    pub fn perturbation(&self) -> f64 {
+        norm(&self.tide) * dot(&self.x, &self.x) / self.mass()
+    }
+
+    /// The perturbation when the two are furthest from each other.
+    pub fn greatest_perturbation(&self) -> f64 {
+        let orbit = self.orbit();
+        let further = match orbit.is_bound() {
+            true => (orbit.apocentre() / norm(&self.x)).max(1.0),
+            false => 1.0,
+        };
+        self.perturbation() * further.powi(3)
+    }
+
+    /// Whether another star is so near that the motion of the centre needs shorter steps than usual.
+    pub fn is_crowded(&self) -> bool {
+        self.greatest_perturbation() > CROWDED
+    }
+
+    /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps.
+    pub fn longest_step(&self, eta: f64) -> f64 {
+        if !self.is_perturbed {
+            return f64::INFINITY;
+        }
+        let r = norm(&self.x);
+        let time = (r.powi(3) / self.mass()).sqrt().min(r / norm(&self.v));
+        let strength = self.slowdown * self.perturbation();
+        self.slowdown * time * eta.sqrt() * LONGEST.min(USUAL * (STANDARD / strength).powf(0.25))
+    }
+
+    /// Distance within which a star of this mass feels the two instead of their centre; 0 where they are alone.
+    pub fn reach(&self, mass: f64) -> f64 {
+        if !self.is_perturbed {
+            return 0.0;
+        }
+        let orbit = self.orbit();
+        let r = norm(&self.x);
+        let size = if orbit.is_bound() {
+            orbit.apocentre()
+        } else {
+            r
+        };
+        size.max(r) * (2.0 * mass / (FELT * self.mass())).cbrt()
+    }
+
+    /// What a star feels more than the attraction of the centre, which is at `x` and `v` from it, where the second of the
+    /// two is at `own` from the first.
+    pub fn correction(&self, own: &(Vec3, Vec3), x: &Vec3, v: &Vec3) -> Pull {
+        let (mut acc, mut jerk) = pull(-self.mass(), x, v);
+        let (places, velocities) = (self.about_centre(&own.0), self.about_centre(&own.1));
+        for k in 0..2 {
+            let (mut x, mut v) = (*x, *v);
+            add_scaled(&mut x, 1.0, &places[k]);
+            add_scaled(&mut v, 1.0, &velocities[k]);
+            let (a, j) = pull(self.masses[k], &x, &v);
+            add_scaled(&mut acc, 1.0, &a);
+            add_scaled(&mut jerk, 1.0, &j);
+        }
+        (acc, jerk)
+    }
+
+    /// Whether two stars become a pair: a binary that is hardly perturbed on all of its orbit, or two that come close.
+    pub fn joins(&self, limits: &Limits) -> bool {
+        let (r, radius) = (norm(&self.x), limits.radius_of(self.mass()));
+        r < radius
+            && (self.is_whole(radius, WHOLE[0])
+                || self.approaches() && r < 0.25 * radius && self.perturbation() < PASSING[0])
+    }
+
+    /// Whether two stars that are a pair remain one.
+    pub fn stays(&self, limits: &Limits) -> bool {
+        let (r, radius) = (norm(&self.x), limits.radius_of(self.mass()));
+        self.is_whole(1.2 * radius, WHOLE[1])
+            || (self.approaches() || r < 0.5 * radius) && self.perturbation() < PASSING[1]
+    }
+
+    fn approaches(&self) -> bool {
+        dot(&self.x, &self.v) < 0.0
+    }
+
+    /// Whether the two are a binary smaller than `radius` that is perturbed less than this everywhere.
+    fn is_whole(&self, radius: f64, perturbation: f64) -> bool {
+        let orbit = self.orbit();
+        orbit.is_bound()
+            && orbit.apocentre() < 1.5 * radius
+            && self.greatest_perturbation() < perturbation
+    }
+}
+
+/// Acceleration and jerk by a mass at `x` with the velocity `v`.
+pub fn pull(mass: f64, x: &Vec3, v: &Vec3) -> Pull {
+    let r2 = dot(x, x);
+    let factor = mass / (r2 * r2.sqrt());
+    let along = 3.0 * dot(x, v) / r2;
+    let jerk = std::array::from_fn(|k| factor * (v[k] - along * x[k]));
+    (x.map(|c| factor * c), jerk)
+}
+
+#[cfg(test)]
+#[path = "pair_tests.rs"]
+mod tests;
