@@ -246,6 +246,42 @@ mod tests {
         assert!(chosen(Some(0.0), None).1 > 0.0);
     }
 
+    /// Only where the step is too long for the softening, and never where all is undone to the bit.
+    #[test]
+    fn the_changeover_is_for_steps_that_are_too_long() {
+        let scale = Scale::of_equals(480);
+        let neighbours = 480.0_f64.cbrt().recip();
+        let usual = |settings: Settings| settings.usual_changeover(&scale);
+        let chosen = |eps, dt| Settings::chosen(&scale, eps, dt);
+        for (eps, dt) in [
+            (None, None),
+            (Some(0.005 * neighbours), None),
+            (None, Some(1.0 / 64.0)),
+            (Some(0.3 * neighbours), Some(0.5)),
+        ] {
+            assert!(usual(chosen(eps, dt)).is_none(), "{eps:?} {dt:?}");
+        }
+        let paper = chosen(Some(0.005 * neighbours), Some(0.0005));
+        let stars = 0.5 * neighbours;
+        assert_eq!(usual(paper), Changeover { stars, hole: 0.0 });
+        let exact = Settings {
+            bits: Bits::Exact,
+            ..paper
+        };
+        assert!(usual(exact).is_none());
+        // Long steps: as far as neighbours are, but not farther.
+        let long = chosen(Some(0.0), Some(0.1));
+        assert_eq!(usual(long).stars, neighbours);
+        let hole = |mass: f64, eps: f64| {
+            let mut settings = paper;
+            settings.galaxy.black_hole = mass;
+            settings.galaxy.black_hole_eps = eps;
+            usual(settings).hole
+        };
+        assert!((hole(1e5, 0.1) / (1e-4_f64 * 1e5).cbrt() / 2.5 - 1.0).abs() < 1e-14);
+        assert_eq!((hole(1.0, 0.1), hole(0.0, 0.0)), (0.0, 0.0));
+    }
+
     /// Twice the cluster with the same mass: twice the softening, steps of 2^(3/2) of the length.
     #[test]
     fn a_larger_cluster_is_softer() {

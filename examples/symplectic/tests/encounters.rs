@@ -3,6 +3,7 @@
 mod common;
 
 use common::{PROGRAM, distance, end_of};
+use kirin_kit::Snapshot;
 use kirin_testing::Folder;
 
 /// Pairs pass each other at the softening, which the longer of the steps here do not resolve; all stars have others within the
@@ -98,4 +99,28 @@ fn a_plunge_through_a_bare_black_hole() {
     assert!(error < 1e-4, "{error:e}");
     let rest = figures["unexplained_part"].as_f64().unwrap();
     assert!(rest < 1e-8, "{rest:e}");
+}
+
+/// Two bare stars fall straight into each other: the run ends, says which, and leaves its state before that.
+#[test]
+fn a_fall_that_no_step_resolves_ends_the_run() {
+    let folder = Folder::new("changeover-fall");
+    let [input, output] = ["fall.txt", "end.txt"].map(|name| folder.file(name));
+    let columns = "columns index mass x y z vx vy vz";
+    let stars = "7 0.5 0.1 0 0 0 0 0\n9 0.5 -0.1 0 0 0 0 0";
+    let text = format!("kirin-snapshot 1\nn 2\n{columns}\n{stars}\nend\n");
+    std::fs::write(&input, text).unwrap();
+    let run = ["--eps", "0", "--dt", "1/64", "--changeover", "0.5"];
+    let run = [&["--input", &input], &run[..]].concat();
+    let said = PROGRAM.fail(&[&run[..], &["--output", &output]].concat());
+    assert!(said.contains("star 7 falls into another star"), "{said}");
+    let saved = Snapshot::load(output.as_ref()).unwrap();
+    // From rest at a distance of 0.2 it takes pi / 2 (0.2^3 / 2)^(1/2) = 0.099.
+    assert_eq!(saved.time, 6.0 / 64.0);
+    let before = end_of(
+        &folder,
+        "before",
+        &[&run[..], &["--t-end", "6/64"]].concat(),
+    );
+    assert!(saved.bodies == before.bodies);
 }

@@ -232,6 +232,10 @@ fn bad_input_is_refused() {
         (&["--satellite", "smc"], "SHAPE:MASS:RADIUS"),
         (
             &[
+                "--n",
+                "8",
+                "--dt",
+                "10",
                 "--galaxy",
                 "irrgang",
                 "--satellite",
