@@ -58,7 +58,7 @@ const COLUMNS: [&str; 11] = {
 };
 
 /// A particle at the end of its step, and the regularized pair whose centre it is.
-type End = (Body, State, Option<Pair>);
+type End = (Body, State, Option<Box<Pair>>);
 
 impl<'g> Integrator<'g> {
     /// Starts from `bodies` that are all at `time`, a multiple of the largest step.
@@ -191,7 +191,7 @@ impl<'g> Integrator<'g> {
             for (&i, (body, state, pair)) in due.iter().zip(ends.drain(..)) {
                 (self.bodies[i], self.states[i]) = (body, state);
                 if let Some(pair) = pair {
-                    self.hold(i, pair);
+                    self.hold(i, *pair);
                 }
                 self.send(i);
             }
@@ -226,20 +226,24 @@ impl<'g> Integrator<'g> {
         ends: &mut Vec<End>,
         near: &mut Vec<Vec<usize>>,
     ) -> Result<(), Error> {
-        let settings = self.settings;
+        let usual = self.settings;
+        let in_crowd = usual.in_crowd();
         ends.clear();
         near.clear();
         self.forces(t, due, |this, i, force| {
             let (mut body, mut state) = (this.bodies[i], this.states[i]);
             let (acc, jerk) = (force.acc, force.jerk);
-            let settings = settings.in_crowd(force.is_crowded);
+            let settings = match force.is_crowded {
+                true => &in_crowd,
+                false => &usual,
+            };
             let pair = this.pair_at(i, t, force.tide);
-            particle::advance(&settings, t, &mut body, &mut state, acc, jerk)?;
-            let pair = pair.map(|pair| regularized::planned(pair, &mut state, this.settings.eta));
+            particle::advance(settings, t, &mut body, &mut state, acc, jerk)?;
+            let pair = pair.map(|pair| regularized::planned(pair, &mut state, usual.eta));
             if pair.is_some() {
-                particle::check_step(&settings, &body, &state)?;
+                particle::check_step(settings, &body, &state)?;
             }
-            ends.push((body, state, pair));
+            ends.push((body, state, pair.map(Box::new)));
             near.push(force.near);
             Ok(())
         })

@@ -49,15 +49,12 @@ impl Default for Settings {
 const CROWDED: f64 = 0.2;
 
 impl Settings {
-    /// These, or those with shorter steps for a star that `is_crowded`: what pairs and third stars do to one another is
-    /// then followed as accurately as the pairs themselves.
-    pub fn in_crowd(&self, is_crowded: bool) -> Self {
-        match is_crowded {
-            true => Self {
-                eta: CROWDED * self.eta,
-                ..*self
-            },
-            false => *self,
+    /// These with the shorter steps of a star that is near another star or pair: what pairs and third stars do to one
+    /// another is then followed as accurately as the pairs themselves.
+    pub fn in_crowd(&self) -> Self {
+        Self {
+            eta: CROWDED * self.eta,
+            ..*self
         }
     }
 
