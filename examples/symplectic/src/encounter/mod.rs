@@ -2,13 +2,13 @@
 //!
 //! The attraction of two stars has a near part, which vanishes from the changeover radius on, and a far part
 //! ([`Law`]). The far parts are kicks, together with the galaxy. The near parts belong to the drift, in which stars near
-//! each other move together, with a step of their own and to nearly all digits ([`flow`]). All other stars go straight
+//! each other move together, with a step of their own and to nearly all digits (`flow.rs`). All other stars go straight
 //! on. This is the splitting of the hybrid symplectic integrators of planetary systems (Duncan, Levison and Lee 1998; Chambers
 //! 1999) with the roles of Sun and planets given to any pair. Both parts depend on positions alone, so the step remains a
 //! canonical transformation with the order of the scheme, and a step back undoes it.
 //!
 //! It does not matter which stars are said to be near each other as long as none is left out: beyond the changeover
-//! radius the near part vanishes. [`search`] finds the pairs.
+//! radius the near part vanishes. `search.rs` finds the pairs.
 
 mod flow;
 mod law;

@@ -48,3 +48,23 @@ pub const fn circling(eps: &'static str) -> [&'static str; 16] {
         "1",
     ]
 }
+
+/// The largest energy error of 1000 steps of 0.0005 with the softening of the paper's Table 7.
+#[allow(dead_code, reason = "not every test program needs it")]
+pub fn table_7(n: u32, seed: u32, precision: &str, scheme: &str) -> f64 {
+    let eps = (0.005 / f64::from(n).cbrt()).to_string();
+    let [count, seed] = [n, seed].map(|number| number.to_string());
+    let options = [
+        ["--n", count.as_str()],
+        ["--seed", seed.as_str()],
+        ["--eps", eps.as_str()],
+        ["--dt", "0.0005"],
+        ["--scheme", scheme],
+        ["--precision", precision],
+        ["--galaxy", "allen-santillan"],
+        ["--t-end", "1/2"],
+    ];
+    let test = format!("table-7-{n}-{seed}-{precision}-{scheme}");
+    let figures = PROGRAM.figures(&test, &options.concat());
+    figures["energy_error"].as_f64().unwrap()
+}
