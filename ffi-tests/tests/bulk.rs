@@ -2,7 +2,8 @@
 
 use std::ffi::OsStr;
 
-use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
+use ffi_tests::compiler::{Link, clean_command, compile, compile_source, run, succeed, texts};
+use ffi_tests::library;
 use kirin::cpu;
 
 fn arguments(what: &str) -> [&OsStr; 1] {
@@ -81,5 +82,29 @@ fn fortran_has_the_same_numbers() {
     for precision in ["mixed", "double"] {
         let found = succeed(&client, &[], &[("KIRIN_PRECISION", precision)]);
         assert_eq!(found.trim(), "right", "{precision}");
+    }
+}
+
+/// The program of docs/bulk.md, with two stars at a distance of 2.
+#[test]
+fn the_example_of_the_page_computes() {
+    let page = include_str!("../../docs/bulk.md");
+    let example = page
+        .split("```c\n")
+        .nth(1)
+        .and_then(|after| after.split("```").next());
+    let (head, body) = example
+        .and_then(|e| e.split_once("\n\n"))
+        .expect("an example in C");
+    let source = library::workspace().join("bulk-page.c");
+    let program = format!(
+        "#include <stdio.h>\n{head}\nint main(void) {{\n\
+         int n = 2; double eps2 = 0.0, m[2] = {{1.0, 3.0}}, x[2][3] = {{{{0.0}}}}, acc[2][3];\n\
+         x[1][0] = 2.0;\n{{\n{body}}}\n\
+         printf(\"%g %g %g\\n\", acc[0][0], acc[1][0], acc[1][2]);\nreturn 0;\n}}\n"
+    );
+    std::fs::write(&source, program).expect("the target folder is writable");
+    if let Some(client) = compile_source(&source, Link::Shared) {
+        assert_eq!(succeed(&client, &[], &[]), "0.75 -0.25 0\n");
     }
 }

@@ -3,8 +3,7 @@
 
 mod common;
 
-use common::{PROGRAM, fail, grape};
-use hermite::checkpoint;
+use common::{PROGRAM, fail, grape, through_text};
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
 use kirin::client::Grape;
@@ -15,6 +14,17 @@ use kirin_kit::run::{Integration, Log, Run};
 use kirin_kit::vector::{Vec3, add_scaled, norm, sub};
 use kirin_kit::{Body, Snapshot, models};
 use kirin_testing::Folder;
+
+/// A cluster in which half of the stars are binaries.
+const BINARIES: [&str; 7] = [
+    "--n",
+    "48",
+    "--binary-fraction",
+    "0.5",
+    "--eps",
+    "0",
+    "--regularize",
+];
 
 fn settings(eta: f64) -> Settings {
     Settings {
@@ -166,15 +176,6 @@ fn busy() -> Vec<Body> {
     bodies
 }
 
-fn through_text<'g>(grape: &'g Grape, run: Run<Integrator<'g>>) -> Run<Integrator<'g>> {
-    let mut text = Vec::new();
-    run.save().unwrap().write(&mut text).unwrap();
-    drop(run);
-    let snapshot = Snapshot::parse(&text).unwrap();
-    let settings = checkpoint::settings(&snapshot).unwrap().unwrap();
-    checkpoint::resume(grape, settings, snapshot).unwrap()
-}
-
 /// The state at t = 1 of a run that goes through text after each of so many blocks.
 fn state_after(grape: &Grape, interrupted: &[u32]) -> (Snapshot, u64) {
     let start = Integrator::start(grape, settings(0.01), 0.0, busy()).unwrap();
@@ -242,18 +243,9 @@ fn threads_change_no_bit_of_a_run_with_pairs() {
 fn pairs_are_in_tables_and_snapshots() {
     let folder = Folder::new("tables");
     let [csv, out] = ["run.csv", "run.txt"].map(|f| folder.file(f));
-    let run = [
-        "--n",
-        "48",
-        "--binary-fraction",
-        "0.5",
-        "--eps",
-        "0",
-        "--regularize",
-    ];
     let files = ["--csv", &csv, "--output", &out, "--snapshot-every", "1/64"];
     let end = ["--t-end", "1/64", "--every", "1/64"];
-    let output = common::succeed(&[&run[..], &files, &end].concat());
+    let output = common::succeed(&[&BINARIES[..], &files, &end].concat());
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
         text.contains("regularized pairs") && text.contains("blocks of pairs"),
@@ -310,16 +302,7 @@ fn what_cannot_be_regularized_is_refused() {
         let said = fail(&[&["--n", "8", "--t-end", "1/64"], wrong].concat());
         assert!(said.contains(words), "{wrong:?}: {said}");
     }
-    let run = [
-        "--n",
-        "48",
-        "--binary-fraction",
-        "0.5",
-        "--eps",
-        "0",
-        "--regularize",
-    ];
-    common::succeed(&[&run[..], &["--t-end", "1/64", "--output", &out]].concat());
+    common::succeed(&[&BINARIES[..], &["--t-end", "1/64", "--output", &out]].concat());
     let said = fail(&["--input", &out, "--t-end", "1/32", "--regularize", "3"]);
     assert!(said.contains("--regularize"), "{said}");
     let good = Snapshot::load(out.as_ref()).unwrap();

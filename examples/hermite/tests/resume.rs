@@ -6,11 +6,10 @@ use std::cell::Cell;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{PROGRAM, fail, grape, succeed};
+use common::{PROGRAM, fail, grape, succeed, through_text};
 use hermite::checkpoint;
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
-use kirin::client::Grape;
 use kirin_kit::command::Ended;
 use kirin_kit::run::{Log, Run, RunOutputs};
 use kirin_kit::{Snapshot, models};
@@ -43,16 +42,6 @@ fn interrupted_after(blocks: &[u32], t_ends: &[f64]) -> Snapshot {
         run = through_text(&grape, run);
     }
     run.save().unwrap()
-}
-
-fn through_text<'g>(grape: &'g Grape, run: Run<Integrator<'g>>) -> Run<Integrator<'g>> {
-    let mut text = Vec::new();
-    run.save().unwrap().write(&mut text).unwrap();
-    // The library's memory goes with the run: nothing but the text is left.
-    drop(run);
-    let snapshot = Snapshot::parse(&text).unwrap();
-    let settings = checkpoint::settings(&snapshot).unwrap().unwrap();
-    checkpoint::resume(grape, settings, snapshot).unwrap()
 }
 
 fn assert_same(a: &Snapshot, b: &Snapshot) {

@@ -62,7 +62,7 @@ const UNNAMED: [&str; 17] = [
 ];
 
 /// Fractions of a component's mass whose Lagrangian radii are recorded.
-const COMPONENT_FRACTIONS: [f64; 3] = [0.1, 0.5, 0.9];
+pub const COMPONENT_FRACTIONS: [f64; 3] = [0.1, 0.5, 0.9];
 
 /// What is known of the bodies at one time.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,6 +3,9 @@
 
 use std::f64::consts::PI;
 
+use kirin_kit::history::COMPONENT_FRACTIONS;
+use kirin_kit::models::two_masses;
+
 use crate::partition::BIN;
 use crate::potential::Potential;
 use crate::stars::Stars;
@@ -63,17 +66,9 @@ pub fn density(potential: &Potential, radii: &[f64], k: usize) -> f64 {
     if volume > 0.0 { mass / volume } else { 0.0 }
 }
 
-/// Fractions of the mass of a component whose radii are recorded, as in the kit.
-pub const COMPONENT_FRACTIONS: [f64; 3] = [0.1, 0.5, 0.9];
-
 /// Radii that hold the [`COMPONENT_FRACTIONS`] of the mass of light stars and of heavy ones, which have these masses and radii; `None` where not
 /// exactly two masses occur.
 pub fn components(masses: &[f64], radii: &[f64]) -> Option<[[f64; 3]; 2]> {
-    let first = *masses.first()?;
-    let second = *masses.iter().find(|m| **m != first)?;
-    if masses.iter().any(|m| *m != first && *m != second) {
-        return None;
-    }
     let of = |mass: f64| {
         let radii = || {
             masses
@@ -89,7 +84,7 @@ pub fn components(masses: &[f64], radii: &[f64]) -> Option<[[f64; 3]; 2]> {
             radii().nth(place).unwrap_or(f64::NAN)
         })
     };
-    Some([of(first.min(second)), of(first.max(second))])
+    two_masses(masses.iter().copied()).map(|two| two.map(of))
 }
 
 /// What is summed over one bin, whose stars have indices from `first` on and stand in `own` places of `stars`.

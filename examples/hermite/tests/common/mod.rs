@@ -6,7 +6,11 @@
 use std::process::Output;
 use std::sync::{Mutex, MutexGuard};
 
+use hermite::checkpoint;
+use hermite::integrator::Integrator;
 use kirin::client::Grape;
+use kirin_kit::Snapshot;
+use kirin_kit::run::Run;
 use kirin_testing::Program;
 use serde_json::Value;
 
@@ -40,4 +44,15 @@ pub fn fail(arguments: &[&str]) -> String {
 /// Runs the program and returns its JSON.
 pub fn figures(test: &str, arguments: &[&str]) -> Value {
     PROGRAM.figures(test, arguments)
+}
+
+/// The run as it goes on from the text of its checkpoint.
+pub fn through_text<'g>(grape: &'g Grape, run: Run<Integrator<'g>>) -> Run<Integrator<'g>> {
+    let mut text = Vec::new();
+    run.save().unwrap().write(&mut text).unwrap();
+    // The library's memory goes with the run: nothing but the text is left.
+    drop(run);
+    let snapshot = Snapshot::parse(&text).unwrap();
+    let settings = checkpoint::settings(&snapshot).unwrap().unwrap();
+    checkpoint::resume(grape, settings, snapshot).unwrap()
 }

@@ -45,18 +45,19 @@ impl Components {
     }
 }
 
+/// The lesser and the greater of two masses; `None` where there is one mass, or more than two.
+pub fn two_masses(masses: impl Iterator<Item = f64> + Clone) -> Option<[f64; 2]> {
+    let least = masses.clone().fold(f64::INFINITY, f64::min);
+    let most = masses.clone().fold(0.0, f64::max);
+    let are_two = least < most && masses.into_iter().all(|m| m == least || m == most);
+    are_two.then_some([least, most])
+}
+
 /// The light and the heavy ones of `bodies`; `None` where they have one mass, or more than two.
 pub fn light_and_heavy(bodies: &[Body]) -> Option<[Vec<Body>; 2]> {
-    let masses = || bodies.iter().map(|b| b.mass);
-    let (least, most) = (
-        masses().fold(f64::INFINITY, f64::min),
-        masses().fold(0.0, f64::max),
-    );
-    if least >= most || masses().any(|m| m != least && m != most) {
-        return None;
-    }
+    let masses = two_masses(bodies.iter().map(|b| b.mass))?;
     let of = |mass: f64| bodies.iter().filter(|b| b.mass == mass).copied().collect();
-    Some([of(least), of(most)])
+    Some(masses.map(of))
 }
 
 #[cfg(test)]

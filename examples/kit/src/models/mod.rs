@@ -19,7 +19,7 @@ use crate::body::Body;
 
 pub use binaries::{BinaryOptions, Periods};
 pub use collision::collision;
-pub use components::{Components, light_and_heavy};
+pub use components::{Components, light_and_heavy, two_masses};
 pub use king::{DEFAULT_W0, King, W0_RANGE, central_potential, king};
 pub use mass_function::MassFunction;
 pub use plummer::{plummer, plummer_star};
