@@ -184,9 +184,13 @@ fn who_joins_stays() {
         }
     }
     assert!((200..1800).contains(&joined), "{joined}");
+    // On a circle: it takes a stronger tide to part two stars than to keep them apart.
     (pair.x, pair.v) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
-    pair.tide = [1.0, 0.0, 0.0];
-    assert!(!pair.stays(&limits));
+    for (tide, joins, stays) in [(0.1, true, true), (0.4, false, true), (1.0, false, false)] {
+        pair.tide = [tide, 0.0, 0.0];
+        assert_eq!(pair.joins(&limits), joins, "{tide}");
+        assert_eq!(pair.stays(&limits), stays, "{tide}");
+    }
     // A wide and slow passage is none.
     (pair.x, pair.tide) = ([3.0, 0.0, 0.0], [0.0; 3]);
     assert!(!pair.joins(&limits) && !pair.stays(&limits));
