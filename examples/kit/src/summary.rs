@@ -128,6 +128,9 @@ impl Summary {
                 self.ended.reached(self.time, self.t_end) + &self.in_units(" (", ")"),
             )
             .row("forces", forces.description());
+        if let Some(units) = &self.units {
+            table.row("units", units.to_string());
+        }
         for (name, value) in own {
             table.row(name, value);
         }
@@ -223,6 +226,12 @@ impl Summary {
             "library": forces.library,
             "backend": forces.backend,
             "precision": forces.precision,
+            "units": self.units.map(|units| json!({
+                "solar_masses": units.mass,
+                "pc": units.length,
+                "myr": units.time(),
+                "km_s": units.velocity(),
+            })),
             "mass_fractions": FRACTIONS,
             "records": history::json(&self.log.records, self.own_columns),
         });
