@@ -156,6 +156,8 @@ fn the_energy_with_that_of_the_tide_is_continuous() {
     let octupole = 0.05 * tidal(&pair).abs();
     assert!((pair.energy() - before.0).abs() < octupole);
     assert!((pair.orbit().eccentricity - before.1).abs() < 1e-12);
+    let osculating = pair.osculating().energy();
+    assert!((osculating - before.0).abs() < 1e-13);
     // The star is suddenly near.
     let near = Passage {
         x: [50.0, 4.0, 25.0],
