@@ -4,6 +4,7 @@
 
 mod line;
 mod owner;
+pub mod parts;
 mod read;
 mod write;
 
@@ -89,13 +90,20 @@ pub fn is_snapshot(first_line: &str) -> bool {
 }
 
 impl Snapshot {
-    /// The snapshot in the file at `path`.
+    /// The snapshot in the file at `path`, with the bodies of its [`parts`] where it is a manifest.
     ///
     /// # Errors
     ///
     /// The file cannot be read, or a line of it is not in the format.
     pub fn load(path: &Path) -> Result<Self, SnapshotError> {
-        Self::parse(&fs::read(path)?)
+        let mut snapshot = Self::parse(&fs::read(path)?)?;
+        let refuse = |why: String| SnapshotError::Io(io::Error::other(why));
+        if let Some(manifest) = parts::Manifest::of(&snapshot).map_err(refuse)? {
+            let (bodies, states) = manifest.read(path, 0..manifest.n).map_err(refuse)?;
+            (snapshot.bodies, snapshot.states) = (bodies, Some(states));
+            snapshot.run.retain(|(key, _)| !key.starts_with("parts."));
+        }
+        Ok(snapshot)
     }
 
     /// The snapshot that `text` holds.
