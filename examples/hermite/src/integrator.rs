@@ -237,7 +237,7 @@ impl<'g> Integrator<'g> {
                 true => &in_crowd,
                 false => &usual,
             };
-            let pair = this.pair_at(i, t, force.tide);
+            let pair = this.pair_at(i, t, &force.pulls);
             particle::advance(settings, t, &mut body, &mut state, acc, jerk)?;
             let pair = pair.map(|pair| regularized::planned(pair, &mut state, usual.eta));
             if pair.is_some() {
@@ -263,7 +263,7 @@ impl<'g> Integrator<'g> {
         let is_absent = |i: &usize| self.states[*i].t != t && !self.regularized.is_ghost(*i);
         let absent: Vec<usize> = (0..copy.len()).filter(is_absent).collect();
         self.forces(t, &absent, |this, i, force| {
-            if let Some(pair) = this.pair_at(i, t, force.tide) {
+            if let Some(pair) = this.pair_at(i, t, &force.pulls) {
                 pairs.insert(i, pair);
             }
             let state = &this.states[i];
