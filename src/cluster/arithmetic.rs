@@ -4,9 +4,10 @@
 //! `auto` looks only at the number of j-particles of the call and at the backend. So the force on a particle still
 //! depends on that particle and on the j-particles `0..nj` only.
 
+use super::seat::Seat;
 use crate::choice::{self, Rule};
 use crate::force::Backend;
-use crate::process::settings::{BackendChoice, Precision, PrecisionChoice, Settings};
+use crate::process::settings::{BackendChoice, Devices, Precision, PrecisionChoice, Settings};
 use crate::sources::jmemory::JMemory;
 
 /// The backends of a cluster, and its rule.
@@ -22,6 +23,8 @@ pub(super) struct Arithmetic {
     raised: bool,
     /// Once it is known.
     rule: Option<Rule>,
+    /// Which GPU of several is the cluster's, once that matters.
+    seat: Option<Seat>,
     /// How many blocks took double precision or pairs of singles, and how many another one.
     taken: [u64; 2],
 }
@@ -64,7 +67,10 @@ impl Arithmetic {
     }
 
     fn rule(&mut self, settings: &Settings) -> Rule {
-        *self.rule.get_or_insert_with(|| Rule::of(settings))
+        let rule = self
+            .rule
+            .unwrap_or_else(|| Rule::of(&self.with_devices(settings)));
+        *self.rule.insert(rule)
     }
 
     /// The precision of a block with `nj` j-particles, some of which may move if `moving` is set.
@@ -147,12 +153,22 @@ impl Arithmetic {
         self.current == Some(Precision::Double)
     }
 
+    /// The settings, with the GPU that is this cluster's where neither the user nor the client named one.
+    fn with_devices(&mut self, settings: &Settings) -> Settings {
+        let mut settings = settings.clone();
+        if settings.backend.may_take_gpu() && settings.devices.is_auto() {
+            let seat = self.seat.get_or_insert_with(Seat::take);
+            settings.devices = Devices::Auto(seat.number());
+        }
+        settings
+    }
+
     fn make(&mut self, settings: &Settings, precision: Precision) -> &mut dyn Backend {
         let found = self.made.iter().position(|(p, _)| *p == precision);
         let at = found.unwrap_or_else(|| {
             let settings = Settings {
                 precision: PrecisionChoice::Always(precision),
-                ..settings.clone()
+                ..self.with_devices(settings)
             };
             self.made.push((precision, choice::choose(&settings)));
             self.made.len() - 1

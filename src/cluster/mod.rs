@@ -7,6 +7,7 @@
 mod arithmetic;
 mod lists;
 mod registers;
+mod seat;
 mod writes;
 
 use std::sync::Once;
@@ -115,8 +116,8 @@ impl Cluster {
 
     /// A cluster with empty memory at time 0, for such j-particles.
     pub fn of(sources: SourceKind, mut settings: Settings) -> Self {
-        let on_gpu = [BackendChoice::Auto, BackendChoice::Cuda].contains(&settings.backend);
-        if matches!(sources, SourceKind::Softened | SourceKind::MovingSoftened) && on_gpu {
+        let softened = matches!(sources, SourceKind::Softened | SourceKind::MovingSoftened);
+        if softened && settings.backend.may_take_gpu() {
             // No kernel for GPUs knows of them.
             settings.backend = BackendChoice::Cpu;
         }
@@ -166,7 +167,7 @@ impl Cluster {
 
     /// Names the GPUs to use, unless the user did or the backend has been chosen already.
     pub fn prefer_devices(&mut self, devices: Devices) {
-        if self.settings.devices == Devices::Auto && !self.arithmetic.is_begun() {
+        if self.settings.devices.is_auto() && !self.arithmetic.is_begun() {
             self.settings.devices = devices;
             self.arithmetic.forget_rule();
         }

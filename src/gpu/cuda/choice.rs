@@ -36,51 +36,62 @@ pub fn choose(settings: &Settings) -> Result<Box<dyn Backend>, Absence> {
 ///
 /// Why no device can be used.
 pub fn open(settings: &Settings, most: usize) -> Result<(Vec<DeviceQueue>, Vec<String>), Absence> {
-    let wanted = wanted(settings)?;
+    let most = match settings.devices {
+        Devices::Auto(_) => most.min(1),
+        Devices::All | Devices::These(_) => most,
+    };
     let mut queues = Vec::new();
     let mut lost = Vec::new();
-    for device in wanted {
+    for device in wanted(settings)? {
         if queues.len() == most {
             break;
         }
+        let mut taken = false;
         let queue = match device.objection() {
             Some(objection) => Err(objection),
-            None => DeviceQueue::new(device, settings).map_err(|failure| failure.to_string()),
+            None => DeviceQueue::new(device, settings).map_err(|failure| {
+                taken |= failure.is_taken();
+                failure.to_string()
+            }),
         };
         match queue {
             Ok(queue) => queues.push(queue),
             Err(why) => {
                 let what = format!("device {} ({}): {why}", device.ordinal, device.name);
-                lost.push((device, what));
+                lost.push((device, what, taken));
             }
         }
     }
-    let words = |lost: Vec<(_, String)>| lost.into_iter().map(|(_, what)| what).collect::<Vec<_>>();
+    let words = |lost: Vec<(_, String, _)>| -> Vec<_> {
+        lost.into_iter().map(|(_, what, _)| what).collect()
+    };
     if queues.is_empty() {
         return Err(Absence::InProcess(words(lost).join("; ")));
     }
-    // No cluster can use these devices. Only the first that is opened reports it.
-    lost.retain(|(device, _)| device.is_first_missed());
+    // No cluster can use these devices. Only the first that is opened reports it. That another process has a device for itself
+    // is worth a line only if the user named the device.
+    let is_auto = settings.devices.is_auto();
+    lost.retain(|(device, _, taken)| !(is_auto && *taken) && device.is_first_missed());
     Ok((queues, words(lost)))
 }
 
-/// The devices that `settings` name.
+/// The devices that `settings` name; for [`Devices::Auto`] all that can be used, the cluster's own first.
 fn wanted(settings: &Settings) -> Result<Vec<&'static Device>, Absence> {
     let present = devices().map_err(|reason| match reason {
         driver::OF_THE_PARENT => Absence::InProcess(reason.to_owned()),
         _ => Absence::OnMachine(reason.to_owned()),
     })?;
     Ok(match &settings.devices {
-        Devices::Auto => {
-            let usable: Vec<_> = present.iter().filter(|d| d.objection().is_none()).collect();
-            // One device for each rank, in turns.
-            let turn = ranks::local_rank().map_or(0, |(rank, _)| rank) % usable.len().max(1);
+        Devices::Auto(seat) => {
+            let mut usable: Vec<_> = present.iter().filter(|d| d.objection().is_none()).collect();
+            if usable.is_empty() {
+                usable.extend(present.first());
+            }
+            // One device for each rank, in turns; a rank's second cluster comes after the first of the last rank.
+            let (rank, ranks) = ranks::local_rank().unwrap_or((0, 1));
+            let turn = (rank + seat * ranks) % usable.len().max(1);
+            usable.rotate_left(turn);
             usable
-                .get(turn)
-                .copied()
-                .or(present.first())
-                .into_iter()
-                .collect()
         }
         Devices::All => present.iter().collect(),
         Devices::These(numbers) => {
@@ -97,7 +108,10 @@ fn wanted(settings: &Settings) -> Result<Vec<&'static Device>, Absence> {
 
 /// [`Rule::of`] on the devices that `settings` name; `None` where there are none to be used.
 pub fn rule(settings: &Settings) -> Option<Rule> {
-    let wanted = wanted(settings).ok()?;
+    let mut wanted = wanted(settings).ok()?;
+    if settings.devices.is_auto() {
+        wanted.truncate(1);
+    }
     let usable = wanted.iter().filter(|d| d.objection().is_none());
     // Of several devices the slowest takes longest.
     usable
@@ -117,7 +131,7 @@ pub fn rule(settings: &Settings) -> Option<Rule> {
 pub fn report_absence(settings: &Settings, absence: &Absence) {
     /// One more than the generation of the process that wrote the line.
     static TOLD: AtomicU32 = AtomicU32::new(0);
-    let is_asked_for = settings.backend == BackendChoice::Cuda || settings.devices != Devices::Auto;
+    let is_asked_for = settings.backend == BackendChoice::Cuda || !settings.devices.is_auto();
     let (reason, is_mine) = match absence {
         Absence::OnMachine(reason) => (
             reason,

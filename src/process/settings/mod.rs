@@ -60,7 +60,7 @@ impl Default for Settings {
         Self {
             backend: BackendChoice::Auto,
             precision: PrecisionChoice::Auto,
-            devices: Devices::Auto,
+            devices: Devices::default(),
             predictor: HostOrDevice::Auto,
             join: HostOrDevice::Auto,
             split: true,

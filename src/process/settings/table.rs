@@ -50,7 +50,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "KIRIN_DEVICES",
         values: "auto, all, or numbers such as 0,2",
         default: "auto",
-        about: "which GPUs to use; auto is one, chosen by the local MPI rank",
+        about: "which GPUs to use; auto is one for each cluster, in turn by the local MPI rank and the clusters of the process",
         apply: |s, v| parse(v).map(|v| s.devices = v),
         show: |s| s.devices.to_string(),
     },

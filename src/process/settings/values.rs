@@ -21,6 +21,13 @@ pub enum BackendChoice {
     Reference,
 }
 
+impl BackendChoice {
+    /// Whether GPUs may compute.
+    pub fn may_take_gpu(self) -> bool {
+        matches!(self, Self::Auto | Self::Cuda)
+    }
+}
+
 /// Arithmetic of the forces. Neighbours and prediction are double precision always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
@@ -137,12 +144,11 @@ pub enum NoNeighbour {
     MinusOne,
 }
 
-/// Which GPUs a process uses.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Which GPUs a cluster uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Devices {
-    /// One: the first, or under MPI the one whose turn it is by the local rank.
-    #[default]
-    Auto,
+    /// One that can be used, in turns by the local MPI rank and by this number of the cluster in its process.
+    Auto(usize),
     /// All of them.
     All,
     /// Those with these numbers.
@@ -253,11 +259,24 @@ names!(InstructionSet {
     Neon = "neon",
 });
 
+impl Default for Devices {
+    fn default() -> Self {
+        Self::Auto(0)
+    }
+}
+
+impl Devices {
+    /// Whether neither the user nor the client named any.
+    pub fn is_auto(&self) -> bool {
+        matches!(self, Self::Auto(_))
+    }
+}
+
 impl FromStr for Devices {
     type Err = ();
     fn from_str(s: &str) -> Result<Self, ()> {
         match s {
-            "auto" => Ok(Self::Auto),
+            "auto" => Ok(Self::default()),
             "all" => Ok(Self::All),
             list => {
                 let numbers = list.split(',').map(|n| n.trim().parse().map_err(|_| ()));
@@ -273,7 +292,7 @@ impl FromStr for Devices {
 impl fmt::Display for Devices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Auto => f.write_str("auto"),
+            Self::Auto(_) => f.write_str("auto"),
             Self::All => f.write_str("all"),
             Self::These(numbers) => {
                 let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();

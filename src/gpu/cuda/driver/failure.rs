@@ -41,6 +41,11 @@ impl Failure {
         self.code == NOT_READY
     }
 
+    /// Whether another process has the device for itself.
+    pub fn is_taken(&self) -> bool {
+        self.code == sys::CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE as c_int
+    }
+
     /// Whether only memory was lacking: the device can be used as before.
     pub fn is_harmless(&self) -> bool {
         use sys::CUresult as Code;

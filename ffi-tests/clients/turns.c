@@ -1,0 +1,34 @@
+/* Computes on clusters 0, 1, ... in turn: turns CLUSTERS. Prints what computes for each; then once more for
+ * cluster 1, which was closed and opened again. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kirin.h"
+
+static int compute(int id)
+{
+    static const double zero[3];
+    double x[2][3] = {{0.0}, {1.0, 2.0, 2.0}}, v[2][3] = {{0.0}}, acc[2][3], jerk[2][3], pot[2], h2[2] = {0.0};
+    int label[2] = {1, 2}, j;
+    g6_open(id);
+    for (j = 0; j < 2; j++)
+        g6_set_j_particle(id, j, label[j], 0.0, 0.0, 27.0, zero, zero, zero, v[j], x[j]);
+    g6_set_ti(id, 0.0);
+    g6calc_firsthalf(id, 2, 2, label, x, v, acc, jerk, pot, 0.0, h2);
+    if (g6calc_lasthalf(id, 2, 2, label, x, v, 0.0, h2, acc, jerk, pot))
+        return 1;
+    puts(kirin_backend(id));
+    /* 27 (1, 2, 2) / 3^3 */
+    return !(acc[0][0] > 0.999999 && acc[0][0] < 1.000001);
+}
+
+int main(int argc, char **argv)
+{
+    int id, failed = 0;
+    if (argc != 2)
+        return 2;
+    for (id = 0; id < atoi(argv[1]); id++)
+        failed |= compute(id);
+    g6_close(1);
+    return failed | compute(1);
+}
