@@ -1,7 +1,7 @@
 """Codes of AMUSE beside each other: energy, NaN, large N, and seconds of wall clock. `.ci/amuse` builds them and runs this.
 
-    python benches/amuse.py own        # the workers that AMUSE builds: ph4, phiGRAPE, FastKick
-    python benches/amuse.py kirin      # ph4 with mode="gpu", phiGRAPE and kirin.amuse.GravityField, after `kirin amuse`
+    python benches/python_amuse.py own        # the workers that AMUSE builds: ph4, phiGRAPE, FastKick
+    python benches/python_amuse.py kirin      # ph4 with mode="gpu", phiGRAPE and kirin.amuse.GravityField, after `kirin amuse`
 """
 
 import sys
