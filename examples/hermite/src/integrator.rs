@@ -269,6 +269,8 @@ impl<'g> Integrator<'g> {
             let state = &this.states[i];
             particle::synchronise(&settings, t, &mut copy[i], state, force.acc, force.jerk)
         })?;
+        let osculating = |(first, pair): (usize, Pair)| (first, pair.osculating());
+        let pairs = pairs.into_iter().map(osculating).collect();
         self.regularized.place_stars(&mut copy, &pairs);
         self.regularized.seen = pairs.into_values().collect();
         Ok(copy)

@@ -224,6 +224,15 @@ impl Pair {
         }
     }
 
+    /// The two with the energy that they have on their orbit at present, where the tide acts in the mean: without that in
+    /// the tide.
+    pub fn osculating(mut self) -> Self {
+        if !self.is_perturbed {
+            self.add_tidal_energy(-1.0);
+        }
+        self
+    }
+
     /// Adds the potential energy of the two in the tide, times `sign`, to that of their orbit. Where the tide acts in the
     /// mean it is a part of the orbit's energy, so that the energy of all does not change when that begins and ends.
     fn add_tidal_energy(&mut self, sign: f64) {
