@@ -102,7 +102,7 @@ fn first_error<C: Communicator>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::communicator::{CommunicationError, threads};
+    use crate::communicator::threads;
     use crate::models;
     use kirin_testing::Folder;
 
@@ -121,7 +121,7 @@ mod tests {
                 ..Snapshot::default()
             };
             let mine = (&bodies[begin..end], &states[begin..end]);
-            Ok::<_, CommunicationError>(save(&world, path, head, mine)?)
+            save(&world, path, head, mine)
         });
         let outcomes = outcomes.unwrap();
         assert!(outcomes.iter().all(|o| *o == outcomes[0]));
