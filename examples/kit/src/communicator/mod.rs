@@ -6,15 +6,19 @@
 //! * `mpi`: the ranks are processes under an MPI launcher (feature `mpi`)
 //! * [`counted`]: counts messages, bytes and time around either
 //! * [`launch`]: how a program finds its ranks, and reads a file on all of them
+//! * [`cores`]: how many threads a rank uses
+//! * [`sample_sort`]: sorts elements over the ranks, each of which gets the places that it is to have
 //! * [`check`]: every operation against its definition, for the tests of each of them
 //!
 //! All ranks of a communicator make the same calls in the same order, as MPI demands.
 
 pub mod check;
+pub mod cores;
 pub mod counted;
 pub mod launch;
 #[cfg(feature = "mpi")]
 pub mod mpi;
+pub mod sample_sort;
 pub mod threads;
 
 pub use counted::Counted;
