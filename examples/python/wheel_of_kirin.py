@@ -77,6 +77,8 @@ def contents():
     for file in sorted((HERE / "kirin").iterdir()):
         if file.suffix in (".py", ".pyi") or file.name == "py.typed":
             files[f"kirin/{file.name}"] = file.read_bytes()
+    for file in sorted((HERE / "kirin/workers").iterdir()):
+        files[f"kirin/workers/{file.name}"] = file.read_bytes()
     files["kirin/libkirin.dylib" if sys.platform == "darwin" else "kirin/libkirin.so"] = binary
     for header in HEADERS:
         files[f"kirin/include/{header}"] = (ROOT / "include" / header).read_bytes()
@@ -108,7 +110,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         for file, data in files.items():
             entry = zipfile.ZipInfo(file, (2026, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o100644 << 16
+            entry.external_attr = (0o100755 if "/workers/" in file else 0o100644) << 16
             wheel.writestr(entry, data)
     return name
 

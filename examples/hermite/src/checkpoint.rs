@@ -7,7 +7,7 @@
 //! galaxy.field ...               what there is around the cluster, if anything
 //! hermite.settings EPS ETA ETA_START DT_MAX DT_MIN SHARED    SHARED is true or false
 //! hermite.regularized FACTOR FORMED STEPS SECONDS            where pairs are regularized, and for each pair:
-//! hermite.pair I J X Y Z VX VY VZ  x y z vx vy vz  TX TY TZ RX RY RZ SLOWDOWN PERTURBED
+//! hermite.pair I J X Y Z VX VY VZ  x y z vx vy vz  TX TY TZ RX RY RZ PERTURBED
 //!                                labels; centre; second star from the first; tide and its rate
 //! hermite.counts STEPS BLOCKS PAIRS
 //! hermite.block_sizes C0 C1 ... blocks of 2^k to 2^(k+1) - 1 particles
@@ -68,11 +68,8 @@ fn pair_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
             pair.tide_rate,
         ];
         let numbers = exact(vectors.as_flattened());
-        let (slowdown, felt) = (exact(&[pair.slowdown]), pair.is_perturbed);
-        lines.push((
-            PAIR.to_owned(),
-            format!("{i} {j} {numbers} {slowdown} {felt}"),
-        ));
+        let felt = pair.is_perturbed;
+        lines.push((PAIR.to_owned(), format!("{i} {j} {numbers} {felt}")));
     }
     lines
 }
@@ -99,7 +96,6 @@ fn pairs(snapshot: &Snapshot) -> Result<Vec<(Body, Pair)>, Error> {
             v: vector()?,
             tide: vector()?,
             tide_rate: vector()?,
-            slowdown: line.word()?,
             is_perturbed: line.word()?,
         };
         let numbers = [
@@ -111,8 +107,7 @@ fn pairs(snapshot: &Snapshot) -> Result<Vec<(Body, Pair)>, Error> {
             pair.tide_rate,
         ];
         let are_finite = numbers.as_flattened().iter().all(|c| c.is_finite());
-        if !are_finite || pair.x == [0.0; 3] || !(pair.slowdown >= 1.0 && pair.slowdown.is_finite())
-        {
+        if !are_finite || pair.x == [0.0; 3] {
             line.refuse::<()>()?;
         }
         line.end()?;

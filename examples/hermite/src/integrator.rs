@@ -237,7 +237,7 @@ impl<'g> Integrator<'g> {
                 true => &in_crowd,
                 false => &usual,
             };
-            let pair = this.pair_at(i, t, force.tide);
+            let pair = this.pair_at(i, t, &force.pulls);
             particle::advance(settings, t, &mut body, &mut state, acc, jerk)?;
             let pair = pair.map(|pair| regularized::planned(pair, &mut state, usual.eta));
             if pair.is_some() {
@@ -263,12 +263,14 @@ impl<'g> Integrator<'g> {
         let is_absent = |i: &usize| self.states[*i].t != t && !self.regularized.is_ghost(*i);
         let absent: Vec<usize> = (0..copy.len()).filter(is_absent).collect();
         self.forces(t, &absent, |this, i, force| {
-            if let Some(pair) = this.pair_at(i, t, force.tide) {
+            if let Some(pair) = this.pair_at(i, t, &force.pulls) {
                 pairs.insert(i, pair);
             }
             let state = &this.states[i];
             particle::synchronise(&settings, t, &mut copy[i], state, force.acc, force.jerk)
         })?;
+        let osculating = |(first, pair): (usize, Pair)| (first, pair.osculating());
+        let pairs = pairs.into_iter().map(osculating).collect();
         self.regularized.place_stars(&mut copy, &pairs);
         self.regularized.seen = pairs.into_values().collect();
         Ok(copy)

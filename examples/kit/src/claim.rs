@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::{Files, named};
 use crate::run::Log;
-use crate::snapshot::{Snapshot, is_snapshot};
+use crate::snapshot::{Format, Snapshot, is_snapshot};
 use kirin_report::machine::command_line;
 
 /// The lock on the files of a run. Each has an empty neighbour, `run.txt.lock`, which is locked while the process
@@ -175,7 +175,11 @@ pub(crate) fn check_replaced(path: &Path, n: usize, log: &Log) -> Result<(), Str
         return Ok(());
     }
     let refuse = |what: String| Err(kept(path, &what));
-    let Some((found, past)) = head(file) else {
+    let found = match Format::of(path) {
+        Format::Text => head(file),
+        _ => whole(path),
+    };
+    let Some((found, past)) = found else {
         return refuse("this file is no snapshot".to_owned());
     };
     let begins = |n: usize, model: &str, seed: Option<u64>| match seed {
@@ -199,6 +203,12 @@ pub(crate) fn check_replaced(path: &Path, n: usize, log: &Log) -> Result<(), Str
         }
         _ => Ok(()),
     }
+}
+
+/// Number of bodies of a snapshot in an HDF5 file, and what it tells of its run.
+fn whole(path: &Path) -> Option<(usize, Log)> {
+    let snapshot = Snapshot::load(path).ok()?;
+    Some((snapshot.bodies.len(), Log::of(&snapshot).ok()?))
 }
 
 /// Number of bodies of a snapshot, and what it tells of its run: from the lines before the bodies.

@@ -19,11 +19,13 @@ const FRAMES: f64 = 250.0;
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Files {
-    /// Start from this snapshot; one that holds a run's state is resumed
+    /// Start from this file: a snapshot as text, an HDF5 file of GADGET's or AMUSE's layout, or a table whose first line
+    /// names columns (id m x y z vx vy vz); one that holds a run's state is resumed
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub input: Option<PathBuf>,
-    /// Write the final snapshot, from which the run can be resumed
+    /// Write the final snapshot, from which the run can be resumed: as text, or by its name in GADGET's (.hdf5) or AMUSE's
+    /// (.amuse) layout of an HDF5 file
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub output: Option<PathBuf>,

@@ -97,6 +97,11 @@ fn the_example_is_a_snapshot() {
     let (example, _) = example.split_once("```").unwrap();
     let snapshot = Snapshot::parse(example.as_bytes()).unwrap();
     assert_eq!((snapshot.bodies.len(), snapshot.time), (2, 0.25));
+    // So is the table.
+    let (_, table) = text.rsplit_once("```text\n").unwrap();
+    let (table, _) = table.split_once("```").unwrap();
+    let table = Snapshot::parse(table.as_bytes()).unwrap();
+    assert_eq!(table.bodies, snapshot.bodies);
     // Its checksum is checked: another digit is noticed.
     let other = example.replacen("0.25", "0.26", 1);
     assert!(Snapshot::parse(other.as_bytes()).is_err());

@@ -1,9 +1,10 @@
 //! Forces from the library, with what the members of regularized pairs add to those of their centres.
 //!
 //! The library holds the centre of a pair. Particles near it feel the two instead: their forces are corrected here. The
-//! forces on a pair are those at the places of its two stars.
+//! forces on a pair are those at the places that [`Pair::places`](kirin_kit::few_body::pair::Pair::places) names.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use kirin::client::Block;
 use kirin_kit::few_body::pair::Pull;
@@ -23,15 +24,15 @@ pub(super) struct Force {
     pub acc: Vec3,
     /// Its time derivative.
     pub jerk: Vec3,
-    /// Acceleration of the second star of a pair from the first by all others, and its time derivative.
-    pub tide: Pull,
+    /// The forces at the places of a pair, with those of the galaxy; nothing for a star.
+    pub pulls: Vec<Pull>,
     /// Addresses of single stars so near that they may become a pair with it.
     pub near: Vec<usize>,
     /// Whether another star or pair is that near.
     pub is_crowded: bool,
 }
 
-/// Where a force is wanted: at a particle, or at a star of a pair.
+/// Where a force is wanted: at a particle, or at a place of a pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
     i: usize,
@@ -95,15 +96,12 @@ impl Integrator<'_> {
             self.correct(t, &places, &mut block);
             let mut k = 0;
             for &i in chunk {
-                let mut force = self.force(i, k, &places, &block);
+                let own = places[k..].iter().take_while(|place| place.i == i).count();
+                let mut force = self.force(i, k..k + own, &places, &block);
                 if let Some((near, is_crowded)) = lists.get(k) {
                     (force.near, force.is_crowded) = (near.clone(), *is_crowded);
                 }
-                k += if self.regularized.at.contains_key(&i) {
-                    2
-                } else {
-                    1
-                };
+                k += own;
                 use_force(self, i, force)?;
             }
         }
@@ -116,25 +114,22 @@ impl Integrator<'_> {
     fn places(&self, t: f64, list: &[usize], places: &mut Vec<Place>) -> usize {
         places.clear();
         for (count, &i) in list.iter().enumerate() {
-            let held = self.regularized.at.get(&i);
-            // A pair needs two places; every library takes two at a time.
-            if count > 0 && places.len() + usize::from(held.is_some()) >= self.most_at_once {
-                return count;
-            }
             let (x, v) = self.predicted(i, t);
-            let Some(held) = held else {
+            let Some(held) = self.regularized.at.get(&i) else {
+                if places.len() >= self.most_at_once {
+                    return count;
+                }
                 places.push(Place { i, x, v });
                 continue;
             };
-            let pair = &held.pair;
-            let (own_x, own_v) = pair.predict(t - self.states[i].t);
-            let (own_x, own_v) = (pair.about_centre(&own_x), pair.about_centre(&own_v));
-            for star in held.places() {
+            let own = held.pair.places(t - self.states[i].t);
+            if places.len() + own.len() > self.most_at_once {
+                return count;
+            }
+            for (own_x, own_v) in own {
                 let mut place = Place { i, x, v };
-                if let Some(k) = star {
-                    add_scaled(&mut place.x, 1.0, &own_x[k]);
-                    add_scaled(&mut place.v, 1.0, &own_v[k]);
-                }
+                add_scaled(&mut place.x, 1.0, &own_x);
+                add_scaled(&mut place.v, 1.0, &own_v);
                 places.push(place);
             }
         }
@@ -188,38 +183,26 @@ impl Integrator<'_> {
         }
     }
 
-    /// The force on particle `i`, whose places begin at `k`.
-    fn force(&self, i: usize, k: usize, places: &[Place], block: &Block) -> Force {
-        let (acc, jerk) = (block.acc[k], block.jerk[k]);
-        let Some(held) = self.regularized.at.get(&i) else {
-            return Force {
-                acc,
-                jerk,
-                ..Force::default()
-            };
-        };
+    /// The force on particle `i`, whose places are those of this range.
+    fn force(&self, i: usize, own: Range<usize>, places: &[Place], block: &Block) -> Force {
         let mut force = Force {
-            acc,
-            jerk,
-            tide: (sub(&block.acc[k + 1], &acc), sub(&block.jerk[k + 1], &jerk)),
-            is_crowded: held.pair.is_crowded(),
-            near: Vec::new(),
+            acc: block.acc[own.start],
+            jerk: block.jerk[own.start],
+            ..Force::default()
         };
-        if held.pair.is_perturbed {
-            let part = held.pair.masses[1] / held.pair.mass();
-            add_scaled(&mut force.acc, part, &force.tide.0);
-            add_scaled(&mut force.jerk, part, &force.tide.1);
-        }
+        let Some(held) = self.regularized.at.get(&i) else {
+            return force;
+        };
+        force.is_crowded = held.pair.is_crowded();
+        force.pulls = own.clone().map(|k| (block.acc[k], block.jerk[k])).collect();
+        (force.acc, force.jerk) = held.pair.mean(&force.pulls);
         let galaxy = &self.settings.galaxy;
         if !galaxy.is_none() {
-            for (place, sign) in [(places[k], -1.0), (places[k + 1], 1.0)] {
-                add_scaled(&mut force.tide.0, sign, &galaxy.acceleration(&place.x));
-                add_scaled(&mut force.tide.1, sign, &galaxy.jerk(&place.x, &place.v));
+            for (place, pull) in places[own].iter().zip(&mut force.pulls) {
+                add_scaled(&mut pull.0, 1.0, &galaxy.acceleration(&place.x));
+                add_scaled(&mut pull.1, 1.0, &galaxy.jerk(&place.x, &place.v));
             }
         }
-        let whole = 1.0 / held.part_between_places();
-        force.tide.0 = force.tide.0.map(|c| whole * c);
-        force.tide.1 = force.tide.1.map(|c| whole * c);
         force
     }
 

@@ -31,14 +31,6 @@ pub struct Held {
 }
 
 impl Held {
-    /// Where forces are wanted: at both stars, or at the centre and at the lighter star where the pair moves alone.
-    pub fn places(&self) -> [Option<usize>; 2] {
-        match self.pair.is_perturbed {
-            true => [Some(0), Some(1)],
-            false => [None, Some(self.lighter())],
-        }
-    }
-
     /// What is at the address of the second star: a particle without mass that rests at the origin.
     fn ghost(&self, settings: &Settings) -> (Body, State) {
         let ghost = Body {
@@ -50,19 +42,6 @@ impl Held {
             ..State::default()
         };
         (ghost, state)
-    }
-
-    fn lighter(&self) -> usize {
-        usize::from(self.pair.masses[1] <= self.pair.masses[0])
-    }
-
-    /// The way from the first of the [`places`](Self::places) to the second, in parts of that from star to star.
-    pub fn part_between_places(&self) -> f64 {
-        match (self.pair.is_perturbed, self.lighter()) {
-            (true, _) => 1.0,
-            (false, 1) => self.pair.masses[0] / self.pair.mass(),
-            (false, _) => -self.pair.masses[1] / self.pair.mass(),
-        }
     }
 }
 
@@ -178,7 +157,7 @@ impl Regularized {
     }
 }
 
-/// The pair with its slow-down after a step to `state`, whose next step becomes as short as the pair needs it.
+/// The pair, as it goes on after a step to `state`, whose next step becomes as short as the pair needs it.
 pub(super) fn planned(mut pair: Pair, state: &mut State, eta: f64) -> Pair {
     pair.plan(time_scale(&state.acc, &state.jerk));
     let longest = pair.longest_step(eta);
@@ -208,10 +187,10 @@ impl Integrator<'_> {
         }
     }
 
-    /// The pair whose centre is particle `i`, if it is one, at `t`, where it was found to feel this `tide`.
-    pub(super) fn pair_at(&self, i: usize, t: f64, tide: Pull) -> Option<Pair> {
+    /// The pair whose centre is particle `i`, if it is one, at `t`, where it was found to feel these `pulls`.
+    pub(super) fn pair_at(&self, i: usize, t: f64, pulls: &[Pull]) -> Option<Pair> {
         let mut pair = self.regularized.at.get(&i)?.pair;
-        pair.advance(t - self.states[i].t, tide);
+        pair.advance(t - self.states[i].t, pulls);
         Some(pair)
     }
 
@@ -447,7 +426,7 @@ impl Integrator<'_> {
         self.forces(t, new, |this, i, force| {
             let (body, mut state) = (this.bodies[i], this.states[i]);
             particle::begin(&settings, &body, &mut state, force.acc, force.jerk)?;
-            if let Some(pair) = this.pair_at(i, t, force.tide) {
+            if let Some(pair) = this.pair_at(i, t, &force.pulls) {
                 let pair = planned(pair, &mut state, settings.eta);
                 this.hold(i, pair);
             }

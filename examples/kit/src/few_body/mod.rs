@@ -8,6 +8,7 @@
 //! * [`kepler`]: the two-body problem in closed form
 //! * [`hierarchy`]: which bodies of a system form binaries, triples and quadruples, and which escape
 //! * [`pair`]: two stars inside a cluster, perturbed by the tide of all others
+//! * [`secular`]: what a weak tide does to the orbit of a binary in the mean
 //! * [`scattering`]: encounters of a binary and a star, and cross sections
 //! * [`endurance`]: a hard binary over very many orbits
 //!
@@ -32,6 +33,7 @@ pub mod kepler;
 mod leapfrog;
 pub mod pair;
 pub mod scattering;
+pub mod secular;
 mod system;
 #[cfg(test)]
 mod tests;

@@ -5,21 +5,23 @@
 //! error of a step is of fifth order and in proportion to the tide. The integrator of the cluster moves the centre of mass
 //! and finds the tide at the ends.
 //!
-//! A binary that is hardly perturbed is slowed down (Mikkola and Aarseth 1996): its own motion takes `slowdown` times as
-//! long, and the stars around it see it move as slowly.
+//! A binary that is hardly perturbed moves in closed form without kicks, and its orbit changes as the tide changes it in the
+//! mean over many revolutions ([`secular`](super::secular)). Stars around it then feel its centre. It is the limit of
+//! Mikkola and Aarseth's (1996) slow-down: here the semi-major axis has no errors of phase, which a slow-down multiplies.
 
 use super::kepler::{Orbit, drift};
+use super::secular::{self, Tensor};
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, dot, norm, sub};
 
-/// Perturbation above which the two feel the tide and other stars feel the two instead of their centre.
+/// Perturbation by a star above which it feels the two instead of their centre.
 const FELT: f64 = 1e-7;
 
-/// Part of [`FELT`] below which a perturbed pair no longer is.
-const FORGOTTEN: f64 = 0.25;
+/// Perturbation below which the orbit of a binary changes in the mean only, and above which it is followed again.
+const MEAN: [f64; 2] = [2.5e-6, 1e-5];
 
-/// Perturbation up to which a binary is slowed down, its slow-down included.
-const SLOWED: f64 = 1e-6;
+/// Periods of such a binary in the time within which the tide changes: least to begin with, and to go on.
+const MANY: [f64; 2] = [20.0, 10.0];
 
 /// Longest step for eta = 1, in times sqrt(r^3 / M), and that at a perturbation of [`STANDARD`].
 const LONGEST: f64 = 3.5;
@@ -69,9 +71,7 @@ pub struct Pair {
     pub tide: Vec3,
     /// Its time derivative.
     pub tide_rate: Vec3,
-    /// How many times as long their own motion takes.
-    pub slowdown: f64,
-    /// Whether the tide is felt; else the two move alone.
+    /// Whether the tide is followed along the orbit; else it acts in the mean.
     pub is_perturbed: bool,
 }
 
@@ -92,7 +92,6 @@ impl Pair {
             v,
             tide: [0.0; 3],
             tide_rate: [0.0; 3],
-            slowdown: 1.0,
             is_perturbed: true,
         };
         (centre, pair)
@@ -135,58 +134,113 @@ impl Pair {
         a * b * (0.5 * dot(&self.v, &self.v) / self.mass() - 1.0 / norm(&self.x))
     }
 
-    /// Relative position, and its rate of change, after the time `dt`.
+    /// Relative position and velocity after the time `dt`.
     pub fn predict(&self, dt: f64) -> (Vec3, Vec3) {
-        let slower = 1.0 / self.slowdown;
-        let (mut x, mut v) = drift(&self.x, &self.v, self.mass(), dt * slower);
+        let (mut x, mut v) = drift(&self.x, &self.v, self.mass(), dt);
         if self.is_perturbed {
             add_scaled(&mut v, dt, &self.tide);
             add_scaled(&mut v, dt * dt / 2.0, &self.tide_rate);
-            add_scaled(&mut x, slower * dt * dt / 2.0, &self.tide);
-            add_scaled(&mut x, slower * dt * dt * dt / 6.0, &self.tide_rate);
+            add_scaled(&mut x, dt * dt / 2.0, &self.tide);
+            add_scaled(&mut x, dt * dt * dt / 6.0, &self.tide_rate);
         }
-        (x, v.map(|c| slower * c))
+        (x, v)
     }
 
-    /// Takes the two to the end of a step of `dt`, where the `tide` at the predicted places, and its derivative, were
-    /// found to be these.
-    pub fn advance(&mut self, dt: f64, (tide, rate): Pull) {
-        let slower = 1.0 / self.slowdown;
+    /// Where the forces of all others are wanted `dt` after the last step, from the centre: at the two; or at the centre and
+    /// at a distance from it along each axis, where the tide acts in the mean.
+    pub fn places(&self, dt: f64) -> Vec<(Vec3, Vec3)> {
+        if self.is_perturbed {
+            let (x, v) = self.predict(dt);
+            let (x, v) = (self.about_centre(&x), self.about_centre(&v));
+            return vec![(x[0], v[0]), (x[1], v[1])];
+        }
+        let mut places = vec![([0.0; 3], [0.0; 3]); 4];
+        for k in 0..3 {
+            places[k + 1].0[k] = self.arm();
+        }
+        places
+    }
+
+    /// Distance from the centre at which the tide on a mean orbit is taken: so short that it is linear.
+    fn arm(&self) -> f64 {
+        0.125 * self.orbit().axis
+    }
+
+    /// The force on the centre, from those at the [`places`](Self::places).
+    pub fn mean(&self, pulls: &[Pull]) -> Pull {
+        let mut mean = pulls[0];
+        if self.is_perturbed {
+            let part = self.masses[1] / self.mass();
+            add_scaled(&mut mean.0, part, &sub(&pulls[1].0, &pulls[0].0));
+            add_scaled(&mut mean.1, part, &sub(&pulls[1].1, &pulls[0].1));
+        }
+        mean
+    }
+
+    /// Takes the two to the end of a step of `dt`, where the forces at the [`places`](Self::places) were found to be `pulls`.
+    pub fn advance(&mut self, dt: f64, pulls: &[Pull]) {
+        if self.is_perturbed {
+            let tide = (sub(&pulls[1].0, &pulls[0].0), sub(&pulls[1].1, &pulls[0].1));
+            self.advance_kicked(dt, tide);
+            return;
+        }
+        let tensor = Tensor::from_pulls(pulls, self.arm());
+        let (x, v) = drift(&self.x, &self.v, self.mass(), dt);
+        (self.x, self.v) = secular::turn(&x, &v, self.mass(), &tensor, dt);
+        (self.tide, self.tide_rate) = tensor.pull(&self.x, &self.v);
+        let orbit = self.orbit();
+        let perturbation = tensor.strength() * orbit.apocentre().powi(3) / self.mass();
+        if perturbation > MEAN[1] || MANY[1] * orbit.period() > tensor.time_scale() {
+            self.is_perturbed = true;
+            self.add_tidal_energy(-1.0);
+        }
+    }
+
+    fn advance_kicked(&mut self, dt: f64, (tide, rate): Pull) {
         let (mut x, mut v) = (self.x, self.v);
         // The second derivative of what is integrated: see the head of this file.
         let (half, twelfth) = (dt / 2.0, dt * dt / 12.0);
-        if self.is_perturbed {
-            add_scaled(&mut x, -slower * twelfth, &self.tide);
-            add_scaled(&mut v, half, &self.tide);
-            add_scaled(&mut v, twelfth, &self.tide_rate);
-        }
-        (x, v) = drift(&x, &v, self.mass(), dt * slower);
-        if self.is_perturbed {
-            add_scaled(&mut x, slower * twelfth, &tide);
-            add_scaled(&mut v, half, &tide);
-            add_scaled(&mut v, -twelfth, &rate);
-        }
+        add_scaled(&mut x, -twelfth, &self.tide);
+        add_scaled(&mut v, half, &self.tide);
+        add_scaled(&mut v, twelfth, &self.tide_rate);
+        (x, v) = drift(&x, &v, self.mass(), dt);
+        add_scaled(&mut x, twelfth, &tide);
+        add_scaled(&mut v, half, &tide);
+        add_scaled(&mut v, -twelfth, &rate);
         (self.x, self.v, self.tide, self.tide_rate) = (x, v, tide, rate);
     }
 
-    /// Decides after a step whether the tide is felt, and the slow-down, where the forces on the centre change within
+    /// Decides after a step whether the tide acts in the mean from now on, where the forces on the centre change within
     /// the time `scale`.
     pub fn plan(&mut self, scale: f64) {
-        let perturbation = self.greatest_perturbation();
-        let limit = if self.is_perturbed {
-            FORGOTTEN * FELT
-        } else {
-            FELT
-        };
-        self.is_perturbed = perturbation > limit;
         let orbit = self.orbit();
-        self.slowdown = 1.0;
-        if self.is_perturbed && orbit.is_bound() {
-            let most = (SLOWED / perturbation).min(0.1 * scale / orbit.period());
-            if most >= 2.0 {
-                self.slowdown = most.log2().floor().exp2();
-            }
+        if self.is_perturbed
+            && orbit.is_bound()
+            && self.greatest_perturbation() < MEAN[0]
+            && MANY[0] * orbit.period() < scale
+        {
+            self.add_tidal_energy(1.0);
+            self.is_perturbed = false;
         }
+    }
+
+    /// The two with the energy that they have on their orbit at present, where the tide acts in the mean: without that in
+    /// the tide.
+    pub fn osculating(mut self) -> Self {
+        if !self.is_perturbed {
+            self.add_tidal_energy(-1.0);
+        }
+        self
+    }
+
+    /// Adds the potential energy of the two in the tide, times `sign`, to that of their orbit. Where the tide acts in the
+    /// mean it is a part of the orbit's energy, so that the energy of all does not change when that begins and ends.
+    fn add_tidal_energy(&mut self, sign: f64) {
+        let tidal = -0.5 * dot(&self.x, &self.tide);
+        let own = self.orbit().energy();
+        let factor = own / (own + sign * tidal);
+        self.x = self.x.map(|c| factor * c);
+        self.v = self.v.map(|c| c / factor.sqrt());
     }
 
     /// The tide in parts of the attraction of the two.
@@ -209,18 +263,18 @@ impl Pair {
         self.greatest_perturbation() > CROWDED
     }
 
-    /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps.
+    /// Longest step over which the tide is followed along the orbit, with the accuracy parameter `eta` of the steps.
     pub fn longest_step(&self, eta: f64) -> f64 {
         if !self.is_perturbed {
             return f64::INFINITY;
         }
         let r = norm(&self.x);
         let time = (r.powi(3) / self.mass()).sqrt().min(r / norm(&self.v));
-        let strength = self.slowdown * self.perturbation();
-        self.slowdown * time * eta.sqrt() * LONGEST.min(USUAL * (STANDARD / strength).powf(0.25))
+        let strength = self.perturbation();
+        time * eta.sqrt() * LONGEST.min(USUAL * (STANDARD / strength).powf(0.25))
     }
 
-    /// Distance within which a star of this mass feels the two instead of their centre; 0 where they are alone.
+    /// Distance within which a star of this mass feels the two instead of their centre; 0 where the tide acts in the mean.
     pub fn reach(&self, mass: f64) -> f64 {
         if !self.is_perturbed {
             return 0.0;

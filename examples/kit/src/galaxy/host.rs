@@ -160,6 +160,22 @@ impl Galaxy {
     }
 }
 
+impl Units {
+    /// The units of the bodies of `snapshot`, where it tells them.
+    ///
+    /// # Errors
+    ///
+    /// Its line makes no sense; in words.
+    pub fn of(snapshot: &Snapshot) -> Result<Option<Self>, String> {
+        let Some(mut line) = Line::of(snapshot, KEY) else {
+            return Ok(None);
+        };
+        let _model: String = line.word()?;
+        let (mass, length) = (line.word()?, line.word()?);
+        Ok(Some(Self { mass, length }))
+    }
+}
+
 /// The galaxy of today.
 impl Field for Galaxy {
     fn potential(&self, x: &Vec3) -> f64 {

@@ -1,10 +1,17 @@
-//! Snapshots: bodies, and the state with which an integrator continues, as text.
+//! Snapshots: bodies, and the state with which an integrator continues, as text or in HDF5 files.
 //!
 #![doc = include_str!("../../SNAPSHOTS.md")]
 
+mod amuse;
+mod format;
+mod gadget;
+mod hdf5;
 mod line;
+mod newest;
 mod owner;
+mod physical;
 mod read;
+mod table;
 mod write;
 
 use std::fs;
@@ -15,6 +22,7 @@ use crate::body::Body;
 use crate::command::named;
 use crate::vector::Vec3;
 
+pub use format::Format;
 pub use line::Line;
 
 /// First line of every snapshot.
@@ -64,6 +72,8 @@ pub enum SnapshotError {
         /// What is wrong with it.
         what: String,
     },
+    /// Something that is not as an HDF5 layout wants it, in words.
+    Content(String),
 }
 
 impl std::fmt::Display for SnapshotError {
@@ -71,6 +81,7 @@ impl std::fmt::Display for SnapshotError {
         match self {
             Self::Io(e) => write!(f, "{e}"),
             Self::Line { line, what } => write!(f, "line {line}: {what}"),
+            Self::Content(what) => f.write_str(what),
         }
     }
 }
@@ -93,21 +104,22 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or a line of it is not in the format.
+    /// The file cannot be read, or something in it is not as its format wants it.
     pub fn load(path: &Path) -> Result<Self, SnapshotError> {
         Self::parse(&fs::read(path)?)
     }
 
-    /// The snapshot that `text` holds.
+    /// The snapshot in the bytes of a file: a snapshot as text, a table of plain columns, or an HDF5 file of GADGET's or
+    /// AMUSE's layout.
     ///
     /// # Errors
     ///
-    /// [`SnapshotError::Line`] for the first line that is not in the format.
-    pub fn parse(text: &[u8]) -> Result<Self, SnapshotError> {
-        read::parse(text)
+    /// [`SnapshotError::Line`] for the first line that is not in the format, [`SnapshotError::Content`] for an HDF5 file.
+    pub fn parse(bytes: &[u8]) -> Result<Self, SnapshotError> {
+        format::parse(bytes)
     }
 
-    /// Writes the file at `path`, through a neighbouring file that replaces it
+    /// Writes the file at `path` in the [`Format`] of its name, through a neighbouring file that replaces it
     /// when complete: a crash or a full disk never costs the previous one.
     ///
     /// # Errors
@@ -118,7 +130,7 @@ impl Snapshot {
         name.push(".partial");
         let partial = path.with_file_name(name);
         let saved = self
-            .write_file(&partial)
+            .write_file(&partial, Format::of(path))
             .and_then(|()| fs::rename(&partial, path));
         if saved.is_err() {
             // On a full disk it would take what room is left.
@@ -127,9 +139,12 @@ impl Snapshot {
         Ok(saved?)
     }
 
-    fn write_file(&self, path: &Path) -> io::Result<()> {
+    fn write_file(&self, path: &Path, format: Format) -> io::Result<()> {
         let mut file = BufWriter::new(fs::File::create(path)?);
-        self.write(&mut file)?;
+        match format {
+            Format::Text => self.write(&mut file)?,
+            _ => file.write_all(&hdf5::write(self, format).map_err(io::Error::other)?)?,
+        }
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.sync_all()
     }

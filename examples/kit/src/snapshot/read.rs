@@ -27,7 +27,9 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
         ));
     }
     if lines.next()? != Some(MAGIC) {
-        return lines.refuse(format!("a snapshot begins with the line `{MAGIC}`"));
+        return lines.refuse(format!(
+            "a snapshot begins with the line `{MAGIC}`, a table with the names of its columns, m x y z vx vy vz"
+        ));
     }
     let (n, mut snapshot, layout) = header(&mut lines)?;
     let mut states = Vec::new();
@@ -57,7 +59,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
 }
 
 /// Whether it is the run of a program, and not bodies alone.
-fn is_run(snapshot: &Snapshot) -> bool {
+pub(super) fn is_run(snapshot: &Snapshot) -> bool {
     let mut keys = snapshot.run.iter().map(|(key, _)| key);
     keys.any(|key| is_settings(key.as_bytes()))
 }
