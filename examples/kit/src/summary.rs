@@ -78,7 +78,7 @@ impl Summary {
     ) -> Result<Self, I::Error> {
         let time = match ended {
             Ended::Complete => t_end,
-            Ended::Interrupted | Ended::EnergyError => run.integration.time(),
+            Ended::Interrupted | Ended::TimeLimit | Ended::EnergyError => run.integration.time(),
         };
         let bodies = run.integration.bodies_at(time)?;
         let sight = run.look(time, &bodies);
@@ -205,6 +205,7 @@ impl Summary {
             "t_end": self.t_end,
             "time": self.time,
             "interrupted": self.ended == Ended::Interrupted,
+            "ended_by_time_limit": self.ended == Ended::TimeLimit,
             "ended_by_energy_error": self.ended == Ended::EnergyError,
             "seconds": self.log.seconds,
             "wall_seconds": self.log.wall,

@@ -326,18 +326,19 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         (world.rank(), world.size())
     }
 
-    /// Rank 0 decides on checkpoints, by its clock; any rank may have been told to stop.
+    /// What any rank has been told, all do.
     fn agree(&mut self, wanted: Decision) -> Result<Decision, Error> {
         let world = &self.forces.ranks().world;
         if world.size() == 1 {
             return Ok(wanted);
         }
-        let checkpoint = wanted.checkpoint && world.rank() == 0;
-        let mut flags = [wanted.stop, checkpoint].map(|flag| f64::from(u8::from(flag)));
+        let flags = [wanted.stop, wanted.checkpoint, wanted.time_limit];
+        let mut flags = flags.map(|flag| f64::from(u8::from(flag)));
         world.all_reduce(Operation::Max, &mut flags)?;
         Ok(Decision {
             stop: flags[0] > 0.0,
             checkpoint: flags[1] > 0.0,
+            time_limit: flags[2] > 0.0,
         })
     }
 }

@@ -21,7 +21,8 @@ const PROGRAM: &str = "RAYON_NUM_THREADS";
 fn main() -> ExitCode {
     let options = Options::parse();
     let launched = ranks::rank();
-    let ranks = options.ranks.map_or(1, usize::from);
+    let given = options.ranks.map(usize::from);
+    let ranks = given.unwrap_or(1);
     let here = match launched {
         Some(_) => ranks::local_rank().map_or(1, |(_, ranks)| ranks),
         None => ranks,
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
         // SAFETY: this process has one thread yet, so nobody else reads the environment.
         unsafe { std::env::set_var(LIBRARY, of_library) };
     }
-    launch("treecode", launched, ranks, &Command { options, threads })
+    launch("treecode", launched, given, &Command { options, threads })
 }
 
 /// What every rank does.

@@ -9,6 +9,8 @@ mod install;
 mod library;
 mod model;
 #[cfg(target_os = "linux")]
+mod nbody6;
+#[cfg(target_os = "linux")]
 mod record;
 mod replay;
 mod report;
@@ -50,6 +52,9 @@ enum Command {
     /// Puts kirin in the place of AMUSE's GRAPE-6 library, in the active environment; `uninstall` undoes it
     #[cfg(target_os = "linux")]
     Amuse(install::amuse::Options),
+    /// Links NBODY6++ once more in its build tree, with kirin in place of its AVX or SSE objects
+    #[cfg(target_os = "linux")]
+    Nbody6(nbody6::Options),
     /// Runs one library for another `kirin` process
     #[command(hide = true)]
     Worker,
@@ -69,6 +74,8 @@ fn main() -> ExitCode {
         Command::Uninstall(options) => install::uninstall(&options),
         #[cfg(target_os = "linux")]
         Command::Amuse(options) => install::amuse::run(&options),
+        #[cfg(target_os = "linux")]
+        Command::Nbody6(options) => nbody6::run(&options),
         Command::Worker => worker::serve(),
     };
     done.unwrap_or_else(|why| {
