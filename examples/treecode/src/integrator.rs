@@ -13,13 +13,11 @@ use crate::checkpoint;
 use crate::error::Error;
 use crate::forces::{Counts, Engine, Forces};
 use crate::particle::Particle;
+use crate::ranks::domains::{of_words, to_words};
 use crate::settings::Settings;
 
 /// Particles that one task takes at least.
 const GRAIN: usize = 4096;
-
-/// Numbers of a particle that is gathered.
-const WORDS: usize = 10;
 
 /// Particles on their way, all at one time; each rank has a part of them.
 pub struct Integrator<'g, C = Threads> {
@@ -204,9 +202,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let lengths = counts(world, own.len())?;
         let mut all = Vec::new();
         world.gather_v(0, &own, &lengths, &mut all)?;
-        for words in all.as_chunks().0 {
-            let (order, body, potential) = of_words(words);
-            (bodies[order], potentials[order]) = (body, potential);
+        for p in all.as_chunks().0.iter().map(of_words) {
+            (bodies[p.order as usize], potentials[p.order as usize]) = (p.body(), p.pot);
         }
         Ok((bodies, potentials))
     }
@@ -341,32 +338,4 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
             time_limit: flags[2] > 0.0,
         })
     }
-}
-
-fn to_words(p: &Particle) -> [u64; WORDS] {
-    let [x, v] = [p.x, p.v].map(|vector| vector.map(f64::to_bits));
-    [
-        u64::from(p.order),
-        u64::from(p.index.cast_unsigned()),
-        p.mass.to_bits(),
-        p.pot.to_bits(),
-        x[0],
-        x[1],
-        x[2],
-        v[0],
-        v[1],
-        v[2],
-    ]
-}
-
-/// Place, body and potential.
-fn of_words(w: &[u64; WORDS]) -> (usize, Body, f64) {
-    let vector = |k: usize| [w[k], w[k + 1], w[k + 2]].map(f64::from_bits);
-    let body = Body {
-        index: (w[1] as u32).cast_signed(),
-        mass: f64::from_bits(w[2]),
-        x: vector(4),
-        v: vector(7),
-    };
-    (w[0] as usize, body, f64::from_bits(w[3]))
 }

@@ -96,7 +96,6 @@ impl RankFacts {
 
     fn json(&self) -> Value {
         json!({
-            "ranks": self.ranks,
             "particles": self.particles[0],
             "foreign_particles": self.particles[1],
             "cells": self.cells,
@@ -180,7 +179,8 @@ impl<'a> Report<'a> {
             "pairs": work.pairs,
             "pairs_per_step": pairs_per_step(work),
             "time_split": time_split(&work.times.parts()),
-            "ranks": self.ranks.as_ref().map(RankFacts::json),
+            "ranks": self.ranks.as_ref().map_or(1, |facts| facts.ranks),
+            "most_of_a_rank": self.ranks.as_ref().map(RankFacts::json),
             "direct_energy_error": self.direct_energy_error,
         });
         self.summary.json(&self.forces, own)

@@ -18,7 +18,7 @@ use crate::walk::Group;
 /// The end of the curve: keys are below it.
 const END: u64 = 1 << (3 * LEVELS);
 
-/// Numbers of a particle that moves to another rank.
+/// Numbers of a particle in a message.
 const WORDS: usize = 13;
 
 /// Parts of each rank's domain whose work is told to all.
@@ -205,7 +205,8 @@ pub fn exchange<C: Communicator>(
     Ok(())
 }
 
-fn to_words(p: &Particle) -> [u64; WORDS] {
+/// A particle as it is sent.
+pub(crate) fn to_words(p: &Particle) -> [u64; WORDS] {
     let [x, v, acc] = [p.x, p.v, p.acc].map(|vector| vector.map(f64::to_bits));
     [
         x[0],
@@ -224,7 +225,8 @@ fn to_words(p: &Particle) -> [u64; WORDS] {
     ]
 }
 
-fn of_words(w: &[u64; WORDS]) -> Particle {
+/// The particle that was sent.
+pub(crate) fn of_words(w: &[u64; WORDS]) -> Particle {
     let vector = |k: usize| [w[k], w[k + 1], w[k + 2]].map(f64::from_bits);
     Particle {
         x: vector(0),
