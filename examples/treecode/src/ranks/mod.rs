@@ -139,10 +139,7 @@ impl<C: Communicator> Ranks<C> {
     ///
     /// A rank is lost.
     pub fn note(&mut self, groups: &[Group], lists: &[u32]) -> Result<(), Error> {
-        match self.world.size() {
-            1 => Ok(()),
-            _ => self.profile.note(&self.world, groups, lists),
-        }
+        self.profile.note(&self.world, groups, lists)
     }
 
     /// An error of any rank, on all ranks: the first rank's, but a bad position before what comes of it.
