@@ -82,10 +82,7 @@ fn any_number_of_ranks_has_the_bits_of_one() {
                 quadrupoles,
                 ..Settings::default()
             };
-            for (engine, many) in [
-                (Engine::Library(&grape), &[2, 8][..]),
-                (Engine::Host, &[3]),
-            ] {
+            for (engine, many) in [(Engine::Library(&grape), &[2, 8][..]), (Engine::Host, &[3])] {
                 let expected = forces(engine, &settings, &bodies);
                 for &ranks in many {
                     let (found, _) = on_ranks(ranks, engine, &settings, &bodies);

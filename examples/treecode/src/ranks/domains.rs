@@ -144,8 +144,10 @@ pub fn divide<C: Communicator>(
     // The particles of all ranks before each cell around these keys, and before its end.
     let mut before = Vec::with_capacity(2 * ranks * (LEVELS + 1));
     for key in &wanted {
+        // The end of the curve is in no cell; the numbers for it are not read.
+        let key = (*key).min(END - 1);
         for level in 0..=LEVELS {
-            let cell = around(*key, level);
+            let cell = around(key, level);
             for edge in [cell.start, cell.end] {
                 before.push(keys.partition_point(|k| *k < edge) as f64);
             }
