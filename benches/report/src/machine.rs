@@ -20,7 +20,7 @@ impl Machine {
     pub fn here() -> Self {
         Self {
             processor: processor().unwrap_or_else(|| "unknown".to_owned()),
-            cores: std::thread::available_parallelism().map_or(1, Into::into),
+            cores: cores(),
             system: format!("{} {}", std::env::consts::ARCH, std::env::consts::OS),
             load: load(),
         }
@@ -35,6 +35,22 @@ impl fmt::Display for Machine {
             self.processor, self.system, self.cores
         )
     }
+}
+
+/// Cores this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, Into::into)
+}
+
+/// Seconds that this thread has computed.
+pub fn processor_seconds() -> f64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is valid for writes.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
 /// Linux only; x86-64 has a model name there, most others a part number.

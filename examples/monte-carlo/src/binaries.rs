@@ -169,7 +169,7 @@ impl Event {
     pub fn gather<C: Communicator>(world: &C, mine: Vec<Self>) -> Result<Vec<Self>, Error> {
         let mut all = mine;
         if world.size() > 1 {
-            let counts = crate::sample_sort::counts(world, all.len())?;
+            let counts = kirin_kit::communicator::sample_sort::counts(world, all.len())?;
             if counts.iter().all(|&count| count == 0) {
                 return Ok(Vec::new());
             }

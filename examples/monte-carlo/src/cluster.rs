@@ -14,7 +14,7 @@ use crate::partition::{BIN, Partition};
 use crate::potential::Potential;
 use crate::profile::Profile;
 use crate::random::Stream;
-use crate::sample_sort::Exchange;
+use crate::sample_sort::SampleSort;
 use crate::settings::Settings;
 use crate::sort::Sorter;
 use crate::stars::Stars;
@@ -68,7 +68,7 @@ pub struct Cluster<C> {
     /// Random numbers of this rank's bins.
     pub streams: Vec<Stream>,
     sorter: Sorter,
-    exchange: Exchange,
+    exchange: SampleSort,
     told: Vec<f64>,
     moments: Vec<Moments>,
     leaves: Vec<[f64; SUMMED]>,
@@ -111,7 +111,7 @@ impl<C: Communicator> Cluster<C> {
             potential: Potential::default(),
             streams: Vec::new(),
             sorter: Sorter::default(),
-            exchange: Exchange::default(),
+            exchange: SampleSort::default(),
             told: Vec::new(),
             moments: Vec::new(),
             leaves: Vec::new(),

@@ -91,7 +91,7 @@ impl Escaper {
         if world.size() == 1 && mine.is_empty() {
             return Ok(Vec::new());
         }
-        let counts = crate::sample_sort::counts(world, mine.len())?;
+        let counts = kirin_kit::communicator::sample_sort::counts(world, mine.len())?;
         if counts.iter().all(|&count| count == 0) {
             return Ok(Vec::new());
         }

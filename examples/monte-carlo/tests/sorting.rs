@@ -3,7 +3,7 @@
 use kirin_kit::communicator::{Communicator, threads};
 use monte_carlo::partition::{BIN, Partition};
 use monte_carlo::random::Stream;
-use monte_carlo::sample_sort::{self, Exchange};
+use monte_carlo::sample_sort::{self, SampleSort};
 use monte_carlo::sort::Sorter;
 use monte_carlo::stars::Stars;
 
@@ -16,7 +16,7 @@ fn sorted(keys: &[f64], held: &[usize]) -> (Vec<u64>, Vec<usize>, u32) {
         for (k, key) in own {
             stars.push(k as u64, 1.0, *key, [0.0, 0.0]);
         }
-        let (mut sorter, mut exchange) = (Sorter::default(), Exchange::default());
+        let (mut sorter, mut exchange) = (Sorter::default(), SampleSort::default());
         let partition = sample_sort::sort(&world, &mut stars, &mut sorter, &mut exchange)?;
         assert_eq!(partition.stars(world.rank()).len(), stars.len());
         Ok::<_, monte_carlo::error::Error>((stars.id, exchange.rounds))

@@ -7,30 +7,39 @@
 //! treecode.grid ORIGIN STEPS      the times at which steps end: ORIGIN + STEPS DT and so on
 //! treecode.counts STEPS EVALUATIONS GROUPS ENTRIES PAIRS
 //! treecode.times TREE WALK TRANSFER FORCE              seconds
+//! treecode.exchange SECONDS       between ranks
 //! ```
 
 use std::time::Duration;
 
 use kirin_kit::Snapshot;
+use kirin_kit::communicator::Communicator;
 use kirin_kit::run::{Log, Run, TimeGrid};
 use kirin_kit::snapshot::Line;
 use kirin_report::text::exact;
 
 use crate::error::Error;
 use crate::forces::{Counts, Engine, Times};
-use crate::integrator::Integrator;
+use crate::integrator::{Integrator, Origin};
 use crate::settings::Settings;
 
 const SETTINGS: &str = "treecode.settings";
 const GRID: &str = "treecode.grid";
 const COUNTS: &str = "treecode.counts";
 const TIMES: &str = "treecode.times";
+const EXCHANGE: &str = "treecode.exchange";
 
-/// All of `integrator`.
-pub fn save(integrator: &Integrator<'_>) -> Snapshot {
+/// All of `integrator`, on rank 0.
+///
+/// # Errors
+///
+/// A rank is lost.
+pub fn save<C: Communicator>(integrator: &Integrator<'_, C>) -> Result<Snapshot, Error> {
     let s = integrator.settings();
     let grid = integrator.grid();
-    let work = integrator.forces().work();
+    let work = integrator.work()?;
+    let t = &work.times;
+    let times = [t.tree, t.walk, t.transfer, t.force].map(|time| time.as_secs_f64());
     let numbers = exact(&[s.eps, s.theta, s.dt]);
     let counts = [
         integrator.steps(),
@@ -46,14 +55,15 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
         ),
         (GRID, format!("{:?} {}", grid.origin, grid.steps)),
         (COUNTS, counts.map(|count| count.to_string()).join(" ")),
-        (TIMES, exact(&work.times.parts().map(|part| part.1))),
+        (TIMES, exact(&times)),
+        (EXCHANGE, exact(&[t.exchange.as_secs_f64()])),
     ];
-    Snapshot {
+    Ok(Snapshot {
         time: integrator.time(),
-        bodies: integrator.bodies(),
+        bodies: integrator.bodies()?,
         states: None,
         run: lines.map(|(key, value)| (key.to_owned(), value)).into(),
-    }
+    })
 }
 
 /// The settings of the run that `snapshot` was saved from, if it was.
@@ -77,16 +87,17 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
     Ok(Some(settings))
 }
 
-/// The run that `snapshot` was saved from, with `settings` from now on; or a new one from its bodies.
+/// The run that `snapshot` was saved from, with `settings` from now on and on the ranks of `world`; or a new one from its bodies.
 ///
 /// # Errors
 ///
 /// The bodies are at different times, or a line of the run makes no sense.
-pub fn resume<'g>(
+pub fn resume<'g, C: Communicator>(
+    world: C,
     engine: Engine<'g>,
     settings: Settings,
     snapshot: &Snapshot,
-) -> Result<Run<Integrator<'g>>, Error> {
+) -> Result<Run<Integrator<'g, C>>, Error> {
     snapshot.check_one_time()?;
     let mut grid = TimeGrid::from(snapshot.time);
     if let Some(mut words) = Line::of(snapshot, GRID) {
@@ -97,9 +108,15 @@ pub fn resume<'g>(
         words.end()?;
         grid = grid.at(snapshot.time, settings.dt);
     }
-    let at = (snapshot.time, grid);
-    let done = done(snapshot)?;
-    let integrator = Integrator::resume(engine, settings, at, &snapshot.bodies, done)?;
+    let (steps, work) = done(snapshot)?;
+    let origin = Origin {
+        bodies: &snapshot.bodies,
+        time: snapshot.time,
+        grid,
+        steps,
+        work,
+    };
+    let integrator = Integrator::begin(world, engine, settings, &origin)?;
     Run::new(integrator, Log::of(snapshot)?)
 }
 
@@ -118,18 +135,24 @@ fn done(snapshot: &Snapshot) -> Result<(u64, Counts), Error> {
     };
     words.end()?;
     if let Some(mut words) = Line::of(snapshot, TIMES) {
-        let mut next = || {
-            let line = words.clone();
-            let seconds = Duration::try_from_secs_f64(words.word()?);
-            seconds.or_else(|_| line.refuse())
-        };
         work.times = Times {
-            tree: next()?,
-            walk: next()?,
-            transfer: next()?,
-            force: next()?,
+            tree: seconds(&mut words)?,
+            walk: seconds(&mut words)?,
+            transfer: seconds(&mut words)?,
+            force: seconds(&mut words)?,
+            exchange: Duration::ZERO,
         };
         words.end()?;
     }
+    if let Some(mut words) = Line::of(snapshot, EXCHANGE) {
+        work.times.exchange = seconds(&mut words)?;
+        words.end()?;
+    }
     Ok((steps, work))
+}
+
+fn seconds(words: &mut Line<'_>) -> Result<Duration, Error> {
+    let line = words.clone();
+    let seconds = Duration::try_from_secs_f64(words.word()?);
+    Ok(seconds.or_else(|_| line.refuse())?)
 }

@@ -1,5 +1,7 @@
 //! The errors that can end an integration.
 
+use kirin_kit::communicator::CommunicationError;
+
 /// Why an integration cannot start or go on.
 #[derive(Debug, PartialEq)]
 pub enum Error {
@@ -17,6 +19,10 @@ pub enum Error {
         /// Label.
         index: i32,
     },
+    /// No cube of finite size holds all particles.
+    TooFarApart,
+    /// The ranks cannot reach each other.
+    Communication(CommunicationError),
 }
 
 impl std::fmt::Display for Error {
@@ -30,6 +36,10 @@ impl std::fmt::Display for Error {
             Self::Force { index } => {
                 write!(f, "the force on particle {index} is not a finite number")
             }
+            Self::TooFarApart => {
+                f.write_str("the particles are too far apart for double precision")
+            }
+            Self::Communication(e) => e.fmt(f),
         }
     }
 }
@@ -39,5 +49,11 @@ impl std::error::Error for Error {}
 impl From<String> for Error {
     fn from(why: String) -> Self {
         Self::Refused(why)
+    }
+}
+
+impl From<CommunicationError> for Error {
+    fn from(e: CommunicationError) -> Self {
+        Self::Communication(e)
     }
 }

@@ -3,12 +3,16 @@
 use std::time::{Duration, Instant};
 
 use kirin::client::Grape;
+use kirin_kit::communicator::threads::Threads;
+use kirin_kit::communicator::{Communicator, Operation};
 use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::host::Host;
 use crate::library::Library;
+use crate::moments;
 use crate::particle::Particle;
+use crate::ranks::Ranks;
 use crate::settings::Settings;
 use crate::tree::Tree;
 use crate::walk::{self, Group};
@@ -24,18 +28,24 @@ pub struct Times {
     pub transfer: Duration,
     /// Summing the pairs.
     pub force: Duration,
+    /// On several ranks: the exchange of particles and cells, and the wait for others.
+    pub exchange: Duration,
 }
 
 impl Times {
-    /// Each part with its name.
-    pub fn parts(&self) -> [(&'static str, f64); 4] {
-        [
+    /// Each part with its name; the exchange only where there was one.
+    pub fn parts(&self) -> Vec<(&'static str, f64)> {
+        let mut parts = vec![
             ("tree", self.tree),
             ("walk", self.walk),
             ("transfer", self.transfer),
             ("force", self.force),
-        ]
-        .map(|(name, time)| (name, time.as_secs_f64()))
+        ];
+        if self.exchange > Duration::ZERO {
+            parts.push(("exchange", self.exchange));
+        }
+        let seconds = |(name, time): (_, Duration)| (name, time.as_secs_f64());
+        parts.into_iter().map(seconds).collect()
     }
 }
 
@@ -54,7 +64,61 @@ pub struct Counts {
     pub times: Times,
 }
 
+impl Counts {
+    /// What one of several ranks has of the work before: the first one has the counts, everybody has the mean times.
+    pub fn of_rank(&self, is_first: bool) -> Self {
+        match is_first {
+            true => *self,
+            false => Self {
+                evaluations: self.evaluations,
+                times: self.times,
+                ..Self::default()
+            },
+        }
+    }
+
+    /// The work of all ranks, this one's being `self`; times are means.
+    ///
+    /// # Errors
+    ///
+    /// A rank is lost.
+    pub fn of_all<C: Communicator>(&self, world: &C) -> Result<Self, Error> {
+        let ranks = world.size();
+        if ranks == 1 {
+            return Ok(*self);
+        }
+        let times = &self.times;
+        let seconds = [
+            times.tree,
+            times.walk,
+            times.transfer,
+            times.force,
+            times.exchange,
+        ];
+        let mut sums = [self.groups, self.entries, self.pairs]
+            .map(|count| count as f64)
+            .to_vec();
+        sums.extend(seconds.map(|time| time.as_secs_f64()));
+        world.all_reduce(Operation::Sum, &mut sums)?;
+        let mean = |k: usize| Duration::from_secs_f64(sums[k] / ranks as f64);
+        Ok(Self {
+            evaluations: self.evaluations,
+            groups: sums[0] as u64,
+            entries: sums[1] as u64,
+            pairs: sums[2] as u64,
+            times: Times {
+                tree: mean(3),
+                walk: mean(4),
+                transfer: mean(5),
+                force: mean(6),
+                exchange: mean(7),
+            },
+        })
+    }
+}
+
 /// What sums the forces.
+#[derive(Clone, Copy)]
 pub enum Engine<'g> {
     /// A GRAPE-6 library.
     Library(&'g Grape),
@@ -68,62 +132,111 @@ enum Sums<'g> {
 }
 
 /// Forces on everybody, and the memory that is kept from step to step.
-pub struct Forces<'g> {
+pub struct Forces<'g, C = Threads> {
+    ranks: Ranks<C>,
     sums: Sums<'g>,
     tree: Tree,
     groups: Vec<Group>,
+    /// Lengths of the groups' lists.
+    lists: Vec<u32>,
     stack: Vec<u32>,
     work: Counts,
+    /// The work before.
+    past: Counts,
 }
 
 impl<'g> Forces<'g> {
-    /// Forces by `engine`, after so much `work`. A library's cluster 0 is opened, and closed when this
+    /// Forces by `engine` on one rank, after so much `work`. A library's cluster 0 is opened, and closed when this
     /// is dropped.
     ///
     /// # Errors
     ///
     /// The library refuses.
     pub fn new(engine: Engine<'g>, work: Counts) -> Result<Self, Error> {
-        Ok(Self {
-            sums: match engine {
-                Engine::Library(grape) => Sums::Library(Library::open(grape)?),
-                Engine::Host => Sums::Host(Host::default()),
-            },
-            tree: Tree::default(),
-            groups: Vec::new(),
-            stack: Vec::new(),
-            work,
-        })
+        Self::of_ranks(Threads::alone(), engine, work)
     }
+}
 
-    /// Sorts `particles` in Morton order and finds the force on each of them.
+impl<'g, C: Communicator> Forces<'g, C> {
+    /// Forces on the particles of all ranks of `world`, by the `engine` of each of them, after so much `work` of this one. Rank r opens the
+    /// library's cluster r.
     ///
     /// # Errors
     ///
-    /// A position or a force is not finite, or the library fails.
+    /// The library refuses; a rank is lost.
+    pub fn of_ranks(world: C, engine: Engine<'g>, work: Counts) -> Result<Self, Error> {
+        let ranks = Ranks::new(world);
+        let id =
+            i32::try_from(ranks.world.rank()).expect("MPI counts its ranks in 32-bit integers");
+        let sums = match engine {
+            Engine::Library(grape) => Library::open(grape, id).map(Sums::Library),
+            Engine::Host => Ok(Sums::Host(Host::default())),
+        };
+        let (sums, opened) = match sums {
+            Ok(sums) => (Some(sums), Ok(())),
+            Err(e) => (None, Err(e)),
+        };
+        ranks.agree(opened)?;
+        Ok(Self {
+            sums: sums.expect("no rank was refused"),
+            ranks,
+            tree: Tree::default(),
+            groups: Vec::new(),
+            lists: Vec::new(),
+            stack: Vec::new(),
+            work,
+            past: work,
+        })
+    }
+
+    /// Sorts the `particles` of all ranks in Morton order, gives each rank a part of them, and finds the force on each of them.
+    ///
+    /// # Errors
+    ///
+    /// A position or a force is not finite, the library fails, or a rank is lost.
     pub fn find(
         &mut self,
         particles: &mut Vec<Particle>,
         settings: &Settings,
     ) -> Result<(), Error> {
         let began = Instant::now();
-        self.tree
-            .build(particles, settings.theta, settings.quadrupoles)?;
+        let before = self.ranks.seconds();
+        let Some(cube) = self.ranks.cube(particles)? else {
+            return self.ranks.agree(Err(moments::not_finite(particles)));
+        };
+        self.ranks
+            .build(&mut self.tree, &cube, particles, settings)?;
         walk::groups(
             &self.tree,
             settings.n_crit,
             &mut self.groups,
             &mut self.stack,
         );
-        self.work.times.tree += began.elapsed();
+        let exchange = Duration::from_secs_f64(self.ranks.seconds() - before);
+        self.work.times.exchange += exchange;
+        self.work.times.tree += began.elapsed().saturating_sub(exchange);
         self.work.evaluations += 1;
         self.work.groups += self.groups.len() as u64;
+        self.lists.resize(self.groups.len(), 0);
 
-        let eps2 = settings.eps * settings.eps;
-        let (tree, groups, work) = (&self.tree, &self.groups, &mut self.work);
+        let summed = self.sum(particles, settings.eps * settings.eps);
+        if self.ranks.world.size() == 1 {
+            return summed;
+        }
+        let began = Instant::now();
+        self.ranks.agree(summed)?;
+        self.ranks.note(&self.groups, &self.lists)?;
+        self.work.times.exchange += began.elapsed();
+        Ok(())
+    }
+
+    /// The forces by this rank's groups.
+    fn sum(&mut self, particles: &mut [Particle], eps2: f64) -> Result<(), Error> {
+        let (tree, groups) = (&self.tree, &self.groups);
+        let told = (&mut self.lists[..], &mut self.work);
         match &mut self.sums {
-            Sums::Library(library) => library.find(tree, groups, eps2, particles, work)?,
-            Sums::Host(host) => host.find(tree, groups, eps2, particles, work),
+            Sums::Library(library) => library.find(tree, groups, eps2, particles, told)?,
+            Sums::Host(host) => host.find(tree, groups, eps2, particles, told),
         }
         let bad = |p: &&Particle| !(p.pot.is_finite() && p.acc.iter().all(|c| c.is_finite()));
         match particles.par_iter().with_min_len(4096).find_any(bad) {
@@ -132,9 +245,26 @@ impl<'g> Forces<'g> {
         }
     }
 
-    /// What has been done so far.
+    /// What this rank has done so far.
     pub fn work(&self) -> &Counts {
         &self.work
+    }
+
+    /// What this rank has done since it began.
+    pub fn work_here(&self) -> Counts {
+        let (work, past) = (&self.work, &self.past);
+        Counts {
+            evaluations: work.evaluations - past.evaluations,
+            groups: work.groups - past.groups,
+            entries: work.entries - past.entries,
+            pairs: work.pairs - past.pairs,
+            times: work.times,
+        }
+    }
+
+    /// The ranks.
+    pub fn ranks(&self) -> &Ranks<C> {
+        &self.ranks
     }
 
     /// Name of what sums, and its precision.

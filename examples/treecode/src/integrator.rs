@@ -1,7 +1,10 @@
 //! Shared leapfrog steps: half a kick, a drift, the forces, half a kick.
 
+use kirin_kit::communicator::sample_sort::counts;
+use kirin_kit::communicator::threads::Threads;
+use kirin_kit::communicator::{Communicator, Operation};
 use kirin_kit::diagnostics::Energy;
-use kirin_kit::run::{Integration, TimeGrid};
+use kirin_kit::run::{Decision, Integration, TimeGrid};
 use kirin_kit::vector::{add_scaled, dot};
 use kirin_kit::{Body, Snapshot};
 use rayon::prelude::*;
@@ -10,25 +13,57 @@ use crate::checkpoint;
 use crate::error::Error;
 use crate::forces::{Counts, Engine, Forces};
 use crate::particle::Particle;
+use crate::ranks::domains::{of_words, to_words};
 use crate::settings::Settings;
 
 /// Particles that one task takes at least.
 const GRAIN: usize = 4096;
 
-/// Particles on their way, all at one time.
-pub struct Integrator<'g> {
-    forces: Forces<'g>,
+/// Particles on their way, all at one time; each rank has a part of them.
+pub struct Integrator<'g, C = Threads> {
+    forces: Forces<'g, C>,
     settings: Settings,
     particles: Vec<Particle>,
     /// The particles before the step that is being taken.
     before: Vec<Particle>,
+    /// Number of particles on all ranks.
+    n: usize,
     grid: TimeGrid,
     time: f64,
     steps: u64,
+    /// Potentials of the bodies that were asked for last.
+    seen: Vec<f64>,
+}
+
+/// Where an integration begins: the same on all ranks, but for the bodies.
+pub struct Origin<'a> {
+    /// The bodies, on rank 0; those of other ranks do not count.
+    pub bodies: &'a [Body],
+    /// Their time.
+    pub time: f64,
+    /// The grid of the steps' ends.
+    pub grid: TimeGrid,
+    /// Steps before.
+    pub steps: u64,
+    /// The work of all ranks before.
+    pub work: Counts,
+}
+
+impl<'a> Origin<'a> {
+    /// A beginning.
+    pub fn new(time: f64, bodies: &'a [Body]) -> Self {
+        Self {
+            bodies,
+            time,
+            grid: TimeGrid::from(time),
+            steps: 0,
+            work: Counts::default(),
+        }
+    }
 }
 
 impl<'g> Integrator<'g> {
-    /// Starts from `bodies` at `time`.
+    /// Starts on one rank from `bodies` at `time`.
     ///
     /// # Errors
     ///
@@ -39,37 +74,48 @@ impl<'g> Integrator<'g> {
         time: f64,
         bodies: &[Body],
     ) -> Result<Self, Error> {
-        let past = (0, Counts::default());
-        Self::resume(engine, settings, (time, TimeGrid::from(time)), bodies, past)
+        Self::begin(
+            Threads::alone(),
+            engine,
+            settings,
+            &Origin::new(time, bodies),
+        )
     }
+}
 
-    /// Goes on from `bodies` at a time on a grid, after so many steps that were so much work.
+impl<'g, C: Communicator> Integrator<'g, C> {
+    /// Starts, or goes on, on the ranks of `world`.
     ///
     /// # Errors
     ///
-    /// Senseless settings or bodies; whatever goes wrong with the first forces.
-    pub fn resume(
+    /// Senseless settings or bodies; whatever goes wrong with the first forces; a rank is lost.
+    pub fn begin(
+        world: C,
         engine: Engine<'g>,
         settings: Settings,
-        (time, grid): (f64, TimeGrid),
-        bodies: &[Body],
-        (steps, work): (u64, Counts),
+        origin: &Origin<'_>,
     ) -> Result<Self, Error> {
         settings.validate()?;
-        i32::try_from(bodies.len()).map_err(|_| {
+        let is_first = world.rank() == 0;
+        let bodies = if is_first { origin.bodies } else { &[] };
+        let mut n = [bodies.len() as u64];
+        world.broadcast(0, &mut n)?;
+        i32::try_from(n[0]).map_err(|_| {
             Error::Refused("the interface counts particles in 32-bit integers".to_owned())
         })?;
         let mut new = Self {
-            forces: Forces::new(engine, work)?,
+            forces: Forces::of_ranks(world, engine, origin.work.of_rank(is_first))?,
             settings,
             particles: (0..)
                 .zip(bodies)
                 .map(|(order, body)| Particle::new(body, order))
                 .collect(),
             before: Vec::new(),
-            grid,
-            time,
-            steps,
+            n: n[0] as usize,
+            grid: origin.grid,
+            time: origin.time,
+            steps: origin.steps,
+            seen: Vec::new(),
         };
         new.forces.find(&mut new.particles, &new.settings)?;
         Ok(new)
@@ -115,26 +161,72 @@ impl<'g> Integrator<'g> {
             .for_each(|p| add_scaled(&mut p.v, h, &p.acc));
     }
 
-    /// Energy, from the potentials that came with the forces: that of the tree's cells.
-    pub fn energy(&self) -> Energy {
+    /// Energy, from the potentials that came with the forces: that of the tree's cells. Several ranks add it in an order of their own.
+    ///
+    /// # Errors
+    ///
+    /// A rank is lost.
+    pub fn energy(&self) -> Result<Energy, Error> {
         let sum = |of: fn(&Particle) -> f64| self.particles.iter().map(of).sum();
-        Energy {
-            kinetic: sum(|p| 0.5 * p.mass * dot(&p.v, &p.v)),
-            potential: sum(|p| 0.5 * p.mass * p.pot),
+        let mut sums = [
+            sum(|p| 0.5 * p.mass * dot(&p.v, &p.v)),
+            sum(|p| 0.5 * p.mass * p.pot),
+        ];
+        let world = &self.forces.ranks().world;
+        if world.size() > 1 {
+            world.all_reduce(Operation::Sum, &mut sums)?;
+        }
+        Ok(Energy {
+            kinetic: sums[0],
+            potential: sums[1],
             external: 0.0,
-        }
+        })
     }
 
-    /// The bodies, in the order in which they were given.
-    pub fn bodies(&self) -> Vec<Body> {
-        let mut bodies = vec![Body::default(); self.particles.len()];
-        for p in &self.particles {
-            bodies[p.order as usize] = p.body();
+    /// On rank 0 the bodies of all ranks in the order in which they were given, and their potentials; nothing elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// A rank is lost.
+    pub fn gather(&self) -> Result<(Vec<Body>, Vec<f64>), Error> {
+        let world = &self.forces.ranks().world;
+        let n = if world.rank() == 0 { self.n } else { 0 };
+        let (mut bodies, mut potentials) = (vec![Body::default(); n], vec![0.0; n]);
+        if world.size() == 1 {
+            for p in &self.particles {
+                (bodies[p.order as usize], potentials[p.order as usize]) = (p.body(), p.pot);
+            }
+            return Ok((bodies, potentials));
         }
-        bodies
+        let own: Vec<u64> = self.particles.iter().flat_map(to_words).collect();
+        let lengths = counts(world, own.len())?;
+        let mut all = Vec::new();
+        world.gather_v(0, &own, &lengths, &mut all)?;
+        for p in all.as_chunks().0.iter().map(of_words) {
+            (bodies[p.order as usize], potentials[p.order as usize]) = (p.body(), p.pot);
+        }
+        Ok((bodies, potentials))
     }
 
-    /// The particles with the forces on them, in Morton order.
+    /// On rank 0 the bodies of all ranks in the order in which they were given; nobody elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// A rank is lost.
+    pub fn bodies(&self) -> Result<Vec<Body>, Error> {
+        Ok(self.gather()?.0)
+    }
+
+    /// What all ranks have done; times are means.
+    ///
+    /// # Errors
+    ///
+    /// A rank is lost.
+    pub fn work(&self) -> Result<Counts, Error> {
+        self.forces.work().of_all(&self.forces.ranks().world)
+    }
+
+    /// The particles of this rank with the forces on them, in Morton order.
     pub fn particles(&self) -> &[Particle] {
         &self.particles
     }
@@ -160,12 +252,12 @@ impl<'g> Integrator<'g> {
     }
 
     /// The forces, with what they have cost.
-    pub fn forces(&self) -> &Forces<'g> {
+    pub fn forces(&self) -> &Forces<'g, C> {
         &self.forces
     }
 }
 
-impl Integration for Integrator<'_> {
+impl<C: Communicator> Integration for Integrator<'_, C> {
     type Error = Error;
 
     fn time(&self) -> f64 {
@@ -185,16 +277,22 @@ impl Integration for Integrator<'_> {
     }
 
     fn bodies_at(&mut self, _: f64) -> Result<Vec<Body>, Error> {
-        Ok(self.bodies())
+        let (bodies, potentials) = self.gather()?;
+        self.seen = potentials;
+        Ok(bodies)
     }
 
-    /// Those of everybody's present places.
     fn potentials(&self) -> Option<Vec<f64>> {
-        let mut potentials = vec![0.0; self.particles.len()];
-        for p in &self.particles {
-            potentials[p.order as usize] = p.pot;
+        Some(self.seen.clone())
+    }
+
+    fn share(&mut self, value: f64) -> Result<f64, Error> {
+        let mut shared = [value];
+        let world = &self.forces.ranks().world;
+        if world.size() > 1 {
+            world.broadcast(0, &mut shared)?;
         }
-        Some(potentials)
+        Ok(shared[0])
     }
 
     /// The errors of the cells' forces come first: they do not average out as the leapfrog's do.
@@ -212,10 +310,32 @@ impl Integration for Integrator<'_> {
     }
 
     fn count(&self) -> usize {
-        self.particles.len()
+        self.n
     }
 
+    /// On rank 0, which gathers the bodies: one file, with which any number of ranks goes on.
     fn state(&self) -> Result<Snapshot, Self::Error> {
-        Ok(checkpoint::save(self))
+        checkpoint::save(self)
+    }
+
+    fn rank(&self) -> (usize, usize) {
+        let world = &self.forces.ranks().world;
+        (world.rank(), world.size())
+    }
+
+    /// What any rank has been told, all do.
+    fn agree(&mut self, wanted: Decision) -> Result<Decision, Error> {
+        let world = &self.forces.ranks().world;
+        if world.size() == 1 {
+            return Ok(wanted);
+        }
+        let flags = [wanted.stop, wanted.checkpoint, wanted.time_limit];
+        let mut flags = flags.map(|flag| f64::from(u8::from(flag)));
+        world.all_reduce(Operation::Max, &mut flags)?;
+        Ok(Decision {
+            stop: flags[0] > 0.0,
+            checkpoint: flags[1] > 0.0,
+            time_limit: flags[2] > 0.0,
+        })
     }
 }

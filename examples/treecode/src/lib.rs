@@ -6,13 +6,14 @@
 //! a small cluster at rest.
 //!
 //! * [`morton`], [`tree`], [`moments`], [`symmetric`]: the tree and the points that stand for its cells
+//! * [`ranks`]: the same tree on several ranks
 //! * [`walk`]: groups and their interaction lists
 //! * [`forces`]: the forces from these, with [`library`] or [`host`] for the sums
 //! * [`settings`], [`integrator`]: shared leapfrog steps
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
 //! * [`output`]: summary, JSON and plot of a run
-//! * [`thesis`]: the thesis' table beside this machine's times
-//! * [`options`]: the command line
+//! * [`thesis`], [`machines`]: the thesis' tables beside this machine's times
+//! * [`options`], [`session`]: the command line, and a run by all ranks
 
 pub mod checkpoint;
 pub mod error;
@@ -20,11 +21,14 @@ pub mod forces;
 pub mod host;
 pub mod integrator;
 pub mod library;
+pub mod machines;
 pub mod moments;
 pub mod morton;
 pub mod options;
 pub mod output;
 pub mod particle;
+pub mod ranks;
+pub mod session;
 pub mod settings;
 pub mod symmetric;
 pub mod thesis;

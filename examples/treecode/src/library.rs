@@ -11,9 +11,6 @@ use crate::particle::Particle;
 use crate::tree::Tree;
 use crate::walk::{self, Group, List};
 
-/// The cluster of the library that is used: GRAPE-6 clients call their first one 0.
-const ID: i32 = 0;
-
 /// Label of whatever is not a particle of the group. Labels serve to leave out a particle's force
 /// on itself, so only the group's own need different ones.
 const OTHER: i32 = -1;
@@ -24,23 +21,25 @@ const LISTS_PER_THREAD: usize = 4;
 /// A library with its cluster open.
 pub struct Library<'g> {
     grape: &'g Grape,
+    /// The cluster of this rank: GRAPE-6 clients call their first one 0.
+    id: i32,
     most_at_once: usize,
     lists: Vec<List>,
     block: Block,
 }
 
 impl<'g> Library<'g> {
-    /// Opens the library's cluster.
+    /// Opens the library's cluster number `id`.
     ///
     /// # Errors
     ///
     /// The library refuses.
-    pub fn open(grape: &'g Grape) -> Result<Self, Error> {
-        let status = grape.open(ID);
+    pub fn open(grape: &'g Grape, id: i32) -> Result<Self, Error> {
+        let status = grape.open(id);
         if status != 0 {
             return Err(Error::Library(status));
         }
-        grape.set_ti(ID, 0.0);
+        grape.set_ti(id, 0.0);
         // One thread uses a list while it is in the cache.
         let lists = match rayon::current_num_threads() {
             1 => 1,
@@ -48,6 +47,7 @@ impl<'g> Library<'g> {
         };
         Ok(Self {
             grape,
+            id,
             most_at_once: grape.most_at_once(),
             lists: vec![List::default(); lists],
             block: Block::default(),
@@ -65,9 +65,10 @@ impl<'g> Library<'g> {
         groups: &[Group],
         eps2: f64,
         particles: &mut [Particle],
-        work: &mut Counts,
+        (lengths, work): (&mut [u32], &mut Counts),
     ) -> Result<(), Error> {
-        for batch in groups.chunks(self.lists.len()) {
+        let most = self.lists.len();
+        for (batch, lengths) in groups.chunks(most).zip(lengths.chunks_mut(most)) {
             let began = Instant::now();
             self.lists
                 .par_iter_mut()
@@ -81,6 +82,7 @@ impl<'g> Library<'g> {
                 work.times.transfer += loaded - began;
                 self.sum(nj, eps2, &mut particles[group.particles()])?;
                 work.times.force += loaded.elapsed();
+                lengths[k] = nj as u32;
                 work.entries += nj as u64;
                 work.pairs += nj as u64 * u64::from(group.count);
             }
@@ -98,14 +100,14 @@ impl<'g> Library<'g> {
                 OTHER
             };
             self.grape
-                .set_mass_position(ID, address, index, *mass, &[*x, *y, *z]);
+                .set_mass_position(self.id, address, index, *mass, &[*x, *y, *z]);
         }
         points.len()
     }
 
     /// Finds the forces of what was loaded, on as many particles at a time as the library likes.
     fn sum(&mut self, nj: usize, eps2: f64, group: &mut [Particle]) -> Result<(), Error> {
-        let (grape, block) = (self.grape, &mut self.block);
+        let (grape, id, block) = (self.grape, self.id, &mut self.block);
         let mut label = 0;
         for chunk in group.chunks_mut(self.most_at_once) {
             block.resize(chunk.len());
@@ -114,8 +116,8 @@ impl<'g> Library<'g> {
                 (block.acc[k], block.pot[k]) = (p.acc, p.pot);
                 label += 1;
             }
-            grape.firsthalf(ID, nj, block, eps2);
-            let status = grape.lasthalf(ID, nj, block, eps2);
+            grape.firsthalf(id, nj, block, eps2);
+            let status = grape.lasthalf(id, nj, block, eps2);
             if status != 0 {
                 return Err(Error::Library(status));
             }
@@ -128,12 +130,12 @@ impl<'g> Library<'g> {
 
     /// Name of what computes, and its precision.
     pub fn description(&self) -> (String, String) {
-        (self.grape.backend(ID), self.grape.precision(ID))
+        (self.grape.backend(self.id), self.grape.precision(self.id))
     }
 }
 
 impl Drop for Library<'_> {
     fn drop(&mut self) {
-        self.grape.close(ID);
+        self.grape.close(self.id);
     }
 }

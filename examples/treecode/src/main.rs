@@ -1,87 +1,67 @@
-//! The command `treecode`: reads the options, runs, reports.
+//! The command `treecode`: finds its ranks and runs on all of them.
 
-use std::error::Error;
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
-use kirin::client::Grape;
-use kirin_kit::Snapshot;
-use kirin_kit::body::check_places;
-use kirin_kit::command::{Ended, exit_code, named};
-use kirin_kit::diagnostics::Energy;
-use kirin_kit::run::{Run, conduct};
-use treecode::checkpoint;
-use treecode::forces::Engine;
-use treecode::integrator::Integrator;
-use treecode::options::{DEFAULT_T_END, Options};
-use treecode::output::Report;
-use treecode::thesis;
+use kirin::process::ranks;
+use kirin_kit::command::Ended;
+use kirin_kit::communicator::Communicator;
+use kirin_kit::communicator::cores::{threads_of_rank, use_threads};
+use kirin_kit::communicator::launch::{Job, RankFailure, launch};
+use kirin_kit::interrupt;
+use treecode::error::Error;
+use treecode::options::Options;
+use treecode::{session, thesis};
+
+/// Number of threads of the library.
+const LIBRARY: &str = "KIRIN_THREADS";
+/// Number of threads of tree, lists and `--host`, if not that of the library.
+const PROGRAM: &str = "RAYON_NUM_THREADS";
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let result = match options.comparison.report {
-        Some(_) => thesis::report(&options),
-        None => run(&options),
+    let launched = ranks::rank();
+    let given = options.ranks.map(usize::from);
+    let ranks = given.unwrap_or(1);
+    let here = match launched {
+        Some(_) => ranks::local_rank().map_or(1, |(_, ranks)| ranks),
+        None => ranks,
     };
-    exit_code("treecode", result)
+    let threads = threads_of_rank(here, &[PROGRAM, LIBRARY]);
+    if launched.is_none() && ranks > 1 && std::env::var_os(LIBRARY).is_none() {
+        let of_library = threads_of_rank(ranks, &[]).to_string();
+        // SAFETY: this process has one thread yet, so nobody else reads the environment.
+        unsafe { std::env::set_var(LIBRARY, of_library) };
+    }
+    launch("treecode", launched, given, &Command { options, threads })
 }
 
-fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    let snapshot = match &options.control.files.input {
-        Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
-        None => None,
-    };
-    let options = &match &snapshot {
-        Some(snapshot) => options.or_told(snapshot)?,
-        None => options.clone(),
-    };
-    let files = &options.control.files;
-    let _claim = files.claim()?;
-    options.check_memory()?;
-    let grape = Grape::linked_or(options.library.as_deref())?;
-    let (engine, library) = if options.host {
-        (Engine::Host, "no library")
-    } else {
-        (Engine::Library(&grape), grape.name())
-    };
-    let mut run = begin(options, engine, snapshot.as_ref())?;
-    drop(snapshot);
-    let direct_energy = |run: &Run<Integrator<'_>>| {
-        let eps = run.integration.settings().eps;
-        Energy::of(&run.integration.bodies(), eps * eps)
-    };
-    let direct0 = options.direct_energy.then(|| direct_energy(&run).total());
-    let summary = conduct(
-        "treecode",
-        &mut run,
-        options.control.t_end(DEFAULT_T_END, None)?,
-        &options.control,
-    )?;
-    let direct_error = direct0.map(|energy0| direct_energy(&run).error(energy0));
-    let report = Report::new(&summary, &run.integration, library, direct_error);
-    // A reader that has gone away, such as `head`, misses the table but spoils nothing.
-    let _ = write!(std::io::stdout(), "{}", report.table());
-    files.report(|| report.json(), || report.figure())?;
-    Ok(summary.ended)
+/// What every rank does.
+struct Command {
+    options: Options,
+    /// Threads of a rank.
+    threads: usize,
 }
 
-/// A new run, or one that starts from the input.
-fn begin<'g>(
-    options: &Options,
-    engine: Engine<'g>,
-    snapshot: Option<&Snapshot>,
-) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
-    let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
-        let settings = options.settings(None);
-        settings.validate()?;
-        let bodies = options.start.bodies()?;
-        let integrator = Integrator::start(engine, settings, 0.0, &bodies)?;
-        return Ok(Run::new(integrator, options.start.log())?);
-    };
-    let settings = options.settings(checkpoint::settings(snapshot).map_err(named(path))?);
-    settings.validate()?;
-    check_places(&snapshot.bodies, settings.eps).map_err(named(path))?;
-    let run = checkpoint::resume(engine, settings, snapshot);
-    Ok(run.map_err(named(path))?)
+impl Job for Command {
+    fn run<C: Communicator>(&self, world: C) -> Result<Ended, RankFailure> {
+        // The errors of an integration are agreed on.
+        let is_common = |e: &Error| !matches!(e, Error::Communication(_));
+        let is_alone = world.size() == 1;
+        self.work(world).map_err(|e| match is_alone {
+            true => RankFailure::common(e.to_string()),
+            false => RankFailure::of(e, is_common),
+        })
+    }
+}
+
+impl Command {
+    fn work<C: Communicator>(&self, world: C) -> Result<Ended, Box<dyn std::error::Error>> {
+        use_threads(self.threads).map_err(Error::Refused)?;
+        interrupt::catch()?;
+        match self.options.comparison.report {
+            Some(_) => thesis::report(world, &self.options),
+            None => session::run(world, &self.options),
+        }
+    }
 }

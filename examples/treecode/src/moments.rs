@@ -20,7 +20,7 @@ pub fn not_finite(particles: &[Particle]) -> Error {
     let bad = |p: &&Particle| !p.x.iter().all(|c| c.is_finite());
     match particles.iter().find(bad) {
         Some(p) => Error::Position { index: p.index },
-        None => Error::Refused("the particles are too far apart for double precision".to_owned()),
+        None => Error::TooFarApart,
     }
 }
 

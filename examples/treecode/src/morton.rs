@@ -20,21 +20,43 @@ pub struct Cube {
     pub size: f64,
 }
 
-impl Cube {
-    /// The smallest cube around `particles`; `None` where a position is not finite, or the cube
-    /// would not be.
-    pub fn around(particles: &[Particle]) -> Option<Self> {
+/// The box around particles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// Least coordinates; infinite without particles.
+    pub least: Vec3,
+    /// Greatest coordinates; minus infinity without particles.
+    pub most: Vec3,
+    /// Whether all coordinates are finite.
+    pub is_finite: bool,
+}
+
+impl Extent {
+    /// The box around `particles`.
+    pub fn of(particles: &[Particle]) -> Self {
         let (least, most) = particles
             .par_iter()
             .with_min_len(GRAIN)
             .map(|p| (p.x, p.x))
             .reduce(|| ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]), join);
-        let edges = [0, 1, 2].map(|k| most[k] - least[k]);
+        // A NaN gets lost in the extremes, so every number is asked too.
+        let is_finite = particles.par_iter().with_min_len(GRAIN).all(is_finite);
+        Self {
+            least,
+            most,
+            is_finite,
+        }
+    }
+}
+
+impl Cube {
+    /// The smallest cube around particles with this extent; `None` where a position is not finite, or the cube
+    /// would not be.
+    pub fn of(extent: Extent) -> Option<Self> {
+        let edges = [0, 1, 2].map(|k| extent.most[k] - extent.least[k]);
         let size = edges.iter().copied().fold(0.0, f64::max);
-        // A NaN gets lost in the extremes, so the sum is asked too.
-        let finite = particles.par_iter().with_min_len(GRAIN).all(is_finite);
-        (finite && size.is_finite()).then_some(Self {
-            corner: least,
+        (extent.is_finite && size.is_finite()).then_some(Self {
+            corner: extent.least,
             size: if size > 0.0 { size } else { 1.0 },
         })
     }
@@ -134,6 +156,10 @@ mod tests {
         (0..).zip(positions).map(new).collect()
     }
 
+    fn around(particles: &[Particle]) -> Option<Cube> {
+        Cube::of(Extent::of(particles))
+    }
+
     #[test]
     fn bits_are_spread_three_apart() {
         assert_eq!(spread(0b1011), 0b001_000_001_001);
@@ -148,7 +174,7 @@ mod tests {
             .map(|o| [o >> 2, o >> 1 & 1, o & 1].map(f64::from))
             .collect();
         let mut particles = particles(&corners);
-        let cube = Cube::around(&particles).unwrap();
+        let cube = around(&particles).unwrap();
         let mut keys = Vec::new();
         Sorter::default().sort(&cube, &mut particles, &mut keys);
         let octants: Vec<u64> = keys.iter().map(|k| k >> 60).collect();
@@ -160,10 +186,10 @@ mod tests {
     #[test]
     fn what_is_not_finite_has_no_cube() {
         for bad in [f64::NAN, f64::INFINITY] {
-            assert_eq!(Cube::around(&particles(&[[0.0; 3], [1.0, bad, 0.0]])), None);
+            assert_eq!(around(&particles(&[[0.0; 3], [1.0, bad, 0.0]])), None);
         }
-        assert_eq!(Cube::around(&particles(&[[-1e308; 3], [1e308; 3]])), None);
-        let one = Cube::around(&particles(&[[3.0; 3]])).unwrap();
+        assert_eq!(around(&particles(&[[-1e308; 3], [1e308; 3]])), None);
+        let one = around(&particles(&[[3.0; 3]])).unwrap();
         assert_eq!((one.corner, one.size), ([3.0; 3], 1.0));
     }
 }

@@ -25,12 +25,17 @@ METHOD
   Opening     a cell of edge l counts as one where l / d < theta, d being the distance of its
               centre of mass from the nearest point of the group's box
   Groups      the largest cells of up to n_crit particles share a list; 1 gives each particle its own
-  Report      Table 4.4 of the thesis (2007) beside this device, each N with the fastest n_crit
+  Report      Table 4.4 of the thesis (2007) beside this device, each N with the fastest n_crit;
+              on several ranks Table 5.2, two machines beside one
   Quadrupole  three points of equal mass for each cell, so that the library needs no other kernel
   Energy      |E - E0| / |E0| from the potentials that come with the forces; --direct-energy
               sums all pairs in double precision at the start and the end as well
 
-  Threads: RAYON_NUM_THREADS for tree, lists and --host, KIRIN_THREADS for the library.
+  Ranks       each has a part of the Morton curve, with equal work, and of the tree what its lists need;
+              any number of ranks has the bits of one. Rank 0 reads and writes all files, and any
+              number of ranks goes on from them. `--ranks P`, or `mpirun` with the feature mpi
+
+  Threads: KIRIN_THREADS, of each rank; RAYON_NUM_THREADS, if set, for tree, lists and --host.
   Ctrl-C, SIGTERM and SIGHUP end the run after the current step, with the summary and all files that
   were asked for; `--input` of that `--output` goes on with its settings, end, files and intervals and the
   same bits, or with others by option. An energy error above 1e-3 is told, above 0.1 the run ends. A signal that comes more than a second after the first ends at once.
@@ -59,6 +64,9 @@ pub struct Options {
     /// Give cells quadrupoles
     #[arg(long)]
     pub quadrupoles: bool,
+    /// Number of ranks, as threads of this process [default: 1]. Under an MPI launcher its processes are the ranks
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..))]
+    pub ranks: Option<u16>,
     /// Its end, files and guard.
     #[command(flatten)]
     pub control: RunControl,

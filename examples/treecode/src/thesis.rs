@@ -1,13 +1,14 @@
 //! Table 4.4 of the thesis, with this device's times beside the published ones.
 
-use std::error::Error;
+use std::error::Error as AnyError;
 use std::time::Instant;
 
 use kirin::client::Grape;
 use kirin_kit::Body;
 use kirin_kit::command::Ended;
+use kirin_kit::communicator::Communicator;
 use kirin_kit::comparison::{Circumstances, publish};
-use kirin_kit::interrupt::{self, interrupted};
+use kirin_kit::interrupt::interrupted;
 use kirin_kit::models::Model;
 use kirin_kit::progress::Progress;
 use kirin_kit::run::{Log, Run, RunOutputs};
@@ -16,8 +17,10 @@ use kirin_report::repeat::{Repetitions, Spread, repeat};
 use kirin_report::text::{MarkdownTable, digits, si, time_split};
 use serde_json::{Value, json};
 
-use crate::forces::{Counts, Engine};
+use crate::error::Error;
+use crate::forces::{Counts, Engine, Forces};
 use crate::integrator::Integrator;
+use crate::machines;
 use crate::options::{DEFAULT_T_END, Options};
 use crate::settings::Settings;
 
@@ -68,27 +71,18 @@ of the last run.
 /// # Errors
 ///
 /// Those of a run; a file cannot be written.
-pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    options.control.files.validate()?;
+pub fn report<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
+    options.control.files.validate().map_err(Error::Refused)?;
     options.settings(None).validate()?;
+    if world.size() > 1 {
+        return machines::report(&world, options);
+    }
     let grape = Grape::linked_or(options.library.as_deref())?;
     let engine = || match options.host {
         true => Engine::Host,
         false => Engine::Library(&grape),
     };
-    interrupt::catch()?;
-    let (backend, precision) =
-        crate::forces::Forces::new(engine(), Counts::default())?.description();
-    let circumstances = Circumstances {
-        backend,
-        precision,
-        library: match options.host {
-            true => "none",
-            false => grape.name(),
-        }
-        .to_owned(),
-        ..Circumstances::begin(env!("CARGO_PKG_VERSION"))
-    };
+    let circumstances = circumstances(engine(), &grape, options)?;
     let mut rows = Vec::new();
     let ended = measure(options, &engine, &circumstances.backend, &mut rows);
     publish(
@@ -105,13 +99,36 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     ended
 }
 
+/// What one must know to judge the figures.
+///
+/// # Errors
+///
+/// The library refuses.
+pub fn circumstances(
+    engine: Engine<'_>,
+    grape: &Grape,
+    options: &Options,
+) -> Result<Circumstances, Error> {
+    let (backend, precision) = Forces::new(engine, Counts::default())?.description();
+    Ok(Circumstances {
+        backend,
+        precision,
+        library: match options.host {
+            true => "none",
+            false => grape.name(),
+        }
+        .to_owned(),
+        ..Circumstances::begin(env!("CARGO_PKG_VERSION"))
+    })
+}
+
 /// Adds the rows for which there is time, smallest first.
 fn measure<'g>(
     options: &Options,
     engine: &dyn Fn() -> Engine<'g>,
     backend: &str,
     rows: &mut Vec<Row>,
-) -> Result<Ended, Box<dyn Error>> {
+) -> Result<Ended, Box<dyn AnyError>> {
     let budget = options.comparison.budget(backend);
     let t_end = options.control.t_end(DEFAULT_T_END, None)?;
     let mut last = 0.0;
@@ -121,7 +138,7 @@ fn measure<'g>(
         }
         let began = Instant::now();
         let bodies = Model::Plummer.make(n, options.start.seed());
-        let settings = best(engine, options.settings(None), &bodies)?;
+        let settings = best(engine, options.settings(None), &bodies, n)?;
         let mut row = None;
         let progress = Progress::new("treecode", 0.0, t_end);
         let spreads = repeat(RUNS, [()], |()| {
@@ -132,7 +149,7 @@ fn measure<'g>(
                 progress.tell(t, format!("N = {n}, t = {t:.4}"));
             })?;
             row = Row::new(n, published, &run, first.pairs);
-            Ok::<f64, Box<dyn Error>>(run.seconds)
+            Ok::<f64, Box<dyn AnyError>>(run.seconds)
         });
         progress.finish();
         let spreads = spreads?;
@@ -148,14 +165,19 @@ fn measure<'g>(
     Ok(Ended::Complete)
 }
 
-/// The settings with the group size whose forces take the shortest time.
-fn best<'g>(
+/// The settings with the group size, of those up to `most`, whose forces take the shortest time on one rank.
+///
+/// # Errors
+///
+/// Those of a run.
+pub fn best<'g>(
     engine: &dyn Fn() -> Engine<'g>,
     settings: Settings,
     bodies: &[Body],
-) -> Result<Settings, Box<dyn Error>> {
+    most: usize,
+) -> Result<Settings, Error> {
     let mut best = (f64::INFINITY, settings);
-    for n_crit in GROUPS {
+    for n_crit in GROUPS.into_iter().filter(|n| *n <= most.max(GROUPS[0])) {
         let settings = Settings { n_crit, ..settings };
         let mut trial = Integrator::start(engine(), settings, 0.0, bodies)?;
         // The second step: memory is warm, and the times have not begun to differ.
@@ -203,7 +225,7 @@ impl Row {
             split: time_split(&work.times.parts()),
             pairs_per_step: (work.pairs - before) as f64 / steps as f64,
             steps,
-            energy_error: run.integration.energy().error(run.start.energy),
+            energy_error: run.integration.energy().ok()?.error(run.start.energy),
         })
     }
 
@@ -268,17 +290,21 @@ fn markdown(options: &Options, circumstances: &Circumstances, rows: &[Row]) -> S
     for row in rows {
         table.row(row.cells());
     }
-    let settings = options.settings(None);
     format!(
-        "# Table 4.4 of the thesis and this device\n\n{}\
-         * runs: Plummer spheres, seed {}, to t = {}, dt = {}, theta = {}, eps = {}{}\n\n\
-         {HARDWARE}\n{table}",
+        "# Table 4.4 of the thesis and this device\n\n{}{}\n\n{HARDWARE}\n{table}",
         circumstances.markdown(),
+        runs(options),
+    )
+}
+
+/// The line that tells which runs were made.
+pub fn runs(options: &Options) -> String {
+    let settings = options.settings(None);
+    let t_end = options.control.t_end(DEFAULT_T_END, None);
+    format!(
+        "* runs: Plummer spheres, seed {}, to t = {}, dt = {}, theta = {}, eps = {}{}",
         options.start.seed(),
-        options
-            .control
-            .t_end(DEFAULT_T_END, None)
-            .unwrap_or(DEFAULT_T_END),
+        t_end.unwrap_or(DEFAULT_T_END),
         settings.dt,
         settings.theta,
         settings.eps,

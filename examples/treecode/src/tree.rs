@@ -1,12 +1,15 @@
-//! The octree over particles in Morton order, level by level.
+//! The octree over particles in Morton order, generation by generation.
 //!
-//! A cell is a run of particles, and the cells of one level stand side by side with the children
-//! of one cell next to each other. A level is divided by all threads at once, and so are the
-//! moments, from the lowest level up.
+//! A cell is a run of particles, and the cells of one generation stand side by side with the children
+//! of one cell next to each other. A generation is divided by all threads at once, and so are the
+//! moments, from the last generation up.
+//!
+//! One rank of several has the cells that hold particles of its own alone, its *branches*, and what these are divided into.
+//! [`top`](crate::ranks::top) joins the branches of all ranks, and [`essential`](crate::ranks::essential) brings what the walks
+//! of this rank need of the others.
 
 use rayon::prelude::*;
 
-use crate::error::Error;
 use crate::moments::{self, Moments, Pseudo};
 use crate::morton::{Cube, LEVELS, Sorter};
 use crate::particle::Particle;
@@ -26,20 +29,30 @@ pub struct Cell {
     pub mass: f64,
     /// Square of the distance from the centre of mass beyond which the cell is accepted as a whole.
     pub open2: f64,
-    /// Its first particle.
+    /// Its first particle, among those of all ranks.
     pub first: u32,
     /// Number of its particles.
     pub count: u32,
+    /// Where its particles are among the [points](Tree::points), or [`ABSENT`].
+    pub at: u32,
     /// Its first child; of a leaf, where the children of the next cell begin.
     pub child: u32,
     /// Number of its children; none where it is a leaf.
     pub children: u8,
     /// Divisions that lead from the root to it.
-    level: u8,
+    pub level: u8,
 }
 
+/// The place of particles that only another rank has: no walk of this rank gets to them.
+pub const ABSENT: u32 = u32::MAX;
+
 impl Cell {
-    /// Its particles.
+    /// Its particles among the [points](Tree::points).
+    pub fn points(&self) -> std::ops::Range<usize> {
+        self.at as usize..self.at as usize + self.count as usize
+    }
+
+    /// Its particles among those of all ranks.
     pub fn particles(&self) -> std::ops::Range<usize> {
         self.first as usize..(self.first + self.count) as usize
     }
@@ -55,62 +68,76 @@ impl Cell {
 pub struct Tree {
     keys: Vec<u64>,
     sorter: Sorter,
-    points: Vec<[f64; 4]>,
-    cells: Vec<Cell>,
-    /// Where each level begins among the cells, and where the last one ends.
-    levels: Vec<usize>,
-    second: Vec<Moments>,
-    pseudo: Vec<Pseudo>,
+    /// Those of this rank, then those of others that its walks need.
+    pub(crate) points: Vec<[f64; 4]>,
+    pub(crate) cells: Vec<Cell>,
+    /// Where each generation begins among the cells, and where the last one ends.
+    generations: Vec<usize>,
+    pub(crate) second: Vec<Moments>,
+    pub(crate) pseudo: Vec<Pseudo>,
+    pub(crate) root: usize,
+    /// The cube's edge over theta: cells of level l are accepted from this / 2^l on.
+    opening: f64,
+    quadrupoles: bool,
 }
 
 impl Tree {
-    /// Sorts `particles` and builds the tree over them, for the opening angle `theta`.
-    ///
-    /// # Errors
-    ///
-    /// A position is not finite.
-    pub fn build(
+    /// Sorts `particles` along the curve through `cube`.
+    pub fn sort(&mut self, cube: &Cube, particles: &mut Vec<Particle>) {
+        self.sorter.sort(cube, particles, &mut self.keys);
+    }
+
+    /// The particles' keys, in order.
+    pub fn keys(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// Builds the cells over sorted `particles`, for the opening angle `theta`. `branches` has level and number of particles
+    /// of the first cells; `first` is the number of particles before them.
+    pub fn grow(
         &mut self,
-        particles: &mut Vec<Particle>,
-        theta: f64,
-        quadrupoles: bool,
-    ) -> Result<(), Error> {
+        particles: &[Particle],
+        (first, branches): (usize, &[(u8, u32)]),
+        (opening, quadrupoles): (f64, bool),
+    ) {
+        (self.opening, self.quadrupoles) = (opening, quadrupoles);
         self.cells.clear();
-        self.levels.clear();
+        self.generations.clear();
         self.pseudo.clear();
-        if particles.is_empty() {
-            return Ok(());
-        }
-        let cube = Cube::around(particles).ok_or_else(|| moments::not_finite(particles))?;
-        self.sorter.sort(&cube, particles, &mut self.keys);
+        self.root = 0;
         particles
             .par_iter()
             .with_min_len(GRAIN)
             .map(|p| [p.x[0], p.x[1], p.x[2], p.mass])
             .collect_into_vec(&mut self.points);
+        let mut at = 0;
+        for &(level, count) in branches {
+            self.cells.push(Cell {
+                first: first as u32 + at,
+                at,
+                count,
+                level,
+                ..Cell::default()
+            });
+            at += count;
+        }
         self.divide();
-        self.find_moments(cube.size / theta, quadrupoles);
-        Ok(())
+        self.find_moments();
     }
 
-    /// Makes the cells.
+    /// Divides the branches.
     fn divide(&mut self) {
         let keys = &self.keys;
-        self.cells.push(Cell {
-            count: keys.len() as u32,
-            ..Cell::default()
-        });
-        self.levels.push(0);
-        for level in 0..=LEVELS {
-            let (begin, end) = (self.levels[level], self.cells.len());
-            self.levels.push(end);
+        self.generations.push(0);
+        loop {
+            let begin = self.generations[self.generations.len() - 1];
+            let end = self.cells.len();
+            self.generations.push(end);
             let parents = &mut self.cells[begin..];
-            if level < LEVELS {
-                parents
-                    .par_iter_mut()
-                    .with_min_len(GRAIN)
-                    .for_each(|p| p.children = divisions(keys, p).count() as u8);
-            }
+            parents
+                .par_iter_mut()
+                .with_min_len(GRAIN)
+                .for_each(|p| p.children = divisions(keys, p).count() as u8);
             let mut next = end;
             for parent in parents {
                 parent.child = next as u32;
@@ -125,16 +152,15 @@ impl Tree {
         }
     }
 
-    /// Finds masses and centres, from the lowest level up.
-    fn find_moments(&mut self, opening: f64, quadrupoles: bool) {
-        let points = &self.points;
+    /// Finds masses and centres, from the last generation up.
+    fn find_moments(&mut self) {
+        let (points, opening) = (&self.points, self.opening);
         self.second.clear();
         self.second.resize(self.cells.len(), Moments::default());
-        for level in (0..self.levels.len() - 1).rev() {
-            let (begin, end) = (self.levels[level], self.levels[level + 1]);
+        for generation in self.generations.windows(2).rev() {
+            let [begin, end] = *generation else { continue };
             let (above, below) = self.cells.split_at_mut(end);
             let (second, second_below) = self.second.split_at_mut(end);
-            let radius = opening / (1_u64 << level) as f64;
             above[begin..]
                 .par_iter_mut()
                 .zip(&mut second[begin..])
@@ -144,14 +170,14 @@ impl Tree {
                     let children = children.start - end..children.end - end;
                     let below = &below[children.clone()];
                     if cell.children == 0 {
-                        moments::of_points(cell, second, &points[cell.particles()]);
+                        moments::of_points(cell, second, &points[cell.points()]);
                     } else {
                         moments::of_cells(cell, second, below, &second_below[children]);
                     }
-                    cell.open2 = radius * radius;
+                    cell.open2 = open2(opening, cell.level);
                 });
         }
-        if quadrupoles {
+        if self.quadrupoles {
             self.cells
                 .par_iter()
                 .zip(&self.second)
@@ -161,12 +187,32 @@ impl Tree {
         }
     }
 
-    /// The cells; the first is the root. None without particles.
+    /// The first cells: those that have particles of this rank alone.
+    pub fn branches(&self) -> std::ops::Range<usize> {
+        0..self.generations.get(1).copied().unwrap_or(0)
+    }
+
+    /// Where walks begin.
+    pub fn root(&self) -> usize {
+        self.root
+    }
+
+    /// See [`Cell::open2`].
+    pub(crate) fn open2(&self, level: u8) -> f64 {
+        open2(self.opening, level)
+    }
+
+    /// Whether the cells have quadrupoles.
+    pub(crate) fn has_quadrupoles(&self) -> bool {
+        self.quadrupoles
+    }
+
+    /// The cells. None without particles.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
 
-    /// Positions and masses of the particles, in Morton order.
+    /// Positions and masses of this rank's particles in Morton order, and then of those of other ranks.
     pub fn points(&self) -> &[[f64; 4]] {
         &self.points
     }
@@ -177,15 +223,22 @@ impl Tree {
     }
 }
 
-/// The runs of particles in the octants of `cell`, as first and count; none where it is a leaf.
+/// Square of the distance from which cells of this level are accepted.
+fn open2(opening: f64, level: u8) -> f64 {
+    let radius = opening / (1_u64 << level) as f64;
+    radius * radius
+}
+
+/// The runs of particles in the octants of `cell`, as place and count; none where it is a leaf.
 fn divisions<'k>(keys: &'k [u64], cell: &Cell) -> impl Iterator<Item = (u32, u32)> + use<'k> {
-    let mut at = cell.first;
-    let end = if cell.count > LEAF {
-        cell.first + cell.count
+    let mut at = cell.at;
+    let level = usize::from(cell.level);
+    let end = if cell.count > LEAF && level < LEVELS {
+        at + cell.count
     } else {
         at
     };
-    let shift = 3 * (LEVELS - 1 - usize::from(cell.level).min(LEVELS - 1));
+    let shift = 3 * (LEVELS - 1).saturating_sub(level);
     std::iter::from_fn(move || {
         let rest = &keys[at as usize..end as usize];
         let octant = rest.first()? >> shift;
@@ -206,9 +259,10 @@ fn fill(keys: &[u64], parents: &[Cell], children: &mut [Cell]) {
     }
     let mut next = children.iter_mut();
     for parent in parents.iter().filter(|p| p.children > 0) {
-        for ((first, count), child) in divisions(keys, parent).zip(&mut next) {
+        for ((at, count), child) in divisions(keys, parent).zip(&mut next) {
             *child = Cell {
-                first,
+                first: parent.first + (at - parent.at),
+                at,
                 count,
                 level: parent.level + 1,
                 ..Cell::default()
@@ -220,7 +274,15 @@ fn fill(keys: &[u64], parents: &[Cell], children: &mut [Cell]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::morton::Extent;
     use kirin_kit::models;
+
+    fn build(tree: &mut Tree, particles: &mut Vec<Particle>, quadrupoles: bool) {
+        let cube = Cube::of(Extent::of(particles)).unwrap();
+        tree.sort(&cube, particles);
+        let whole = [(0, particles.len() as u32)];
+        tree.grow(particles, (0, &whole), (cube.size / 0.5, quadrupoles));
+    }
 
     fn tree(n: usize) -> (Tree, Vec<Particle>) {
         let bodies = models::plummer(n, 1);
@@ -229,7 +291,7 @@ mod tests {
             .map(|(k, b)| Particle::new(b, k))
             .collect();
         let mut tree = Tree::default();
-        tree.build(&mut particles, 0.5, true).unwrap();
+        build(&mut tree, &mut particles, true);
         (tree, particles)
     }
 
@@ -289,7 +351,7 @@ mod tests {
             })
             .collect();
         let mut tree = Tree::default();
-        tree.build(&mut particles, 0.5, false).unwrap();
+        build(&mut tree, &mut particles, false);
         let deepest = tree.cells.iter().max_by_key(|c| c.level).unwrap();
         assert_eq!(usize::from(deepest.level), LEVELS);
         assert_eq!(tree.cells[0].mass, 40.0);

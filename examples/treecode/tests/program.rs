@@ -136,6 +136,73 @@ fn a_run_in_two_parts_has_the_bits_of_one() {
     assert_eq!(whole.value("treecode.grid"), Some("0.0 50"));
 }
 
+/// A run on two ranks, and its second half on other numbers of them.
+#[test]
+fn any_number_of_ranks_has_the_bits_of_one() {
+    let folder = Folder::new("tree-ranks");
+    let [one, half, end] = ["one", "half", "end"].map(|name| folder.file(name));
+    let model = "--model collision --n 700 --n-crit 32 --quadrupoles";
+    let model: Vec<_> = model.split(' ').collect();
+    let run = |more: &[&str]| PROGRAM.succeed(more);
+    run(&[&model[..], &["--t-end", "0.5", "--output", &one]].concat());
+    let whole = Snapshot::parse(folder.text("one").as_bytes()).unwrap();
+    let two = ["--ranks", "2", "--t-end", "0.25", "--output", &half];
+    let output = run(&[&model[..], &two].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for name in ["ranks  ", "of a rank  ", "received  ", "balance  "] {
+        let is_row = |line: &str| line.trim_start().starts_with(name);
+        assert!(text.lines().any(is_row), "{name}\n{text}");
+    }
+    assert!(text.contains("exchange "), "{text}");
+    for ranks in ["1", "2", "3"] {
+        run(&[
+            "--input", &half, "--ranks", ranks, "--t-end", "0.5", "--output", &end,
+        ]);
+        let again = Snapshot::parse(folder.text("end").as_bytes()).unwrap();
+        assert_eq!(again.time, 0.5);
+        assert!(again.bodies == whole.bodies, "{ranks} ranks");
+    }
+}
+
+#[test]
+fn the_json_holds_what_ranks_exchange() {
+    let run = "--n 2000 --n-crit 64 --t-end 1/8 --ranks 3 --direct-energy";
+    let run: Vec<_> = run.split(' ').collect();
+    for engine in [&[][..], &["--host"]] {
+        let figures = PROGRAM.figures("tree-ranks-json", &[&run[..], engine].concat());
+        assert_eq!(
+            (&figures["n"], &figures["ranks"]),
+            (&2000.into(), &3.into())
+        );
+        let most = |key: &str| figures["most_of_a_rank"][key].as_f64().unwrap();
+        assert!((667.0..1500.0).contains(&most("particles")));
+        assert!(most("foreign_particles") < 1334.0);
+        assert!(most("bytes_received_per_step") > 1e4);
+        assert!(most("least_pairs") <= 1.0 && most("most_pairs") >= 1.0);
+        assert!(figures["energy_error"].as_f64().unwrap() < 1e-3);
+        assert!(figures["direct_energy_error"].as_f64().unwrap() < 1e-3);
+        assert!(figures["time_split"]["exchange"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn the_table_of_two_machines_has_a_row_for_each_published_one() {
+    let folder = Folder::new("tree-machines");
+    let json = folder.file("table.json");
+    let table = "--report thesis --ranks 2 --largest 512 --t-end 1/16 --json";
+    let table: Vec<_> = table.split(' ').chain([&*json]).collect();
+    let text = String::from_utf8(PROGRAM.succeed(&table).stdout).unwrap();
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains(" | ")).collect();
+    assert_eq!(rows.len(), 3, "{text}");
+    let cells: Vec<&str> = rows[2].split('|').map(str::trim).collect();
+    assert_eq!(cells[1..5], ["512", "0.55", "0.62", "0.89"]);
+    assert_eq!(cells[13], "same", "{text}");
+    let json: serde_json::Value = serde_json::from_str(&folder.text("table.json")).unwrap();
+    assert_eq!(json["rows"][1]["n"], 512);
+    assert_eq!(json["rows"][1]["same_bits"], true);
+    assert!(json["rows"][1]["all"]["wall"].as_f64().unwrap() > 0.0);
+}
+
 /// Groups of any size in parts of any size: no bit depends on the pipelines or the threads.
 #[test]
 fn pipelines_and_threads_change_no_bit() {
@@ -212,6 +279,11 @@ fn bad_input_is_refused_before_the_run() {
         (&["--theta", "2"], "opening angle"),
         (&["--dt", "0"], "step"),
         (&["--n-crit", "0"], "at least one"),
+        (&["--ranks", "0"], "--ranks"),
+        // Each of several ranks finds it, and it is told once.
+        (&["--ranks", "2", "--theta", "2"], "opening angle"),
+        (&["--ranks", "2", "--t-end", "0"], "--t-end"),
+        (&["--ranks", "2", "--input", &energy], "run.energy0 x"),
         (&["--model", "disc"], "--model"),
         (&["--host", "--library", "a.so"], "--library"),
         (&["--library", "/no/such/libg6.so"], "libg6.so"),

@@ -6,6 +6,8 @@
 //! * `mpi`: the ranks are processes under an MPI launcher (feature `mpi`)
 //! * [`counted`]: counts messages, bytes and time around either
 //! * [`launch`]: how a program finds its ranks, and reads a file on all of them
+//! * [`cores`]: how many threads a rank uses
+//! * [`sample_sort`]: sorts elements over the ranks, each of which gets the places that it is to have
 //! * [`agreement`]: whether all ranks compute the same
 //! * [`checkpoint`]: states that ranks write together
 //! * [`over_ranks`]: least, mean and greatest of a number over the ranks
@@ -16,11 +18,13 @@
 pub mod agreement;
 pub mod check;
 pub mod checkpoint;
+pub mod cores;
 pub mod counted;
 pub mod launch;
 #[cfg(feature = "mpi")]
 pub mod mpi;
 pub mod over_ranks;
+pub mod sample_sort;
 pub mod threads;
 
 pub use counted::Counted;

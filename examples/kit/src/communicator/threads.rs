@@ -134,6 +134,17 @@ impl Group {
 }
 
 impl Threads {
+    /// The only rank, on the thread that calls.
+    pub fn alone() -> Self {
+        Self {
+            rank: 0,
+            turn: Cell::new(0),
+            group: Arc::new(Group::new(1)),
+            world_rank: 0,
+            lost: Arc::new(AtomicUsize::new(NOBODY)),
+        }
+    }
+
     /// Brings `mine` and returns what all ranks have brought.
     fn exchange<T: Send + Sync + 'static>(&self, mine: T) -> Result<Vec<Arc<T>>> {
         let group = &*self.group;

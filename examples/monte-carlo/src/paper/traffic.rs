@@ -5,10 +5,10 @@ use kirin_kit::communicator::counted::Collective;
 
 use crate::partition::{BIN, Partition};
 use crate::profile::Phase;
-use crate::sample_sort::{FEWEST_SAMPLES, KEY_WORDS, SAMPLES};
 use crate::stars::WORDS;
 use crate::sums::message;
 use crate::time_step::Moments;
+use kirin_kit::communicator::sample_sort::{FEWEST_SAMPLES, KEY_WORDS, SAMPLES};
 
 /// Bytes of a number in a message.
 const WORD: f64 = size_of::<u64>() as f64;

@@ -84,7 +84,7 @@ impl Host {
         groups: &[Group],
         eps2: f64,
         particles: &mut [Particle],
-        work: &mut Counts,
+        (lists, work): (&mut [u32], &mut Counts),
     ) {
         let began = Instant::now();
         let done = Done::default();
@@ -94,7 +94,7 @@ impl Host {
             eps2,
             done,
         };
-        shared.divide(groups, particles);
+        shared.divide(groups, lists, particles);
         let done = shared.done;
         let (walk, force) = (done.walk.into_inner(), done.force.into_inner());
         // Nanoseconds of all threads together, as shares of the time that went by.
@@ -114,23 +114,25 @@ impl Host {
 
 impl Shared<'_> {
     /// Halves the work until one group is left.
-    fn divide(&self, groups: &[Group], particles: &mut [Particle]) {
+    fn divide(&self, groups: &[Group], lists: &mut [u32], particles: &mut [Particle]) {
         match groups {
             [] => {}
-            [one] => self.find(one, particles),
+            [one] => lists[0] = self.find(one, particles),
             _ => {
                 let (left, right) = groups.split_at(groups.len() / 2);
-                let border = (right[0].first - left[0].first) as usize;
+                let (left_lists, right_lists) = lists.split_at_mut(left.len());
+                let border = right[0].particles().start - left[0].particles().start;
                 let (of_left, of_right) = particles.split_at_mut(border);
                 rayon::join(
-                    || self.divide(left, of_left),
-                    || self.divide(right, of_right),
+                    || self.divide(left, left_lists, of_left),
+                    || self.divide(right, right_lists, of_right),
                 );
             }
         }
     }
 
-    fn find(&self, group: &Group, particles: &mut [Particle]) {
+    /// The forces on one group; returns the length of its list.
+    fn find(&self, group: &Group, particles: &mut [Particle]) -> u32 {
         let thread = rayon::current_thread_index().unwrap_or(0);
         let mut list = self.host.lists[thread]
             .lock()
@@ -167,6 +169,7 @@ impl Shared<'_> {
         self.done
             .pairs
             .fetch_add(entries * u64::from(group.count), Relaxed);
+        entries as u32
     }
 }
 

@@ -1,0 +1,28 @@
+//! The cores of a machine, divided among the ranks on it.
+
+use kirin_report::machine::cores;
+
+/// The threads that one of so many `ranks` on this machine uses: the number in the first of these environment variables that
+/// has one from 1 on, else its share of the cores.
+pub fn threads_of_rank(ranks: usize, variables: &[&str]) -> usize {
+    let told = |name: &&str| std::env::var(name).ok()?.trim().parse().ok();
+    let told = variables
+        .iter()
+        .filter_map(told)
+        .find(|&threads| threads > 0);
+    told.unwrap_or_else(|| (cores() / ranks).max(1))
+}
+
+/// From now on, parallel loops that this thread begins run on so many threads, of which it is the first.
+///
+/// # Errors
+///
+/// The system has no threads; in words.
+pub fn use_threads(threads: usize) -> Result<(), String> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .use_current_thread()
+        .build();
+    // The pool of a thread lasts as long as the thread.
+    pool.map(std::mem::forget).map_err(|e| e.to_string())
+}

@@ -1,0 +1,133 @@
+//! One run by all ranks, from the command line to the summary.
+
+use std::io::Write;
+
+use kirin::client::Grape;
+use kirin_kit::Snapshot;
+use kirin_kit::body::check_places;
+use kirin_kit::claim::Claim;
+use kirin_kit::command::{Ended, named};
+use kirin_kit::communicator::Communicator;
+use kirin_kit::communicator::launch::{made_on_first, read_file};
+use kirin_kit::diagnostics::Energy;
+use kirin_kit::run::{Integration, Run, conduct};
+
+use crate::checkpoint;
+use crate::error::Error;
+use crate::forces::Engine;
+use crate::integrator::{Integrator, Origin};
+use crate::options::{DEFAULT_T_END, Options};
+use crate::output::Report;
+
+/// Runs what the options ask for on the ranks of `world`; rank 0 reads and writes all files.
+///
+/// # Errors
+///
+/// An option or a file that makes no sense; the library fails; a rank is lost.
+pub fn run<C: Communicator>(
+    world: C,
+    options: &Options,
+) -> Result<Ended, Box<dyn std::error::Error>> {
+    let snapshot = match &options.control.files.input {
+        Some(path) => {
+            let text = read_file(&world, path)?.map_err(Error::Refused)?;
+            let snapshot = Snapshot::parse(&text);
+            Some(snapshot.map_err(|e| Error::Refused(named(path)(e)))?)
+        }
+        None => None,
+    };
+    let options = &match &snapshot {
+        Some(snapshot) => options.or_told(snapshot).map_err(Error::Refused)?,
+        None => options.clone(),
+    };
+    let files = &options.control.files;
+    let _claim = made_on_first(&world, || files.claim())?.map_err(Error::Refused)?;
+    options.check_memory().map_err(Error::Refused)?;
+    let grape =
+        Grape::linked_or(options.library.as_deref()).map_err(|e| Error::Refused(e.to_string()))?;
+    let (engine, library) = match options.host {
+        true => (Engine::Host, "no library"),
+        false => (Engine::Library(&grape), grape.name()),
+    };
+    let mut run = begin(world, options, engine, snapshot)?;
+    let t_end = options.control.t_end(DEFAULT_T_END, None)?;
+    if run.integration.rank().1 > 1 {
+        check(&run, t_end, options)?;
+    }
+    let direct0 = direct_energy(&run, options)?;
+    let summary = conduct("treecode", &mut run, t_end, &options.control)?;
+    let direct = direct_energy(&run, options)?;
+    let direct_error = direct0.zip(direct).map(|(e0, e)| e.error(e0.total()));
+    let report = Report::new(&summary, &run.integration, library, direct_error)?;
+    if run.integration.rank().0 == 0 {
+        // A reader that has gone away, such as `head`, misses the table but spoils nothing.
+        let _ = write!(std::io::stdout(), "{}", report.table());
+        files.report(|| report.json(), || report.figure())?;
+    }
+    Ok(summary.ended)
+}
+
+/// What [`conduct`] refuses on one rank: here all ranks have to find it.
+fn check<C: Communicator>(
+    run: &Run<Integrator<'_, C>>,
+    t_end: f64,
+    options: &Options,
+) -> Result<(), Error> {
+    let time = run.integration.time();
+    if t_end <= time {
+        let why = format!("the run is at t = {time} already: --t-end must be later");
+        return Err(Error::Refused(why));
+    }
+    let world = &run.integration.forces().ranks().world;
+    let (n, log) = (run.integration.count(), run.log());
+    let files = &options.control.files;
+    let checked = made_on_first(world, || {
+        files.check_replaced(n, &log).map(|()| Claim::default())
+    });
+    checked?.map(drop).map_err(Error::Refused)
+}
+
+/// The energy over all pairs, where it is wanted; on rank 0.
+fn direct_energy<C: Communicator>(
+    run: &Run<Integrator<'_, C>>,
+    options: &Options,
+) -> Result<Option<Energy>, Error> {
+    if !options.direct_energy {
+        return Ok(None);
+    }
+    let eps = run.integration.settings().eps;
+    Ok(Some(Energy::of(&run.integration.bodies()?, eps * eps)))
+}
+
+/// A new run, or one that starts from the input.
+fn begin<'g, C: Communicator>(
+    world: C,
+    options: &Options,
+    engine: Engine<'g>,
+    snapshot: Option<Snapshot>,
+) -> Result<Run<Integrator<'g, C>>, Box<dyn std::error::Error>> {
+    let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
+        let settings = options.settings(None);
+        settings.validate()?;
+        // The first sort divides the bodies among the ranks.
+        let bodies = match world.rank() {
+            0 => options.start.bodies().map_err(Error::Refused),
+            _ => Ok(Vec::new()),
+        };
+        let why = bodies.as_ref().err().map(ToString::to_string);
+        made_on_first(&world, || why.map_or(Ok(()), Err))?.map_err(Error::Refused)?;
+        let origin = Origin::new(0.0, bodies.as_deref().unwrap_or_default());
+        let integrator = Integrator::begin(world, engine, settings, &origin)?;
+        return Ok(Run::new(integrator, options.start.log())?);
+    };
+    let refuse = |e: Error| match e {
+        // A rank that is lost is no fault of the file.
+        Error::Communication(e) => Error::Communication(e),
+        other => Error::Refused(named(path)(other)),
+    };
+    let saved = checkpoint::settings(&snapshot).map_err(refuse)?;
+    let settings = options.settings(saved);
+    settings.validate()?;
+    check_places(&snapshot.bodies, settings.eps).map_err(|why| Error::Refused(named(path)(why)))?;
+    Ok(checkpoint::resume(world, engine, settings, &snapshot).map_err(refuse)?)
+}
