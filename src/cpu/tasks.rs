@@ -132,18 +132,47 @@ impl<S: Simd, const SPLIT: bool> Work for Compute<'_, S, SPLIT> {
     type Output = Result<()>;
     #[inline(always)]
     fn run(self) -> Result<()> {
-        match self.shared.memory.sources() {
+        let Self {
+            shared,
+            task,
+            whole,
+            workspace,
+        } = self;
+        match shared.memory.sources() {
             SourceKind::Moving | SourceKind::MovingSoftened => {
-                self.shared.sum_in_motion(self.task, self.workspace)?;
+                shared.sum_in_motion(task, workspace)?;
             }
             SourceKind::AtRest | SourceKind::Softened => {
-                self.shared.sum_at_rest(self.task, self.workspace)?;
+                shared.s.vectorize(SumAtRest {
+                    shared,
+                    task,
+                    workspace: &mut *workspace,
+                })?;
             }
         }
-        match self.whole {
-            true => self.shared.finish(self.task, self.workspace),
+        match whole {
+            true => shared.s.vectorize(Finish {
+                shared,
+                task,
+                workspace,
+            }),
             false => Ok(()),
         }
+    }
+}
+
+/// Computes the sums of one task over particles at rest.
+struct SumAtRest<'a, S: Simd, const SPLIT: bool> {
+    shared: &'a BlockContext<'a, S, SPLIT>,
+    task: &'a Task,
+    workspace: &'a mut Workspace<S::T>,
+}
+
+impl<S: Simd, const SPLIT: bool> Work for SumAtRest<'_, S, SPLIT> {
+    type Output = Result<()>;
+    #[inline(always)]
+    fn run(self) -> Result<()> {
+        self.shared.sum_at_rest(self.task, self.workspace)
     }
 }
 

@@ -1,14 +1,17 @@
 //! The particles of one page as the kernels read them: predicted, scaled and, in mixed precision,
 //! split into a high and a low part.
 
-use super::grid::{self, GROUP, GROUPS, Grid};
+mod prediction;
+
+use super::grid::{self, Grid};
 use super::masses::Masses;
 use super::resolution::Facts;
-use super::simd::{Real, Simd, Sums};
+use super::simd::{Real, Simd, Sums, Work};
 use super::units::{self, Sampled};
 use crate::force::scaling::{FARTHEST, LENGTHS, Scaling, VELOCITIES, outside};
 use crate::sources::jmemory::{PAGE, Page, PageArray};
-use crate::sources::predictor::{Arithmetic, Coordinate};
+
+pub use self::prediction::Lanes;
 
 /// The factors that turn the sums of a leaf into acceleration, potential and jerk, for a kernel that
 /// computes `scale` / r instead of 1 / r, with masses in units of `mass`.
@@ -39,21 +42,6 @@ impl Stamp {
             ti: ti.to_bits(),
             end,
         }
-    }
-}
-
-/// What a prediction found.
-struct Greatest<T> {
-    /// The greatest leading part of each group of slots.
-    x: [f64; GROUPS],
-    /// The greatest velocity component.
-    v: T,
-}
-
-impl<T: Real> Greatest<T> {
-    /// The greatest leading part and the greatest velocity component.
-    fn over_all(&self) -> (f64, T) {
-        (self.x.iter().fold(0.0, |most, &x| x.max(most)), self.v)
     }
 }
 
@@ -106,13 +94,31 @@ impl<T: Real> Tile<T> {
     }
 
     /// Predicts `page` to `ti`. `SPLIT` makes the low parts. The slots below `end` decide on the grid.
-    /// Runs inside [`Simd::vectorize`].
     ///
     /// Units and grid are functions of page and time. Those of `sampled`, which belongs to the page, or else those of the
     /// last prediction, which may have been of another page, are tried first and kept only if that function has the
     /// same value.
-    #[inline(always)]
     pub fn predict<S: Simd<T = T>, const SPLIT: bool>(
+        &mut self,
+        s: S,
+        page: &Page,
+        ti: f64,
+        end: usize,
+        sampled: &Sampled,
+    ) {
+        s.vectorize(Predict::<S, SPLIT> {
+            s,
+            tile: self,
+            page,
+            ti,
+            end,
+            sampled,
+        });
+    }
+
+    /// [`Tile::predict`], compiled for the instruction set.
+    #[inline(always)]
+    fn predict_here<S: Simd<T = T>, const SPLIT: bool>(
         &mut self,
         s: S,
         page: &Page,
@@ -218,157 +224,31 @@ impl<T: Real> Tile<T> {
         self.representable &= T::IS_DOUBLE || greatest <= FARTHEST;
         self.radius += greatest.sqrt();
     }
-
-    #[inline(always)]
-    fn predict_in_units<S: Simd<T = T>, const SPLIT: bool>(
-        &mut self,
-        s: S,
-        page: &Page,
-        ti: f64,
-    ) -> Greatest<T> {
-        let rest = page.is_at_rest() && ti.is_finite();
-        let snap = page.coordinate_columns(0).a2by18.is_some();
-        match (self.units.are_plain(), rest, snap) {
-            (true, true, _) => self.predict_scaled::<S, SPLIT, false, true, false>(s, page, ti),
-            (false, true, _) => self.predict_scaled::<S, SPLIT, true, true, false>(s, page, ti),
-            (true, false, false) => {
-                self.predict_scaled::<S, SPLIT, false, false, false>(s, page, ti)
-            }
-            (false, false, false) => {
-                self.predict_scaled::<S, SPLIT, true, false, false>(s, page, ti)
-            }
-            (true, false, true) => self.predict_scaled::<S, SPLIT, false, false, true>(s, page, ti),
-            (false, false, true) => self.predict_scaled::<S, SPLIT, true, false, true>(s, page, ti),
-        }
-    }
-
-    /// Predicts with the present units and grid.
-    /// `AT_REST` is for pages whose particles do not move, `SNAP` for those that have that derivative.
-    #[inline(always)]
-    fn predict_scaled<
-        S: Simd<T = T>,
-        const SPLIT: bool,
-        const SCALE: bool,
-        const AT_REST: bool,
-        const SNAP: bool,
-    >(
-        &mut self,
-        s: S,
-        page: &Page,
-        ti: f64,
-    ) -> Greatest<T> {
-        let d = s.double();
-        let a = Lanes(d);
-        let now = d.splat(ti);
-        let (length, velocity) = (d.splat(self.units.length), d.splat(self.units.velocity));
-        let columns = [
-            page.coordinate_columns(0),
-            page.coordinate_columns(1),
-            page.coordinate_columns(2),
-        ];
-        let rounder = d.splat(self.grid.rounder());
-        let mut groups = [0.0; GROUPS];
-        let mut greatest_x = s.splat(T::default());
-        let mut greatest_v = greatest_x;
-        let mut at = 0;
-        while at < PAGE {
-            let mut interval = [now; 2];
-            if !AT_REST {
-                for (part, interval) in interval.iter_mut().enumerate().take(S::PARTS) {
-                    // SAFETY: the lanes divide PAGE, and `at` is a multiple of them below it.
-                    let t = unsafe { d.load(page.times(), at + part * S::Double::LANES) };
-                    *interval = d.sub(now, t);
-                }
-            }
-            for (k, c) in columns.iter().enumerate() {
-                let mut x = [now; 2];
-                let mut v = [now; 2];
-                for part in 0..S::PARTS {
-                    let at = at + part * S::Double::LANES;
-                    if AT_REST {
-                        // SAFETY: as above.
-                        x[part] = unsafe { d.load(c.x, at) };
-                        if SCALE {
-                            x[part] = d.mul(x[part], length);
-                        }
-                        v[part] = d.splat(0.0);
-                        continue;
-                    }
-                    // SAFETY: as above.
-                    let c = unsafe {
-                        Coordinate {
-                            x: d.load(c.x, at),
-                            v: d.load(c.v, at),
-                            aby2: d.load(c.aby2, at),
-                            a1by6: d.load(c.a1by6, at),
-                            a2by18: match c.a2by18 {
-                                Some(column) if SNAP => Some(d.load(column, at)),
-                                _ => None,
-                            },
-                        }
-                    };
-                    x[part] = c.position(a, interval[part]);
-                    v[part] = c.velocity(a, interval[part]);
-                    if SCALE {
-                        x[part] = d.mul(x[part], length);
-                        v[part] = d.mul(v[part], velocity);
-                    }
-                }
-                if SPLIT {
-                    let mut low = x;
-                    for part in 0..S::PARTS {
-                        // The difference is exact; it needs no conversion back to double precision.
-                        x[part] = d.sub(d.add(x[part], rounder), rounder);
-                        x[part] = s.leading(x[part]);
-                        low[part] = d.sub(low[part], x[part]);
-                    }
-                    // SAFETY: as above.
-                    unsafe { s.store(&mut self.x_low[k], at, s.narrow(low)) };
-                }
-                let high = s.narrow(x);
-                greatest_x = s.greater_magnitude(high, greatest_x);
-                let v = s.narrow(v);
-                // SAFETY: as above.
-                unsafe {
-                    s.store(&mut self.x[k], at, high);
-                    s.store(&mut self.v[k], at, v);
-                }
-                greatest_v = s.greater_magnitude(v, greatest_v);
-            }
-            at += S::LANES;
-            if at % GROUP == 0 {
-                groups[at / GROUP - 1] = s.greatest(greatest_x).to_f64();
-                greatest_x = s.splat(T::default());
-            }
-        }
-        Greatest {
-            x: groups,
-            v: s.greatest(greatest_v),
-        }
-    }
 }
 
-/// The predictor's arithmetic on vectors.
-#[derive(Clone, Copy)]
-pub struct Lanes<D>(pub D);
+/// [`Tile::predict`] as a function of its own: inlined, it would be compiled again wherever a page is predicted.
+struct Predict<'a, S: Simd, const SPLIT: bool> {
+    s: S,
+    tile: &'a mut Tile<S::T>,
+    page: &'a Page,
+    ti: f64,
+    end: usize,
+    sampled: &'a Sampled,
+}
 
-impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
-    type N = D::V;
+impl<S: Simd, const SPLIT: bool> Work for Predict<'_, S, SPLIT> {
+    type Output = ();
     #[inline(always)]
-    fn constant(self, x: f64) -> D::V {
-        self.0.splat(x)
-    }
-    #[inline(always)]
-    fn sum(self, a: D::V, b: D::V) -> D::V {
-        self.0.add(a, b)
-    }
-    #[inline(always)]
-    fn product(self, a: D::V, b: D::V) -> D::V {
-        self.0.mul(a, b)
-    }
-    #[inline(always)]
-    fn stored_at_zero(self, s: D::V, stored: D::V, moved: D::V) -> D::V {
-        self.0.select(self.0.nonzero(s), moved, stored)
+    fn run(self) {
+        let Self {
+            s,
+            tile,
+            page,
+            ti,
+            end,
+            sampled,
+        } = self;
+        tile.predict_here::<S, SPLIT>(s, page, ti, end, sampled);
     }
 }
 

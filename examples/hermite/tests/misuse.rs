@@ -187,6 +187,59 @@ fn units_are_read_and_written() {
     assert!(refusal.contains("--units"), "{refusal}");
 }
 
+/// A Plummer sphere of 1e4 solar masses and the virial radius 3 pc: its crossing time, 2 sqrt(2) sqrt(R^3 / G M) (Heggie and
+/// Mathieu 1986), is 2.1913 Myr, its half-mass radius 0.7686 R. All files tell the same, and a run that goes on does.
+#[test]
+fn a_cluster_has_its_crossing_time_in_myr() {
+    let folder = Folder::new("crossing");
+    let [output, csv, plot, json] =
+        ["run.txt", "run.csv", "run.svg", "run.json"].map(|name| folder.file(name));
+    let crossing = 8.0_f64.sqrt() * (27.0_f64 / (4.300_917_27e-3 * 1e4)).sqrt() * 0.977_792_221_68;
+    assert!((crossing - 2.191_3).abs() < 1e-4, "{crossing}");
+    let model = ["--n", "512", "--units", "1e4Msun,3pc", "--t-end", "0.01Myr"];
+    let files = [
+        "--output",
+        &output,
+        "--csv",
+        &csv,
+        "--plot",
+        &plot,
+        "--snapshot-every",
+        "0.01Myr",
+    ];
+    succeed(&[&model[..], &files, &["--every", "0.01Myr", "--json", &json]].concat());
+    let figures: serde_json::Value = serde_json::from_str(&folder.text("run.json")).unwrap();
+    let myr = figures["units"]["myr"].as_f64().unwrap();
+    assert!(
+        (8.0_f64.sqrt() * myr / crossing - 1.0).abs() < 1e-9,
+        "{myr}"
+    );
+    let text = folder.text("run.csv");
+    let names: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let number = |line: &str, name: &str| -> f64 {
+        let place = names.iter().position(|n| *n == name).expect(name);
+        line.split(',').nth(place).unwrap().parse().unwrap()
+    };
+    let first = text.lines().nth(1).unwrap();
+    let half = number(first, "lagrangian_50_pc");
+    assert!((half / (3.0 * 0.7686) - 1.0).abs() < 0.1, "{half} pc");
+    let (_, table, _) = stderr(&["--input", &output, "--t-end", "0.02Myr"]);
+    assert!(table.contains("10000 solar masses, 3 pc, 0.77"), "{table}");
+    assert!(table.contains("(0.0200 Myr)"), "{table}");
+    let last = folder.text("run.csv");
+    let last = last.lines().last().unwrap();
+    assert!((number(last, "time_myr") - 0.02).abs() < 1e-12, "{last}");
+    assert!(
+        folder.text("run.svg").contains("time in Myr")
+            && folder.text("run.svg").contains("radius in pc")
+    );
+    let snapshot = Snapshot::load(folder.file("run.0001.txt").as_ref()).unwrap();
+    assert_eq!(
+        snapshot.value("galaxy.field"),
+        Some("none 10000.0 3.0 0.0 0.0")
+    );
+}
+
 #[test]
 fn options_without_effect_and_senseless_ones_are_refused() {
     let folder = Folder::new("senseless");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::{Files, named};
 use crate::run::Log;
-use crate::snapshot::{Format, Snapshot, is_snapshot};
+use crate::snapshot::{Format, Snapshot, is_snapshot, parts};
 use kirin_report::machine::command_line;
 
 /// The lock on the files of a run. Each has an empty neighbour, `run.txt.lock`, which is locked while the process
@@ -225,7 +225,8 @@ fn head(file: File) -> Option<(usize, Log)> {
         let (key, value) = line.split_once(' ').unwrap_or((&line, ""));
         match key {
             "columns" => break,
-            "n" => n = value.trim().parse().ok(),
+            // A manifest has no bodies itself.
+            "n" | parts::N => n = value.trim().parse().ok(),
             // What is compared.
             "run.model" | "run.seed" | "run.energy0" => {
                 snapshot.run.push((key.to_owned(), value.trim().to_owned()));

@@ -162,6 +162,10 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
+/// What a program returns to the shell whose time on the wall was over: the `EX_TEMPFAIL` of sysexits.h, to be tried
+/// again.
+pub const TIME_LIMIT_STATUS: u8 = 75;
+
 /// How far a run got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
@@ -169,6 +173,8 @@ pub enum Ended {
     Complete,
     /// To the step after which it was told to stop.
     Interrupted,
+    /// To where its time on the wall was over.
+    TimeLimit,
     /// To where its energy error made the rest worthless.
     EnergyError,
 }
@@ -179,6 +185,7 @@ impl Ended {
         match self {
             Self::Complete => format!("{time}"),
             Self::Interrupted => format!("{time}, interrupted on the way to {t_end}"),
+            Self::TimeLimit => format!("{time}, ended by --stop-after on the way to {t_end}"),
             Self::EnergyError => format!("{time}, ended by the energy error on the way to {t_end}"),
         }
     }
@@ -196,6 +203,7 @@ pub fn exit_code(name: &str, result: Result<Ended, Box<dyn std::error::Error>>) 
     match result {
         Ok(Ended::Complete) => ExitCode::SUCCESS,
         Ok(Ended::Interrupted) => ExitCode::from(interrupt::EXIT_STATUS),
+        Ok(Ended::TimeLimit) => ExitCode::from(TIME_LIMIT_STATUS),
         Ok(Ended::EnergyError) => ExitCode::FAILURE,
         Err(e) => {
             tell(&format!("{name}: {e}"));

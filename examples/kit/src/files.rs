@@ -171,7 +171,8 @@ impl Files {
                 every: frame_every.unwrap_or(length.abs().max(1e-6) / FRAMES),
                 folder: folder.clone(),
             }),
-            guard: None,
+            output: self.output.clone(),
+            ..RunOutputs::default()
         })
     }
 

@@ -1,5 +1,7 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks a run to end in order, a later one ends the program.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks a run to end in order, a later one ends the program. SIGUSR1 asks for a
+//! checkpoint.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,6 +13,8 @@ pub const EXIT_STATUS: u8 = 130;
 const TOGETHER: Duration = Duration::from_secs(1);
 
 static STOP: AtomicBool = AtomicBool::new(false);
+static CHECKPOINT: AtomicBool = AtomicBool::new(false);
+static BEGAN: OnceLock<Instant> = OnceLock::new();
 
 /// Catches the signals. [`interrupted`] tells of the first; one that comes more than a second later ends
 /// the program. A second call changes nothing, and under `nohup` SIGHUP stays ignored.
@@ -19,6 +23,8 @@ static STOP: AtomicBool = AtomicBool::new(false);
 ///
 /// The system refuses.
 pub fn catch() -> Result<(), ctrlc::Error> {
+    BEGAN.get_or_init(Instant::now);
+    catch_requests();
     let detached = ignores_hangups();
     let mut requests = Requests::default();
     let handler = move || {
@@ -65,6 +71,34 @@ fn ignores_hangups() -> bool {
 
 #[cfg(not(unix))]
 fn ignore_hangups() {}
+
+/// SIGUSR1 sets [`CHECKPOINT`].
+#[cfg(unix)]
+fn catch_requests() {
+    extern "C" fn request(_: libc::c_int) {
+        CHECKPOINT.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: all bytes zero are a `sigaction` with an empty mask. The handler only stores to an atomic.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = request as extern "C" fn(libc::c_int) as usize;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut());
+    }
+}
+
+#[cfg(not(unix))]
+fn catch_requests() {}
+
+/// Whether SIGUSR1 has asked for a checkpoint since the last call.
+pub fn checkpoint_requested() -> bool {
+    CHECKPOINT.load(Ordering::Relaxed) && CHECKPOINT.swap(false, Ordering::Relaxed)
+}
+
+/// Time since the program began to catch signals, which is at its start.
+pub fn elapsed() -> Duration {
+    BEGAN.get_or_init(Instant::now).elapsed()
+}
 
 /// Whether the run was asked to end.
 pub fn interrupted() -> bool {

@@ -66,6 +66,11 @@ impl Progress {
         }
     }
 
+    /// Whether there is no terminal that shows the bar.
+    pub fn is_hidden(&self) -> bool {
+        self.bar.is_hidden()
+    }
+
     fn position(&self, value: f64) -> u64 {
         let done = ((value - self.start) / (self.end - self.start)).clamp(0.0, 1.0);
         (done * RESOLUTION as f64) as u64

@@ -78,7 +78,7 @@ impl Summary {
     ) -> Result<Self, I::Error> {
         let time = match ended {
             Ended::Complete => t_end,
-            Ended::Interrupted | Ended::EnergyError => run.integration.time(),
+            Ended::Interrupted | Ended::TimeLimit | Ended::EnergyError => run.integration.time(),
         };
         let bodies = run.integration.bodies_at(time)?;
         let sight = run.look(time, &bodies);
@@ -128,6 +128,9 @@ impl Summary {
                 self.ended.reached(self.time, self.t_end) + &self.in_units(" (", ")"),
             )
             .row("forces", forces.description());
+        if let Some(units) = &self.units {
+            table.row("units", units.to_string());
+        }
         for (name, value) in own {
             table.row(name, value);
         }
@@ -205,6 +208,7 @@ impl Summary {
             "t_end": self.t_end,
             "time": self.time,
             "interrupted": self.ended == Ended::Interrupted,
+            "ended_by_time_limit": self.ended == Ended::TimeLimit,
             "ended_by_energy_error": self.ended == Ended::EnergyError,
             "seconds": self.log.seconds,
             "wall_seconds": self.log.wall,
@@ -223,6 +227,12 @@ impl Summary {
             "library": forces.library,
             "backend": forces.backend,
             "precision": forces.precision,
+            "units": self.units.map(|units| json!({
+                "solar_masses": units.mass,
+                "pc": units.length,
+                "myr": units.time(),
+                "km_s": units.velocity(),
+            })),
             "mass_fractions": FRACTIONS,
             "records": history::json(&self.log.records, self.own_columns),
         });

@@ -392,7 +392,7 @@ fn units_that_amuse_may_write_are_read_or_refused() {
     let units = Galaxy::of(&read).unwrap().units;
     // Keys of AMUSE are too long for a label.
     assert_eq!(read.bodies[0].index, 0);
-    let metres = read.bodies[0].x[0] * units.length * 3.085_677_581_491_367_3e16;
+    let metres = read.bodies[0].x[0] * units.length * 3.085_677_581_491_367e16;
     assert!((metres / 1000.0 - 1.0).abs() < 1e-12, "{metres}");
     for (units, without, count, words) in [
         (

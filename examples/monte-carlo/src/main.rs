@@ -14,7 +14,7 @@ use monte_carlo::{cross_check, paper, session};
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let ranks = options.ranks.map_or(1, usize::from);
+    let ranks = options.ranks.map(usize::from);
     launch("monte-carlo", ranks::rank(), ranks, &Command(options))
 }
 

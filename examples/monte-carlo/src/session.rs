@@ -11,7 +11,7 @@ use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::csv::Csv;
 use kirin_kit::files::Files;
-use kirin_kit::interrupt::interrupted;
+use kirin_kit::interrupt::{checkpoint_requested, elapsed, interrupted};
 use kirin_kit::progress::Progress;
 use kirin_kit::run::{Clock, Told, tell_what_goes_on};
 use kirin_report::machine::check_memory;
@@ -47,6 +47,8 @@ pub enum Ending {
     Dissolution,
     /// A signal.
     Signal,
+    /// The time on the wall is over.
+    TimeLimit,
 }
 
 impl Ending {
@@ -58,6 +60,7 @@ impl Ending {
             Self::Collapse => "core collapse",
             Self::Dissolution => "dissolved",
             Self::Signal => "interrupted",
+            Self::TimeLimit => "ended by --stop-after",
         }
     }
 }
@@ -142,12 +145,13 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
             summary.text(options.profile).as_bytes(),
         );
         files.report(|| summary.json(), || summary.figure())?;
-        if let (Ending::Signal, Some(path)) = (ending, &files.output) {
+        if let (Ending::Signal | Ending::TimeLimit, Some(path)) = (ending, &files.output) {
             tell_what_goes_on("monte-carlo", Some(path), Ended::Interrupted);
         }
     }
     Ok(match ending {
         Ending::Signal => Ended::Interrupted,
+        Ending::TimeLimit => Ended::TimeLimit,
         _ => Ended::Complete,
     })
 }
@@ -301,7 +305,7 @@ impl<C: Communicator> Run<C> {
             _ => None,
         };
         let mut snapshots = plan.snapshots.map(|s| (Clock::from(start, s.every), s));
-        let mut checkpoints = plan.checkpoints.map(|c| (c.interval.begin(start), c.path));
+        let mut checkpoints = plan.checkpoints.map(|c| c.interval.begin(start));
         let progress = writes.then(|| Progress::new("monte-carlo", start, t_end));
         let ending = loop {
             let now = self.cluster.scaled_time();
@@ -314,17 +318,22 @@ impl<C: Communicator> Run<C> {
                 let number = clock.pass(now);
                 self.write_bodies(&snapshots.path(number))?;
             }
-            let rings = checkpoints
-                .as_mut()
-                .is_some_and(|(timer, _)| timer.rings(now));
-            let [rings, stop] = self.agree([rings, stop()])?;
+            let rings = checkpoints.as_mut().is_some_and(|timer| timer.rings(now));
+            let is_over = control.stop_after.is_some_and(|limit| elapsed() >= limit);
+            let [rings, stop, is_over] =
+                self.agree([rings || checkpoint_requested(), stop(), is_over])?;
             if rings
                 && let Some(checkpoint) = self.checkpoint()?
-                && let Some((_, path)) = &checkpoints
+                && let Some(path) = &files.output
             {
                 checkpoint.snapshot().save_as(path)?;
             }
-            if let Some(ending) = self.ending(ends, t_end, stop) {
+            let told = match (stop, is_over) {
+                (true, _) => Some(Ending::Signal),
+                (false, true) => Some(Ending::TimeLimit),
+                (false, false) => None,
+            };
+            if let Some(ending) = self.ending(ends, t_end).or(told) {
                 break ending;
             }
             let began = Instant::now();
@@ -350,7 +359,7 @@ impl<C: Communicator> Run<C> {
     }
 
     /// Why the run ends here, if it does.
-    fn ending(&self, ends: &Ends, t_end: f64, stop: bool) -> Option<Ending> {
+    fn ending(&self, ends: &Ends, t_end: f64) -> Option<Ending> {
         let cluster = &self.cluster;
         if cluster.dissolved {
             return Some(Ending::Dissolution);
@@ -375,11 +384,11 @@ impl<C: Communicator> Run<C> {
         {
             return Some(Ending::Steps);
         }
-        stop.then_some(Ending::Signal)
+        None
     }
 
     /// What any rank wants, all do.
-    fn agree(&self, wanted: [bool; 2]) -> Result<[bool; 2], Error> {
+    fn agree(&self, wanted: [bool; 3]) -> Result<[bool; 3], Error> {
         if self.cluster.world.size() == 1 {
             return Ok(wanted);
         }

@@ -10,9 +10,6 @@ use kirin_kit::snapshot::State;
 
 use crate::j_particles::ACTIVE;
 
-/// Numbers that a particle and its state consist of: label, mass, x, v; t, dt, acc, jerk.
-pub const RECORD: usize = 16;
-
 /// The particles of one column.
 pub struct Column {
     /// Their addresses.
@@ -59,47 +56,5 @@ impl Column {
         let (body, state) = (&self.bodies[i], &self.states[i]);
         let (x, v) = scheme::predict(&particle::point(body, state), t - state.t);
         [body.index.into(), x[0], x[1], x[2], v[0], v[1], v[2]]
-    }
-
-    /// All that is known of `body` and `state`, as numbers.
-    pub fn record(body: &Body, state: &State) -> [f64; RECORD] {
-        let (x, v, a, j) = (&body.x, &body.v, &state.acc, &state.jerk);
-        [
-            body.index.into(),
-            body.mass,
-            x[0],
-            x[1],
-            x[2],
-            v[0],
-            v[1],
-            v[2],
-            state.t,
-            state.dt,
-            a[0],
-            a[1],
-            a[2],
-            j[0],
-            j[1],
-            j[2],
-        ]
-    }
-
-    /// What [`Column::record`] was made of.
-    pub fn of_record(record: &[f64]) -> (Body, State) {
-        let three = |at: usize| [record[at], record[at + 1], record[at + 2]];
-        (
-            Body {
-                index: record[0] as i32,
-                mass: record[1],
-                x: three(2),
-                v: three(5),
-            },
-            State {
-                t: record[8],
-                dt: record[9],
-                acc: three(10),
-                jerk: three(13),
-            },
-        )
     }
 }

@@ -1,5 +1,8 @@
 //! The integration of a cluster by many ranks, one block at a time.
 
+use std::ops::Range;
+use std::path::Path;
+
 use hermite::checkpoint;
 use hermite::counts::Counts;
 use hermite::motion;
@@ -10,13 +13,17 @@ use kirin::client::Grape;
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
 use kirin_kit::bound::Bound;
+use kirin_kit::command::tell;
+use kirin_kit::communicator::agreement::Watch;
+use kirin_kit::communicator::checkpoint::save;
 use kirin_kit::communicator::counted::Tally;
 use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Decision, Integration};
 use kirin_kit::snapshot::State;
+use kirin_kit::snapshot::parts::{Manifest, RECORD, of_record, record};
 
-use crate::column::{Column, RECORD};
+use crate::column::Column;
 use crate::error::Error;
 use crate::machine::{Algorithm, Arrangement, Node};
 use crate::ring;
@@ -28,6 +35,43 @@ const OCCASIONS: u64 = 16;
 /// All particles and their states.
 pub type Everybody = (Vec<Body>, Vec<State>);
 
+/// Where a rank finds the particles of its column.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// Among all particles, of which it has a copy.
+    All(&'a [Body], &'a [State]),
+    /// In the files of a state in parts, whose manifest is at the path.
+    Parts(&'a Path, &'a Manifest),
+}
+
+impl Source<'_> {
+    /// Number of all particles.
+    fn n(self) -> usize {
+        match self {
+            Self::All(bodies, _) => bodies.len(),
+            Self::Parts(_, manifest) => manifest.n,
+        }
+    }
+
+    /// The particles at these addresses.
+    fn column(self, addresses: Range<usize>) -> Result<Everybody, Error> {
+        match self {
+            Self::All(bodies, states) => {
+                particle::check_labels(bodies)?;
+                Ok((
+                    bodies[addresses.clone()].to_vec(),
+                    states[addresses].to_vec(),
+                ))
+            }
+            Self::Parts(path, manifest) => {
+                let (bodies, states) = manifest.read(path, addresses)?;
+                particle::check_labels(&bodies)?;
+                Ok((bodies, states))
+            }
+        }
+    }
+}
+
 /// This rank's part of a cluster on its way. All ranks make the same calls.
 pub struct Integrator<'g, C> {
     machine: Node<'g, C>,
@@ -36,6 +80,10 @@ pub struct Integrator<'g, C> {
     time: f64,
     column: Column,
     counts: Counts,
+    /// What computes the forces.
+    backend: Watch,
+    /// Whether the state is written in parts.
+    in_parts: bool,
     /// On rank 0 what was seen of close pairs, and everybody as they were seen last.
     pairs: Pairs,
     seen: Option<Everybody>,
@@ -71,7 +119,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     ) -> Result<Self, Error> {
         settings.validate()?;
         let states = vec![particle::initial_state(&settings, time)?; bodies.len()];
-        let mut new = Self::load(world, grape, plan, settings, time, (bodies, &states))?;
+        let all = Source::All(bodies, &states);
+        let mut new = Self::load(world, grape, plan, settings, time, all)?;
         let everybody: Vec<usize> = (0..new.column.bodies.len()).collect();
         new.forces_on(time, &everybody)?;
         for (i, force) in new
@@ -89,8 +138,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         Ok(new)
     }
 
-    /// Goes on from `bodies` in the midst of their steps, those of all ranks, as [`Integrator::gather`] gave
-    /// them at `time`, having done `counts`.
+    /// Goes on from particles in the midst of their steps, as [`Integrator::gather`] gave them at `time`, having done
+    /// `counts`.
     ///
     /// # Errors
     ///
@@ -101,14 +150,14 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         plan: Arrangement,
         settings: Settings,
         time: f64,
-        (bodies, states): (&[Body], &[State]),
+        source: Source<'_>,
         counts: Counts,
     ) -> Result<Self, Error> {
         settings.validate()?;
-        for (body, state) in bodies.iter().zip(states) {
+        let mut new = Self::load(world, grape, plan, settings, time, source)?;
+        for (body, state) in new.column.bodies.iter().zip(&new.column.states) {
             particle::check_state(&settings, time, body, state)?;
         }
-        let mut new = Self::load(world, grape, plan, settings, time, (bodies, states))?;
         new.pairs = Pairs::after(&counts);
         new.counts = counts;
         new.column.schedule_all();
@@ -123,23 +172,22 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         plan: Arrangement,
         settings: Settings,
         time: f64,
-        (bodies, states): (&[Body], &[State]),
+        source: Source<'_>,
     ) -> Result<Self, Error> {
-        particle::check_labels(bodies)?;
-        let machine = Node::new(world, grape, plan, bodies.len(), settings.eps)?;
+        let n = source.n();
+        let machine = Node::new(world, grape, plan, n, settings.eps)?;
         let addresses = machine.columns.addresses(machine.place.1);
-        let column = Column::new(
-            addresses.clone(),
-            bodies[addresses.clone()].to_vec(),
-            states[addresses].to_vec(),
-            settings.dt_max,
-        );
+        let (bodies, states) = source.column(addresses.clone())?;
+        let column = Column::new(addresses, bodies, states, settings.dt_max);
+        let backend = Watch::new(machine.sources.described().0);
         let new = Self {
             machine,
             settings,
-            n: bodies.len(),
+            n,
             time,
             column,
+            backend,
+            in_parts: false,
             counts: Counts::default(),
             pairs: Pairs::default(),
             seen: None,
@@ -310,15 +358,20 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let mine: Vec<f64> = bodies
             .iter()
             .zip(&self.column.states)
-            .flat_map(|(body, state)| Column::record(body, state))
+            .flat_map(|(body, state)| record(body, state))
             .collect();
         let counts: Vec<usize> = (0..machine.plan.grid.columns)
             .map(|c| RECORD * machine.columns.addresses(c).len())
             .collect();
         let mut all = Vec::new();
         machine.row.gather_v(0, &mine, &counts, &mut all)?;
-        let records = all.chunks_exact(RECORD).map(Column::of_record);
+        let records = all.chunks_exact(RECORD).map(of_record);
         Ok((column == 0).then(|| records.unzip()))
+    }
+
+    /// Has the state written in parts, or by rank 0.
+    pub fn write_in_parts(&mut self, in_parts: bool) {
+        self.in_parts = in_parts;
     }
 
     /// What the integration was started with.
@@ -428,26 +481,61 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         })
     }
 
+    /// The first rank of each column writes the column.
+    fn save_in_parts(&self, lines: &[(String, String)], path: &Path) -> Result<bool, Error> {
+        if !self.in_parts {
+            return Ok(false);
+        }
+        let mut head = Snapshot {
+            time: self.time,
+            bodies: Vec::new(),
+            states: Some(Vec::new()),
+            run: checkpoint::lines(&self.settings, &self.counts),
+        };
+        head.run.extend(lines.iter().cloned());
+        let mine: (&[Body], &[State]) = match self.machine.place.0 {
+            0 => (&self.column.bodies, &self.column.states),
+            _ => (&[], &[]),
+        };
+        save(&self.machine.world, path, head, mine)?.map_err(Error::Refused)?;
+        Ok(true)
+    }
+
     fn rank(&self) -> (usize, usize) {
         let world = &self.machine.world;
         (world.rank(), world.size())
     }
 
-    /// Rank 0 decides on checkpoints, by its clock; any rank may have been told to stop.
+    /// Any rank may have been told to stop, or to write a checkpoint. A rank whose forces come from elsewhere than
+    /// before, such as from the CPU when its GPU was lost, is named.
     fn agree(&mut self, wanted: Decision) -> Result<Decision, Error> {
         let world = &self.machine.world;
         self.wanted.stop |= wanted.stop;
-        self.wanted.checkpoint |= wanted.checkpoint && world.rank() == 0;
+        self.wanted.checkpoint |= wanted.checkpoint;
+        self.wanted.time_limit |= wanted.time_limit;
         self.occasions += 1;
         if !self.occasions.is_multiple_of(OCCASIONS) {
             return Ok(Decision::default());
         }
-        let Decision { stop, checkpoint } = std::mem::take(&mut self.wanted);
-        let mut flags = [stop, checkpoint].map(|flag| f64::from(u8::from(flag)));
+        let (backend, _) = self.machine.sources.described();
+        for (rank, now) in self.backend.changed(world, backend)? {
+            if world.rank() == 0 {
+                tell(&format!(
+                    "parallel: the forces of rank {rank} come from `{now}` now"
+                ));
+            }
+        }
+        let Decision {
+            stop,
+            checkpoint,
+            time_limit,
+        } = std::mem::take(&mut self.wanted);
+        let mut flags = [stop, checkpoint, time_limit].map(|flag| f64::from(u8::from(flag)));
         world.all_reduce(Operation::Max, &mut flags)?;
         Ok(Decision {
             stop: flags[0] > 0.0,
             checkpoint: flags[1] > 0.0,
+            time_limit: flags[2] > 0.0,
         })
     }
 }

@@ -69,6 +69,16 @@ impl<'g> JParticles<'g> {
         Ok(new)
     }
 
+    /// Name and precision of what would compute the forces of `n` particles on this rank.
+    ///
+    /// # Errors
+    ///
+    /// The library fails.
+    pub fn expected(grape: &'g Grape, rank: usize, n: usize) -> Result<(String, String), Error> {
+        let nobody = std::iter::once(0..0).collect();
+        Ok(Self::open(grape, rank, nobody, n, 0.0)?.described())
+    }
+
     /// Number of partial forces on each particle.
     pub fn parts(&self) -> usize {
         self.clusters.len()

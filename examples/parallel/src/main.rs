@@ -7,7 +7,7 @@ use kirin::client::Grape;
 use kirin::process::ranks;
 use kirin_kit::command::{Ended, exit_code, named};
 use kirin_kit::communicator::Communicator;
-use kirin_kit::communicator::launch::{Job, RankFailure, launch};
+use kirin_kit::communicator::launch::{Job, RankFailure, Ranks, launch};
 use kirin_kit::interrupt;
 use parallel::error::Error;
 use parallel::options::Options;
@@ -30,7 +30,10 @@ fn main() -> ExitCode {
     if let Err(why) = options.run.check_memory(together as u64) {
         return exit_code("parallel", Err(why.into()));
     }
-    let ranks = options.ranks();
+    let ranks = Ranks {
+        given: options.ranks.map(usize::from),
+        otherwise: options.ranks(),
+    };
     launch("parallel", launched, ranks, &Command(options))
 }
 

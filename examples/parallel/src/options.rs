@@ -16,8 +16,10 @@ METHOD
   Ranks       `mpirun -n 4 parallel` (built with --features mpi), or `parallel --ranks 4`: threads
   Bits        Any grid, any number of ranks, any algorithm, threads or MPI: the trajectory of one rank, which
               is hermite's, to the bit. Not with --sums mpi, and only between equal instruction sets.
-  Files       Rank 0 reads and writes; snapshots are hermite's, and any grid, or hermite, goes on from them
-  Signals     SIGINT, SIGTERM or SIGHUP to any rank ends the run after a block, with all files
+  Files       Rank 0 reads and writes; snapshots are hermite's, and any grid, or hermite, goes on from them. With
+              --parts each column has a file of its own
+  Signals     SIGINT, SIGTERM or SIGHUP to any rank ends the run after a block, with all files; SIGUSR1 writes the
+              --output
 
   Report      Table 1 and Figure 4 of the paper beside this machine, and the cost model of the grids:
               measured here, beside every grid that runs here, and for 800 and 100 000 ranks";
@@ -41,6 +43,13 @@ pub struct Options {
     /// How partial forces are summed
     #[arg(long, value_enum, default_value_t)]
     pub sums: Joining,
+    /// Write the state as a binary file of each column, with a manifest at the --output: no rank holds all particles. A run
+    /// that goes on from such a state keeps to it. `hermite` reads it, too
+    #[arg(long)]
+    pub parts: bool,
+    /// Go on where ranks have other instruction sets, backends or precisions: the bits then depend on the grid
+    #[arg(long)]
+    pub unlike_ranks: bool,
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME", conflicts_with = "input")]
     pub report: Option<Publication>,

@@ -1,7 +1,7 @@
 //! The reports of a run: hermite's figures, and the work of the ranks.
 
-use kirin_kit::communicator::counted::Tally;
-use kirin_kit::communicator::{Communicator, Operation};
+use kirin_kit::communicator::counted::Collective;
+use kirin_kit::communicator::{Communicator, OverRanks};
 use kirin_kit::summary::{ForceFacts, Summary};
 use kirin_report::plot::{Data, Figure, Panel};
 use kirin_report::text::{Table, grouped, si};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::integrator::Integrator;
-use crate::machine::{Arrangement, Times};
+use crate::machine::Arrangement;
 
 /// The names of the steps of section 3.3.
 pub const STEPS: [&str; 8] = [
@@ -30,12 +30,14 @@ pub struct Report<'a> {
     rows: Vec<(&'static str, String)>,
     figures: Value,
     plan: Arrangement,
-    /// Mean over the ranks.
-    times: Times,
-    /// Mean over the ranks of what each received, bytes and messages.
-    received: (f64, f64),
-    /// Of rank 0.
-    tally: Tally,
+    /// Seconds of each step.
+    steps: Vec<OverRanks>,
+    /// Seconds of calculation and of communication.
+    times: [OverRanks; 2],
+    /// What each rank received: bytes and messages.
+    received: [OverRanks; 2],
+    /// Of the operations that were called: calls, messages, bytes and seconds.
+    collectives: Vec<(Collective, [OverRanks; 4])>,
     blocks: f64,
 }
 
@@ -54,9 +56,28 @@ impl<'a> Report<'a> {
         let tally = *integrator.tally();
         let total = tally.total();
         let mut numbers = machine.times.0.to_vec();
-        numbers.extend([total.bytes as f64, total.messages as f64]);
-        machine.world.all_reduce(Operation::Sum, &mut numbers)?;
-        let mean = |k: usize| numbers[k] / machine.world.size() as f64;
+        numbers.extend([
+            machine.times.calculation(),
+            machine.times.communication(),
+            total.bytes as f64,
+            total.messages as f64,
+        ]);
+        let counts = |of: Collective| {
+            let count = tally.of(of);
+            let [calls, messages, bytes] =
+                [count.calls, count.messages, count.bytes].map(|x| x as f64);
+            [calls, messages, bytes, count.seconds]
+        };
+        numbers.extend(Collective::ALL.into_iter().flat_map(counts));
+        let all = OverRanks::of(&machine.world, &numbers)?;
+        let (steps, all) = all.split_at(STEPS.len());
+        let (totals, all) = all.split_at(4);
+        let collectives = Collective::ALL
+            .into_iter()
+            .zip(all.as_chunks().0)
+            .map(|(collective, counts)| (collective, *counts))
+            .filter(|(_, counts)| counts[0].greatest > 0.0)
+            .collect();
         let (backend, precision) = machine.sources.described();
         Ok(Self {
             summary,
@@ -69,9 +90,10 @@ impl<'a> Report<'a> {
             rows: hermite::output::rows(integrator.counts()),
             figures: hermite::output::figures(integrator.settings(), integrator.counts()),
             plan: machine.plan,
-            times: Times(std::array::from_fn(mean)),
-            received: (mean(8), mean(9)),
-            tally,
+            steps: steps.to_vec(),
+            times: [totals[0], totals[1]],
+            received: [totals[2], totals[3]],
+            collectives,
             blocks: integrator.blocks().max(1) as f64,
         })
     }
@@ -92,15 +114,18 @@ impl<'a> Report<'a> {
     /// The figures for people.
     pub fn table(&self) -> Table {
         let mut own = self.rows.clone();
-        let microseconds = |seconds: f64| format!("{:.1} us", 1e6 * seconds / self.blocks);
-        let (bytes, messages) = self.received;
+        let microseconds = |seconds: OverRanks| {
+            let us = seconds.per(1e-6 * self.blocks);
+            match self.plan.grid.ranks() {
+                1 => format!("{:.1} us", us.mean),
+                _ => format!("{:.1} us ({:.1} to {:.1})", us.mean, us.least, us.greatest),
+            }
+        };
+        let [bytes, messages] = self.received.map(|all| all.mean);
         own.extend([
             ("ranks", self.ranks()),
-            ("calculation/block", microseconds(self.times.calculation())),
-            (
-                "communication/block",
-                microseconds(self.times.communication()),
-            ),
+            ("calculation/block", microseconds(self.times[0])),
+            ("communication/block", microseconds(self.times[1])),
             (
                 "received/block, rank",
                 format!(
@@ -123,8 +148,21 @@ impl<'a> Report<'a> {
         } = self.plan;
         let steps: serde_json::Map<_, _> = STEPS
             .iter()
-            .zip(self.times.0)
-            .map(|(name, seconds)| ((*name).to_owned(), json!(seconds)))
+            .zip(&self.steps)
+            .map(|(name, seconds)| ((*name).to_owned(), seconds.json()))
+            .collect();
+        let collectives: serde_json::Map<_, _> = self
+            .collectives
+            .iter()
+            .map(|(collective, [calls, messages, bytes, seconds])| {
+                let counts = json!({
+                    "calls": calls.mean,
+                    "messages": messages.json(),
+                    "bytes": bytes.json(),
+                    "seconds": seconds.json(),
+                });
+                (collective.name().to_owned(), counts)
+            })
             .collect();
         let more = json!({
             "ranks": grid.ranks(),
@@ -133,9 +171,11 @@ impl<'a> Report<'a> {
             "sums": if sums == crate::machine::Joining::Tree { "tree" } else { "mpi" },
             "blocks_of_this_part": self.blocks,
             "step_seconds": steps,
-            "bytes_per_block": self.received.0 / self.blocks,
-            "messages_per_block": self.received.1 / self.blocks,
-            "collectives_of_rank_0": self.tally.json(),
+            "bytes_per_block": self.received[0].per(self.blocks).json(),
+            "messages_per_block": self.received[1].per(self.blocks).json(),
+            "calculation_seconds": self.times[0].json(),
+            "communication_seconds": self.times[1].json(),
+            "collectives": collectives,
         });
         if let (Some(own), Value::Object(more)) = (own.as_object_mut(), more) {
             own.extend(more);
@@ -147,9 +187,9 @@ impl<'a> Report<'a> {
     pub fn figure(&self) -> Figure {
         let bars = STEPS
             .iter()
-            .zip(self.times.0)
+            .zip(&self.steps)
             .enumerate()
-            .map(|(k, (_, seconds))| ((k + 1).to_string(), 1e6 * seconds / self.blocks));
+            .map(|(k, (_, seconds))| ((k + 1).to_string(), 1e6 * seconds.mean / self.blocks));
         let work = Panel {
             title: "Microseconds of a block by its steps".to_owned(),
             y_label: "microseconds".to_owned(),

@@ -7,17 +7,20 @@ use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::body::check_places;
 use kirin_kit::claim::Claim;
-use kirin_kit::command::{Ended, named};
+use kirin_kit::command::{Ended, named, tell};
+use kirin_kit::communicator::agreement::{Fact, compare};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::run::{Log, Run, conduct};
 use kirin_kit::snapshot::State;
+use kirin_kit::snapshot::parts::{Manifest, record};
 use kirin_kit::{Body, Snapshot};
 
 use crate::cost::{self, Workload};
 use crate::error::Error;
 use crate::grid::Grid;
-use crate::integrator::Integrator;
+use crate::integrator::{Integrator, Source};
+use crate::j_particles::JParticles;
 use crate::machine::Arrangement;
 use crate::measure;
 use crate::options::Options;
@@ -27,10 +30,47 @@ use crate::output::Report;
 struct Start {
     settings: Settings,
     time: f64,
+    /// All particles; none where they are in parts.
     bodies: Vec<Body>,
+    /// Number of particles.
+    n: usize,
     /// For a run that goes on: what has been done, and the states that it left.
-    past: Option<(Vec<State>, Counts)>,
+    past: Option<(Saved, Counts)>,
     log: Log,
+}
+
+/// The states that a run left.
+enum Saved {
+    /// Of all particles.
+    All(Vec<State>),
+    /// In parts, with the particles.
+    Parts(Manifest),
+}
+
+impl Start {
+    /// Whether the particles are in parts.
+    fn is_in_parts(&self) -> bool {
+        matches!(self.past, Some((Saved::Parts(_), _)))
+    }
+
+    /// What all ranks must have alike: with what they began, and whether they have the same bodies.
+    fn facts(&self) -> Vec<Fact> {
+        let mut sum = crc32fast::Hasher::new();
+        let states = match &self.past {
+            Some((Saved::All(states), _)) => &states[..],
+            _ => &[],
+        };
+        let nothing = State::default();
+        for (i, body) in self.bodies.iter().enumerate() {
+            let numbers = record(body, states.get(i).unwrap_or(&nothing));
+            numbers.iter().for_each(|x| sum.update(&x.to_le_bytes()));
+        }
+        let bodies = format!("{} bodies, CRC-32 {:08x}", self.n, sum.finalize());
+        vec![
+            ("the settings", format!("{:?}", self.settings)),
+            ("the bodies", bodies),
+        ]
+    }
 }
 
 /// Runs what the options ask for on the ranks of `world`; rank 0 writes the files and the summary.
@@ -72,15 +112,21 @@ pub fn run<C: Communicator>(
     }
     first(&|| {
         files
-            .check_replaced(start.bodies.len(), &start.log)
+            .check_replaced(start.n, &start.log)
             .map(|()| Claim::default())
     })?;
-    let plan = plan(&world, grape, options, start.bodies.len())?;
+    check_ranks(&world, grape, options, &start)?;
+    let plan = plan(&world, grape, options, start.n)?;
+    let in_parts = options.parts || start.is_in_parts();
     let (bodies, log) = (&start.bodies, start.log);
     let integrator = match start.past {
         None => Integrator::start(world, grape, plan, start.settings, start.time, bodies),
-        Some((states, counts)) => {
-            let present = (&bodies[..], &states[..]);
+        Some((saved, counts)) => {
+            let present = match (&saved, &files.input) {
+                (Saved::Parts(manifest), Some(path)) => Source::Parts(path, manifest),
+                (Saved::All(states), _) => Source::All(bodies, states),
+                _ => unreachable!("parts come from an input"),
+            };
             Integrator::resume(
                 world,
                 grape,
@@ -92,7 +138,8 @@ pub fn run<C: Communicator>(
             )
         }
     };
-    let integrator = integrator.map_err(|e| common(e, files.input.as_deref()))?;
+    let mut integrator = integrator.map_err(|e| common(e, files.input.as_deref()))?;
+    integrator.write_in_parts(in_parts);
     let mut run = Run::new(integrator, log)?;
     let summary = conduct("parallel", &mut run, t_end, &told.control)?;
     let report = Report::new(&summary, &run.integration, grape.name())?;
@@ -116,6 +163,46 @@ fn common(error: Error, input: Option<&std::path::Path>) -> Error {
         (Error::Integration(hermite::error::Error::Refused(why)), None) => Error::Refused(why),
         (other, _) => other,
     }
+}
+
+/// Refuses ranks that would not make the run of one rank: they have other settings, bodies, backends or precisions than
+/// the others. With --unlike-ranks a difference in the last two is only told.
+fn check_ranks<C: Communicator>(
+    world: &C,
+    grape: &Grape,
+    options: &Options,
+    start: &Start,
+) -> Result<(), Error> {
+    if let Some(differences) = compare(world, &start.facts())? {
+        return Err(Error::Refused(differences));
+    }
+    let (backend, precision) = JParticles::expected(grape, world.rank(), start.n)?;
+    let facts = [
+        ("the library", grape.name().to_owned()),
+        ("the backend", without_numbers(&backend)),
+        ("the precision", precision),
+    ];
+    match compare(world, &facts)? {
+        None => Ok(()),
+        Some(differences) if options.unlike_ranks => {
+            if world.rank() == 0 {
+                tell(&format!(
+                    "parallel: {differences}: the bits depend on the grid"
+                ));
+            }
+            Ok(())
+        }
+        Some(differences) => Err(Error::Refused(format!(
+            "{differences}: the bits would depend on the grid; --unlike-ranks goes on all the same"
+        ))),
+    }
+}
+
+/// The name of a backend without the numbers of its devices, which are others on every rank.
+fn without_numbers(backend: &str) -> String {
+    let is_number = |word: &&str| word.chars().all(|c| c.is_ascii_digit() || c == ',');
+    let words = backend.split(' ').filter(|word| !is_number(word));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// How the ranks are to work together: as the options say, or as the cost model expects to be fastest.
@@ -156,6 +243,7 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
         let start = Start {
             settings,
             time: 0.0,
+            n: bodies.len(),
             bodies,
             past: None,
             log: options.run.start.log(),
@@ -165,6 +253,7 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     let text = read_file(world, path)?.map_err(Error::Refused)?;
     let named = |why: String| Error::Refused(named(path)(why));
     let mut snapshot = Snapshot::parse(&text).map_err(|e| named(e.to_string()))?;
+    let manifest = Manifest::of(&snapshot).map_err(named)?;
     let told = options.run.or_told(&snapshot).map_err(named)?;
     let saved = checkpoint::settings(&snapshot).map_err(|e| named(e.to_string()))?;
     let settings = match saved {
@@ -178,7 +267,11 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     let (mut past, mut log) = (None, Log::default());
     if let Some(states) = &snapshot.states {
         let counts = checkpoint::counts(&snapshot).map_err(|e| named(e.to_string()))?;
-        past = Some((states.clone(), counts));
+        let saved = match &manifest {
+            Some(manifest) => Saved::Parts(manifest.clone()),
+            None => Saved::All(states.clone()),
+        };
+        past = Some((saved, counts));
         log = Log::of(&snapshot).map_err(named)?;
     }
     if past.is_none() {
@@ -191,6 +284,7 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     let start = Start {
         settings,
         time: snapshot.time,
+        n: manifest.map_or(snapshot.bodies.len(), |m| m.n),
         bodies: snapshot.bodies,
         past,
         log,

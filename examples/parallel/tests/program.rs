@@ -6,7 +6,8 @@ mod common;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use common::program::{checksum_of, fail, hermite_checksum, succeed, threads};
+use common::program::{checksum, checksum_of, fail, hermite_checksum, succeed, threads};
+use kirin_kit::snapshot::parts::Manifest;
 use kirin_testing::Folder;
 use serde_json::Value;
 
@@ -252,4 +253,123 @@ fn regularized_runs_are_refused() {
     snapshot.save(state.as_ref()).unwrap();
     let said = fail(threads(&["--input", &state, "--t-end", "1/32"]));
     assert!(said.contains("only hermite"), "{said}");
+}
+
+/// The checksum of a state, in one file or in parts.
+fn checksum_of_state(path: &str) -> String {
+    let mut text = Vec::new();
+    let state = kirin_kit::Snapshot::load(path.as_ref()).unwrap();
+    state.write(&mut text).unwrap();
+    checksum(&String::from_utf8(text).unwrap())
+}
+
+/// A state in parts is the state in one file, and any grid goes on from it.
+#[test]
+fn a_state_in_parts_goes_on_on_another_grid() {
+    let folder = Folder::new("in-parts");
+    let [whole, half, rest] = ["whole.txt", "half.txt", "rest.txt"].map(|f| folder.file(f));
+    let run = |arguments: &[&str]| {
+        succeed(threads(arguments));
+    };
+    run(&["--n", "1100", "--t-end", "1/8", "--output", &whole]);
+    run(&[
+        "--n", "1100", "--t-end", "1/16", "--grid", "2x3", "--output", &half, "--parts",
+    ]);
+    let manifest = Manifest::at(half.as_ref()).unwrap();
+    assert_eq!((manifest.n, manifest.parts.len()), (1100, 3));
+    for grid in ["1x1", "1x2", "3x2"] {
+        run(&[
+            "--input", &half, "--t-end", "1/8", "--grid", grid, "--output", &rest,
+        ]);
+        assert!(Manifest::at(rest.as_ref()).is_some(), "it keeps to parts");
+        assert_eq!(checksum_of_state(&rest), checksum_of(&whole), "{grid}");
+    }
+    // Another run does not replace it unasked, and a run in place does.
+    let refusal = fail(threads(&["--n", "600", "--output", &half]));
+    assert!(
+        refusal.contains("1100 bodies") && refusal.contains("--force"),
+        "{refusal}"
+    );
+    run(&["--input", &half, "--t-end", "1/8", "--grid", "1x2"]);
+    assert_eq!(checksum_of_state(&half), checksum_of(&whole));
+    let part = format!("{half}.1.0");
+    let mut bytes = fs::read(&part).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&part, bytes).unwrap();
+    let refusal = fail(threads(&[
+        "--input", &half, "--t-end", "1/4", "--ranks", "2",
+    ]));
+    assert!(
+        refusal.contains("half.txt.1.0: the file is damaged"),
+        "{refusal}"
+    );
+}
+
+/// After its time on the wall the run ends in order, with a status of its own, and goes on to the same bits.
+#[test]
+fn a_run_ends_when_its_time_on_the_wall_is_over() {
+    let folder = Folder::new("stop-after");
+    let [out, rest, whole] = ["out.txt", "rest.txt", "whole.txt"].map(|f| folder.file(f));
+    let long = [
+        "--n", "600", "--t-end", "1000", "--grid", "1x2", "--output", &out,
+    ];
+    let output = threads(&[&long[..], &["--stop-after", "500ms"]].concat())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(75), "{said}");
+    assert!(said.contains(&format!("--input {out}")), "{said}");
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(table.contains("ended by --stop-after"), "{table}");
+    let stopped = kirin_kit::Snapshot::load(out.as_ref()).unwrap();
+    let end = (stopped.time + 0.03125).to_string();
+    let go_on = ["--input", &out, "--t-end", &end, "--output", &rest];
+    succeed(threads(&[&go_on[..], &["--stop-after", "1h"]].concat()));
+    succeed(threads(&[
+        "--n", "600", "--t-end", &end, "--output", &whole,
+    ]));
+    assert_eq!(checksum_of(&rest), checksum_of(&whole));
+    let refusal = fail(threads(&["--stop-after", "soon"]));
+    assert!(refusal.contains("30min"), "{refusal}");
+}
+
+/// SIGUSR1 writes the state, and the run goes on; without a terminal each record is a line of the log.
+#[cfg(unix)]
+#[test]
+fn a_signal_writes_a_checkpoint() {
+    let folder = Folder::new("usr1");
+    let [out, csv] = ["out.txt", "out.csv"].map(|f| folder.file(f));
+    let run = [
+        "--n", "600", "--t-end", "1000", "--grid", "2x1", "--output", &out, "--csv", &csv,
+    ];
+    let run = threads(&[&run[..], &["--every", "1/16"]].concat())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let wait_for = |path: &str| {
+        let begin = Instant::now();
+        while !std::path::Path::new(path).exists() {
+            assert!(begin.elapsed() < Duration::from_secs(120), "no {path}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let signal = |name: &str| {
+        let id = run.id().to_string();
+        let told = std::process::Command::new("kill")
+            .args([name, &id])
+            .status();
+        assert!(told.unwrap().success());
+    };
+    wait_for(&csv);
+    assert!(!std::path::Path::new(&out).exists());
+    signal("-USR1");
+    wait_for(&out);
+    let asked = kirin_kit::Snapshot::load(out.as_ref()).unwrap();
+    signal("-TERM");
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.starts_with("t = 0, energy error "), "{text}");
+    let last = kirin_kit::Snapshot::load(out.as_ref()).unwrap();
+    assert!(asked.time < last.time, "{} {}", asked.time, last.time);
 }

@@ -68,7 +68,7 @@ fn sums_by_mpi_and_the_ring_run_too() {
 }
 
 /// A long run that has written its first checkpoint.
-fn under_way(ranks: usize, program: &Path, grid: &str, out: &str) -> Child {
+fn under_way(ranks: usize, program: &Path, grid: &str, out: &str, more: &[&str]) -> Child {
     let run = [
         "--n",
         "600",
@@ -81,7 +81,7 @@ fn under_way(ranks: usize, program: &Path, grid: &str, out: &str) -> Child {
         "--checkpoint-every",
         "1/64",
     ];
-    let child = mpirun(ranks, program, &run)
+    let child = mpirun(ranks, program, &[&run[..], more].concat())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -116,7 +116,7 @@ fn a_rank_that_dies_costs_only_the_time_since_the_checkpoint() {
     let Some(folder) = program() else { return };
     let files = Folder::new("mpi-kill");
     let [out, rest, whole] = ["out.txt", "rest.txt", "whole.txt"].map(|f| files.file(f));
-    let run = under_way(4, &folder.join("parallel"), "2x2", &out);
+    let run = under_way(4, &folder.join("parallel"), "2x2", &out, &[]);
     signal("-9", &ranks_of(&run)[2]);
     let begin = Instant::now();
     let output = run.wait_with_output().unwrap();
@@ -141,12 +141,12 @@ fn a_signal_to_any_rank_ends_the_run_in_order() {
     let Some(folder) = program() else { return };
     let files = Folder::new("mpi-signal");
     let out = files.file("out.txt");
-    let run = under_way(3, &folder.join("parallel"), "1x3", &out);
+    let run = under_way(3, &folder.join("parallel"), "1x3", &out, &["--parts"]);
     signal("-TERM", ranks_of(&run).last().expect("three ranks"));
     let output = run.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("interrupted on the way to 1000"), "{text}");
-    assert!(kirin_kit::Snapshot::parse(files.text("out.txt").as_bytes()).is_ok());
+    assert!(kirin_kit::Snapshot::load(out.as_ref()).is_ok());
 }
 
 #[test]
@@ -165,4 +165,129 @@ fn errors_are_said_once_and_end_all() {
         assert!(ours.iter().all(|l| l.contains(words)), "{refusal}");
         assert!(!ours.is_empty() && ours.len() <= 3, "{refusal}");
     }
+}
+
+/// A launcher that leaves no variables known to us: MPI knows the ranks.
+#[test]
+fn the_ranks_are_mpi_s_under_any_launcher() {
+    let Some(folder) = program() else { return };
+    let files = Folder::new("mpi-launcher");
+    let json = files.file("out.json");
+    let program = folder.join("parallel").display().to_string();
+    let hidden = ["-u", "OMPI_COMM_WORLD_RANK", "-u", "OMPI_COMM_WORLD_SIZE"];
+    let run = [
+        &program[..],
+        "--n",
+        "600",
+        "--t-end",
+        "1/64",
+        "--json",
+        &json,
+    ];
+    succeed(mpirun(2, "env".as_ref(), &[&hidden[..], &run].concat()));
+    let figures: serde_json::Value = serde_json::from_str(&files.text("out.json")).unwrap();
+    assert_eq!(figures["ranks"], 2);
+}
+
+/// Processes of a launcher to which MPI has no connection would be runs of one rank that write the same files.
+#[test]
+fn processes_that_mpi_does_not_know_are_refused() {
+    let Some(folder) = program() else { return };
+    let mut run = Command::new(folder.join("parallel"));
+    run.args(["--n", "600", "--t-end", "1/64"]);
+    run.env("SLURM_PROCID", "0")
+        .env("SLURM_STEP_NUM_TASKS", "2");
+    let refusal = fail(run);
+    assert!(refusal.contains("MPI knows only this one"), "{refusal}");
+}
+
+#[test]
+fn a_number_of_ranks_beside_the_launcher_s_is_refused() {
+    let Some(folder) = program() else { return };
+    let refusal = fail(mpirun(2, &folder.join("parallel"), &["--ranks", "2"]));
+    assert_eq!(refusal.matches("no --ranks").count(), 1, "{refusal}");
+}
+
+/// Two ranks, each of which is started with an environment and options of its own, or `env`'s.
+fn unlike(first: &[&str], second: &[&str]) -> Command {
+    let all = [first, &[":", "-n", "1", "env"], second].concat();
+    mpirun(1, "env".as_ref(), &all)
+}
+
+/// What one rank does not have in common with the others is said with its number, before the run.
+#[test]
+fn ranks_that_differ_are_named() {
+    let Some(folder) = program() else { return };
+    let files = Folder::new("mpi-unlike");
+    let program = folder.join("parallel").display().to_string();
+    let other = files.file("parallel");
+    std::fs::copy(&program, &other).unwrap();
+    let mut bytes = std::fs::read(&other).unwrap();
+    bytes.push(0);
+    std::fs::write(&other, bytes).unwrap();
+    let run = ["--n", "600", "--t-end", "1/64", "--grid", "2x1"];
+    let plain = [&[&program[..]], &run[..]].concat();
+    let with = |setting: &'static str| [&[setting, &program[..]], &run[..]].concat();
+    let eps = [&plain[..], &["--eps", "0.01"]].concat();
+    let copy = [&[&other[..]], &run[..]].concat();
+    for (first, second, words) in [
+        (
+            &plain,
+            &eps,
+            &["the command line", "--eps 0.01` on rank 1"][..],
+        ),
+        (&plain, &copy, &["the program", "on rank 1"]),
+        (
+            &with("KIRIN_SIMD=portable"),
+            &plain,
+            &["the backend", "`cpu portable` on rank 0"],
+        ),
+        (
+            &plain,
+            &with("KIRIN_BACKEND=reference"),
+            &["the backend", "reference", "on rank 1"],
+        ),
+        (
+            &with("KIRIN_PRECISION=mixed"),
+            &with("KIRIN_PRECISION=double"),
+            &["the precision", "double` on rank 1"],
+        ),
+    ] {
+        let refusal = fail(unlike(first, second));
+        for word in words {
+            assert!(refusal.contains(word), "{word}: {refusal}");
+        }
+        assert_eq!(refusal.matches("the ranks differ").count(), 1, "{refusal}");
+    }
+    // Wanted all the same.
+    let portable = [&with("KIRIN_SIMD=portable")[..], &["--unlike-ranks"]].concat();
+    let plain = [&plain[..], &["--unlike-ranks"]].concat();
+    let output = succeed(unlike(&portable, &plain));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("`cpu portable` on rank 0"), "{said}");
+}
+
+/// SIGTERM to `mpirun` itself, as from a batch system: the state and the figures are there.
+#[test]
+fn the_summary_survives_the_end_of_the_launcher() {
+    let Some(folder) = program() else { return };
+    let files = Folder::new("mpi-term");
+    let [out, json] = ["out.txt", "out.json"].map(|f| files.file(f));
+    let run = under_way(2, &folder.join("parallel"), "2x1", &out, &["--json", &json]);
+    signal("-TERM", &run.id().to_string());
+    let output = run.wait_with_output().unwrap();
+    assert!(!output.status.success());
+    let begin = Instant::now();
+    while !Path::new(&json).exists() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            begin.elapsed() < Duration::from_secs(5),
+            "no summary: {said}"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let figures: serde_json::Value = serde_json::from_str(&files.text("out.json")).unwrap();
+    assert_eq!(figures["interrupted"], true);
+    let state = kirin_kit::Snapshot::load(out.as_ref()).unwrap();
+    assert_eq!(figures["time"], state.time);
 }

@@ -106,9 +106,6 @@ impl<'a, 'g> Report<'a, 'g> {
             let of_hole = if hole > 0.0 { of_hole.as_str() } else { "" };
             own.push(("changeover", format!("{} of two stars{of_hole}", radii[0])));
         }
-        if let Some(units) = galaxy.known_units() {
-            own.insert(5, ("units", units.to_string()));
-        }
         if !galaxy.is_none() {
             let (r, speed) = (norm(&self.bound().x), norm(&self.bound().v));
             let units = &galaxy.units;
@@ -130,7 +127,7 @@ impl<'a, 'g> Report<'a, 'g> {
     pub fn json(&self) -> Value {
         let settings = self.integrator.settings();
         let past = self.integrator.past();
-        let (galaxy, units) = (&settings.galaxy, &settings.galaxy.units);
+        let galaxy = &settings.galaxy;
         let (rest, part) = self.unexplained();
         let own = json!({
             "scheme": settings.scheme.name(),
@@ -142,12 +139,6 @@ impl<'a, 'g> Report<'a, 'g> {
             "galaxy": galaxy.model.name(),
             "black_hole": galaxy.black_hole,
             "black_hole_eps": galaxy.black_hole_eps,
-            "units": {
-                "solar_masses": units.mass,
-                "pc": units.length,
-                "myr": units.time(),
-                "km_s": units.velocity(),
-            },
             "steps": past.steps,
             "evaluations": past.work.evaluations,
             "pairs": past.work.pairs,

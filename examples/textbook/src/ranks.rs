@@ -9,15 +9,7 @@ use kirin_kit::communicator::launch::{self, Job};
 ///
 /// Why it could not be done, in words: none where another process says it.
 pub fn run(ranks: Option<usize>, job: &impl Job) -> Result<(), String> {
-    let launched = ranks::rank();
-    match (launched, ranks) {
-        (Some(0), Some(_)) => {
-            Err("the launcher knows how many processes there are: no --ranks".to_owned())
-        }
-        // The launcher ends all when one fails: that is to be the one that says why.
-        (Some(_), Some(_)) => Ok(()),
-        (_, ranks) => launch::run("textbook", launched, ranks.unwrap_or(1), job)
-            .map(|_| ())
-            .map_err(Option::unwrap_or_default),
-    }
+    launch::run("textbook", ranks::rank(), ranks, job)
+        .map(|_| ())
+        .map_err(Option::unwrap_or_default)
 }

@@ -63,7 +63,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
         wanted: &options.comparison,
         cut: match &ended {
             Ok(Ended::Complete | Ended::EnergyError) => None,
-            Ok(Ended::Interrupted) => Some("interrupted"),
+            Ok(Ended::Interrupted | Ended::TimeLimit) => Some("interrupted"),
             Err(why) => Some(why),
         },
         measured: &bench.measured,

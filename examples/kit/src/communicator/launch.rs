@@ -4,6 +4,8 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
+#[cfg(feature = "mpi")]
+use super::agreement;
 use super::{CommunicationError, Communicator, Result, threads};
 use crate::command::{Ended, exit_code, named};
 
@@ -57,21 +59,60 @@ pub trait Job: Sync {
 /// How it ended; an error has a message where this process is to print one.
 pub type Outcome = std::result::Result<Ended, Option<String>>;
 
-/// Runs the job of the command called `name` on all ranks. `launched` is this process's number under an MPI launcher;
-/// else `ranks` threads are the ranks.
-///
-/// # Errors
-///
-/// Those of the job; the ranks do not start.
-pub fn run(name: &str, launched: Option<u32>, ranks: usize, job: &impl Job) -> Outcome {
-    match launched {
-        Some(rank) => under_mpi(name, rank, job),
-        None => among_threads(ranks, job),
+/// How many ranks there are, as far as a program knows before it asks MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ranks {
+    /// What the user gave as the number of ranks. Under a launcher it is refused: the launcher knows the number.
+    pub given: Option<usize>,
+    /// Number of ranks, as threads, where neither launcher nor user say it.
+    pub otherwise: usize,
+}
+
+impl From<usize> for Ranks {
+    fn from(otherwise: usize) -> Self {
+        Self {
+            given: None,
+            otherwise,
+        }
     }
 }
 
+impl From<Option<usize>> for Ranks {
+    fn from(given: Option<usize>) -> Self {
+        Self {
+            given,
+            otherwise: 1,
+        }
+    }
+}
+
+impl Ranks {
+    /// Number of ranks that are threads.
+    fn threads(self) -> usize {
+        self.given.unwrap_or(self.otherwise)
+    }
+}
+
+/// Runs the job of the command called `name` on all ranks. `launched` is this process's number where a launcher has left
+/// one in the environment. With the feature `mpi` MPI is asked, too, as not every launcher leaves something there. A
+/// process that was not launched runs its ranks as threads.
+///
+/// All processes must have the same program and command line; else they end, and say which ranks differ.
+///
+/// # Errors
+///
+/// Those of the job; the ranks do not start, or do not belong together.
+pub fn run(name: &str, launched: Option<u32>, ranks: impl Into<Ranks>, job: &impl Job) -> Outcome {
+    find(name, launched, ranks.into(), job)
+}
+
 /// The same; what the command returns to the shell. Errors go to stderr, once where all ranks found the same.
-pub fn launch(name: &str, launched: Option<u32>, ranks: usize, job: &impl Job) -> ExitCode {
+pub fn launch(
+    name: &str,
+    launched: Option<u32>,
+    ranks: impl Into<Ranks>,
+    job: &impl Job,
+) -> ExitCode {
     match run(name, launched, ranks, job) {
         Ok(ended) => exit_code(name, Ok(ended)),
         Err(Some(message)) => exit_code(name, Err(message.into())),
@@ -92,15 +133,49 @@ fn among_threads(ranks: usize, job: &impl Job) -> Outcome {
 }
 
 #[cfg(feature = "mpi")]
-fn under_mpi(name: &str, _: u32, job: &impl Job) -> Outcome {
+fn find(name: &str, launched: Option<u32>, ranks: Ranks, job: &impl Job) -> Outcome {
+    use super::mpi::Mpi;
+
+    let universe = mpi::initialize().ok_or_else(|| Some("MPI does not start".to_owned()))?;
+    match (Mpi::world(&universe).size(), launched) {
+        (1, None) => among_threads(ranks.threads(), job),
+        (1, Some(rank)) => {
+            let why = "a launcher started several processes, but MPI knows only this one: start the program with the \
+                       launcher of the MPI library that it was built with (Slurm: srun --mpi=pmix)";
+            Err((rank == 0).then(|| why.to_owned()))
+        }
+        _ => under_mpi(name, &universe, ranks, job),
+    }
+}
+
+#[cfg(not(feature = "mpi"))]
+fn find(name: &str, launched: Option<u32>, ranks: Ranks, job: &impl Job) -> Outcome {
+    let Some(rank) = launched else {
+        return among_threads(ranks.threads(), job);
+    };
+    let why = format!(
+        "this program was built without MPI: cargo build --release -p {name} --features mpi"
+    );
+    Err((rank == 0).then_some(why))
+}
+
+#[cfg(feature = "mpi")]
+fn under_mpi(
+    name: &str,
+    universe: &mpi::environment::Universe,
+    ranks: Ranks,
+    job: &impl Job,
+) -> Outcome {
     use super::mpi::Mpi;
     use crate::command::tell;
 
-    let universe = mpi::initialize().ok_or_else(|| Some("MPI does not start".to_owned()))?;
-    let world = Mpi::world(&universe);
+    let world = Mpi::world(universe);
     let rank = world.rank();
     // A panic must end the other ranks too, which would wait for ever.
-    let work = std::panic::AssertUnwindSafe(|| job.run(Mpi::world(&universe)));
+    let work = std::panic::AssertUnwindSafe(|| {
+        check_processes(&world, ranks)?;
+        job.run(Mpi::world(universe))
+    });
     match std::panic::catch_unwind(work) {
         Ok(Ok(ended)) => Ok(ended),
         Ok(Err(failure)) if failure.common => {
@@ -119,12 +194,22 @@ fn under_mpi(name: &str, _: u32, job: &impl Job) -> Outcome {
     }
 }
 
-#[cfg(not(feature = "mpi"))]
-fn under_mpi(name: &str, rank: u32, _: &impl Job) -> Outcome {
-    let why = format!(
-        "this program was built without MPI: cargo build --release -p {name} --features mpi"
-    );
-    Err((rank == 0).then_some(why))
+/// Refuses a number of ranks beside that of the launcher, and processes of different programs or command lines.
+#[cfg(feature = "mpi")]
+fn check_processes<C: Communicator>(
+    world: &C,
+    ranks: Ranks,
+) -> std::result::Result<(), RankFailure> {
+    if let Some(differences) = agreement::compare(world, &agreement::of_process())? {
+        return Err(RankFailure::common(differences));
+    }
+    match ranks.given {
+        Some(_) => Err(RankFailure::common(format!(
+            "the launcher started {} processes, which are the ranks: no --ranks",
+            world.size()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The bytes of a file that rank 0 can read, on every rank; what is wrong with it in words, on every rank too.

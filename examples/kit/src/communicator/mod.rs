@@ -6,18 +6,25 @@
 //! * `mpi`: the ranks are processes under an MPI launcher (feature `mpi`)
 //! * [`counted`]: counts messages, bytes and time around either
 //! * [`launch`]: how a program finds its ranks, and reads a file on all of them
+//! * [`agreement`]: whether all ranks compute the same
+//! * [`checkpoint`]: states that ranks write together
+//! * [`over_ranks`]: least, mean and greatest of a number over the ranks
 //! * [`check`]: every operation against its definition, for the tests of each of them
 //!
 //! All ranks of a communicator make the same calls in the same order, as MPI demands.
 
+pub mod agreement;
 pub mod check;
+pub mod checkpoint;
 pub mod counted;
 pub mod launch;
 #[cfg(feature = "mpi")]
 pub mod mpi;
+pub mod over_ranks;
 pub mod threads;
 
 pub use counted::Counted;
+pub use over_ranks::OverRanks;
 
 /// What a message may consist of: plain numbers.
 #[cfg(not(feature = "mpi"))]

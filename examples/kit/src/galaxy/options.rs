@@ -56,8 +56,8 @@ pub struct GalaxyOptions {
     /// masses, kpc, km/s); with :fixed it stands still, with :friction the galaxy slows it. May be repeated
     #[arg(long, value_name = "SATELLITE", value_parser = Satellite::parse)]
     pub satellite: Vec<Satellite>,
-    /// Units of mass and length without a galaxy, in solar masses and pc, as in 16000,10: then Myr, pc and km/s
-    /// have a meaning
+    /// Units of mass and length without a galaxy, as in 1e4Msun,3pc: a model has the mass 1 and the virial radius 1. Then
+    /// Myr, pc and km/s have a meaning, and all files have them
     #[arg(long, value_name = "MASS,PC", value_parser = units)]
     #[arg(conflicts_with_all = ["cluster_mass", "cluster_radius", "galaxy"])]
     pub units: Option<Units>,
@@ -239,13 +239,18 @@ impl GalaxyOptions {
     }
 }
 
-/// `16000,10`: solar masses and parsecs.
+/// `1e4Msun,3pc`, or without names in solar masses and parsecs.
 fn units(text: &str) -> Result<Units, String> {
-    let numbers: Result<Vec<f64>, String> = text.split(',').map(above_zero).collect();
-    match numbers?[..] {
-        [mass, length] => Ok(Units { mass, length }),
-        _ => Err("not a mass and a length, such as 16000,10".to_owned()),
-    }
+    let Some((mass, length)) = text.split_once(',') else {
+        return Err("not a mass and a length, such as 1e4Msun,3pc".to_owned());
+    };
+    let mass = above_zero(mass.trim().trim_end_matches("Msun"))?;
+    let (length, parsecs) = match length.trim().strip_suffix("kpc") {
+        Some(length) => (length, 1000.0),
+        None => (length.trim().trim_end_matches("pc"), 1.0),
+    };
+    let length = parsecs * above_zero(length)?;
+    Ok(Units { mass, length })
 }
 
 /// A finite number with any sign.
@@ -337,10 +342,21 @@ mod tests {
             &["--cluster-radius", "3"],
             &["--black-hole-eps", "0.1"],
             &["--units", "100"],
+            &["--units", "3pc,100Msun"],
+            &["--units", "100Msun,3Mpc"],
+            &["--units", "100,1,1"],
             &["--galaxy", "irrgang", "--units", "100,1"],
             &["--galaxy", "andromeda"],
         ] {
             assert!(orbit(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn units_have_names_or_none() {
+        for text in ["1e4Msun,3pc", "10000,3", "1e4 Msun, 0.003kpc"] {
+            let Units { mass, length } = units(text).unwrap();
+            assert!(mass == 1e4 && (length - 3.0).abs() < 1e-15, "{text}");
         }
     }
 

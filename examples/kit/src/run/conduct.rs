@@ -34,11 +34,13 @@ pub fn conduct<I: Integration>(
     }
     let mut plan = files.plan(t_end - start, run.integration.galaxy())?;
     plan.guard = Some(control.own.clone());
+    plan.stop_after = control.stop_after;
     run.told = control.told(t_end, &plan)?;
     interrupt::catch()?;
     let before = view(start, &run.integration.bodies_at(start)?);
     let progress = (rank == 0).then(|| Rc::new(Progress::new(program, start, t_end)));
     if let Some(progress) = progress.clone() {
+        run.tells_records = ranks > 1 && progress.is_hidden();
         run.say = Box::new(move |line| progress.say(&format!("{program}: {line}")));
     }
     let ended = run.evolve(t_end, &plan, &interrupted, &|t| {
@@ -56,7 +58,7 @@ pub fn conduct<I: Integration>(
     };
     // Saved first: only the state cannot be had again if something else fails.
     let saved = match &files.output {
-        Some(path) => save(run, path),
+        Some(path) => run.save_to(path),
         None => Ok(()),
     };
     match (ended, &files.output) {
@@ -95,13 +97,4 @@ pub fn tell_what_goes_on(program: &str, output: Option<&Path>, ended: Ended) {
         }
         None => {}
     }
-}
-
-/// Writes the state of `run`, or takes part in it.
-fn save<I: Integration>(run: &Run<I>, path: &Path) -> Result<(), Box<dyn Error>> {
-    let snapshot = run.save()?;
-    if run.integration.rank().0 == 0 {
-        snapshot.save_as(path)?;
-    }
-    Ok(())
 }

@@ -2,6 +2,7 @@
 //! program adds.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use serde::de::DeserializeOwned;
@@ -39,6 +40,11 @@ pub struct RunControl<Own: Kept = Guard> {
     #[arg(long, value_parser = quantity::time)]
     #[serde(default, with = "super::told::time")]
     pub t_end: Option<Quantity>,
+    /// End after so much time on the wall (30min, 11h 50min) since the program's start, in order and with the exit status
+    /// 75: what is left can go on from the --output
+    #[arg(long, value_name = "TIME", value_parser = wall_time)]
+    #[serde(default, with = "super::told::wall")]
+    pub stop_after: Option<Duration>,
     /// What the program adds.
     #[command(flatten)]
     #[serde(flatten)]
@@ -47,6 +53,18 @@ pub struct RunControl<Own: Kept = Guard> {
     #[command(flatten)]
     #[serde(flatten)]
     pub files: Files,
+}
+
+/// A time on the wall.
+///
+/// # Errors
+///
+/// The text is none; in words.
+pub fn wall_time(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err("not a time on the wall (30min, 2h)".to_owned()),
+    }
 }
 
 impl<Own: Kept> RunControl<Own> {
@@ -150,6 +168,7 @@ mod tests {
             ..Files::default()
         });
         first.own.energy_limit = Some(f64::INFINITY);
+        first.stop_after = Some(Duration::from_secs(5400));
         let state = told_of(&first, 2.0);
         let input = Path::new("/z/run.txt");
         let given = of_files(Files {
@@ -165,6 +184,7 @@ mod tests {
         assert_eq!(again.t_end(1.0, None), Ok(2.0));
         assert_eq!(again.own.energy_limit, Some(f64::INFINITY));
         assert_eq!(again.own.energy_warning, None);
+        assert_eq!(again.stop_after, first.stop_after);
         let mut other = given.clone();
         other.files.output = Some("/z/other.txt".into());
         other.own.energy_limit = Some(0.5);

@@ -1,6 +1,7 @@
 //! The trait of an integration method: the functions that the loop of a run calls.
 
 use std::error::Error;
+use std::path::Path;
 
 use crate::body::Body;
 use crate::bound::Bound;
@@ -143,6 +144,20 @@ pub trait Integration {
     /// It is elsewhere, and cannot be had.
     fn state(&self) -> Result<Snapshot, Self::Error>;
 
+    /// Writes the state with the further `lines` of a snapshot to `path`, where all who integrate together write a part
+    /// each; `false` where nothing is written, and the first is to save what [`state`](Self::state) returns.
+    ///
+    /// # Errors
+    ///
+    /// A part cannot be written, which all of them find.
+    fn save_in_parts(
+        &self,
+        _lines: &[(String, String)],
+        _path: &Path,
+    ) -> Result<bool, Self::Error> {
+        Ok(false)
+    }
+
     /// The number of this process among those that integrate together, and how many they are. All of them
     /// make the same run; the first has the bodies and writes the files.
     fn rank(&self) -> (usize, usize) {
@@ -165,6 +180,8 @@ pub trait Integration {
 pub struct Decision {
     /// A checkpoint is written.
     pub checkpoint: bool,
-    /// The run ends.
+    /// The run ends, because a signal says so.
     pub stop: bool,
+    /// The run ends, because its time on the wall is over.
+    pub time_limit: bool,
 }

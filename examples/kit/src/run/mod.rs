@@ -13,6 +13,8 @@ mod plan;
 pub mod told;
 
 use std::error::Error;
+use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 
 pub use clock::{Cadence, Clock, Interval, Timer};
@@ -29,6 +31,7 @@ use crate::body::Body;
 use crate::command::{Ended, tell};
 use crate::csv::Csv;
 use crate::history::{COLUMNS, Record};
+use crate::interrupt;
 use crate::models::light_and_heavy;
 use crate::quantity::Columns;
 use crate::sight::{Sight, Start, energy_of};
@@ -52,6 +55,8 @@ pub struct Run<I> {
     pub told: Told,
     /// Who hears what the run has to say on its way.
     pub say: Box<dyn Fn(&str)>,
+    /// Whether a line of each record goes to stdout, for the log of a batch job.
+    pub tells_records: bool,
     /// Half the width of the film's frames, known from the first one on.
     film: Option<f64>,
     /// Whether the guard has warned.
@@ -99,6 +104,7 @@ impl<I: Integration> Run<I> {
             records,
             told: Told::default(),
             say: Box::new(tell),
+            tells_records: false,
             film: None,
             warned: false,
             seen: None,
@@ -136,6 +142,28 @@ impl<I: Integration> Run<I> {
         snapshot.run.extend(self.log().lines());
         snapshot.run.extend(self.told.lines());
         Ok(snapshot)
+    }
+
+    /// Writes what [`save`](Self::save) returns to `path`, as one file or in parts. All who integrate together take part.
+    ///
+    /// # Errors
+    ///
+    /// Those of the integration; a file cannot be written.
+    pub fn save_to(&self, path: &Path) -> Result<(), Box<dyn Error>> {
+        let lines: Vec<_> = self
+            .log()
+            .lines()
+            .into_iter()
+            .chain(self.told.lines())
+            .collect();
+        if self.integration.save_in_parts(&lines, path)? {
+            return Ok(());
+        }
+        let snapshot = self.save()?;
+        match self.writes() {
+            true => Ok(snapshot.save_as(path)?),
+            false => Ok(()),
+        }
     }
 
     /// Whether this process writes the files.
@@ -242,9 +270,13 @@ impl<I: Integration> Run<I> {
                 }
             }
             let now = self.integration.time();
+            // One clock decides for all, and a signal may come to any of them.
+            let rings = self.writes() && checkpoints.as_mut().is_some_and(|timer| timer.rings(now));
+            let is_over = |limit| self.writes() && interrupt::elapsed() >= limit;
             let decision = self.integration.agree(Decision {
-                checkpoint: checkpoints.as_mut().is_some_and(|timer| timer.rings(now)),
+                checkpoint: rings || interrupt::checkpoint_requested(),
                 stop: stop(),
+                time_limit: plan.stop_after.is_some_and(is_over),
             })?;
             if decision.checkpoint {
                 self.checkpoint(plan)?;
@@ -254,6 +286,9 @@ impl<I: Integration> Run<I> {
             };
             if decision.stop {
                 return Ok(Ended::Interrupted);
+            }
+            if decision.time_limit {
+                return Ok(Ended::TimeLimit);
             }
             let began = Instant::now();
             self.integration.step(t_end)?;
@@ -334,10 +369,15 @@ impl<I: Integration> Run<I> {
 
     /// Replaces the checkpoint.
     fn checkpoint(&self, plan: &RunOutputs) -> Result<(), Box<dyn Error>> {
-        let snapshot = self.save()?;
-        match &plan.checkpoints {
-            Some(checkpoints) if self.writes() => Ok(snapshot.save_as(&checkpoints.path)?),
-            _ => Ok(()),
+        let path = plan.checkpoints.as_ref().map(|c| &c.path);
+        match path.or(plan.output.as_ref()) {
+            Some(path) => self.save_to(path),
+            None => {
+                if self.writes() {
+                    (self.say)("SIGUSR1: there is no --output for a checkpoint");
+                }
+                Ok(())
+            }
         }
     }
 
@@ -355,6 +395,17 @@ impl<I: Integration> Run<I> {
             csv.write(&columns.line(record.numbers()))?;
         }
         let error = record.own_energy_error;
+        if self.tells_records && self.writes() {
+            let wall = self
+                .since
+                .map_or(0.0, |since| since.elapsed().as_secs_f64());
+            let line = format!(
+                "t = {t}, energy error {error:.2e}, {:.1} s",
+                self.wall + wall
+            );
+            // A reader that has gone away spoils nothing.
+            let _ = writeln!(std::io::stdout(), "{line}");
+        }
         self.records.push(record);
         Ok(error)
     }

@@ -1,6 +1,7 @@
 //! The output of a run, and the times at which it is written.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::clock::Interval;
 use crate::body::Body;
@@ -19,6 +20,10 @@ pub struct RunOutputs {
     pub csv: Option<PathBuf>,
     /// Snapshots of everybody at one time.
     pub snapshots: Option<Snapshots>,
+    /// File of the state that a signal asks for.
+    pub output: Option<PathBuf>,
+    /// Wall time of the program after which the run ends.
+    pub stop_after: Option<Duration>,
     /// States from which the run can be resumed.
     pub checkpoints: Option<Checkpoints>,
     /// Frames of a film.

@@ -123,6 +123,9 @@ texts! {
     interval: crate::quantity::Quantity, ToString::to_string, crate::quantity::interval;
     /// An interval, of either clock.
     cadence: crate::run::Cadence, ToString::to_string, crate::run::Cadence::parse;
+    /// A time on the wall.
+    wall: std::time::Duration, |time: &std::time::Duration| humantime::format_duration(*time).to_string(),
+        crate::run::control::wall_time;
     /// A number from 0 on.
     number: f64, |x: &f64| format!("{x:?}"), crate::number::number;
     /// A number from 0 on, or `none`: without limit.

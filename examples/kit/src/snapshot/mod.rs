@@ -9,6 +9,7 @@ mod hdf5;
 mod line;
 mod newest;
 mod owner;
+pub mod parts;
 mod physical;
 mod read;
 mod table;
@@ -100,13 +101,20 @@ pub fn is_snapshot(first_line: &str) -> bool {
 }
 
 impl Snapshot {
-    /// The snapshot in the file at `path`.
+    /// The snapshot in the file at `path`, with the bodies of its [`parts`] where it is a manifest.
     ///
     /// # Errors
     ///
     /// The file cannot be read, or something in it is not as its format wants it.
     pub fn load(path: &Path) -> Result<Self, SnapshotError> {
-        Self::parse(&fs::read(path)?)
+        let mut snapshot = Self::parse(&fs::read(path)?)?;
+        let refuse = |why: String| SnapshotError::Io(io::Error::other(why));
+        if let Some(manifest) = parts::Manifest::of(&snapshot).map_err(refuse)? {
+            let (bodies, states) = manifest.read(path, 0..manifest.n).map_err(refuse)?;
+            (snapshot.bodies, snapshot.states) = (bodies, Some(states));
+            snapshot.run.retain(|(key, _)| !key.starts_with("parts."));
+        }
+        Ok(snapshot)
     }
 
     /// The snapshot in the bytes of a file: a snapshot as text, a table of plain columns, or an HDF5 file of GADGET's or

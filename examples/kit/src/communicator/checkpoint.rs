@@ -1,0 +1,196 @@
+//! States that ranks write together: each its part, and rank 0 the manifest.
+
+use std::path::Path;
+
+use super::{Communicator, Result, displacements};
+use crate::Body;
+use crate::command::named;
+use crate::snapshot::parts::{self, Manifest, Part};
+use crate::snapshot::{Snapshot, State};
+
+/// Longest words of a rank's error that the others pass on, in bytes.
+const WORDS: usize = 400;
+
+/// Writes a state to `path` and to files beside it, which all ranks can reach: `head` without bodies, and each rank's own
+/// `bodies` with their `states`, if it has any. The bodies of all ranks, in the order of the ranks, are those of the run.
+///
+/// The state before is replaced when all files of this one are on the disk, and is whole until then. What went wrong, on
+/// any rank, is known to all.
+///
+/// # Errors
+///
+/// A rank is lost.
+pub fn save<C: Communicator>(
+    world: &C,
+    path: &Path,
+    mut head: Snapshot,
+    (bodies, states): (&[Body], &[State]),
+) -> Result<std::result::Result<(), String>> {
+    let rank = world.rank();
+    let before = if rank == 0 { Manifest::at(path) } else { None };
+    let mut generation = [before.as_ref().map_or(0, |m| m.generation + 1)];
+    world.broadcast(0, &mut generation)?;
+    let mine = parts::path_of(path, generation[0], rank);
+    let written = match bodies {
+        [] => Ok(0),
+        _ => parts::write(&mine, bodies, states).map_err(|e| named(&mine)(e)),
+    };
+    let sum = *written.as_ref().unwrap_or(&0);
+    let mut all = Vec::new();
+    world.all_gather(&[bodies.len() as u64, u64::from(sum)], &mut all)?;
+    let counts: Vec<usize> = all.chunks_exact(2).map(|part| part[0] as usize).collect();
+    let outcome = first_error(world, written.map(drop))?;
+    let outcome = match outcome {
+        Err(why) => Err(why),
+        Ok(()) => {
+            let manifest = Manifest {
+                n: counts.iter().sum(),
+                generation: generation[0],
+                parts: displacements(&counts)
+                    .enumerate()
+                    .filter(|(r, _)| counts[*r] > 0)
+                    .map(|(r, first)| Part {
+                        name: file_name(&parts::path_of(path, generation[0], r)),
+                        first,
+                        count: counts[r],
+                        sum: all[2 * r + 1] as u32,
+                    })
+                    .collect(),
+            };
+            head.run.extend(manifest.lines());
+            let saved = if rank == 0 {
+                head.save_as(path)
+            } else {
+                Ok(())
+            };
+            first_error(world, saved)?
+        }
+    };
+    match (&outcome, before) {
+        (Ok(()), Some(before)) => before.remove(path),
+        (Err(_), _) if !bodies.is_empty() => {
+            let _ = std::fs::remove_file(&mine);
+        }
+        _ => {}
+    }
+    Ok(outcome)
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// On all ranks, the error of the first rank that has one.
+fn first_error<C: Communicator>(
+    world: &C,
+    mine: std::result::Result<(), String>,
+) -> Result<std::result::Result<(), String>> {
+    let mut failed = Vec::new();
+    world.all_gather(&[u8::from(mine.is_err())], &mut failed)?;
+    let Some(first) = failed.iter().position(|f| *f > 0) else {
+        return Ok(Ok(()));
+    };
+    let mut words = mine.err().unwrap_or_default().into_bytes();
+    words.resize(WORDS, 0);
+    world.broadcast(first, &mut words)?;
+    words.truncate(words.iter().position(|b| *b == 0).unwrap_or(WORDS));
+    let words = String::from_utf8_lossy(&words);
+    Ok(Err(format!("rank {first}: {words}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::communicator::threads;
+    use crate::models;
+    use kirin_testing::Folder;
+
+    /// Saves `bodies` by so many ranks, and returns the common outcome.
+    fn save_by(ranks: usize, path: &Path, bodies: &[Body]) -> std::result::Result<(), String> {
+        let states = vec![State::default(); bodies.len()];
+        let outcomes = threads::run(ranks, |world| {
+            // The last rank has nothing.
+            let share = bodies.len().div_ceil((ranks - 1).max(1));
+            let begin = (world.rank() * share).min(bodies.len());
+            let end = (begin + share).min(bodies.len());
+            let head = Snapshot {
+                time: 0.5,
+                states: Some(Vec::new()),
+                run: vec![("a.settings".to_owned(), "1".to_owned())],
+                ..Snapshot::default()
+            };
+            let mine = (&bodies[begin..end], &states[begin..end]);
+            save(&world, path, head, mine)
+        });
+        let outcomes = outcomes.unwrap();
+        assert!(outcomes.iter().all(|o| *o == outcomes[0]));
+        outcomes[0].clone()
+    }
+
+    fn files_in(folder: &Folder) -> usize {
+        std::fs::read_dir(folder.file("")).unwrap().count()
+    }
+
+    #[test]
+    fn parts_are_read_as_one_state_or_in_pieces() {
+        let folder = Folder::new("parts");
+        let path = folder.file("a b.txt");
+        let path = Path::new(&path);
+        let bodies = models::plummer(101, 1);
+        for ranks in [1, 4, 3] {
+            save_by(ranks, path, &bodies).unwrap();
+            let whole = Snapshot::load(path).unwrap();
+            assert!(whole.bodies == bodies && whole.time == 0.5);
+            assert_eq!(whole.run, [("a.settings".to_owned(), "1".to_owned())]);
+            let manifest = Manifest::at(path).unwrap();
+            assert_eq!(manifest.parts.len(), (ranks - 1).max(1));
+            let (piece, states) = manifest.read(path, 20..77).unwrap();
+            assert!(piece == bodies[20..77] && states.len() == 57);
+            // The files of the state before are gone.
+            assert_eq!(files_in(&folder), 1 + manifest.parts.len());
+        }
+    }
+
+    #[test]
+    fn a_damaged_or_missing_part_is_named() {
+        let folder = Folder::new("parts-damaged");
+        let path = folder.file("run.txt");
+        let path = Path::new(&path);
+        save_by(3, path, &models::plummer(100, 1)).unwrap();
+        let manifest = Manifest::at(path).unwrap();
+        let part = path.with_file_name(&manifest.parts[1].name);
+        let mut bytes = std::fs::read(&part).unwrap();
+        bytes[1000] ^= 1;
+        std::fs::write(&part, bytes).unwrap();
+        let why = Snapshot::load(path).unwrap_err().to_string();
+        assert!(
+            why.contains("run.txt.0.1") && why.contains("damaged"),
+            "{why}"
+        );
+        assert!(
+            manifest.read(path, 0..50).is_ok(),
+            "the other part is whole"
+        );
+        std::fs::remove_file(&part).unwrap();
+        let why = Snapshot::load(path).unwrap_err().to_string();
+        assert!(why.contains("run.txt.0.1"), "{why}");
+    }
+
+    /// Where a part cannot be written the state before stays, and all ranks know why.
+    #[test]
+    fn a_rank_that_cannot_write_spoils_nothing() {
+        let folder = Folder::new("parts-full");
+        let path = folder.file("run.txt");
+        let path = Path::new(&path);
+        let bodies = models::plummer(100, 1);
+        save_by(3, path, &bodies).unwrap();
+        std::fs::create_dir(parts::path_of(path, 1, 1)).unwrap();
+        let why = save_by(3, path, &models::plummer(100, 2)).unwrap_err();
+        assert!(
+            why.contains("rank 1") && why.contains("run.txt.1.1"),
+            "{why}"
+        );
+        assert!(Snapshot::load(path).unwrap().bodies == bodies);
+    }
+}
