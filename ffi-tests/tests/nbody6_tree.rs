@@ -3,11 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
-use ffi_tests::compiler::{available, succeed, texts};
+use ffi_tests::compiler::{available, clean_command, run, succeed, texts};
 use ffi_tests::installation::{fine, installed, text};
 use ffi_tests::library;
-use std::process::Output;
 
 const MAKEFILE: &str = "RESULT = nbody6++.avx
 AVX_OBJECTS=reg.avx.o pot.avx.o irr.avx.o
@@ -48,14 +48,13 @@ fn tree(name: &str, objects: &str) -> PathBuf {
 }
 
 /// An installed kirin, whose path make can name.
-fn kirin() -> PathBuf {
-    let prefix = library::workspace().join("nbody6-prefix");
+fn kirin(prefix: &str) -> PathBuf {
+    let prefix = library::workspace().join(prefix);
     installed(&prefix);
     prefix.join("bin/kirin")
 }
 
 fn nbody6(command: &Path, tree: &Path) -> Output {
-    use ffi_tests::compiler::{clean_command, run};
     run(clean_command(command, &[]).args(["nbody6", text(tree)]))
 }
 
@@ -64,7 +63,7 @@ fn a_tree_is_linked_once_more() {
     if !available("gcc") || !available("make") {
         return;
     }
-    let kirin = kirin();
+    let kirin = kirin("nbody6-linked");
     for (name, objects, given) in [
         ("nbody6-avx", " ${AVX_OBJECTS}", ""),
         ("nbody6-sse", "$(SSE_OBJECTS)", "build"),
@@ -93,7 +92,7 @@ fn a_tree_is_linked_once_more() {
 
 #[test]
 fn other_trees_are_refused_with_what_to_do() {
-    let kirin = kirin();
+    let kirin = kirin("nbody6-refused");
     let empty = library::workspace().join("nbody6-empty");
     fs::create_dir_all(&empty).expect("the target folder is writable");
     for (tree, why) in [
