@@ -6,7 +6,7 @@
 //! and finds the tide at the ends.
 //!
 //! A binary that is hardly perturbed moves in closed form without kicks, and its orbit changes as the tide changes it in the
-//! mean over many revolutions ([`secular`](super::secular)). Stars around it then feel its centre. It is the limit of
+//! mean over many revolutions ([`secular`]). Stars around it then feel its centre. It is the limit of
 //! Mikkola and Aarseth's (1996) slow-down: here the semi-major axis has no errors of phase, which a slow-down multiplies.
 
 use super::kepler::{Orbit, drift};
