@@ -16,7 +16,7 @@ impl Seat {
     }
 
     fn take_of(taken: &AtomicU64) -> Self {
-        let lowest = |seats: u64| Some(seats | (seats + 1)).filter(|_| seats != u64::MAX);
+        let lowest = |seats: u64| (seats != u64::MAX).then(|| seats | (seats + 1));
         let before = taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, lowest);
         Self(before.ok().map(u64::trailing_ones))
     }
