@@ -13,5 +13,5 @@ for percent in ("01", "10", "50", "90"):
 plt.semilogy(table["t"], table["core_radius"], "k:", label="core")
 plt.xlabel("time / initial half-mass relaxation time")
 plt.ylabel("radius")
-plt.legend()
+plt.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 plt.savefig("core_collapse.png")

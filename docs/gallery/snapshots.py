@@ -1,4 +1,4 @@
-"""Snapshots of hermite in GADGET's HDF5 layout, read by h5py: heavy stars sink."""
+"""Snapshots of hermite in GADGET's HDF5 layout, read by h5py."""
 import subprocess
 from pathlib import Path
 

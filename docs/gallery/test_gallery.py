@@ -31,13 +31,13 @@ class Gallery(unittest.TestCase):
         found = run("plummer")
         self.assertAlmostEqual(found["energy"] / (-3 * np.pi / 32), 1.0, delta=0.02)
         ratio = found["potential"] * -np.sqrt(1.0 + found["r"] ** 2)
-        self.assertLess(np.median(np.abs(ratio - 1.0)), 0.02)
+        self.assertLess(np.median(np.abs(ratio - 1.0)), 0.01)
 
     def test_cold_collapse(self):
         """The energy is kept, and the sphere is smallest about its free-fall time."""
         found = run("cold_collapse")
         energies = np.array(found["energies"])
-        self.assertLess(np.ptp(energies) / abs(energies[0]), 0.02)
+        self.assertLess(np.ptp(energies) / abs(energies[0]), 0.01)
         self.assertAlmostEqual(energies[0], -0.6, delta=0.03)
         smallest = found["times"][np.argmin(found["half_mass"])]
         self.assertAlmostEqual(smallest, np.pi / 8**0.5, delta=0.15)
@@ -50,25 +50,28 @@ class Gallery(unittest.TestCase):
         self.assertGreater((~bound).sum(), 10)
         far = np.abs(stars["along_kpc"]) > 0.1
         self.assertFalse((bound & far).any())
-        outward = stars["outward_kpc"] + 0.5 * stars["along_kpc"] ** 2 / 8.0  # the orbit is a circle
-        self.assertGreater(outward[far & (stars["along_kpc"] < 0)].mean(), 0.0)
-        self.assertLess(outward[far & (stars["along_kpc"] > 0)].mean(), 0.0)
+        outward, along = stars["outward_kpc"], stars["along_kpc"]
+        self.assertGreater(outward[far & (along < 0)].mean(), 0.02)
+        self.assertLess(outward[far & (along > 0)].mean(), -0.02)
 
     def test_binaries(self):
+        """The energy is kept, of which the pairs hold most."""
         found = run("binaries")["table"]
-        self.assertLess(np.abs(found["energy_error"]).max(), 1e-5)
-        self.assertLess(found["pair_energy"].max(), -1.0)
+        self.assertLess(np.abs(found["energy_error"]).max(), 1e-8)
+        self.assertLess(found["pair_energy"].max(), 0.5 * found["energy"][0])
         self.assertGreater(found["pairs"].min(), 40)
 
     def test_tree(self):
+        """The density is that of the model, up to the noise of few stars in a shell."""
         found = run("tree")
         self.assertEqual(len(found["r"]), 30_000)
         self.assertLess(np.median(np.abs(found["density"] / found["model"] - 1.0)), 0.1)
 
     def test_planetesimals(self):
-        """Planetesimals that do not attract each other keep their eccentricities of 1e-4."""
+        """Planetesimals stir each other beyond the eccentricity that belongs to their Hill radius."""
         found = run("planetesimals")
-        self.assertGreater(found["eccentricity"][-1], 2.0 * found["eccentricity"][0])
+        self.assertLess(found["eccentricity"][0], 2e-4)
+        self.assertGreater(found["eccentricity"][-1], (1e-7 / 3) ** (1 / 3))
         self.assertLess(found["error"], 1e-6)
 
     def test_snapshots(self):
@@ -81,7 +84,7 @@ class Gallery(unittest.TestCase):
             self.assertLess(np.abs(m @ x).max(), 1e-3)
 
     def test_core_collapse(self):
-        """A Plummer sphere collapses after 12 to 20 half-mass relaxation times, and its halo grows."""
+        """A Plummer sphere collapses after 12 to 25 initial half-mass relaxation times, and its halo grows."""
         table = run("core_collapse")["table"]
         self.assertTrue(12.0 < table["t"][-1] < 25.0, table["t"][-1])
         self.assertLess(table["core_radius"][-1], 0.15 * table["core_radius"][0])
