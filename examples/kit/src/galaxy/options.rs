@@ -172,7 +172,7 @@ impl GalaxyOptions {
         }
     }
 
-    /// The end of a run: of the options, today where it began in the past, or else `default`.
+    /// The end of a run: the one given by the options, else today if the run begins in the past, else `default`.
     ///
     /// # Errors
     ///

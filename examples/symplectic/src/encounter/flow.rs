@@ -13,7 +13,7 @@ use crate::phase_space::GRAIN;
 /// By this part of the changeover radius every star may be turned aside before its group is followed again.
 const TURNED: f64 = 0.02;
 
-/// The longest step is this part of the time in which stars pass the changeover radius.
+/// Greatest step of stars near each other, as a fraction of the time in which they cross the changeover radius.
 const LONGEST: f64 = 0.25;
 
 /// All stars at the start of a drift, and the near parts.
