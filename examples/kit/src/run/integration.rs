@@ -78,7 +78,7 @@ pub trait Integration {
         "smaller steps or more softening help"
     }
 
-    /// The number that the first of those who integrate together has, on all of them.
+    /// The `value` of rank 0, on all ranks of the integration.
     ///
     /// # Errors
     ///
@@ -175,7 +175,8 @@ pub trait Integration {
     }
 }
 
-/// What may be done between two steps, for reasons that not all processes see.
+/// What the ranks do between two steps, once they have agreed on it: a signal or the clock of one rank is unknown to the
+/// others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
     /// A checkpoint is written.
