@@ -197,8 +197,8 @@ impl Summary {
         })
     }
 
-    /// The figures for programs, with the method's `own` object's. Numbers that are not finite
-    /// become null.
+    /// The summary as JSON, together with `own`, the object of the method. NaN and infinite
+    /// numbers become null.
     pub fn json(&self, forces: &ForceFacts, own: Value) -> Value {
         let mut all = json!({
             "model": self.log.model,

@@ -146,8 +146,8 @@ impl Pair {
         (x, v)
     }
 
-    /// Where the forces of all others are wanted `dt` after the last step, from the centre: at the two; or at the centre and
-    /// at a distance from it along each axis, where the tide acts in the mean.
+    /// Positions, relative to the centre, at which the forces of all other stars are needed at `dt` after the last step:
+    /// those of the two stars. If the tide acts in the mean, they are the centre and a point on each axis instead.
     pub fn places(&self, dt: f64) -> Vec<(Vec3, Vec3)> {
         if self.is_perturbed {
             let (x, v) = self.predict(dt);

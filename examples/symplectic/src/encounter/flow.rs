@@ -197,7 +197,8 @@ impl Cluster<'_> {
         Ok([i, j].into_iter().zip(parts).map(moved).collect())
     }
 
-    /// Any stars, about the place and velocity of the first of them: the digits of the way round the galaxy are not needed.
+    /// Moves a group of any size. Positions and velocities are relative to its first star, which saves the digits that the
+    /// orbit in the galaxy would take.
     fn several(&self, group: &Group, h: f64) -> Result<Vec<Moved>, String> {
         let (x, v) = (self.x[group.stars[0]], self.v[group.stars[0]]);
         let relative = |&i: &usize| (sub(&self.x[i], &x), sub(&self.v[i], &v));
