@@ -64,7 +64,7 @@ impl Numbers {
 }
 
 impl Numbers {
-    /// Calls `put(index, value)` for each word of the row except the last one, and returns the row's flags ([`HAS_TIME`] and
+    /// Calls `put(index, value)` for each word of the row except the last one, and returns the row's flags (`HAS_TIME` and
     /// its like).
     ///
     /// Compares bits: the client's floating-point environment is in force, where arithmetic might trap. -0 counts as different
