@@ -113,7 +113,7 @@ fn plots_and_snapshots_are_written() {
 #[test]
 fn units_are_read_and_written() {
     let folder = Folder::new("tree-units");
-    let [csv, svg, out, shot] = ["a.csv", "a.svg", "a.txt", "b"].map(|name| folder.file(name));
+    let [csv, svg, out, json] = ["a.csv", "a.svg", "a.txt", "a.json"].map(|name| folder.file(name));
     let model = ["--n", "64", "--units", "1000Msun,1pc", "--eps", "0.01pc"];
     let files = ["--csv", &csv, "--plot", &svg, "--output", &out];
     let times = [
@@ -123,13 +123,11 @@ fn units_are_read_and_written() {
         "0.02Myr",
         "--snapshot-every",
         "0.1Myr",
-        "--snapshots",
-        &shot,
     ];
     let figures = PROGRAM.figures("tree-units-json", &[&model[..], &files, &times].concat());
     assert_eq!(figures["eps"], 0.01);
     let myr = figures["units"]["myr"].as_f64().unwrap();
-    assert!((figures["t"].as_f64().unwrap() * myr - 0.1).abs() < 1e-12);
+    assert!((figures["time"].as_f64().unwrap() * myr - 0.1).abs() < 1e-12);
     let text = folder.text("a.csv");
     let names: Vec<&str> = text.lines().next().unwrap().split(',').collect();
     let place = names.iter().position(|name| *name == "time_myr").unwrap();
@@ -140,13 +138,14 @@ fn units_are_read_and_written() {
         assert!(folder.text("a.svg").contains(words), "{words}");
     }
     // The snapshot's units mean something to a run that goes on, and to another program.
-    let output = PROGRAM.succeed(&["--input", &out, "--t-end", "0.2Myr", "--output", &out]);
+    let goes_on = ["--input", &out, "--t-end", "0.2Myr", "--json", &json];
+    let output = PROGRAM.succeed(&goes_on);
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(
         table.contains("(0.2000 Myr)") && table.contains(" pc)"),
         "{table}"
     );
-    for name in ["a.txt", "b.0001"] {
+    for name in ["a.txt", "a.0001.txt"] {
         let snapshot = Snapshot::parse(folder.text(name).as_bytes()).unwrap();
         assert_eq!(
             snapshot.value("galaxy.field"),
