@@ -64,7 +64,7 @@ impl Numbers {
 }
 
 impl Numbers {
-    /// Gives `put` the words of the row but the last. Returns [`HAS_TIME`] and so on.
+    /// Gives `put` the words of the row but the last. Returns `HAS_TIME` and so on.
     ///
     /// Compares bits: the client's floating-point environment is in force, where arithmetic might trap. -0 counts as different
     /// from zero, which costs time at most.
