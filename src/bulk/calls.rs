@@ -6,8 +6,8 @@ use super::arrays::{Indices, Results, Sources, Targets};
 use super::gravity::{Gravity, Request};
 use super::{handles, message};
 use crate::edge::pointers::not_null;
-use crate::error::{Error, Result};
-use crate::process::settings::PrecisionChoice;
+use kirin_core::error::{Error, Result};
+use kirin_core::process::settings::PrecisionChoice;
 
 /// A number of particles.
 fn count(value: i64, argument: &'static str) -> Result<usize> {
