@@ -227,12 +227,7 @@ impl Summary {
             "library": forces.library,
             "backend": forces.backend,
             "precision": forces.precision,
-            "units": self.units.map(|units| json!({
-                "solar_masses": units.mass,
-                "pc": units.length,
-                "myr": units.time(),
-                "km_s": units.velocity(),
-            })),
+            "units": self.units.as_ref().map(Units::json),
             "mass_fractions": FRACTIONS,
             "records": history::json(&self.log.records, self.own_columns),
         });

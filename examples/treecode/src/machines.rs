@@ -138,7 +138,7 @@ fn measure<C: Communicator>(
             _ => Vec::new(),
         };
         let mut n_crit = [0];
-        let settings = options.settings(None);
+        let settings = options.settings(None)?;
         let most = n / (GROUPS * world.size());
         if world.rank() == 0 {
             let best = thesis::best(&|| engine, settings, &bodies, most)?;

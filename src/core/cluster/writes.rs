@@ -133,11 +133,11 @@ impl Cluster {
         unsafe { self.write(address, &numbers, true) }
     }
 
-    /// [`JMemory::fill`], for GRAPE-5, which has no block at that time.
+    /// [`JMemory::fill`](crate::sources::jmemory::JMemory::fill), for GRAPE-5, which has no block at that time.
     ///
     /// # Errors
     ///
-    /// Those of [`JMemory::fill`].
+    /// Those of `JMemory::fill`.
     #[inline]
     pub fn fill(
         &mut self,

@@ -391,7 +391,7 @@ impl Header {
         words
     }
 
-    /// [`Page::present`] for slots written since [`super::JMemory::forget_changes`].
+    /// [`Header::present`] for slots written since [`super::JMemory::forget_changes`].
     pub fn changed(&self) -> &[u64; PAGE / 64] {
         &self.changed
     }
