@@ -44,7 +44,7 @@ impl Default for Settings {
     }
 }
 
-/// Accuracy parameter of stars that are near another star or pair, in parts of that of all, in regularized runs.
+/// In regularized runs, `eta` of a star near another star or pair, as a fraction of the `eta` of all others.
 const CROWDED: f64 = 0.2;
 /// Default accuracy parameter of the first step of a star that begins anew in the midst of a run, in parts of that of other steps.
 const ANEW: f64 = 0.25;

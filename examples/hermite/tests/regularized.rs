@@ -115,8 +115,8 @@ fn cluster(axis: f64, e: f64) -> Vec<Body> {
     bodies
 }
 
-/// A hard binary keeps its axis: to the digits of a tide of 1e-12 over 2 million orbits, and to a few times the tide
-/// where it is wide. Everybody's energy is kept, too, and steps are not those of the orbit.
+/// A hard binary keeps its semi-major axis: over 2 million orbits to the digits of its tide of 1e-12, and a wide one to a
+/// few times its tide. The energy of all stars is kept, and the number of steps is far below that of orbits.
 #[test]
 fn a_hard_binary_keeps_its_axis_in_a_cluster() {
     let (_turn, grape) = grape();

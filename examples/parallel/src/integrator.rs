@@ -41,7 +41,7 @@ pub type Everybody = (Vec<Body>, Vec<State>);
 pub enum Source<'a> {
     /// Among all particles, of which it has a copy.
     All(&'a [Body], &'a [State]),
-    /// In the files of a state in parts, whose manifest is at the path.
+    /// In the files of a state in parts. The path is that of their manifest.
     Parts(&'a Path, &'a Manifest),
 }
 

@@ -55,7 +55,7 @@ impl Start {
         matches!(self.past, Some((Saved::Parts(_), _)))
     }
 
-    /// What all ranks must have alike: with what they began, and whether they have the same bodies.
+    /// What must be the same on all ranks: how the run begins, and a checksum of the bodies.
     fn facts(&self) -> Vec<Fact> {
         let mut sum = crc32fast::Hasher::new();
         let states = match &self.past {

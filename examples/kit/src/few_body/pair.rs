@@ -102,7 +102,8 @@ impl Pair {
         self.masses[0] + self.masses[1]
     }
 
-    /// Places of the two about their centre where the second is at `x` from the first; velocities likewise.
+    /// Positions of the two stars relative to their centre of mass, if the second is at `x` from the first. For velocities
+    /// it is the same.
     pub fn about_centre(&self, x: &Vec3) -> [Vec3; 2] {
         let mass = self.mass();
         [-self.masses[1] / mass, self.masses[0] / mass].map(|part| x.map(|c| part * c))

@@ -135,7 +135,8 @@ impl Field for Host {
     }
 }
 
-/// What is added to a model, with everything that was found from it once.
+/// The fields added to a galaxy's model, and the orbits and tables that were computed for them at
+/// the start.
 #[derive(Debug)]
 pub struct Additions {
     /// What the options tell.

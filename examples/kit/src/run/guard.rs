@@ -12,7 +12,7 @@ pub struct Guard {
     #[arg(long, value_name = "PART", value_parser = number)]
     #[serde(default, with = "super::told::number")]
     pub energy_warning: Option<f64>,
-    /// End the run, its state saved, where it exceeds this part; none: go on whatever it is [default: 0.1]
+    /// End the run, with its state saved, if the energy error exceeds this; none: never [default: 0.1]
     #[arg(long, value_name = "PART", value_parser = limit)]
     #[serde(default, with = "super::told::limit")]
     pub energy_limit: Option<f64>,

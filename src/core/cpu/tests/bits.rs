@@ -78,9 +78,8 @@ fn same_bits_however_the_pages_are_divided() {
     }
 }
 
-/// Pages of unlike scale side by side, and a cluster that changes its scale with time: a call that is repeated, one
-/// after a call for another time, and one after a call for other particles give the bits of a first call, on any number
-/// of threads.
+/// A call gives the same bits whatever was called before it, on any number of threads: for pages of different scales
+/// side by side, and for a cluster whose scale changes with time.
 #[test]
 fn same_bits_at_any_scale_whatever_came_before() {
     let scales = [1e-12, 3e-9, 1e-4, 1e2, 1e6, 1e9, 1e12];
