@@ -25,8 +25,8 @@ def include():
     """The folder with the C headers and Fortran modules of the library.
 
     >>> import os, kirin
-    >>> sorted(os.listdir(kirin.include()))
-    ['kirin.f90', 'kirin.h', 'kirin_grape5.f90', 'kirin_grape5.h']
+    >>> sorted(name for name in os.listdir(kirin.include()) if name.endswith(".h"))
+    ['kirin.h', 'kirin_grape5.h', 'kirin_nbody6.h', 'kirin_sapporo.h']
     """
     import os
 
