@@ -22,11 +22,11 @@ const DOMINATES: f64 = 8.0;
 
 /// The bound that the accelerations of a leaf do not exceed without a dominant term.
 #[derive(Clone, Copy, Debug)]
-pub struct DominanceBound {
+pub struct DominanceLimit {
     of_potential: f64,
 }
 
-impl DominanceBound {
+impl DominanceLimit {
     /// For a leaf of this mass, in the tile's units. Nothing is dominant where masses have both signs.
     pub fn of(mass: f64, one_sign: bool) -> Self {
         Self {

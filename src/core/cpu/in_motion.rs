@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::division::Task;
-use super::dominant::{DominanceBound, DominatedLeaf};
+use super::dominant::{DominanceLimit, DominatedLeaf};
 use super::kernel::{self, JPage, LeafScratch, Variant};
 use super::leaves::{self, LeafSums, Walk};
 use super::masses::{self, Labels, Masses};
@@ -50,7 +50,7 @@ struct PresentLeaf {
     /// Whether all of its masses are zero.
     massless: bool,
     /// Beyond which it has a dominant pair.
-    bound: DominanceBound,
+    bound: DominanceLimit,
     /// For how many i-particles the potential of the leaf proved nothing. Where these are many, as where masses have both
     /// signs, the pair loop finds the smallest distance as well, instead of a second pass.
     unproved: usize,
@@ -115,7 +115,7 @@ impl PresentLeaf {
             range: 0..0,
             holes: false,
             massless: true,
-            bound: DominanceBound::of(0.0, false),
+            bound: DominanceLimit::of(0.0, false),
             unproved: 0,
         }
     }
@@ -130,7 +130,7 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
         self.leaf = PresentLeaf {
             holes: !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone()),
             massless: mass == 0.0,
-            bound: DominanceBound::of(mass, self.masses.one_sign),
+            bound: DominanceLimit::of(mass, self.masses.one_sign),
             unproved: 0,
             range,
         };
