@@ -99,7 +99,7 @@ impl Cluster {
         }
     }
 
-    /// Reads back what was stored: the other writes need not keep it for this.
+    /// Reads the stored particle back, for the few steps that are sampled; so other writes need not keep a copy.
     #[cold]
     #[inline(never)]
     fn note_sampled(&mut self, address: i32, dt: f64) {
