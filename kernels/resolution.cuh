@@ -54,7 +54,7 @@ __device__ __forceinline__ double sphere(unsigned n)
 }
 
 // What is known of the particles of a leaf: bounds, which need not be sharp.
-struct Facts {
+struct LeafBounds {
     bool one_sign; // no two masses have different signs
     double least_mass; // that is not zero; infinite where there is none
     double radius; // no particle with a mass is farther out, its softening length added
@@ -90,48 +90,48 @@ struct Reach {
         distance = __dadd_rn(norm, __dsqrt_rn(fmax(eps2, 0.0)));
     }
 
-    __device__ __forceinline__ double greatest_distance(const Facts& facts) const
+    __device__ __forceinline__ double greatest_distance(const LeafBounds& bounds) const
     {
-        return fmax(__dadd_rn(distance, facts.radius), 1.0);
+        return fmax(__dadd_rn(distance, bounds.radius), 1.0);
     }
 
     // Whether no term can underflow.
-    __device__ __forceinline__ bool loses_nothing(const Facts& facts, bool jerk) const
+    __device__ __forceinline__ bool loses_nothing(const LeafBounds& bounds, bool jerk) const
     {
-        const double d = greatest_distance(facts);
+        const double d = greatest_distance(bounds);
         const double least = __dmul_rn(__dmul_rn(__dmul_rn(B::term(), d), d), d);
-        const double v = speed == 0.0 ? facts.slowest : speed;
-        return d <= B::horizon() && least <= facts.least_mass
-            && (!jerk || (least <= __dmul_rn(v, facts.least_mass) && B::term() <= __dmul_rn(v, closest)
+        const double v = speed == 0.0 ? bounds.slowest : speed;
+        return d <= B::horizon() && least <= bounds.least_mass
+            && (!jerk || (least <= __dmul_rn(v, bounds.least_mass) && B::term() <= __dmul_rn(v, closest)
                           && __dmul_rn(B::term(), d) <= v));
     }
 
     // Whether the sums of a leaf show that what underflowed is negligible.
-    __device__ __forceinline__ bool loses_little(const double* sums, const Facts& facts, bool jerk) const
+    __device__ __forceinline__ bool loses_little(const double* sums, const LeafBounds& bounds, bool jerk) const
     {
-        if (facts.least_mass == __longlong_as_double(0x7ff0000000000000LL)) {
+        if (bounds.least_mass == __longlong_as_double(0x7ff0000000000000LL)) {
             return true; // nothing exerts a force
         }
-        const double d = greatest_distance(facts);
+        const double d = greatest_distance(bounds);
         if (!(d <= B::horizon())) {
             return false;
         }
         const double potential = fabs(sums[3]);
-        const bool no_mass_lost = __dmul_rn(__dmul_rn(__dmul_rn(B::term(), d), d), d) <= facts.least_mass;
+        const bool no_mass_lost = __dmul_rn(__dmul_rn(__dmul_rn(B::term(), d), d), d) <= bounds.least_mass;
         // Without a potential there is no mass but the i-particle's own.
         if (no_mass_lost && potential == 0.0) {
             return true;
         }
         double least = closest;
-        if (facts.one_sign) {
-            least = fmax(least, __ddiv_rn(__dmul_rn(facts.least_mass, ROUNDING), potential));
+        if (bounds.one_sign) {
+            least = fmax(least, __ddiv_rn(__dmul_rn(bounds.least_mass, ROUNDING), potential));
         }
         const double inverse = __ddiv_rn(1.0, __dmul_rn(__dmul_rn(least, least), least));
         // A mass itself loses digits; at a small distance that counts more.
-        const double per_pair = facts.least_mass < LOST ? __dmul_rn(PAIRS * LOST, fmax(inverse, 1.0)) : PAIRS * LOST;
+        const double per_pair = bounds.least_mass < LOST ? __dmul_rn(PAIRS * LOST, fmax(inverse, 1.0)) : PAIRS * LOST;
         const double enough = __dmul_rn(B::negligible(), potential);
         const bool acc = no_mass_lost || __dmul_rn(__dmul_rn(per_pair, d), d) <= enough;
-        const double v = __dadd_rn(speed, facts.fastest);
+        const double v = __dadd_rn(speed, bounds.fastest);
         if (!jerk || v == 0.0) {
             return acc;
         }
@@ -163,7 +163,7 @@ struct Run {
     }
     __device__ __forceinline__ bool one_sign() const { return !(known & HAS_BOTH_SIGNS); }
     __device__ __forceinline__ bool is_slow() const { return known & IS_SLOW; }
-    // As Facts::radius.
+    // As LeafBounds::radius.
     __device__ __forceinline__ typename P::Number radius() const
     {
         const unsigned outside = known & (IS_SLOW - 1);
@@ -217,7 +217,7 @@ __device__ __forceinline__ bool prove_every_pair(const Run<P>& run, const Target
 // What is to be known of a leaf. Returns whether it has a massive particle that is too close to be told.
 template <class P>
 __device__ __forceinline__ bool look_at_leaf(const Run<P>& run, const Tile<P>& tile, int leaf, const IRecord& particle,
-                                             const Sources& sources, const Reach<P>& reach, Facts& facts)
+                                             const Sources& sources, const Reach<P>& reach, LeafBounds& bounds)
 {
     // Here, and forgotten behind the loop: there are no registers to keep it.
     Target<P> i;
@@ -225,10 +225,10 @@ __device__ __forceinline__ bool look_at_leaf(const Run<P>& run, const Tile<P>& t
     const double infinity = __longlong_as_double(0x7ff0000000000000LL);
     bool positive = false, negative = false, close = false;
     // Here a mass and a velocity that are too small for single precision look like zero.
-    facts.least_mass = run.least_mass < (typename P::Number)(2.0 * LOST) ? 0.0 : infinity;
-    facts.slowest = run.is_slow() ? 0.0 : infinity;
-    facts.radius = 0.0;
-    facts.fastest = run.is_slow() ? SLOW : 0.0;
+    bounds.least_mass = run.least_mass < (typename P::Number)(2.0 * LOST) ? 0.0 : infinity;
+    bounds.slowest = run.is_slow() ? 0.0 : infinity;
+    bounds.radius = 0.0;
+    bounds.fastest = run.is_slow() ? SLOW : 0.0;
 #pragma unroll 1
     for (int n = 0; n < LEAF; ++n) {
         const typename P::Vector j = tile.at[0][leaf][n];
@@ -239,17 +239,17 @@ __device__ __forceinline__ bool look_at_leaf(const Run<P>& run, const Tile<P>& t
         }
         positive = positive || j.w > 0;
         negative = negative || j.w < 0;
-        facts.least_mass = fmin(facts.least_mass, fabs((double)j.w));
+        bounds.least_mass = fmin(bounds.least_mass, fabs((double)j.w));
         const double x[3] = {fabs((double)j.x), fabs((double)j.y), fabs((double)j.z)};
         const double v[3] = {fabs((double)jv.x), fabs((double)jv.y), fabs((double)jv.z)};
         for (int k = 0; k < 3; ++k) {
-            facts.radius = fmax(facts.radius, DIAGONAL * x[k]);
-            facts.fastest = fmax(facts.fastest, v[k]);
-            facts.slowest = v[k] > 0.0 ? fmin(facts.slowest, v[k]) : facts.slowest;
+            bounds.radius = fmax(bounds.radius, DIAGONAL * x[k]);
+            bounds.fastest = fmax(bounds.fastest, v[k]);
+            bounds.slowest = v[k] > 0.0 ? fmin(bounds.slowest, v[k]) : bounds.slowest;
         }
         close = close || (P::label(jv.w) != i.label && (double)Separation<P>(j, jlow, i).r2 < reach.closest2);
     }
-    facts.one_sign = !(positive && negative);
-    keep_in_memory(&facts);
+    bounds.one_sign = !(positive && negative);
+    keep_in_memory(&bounds);
     return close;
 }

@@ -115,15 +115,15 @@ __device__ __forceinline__ unsigned look_again(const ForceArgs& a, const Run<P>&
                                                double (*total)[SUMS])
 {
     const Reach<P> reach(particle, a.j.length, a.j.velocity, P::SPLIT);
-    Facts facts;
+    LeafBounds bounds;
     // Not in registers, which the pair loop needs.
     keep_in_memory(&reach);
-    keep_in_memory(&facts);
+    keep_in_memory(&bounds);
     // In double precision a leaf stands if its sums are finite.
     bool needed = P::EXACT || certainly || !reach.in_range;
 #pragma unroll 1
     for (int leaf = run.begin; leaf < run.end && !needed; ++leaf) {
-        needed = look_at_leaf(run, tile, leaf, particle, a.j, reach, facts) || !reach.loses_nothing(facts, JERK);
+        needed = look_at_leaf(run, tile, leaf, particle, a.j, reach, bounds) || !reach.loses_nothing(bounds, JERK);
     }
     unsigned count = 0;
     int depth = 0;
@@ -134,13 +134,13 @@ __device__ __forceinline__ unsigned look_again(const ForceArgs& a, const Run<P>&
             total[0][c] = 0.0;
         }
         if (leaf * LEAF < run.present) {
-            bool stands = P::EXACT || (reach.in_range && !look_at_leaf(run, tile, leaf, particle, a.j, reach, facts));
+            bool stands = P::EXACT || (reach.in_range && !look_at_leaf(run, tile, leaf, particle, a.j, reach, bounds));
             if (stands) {
                 Target<P> i;
                 i.load(particle, a.j);
                 sum_as_before<P, JERK>(tile, leaf, i, P::minus_three(a), total[0]);
                 stands = are_finite(total[0])
-                    && (P::EXACT || reach.loses_nothing(facts, JERK) || reach.loses_little(total[0], facts, JERK));
+                    && (P::EXACT || reach.loses_nothing(bounds, JERK) || reach.loses_little(total[0], bounds, JERK));
             }
             if (!stands) {
                 sum_exactly<JERK>(a, run.place, leaf * LEAF, min((leaf + 1) * LEAF, run.present), particle, total[0]);

@@ -18,7 +18,7 @@ template <class P, bool JERK> static bool proves(const IRecord &i, const PageInf
 int main()
 {
     IRecord i{};
-    Facts facts;
+    LeafBounds bounds;
     PageInfo page{};
     double sums[SUMS], f[9];
     unsigned far, split, jerk, one_sign;
@@ -31,17 +31,17 @@ int main()
                 return 1;
             }
         }
-        facts.one_sign = one_sign;
-        facts.least_mass = page.least_mass = f[0];
-        facts.radius = f[1];
-        facts.fastest = f[2];
-        facts.slowest = f[3];
+        bounds.one_sign = one_sign;
+        bounds.least_mass = page.least_mass = f[0];
+        bounds.radius = f[1];
+        bounds.fastest = f[2];
+        bounds.slowest = f[3];
         page.flags = one_sign ? 0 : PAGE_HAS_BOTH_SIGNS;
         const Reach reach(i, 1.0, 1.0, split);
         const bool trigger = split ? (jerk ? proves<Mixed, true>(i, page, far, sums) : proves<Mixed, false>(i, page, far, sums))
                                    : (jerk ? proves<Single, true>(i, page, far, sums) : proves<Single, false>(i, page, far, sums));
         printf("%d %.17g %.17g %.17g %.17g %d %d %d %d\n", reach.in_range, reach.closest, reach.closest2, reach.distance,
-               reach.speed, reach.loses_nothing(facts, jerk), reach.loses_little(sums, facts, jerk), are_finite(sums),
+               reach.speed, reach.loses_nothing(bounds, jerk), reach.loses_little(sums, bounds, jerk), are_finite(sums),
                trigger);
     }
     return 0;

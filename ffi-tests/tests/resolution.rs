@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use ffi_tests::compiler::source;
 use ffi_tests::fake_cuda::{Product, Sanitizer, build, with_shim};
 use ffi_tests::generate::repository;
-use kirin_core::cpu::resolution::{Facts, Resolution};
+use kirin_core::cpu::resolution::{LeafBounds, Resolution};
 
 /// The spheres of `Sources::far`, and its bit for slow particles.
 const SPHERES: [f64; 3] = [1024.0, 131_072.0, 16_777_216.0];
@@ -22,7 +22,7 @@ struct State {
     split: bool,
     jerk: bool,
     far: u32,
-    facts: Facts,
+    bounds: LeafBounds,
     sums: [f64; 8],
 }
 
@@ -50,7 +50,7 @@ fn states() -> Vec<State> {
                                             split,
                                             jerk,
                                             far: outside | if slow { IS_SLOW } else { 0 },
-                                            facts: Facts {
+                                            bounds: LeafBounds {
                                                 representable: true,
                                                 one_sign,
                                                 least_mass,
@@ -98,16 +98,16 @@ fn cpu_and_gpu_resolve_the_same_sums() {
             s.split.into(),
             s.jerk.into(),
             s.far,
-            s.facts.one_sign.into(),
+            s.bounds.one_sign.into(),
         ];
         let _ = write!(text, "{} {} {} {}", flags[0], flags[1], flags[2], flags[3]);
-        let Facts {
+        let LeafBounds {
             least_mass,
             radius,
             fastest,
             slowest,
             ..
-        } = s.facts;
+        } = s.bounds;
         for number in [least_mass, radius, fastest, slowest]
             .iter()
             .chain(&s.sums[..7])
@@ -135,8 +135,8 @@ fn cpu_and_gpu_resolve_the_same_sums() {
             .collect();
         let truth = |b: bool| f64::from(u8::from(b));
         let reach = Resolution::of(&s.x, &s.v, s.eps2, s.split);
-        let little = reach.loses_little(&s.sums, &s.facts, s.jerk);
-        let nothing = reach.loses_nothing(&s.facts, s.jerk);
+        let little = reach.loses_little(&s.sums, &s.bounds, s.jerk);
+        let nothing = reach.loses_nothing(&s.bounds, s.jerk);
         let finite = s.sums.iter().all(|sum| sum.is_finite());
         let expected = [
             truth(reach.in_range),
@@ -148,17 +148,17 @@ fn cpu_and_gpu_resolve_the_same_sums() {
             truth(little),
             truth(finite),
         ];
-        let what = format!("{:?}\n{reach:?}\n{:?}", s.facts, s.sums);
+        let what = format!("{:?}\n{reach:?}\n{:?}", s.bounds, s.sums);
         assert_eq!(found[..8], expected, "{what}");
         // The trigger knows the page by the spheres only. What it lets pass stands.
         let sphere = SPHERES.get((s.far & 3) as usize);
-        let page = Facts {
+        let page = LeafBounds {
             radius: sphere.map_or(f64::INFINITY, |r| 1.75 * r),
-            ..s.facts
+            ..s.bounds
         };
         if found[8] == 1.0 {
             passed += 1;
-            let massless = s.facts.least_mass == f64::INFINITY;
+            let massless = s.bounds.least_mass == f64::INFINITY;
             let stands = reach.holds(&s.sums, &page, s.jerk)
                 && (reach.loses_nothing(&page, s.jerk) || massless);
             assert!(stands && reach.are_apart(&s.sums, &page), "{what}");

@@ -1,7 +1,7 @@
 //! What a handle stands for: a cluster whose j-particles are the sources, by address, each with its address for a label.
 
 use super::arrays::{Indices, Results, Sources, Targets};
-use kirin_core::cluster::{Answer, Cluster};
+use kirin_core::cluster::{BlockResults, Cluster};
 use kirin_core::error::{Error, Result};
 use kirin_core::process::allocation;
 use kirin_core::process::long_work::LongWork;
@@ -402,7 +402,7 @@ fn given(sources: &Sources) -> Given {
 /// # Safety
 ///
 /// The arrays are null or have as many entries.
-unsafe fn write(results: &Results, first: usize, answer: Answer<'_>) {
+unsafe fn write(results: &Results, first: usize, answer: BlockResults<'_>) {
     for (k, force) in (first..).zip(answer.forces) {
         // SAFETY: passed on.
         unsafe {

@@ -23,7 +23,7 @@ const PLACES: usize = 1 << PLACE;
 /// What memory is for, in messages.
 const PURPOSE: &str = "a handle";
 
-static REGISTRY: Registry<Place> = Registry::new();
+static REGISTRY: Registry<HandleSlot> = Registry::new();
 
 /// The places in use, a bit each. Not behind a lock, which a thread of the parent might hold in the child of a fork.
 static TAKEN: [AtomicU64; PLACES / 64] = [const { AtomicU64::new(0) }; PLACES / 64];
@@ -32,7 +32,7 @@ static TAKEN: [AtomicU64; PLACES / 64] = [const { AtomicU64::new(0) }; PLACES / 
 static SERIAL: AtomicU64 = AtomicU64::new(1);
 
 /// A place, and what stands there while a handle for it is open.
-struct Place {
+struct HandleSlot {
     settings: Settings,
     work: &'static LongWork,
     open: Option<Open>,
@@ -45,7 +45,7 @@ struct Open {
     gravity: Box<Gravity>,
 }
 
-impl Member for Place {
+impl Member for HandleSlot {
     const SOLE_STANDS_FOR_ALL: bool = false;
 
     fn registry() -> &'static Registry<Self> {
@@ -78,7 +78,7 @@ impl Member for Place {
     fn inherit(&mut self) {}
 }
 
-impl Place {
+impl HandleSlot {
     /// What stands here, if this process opened it.
     fn own(&mut self) -> Option<&mut Open> {
         let generation = process::known_generation();
@@ -139,7 +139,11 @@ pub fn open() -> Result<i64> {
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
     let opened = REGISTRY.with(place, |at| {
         allocation::spare(0, PURPOSE)?;
-        let gravity = Gravity::new((place, Place::name(place)), at.settings.clone(), at.work)?;
+        let gravity = Gravity::new(
+            (place, HandleSlot::name(place)),
+            at.settings.clone(),
+            at.work,
+        )?;
         at.open = Some(Open {
             serial,
             generation,

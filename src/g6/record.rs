@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::calls::Outputs;
 use crate::edge::pointers::{Hints, IArrays, Softening};
-use kirin_core::cluster::{Answer, Cluster};
+use kirin_core::cluster::{BlockResults, Cluster};
 use kirin_core::process::allocation;
 use kirin_core::trace::{self, Event, HintedParticle, PURPOSE};
 
@@ -47,7 +47,7 @@ pub unsafe fn firsthalf(
 /// # Safety
 ///
 /// The answer was written to `outputs`.
-pub unsafe fn lasthalf(id: c_int, answer: Answer<'_>, outputs: &Outputs, begin: Instant) {
+pub unsafe fn lasthalf(id: c_int, answer: BlockResults<'_>, outputs: &Outputs, begin: Instant) {
     let mut labels = (0..answer.forces.len()).map(|i| {
         // SAFETY: as many labels were written a moment ago; nobody asks where they were not.
         unsafe { outputs.nearest.add(i).read_unaligned() }

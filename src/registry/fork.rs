@@ -8,7 +8,7 @@ use kirin_core::process::fork::{self, Deadline, Prepared, Subject};
 use kirin_core::process::{lock, log};
 
 /// The members of a registry while the process forks.
-struct Held<M: Member> {
+struct HeldMembers<M: Member> {
     open: Option<lock::Guard<'static, Open>>,
     members: Vec<lock::Guard<'static, Option<Box<M>>>>,
     /// Members on which other threads are at long work, which cannot end until the fork is made.
@@ -29,7 +29,7 @@ impl<M: Member> Subject for Registry<M> {
     }
 
     fn prepare(&'static self, deadline: &Deadline) -> Box<dyn Prepared> {
-        let mut held = Held {
+        let mut held = HeldMembers {
             // `None`: another thread has the ids.
             open: deadline.wait_for(|| self.open.try_lock()),
             members: Vec::new(),
@@ -52,7 +52,7 @@ impl<M: Member> Subject for Registry<M> {
     }
 }
 
-impl<M: Member> Prepared for Held<M> {
+impl<M: Member> Prepared for HeldMembers<M> {
     fn resume(&mut self) {
         self.at_work.iter().for_each(|entry| entry.work.let_go());
     }

@@ -4,6 +4,8 @@ use ffi_tests::direct::{self, Source, Sum};
 use ffi_tests::report::{self, Line};
 use ffi_tests::sets::{Set, probe};
 use kirin_kit::models::plummer;
+use kirin_kit::vector::{norm, sub};
+use kirin_report::repeat::Spread;
 
 use crate::{forces, input};
 
@@ -31,26 +33,13 @@ fn sphere() -> Set {
     }
 }
 
-fn norm(a: [f64; 3]) -> f64 {
-    a.iter().map(|c| c * c).sum::<f64>().sqrt()
-}
-
-fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
-    norm([0, 1, 2].map(|k| a[k] - b[k]))
-}
-
 /// Relative errors of acceleration, jerk and potential.
 fn relative_errors(line: &Line, sum: &Sum) -> [f64; 3] {
     [
-        distance(line.acc, sum.acc) / norm(sum.acc),
-        distance(line.jerk, sum.jerk) / norm(sum.jerk),
+        norm(&sub(&line.acc, &sum.acc)) / norm(&sum.acc),
+        norm(&sub(&line.jerk, &sum.jerk)) / norm(&sum.jerk),
         (line.pot - sum.pot).abs() / -sum.pot,
     ]
-}
-
-fn median(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers[numbers.len() / 2]
 }
 
 /// Medians of the relative errors of acceleration, jerk and potential.
@@ -65,7 +54,7 @@ fn medians(set: &Set, settings: &[(&str, &str)]) -> Option<[f64; 3]> {
             errors.push(error);
         }
     }
-    Some(errors.map(median))
+    Some(errors.map(|errors| Spread::of(errors).expect("there are probes").median))
 }
 
 /// In pairs of singles, whatever the hardware's roots.

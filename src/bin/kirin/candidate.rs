@@ -13,7 +13,7 @@ use crate::worker::{Opened, Reply, Request, Worker};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 #[value(rename_all = "lowercase")]
-pub enum Interface {
+pub enum MeasuredInterface {
     /// GRAPE-6: accelerations, jerks, potentials, neighbours
     #[default]
     Grape6,
@@ -34,7 +34,7 @@ pub struct Common {
     libraries: Vec<String>,
     /// The calls that the libraries are asked for
     #[arg(long, value_enum, default_value_t)]
-    pub interface: Interface,
+    pub interface: MeasuredInterface,
     /// Writes the figures to a file, too
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -80,7 +80,7 @@ impl Common {
     /// The same with these calls, and with environment variables for all libraries that do not set them themselves.
     pub fn candidates_with(
         &self,
-        interface: Interface,
+        interface: MeasuredInterface,
         variables: &[(String, String)],
     ) -> Option<Vec<Candidate>> {
         if let Some(Err(why)) = self.json.as_deref().map(report::can_be_saved) {
@@ -153,7 +153,12 @@ impl Candidate {
         }
     }
 
-    fn open(&mut self, interface: Interface, variables: &[(String, String)], timeout: Duration) {
+    fn open(
+        &mut self,
+        interface: MeasuredInterface,
+        variables: &[(String, String)],
+        timeout: Duration,
+    ) {
         // Of two values of one variable the later one holds.
         let environment = [variables, &self.environment].concat();
         match Worker::start(&environment, timeout) {

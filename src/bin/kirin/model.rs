@@ -4,7 +4,7 @@
 use kirin_core::sources::particle::JParticle;
 use kirin_kit::Body;
 pub use kirin_kit::models::Random;
-pub use kirin_kit::vector::{Vec3, dot};
+pub use kirin_kit::vector::{Vec3, dot, hypot, sub};
 
 /// A Plummer sphere of `n` stars at time 0 in standard N-body units; labels are the odd numbers,
 /// which a library cannot mistake for addresses.

@@ -45,7 +45,7 @@ enum Phase {
 
 /// The results for a block of i-particles, arrays of one length.
 #[derive(Clone, Copy, Debug)]
-pub struct Answer<'a> {
+pub struct BlockResults<'a> {
     /// Number of leading addresses in the block.
     pub nj: usize,
     /// The i-particles, as `firsthalf` brought them.
@@ -388,7 +388,7 @@ impl Cluster {
     /// # Errors
     ///
     /// The block has fewer i-particles, or the backend failed.
-    pub fn lasthalf(&mut self, ni: usize, nearest: bool) -> Result<Answer<'_>> {
+    pub fn lasthalf(&mut self, ni: usize, nearest: bool) -> Result<BlockResults<'_>> {
         let present = self.block.particles.len();
         if ni > present && self.outcome.is_ok() {
             return Err(Error::BlockTooSmall { asked: ni, present });
@@ -403,7 +403,7 @@ impl Cluster {
             self.settle();
         }
         debug_assert!(self.has_nearest || !nearest);
-        Ok(Answer {
+        Ok(BlockResults {
             nj: self.block.nj,
             particles: &self.block.particles[..ni],
             forces: &self.results.forces[..ni],
@@ -424,7 +424,7 @@ impl Cluster {
         &mut self,
         nj: usize,
         particles: impl ExactSizeIterator<Item = IParticle>,
-    ) -> Result<Answer<'_>> {
+    ) -> Result<BlockResults<'_>> {
         let ni = particles.len();
         self.firsthalf(nj, particles)?;
         self.lasthalf(ni, false)

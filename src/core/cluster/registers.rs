@@ -1,7 +1,7 @@
 //! The low-level calls (`g6_set_nip` and so on): i-particles in numbered registers, and a force
 //! call without `firsthalf`.
 
-use super::{Answer, Cluster, I_PARTICLES};
+use super::{BlockResults, Cluster, I_PARTICLES};
 use crate::error::{Error, Result};
 use crate::process::allocation;
 use crate::sources::jmemory;
@@ -56,7 +56,7 @@ impl Cluster {
     /// # Errors
     ///
     /// The backend failed, or fewer registers were loaded than `nip`.
-    pub fn low_level_forces(&mut self, nearest: bool) -> Result<Answer<'_>> {
+    pub fn low_level_forces(&mut self, nearest: bool) -> Result<BlockResults<'_>> {
         let Registers {
             nip,
             njp,

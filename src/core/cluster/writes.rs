@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::{Cluster, Phase};
 use crate::error::{Error, Result};
 use crate::process;
-use crate::sources::jmemory::{self, AtRest, Given, Numbers, ZERO};
+use crate::sources::jmemory::{self, AtRest, ClientParticle, Given, ZERO};
 use crate::sources::particle::JParticle;
 
 impl Cluster {
@@ -25,7 +25,7 @@ impl Cluster {
     ///
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
-    pub unsafe fn set_numbers(&mut self, address: i32, mut numbers: Numbers) -> Result<()> {
+    pub unsafe fn set_numbers(&mut self, address: i32, mut numbers: ClientParticle) -> Result<()> {
         self.moving = true;
         if !self.settings.snap {
             numbers.vectors[4] = ZERO;
@@ -41,7 +41,7 @@ impl Cluster {
     /// Those of [`Cluster::set_numbers`].
     pub fn set_j_particle(&mut self, address: i32, particle: &JParticle) -> Result<()> {
         // SAFETY: they are the vectors of the particle.
-        unsafe { self.set_numbers(address, Numbers::from(particle)) }
+        unsafe { self.set_numbers(address, ClientParticle::from(particle)) }
     }
 
     /// Writes a particle for the next block. `at_rest` says that it has nothing but a label, a mass and a position.
@@ -50,7 +50,12 @@ impl Cluster {
     ///
     /// That of [`Cluster::set_numbers`].
     #[inline(always)]
-    unsafe fn write(&mut self, address: i32, numbers: &Numbers, at_rest: bool) -> Result<()> {
+    unsafe fn write(
+        &mut self,
+        address: i32,
+        numbers: &ClientParticle,
+        at_rest: bool,
+    ) -> Result<()> {
         // If there is no memory for its page, the write is refused now and not at the next block.
         let position = self.memory.reserve(address)?;
         let at_once = self.phase == Phase::Free
@@ -123,7 +128,7 @@ impl Cluster {
     ) -> Result<()> {
         let mut vectors = [ZERO; 5];
         vectors[0] = x.as_ptr();
-        let numbers = Numbers {
+        let numbers = ClientParticle {
             index,
             t: 0.0,
             mass,

@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use super::attraction::{self, Kind};
+use super::attraction::{self, LeafPass};
 use super::coincident::{self, Places};
 use super::division::Task;
 use super::grid::Grid;
 use super::kernel::JPage;
 use super::leaves::{LeafSums, Walk};
-use super::resolution::{Facts, ROUNDING};
+use super::resolution::{LeafBounds, ROUNDING};
 use super::resum::{Leaf, Resum};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
@@ -41,9 +41,9 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     targets: &'a [TaskParticle<S::T>],
     sources: JPage<'a, S>,
     position: usize,
-    facts: Facts,
+    bounds: LeafBounds,
     factors: Four,
-    kind: Kind,
+    kind: LeafPass,
     /// Where its particles are, if that is known.
     places: Option<&'a Places>,
     /// Finite sums are sound where the potential, times [`Resolution::closest`](super::resolution::Resolution::closest), is at most the first of
@@ -100,13 +100,13 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             let tile = self.tile(&prepared, page, scratch)?;
             let masses = &*prepared.masses;
             totals.aim::<SPLIT>(particles, tile);
-            let facts = tile.facts(masses);
+            let bounds = tile.bounds(masses);
             let is_plain = tile.units.are_plain();
             let proved = is_plain
                 && all.in_range
-                && facts.representable
-                && facts.one_sign
-                && all.loses_nothing(&facts, false);
+                && bounds.representable
+                && bounds.one_sign
+                && all.loses_nothing(&bounds, false);
             let slots = self.slots(page);
             if self.unsoftened {
                 lent = masses.m;
@@ -123,9 +123,9 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     minus_three: S::T::default(),
                 },
                 position,
-                facts,
+                bounds,
                 factors: first_four(tile::factors(&tile.units, masses.unit, 1.0)),
-                kind: Kind {
+                kind: LeafPass {
                     soft,
                     least: false,
                     coincident: false,
@@ -137,7 +137,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     .filter(|places| places.are_fresh(page)),
                 quick: match (S::T::IS_DOUBLE, proved) {
                     (true, _) => (f64::INFINITY, f64::INFINITY),
-                    (false, true) => (facts.least_mass * ROUNDING, IN_RANGE),
+                    (false, true) => (bounds.least_mass * ROUNDING, IN_RANGE),
                     (false, false) => (-1.0, -1.0),
                 },
                 massless: masses.none,
@@ -176,8 +176,8 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     #[inline(always)]
     fn four(&mut self, k: usize, to: &mut [f64]) -> Result<()> {
         let (i, target) = (&self.particles[k], &self.targets[k].target);
-        let mut kind = Kind {
-            least: !self.facts.one_sign || self.unproved * 4 > k,
+        let mut kind = LeafPass {
+            least: !self.bounds.one_sign || self.unproved * 4 > k,
             ..self.kind
         };
         if let Some(places) = self.places
@@ -224,7 +224,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     #[inline(always)]
     fn pairs(
         &self,
-        kind: Kind,
+        kind: LeafPass,
         sources: JPage<'_, S>,
         target: &ScaledParticle<S::T>,
     ) -> (Four, S::T) {
@@ -247,7 +247,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     #[inline(never)]
     fn is_sound(
         &self,
-        kind: Kind,
+        kind: LeafPass,
         sources: JPage<'_, S>,
         sums: &Four,
         least: S::T,
@@ -256,8 +256,8 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
         let resolution = &target.resolution;
         let [x, y, z, pot] = *sums;
         let sums = &[x, y, z, pot, 0.0, 0.0, 0.0, 0.0];
-        let proved = resolution.are_apart(sums, &self.facts);
-        let sound = resolution.holds(sums, &self.facts, false)
+        let proved = resolution.are_apart(sums, &self.bounds);
+        let sound = resolution.holds(sums, &self.bounds, false)
             && (proved
                 || kind.least && resolution.resolves(least.to_f64())
                 || self.shared.are_apart(sources, target, self.range.clone()));

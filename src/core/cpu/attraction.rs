@@ -33,7 +33,7 @@ pub const fn leaf_length<S: Simd>() -> usize {
 
 /// What a pass over a leaf is made for.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct LeafPass {
     /// Whether each j-particle has a softening length of its own.
     pub soft: bool,
     /// Whether the smallest distance is wanted.
@@ -52,7 +52,7 @@ pub struct Kind {
 #[inline(always)]
 pub fn leaf<S: Simd, const SPLIT: bool>(
     s: S,
-    kind: Kind,
+    kind: LeafPass,
     j: JPage<'_, S>,
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
@@ -69,18 +69,18 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     };
     // What is rare has all that is rare.
     match kind {
-        Kind {
+        LeafPass {
             soft: true,
             least: false,
             coincident: false,
             ..
         } => pass.over::<true, false, false, false>(range),
-        Kind { soft: true, .. } => pass.over::<true, true, true, false>(range),
-        Kind {
+        LeafPass { soft: true, .. } => pass.over::<true, true, true, false>(range),
+        LeafPass {
             coincident: true, ..
         } => pass.over::<false, true, true, false>(range),
-        Kind { least: true, .. } => pass.over::<false, true, false, false>(range),
-        Kind { equal: true, .. } => pass.over::<false, false, false, true>(range),
+        LeafPass { least: true, .. } => pass.over::<false, true, false, false>(range),
+        LeafPass { equal: true, .. } => pass.over::<false, false, false, true>(range),
         _ => pass.over::<false, false, false, false>(range),
     }
     let [x, y, z, pot] = s.sums_of_four(pass.sums);

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::kernel::{self, JPage, Variant};
-use super::resolution::Facts;
+use super::resolution::LeafBounds;
 use super::simd::{Simd, Sums, Work};
 use super::target::ScaledParticle;
 use crate::sources::jmemory::{Page, PageArray};
@@ -22,11 +22,11 @@ const DOMINATES: f64 = 8.0;
 
 /// The bound that the accelerations of a leaf do not exceed without a dominant term.
 #[derive(Clone, Copy, Debug)]
-pub struct Bound {
+pub struct DominanceLimit {
     of_potential: f64,
 }
 
-impl Bound {
+impl DominanceLimit {
     /// For a leaf of this mass, in the tile's units. Nothing is dominant where masses have both signs.
     pub fn of(mass: f64, one_sign: bool) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Bound {
 }
 
 /// A leaf in which one pair exerts most of the force on an i-particle.
-pub struct Dominated<'a, S: Simd, const SPLIT: bool> {
+pub struct DominatedLeaf<'a, S: Simd, const SPLIT: bool> {
     /// The instruction set.
     pub s: S,
     /// Whether any velocity is not zero.
@@ -54,7 +54,7 @@ pub struct Dominated<'a, S: Simd, const SPLIT: bool> {
     /// The j-particles.
     pub sources: JPage<'a, S>,
     /// What is known of them.
-    pub facts: &'a Facts,
+    pub bounds: &'a LeafBounds,
     /// The factors that bring sums into the client's units.
     pub factors: &'a Sums,
     /// The i-particle.
@@ -63,7 +63,7 @@ pub struct Dominated<'a, S: Simd, const SPLIT: bool> {
     pub range: Range<usize>,
 }
 
-impl<S: Simd, const SPLIT: bool> Dominated<'_, S, SPLIT> {
+impl<S: Simd, const SPLIT: bool> DominatedLeaf<'_, S, SPLIT> {
     /// Sums the leaf anew, with the strongest pair in double precision, if single precision holds the others.
     /// `i` is the i-particle, `ti` the time, and `sums` are those in the client's units.
     #[cold]
@@ -72,7 +72,11 @@ impl<S: Simd, const SPLIT: bool> Dominated<'_, S, SPLIT> {
         let Some((mut others, slot)) = self.s.vectorize(WithoutStrongest(self)) else {
             return;
         };
-        if !self.target.resolution.holds(&others, self.facts, self.jerk) {
+        if !self
+            .target
+            .resolution
+            .holds(&others, self.bounds, self.jerk)
+        {
             return;
         }
         for (sum, factor) in others.iter_mut().zip(self.factors) {
@@ -85,13 +89,13 @@ impl<S: Simd, const SPLIT: bool> Dominated<'_, S, SPLIT> {
 }
 
 /// The sums of a leaf without the strongest pair, and the slot of that.
-struct WithoutStrongest<'a, 'b, S: Simd, const SPLIT: bool>(&'a Dominated<'b, S, SPLIT>);
+struct WithoutStrongest<'a, 'b, S: Simd, const SPLIT: bool>(&'a DominatedLeaf<'b, S, SPLIT>);
 
 impl<S: Simd, const SPLIT: bool> Work for WithoutStrongest<'_, '_, S, SPLIT> {
     type Output = Option<(Sums, usize)>;
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let Dominated {
+        let DominatedLeaf {
             s,
             jerk,
             sources,

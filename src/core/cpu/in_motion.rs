@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::division::Task;
-use super::dominant::{Bound, Dominated};
+use super::dominant::{DominanceLimit, DominatedLeaf};
 use super::kernel::{self, JPage, LeafScratch, Variant};
 use super::leaves::{self, LeafSums, Walk};
 use super::masses::{self, Labels, Masses};
 use super::nearest;
-use super::resolution::Facts;
+use super::resolution::LeafBounds;
 use super::resum::{self, Leaf, Resum};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
@@ -32,7 +32,7 @@ struct PageInMotion<'a, S: Simd, const SPLIT: bool> {
     sources: JPage<'a, S>,
     masses: &'a Masses<S::T>,
     labels: &'a Labels,
-    facts: Facts,
+    bounds: LeafBounds,
     /// What brings sums into the client's units.
     factors: Sums,
     leaf: PresentLeaf,
@@ -50,7 +50,7 @@ struct PresentLeaf {
     /// Whether all of its masses are zero.
     massless: bool,
     /// Beyond which it has a dominant pair.
-    bound: Bound,
+    bound: DominanceLimit,
     /// For how many i-particles the potential of the leaf proved nothing. Where these are many, as where masses have both
     /// signs, the pair loop finds the smallest distance as well, instead of a second pass.
     unproved: usize,
@@ -96,7 +96,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 },
                 masses,
                 labels: &prepared.labels,
-                facts: tile.facts(masses),
+                bounds: tile.bounds(masses),
                 factors: tile::factors(&tile.units, masses.unit, self.root),
                 leaf: PresentLeaf::none(),
                 again,
@@ -115,7 +115,7 @@ impl PresentLeaf {
             range: 0..0,
             holes: false,
             massless: true,
-            bound: Bound::of(0.0, false),
+            bound: DominanceLimit::of(0.0, false),
             unproved: 0,
         }
     }
@@ -130,7 +130,7 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
         self.leaf = PresentLeaf {
             holes: !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone()),
             massless: mass == 0.0,
-            bound: Bound::of(mass, self.masses.one_sign),
+            bound: DominanceLimit::of(mass, self.masses.one_sign),
             unproved: 0,
             range,
         };
@@ -151,7 +151,7 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
         let variant = Variant {
             jerk: self.sources.page.has_motion() || target.moves,
             mask: self.leaf.holes || self.labels.may_hold(target.label),
-            nearest: self.shared.nearest || !self.facts.one_sign || self.leaf.unproved * 4 > k,
+            nearest: self.shared.nearest || !self.bounds.one_sign || self.leaf.unproved * 4 > k,
         };
         let (sums, least) = kernel::leaf::<S, SPLIT>(
             self.shared.s,
@@ -163,8 +163,8 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
             self.halfway.as_deref_mut(),
         );
         let resolution = &target.resolution;
-        let holds = resolution.holds(&sums, &self.facts, variant.jerk);
-        let proved = resolution.are_apart(&sums, &self.facts);
+        let holds = resolution.holds(&sums, &self.bounds, variant.jerk);
+        let proved = resolution.are_apart(&sums, &self.bounds);
         self.leaf.unproved += usize::from(!proved);
         let sound = holds
             && (proved
@@ -227,11 +227,11 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
     /// Sums the leaf with its dominant pair in double precision.
     #[inline(always)]
     fn add_dominant(&self, k: usize, jerk: bool, sums: &mut Sums) {
-        let leaf = Dominated::<S, SPLIT> {
+        let leaf = DominatedLeaf::<S, SPLIT> {
             s: self.shared.s,
             jerk,
             sources: self.sources,
-            facts: &self.facts,
+            bounds: &self.bounds,
             factors: &self.factors,
             target: &self.targets[k].target,
             range: self.leaf.range.clone(),

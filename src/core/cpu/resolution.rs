@@ -67,7 +67,7 @@ const fn power_of_two(exponent: i32) -> f64 {
 
 /// What is known of the particles of a leaf, in the units of their tile: bounds, which need not be sharp.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts {
+pub struct LeafBounds {
     /// Whether single precision has the range for the particles.
     pub representable: bool,
     /// Whether no two masses have different signs.
@@ -97,7 +97,7 @@ pub struct Resolution {
     pub speed: f64,
 }
 
-impl Facts {
+impl LeafBounds {
     /// In double precision everything holds that is a finite number.
     pub const DOUBLE: Self = Self {
         representable: true,
@@ -161,17 +161,17 @@ impl Resolution {
     /// Whether single precision has the range for the sums of a leaf, and lost no term that counts. `jerk` where
     /// some velocity is not zero.
     #[inline(always)]
-    pub fn holds(&self, sums: &Sums, facts: &Facts, jerk: bool) -> bool {
+    pub fn holds(&self, sums: &Sums, bounds: &LeafBounds, jerk: bool) -> bool {
         self.in_range
-            && facts.representable
+            && bounds.representable
             && are_finite(sums)
-            && (self.loses_nothing(facts, jerk) || self.loses_little(sums, facts, jerk))
+            && (self.loses_nothing(bounds, jerk) || self.loses_little(sums, bounds, jerk))
     }
 
     /// Whether the potential of a leaf proves that it has no close pair.
     #[inline(always)]
-    pub fn are_apart(&self, sums: &Sums, facts: &Facts) -> bool {
-        facts.one_sign && sums[3].abs() * self.closest <= facts.least_mass * ROUNDING
+    pub fn are_apart(&self, sums: &Sums, bounds: &LeafBounds) -> bool {
+        bounds.one_sign && sums[3].abs() * self.closest <= bounds.least_mass * ROUNDING
     }
 
     /// Whether pairs can be resolved whose smallest squared softened distance this is.
@@ -182,53 +182,54 @@ impl Resolution {
 
     /// The greatest distance of a pair, or 1 if that is more.
     #[inline(always)]
-    fn greatest_distance(&self, facts: &Facts) -> f64 {
-        (self.distance + facts.radius).max(1.0)
+    fn greatest_distance(&self, bounds: &LeafBounds) -> f64 {
+        (self.distance + bounds.radius).max(1.0)
     }
 
     /// Whether no term can underflow.
     #[inline(always)]
-    pub fn loses_nothing(&self, facts: &Facts, jerk: bool) -> bool {
-        let d = self.greatest_distance(facts);
+    pub fn loses_nothing(&self, bounds: &LeafBounds, jerk: bool) -> bool {
+        let d = self.greatest_distance(bounds);
         let least = TERM * d * d * d;
         let v = match self.speed == 0.0 {
-            true => facts.slowest,
+            true => bounds.slowest,
             false => self.speed,
         };
         d <= HORIZON
-            && least <= facts.least_mass
-            && (!jerk || least <= v * facts.least_mass && TERM <= v * self.closest && TERM * d <= v)
+            && least <= bounds.least_mass
+            && (!jerk
+                || least <= v * bounds.least_mass && TERM <= v * self.closest && TERM * d <= v)
     }
 
     /// Whether the sums of a leaf show that what underflowed is negligible.
     #[cold]
     #[inline(never)]
-    pub fn loses_little(&self, sums: &Sums, facts: &Facts, jerk: bool) -> bool {
-        if facts.least_mass == f64::INFINITY {
+    pub fn loses_little(&self, sums: &Sums, bounds: &LeafBounds, jerk: bool) -> bool {
+        if bounds.least_mass == f64::INFINITY {
             return true; // nothing exerts a force
         }
-        let d = self.greatest_distance(facts);
+        let d = self.greatest_distance(bounds);
         if d.is_nan() || d > HORIZON {
             return false;
         }
         let potential = sums[3].abs();
-        let no_mass_lost = TERM * d * d * d <= facts.least_mass;
+        let no_mass_lost = TERM * d * d * d <= bounds.least_mass;
         // Without a potential there is no mass but the i-particle's own.
         if no_mass_lost && potential == 0.0 {
             return true;
         }
         let mut closest = self.closest;
-        if facts.one_sign {
-            closest = closest.max(facts.least_mass * ROUNDING / potential);
+        if bounds.one_sign {
+            closest = closest.max(bounds.least_mass * ROUNDING / potential);
         }
         let inverse = 1.0 / (closest * closest * closest);
         // A mass itself loses digits; at a small distance that counts more.
-        let per_pair = match facts.least_mass < LOST {
+        let per_pair = match bounds.least_mass < LOST {
             true => PAIRS * LOST * inverse.max(1.0),
             false => PAIRS * LOST,
         };
         let acc = no_mass_lost || per_pair * d * d <= NEGLIGIBLE * potential;
-        let v = self.speed + facts.fastest;
+        let v = self.speed + bounds.fastest;
         if !jerk || v == 0.0 {
             return acc;
         }

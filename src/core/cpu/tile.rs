@@ -5,7 +5,7 @@ mod prediction;
 
 use super::grid::{self, Grid};
 use super::masses::Masses;
-use super::resolution::Facts;
+use super::resolution::LeafBounds;
 use super::simd::{Real, Simd, Sums, Work};
 use super::units::{self, Sampled};
 use crate::force::scaling::{FARTHEST, LENGTHS, Scaling, VELOCITIES, outside};
@@ -199,10 +199,10 @@ impl<T: Real> Tile<T> {
 
     /// What is known of the tile's particles, whose masses these are.
     #[inline(always)]
-    pub fn facts(&self, masses: &Masses<T>) -> Facts {
+    pub fn bounds(&self, masses: &Masses<T>) -> LeafBounds {
         match T::IS_DOUBLE {
-            true => Facts::DOUBLE,
-            false => Facts {
+            true => LeafBounds::DOUBLE,
+            false => LeafBounds {
                 representable: self.representable,
                 one_sign: masses.one_sign,
                 least_mass: masses.least,

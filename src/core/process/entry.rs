@@ -17,7 +17,7 @@ use super::cancellation;
 
 /// Where a thread is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ThreadPlace {
     /// In the client.
     Outside,
     /// In a call.
@@ -28,7 +28,7 @@ enum Place {
 
 thread_local! {
     // No destructor, so that a signal handler can read it at any moment of a thread's life.
-    static PLACE: Cell<Place> = const { Cell::new(Place::Outside) };
+    static PLACE: Cell<ThreadPlace> = const { Cell::new(ThreadPlace::Outside) };
 }
 
 /// Runs `call`, which must not unwind; `None` if this thread is inside another call.
@@ -38,15 +38,15 @@ pub fn once<R>(call: impl FnOnce() -> R) -> Option<R> {
     // SAFETY: the variable belongs to this thread, has no destructor, and is not handed to another thread.
     // (The call is not made in the closure of `with`, where the compiler would not inline it.)
     let place = unsafe { &*place };
-    if place.get() != Place::Outside {
+    if place.get() != ThreadPlace::Outside {
         return None;
     }
-    place.set(Place::Inside);
+    place.set(ThreadPlace::Inside);
     // A handler runs in this thread, so only the compiler could reorder what it sees.
     compiler_fence(Ordering::SeqCst);
     let result = call();
     compiler_fence(Ordering::SeqCst);
-    if place.replace(Place::Outside) == Place::Uncancelled {
+    if place.replace(ThreadPlace::Outside) == ThreadPlace::Uncancelled {
         cancellation::allow();
     }
     Some(result)
@@ -56,15 +56,15 @@ pub fn once<R>(call: impl FnOnce() -> R) -> Option<R> {
 /// is a cancellation point: reading, writing, sleeping. Nothing happens outside calls.
 pub fn hold_cancellation() {
     PLACE.with(|place| {
-        if place.get() == Place::Inside && cancellation::forbid() {
-            place.set(Place::Uncancelled);
+        if place.get() == ThreadPlace::Inside && cancellation::forbid() {
+            place.set(ThreadPlace::Uncancelled);
         }
     });
 }
 
 /// Whether this thread is inside a call.
 pub fn is_inside() -> bool {
-    PLACE.get() != Place::Outside
+    PLACE.get() != ThreadPlace::Outside
 }
 
 #[cfg(test)]

@@ -66,14 +66,14 @@ pub fn let_pass() {
 }
 
 /// A subject in the list of all.
-struct Entry {
+struct SubjectNode {
     subject: &'static dyn Subject,
     /// Tells the subject from others: those without data may have one address.
     known: &'static AtomicBool,
-    next: *const Entry,
+    next: *const SubjectNode,
 }
 
-static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
+static ENTRIES: AtomicPtr<SubjectNode> = AtomicPtr::new(ptr::null_mut());
 
 /// Each subject once.
 fn subjects() -> impl Iterator<Item = &'static dyn Subject> {
@@ -86,13 +86,13 @@ fn subjects() -> impl Iterator<Item = &'static dyn Subject> {
         .map(|entry| entry.subject)
 }
 
-fn entries() -> impl Iterator<Item = &'static Entry> {
+fn entries() -> impl Iterator<Item = &'static SubjectNode> {
     // SAFETY: entries are never freed, and are complete before they can be reached.
     let newest = unsafe { ENTRIES.load(Ordering::Acquire).as_ref() };
     std::iter::successors(newest, |entry| older(entry))
 }
 
-fn older(entry: &Entry) -> Option<&'static Entry> {
+fn older(entry: &SubjectNode) -> Option<&'static SubjectNode> {
     // SAFETY: entries are never freed, and are complete before they can be reached.
     unsafe { entry.next.as_ref() }
 }
@@ -142,7 +142,7 @@ fn enter(subject: &'static dyn Subject, known: &'static AtomicBool) {
     let next = ENTRIES.load(Ordering::Acquire);
     // Without memory forks are not prepared yet.
     let Ok(mut entry) = allocation::boxed(
-        Entry {
+        SubjectNode {
             subject,
             known,
             next,

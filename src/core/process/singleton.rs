@@ -42,7 +42,7 @@ impl<T: Default + Send> Subject for Singleton<T> {
     }
 
     fn prepare(&'static self, deadline: &Deadline) -> Box<dyn Prepared> {
-        Box::new(Held {
+        Box::new(HeldSingleton {
             value: self,
             guard: deadline.wait_for(|| self.lock.try_lock()),
         })
@@ -50,13 +50,13 @@ impl<T: Default + Send> Subject for Singleton<T> {
 }
 
 /// A value while the process forks.
-struct Held<T: 'static> {
+struct HeldSingleton<T: 'static> {
     value: &'static Singleton<T>,
     /// Nothing where another thread has the value.
     guard: Option<Guard<'static, T>>,
 }
 
-impl<T: Default + Send> Prepared for Held<T> {
+impl<T: Default + Send> Prepared for HeldSingleton<T> {
     fn resume(&mut self) {}
 
     unsafe fn inherit(&mut self) {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{Event, HintedParticle, PURPOSE, try_record};
-use crate::cluster::Answer;
+use crate::cluster::BlockResults;
 use crate::process::allocation;
 use crate::sources::particle::Force;
 
@@ -13,7 +13,7 @@ pub fn since(begin: Instant) -> u64 {
 }
 
 /// The block of a call that begins and ends it.
-pub fn record_block(id: i32, answer: &Answer<'_>) {
+pub fn record_block(id: i32, answer: &BlockResults<'_>) {
     try_record(|| {
         let particles = answer.particles.iter().map(|&particle| HintedParticle {
             particle,

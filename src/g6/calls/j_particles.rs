@@ -6,7 +6,7 @@ use crate::edge::pointers::{count, not_null, vector};
 use crate::g6::CLUSTERS;
 use kirin_core::error::Result;
 use kirin_core::process::allocation;
-use kirin_core::sources::jmemory::Numbers;
+use kirin_core::sources::jmemory::ClientParticle;
 use kirin_core::sources::particle::JParticle;
 use kirin_core::trace::{self, Event};
 
@@ -44,7 +44,7 @@ pub unsafe fn set_j_particle(
     not_null(aby2, "aby2")?;
     not_null(a1by6, "a1by6")?;
     not_null(a2by18, "a2by18")?;
-    let numbers = Numbers {
+    let numbers = ClientParticle {
         index,
         t,
         mass,

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use crate::edge::pointers::not_null;
-use kirin_core::cluster::Answer;
+use kirin_core::cluster::BlockResults;
 use kirin_core::error::Result;
 use kirin_core::process::settings::{self, NoNeighbour};
 
@@ -55,7 +55,7 @@ impl Outputs {
     /// # Safety
     ///
     /// `validate` succeeded, and arrays that are not null have as many entries as the answer.
-    pub(super) unsafe fn write(&self, answer: Answer<'_>) {
+    pub(super) unsafe fn write(&self, answer: BlockResults<'_>) {
         for (i, f) in answer.forces.iter().enumerate() {
             // SAFETY: i is below the length of the arrays. An array may be both acc and jerk
             // (ph4): the later write wins, as it does in C.

@@ -9,7 +9,7 @@ use kirin::client::{Block, Grape};
 use kirin_core::sources::particle::JParticle;
 use serde::{Deserialize, Serialize};
 
-use crate::candidate::Interface;
+use crate::candidate::MeasuredInterface;
 use crate::model::{self, Random};
 use crate::worker::CLUSTER;
 
@@ -47,11 +47,11 @@ impl Case {
     ];
 
     /// The cases that libraries of an interface have.
-    pub fn of(interface: Interface) -> &'static [Self] {
+    pub fn of(interface: MeasuredInterface) -> &'static [Self] {
         match interface {
-            Interface::Grape6 => Self::ALL,
-            Interface::Grape5 => &[Self::Force, Self::Load],
-            Interface::Nbody6 => &[
+            MeasuredInterface::Grape6 => Self::ALL,
+            MeasuredInterface::Grape5 => &[Self::Force, Self::Load],
+            MeasuredInterface::Nbody6 => &[
                 Self::Force,
                 Self::Potential,
                 Self::Irregular,

@@ -16,7 +16,7 @@ use super::figure;
 use super::measure::{Case, Measurement, Sample, Size};
 use super::peak::{self, Peak};
 use super::table;
-use crate::candidate::{Candidate, Interface};
+use crate::candidate::{Candidate, MeasuredInterface};
 use crate::report::{self, Table};
 use crate::worker::{Reply, Request};
 
@@ -56,7 +56,7 @@ pub struct Reading {
 pub struct Document {
     kind: &'static str,
     /// Whose calls were measured.
-    pub interface: Interface,
+    pub interface: MeasuredInterface,
     version: &'static str,
     command: Vec<String>,
     /// Where it was measured.
@@ -298,10 +298,11 @@ impl Document {
                     "auto" | "adaptive" => "double",
                     always => always,
                 };
-                let counted = match self.interface == Interface::Grape6 && cell.case.is_force() {
-                    true => peak::operations(precision, &opened.backend),
-                    false => None,
-                };
+                let counted =
+                    match self.interface == MeasuredInterface::Grape6 && cell.case.is_force() {
+                        true => peak::operations(precision, &opened.backend),
+                        false => None,
+                    };
                 if let Some(operations) = counted {
                     let cores = fma.median * threads as f64;
                     figure.of_limit = Some(

@@ -2,7 +2,7 @@
 
 use super::measure::Case;
 use super::run::{Document, Reading, Row};
-use crate::candidate::{Interface, legend};
+use crate::candidate::{MeasuredInterface, legend};
 use kirin_report::text::si_unit;
 
 use crate::report::Table;
@@ -31,9 +31,11 @@ pub fn text(document: &Document) -> String {
         ));
     }
     let pair = match document.interface {
-        Interface::Grape6 => "acceleration, jerk and potential",
-        Interface::Grape5 => "acceleration and potential",
-        Interface::Nbody6 => "acceleration, jerk and potential, or what the call has of these,",
+        MeasuredInterface::Grape6 => "acceleration, jerk and potential",
+        MeasuredInterface::Grape5 => "acceleration and potential",
+        MeasuredInterface::Nbody6 => {
+            "acceleration, jerk and potential, or what the call has of these,"
+        }
     };
     text.push_str(&format!(
         "+-: half the distance between the quartiles. A pair is {pair} of one particle on another.\n{:.1} s.\n",
@@ -59,11 +61,13 @@ fn heading(document: &Document, names: &[&str]) -> Vec<String> {
 
 fn row(document: &Document, cell: &Row) -> Vec<String> {
     let mut cells = vec![match cell.case {
-        Case::Load if document.interface == Interface::Grape5 => {
+        Case::Load if document.interface == MeasuredInterface::Grape5 => {
             "set_xmj of all, a particle".to_owned()
         }
-        Case::Load if document.interface == Interface::Nbody6 => "send, a source".to_owned(),
-        Case::Update if document.interface == Interface::Nbody6 => {
+        Case::Load if document.interface == MeasuredInterface::Nbody6 => {
+            "send, a source".to_owned()
+        }
+        Case::Update if document.interface == MeasuredInterface::Nbody6 => {
             "set_jp, 32 scattered".to_owned()
         }
         Case::Load => "set_j_particle, in order".to_owned(),

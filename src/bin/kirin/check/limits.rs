@@ -2,7 +2,7 @@
 
 use super::measure::{ForceErrors, ListErrors};
 use super::scene::Scene;
-use crate::candidate::Interface;
+use crate::candidate::MeasuredInterface;
 
 /// What the tables show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +52,11 @@ const OF_NBODY6: [Quantity; 11] = [
 
 impl Quantity {
     /// Those that libraries of an interface have.
-    pub fn of(interface: Interface) -> &'static [Self] {
+    pub fn of(interface: MeasuredInterface) -> &'static [Self] {
         match interface {
-            Interface::Grape6 => &Self::ALL,
-            Interface::Nbody6 => &OF_NBODY6,
-            Interface::Grape5 => &[AccRms, AccMax, AccOfTerms, PotRms, PotMax, NotFinite],
+            MeasuredInterface::Grape6 => &Self::ALL,
+            MeasuredInterface::Nbody6 => &OF_NBODY6,
+            MeasuredInterface::Grape5 => &[AccRms, AccMax, AccOfTerms, PotRms, PotMax, NotFinite],
         }
     }
 

@@ -1,11 +1,12 @@
 //! The comparison in the worker: a library's answers with the exact ones.
 
 use kirin::client::{Block, Grape};
+use kirin_report::repeat::Spread;
 use serde::{Deserialize, Serialize};
 
-use super::exact::{self, Exact, Predicted, norm};
+use super::exact::{self, Exact, Predicted};
 use super::scene::{SceneOf, Setup};
-use crate::model::{self, Vec3};
+use crate::model::{self, Vec3, hypot, sub};
 use crate::worker::CLUSTER;
 
 /// Relative difference below which two distances count as equal.
@@ -148,7 +149,7 @@ fn noise(grape: &Grape, mut setup: Setup) -> Option<f64> {
     let at = Predicted::of(&setup);
     let time_scale = |&address: &usize| {
         let exact = exact::force(&setup.stars, &at, address, eps2);
-        norm(&exact.acc) / norm(&exact.jerk)
+        hypot(&exact.acc) / hypot(&exact.jerk)
     };
     let h = median(some.iter().map(time_scale))? / 1024.0;
     // The last error of each particle, the sum of squares of the differences, and how often there was one.
@@ -166,11 +167,11 @@ fn noise(grape: &Grape, mut setup: Setup) -> Option<f64> {
             grape.lasthalf(CLUSTER, nj, &mut block, eps2);
             for ((&address, acc), (last, sum)) in some.iter().zip(&block.acc).zip(errors) {
                 let exact = exact::force(&setup.stars, &at, address, eps2).acc;
-                let of_acc = 1.0 / norm(&exact);
+                let of_acc = 1.0 / hypot(&exact);
                 let error = [0, 1, 2].map(|k| (acc[k] - exact[k]) * of_acc);
                 if let Some(last) = last.replace(error) {
                     let change = [0, 1, 2].map(|k| error[k] - last[k]);
-                    *sum += norm(&change).powi(2);
+                    *sum += hypot(&change).powi(2);
                 }
             }
         }
@@ -182,11 +183,9 @@ fn noise(grape: &Grape, mut setup: Setup) -> Option<f64> {
     )
 }
 
-/// The middle one of the finite numbers.
+/// The median of the finite numbers.
 fn median(numbers: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut sorted: Vec<f64> = numbers.filter(|x| x.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
+    Spread::of(numbers.filter(|x| x.is_finite()).collect()).map(|spread| spread.median)
 }
 
 impl ForceErrors {
@@ -212,12 +211,12 @@ impl ForceErrors {
             self.not_finite += 1;
             return;
         }
-        let error = |a: &Vec3, b: &Vec3| norm(&[a[0] - b[0], a[1] - b[1], a[2] - b[2]]);
+        let error = |a: &Vec3, b: &Vec3| hypot(&sub(a, b));
         let acc_error = error(acc, &exact.acc);
-        self.acc.add(acc_error, norm(&exact.acc), exact.acc_terms);
+        self.acc.add(acc_error, hypot(&exact.acc), exact.acc_terms);
         let jerk_error = error(jerk, &exact.jerk);
         self.jerk
-            .add(jerk_error, norm(&exact.jerk), exact.jerk_terms);
+            .add(jerk_error, hypot(&exact.jerk), exact.jerk_terms);
         let pot_error = (pot - exact.pot).abs();
         self.pot.add(pot_error, exact.pot.abs(), exact.pot_terms);
     }

@@ -9,7 +9,7 @@ use super::Options;
 use super::limits::{Quantity, limit};
 use super::measure::{ForceErrors, ListErrors};
 use super::scene::{Scene, SceneOf};
-use crate::candidate::{Candidate, Interface, legend};
+use crate::candidate::{Candidate, MeasuredInterface, legend};
 use crate::report::{self, Table};
 use crate::worker::{Reply, Request};
 
@@ -34,7 +34,7 @@ struct Row {
 #[derive(Serialize)]
 struct Document {
     kind: &'static str,
-    interface: Interface,
+    interface: MeasuredInterface,
     version: &'static str,
     command: Vec<String>,
     machine: Machine,
@@ -62,8 +62,8 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     // Lists last: few libraries have them in working order, and a crash ends the candidate.
     let interface = options.common.interface;
     let has_lists: &[bool] = match interface {
-        Interface::Grape6 | Interface::Nbody6 => &[false, true],
-        Interface::Grape5 => &[false],
+        MeasuredInterface::Grape6 | MeasuredInterface::Nbody6 => &[false, true],
+        MeasuredInterface::Grape5 => &[false],
     };
     for &lists in has_lists {
         for row in &mut scenes {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use kirin_report::text::si_unit;
 
-use crate::candidate::Interface;
+use crate::candidate::MeasuredInterface;
 
 /// What a trace says of the calls of NBODY6's library: seconds when it was recorded.
 #[derive(Default, Serialize)]
@@ -166,10 +166,10 @@ impl TraceFacts {
     }
 
     /// Whose calls to replay, if the user would have `wanted` of a trace that has several.
-    pub fn interface(&self, wanted: Interface) -> Interface {
+    pub fn interface(&self, wanted: MeasuredInterface) -> MeasuredInterface {
         match (&self.nbody6, self.clusters, wanted) {
-            (Some(_), 0, _) => Interface::Nbody6,
-            (None, _, Interface::Nbody6) => Interface::Grape6,
+            (Some(_), 0, _) => MeasuredInterface::Nbody6,
+            (None, _, MeasuredInterface::Nbody6) => MeasuredInterface::Grape6,
             _ => wanted,
         }
     }

@@ -11,7 +11,7 @@ use super::facts::TraceFacts;
 use super::notes;
 use super::summary::Summary;
 use super::table;
-use crate::candidate::{Candidate, Interface, legend};
+use crate::candidate::{Candidate, MeasuredInterface, legend};
 use crate::report;
 use crate::worker::{Reply, Request};
 
@@ -27,7 +27,7 @@ struct Document {
     /// Who else used the machine, where the system tells.
     company: Option<Company>,
     /// Whose calls were replayed.
-    interface: Interface,
+    interface: MeasuredInterface,
     trace: TraceFacts,
     libraries: Vec<Candidate>,
     /// One for each library; none for one that was lost.

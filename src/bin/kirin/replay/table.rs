@@ -4,7 +4,7 @@ use kirin_report::text::si_unit;
 
 use super::facts::TraceFacts;
 use super::summary::{Compared, Forces, Nbody6, Summary};
-use crate::candidate::{Candidate, Interface};
+use crate::candidate::{Candidate, MeasuredInterface};
 use crate::report::Table;
 
 /// The table under construction.
@@ -15,7 +15,7 @@ struct Rows<'a> {
 
 /// A table with a column for the recorded run and one for each library.
 pub fn of(
-    interface: Interface,
+    interface: MeasuredInterface,
     facts: &TraceFacts,
     libraries: &[Candidate],
     figures: &[Option<Summary>],
@@ -24,7 +24,7 @@ pub fn of(
     let mut heading = vec![String::new(), "recorded".to_owned()];
     heading.extend(libraries.iter().map(|c| c.name.clone()));
     table.row(heading);
-    if interface != Interface::Nbody6 {
+    if interface != MeasuredInterface::Nbody6 {
         let count = |n: Option<usize>| n.map_or("unknown".to_owned(), |n| n.to_string());
         let mut pipelines = vec!["pipelines".to_owned(), count(facts.pipelines)];
         let opened = libraries.iter().map(|c| c.opened.as_ref());
@@ -34,8 +34,8 @@ pub fn of(
     let mut rows = Rows { table, figures };
     rows.row("blocks in several calls", "", |s| s.split.to_string());
     match interface {
-        Interface::Nbody6 => rows.of_nbody6(facts),
-        Interface::Grape6 | Interface::Grape5 => rows.of_grape(facts),
+        MeasuredInterface::Nbody6 => rows.of_nbody6(facts),
+        MeasuredInterface::Grape6 | MeasuredInterface::Grape5 => rows.of_grape(facts),
     }
     rows.table
 }

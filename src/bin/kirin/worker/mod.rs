@@ -21,7 +21,7 @@ use kirin_core::cpu;
 use kirin_core::process::settings;
 
 use crate::bench::{self, Bench, Bench5, BenchNbody6};
-use crate::candidate::Interface;
+use crate::candidate::MeasuredInterface;
 use crate::check;
 use crate::replay::{Player, PlayerNbody6};
 
@@ -134,10 +134,10 @@ fn answer(library: &mut Option<Library>, request: Request) -> Result<Reply, Stri
     }
 }
 
-fn open(path: Option<&Path>, interface: Interface) -> Result<(Opened, Library), String> {
+fn open(path: Option<&Path>, interface: MeasuredInterface) -> Result<(Opened, Library), String> {
     let linked = path.is_none();
     Ok(match interface {
-        Interface::Grape6 => {
+        MeasuredInterface::Grape6 => {
             let grape = Grape::linked_or(path).map_err(|e| e.to_string())?;
             grape.open(CLUSTER);
             let opened = describe(
@@ -155,7 +155,7 @@ fn open(path: Option<&Path>, interface: Interface) -> Result<(Opened, Library), 
             };
             (opened, library)
         }
-        Interface::Grape5 => {
+        MeasuredInterface::Grape5 => {
             let grape = Grape5::linked_or(path).map_err(|e| e.to_string())?;
             grape.open();
             let opened = describe(
@@ -167,7 +167,7 @@ fn open(path: Option<&Path>, interface: Interface) -> Result<(Opened, Library), 
             let bench = Bench5::default();
             (opened, Library::Grape5 { grape, bench })
         }
-        Interface::Nbody6 => {
+        MeasuredInterface::Nbody6 => {
             let library = Nbody6::linked_or(path).map_err(|e| e.to_string())?;
             let opened = describe(
                 library.backend(),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Measurement, Peak, Sample};
-use crate::candidate::Interface;
+use crate::candidate::MeasuredInterface;
 use crate::check::{ForceErrors, ListErrors, SceneOf};
 use crate::replay::Summary;
 
@@ -15,7 +15,7 @@ pub enum Request {
         /// Where the system's loader finds it.
         path: Option<String>,
         /// Whose calls it is asked for.
-        interface: Interface,
+        interface: MeasuredInterface,
     },
     /// Loads the cluster that `Sample` works on.
     Load {

@@ -3,7 +3,7 @@
 
 use super::scenes::{Scene, errors, exact, scene};
 use super::*;
-use crate::cpu::resolution::{Facts, Resolution};
+use crate::cpu::resolution::{LeafBounds, Resolution};
 
 fn memory_of(scene: &Scene) -> (JMemory, ForceRequest) {
     let mut memory = JMemory::default();
@@ -284,7 +284,7 @@ fn each_condition_is_needed() {
                                 in_range,
                                 ..Resolution::of(&[1.0, 2.0, 3.0], &[0.5; 3], 0.0, true)
                             };
-                            let facts = Facts {
+                            let bounds = LeafBounds {
                                 representable,
                                 one_sign,
                                 least_mass,
@@ -294,15 +294,15 @@ fn each_condition_is_needed() {
                             };
                             let mut sums = [1.0; 8];
                             sums[3] = potential * sign;
-                            let holds = resolution.holds(&sums, &facts, true);
-                            let apart = resolution.are_apart(&sums, &facts);
-                            let what = format!("{resolution:?} {facts:?} {potential}");
+                            let holds = resolution.holds(&sums, &bounds, true);
+                            let apart = resolution.are_apart(&sums, &bounds);
+                            let what = format!("{resolution:?} {bounds:?} {potential}");
                             let possible = in_range && representable && potential.is_finite();
                             assert!(possible || !holds, "{what}");
                             assert!(one_sign || !apart, "{what}");
                             // Usual particles are held in the first place.
                             if possible && least_mass >= 1e-20 {
-                                assert!(holds && resolution.loses_nothing(&facts, true), "{what}");
+                                assert!(holds && resolution.loses_nothing(&bounds, true), "{what}");
                             }
                             let few = potential * 6.0 / 16_777_216.0 <= least_mass * 0.999;
                             assert_eq!(apart, one_sign && few, "{what}");

@@ -206,8 +206,8 @@ fn compare(what: Computed<'_>, i: usize) -> Option<String> {
         let _ = write!(
             text,
             "{name} {found:e}, on the host {exact:e}, difference {difference:.1e}, at most {allowed:.1e}; ",
-            found = Numbers(found),
-            exact = Numbers(exact),
+            found = AllDigits(found),
+            exact = AllDigits(exact),
         );
     }
     if nearest[0] != nearest[1] {
@@ -220,9 +220,9 @@ fn compare(what: Computed<'_>, i: usize) -> Option<String> {
 }
 
 /// Numbers with all their digits.
-struct Numbers<'a>(&'a [f64]);
+struct AllDigits<'a>(&'a [f64]);
 
-impl std::fmt::LowerExp for Numbers<'_> {
+impl std::fmt::LowerExp for AllDigits<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (k, n) in self.0.iter().enumerate() {
             write!(f, "{}{n:.16e}", if k > 0 { " " } else { "" })?;

@@ -13,9 +13,9 @@ use std::thread;
 use crate::error::{Error, Result};
 use crate::process::allocation;
 
-use super::log::{AHEAD, Entry};
+use super::log::{AHEAD, OrderedRow};
 use super::page::range_of;
-use super::row::{MASS, Numbers, ROW, Row, V, X};
+use super::row::{ClientParticle, MASS, ROW, Row, V, X};
 use super::{PAGE, PURPOSE, PageArray, prefetch};
 
 /// Columns of a page: the words of a row but the last.
@@ -116,7 +116,7 @@ impl Columns {
     }
 
     /// The same for rows anywhere in the log and in the page, at most [`TOGETHER`].
-    fn put(&mut self, log: &[Row], some: &[Entry], words: Range<usize>) -> [u64; 2] {
+    fn put(&mut self, log: &[Row], some: &[OrderedRow], words: Range<usize>) -> [u64; 2] {
         let Self { values, index } = self;
         let mut changes = [0; 2];
         let mut rows = [&Row::NONE; TOGETHER];
@@ -154,7 +154,7 @@ fn fetch(first: *const PageArray<f64>, word: usize, slot: usize) {
 
 /// Whether [`RUN`] entries are neighbours in the log and in the page, as where a client writes in the order of the addresses.
 #[inline(always)]
-fn is_run(entries: &[Entry]) -> bool {
+fn is_run(entries: &[OrderedRow]) -> bool {
     (0..)
         .zip(entries)
         .all(|(k, &entry)| entries[0].is_before(k, entry))
@@ -208,14 +208,14 @@ impl Particles {
         }
     }
 
-    /// Writes a particle to a slot. Returns what [`Numbers::words`] does. With `at_rest` neither the particle nor the page has
+    /// Writes a particle to a slot. Returns what [`ClientParticle::words`] does. With `at_rest` neither the particle nor the page has
     /// anything but labels, masses and positions.
     ///
     /// # Safety
     ///
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
-    pub unsafe fn write(&mut self, slot: usize, numbers: &Numbers, at_rest: bool) -> u8 {
+    pub unsafe fn write(&mut self, slot: usize, numbers: &ClientParticle, at_rest: bool) -> u8 {
         let (flags, mass, label) = match (&mut self.columns, &mut self.rows) {
             (Some(columns), _) => {
                 let mass = columns.values[MASS][slot];
@@ -253,7 +253,7 @@ impl Particles {
     }
 
     /// Brings in some writes to this page, in this order, from the rows of the log. With `at_rest` nothing of the page moves or has a time.
-    pub fn bring_in(&mut self, log: &[Row], order: &[Entry], at_rest: bool) {
+    pub fn bring_in(&mut self, log: &[Row], order: &[OrderedRow], at_rest: bool) {
         if self.columns.is_some() {
             for some in order.chunks(TOGETHER) {
                 self.put_in_columns(log, some, at_rest);
@@ -270,7 +270,7 @@ impl Particles {
         }
     }
 
-    fn put_in_columns(&mut self, log: &[Row], some: &[Entry], at_rest: bool) {
+    fn put_in_columns(&mut self, log: &[Row], some: &[OrderedRow], at_rest: bool) {
         let Some(columns) = &mut self.columns else {
             return;
         };

@@ -6,7 +6,7 @@
 use crate::error::Result;
 use crate::process::allocation;
 
-use super::row::{Numbers, Row};
+use super::row::{ClientParticle, Row};
 use super::{PURPOSE, prefetch};
 
 /// How many writes a log holds at most.
@@ -21,7 +21,7 @@ const FIRST: usize = 64;
 
 /// Where a row belongs, and what a look at it has shown.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct RowPlace {
     /// The position of its page.
     pub position: u32,
     /// Its slot in the page.
@@ -39,15 +39,15 @@ pub const HAS_MOTION: u8 = 4;
 /// It has a fourth derivative.
 pub const HAS_SNAP: u8 = 8;
 
-const _: () = assert!(size_of::<Row>() + size_of::<Place>() <= 152);
+const _: () = assert!(size_of::<Row>() + size_of::<RowPlace>() <= 152);
 
 /// A row in the order by pages.
 #[derive(Clone, Copy, PartialEq)]
-pub struct Entry(u32);
+pub struct OrderedRow(u32);
 
 const _: () = assert!(LOG <= 1 << 16);
 
-impl Entry {
+impl OrderedRow {
     fn new(row: usize, slot: u16) -> Self {
         Self(row as u32 | u32::from(slot) << 16)
     }
@@ -76,9 +76,9 @@ impl Entry {
 pub struct Log {
     rows: Vec<Row>,
     /// One for each row, with as much room.
-    places: Vec<Place>,
+    places: Vec<RowPlace>,
     /// The rows of one page side by side, each page's in the order of the calls. As much room, too.
-    order: Vec<Entry>,
+    order: Vec<OrderedRow>,
 }
 
 impl Log {
@@ -94,12 +94,12 @@ impl Log {
     }
 
     /// Where they belong.
-    pub fn places(&self) -> &[Place] {
+    pub fn places(&self) -> &[RowPlace] {
         &self.places
     }
 
     /// The rows by pages.
-    pub fn order(&self) -> &[Entry] {
+    pub fn order(&self) -> &[OrderedRow] {
         &self.order
     }
 
@@ -131,7 +131,7 @@ impl Log {
     ///
     /// The pointers of `p` point to three numbers each.
     #[inline(always)]
-    pub unsafe fn push(&mut self, position: usize, slot: usize, p: &Numbers, at_rest: bool) {
+    pub unsafe fn push(&mut self, position: usize, slot: usize, p: &ClientParticle, at_rest: bool) {
         let len = self.rows.len();
         assert!(!self.is_full() && len == self.places.len() && len < self.places.capacity());
         // SAFETY: there is room for another row and its place, which are written before they count. The caller
@@ -141,7 +141,7 @@ impl Log {
             prefetch::row(row.wrapping_add(AHEAD));
             let flags = Row::write(row, slot, p);
             self.rows.set_len(len + 1);
-            self.places.as_mut_ptr().add(len).write(Place {
+            self.places.as_mut_ptr().add(len).write(RowPlace {
                 position: position as u32,
                 slot: slot as u16,
                 flags: flags | if at_rest { AT_REST } else { 0 },
@@ -160,9 +160,9 @@ impl Log {
     /// Sorts the rows by pages. `at` gives for the position of a page where its next row belongs.
     pub fn sort(&mut self, mut at: impl FnMut(usize) -> usize) {
         self.order.clear();
-        self.order.resize(self.rows.len(), Entry(0));
+        self.order.resize(self.rows.len(), OrderedRow(0));
         for (n, place) in self.places.iter().enumerate() {
-            self.order[at(place.position as usize)] = Entry::new(n, place.slot);
+            self.order[at(place.position as usize)] = OrderedRow::new(n, place.slot);
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::sources::predictor::{Coordinate, Scalar};
 
 use super::PURPOSE;
 use super::body::{Body, Columns, Particles};
-use super::log::{AT_REST, HAS_MOTION, HAS_SNAP, HAS_TIME, Log, Place};
-use super::row::{A1BY6, A2BY18, ABY2, MASS, Numbers, TIME, V, X};
+use super::log::{AT_REST, HAS_MOTION, HAS_SNAP, HAS_TIME, Log, RowPlace};
+use super::row::{A1BY6, A2BY18, ABY2, ClientParticle, MASS, TIME, V, X};
 
 /// Particles in one page.
 pub const PAGE: usize = 512;
@@ -166,7 +166,7 @@ impl Page {
 
     /// Counts a write that the memory takes in.
     #[inline(always)]
-    pub(super) fn count(&mut self, place: Place) {
+    pub(super) fn count(&mut self, place: RowPlace) {
         let header = &mut self.header;
         if header.waiting.is_empty() {
             header.flags_waiting = AT_REST;
@@ -183,7 +183,7 @@ impl Page {
     ///
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
-    pub(super) unsafe fn write(&mut self, slot: usize, numbers: &Numbers, at_rest: bool) {
+    pub(super) unsafe fn write(&mut self, slot: usize, numbers: &ClientParticle, at_rest: bool) {
         let at_rest = at_rest && self.header.is_at_rest();
         // SAFETY: passed on.
         let flags = unsafe { self.body.change(false).write(slot, numbers, at_rest) };

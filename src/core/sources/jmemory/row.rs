@@ -26,7 +26,7 @@ pub struct Row(pub [f64; ROW]);
 
 /// The numbers of a particle where a client has them.
 #[derive(Clone, Copy)]
-pub struct Numbers {
+pub struct ClientParticle {
     /// The label.
     pub index: i32,
     /// The time.
@@ -40,7 +40,7 @@ pub struct Numbers {
 /// Three numbers that are zero.
 pub const ZERO: *const f64 = [0.0_f64; 3].as_ptr();
 
-impl Numbers {
+impl ClientParticle {
     /// The particle.
     ///
     /// # Safety
@@ -111,7 +111,7 @@ impl Numbers {
     }
 }
 
-impl From<&JParticle> for Numbers {
+impl From<&JParticle> for ClientParticle {
     fn from(p: &JParticle) -> Self {
         Self {
             index: p.index,
@@ -132,13 +132,13 @@ impl Row {
     /// No particle.
     pub const NONE: Self = Self([0.0; ROW]);
 
-    /// Writes the row of a particle in a slot of its page, straight from its numbers. Returns what [`Numbers::words`] does.
+    /// Writes the row of a particle in a slot of its page, straight from its numbers. Returns what [`ClientParticle::words`] does.
     ///
     /// # Safety
     ///
     /// There is room for a row, and the pointers of `p` point to three numbers each.
     #[inline(always)]
-    pub unsafe fn write(to: *mut Self, slot: usize, p: &Numbers) -> u8 {
+    pub unsafe fn write(to: *mut Self, slot: usize, p: &ClientParticle) -> u8 {
         let to = to.cast::<f64>();
         // SAFETY: the words are those of the row. The caller vouches for the pointers.
         unsafe {

@@ -17,7 +17,7 @@ fn particle(index: i32) -> JParticle {
 /// As clients with particles at rest do it, by the log or at once.
 fn write_at_rest(memory: &mut JMemory, address: i32, particle: &JParticle, at_once: bool) {
     let position = memory.reserve(address).unwrap();
-    let numbers = Numbers::from(particle);
+    let numbers = ClientParticle::from(particle);
     if at_once {
         // SAFETY: they are the vectors of the particle.
         let done = unsafe { memory.write_at_once(position, address, &numbers, true) };
@@ -150,14 +150,14 @@ fn append(memory: &mut JMemory, address: i32, particle: &JParticle) {
         assert!(memory.empty_log());
     }
     // SAFETY: they are the vectors of the particle.
-    unsafe { memory.append(position, address, &Numbers::from(particle), false) };
+    unsafe { memory.append(position, address, &ClientParticle::from(particle), false) };
 }
 
 /// The same where no block needs the memory unchanged.
 fn write_freely(memory: &mut JMemory, address: i32, particle: &JParticle) {
     let position = memory.reserve(address).unwrap();
     // SAFETY: they are the vectors of the particle.
-    if !unsafe { memory.write_at_once(position, address, &Numbers::from(particle), false) } {
+    if !unsafe { memory.write_at_once(position, address, &ClientParticle::from(particle), false) } {
         append(memory, address, particle);
     }
 }

@@ -1,7 +1,7 @@
 //! Writes to the memory: at once into a page, or to the log and from there into the pages.
 
 use super::log::LOG;
-use super::row::{Numbers, Row};
+use super::row::{ClientParticle, Row};
 use super::{JMemory, PAGE, prefetch};
 use crate::error::Result;
 use crate::sources::particle::JParticle;
@@ -18,7 +18,7 @@ impl JMemory {
             self.take_in();
         }
         // SAFETY: they are the vectors of the particle.
-        unsafe { self.append(position, address, &Numbers::from(particle), false) };
+        unsafe { self.append(position, address, &ClientParticle::from(particle), false) };
         self.take_in();
         Ok(())
     }
@@ -34,7 +34,7 @@ impl JMemory {
         &mut self,
         position: usize,
         address: i32,
-        numbers: &Numbers,
+        numbers: &ClientParticle,
         at_rest: bool,
     ) {
         let slot = address as usize % PAGE;
@@ -54,7 +54,7 @@ impl JMemory {
         &mut self,
         position: usize,
         address: i32,
-        numbers: &Numbers,
+        numbers: &ClientParticle,
         at_rest: bool,
     ) -> bool {
         let follows = self.next.is_none_or(|next| next == address);
