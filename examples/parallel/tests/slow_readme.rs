@@ -33,7 +33,10 @@ fn the_commands_of_the_readme_run() {
             let is_ours = |a: &String| a.replace("examples/parallel/", &here);
             let arguments: Vec<String> = arguments.iter().map(is_ours).collect();
             let text = typed(&PROGRAM, &folder, &arguments, false).text;
-            assert!(text.contains("N = 1 500") && text.contains("4 096"), "{text}");
+            assert!(
+                text.contains("N = 1 500") && text.contains("4 096"),
+                "{text}"
+            );
             continue;
         }
         let arguments = shortened(&arguments, &[("--n", "1500")]);
