@@ -84,5 +84,4 @@ fn a_triple_goes_through_kozai_cycles() {
     }
     let period = 0.5 * (third.0 - first.0);
     assert!((period / 10_296.3 - 1.0).abs() < 0.05, "{period}");
-    eprintln!("{first:?} {third:?} {period}");
 }

@@ -23,7 +23,7 @@ pub fn nonnegative<const K: usize>(terms: &[[f64; K]], seconds: &[f64]) -> [f64;
         .unwrap_or([0.0; K])
 }
 
-/// The x for which all `rows` times x come nearest to 1, where only the `chosen` bits may be other than 0; `None` if there are many.
+/// The x for which all `rows` times x come nearest to 1, where only the `chosen` bits may be other than 0; `None` if more than one x does.
 fn least_squares<const K: usize>(rows: &[[f64; K]], chosen: usize) -> Option<[f64; K]> {
     let is_chosen = |k: usize| chosen >> k & 1 == 1;
     // Columns of length 1 make the elimination indifferent to units.
@@ -47,12 +47,13 @@ fn least_squares<const K: usize>(rows: &[[f64; K]], chosen: usize) -> Option<[f6
         if matrix[i][i].is_nan() || matrix[i][i] < 1e-14 {
             return None;
         }
-        for below in i + 1..K {
-            let factor = matrix[below][i] / matrix[i][i];
-            for j in i..K {
-                matrix[below][j] -= factor * matrix[i][j];
+        let (pivot, known) = (matrix[i], right[i]);
+        for (row, right) in matrix.iter_mut().zip(&mut right).skip(i + 1) {
+            let factor = row[i] / pivot[i];
+            for (below, above) in row.iter_mut().zip(pivot) {
+                *below -= factor * above;
             }
-            right[below] -= factor * right[i];
+            *right -= factor * known;
         }
     }
     let mut x = [0.0; K];
