@@ -63,7 +63,7 @@ impl ClientParticle {
     }
 }
 
-impl Numbers {
+impl ClientParticle {
     /// Calls `put(index, value)` for each word of the row except the last one, and returns the row's flags (`HAS_TIME` and
     /// its like).
     ///
