@@ -9,7 +9,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`symbols`] | every exported symbol, and the table of them |
-//! | `g6`, `g5`, `nbody6`, `bulk` | the interfaces: the calls of each, what they do, and what only this interface has |
+//! | `g6`, `g5`, `nbody6`, `bulk`, `tree` | the interfaces: the calls of each, what they do, and what only this interface has |
 //! | `edge` | what each call goes through: kinds of arguments, pointers, the panic boundary |
 //! | `registry` | what the ids of clients stand for, their locks, forks |
 //! | `trace` | recording: events, the file |
@@ -57,3 +57,5 @@ pub mod sources;
 pub mod symbols;
 #[doc(hidden)]
 pub mod trace;
+#[doc(hidden)]
+pub mod tree;
