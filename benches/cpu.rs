@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use kirin::client::{self, Grape};
-use kirin::cpu;
-use kirin::force::{Backend, ForceRequest, Results};
-use kirin::process::settings::Precision;
-use kirin::random::Random;
-use kirin::sources::jmemory::JMemory;
-use kirin::sources::neighbours::{LABELS_AT_MOST, ListRules};
-use kirin::sources::particle::{IParticle, JParticle};
+use kirin_core::cpu;
+use kirin_core::force::{Backend, ForceRequest, Results};
+use kirin_core::process::settings::Precision;
+use kirin_core::random::Random;
+use kirin_core::sources::jmemory::JMemory;
+use kirin_core::sources::neighbours::{LABELS_AT_MOST, ListRules};
+use kirin_core::sources::particle::{IParticle, JParticle};
 
 /// Softening of every force.
 const EPS2: f64 = 1.0 / 65536.0;

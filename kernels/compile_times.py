@@ -25,7 +25,7 @@ UNAVAILABLE = 77
 
 
 def kernels(text):
-    """The module of each kernel, as src/gpu/cuda/driver/modules.rs cuts it."""
+    """The module of each kernel, as src/core/gpu/cuda/driver/modules.rs cuts it."""
     head, *entries = text.split("\n.visible .entry ")
     return {entry.split("(")[0]: f"{head}\n.visible .entry {entry}\n" for entry in entries}
 

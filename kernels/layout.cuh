@@ -1,4 +1,4 @@
-// The structures that host and device share. src/gpu/layout.rs is their twin: a change
+// The structures that host and device share. src/core/gpu/layout.rs is their twin: a change
 // here is a change there (the sizes are asserted on both sides).
 #pragma once
 

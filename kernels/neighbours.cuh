@@ -1,5 +1,5 @@
 // Nearest neighbours and neighbour lists, decided from the predicted double-precision positions.
-// The distance is the one of src/sources/neighbours.rs, operation by operation.
+// The distance is the one of src/core/sources/neighbours.rs, operation by operation.
 #pragma once
 
 #include "layout.cuh"

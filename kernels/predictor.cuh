@@ -1,4 +1,4 @@
-// The predictor: that of src/sources/predictor.rs, operation by operation.
+// The predictor: that of src/core/sources/predictor.rs, operation by operation.
 #pragma once
 
 #include "layout.cuh"

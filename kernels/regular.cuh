@@ -15,7 +15,7 @@
 // Sources that are unrolled.
 #define REGULAR_UNROLLED(R) (R == 1 ? 8 : 4)
 
-// Beyond these single precision has not the range for sources (src/force/scaling.rs has the same).
+// Beyond these single precision has not the range for sources (src/core/force/scaling.rs has the same).
 #define LARGEST_LENGTH 16777216.0f
 #define LARGEST_VELOCITY 16777216.0f
 

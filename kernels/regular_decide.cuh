@@ -1,4 +1,4 @@
-// What the pair loop of regular.cuh left out, in double precision: neighbours by the test of src/force/regular.rs,
+// What the pair loop of regular.cuh left out, in double precision: neighbours by the test of src/core/force/regular.rs,
 // operation by operation, so that lists are those of the CPU; and the sums over what is none. Then the join of all sums,
 // and the lists.
 #pragma once

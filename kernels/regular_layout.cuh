@@ -1,4 +1,4 @@
-// The structures of NBODY6's regular force that host and device share. src/gpu/cuda/device/regular/layout.rs is
+// The structures of NBODY6's regular force that host and device share. src/core/gpu/cuda/device/regular/layout.rs is
 // their twin: a change here is a change there (the sizes are asserted on both sides).
 #pragma once
 

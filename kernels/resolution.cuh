@@ -1,4 +1,4 @@
-// Which sums single precision holds: the twin of src/cpu/resolution.rs, which has the proofs. A test compares the
+// Which sums single precision holds: the twin of src/core/cpu/resolution.rs, which has the proofs. A test compares the
 // two over the product of all their states.
 #pragma once
 

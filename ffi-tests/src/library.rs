@@ -36,7 +36,7 @@ impl Built {
 pub fn fresh() -> &'static Built {
     // The packages of README's second command, so that their dependencies are there already, built with the same
     // features: in a build of the whole workspace, too, as long as Cargo.toml asks for serde's `alloc` as criterion does.
-    const ALL: &str = "-p kirin -p kirin-command -p ffi-tests -p hermite -p kirin-nbody6 -p kirin-sapporo \
+    const ALL: &str = "-p kirin -p kirin-core -p kirin-command -p ffi-tests -p hermite -p kirin-nbody6 -p kirin-sapporo \
         --lib --examples --bin kirin --bin hermite";
     static BUILT: LazyLock<Built> = LazyLock::new(|| match platform::foreign() {
         Some(foreign) => {

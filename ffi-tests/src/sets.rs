@@ -8,8 +8,8 @@
 
 use std::fmt::Write;
 
-use kirin::random::Random;
-use kirin::sources::particle::JParticle;
+use kirin_core::random::Random;
+use kirin_core::sources::particle::JParticle;
 
 use crate::direct::{Probe, Source};
 

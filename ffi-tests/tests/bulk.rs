@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use ffi_tests::compiler::{Link, clean_command, compile, compile_source, run, succeed, texts};
 use ffi_tests::library;
-use kirin::cpu;
+use kirin_core::cpu;
 
 fn arguments(what: &str) -> [&OsStr; 1] {
     [OsStr::new(what)]

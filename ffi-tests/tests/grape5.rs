@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use ffi_tests::compiler::{Link, compile, succeed};
-use kirin::cpu;
+use kirin_core::cpu;
 
 /// The error allowed to a precision, relative to the sum of the magnitudes of the terms: docs/numbers.md.
 const PRECISIONS: [(&str, &str); 3] = [("mixed", "1e-6"), ("single", "2e-5"), ("double", "1e-13")];

@@ -1,19 +1,19 @@
 //! 2,000 random scenes in scales from 1e-30 to 1e30 on every instruction set of the processor: the errors of `mixed`, and
 //! the same bits on 1, 2 and 4 threads and in repeated calls.
 
-use kirin::cpu;
-use kirin::force::{Backend, ForceRequest, Results};
-use kirin::process::settings::Precision;
-use kirin::random::Random;
-use kirin::sources::jmemory::JMemory;
-use kirin::sources::particle::{Force, IParticle, JParticle};
+use kirin_core::cpu;
+use kirin_core::force::{Backend, ForceRequest, Results};
+use kirin_core::process::settings::Precision;
+use kirin_core::random::Random;
+use kirin_core::sources::jmemory::JMemory;
+use kirin_core::sources::particle::{Force, IParticle, JParticle};
 
 use self::scenes::{Scene, errors, exact, scene};
 
-#[path = "../../src/cpu/tests/binary.rs"]
+#[path = "../../src/core/cpu/tests/binary.rs"]
 #[allow(dead_code, reason = "the scenes need some of it")]
 mod binary;
-#[path = "../../src/cpu/tests/scenes.rs"]
+#[path = "../../src/core/cpu/tests/scenes.rs"]
 mod scenes;
 
 const SCENES: u64 = 2000;

@@ -1,5 +1,5 @@
 //! CPU and GPU decide by the same condition whether single precision holds the sums of a leaf: kernels/resolution.cuh is
-//! compared with src/cpu/resolution.rs, over the product of all their states.
+//! compared with src/core/cpu/resolution.rs, over the product of all their states.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use ffi_tests::compiler::source;
 use ffi_tests::fake_cuda::{Product, Sanitizer, build, with_shim};
 use ffi_tests::generate::repository;
-use kirin::cpu::resolution::{Facts, Resolution};
+use kirin_core::cpu::resolution::{Facts, Resolution};
 
 /// The spheres of `Sources::far`, and its bit for slow particles.
 const SPHERES: [f64; 3] = [1024.0, 131_072.0, 16_777_216.0];

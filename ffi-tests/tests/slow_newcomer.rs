@@ -2,7 +2,7 @@
 //! this build.
 
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use ffi_tests::compiler::{available, clean_command, run, texts};
@@ -201,4 +201,12 @@ fn with_rust_in_another_project() {
         .current_dir(&folder));
     fine(&output);
     assert_eq!(texts(&output).0, "[0.250000, 0.000000, 0.000000]\n");
+    if available("nm") {
+        let output = run(Command::new("nm").arg(folder.join("target/debug/program")));
+        fine(&output);
+        let names = texts(&output).0;
+        assert!(names.contains(" main\n"), "the program has symbols");
+        let exported = names.lines().find(|line| line.ends_with(" g6_open_"));
+        assert_eq!(exported, None, "a name that the program may define itself");
+    }
 }

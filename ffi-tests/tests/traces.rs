@@ -7,9 +7,9 @@ use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
 use ffi_tests::library;
 use ffi_tests::sets::cloud;
 use kirin::client::{Block, Grape, IrregularBlock, Nbody6, Orbit, RegularBlock};
-use kirin::nbody6::events::Call;
-use kirin::sources::particle::Force;
-use kirin::trace::{Event, Trace, TraceError};
+use kirin_core::sources::particle::Force;
+use kirin_core::trace::nbody6::Call;
+use kirin_core::trace::{Event, Trace, TraceError};
 
 fn place(name: &str) -> PathBuf {
     let path = library::workspace().join(name);

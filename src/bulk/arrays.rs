@@ -1,8 +1,8 @@
 //! The client's arrays: a pointer, and the bytes from one particle to the next. These structures are part of the
 //! interface (`kirin.h`).
 
-use crate::error::{Error, Result};
-use crate::sources::strided::{self, Strided};
+use kirin_core::error::{Error, Result};
+use kirin_core::sources::strided::{self, Strided};
 
 /// Bytes of a number.
 const NUMBER: i64 = 8;

@@ -8,8 +8,8 @@ use super::gravity::{Gravity, Request};
 use super::handles::{self, Held};
 use super::message;
 use crate::edge::pointers::not_null;
-use crate::error::{Error, Result};
-use crate::process::settings::PrecisionChoice;
+use kirin_core::error::{Error, Result};
+use kirin_core::process::settings::PrecisionChoice;
 
 /// # Safety
 ///

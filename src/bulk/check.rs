@@ -1,7 +1,7 @@
 //! Checks of arguments that several calls share.
 
 use super::arrays::Targets;
-use crate::error::{Error, Result};
+use kirin_core::error::{Error, Result};
 
 /// A number of particles.
 pub fn count(value: i64, argument: &'static str) -> Result<usize> {

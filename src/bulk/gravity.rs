@@ -1,15 +1,15 @@
 //! What a handle stands for: a cluster whose j-particles are the sources, by address, each with its address for a label.
 
 use super::arrays::{Indices, Results, Sources, Targets};
-use crate::cluster::{Answer, Cluster};
-use crate::error::{Error, Result};
-use crate::process::allocation;
-use crate::process::long_work::LongWork;
-use crate::process::settings::{PrecisionChoice, Settings};
-use crate::sources::jmemory::{Given, SourceKind};
-use crate::sources::neighbours::{LABELS_AT_MOST, ListRules, NeighbourLists};
-use crate::sources::particle::IParticle;
-use crate::trace::{self, Event};
+use kirin_core::cluster::{Answer, Cluster};
+use kirin_core::error::{Error, Result};
+use kirin_core::process::allocation;
+use kirin_core::process::long_work::LongWork;
+use kirin_core::process::settings::{PrecisionChoice, Settings};
+use kirin_core::sources::jmemory::{Given, SourceKind};
+use kirin_core::sources::neighbours::{LABELS_AT_MOST, ListRules, NeighbourLists};
+use kirin_core::sources::particle::IParticle;
+use kirin_core::trace::{self, Event};
 
 /// The label of a target that is no source.
 const NOBODY: i32 = -1;

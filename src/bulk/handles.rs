@@ -7,13 +7,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::gravity::Gravity;
-use crate::error::{Error, Result};
-use crate::process;
-use crate::process::allocation;
-use crate::process::long_work::LongWork;
-use crate::process::settings::Settings;
 use crate::registry::{Member, Registry};
 use crate::tree::gravity::TreeGravity;
+use kirin_core::error::{Error, Result};
+use kirin_core::process;
+use kirin_core::process::allocation;
+use kirin_core::process::long_work::LongWork;
+use kirin_core::process::settings::Settings;
 
 /// Bits of a place.
 const PLACE: u32 = 16;

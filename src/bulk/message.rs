@@ -7,8 +7,8 @@ use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::edge::boundary;
-use crate::error::{Error, Result};
-use crate::process::entry;
+use kirin_core::error::{Error, Result};
+use kirin_core::process::entry;
 
 /// Bytes of the longest message, with a zero at its end.
 const ROOM: usize = 400;
@@ -69,7 +69,7 @@ pub fn with_message<R>(act: impl FnOnce(&[u8]) -> R) -> R {
 
 /// Returns what the bulk interface refused last in this thread: a string that lives until its next refusal. Empty before
 /// the first one.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export-symbols", unsafe(no_mangle))]
 pub extern "C" fn kirin_bulk_message() -> *const c_char {
     MESSAGE.with(Cell::as_ptr).cast()
 }

@@ -43,13 +43,13 @@ pub(crate) const CALLS: &[Call] = &[
 ];
 
 /// What computes the forces of a handle, a string that lives as long as the process.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export-symbols", unsafe(no_mangle))]
 pub extern "C" fn kirin_bulk_backend(handle: i64) -> *const c_char {
     text(|| handles::with_held(handle, Held::backend_name))
 }
 
 /// Precision of the last forces of a handle; before, what is in force.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export-symbols", unsafe(no_mangle))]
 pub extern "C" fn kirin_bulk_precision(handle: i64) -> *const c_char {
     text(|| handles::with_held(handle, Held::precision))
 }

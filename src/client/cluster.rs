@@ -1,7 +1,7 @@
 //! One cluster of a GRAPE-6 library: closed when it is dropped, with errors in place of status codes.
 
 use super::{Block, ClientError, Grape, JParticle};
-use crate::error::Code;
+use kirin_core::error::Code;
 
 /// An open cluster of a [`Grape`]. Dropping it closes the cluster, and its j-particles are forgotten.
 ///

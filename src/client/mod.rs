@@ -33,12 +33,12 @@ mod nbody6;
 mod origin;
 mod signatures;
 
-pub use crate::sources::particle::JParticle;
 pub use block::Block;
 pub use bulk::{Bulk, Gravity, Opening, Results, Sources, Targets, Tree};
 pub use cluster::Cluster;
 pub use grape5::Grape5;
 use interface::interface;
+pub use kirin_core::sources::particle::JParticle;
 pub use nbody6::{IrregularBlock, Nbody6, Orbit, RegularBlock};
 use signatures::*;
 

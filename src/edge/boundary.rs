@@ -4,8 +4,8 @@ use std::any::Any;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::error::{Error, Result};
-use crate::process::{entry, log};
+use kirin_core::error::{Error, Result};
+use kirin_core::process::{entry, log};
 
 /// What a call without effect answers.
 pub fn nothing() -> Result<c_int> {

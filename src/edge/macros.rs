@@ -225,7 +225,12 @@ macro_rules! calls {
     };
     // A C name without a Fortran twin is needed in every library.
     (@symbols [$($prefix:literal)?] [$c:ident -] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
-        calls!(@define [unsafe(export_name = concat!($($prefix,)? stringify!($c)))] $c $docs ($($arg: $kind),*) $body);
+        calls!(
+            @define [cfg_attr(
+                feature = "export-symbols",
+                unsafe(export_name = concat!($($prefix,)? stringify!($c)))
+            )] $c $docs ($($arg: $kind),*) $body
+        );
     };
     (@symbols $prefix:tt [- $fortran:ident] $docs:tt [$($arg:ident: $kind:ident),* $(,)?] [$body:expr]) => {
         calls!(@fortran $prefix $fortran $docs ($($arg: $kind),*) $body);
@@ -234,7 +239,7 @@ macro_rules! calls {
     (@c [$($prefix:literal)?] $name:ident $docs:tt $args:tt $body:expr) => {
         calls!(
             @define [cfg_attr(
-                not(feature = "fortran-names-only"),
+                all(feature = "export-symbols", not(feature = "fortran-names-only")),
                 unsafe(export_name = concat!($($prefix,)? stringify!($name)))
             )] $name $docs $args $body
         );
@@ -262,7 +267,7 @@ macro_rules! calls {
         /// # Safety
         ///
         #[doc = concat!(safety!(@fortran $($kind)*) $(, lives!(@fortran $kind $arg))*)]
-        #[unsafe(export_name = concat!($($prefix,)? stringify!($name)))]
+        #[cfg_attr(feature = "export-symbols", unsafe(export_name = concat!($($prefix,)? stringify!($name))))]
         #[allow(unused_variables)]
         pub unsafe extern "C" fn $name($($arg: fortran_type!($kind)),*) -> c_int {
             guard(stringify!($name), || {

@@ -5,9 +5,9 @@
 
 use std::ffi::c_int;
 
-use crate::error::{Error, Result};
-use crate::process::allocation;
-use crate::sources::particle::{Force, IParticle};
+use kirin_core::error::{Error, Result};
+use kirin_core::process::allocation;
+use kirin_core::sources::particle::{Force, IParticle};
 
 /// A cluster id by reference; the null pointer stands for cluster 0.
 ///

@@ -3,12 +3,12 @@
 use std::ffi::c_int;
 
 use crate::edge::pointers::{self, count, not_null};
-use crate::error::Result;
 use crate::g5::devices::{self, Memory, Place};
-use crate::process::floating;
-use crate::process::settings::{self, Devices};
-use crate::sources::jmemory::AtRest;
-use crate::sources::particle::{Force, IParticle};
+use kirin_core::error::Result;
+use kirin_core::process::floating;
+use kirin_core::process::settings::{self, Devices};
+use kirin_core::sources::jmemory::AtRest;
+use kirin_core::sources::particle::{Force, IParticle};
 
 /// Pipelines of a GRAPE-5 board: 16, each of which takes turns on six i-particles.
 const PIPELINES: c_int = 96;

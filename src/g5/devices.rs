@@ -10,15 +10,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::cluster::Cluster;
-use crate::error::{Error, Result};
-use crate::process::allocation;
-use crate::process::long_work::LongWork;
-use crate::process::settings::{Devices, Settings};
 use crate::registry::{Member, Registry};
-use crate::sources::jmemory::{AtRest, SourceKind};
-use crate::sources::particle::{Force, IParticle, JParticle};
-use crate::trace::{self, Event};
+use kirin_core::cluster::Cluster;
+use kirin_core::error::{Error, Result};
+use kirin_core::process::allocation;
+use kirin_core::process::long_work::LongWork;
+use kirin_core::process::settings::{Devices, Settings};
+use kirin_core::sources::jmemory::{AtRest, SourceKind};
+use kirin_core::sources::particle::{Force, IParticle, JParticle};
+use kirin_core::trace::{self, Event};
 
 /// The label of i-particles. That of the j-particles is zero, so that all of them act.
 const NOBODY: i32 = 1;
@@ -210,7 +210,7 @@ pub fn close() {
     }
 }
 
-/// Stores j-particles as [`JMemory::fill`](crate::sources::jmemory::JMemory::fill) does.
+/// Stores j-particles as [`JMemory::fill`](kirin_core::sources::jmemory::JMemory::fill) does.
 ///
 /// # Errors
 ///

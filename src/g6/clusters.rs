@@ -1,10 +1,10 @@
 //! GRAPE-6's clusters by id.
 
-use crate::cluster::Cluster;
-use crate::process::long_work::LongWork;
-use crate::process::settings::Settings;
 use crate::registry::{Member, Registry};
-use crate::trace::{self, Event};
+use kirin_core::cluster::Cluster;
+use kirin_core::process::long_work::LongWork;
+use kirin_core::process::settings::Settings;
+use kirin_core::trace::{self, Event};
 
 /// The clusters of the process.
 pub static CLUSTERS: Registry<Cluster> = Registry::new();

@@ -1,7 +1,7 @@
 //! Tests: which cluster an id stands for, and which clusters remain after opening and closing.
 
 use super::*;
-use crate::sources::particle::JParticle;
+use kirin_core::sources::particle::JParticle;
 
 fn mark(registry: &Registry<Cluster>, id: i32, label: i32) {
     let p = JParticle {

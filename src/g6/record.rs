@@ -4,10 +4,10 @@ use std::ffi::c_int;
 use std::time::Instant;
 
 use super::calls::Outputs;
-use crate::cluster::{Answer, Cluster};
 use crate::edge::pointers::{Hints, IArrays, Softening};
-use crate::process::allocation;
-use crate::trace::{self, Event, HintedParticle, PURPOSE};
+use kirin_core::cluster::{Answer, Cluster};
+use kirin_core::process::allocation;
+use kirin_core::trace::{self, Event, HintedParticle, PURPOSE};
 
 /// A block was begun.
 ///

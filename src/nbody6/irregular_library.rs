@@ -4,15 +4,15 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::choice;
-use crate::cpu::{self, Pool};
-use crate::error::{Error, Result};
-use crate::force::irregular::{IrregularForce, NeighbourForce};
-use crate::nbody6::events::{Call, record};
 use crate::nbody6::statistics::COUNTS;
-use crate::process::{self, allocation, settings};
-use crate::sources::stars::{self, Star, Stars};
-use crate::sources::sum_tree::share;
+use kirin_core::choice;
+use kirin_core::cpu::{self, Pool};
+use kirin_core::error::{Error, Result};
+use kirin_core::force::irregular::{IrregularForce, NeighbourForce};
+use kirin_core::process::{self, allocation, settings};
+use kirin_core::sources::stars::{self, Star, Stars};
+use kirin_core::sources::sum_tree::share;
+use kirin_core::trace::nbody6::{Call, record};
 
 /// Rough nanoseconds of a pair on one core, and tasks for each thread.
 const PAIR: f64 = 5.0;

@@ -13,10 +13,9 @@
 //! | `irregular_library` | stars and lists of `irr_simd_*` of NBODY6++, `gpuirr_*` of NBODY6 |
 //! | `program` | whose arguments `gpunb_*` and `gpupot_` have |
 //! | `helpers` | `cxvpred_`, `cnbint_`, `wtime_` of NBODY6 |
-//! | `statistics`, `events` | what is counted, and what a trace keeps |
+//! | `statistics` | what is counted |
 
 mod calls;
-pub mod events;
 pub mod helpers;
 pub mod irregular_library;
 pub mod program;

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use object::{Object, ObjectSymbol, ReadCache};
 
-use crate::error::Result;
-use crate::process::entry;
-use crate::process::settings::{self, Nbody6};
+use kirin_core::error::Result;
+use kirin_core::process::entry;
+use kirin_core::process::settings::{self, Nbody6};
 
 /// Whose arguments the calls have: what `KIRIN_NBODY6` says, or else what the imports of this program show.
 ///

@@ -3,16 +3,16 @@
 
 use std::ops::Range;
 
-use crate::choice;
-use crate::error::{Error, Result};
-use crate::force::regular::{
+use crate::nbody6::statistics::COUNTS;
+use kirin_core::choice;
+use kirin_core::error::{Error, Result};
+use kirin_core::force::regular::{
     Criterion, Incoming, PURPOSE, RegularForce, RegularRequest, RegularResult, Sources, Target,
 };
-use crate::nbody6::events::{self, Call, record};
-use crate::nbody6::statistics::COUNTS;
-use crate::process::singleton::Singleton;
-use crate::process::{self, allocation, settings};
-use crate::trace;
+use kirin_core::process::singleton::Singleton;
+use kirin_core::process::{self, allocation, settings};
+use kirin_core::trace;
+use kirin_core::trace::nbody6::{self, Call, record};
 
 /// The library behind the exported functions.
 pub static LIBRARY: Singleton<RegularLibrary> =
@@ -132,7 +132,7 @@ impl RegularLibrary {
     fn describe(&self) {
         if let (true, Some(backend)) = (trace::active(), &self.backend) {
             let precision = choice::regular_precision(settings::settings());
-            trace::describe(events::REGULAR, precision.to_string(), || backend.name());
+            trace::describe(nbody6::REGULAR, precision.to_string(), || backend.name());
         }
     }
 

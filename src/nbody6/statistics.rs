@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::nbody6::helpers::monotonic;
-use crate::observe::report::{self, SIZES};
-use crate::process::lock::Lock;
-use crate::process::settings::{self, Destination};
-use crate::process::{self, log};
+use kirin_core::observe::report::{self, SIZES};
+use kirin_core::process::lock::Lock;
+use kirin_core::process::settings::{self, Destination};
+use kirin_core::process::{self, log};
 
 /// The counts of the process.
 pub static COUNTS: Counts = Counts::new();

@@ -4,8 +4,8 @@
 //! changes nothing but its own results: the child repeats that work when it asks for the results.
 
 use super::{Entry, Member, Open, Registry};
-use crate::process::fork::{self, Deadline, Prepared, Subject};
-use crate::process::{lock, log};
+use kirin_core::process::fork::{self, Deadline, Prepared, Subject};
+use kirin_core::process::{lock, log};
 
 /// The members of a registry while the process forks.
 struct Held<M: Member> {

@@ -14,11 +14,11 @@ use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use crate::error::Result;
-use crate::process::lock::{Guard, Lock};
-use crate::process::long_work::LongWork;
-use crate::process::settings::{self, Destination, Settings};
-use crate::process::{self, allocation, log};
+use kirin_core::error::Result;
+use kirin_core::process::lock::{Guard, Lock};
+use kirin_core::process::long_work::LongWork;
+use kirin_core::process::settings::{self, Destination, Settings};
+use kirin_core::process::{self, allocation, log};
 
 /// The number of lists into which ids are hashed. Unused ones cost no memory.
 const BUCKETS: usize = 1 << 16;

@@ -7,7 +7,7 @@ use crate::bulk::arrays::{Results, Sources, Targets};
 use crate::bulk::check;
 use crate::bulk::handles::{self, Held};
 use crate::edge::pointers::not_null;
-use crate::error::{Error, Result};
+use kirin_core::error::{Error, Result};
 
 /// # Safety
 ///

@@ -7,21 +7,21 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::octree::Octree;
 use super::targets::{NONE, PURPOSE, Target};
-use super::walk::{Bounds, List};
-use super::workers::Workers;
-use crate::choice::Rule;
-use crate::cluster::Cluster;
-use crate::cpu;
-use crate::cpu::pool::Pool;
-use crate::error::{Error, Result};
-use crate::process::allocation;
-use crate::process::lock::Lock;
-use crate::process::settings::{PrecisionChoice, Settings};
-use crate::sources::jmemory::{Given, SourceKind};
-use crate::sources::particle::IParticle;
-use crate::sources::strided::Strided;
+use kirin_core::choice::Rule;
+use kirin_core::cluster::Cluster;
+use kirin_core::cpu;
+use kirin_core::cpu::Pool;
+use kirin_core::error::{Error, Result};
+use kirin_core::process::allocation;
+use kirin_core::process::lock::Lock;
+use kirin_core::process::settings::{PrecisionChoice, Settings};
+use kirin_core::sources::jmemory::{Given, SourceKind};
+use kirin_core::sources::particle::IParticle;
+use kirin_core::sources::strided::Strided;
+use kirin_core::tree::octree::Octree;
+use kirin_core::tree::walk::{Bounds, List};
+use kirin_core::tree::workers::Workers;
 
 /// Targets that share a list at most, on a CPU: with more the lists are longer, with fewer the threads walk longer.
 const GROUP: usize = 192;

@@ -1,14 +1,14 @@
 //! What the handle of a tree stands for: its sources in an octree, and the clusters that sum.
 
 use super::engine::{Engine, PoolWorkers, Request, Sums};
-use super::morton::{Cube, Extent};
-use super::octree::Octree;
 use super::targets::{self, NONE, PURPOSE, Target};
 use crate::bulk::arrays::{Results, Sources, Targets};
-use crate::error::{Error, Result};
-use crate::process::allocation;
-use crate::process::long_work::LongWork;
-use crate::process::settings::{PrecisionChoice, Settings};
+use kirin_core::error::{Error, Result};
+use kirin_core::process::allocation;
+use kirin_core::process::long_work::LongWork;
+use kirin_core::process::settings::{PrecisionChoice, Settings};
+use kirin_core::tree::morton::{Cube, Extent};
+use kirin_core::tree::octree::Octree;
 
 /// What memory is for, in messages.
 const OF_TREE: &str = "a tree";

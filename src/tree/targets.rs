@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::morton::LEVELS;
-use crate::error::Result;
-use crate::process::allocation;
+use kirin_core::error::Result;
+use kirin_core::process::allocation;
+use kirin_core::tree::morton::LEVELS;
 
 /// What memory is for, in messages.
 pub const PURPOSE: &str = "targets";
@@ -76,7 +76,7 @@ pub fn groups(targets: &[Target], most: usize) -> Result<Vec<Range<usize>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use kirin_core::random::Random;
 
     #[test]
     fn groups_are_cells_in_order() {

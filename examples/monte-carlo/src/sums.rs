@@ -1,7 +1,7 @@
 //! Sums over all stars in one fixed order. Each bin is a leaf of the library's binary tree, and the tree does not
 //! depend on the division of the bins among ranks.
 
-use kirin::sources::sum_tree::Joiner;
+use kirin_core::sources::sum_tree::Joiner;
 use kirin_kit::communicator::Communicator;
 
 use crate::error::Error;

@@ -71,13 +71,13 @@ impl Columns {
 
 #[cfg(test)]
 mod tests {
-    use kirin::sources::sum_tree::Joiner;
+    use kirin_core::sources::sum_tree::Joiner;
 
     use super::*;
 
     #[test]
     fn a_piece_is_a_page_of_kirin() {
-        assert_eq!(PAGE, kirin::sources::jmemory::PAGE);
+        assert_eq!(PAGE, kirin_core::sources::jmemory::PAGE);
     }
 
     #[test]

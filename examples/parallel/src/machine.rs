@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use kirin::client::Grape;
-use kirin::sources::sum_tree::Joiner;
+use kirin_core::sources::sum_tree::Joiner;
 use kirin_kit::communicator::{Communicator, Counted};
 
 use crate::columns::Columns;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use kirin::client::Grape;
-use kirin::process::ranks;
+use kirin_core::process::ranks;
 use kirin_kit::command::{Ended, exit_code, named};
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Job, RankFailure, Ranks, launch};

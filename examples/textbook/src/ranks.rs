@@ -1,6 +1,6 @@
 //! Processes that exchange messages: processes of an MPI launcher, or threads of one process that share no data.
 
-use kirin::process::ranks;
+use kirin_core::process::ranks;
 use kirin_kit::communicator::launch::{self, Job};
 
 /// Runs a job on the processes of the launcher, or on so many threads where nobody launched this one.

@@ -5,7 +5,7 @@
 //! and particles that act on it; the library behind the `g6_*` calls sums each list as if it were
 //! a small cluster at rest.
 //!
-//! * [`morton`], [`tree`]: the library's octree (`kirin::tree`) over this program's particles
+//! * [`morton`], [`tree`]: the library's octree (`kirin_core::tree`) over this program's particles
 //! * [`ranks`]: the same tree on several ranks
 //! * [`walk`]: groups and their interaction lists
 //! * [`forces`]: the forces from these, with [`library`] or [`host`] for the sums

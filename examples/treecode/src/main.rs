@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use kirin::process::ranks;
+use kirin_core::process::ranks;
 use kirin_kit::command::Ended;
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::cores::{threads_of_rank, use_threads};

@@ -1,6 +1,6 @@
 //! Particles sorted in Morton order.
 
-pub use kirin::tree::morton::{Cube, Extent, LEVELS};
+pub use kirin_core::tree::morton::{Cube, Extent, LEVELS};
 use rayon::prelude::*;
 
 use crate::particle::Particle;

@@ -1,7 +1,7 @@
 //! The octree over the particles of this rank: the library's, built by this program's threads.
 
-pub use kirin::tree::octree::{ABSENT, Cell, LEAF, Octree as Tree};
-use kirin::tree::workers::Workers;
+pub use kirin_core::tree::octree::{ABSENT, Cell, LEAF, Octree as Tree};
+use kirin_core::tree::workers::Workers;
 use rayon::prelude::*;
 
 use crate::error::Error;

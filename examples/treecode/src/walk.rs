@@ -1,7 +1,7 @@
 //! Groups of neighbouring particles, and the interaction list that serves all of a group.
 
-use kirin::tree::walk::Bounds;
-pub use kirin::tree::walk::{FEW, List};
+use kirin_core::tree::walk::Bounds;
+pub use kirin_core::tree::walk::{FEW, List};
 
 use crate::tree::Tree;
 

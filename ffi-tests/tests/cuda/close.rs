@@ -6,15 +6,15 @@ use ffi_tests::direct;
 use ffi_tests::library;
 use ffi_tests::report::{self, Tolerance};
 use ffi_tests::sets::{Set, cloud, probe};
-use kirin::random::Random;
-use kirin::sources::particle::{Force, JParticle};
+use kirin_core::random::Random;
+use kirin_core::sources::particle::{Force, JParticle};
 
 use self::binary::{MASSES, PROMISED, relative_errors, stars};
 use crate::bits::same_of;
 use crate::inputs::{PRECISIONS, set, still, write};
 use crate::{forces, input};
 
-#[path = "../../../src/cpu/tests/binary.rs"]
+#[path = "../../../src/core/cpu/tests/binary.rs"]
 mod binary;
 
 /// How often a client's first block is computed: a second time when nearest neighbours are asked for.

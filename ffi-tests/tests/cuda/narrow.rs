@@ -4,7 +4,7 @@
 use ffi_tests::direct::{Probe, Source};
 use ffi_tests::report::{self, Tolerance};
 use ffi_tests::sets::{Set, cloud};
-use kirin::random::Random;
+use kirin_core::random::Random;
 
 use crate::{PRECISIONS, forces, input};
 

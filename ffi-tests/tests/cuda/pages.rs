@@ -5,7 +5,7 @@ use ffi_tests::direct::Source;
 use ffi_tests::library;
 use ffi_tests::report::{self, Tolerance};
 use ffi_tests::sets::Set;
-use kirin::random::Random;
+use kirin_core::random::Random;
 
 use crate::{PRECISIONS, forces, input, set};
 

@@ -3,17 +3,17 @@
 use ffi_tests::direct::{Probe, Source};
 use ffi_tests::report::{self, Line};
 use ffi_tests::sets::Set;
-use kirin::random::Random;
-use kirin::sources::particle::{Force, IParticle, JParticle};
+use kirin_core::random::Random;
+use kirin_core::sources::particle::{Force, IParticle, JParticle};
 
 use self::scenes::{Scene, errors, exact, scene};
 use crate::inputs::write;
 use crate::{PRECISIONS, forces};
 
-#[path = "../../../src/cpu/tests/binary.rs"]
+#[path = "../../../src/core/cpu/tests/binary.rs"]
 #[allow(dead_code, reason = "the scenes need some of it")]
 mod binary;
-#[path = "../../../src/cpu/tests/scenes.rs"]
+#[path = "../../../src/core/cpu/tests/scenes.rs"]
 #[allow(dead_code, reason = "its sets have addresses of their own")]
 mod scenes;
 

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use ffi_tests::generate::repository;
-use kirin::gpu::cuda::{Conditions, LaunchPlan};
-use kirin::process::settings::Precision;
+use kirin_core::gpu::cuda::{Conditions, LaunchPlan};
+use kirin_core::process::settings::Precision;
 
 use crate::steps::{DriverCall, WIDE, last_step, steps};
 

@@ -27,7 +27,7 @@ use inputs::{PRECISIONS, input, set, with_pipelines};
 
 /// No folder is searched before the system's: the driver is that of this machine. `None` where it has no GPU.
 fn driver() -> Option<&'static Path> {
-    match kirin::gpu::cuda::devices() {
+    match kirin_core::gpu::cuda::devices() {
         Ok(_) => Some(Path::new("")),
         Err(reason) => {
             skipped(reason.to_string());

@@ -155,7 +155,7 @@ fn lines_about_gpus(client: &Path, settings: &[(&str, &str)]) -> usize {
 #[test]
 fn a_missing_gpu_is_told_once_and_only_where_one_was_asked_for() {
     let Some(client) = client() else { return };
-    if !kirin::gpu::cuda::devices().is_err_and(|reason| reason.contains("no CUDA driver")) {
+    if !kirin_core::gpu::cuda::devices().is_err_and(|reason| reason.contains("no CUDA driver")) {
         skipped("this machine has a CUDA driver");
         return;
     }

@@ -4,15 +4,15 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use kirin::choice::{self, Rule};
-use kirin::cpu;
-use kirin::force::Backend;
-use kirin::gpu::cuda;
-use kirin::gpu::cuda::Conditions;
-use kirin::process::settings::{
+use kirin_core::choice::{self, Rule};
+use kirin_core::cpu;
+use kirin_core::force::Backend;
+use kirin_core::gpu::cuda;
+use kirin_core::gpu::cuda::Conditions;
+use kirin_core::process::settings::{
     self, BackendChoice, InstructionSet, Precision, PrecisionChoice, SETTINGS, Setting, Settings,
 };
-use kirin::sources::jmemory::PAGE;
+use kirin_core::sources::jmemory::PAGE;
 use kirin_report::machine::Machine;
 
 use crate::{candidate, report};

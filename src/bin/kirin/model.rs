@@ -1,7 +1,7 @@
 //! The star clusters that `bench` and `check` send to a library, and the predictor for their stars. Everything is in
 //! double precision and follows from a seed, so each worker process makes the same cluster.
 
-use kirin::sources::particle::JParticle;
+use kirin_core::sources::particle::JParticle;
 use kirin_kit::Body;
 pub use kirin_kit::models::Random;
 pub use kirin_kit::vector::{Vec3, dot};

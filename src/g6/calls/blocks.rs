@@ -4,10 +4,10 @@ use std::ffi::c_int;
 
 use super::results::Outputs;
 use crate::edge::pointers::{self, Hints, IArrays, Softening, count, not_null};
-use crate::error::Result;
 use crate::g6::CLUSTERS;
 use crate::g6::record;
-use crate::trace;
+use kirin_core::error::Result;
+use kirin_core::trace;
 
 /// The i-particle arrays of a block.
 pub fn arrays(

@@ -4,12 +4,12 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::edge::pointers::{self, count};
-use crate::error::Result;
 use crate::g6::CLUSTERS;
-use crate::gpu::cuda;
-use crate::process::entry;
-use crate::process::settings::{self, BackendChoice, Devices, PrecisionChoice};
-use crate::trace::{self, Event};
+use kirin_core::error::Result;
+use kirin_core::gpu::cuda;
+use kirin_core::process::entry;
+use kirin_core::process::settings::{self, BackendChoice, Devices, PrecisionChoice};
+use kirin_core::trace::{self, Event};
 
 /// The cluster that the `_all` calls address: a cluster of kirin has every device already.
 pub const ALL: c_int = 0;

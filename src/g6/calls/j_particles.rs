@@ -3,12 +3,12 @@
 use std::ffi::c_int;
 
 use crate::edge::pointers::{count, not_null, vector};
-use crate::error::Result;
 use crate::g6::CLUSTERS;
-use crate::process::allocation;
-use crate::sources::jmemory::Numbers;
-use crate::sources::particle::JParticle;
-use crate::trace::{self, Event};
+use kirin_core::error::Result;
+use kirin_core::process::allocation;
+use kirin_core::sources::jmemory::Numbers;
+use kirin_core::sources::particle::JParticle;
+use kirin_core::trace::{self, Event};
 
 /// The three-vectors of a j-particle.
 #[derive(Clone, Copy)]

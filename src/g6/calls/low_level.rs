@@ -5,11 +5,11 @@ use std::ffi::c_int;
 
 use super::results::Outputs;
 use crate::edge::pointers::{IArrays, Softening, count, not_null, vector};
-use crate::error::Result;
 use crate::g6::CLUSTERS;
 use crate::g6::record;
-use crate::sources::particle::IParticle;
-use crate::trace;
+use kirin_core::error::Result;
+use kirin_core::sources::particle::IParticle;
+use kirin_core::trace;
 
 pub fn set_nip(id: c_int, nip: c_int) -> Result<c_int> {
     let nip = count(nip, "nip")?;

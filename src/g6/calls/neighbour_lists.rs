@@ -3,11 +3,11 @@
 use std::ffi::c_int;
 
 use crate::edge::pointers::{count, not_null};
-use crate::error::{Error, Result};
 use crate::g6::CLUSTERS;
-use crate::process::allocation;
-use crate::sources::neighbours;
-use crate::trace::{self, Event};
+use kirin_core::error::{Error, Result};
+use kirin_core::process::allocation;
+use kirin_core::sources::neighbours;
+use kirin_core::trace::{self, Event};
 
 /// 0, or 1 where the lists are too long or do not fit into memory: the client then shrinks its radii.
 pub fn read_neighbour_list(id: c_int) -> Result<c_int> {

@@ -2,10 +2,10 @@
 
 use std::ffi::c_int;
 
-use crate::cluster::Answer;
 use crate::edge::pointers::not_null;
-use crate::error::Result;
-use crate::process::settings::{self, NoNeighbour};
+use kirin_core::cluster::Answer;
+use kirin_core::error::Result;
+use kirin_core::process::settings::{self, NoNeighbour};
 
 /// Where results go; the last two may be null, and are then not wanted.
 pub struct Outputs {

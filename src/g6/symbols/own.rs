@@ -6,9 +6,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::edge::call::{Argument, Call, Kind, Returns, Support};
-use crate::error::Result;
 use crate::g6::CLUSTERS;
-use crate::process::entry;
+use kirin_core::error::Result;
+use kirin_core::process::entry;
 
 /// The calls of this group.
 pub(crate) const CALLS: &[Call] = &[
@@ -45,19 +45,19 @@ const ONE_ID: &[Argument] = &[Argument {
 }];
 
 /// Version of the library, a string that lives as long as the process.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export-symbols", unsafe(no_mangle))]
 pub extern "C" fn kirin_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
 /// What computes the forces of cluster `cluster_id`, a string that lives as long as the process.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export-symbols", unsafe(no_mangle))]
 pub extern "C" fn kirin_backend(cluster_id: c_int) -> *const c_char {
     text(|| CLUSTERS.with(cluster_id, |c| Ok(c.backend_name())))
 }
 
 /// Precision of the last block of cluster `cluster_id`: `mixed`, `double`, `single` or `double-single`; before, what is in force.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "export-symbols", unsafe(no_mangle))]
 pub extern "C" fn kirin_precision(cluster_id: c_int) -> *const c_char {
     text(|| CLUSTERS.with(cluster_id, |c| Ok(c.precision())))
 }

@@ -3,11 +3,11 @@
 use std::ffi::c_int;
 
 use crate::edge::pointers::{count, not_null};
-use crate::error::{Error, Result};
-use crate::force::irregular::{NeighbourForce, add_pair};
 use crate::nbody6::helpers;
-use crate::process::floating;
-use crate::sources::stars::Star;
+use kirin_core::error::{Error, Result};
+use kirin_core::force::irregular::{NeighbourForce, add_pair};
+use kirin_core::process::floating;
+use kirin_core::sources::stars::Star;
 
 /// # Safety
 ///

@@ -3,13 +3,13 @@
 use std::ffi::c_int;
 
 use crate::edge::pointers::{count, not_null, scalar, vector};
-use crate::error::Result;
-use crate::nbody6::events::{Call, IrregularForce, record};
 use crate::nbody6::statistics::COUNTS;
 use crate::nbody6::{helpers, irregular_library as irregular};
-use crate::process::settings;
-use crate::sources::stars::Star;
-use crate::trace;
+use kirin_core::error::Result;
+use kirin_core::process::settings;
+use kirin_core::sources::stars::Star;
+use kirin_core::trace;
+use kirin_core::trace::nbody6::{Call, IrregularForce, record};
 
 /// # Safety
 ///

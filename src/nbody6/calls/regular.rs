@@ -3,14 +3,14 @@
 use std::ffi::c_int;
 
 use crate::edge::pointers::{count, not_null, scalar};
-use crate::error::{Error, Result};
-use crate::force::regular::{Criterion, Incoming, PURPOSE, Target, Unaligned};
-use crate::nbody6::events::{Call, record};
 use crate::nbody6::program::client;
 use crate::nbody6::statistics::COUNTS;
 use crate::nbody6::{helpers, regular_library as regular};
-use crate::process::allocation;
-use crate::process::settings::{self, Nbody6};
+use kirin_core::error::{Error, Result};
+use kirin_core::force::regular::{Criterion, Incoming, PURPOSE, Target, Unaligned};
+use kirin_core::process::allocation;
+use kirin_core::process::settings::{self, Nbody6};
+use kirin_core::trace::nbody6::{Call, record};
 
 pub fn gpunb_open(nbmax: c_int) -> Result<c_int> {
     settings::with_memory()?;

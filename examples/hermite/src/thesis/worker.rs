@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use kirin::client::Grape;
-use kirin::process::settings;
+use kirin_core::process::settings;
 use kirin_kit::Body;
 use kirin_kit::command::Ended;
 use kirin_kit::diagnostics::Energy;

@@ -6,7 +6,7 @@
 //!
 //! A message has the cells generation by generation, so that children stand side by side where they arrive.
 
-use kirin::tree::walk::Bounds;
+use kirin_core::tree::walk::Bounds;
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::sample_sort::counts;
 use rayon::prelude::*;

@@ -12,7 +12,7 @@ use kirin_kit::communicator::sample_sort::counts;
 use crate::error::Error;
 use crate::morton::LEVELS;
 use crate::tree::{ABSENT, Cell, Tree};
-use kirin::tree::moments::{self, Moments};
+use kirin_core::tree::moments::{self, Moments};
 
 /// Numbers of a branch in a message.
 const WORDS: usize = 13;

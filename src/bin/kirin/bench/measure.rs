@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use kirin::client::{Block, Grape};
-use kirin::sources::particle::JParticle;
+use kirin_core::sources::particle::JParticle;
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::Interface;

@@ -1,7 +1,7 @@
 //! The peak of the arithmetic units: independent fused multiply-adds per second of one core, in a loop without
 //! other work.
 //!
-//! For one vector of pairs (softened, no nearest neighbour) the pair loop of `src/cpu/kernel.rs` takes some
+//! For one vector of pairs (softened, no nearest neighbour) the pair loop of `src/core/cpu/kernel.rs` takes some
 //! [`Operations`] and one estimate of a reciprocal root. If additions share the pipes of the multiplications
 //! (Intel, Zen 2), the limit is the measured rate over all operations. If additions have pipes of their own (Zen 3 and
 //! later), only the multiplications count.
@@ -9,8 +9,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use kirin::cpu;
-use kirin::process::settings::{self, InstructionSet};
+use kirin_core::cpu;
+use kirin_core::process::settings::{self, InstructionSet};
 use serde::{Deserialize, Serialize};
 
 /// Operations of the pair loop for one pair, in lanes of single precision: one of double precision takes two.

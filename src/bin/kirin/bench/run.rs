@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use kirin::cpu;
+use kirin_core::cpu;
 use kirin_report::company::{Company, Watch};
 use kirin_report::machine::{Machine, command_line};
 use kirin_report::plot::check_path;

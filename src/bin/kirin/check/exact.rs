@@ -1,6 +1,6 @@
 //! The exact results: sums in double precision, and the sums of the magnitudes of their terms.
 
-use kirin::sources::particle::JParticle;
+use kirin_core::sources::particle::JParticle;
 
 use super::scene::Setup;
 use crate::model::{Vec3, dot, predict};

@@ -1,6 +1,6 @@
 //! The situations in which results are compared.
 
-use kirin::sources::particle::JParticle;
+use kirin_core::sources::particle::JParticle;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Random, Vec3, plummer, set_in_motion};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use kirin::client::Block;
-use kirin::trace::{Event, HintedParticle};
+use kirin_core::trace::{Event, HintedParticle};
 
 /// The last block of a cluster, to which results and lists refer.
 #[derive(Default)]

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use kirin::nbody6::events::{self, Call};
-use kirin::observe::noise::Noise;
-use kirin::observe::statistics;
-use kirin::trace::{Event, PIPELINES, Trace, TraceError};
+use kirin_core::observe::noise::Noise;
+use kirin_core::observe::statistics;
+use kirin_core::trace::nbody6::{self, Call};
+use kirin_core::trace::{Event, PIPELINES, Trace, TraceError};
 use serde::Serialize;
 
 use kirin_report::text::si_unit;
@@ -194,7 +194,7 @@ impl TraceFacts {
         }
         for (id, with) in &self.recorded_with {
             text += &match *id {
-                events::REGULAR => format!("  regular forces: {with}\n"),
+                nbody6::REGULAR => format!("  regular forces: {with}\n"),
                 id => format!("  cluster {id}: {with}\n"),
             };
         }

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use kirin::client::{IrregularBlock, Nbody6, Orbit, RegularBlock};
-use kirin::nbody6::events::{Call, IrregularForce, RegularForce, Source};
-use kirin::sources::particle::Force;
-use kirin::trace::{Event, Trace};
+use kirin_core::sources::particle::Force;
+use kirin_core::trace::nbody6::{Call, IrregularForce, RegularForce, Source};
+use kirin_core::trace::{Event, Trace};
 
 use super::summary::Summary;
 use super::turn::turn;

@@ -1,7 +1,7 @@
 //! The parts of a replay that must not be compared, with the reasons.
 
-use kirin::process;
-use kirin::trace::HOST;
+use kirin_core::process;
+use kirin_core::trace::HOST;
 
 use super::facts::TraceFacts;
 use super::lists::Rules;

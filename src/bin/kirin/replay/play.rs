@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use kirin::client::{Block, Grape};
-use kirin::sources::particle::Force;
-use kirin::trace::{Event, HintedParticle, Trace};
+use kirin_core::sources::particle::Force;
+use kirin_core::trace::{Event, HintedParticle, Trace};
 
 use super::block::Pending;
 use super::lists::Rules;

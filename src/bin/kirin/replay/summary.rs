@@ -1,6 +1,6 @@
 //! The results of a replay.
 
-use kirin::sources::particle::Force;
+use kirin_core::sources::particle::Force;
 use serde::{Deserialize, Serialize};
 
 /// Errors beyond are all alike.

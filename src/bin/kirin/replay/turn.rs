@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kirin::trace::{Event, Trace};
+use kirin_core::trace::{Event, Trace};
 
 /// Hands out events for about `seconds`. Returns whether there are no more.
 pub fn turn(trace: &mut Trace, seconds: f64, mut repeat: impl FnMut(Event)) -> bool {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use kirin::process::settings;
+use kirin_core::process::settings;
 
 use self::libraries::Findings;
 pub use self::libraries::{Linked, linked};

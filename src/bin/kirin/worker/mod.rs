@@ -17,8 +17,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use kirin::client::{Grape, Grape5, Nbody6};
-use kirin::cpu;
-use kirin::process::settings;
+use kirin_core::cpu;
+use kirin_core::process::settings;
 
 use crate::bench::{self, Bench, Bench5, BenchNbody6};
 use crate::candidate::Interface;

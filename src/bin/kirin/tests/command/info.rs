@@ -23,7 +23,7 @@ fn info_names_backends_sets_and_the_origin_of_settings() {
     assert!(line("kirin").contains(env!("CARGO_PKG_VERSION")));
     assert!(line("in use").contains("reference"));
     assert!(line("portable").contains("usable"));
-    for setting in kirin::process::settings::SETTINGS {
+    for setting in kirin_core::process::settings::SETTINGS {
         line(setting.name);
     }
     assert!(

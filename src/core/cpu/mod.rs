@@ -22,7 +22,7 @@ mod masses;
 mod mean_root;
 mod nearest;
 mod pair;
-pub mod pool;
+mod pool;
 mod regular;
 pub mod resolution;
 mod resum;

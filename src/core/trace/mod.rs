@@ -12,7 +12,7 @@
 //! * the distances of `g6calc_lasthalf2p`;
 //! * `cxvpred_`, `cnbint_` and `wtime_` of NBODY6, which work on its own arrays.
 //!
-//! The calls of NBODY6's library are recorded by their meaning (`nbody6::events`), whichever variant of the
+//! The calls of NBODY6's library are recorded by their meaning ([`nbody6`]), whichever variant of the
 //! arguments they had.
 //!
 //! # The file
@@ -50,6 +50,7 @@ mod chunk;
 pub(crate) mod code;
 pub(crate) mod event;
 mod forecast;
+pub mod nbody6;
 mod read;
 mod recorder;
 #[cfg(test)]

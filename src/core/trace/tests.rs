@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::code::{Coder, Reader, Streams, Writer};
 use super::forecast::Forecast;
+use super::nbody6;
 use super::recorder::Recorder;
 use super::{Event, HintedParticle, Trace, TraceError};
-use crate::nbody6::events as nbody6;
 use crate::random::Random;
 use crate::sources::particle::{Force, IParticle, JParticle};
 

@@ -7,7 +7,7 @@
 
 use super::PURPOSE;
 use super::code::{Coder, Malformed, label};
-use crate::nbody6::events as nbody6;
+use super::nbody6;
 use crate::process::allocation;
 use crate::sources::particle::{Force, IParticle, JParticle};
 

@@ -2,7 +2,7 @@
 
 use super::code::{Coder, Malformed, each, flag, label};
 use super::forecast::Forecast;
-use crate::nbody6::events as nbody6;
+use super::nbody6;
 use crate::sources::particle::{Force, IParticle, JParticle};
 
 /// One i-particle of a block with the hints that the client sends with it.

@@ -233,7 +233,7 @@ mod tests {
 
     /// The cells of a kernel's row in the tables of an architecture; the first row that `fits`.
     fn row(architecture: &str, kernel: &str, fits: impl Fn(&[&str]) -> bool) -> Vec<f64> {
-        let text = include_str!("../../../benches/results/kernels-sass.md");
+        let text = include_str!("../../../../benches/results/kernels-sass.md");
         let heading = format!("## {architecture}\n");
         let chapter = text.split(&heading).nth(1).expect("a chapter");
         let cells =

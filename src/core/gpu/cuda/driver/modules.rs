@@ -22,7 +22,7 @@ impl Module {
             ($name:literal) => {
                 include_str!(concat!(
                     env!("CARGO_MANIFEST_DIR"),
-                    "/kernels/prebuilt/",
+                    "/prebuilt/",
                     $name,
                     ".ptx"
                 ))

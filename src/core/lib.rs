@@ -1,0 +1,32 @@
+//! The inside of kirin: one GRAPE without an interface. The crate `kirin` puts the interfaces of GRAPE-6, GRAPE-5 and
+//! NBODY6's library over it, and is what programs should use.
+//!
+//! This crate is public for the command `kirin`, the applications and the tests of kirin's repository. It may change in
+//! any version. Its modules, from the outside inwards; none uses those above it:
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`trace`] | recording: events, the file |
+//! | [`cluster`] | one GRAPE: the order of calls, the pending block |
+//! | [`choice`] | which backend computes |
+//! | [`observe`] | statistics, checks of results |
+//! | [`cpu`], [`gpu`] | what computes forces |
+//! | [`force`] | what a force is: the traits of the backends, their plain forms |
+//! | [`sources`] | what is stored: j-particles, stars; the predictor, the tree of sums, neighbours |
+//! | [`tree`] | the octree of tree codes: cells, quadrupoles, interaction lists |
+//! | [`process`] | what there is once per process: settings, messages, forks, ranks |
+//! | [`mod@error`] | what can go wrong, and its code |
+//! | [`random`] | random numbers for samples, and for tests |
+
+pub mod choice;
+pub mod cluster;
+pub mod cpu;
+pub mod error;
+pub mod force;
+pub mod gpu;
+pub mod observe;
+pub mod process;
+pub mod random;
+pub mod sources;
+pub mod trace;
+pub mod tree;
