@@ -172,7 +172,7 @@ impl Engine {
     fn lanes(&mut self, count: usize) -> Result<()> {
         while self.lanes.len() < count {
             let settings = Settings {
-                // With a GPU, or alone on the CPU where one fails.
+                // The threads share the groups, not the sums of a group.
                 threads: 1,
                 ..self.settings.clone()
             };
@@ -233,6 +233,10 @@ impl Engine {
         let batch = self.threads * LISTS_PER_THREAD;
         allocation::lengthen(&mut self.prepared, batch, PURPOSE, Lock::default)?;
         let (spaces, lanes) = (&mut self.prepared[..batch], &mut self.lanes);
+        // What a failed call has left behind.
+        lanes
+            .iter_mut()
+            .for_each(|lane| lane.get_mut().group = None);
         let mut finish = |lane: &mut Lane| match lane.group {
             Some(group) => lane.end(&mut sums[request.groups[group].clone()]),
             None => Ok(()),

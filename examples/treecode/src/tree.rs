@@ -32,5 +32,5 @@ pub fn grow(
         [x[0], x[1], x[2], *mass]
     };
     tree.grow(&Threads, point, branches, accuracy)
-        .map_err(|_| Error::Refused("there is no memory for the tree".to_owned()))
+        .map_err(|_| Error::Memory)
 }

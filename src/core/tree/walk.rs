@@ -111,6 +111,9 @@ impl List {
             let cell = &cells[at as usize];
             let theirs = cell.particles();
             let apart = !own.any_of(theirs.clone());
+            if !apart && own.all_of(theirs.clone()) {
+                continue;
+            }
             if apart && bounds.distance2(&cell.x) > cell.open2 {
                 match pseudo.get(at as usize) {
                     // Three points for up to three particles: the particles themselves are better.
@@ -120,7 +123,6 @@ impl List {
                     Some(pseudo) => points.extend_from_slice(pseudo),
                     None => points.push([cell.x[0], cell.x[1], cell.x[2], cell.mass]),
                 }
-            } else if !apart && own.all_of(theirs.clone()) {
             } else if cell.children > 0 {
                 stack.extend(cell.children().map(|c| c as u32));
             } else if apart {
@@ -132,5 +134,38 @@ impl List {
                 points.extend(others.map(|(_, point)| point));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn own_sources_are_found_in_runs() {
+        let mut random = Random::new(5);
+        for _ in 0..200 {
+            let mut own: Vec<u32> = (0..random.below(12)).map(|_| random.below(30)).collect();
+            own.sort_unstable();
+            own.dedup();
+            for start in 0..30_usize {
+                for end in start + 1..31 {
+                    let holds = |source: usize| own.contains(&(source as u32));
+                    assert_eq!(own[..].any_of(start..end), (start..end).any(holds));
+                    assert_eq!(own[..].all_of(start..end), (start..end).all(holds));
+                }
+            }
+        }
+        let run = 3..7_usize;
+        assert!(run.any_of(6..9) && !run.any_of(7..9) && !run.any_of(0..3));
+        assert!(run.all_of(3..7) && !run.all_of(2..7) && !run.all_of(6..8));
+    }
+
+    #[test]
+    fn a_box_is_as_near_as_its_nearest_face() {
+        let bounds = Bounds::of([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]].into_iter());
+        assert_eq!(bounds.distance2(&[0.5, 1.0, 2.0]), 0.0);
+        assert_eq!(bounds.distance2(&[-2.0, 1.0, 4.0]), 5.0);
     }
 }

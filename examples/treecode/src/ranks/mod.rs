@@ -159,7 +159,7 @@ impl<C: Communicator> Ranks<C> {
             Err(Error::TooFarApart) => [2, 0],
             Err(Error::Library(status)) => [3, i64::from(status)],
             Err(Error::Force { index }) => [4, i64::from(index)],
-            // Everybody finds a refusal by itself, and nobody can be told that a rank is lost.
+            // Everybody finds a refusal by itself, and nobody can be told that a rank is lost or lacks memory.
             Err(other) => return Err(other),
         };
         let mut all = Vec::new();
