@@ -77,6 +77,7 @@ impl<'g> Integrator<'g> {
         let mut new = Self::load(grape, settings, time, bodies, states)?;
         new.first_steps()?;
         new.schedule_all();
+        new.trial_steps()?;
         new.first_pairs()?;
         Ok(new)
     }
@@ -155,6 +156,32 @@ impl<'g> Integrator<'g> {
         })?;
         self.near = near;
         all.iter().for_each(|&i| self.send(i));
+        Ok(())
+    }
+
+    /// Finds everybody's first step from the force at the end of a trial step, which nobody takes.
+    fn trial_steps(&mut self) -> Result<(), Error> {
+        let settings = self.settings;
+        if !settings.has_trial_steps() {
+            return Ok(());
+        }
+        let mut list = Vec::new();
+        let mut chosen = Vec::new();
+        while let Some(t) = self.next_time() {
+            self.schedule.take_due(t, &mut list);
+            self.forces(t, &list, |this, i, force| {
+                let (body, state) = (&this.bodies[i], &mut this.states[i]);
+                match particle::try_step(&settings, body, state, force.acc, force.jerk)? {
+                    true => chosen.push(i),
+                    false => this.schedule.insert(i, state.dt),
+                }
+                Ok(())
+            })?;
+        }
+        for i in chosen {
+            self.send(i);
+            self.schedule.insert(i, self.states[i].dt);
+        }
         Ok(())
     }
 

@@ -22,8 +22,6 @@ pub const DEFAULT_T_END: f64 = 1.0;
 /// Memory of a run for each body, and that of another rank which begins with all bodies.
 const BYTES: u64 = 600;
 const COPY: u64 = 64;
-/// Default accuracy parameter of the first step, as a part of that of the others.
-pub const ETA_START: f64 = 0.25;
 
 const METHOD: &str = "\
 METHOD
@@ -34,7 +32,8 @@ METHOD
               a, a1, a2, a3: acceleration and its derivatives at the end of the step before.
               The largest power of two below it is taken. A step is halved as often as needed,
               doubled once at a time, and only at multiples of the doubled step.
-  First step  dt = eta_start |a| / |a1|, eta_start = eta/4
+  First step  the same, with a2 and a3 from the force at the end of a trial step of |a| / (16 |a1|), which nobody
+              takes; with --eta-start dt = eta_start |a| / |a1|
   Largest     1/8 (--dt-max)
   Smallest    what the digits of the time can hold (2^-52 at t = 1), or --dt-min: the run ends with an
               error where a smaller one is needed, and its --output can be resumed with another
@@ -101,7 +100,8 @@ pub struct RunOptions {
     /// Accuracy parameter of the time steps; may change when a run is resumed [default: 0.01]
     #[arg(long, value_parser = number)]
     pub eta: Option<f64>,
-    /// Accuracy parameter of the first step [default: eta/4]
+    /// Accuracy parameter of the first step, which then is eta_start |a| / |a1|. 0: as all other steps, from a trial step
+    /// [default: 0]
     #[arg(long, value_parser = number)]
     pub eta_start: Option<f64>,
     /// Largest time step, a power of two up to 1 [default: 1/8]
@@ -203,8 +203,7 @@ impl RunOptions {
     pub fn new_settings(&self, galaxy: Galaxy) -> Result<Settings, Error> {
         galaxy.check_constant()?;
         let default = Settings::default();
-        let eta_start = self.eta.unwrap_or(default.eta) * ETA_START;
-        self.settings_or(default.eta, eta_start, galaxy)
+        self.settings_or(default.eta, default.eta_start, galaxy)
     }
 
     /// The settings of a new run in `galaxy`, with these accuracy parameters where the options have none.
@@ -268,7 +267,7 @@ mod tests {
         let settings = options(&[]).settings(None).unwrap();
         assert_eq!(settings, Settings::default());
         assert_eq!((settings.eta, settings.eps), (0.01, 1.0 / 256.0));
-        assert_eq!((settings.dt_max, settings.eta_start), (0.125, 0.0025));
+        assert_eq!((settings.dt_max, settings.eta_start), (0.125, 0.0));
         assert_eq!((DEFAULT_N, DEFAULT_T_END, DEFAULT_SEED), (1024, 1.0, 1));
         for words in [
             "sqrt(eta (|a| |a2| + |a1|^2) / (|a1| |a3| + |a2|^2))",

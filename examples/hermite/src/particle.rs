@@ -106,7 +106,12 @@ fn with_galaxy(settings: &Settings, (x, v): (Vec3, Vec3), acc: Vec3, jerk: Vec3)
     (acc, jerk)
 }
 
-/// Gives a particle its first force and the step that follows from it. The galaxy's part is added here.
+/// Length of a trial step in parts of |a| / |j|: short enough for differences over it to be derivatives, and long enough for a force
+/// in single precision to have differences.
+const TRIAL: f64 = 1.0 / 16.0;
+
+/// Gives a particle of a new run its first force, and its first step or the trial step from which [`try_step`] finds that. The
+/// galaxy's part is added here.
 ///
 /// # Errors
 ///
@@ -118,11 +123,65 @@ pub fn begin(
     acc: Vec3,
     jerk: Vec3,
 ) -> Result<(), Error> {
+    let eta = match settings.has_trial_steps() {
+        true => TRIAL,
+        false => settings.eta_start,
+    };
+    begin_with(eta, settings, body, state, (acc, jerk))
+}
+
+/// Chooses the first step of a particle, where the force of the pairs at the end of its trial step was found to be `acc` and `jerk`.
+/// Returns whether it could: a trial step that was longer than the step must be is replaced by a shorter one.
+///
+/// # Errors
+///
+/// The force is not finite, or the step too small.
+pub fn try_step(
+    settings: &Settings,
+    body: &Body,
+    state: &mut State,
+    acc: Vec3,
+    jerk: Vec3,
+) -> Result<bool, Error> {
+    let start = point(body, state);
+    let trial = state.dt;
+    let predicted = scheme::predict(&start, trial);
+    let (acc, jerk) = with_galaxy(settings, predicted, acc, jerk);
+    check_force(body, state.t + trial, &acc, &jerk)?;
+    let higher = scheme::at_start(&start, trial, &acc, &jerk);
+    let wanted = step::aarseth(settings.eta, &start, &higher);
+    state.dt = step::power_of_two_below(wanted.clamp(f64::MIN_POSITIVE, settings.dt_max));
+    check_step(settings, body, state)?;
+    Ok(state.dt >= trial)
+}
+
+/// Gives a particle that begins anew in the midst of a run its first force and the step that follows from it.
+///
+/// # Errors
+///
+/// The force is not finite, or the step too small.
+pub fn begin_anew(
+    settings: &Settings,
+    body: &Body,
+    state: &mut State,
+    acc: Vec3,
+    jerk: Vec3,
+) -> Result<(), Error> {
+    begin_with(settings.eta_anew(), settings, body, state, (acc, jerk))
+}
+
+fn begin_with(
+    eta: f64,
+    settings: &Settings,
+    body: &Body,
+    state: &mut State,
+    (acc, jerk): (Vec3, Vec3),
+) -> Result<(), Error> {
     let (acc, jerk) = with_galaxy(settings, (body.x, body.v), acc, jerk);
     check_force(body, state.t, &acc, &jerk)?;
     (state.acc, state.jerk) = (acc, jerk);
     if !settings.shared {
-        let wanted = step::first(settings.eta_start, &point(body, state));
+        let wanted = step::first(eta, &point(body, state));
         state.dt = step::power_of_two_below(wanted.clamp(f64::MIN_POSITIVE, settings.dt_max));
     }
     check_step(settings, body, state)
@@ -158,8 +217,8 @@ pub fn advance(
     check_step(settings, body, state)
 }
 
-/// The particle as it would be at `t` if its step ended there, where the force of the pairs at its predicted
-/// point was found to be `acc` and `jerk`.
+/// Writes to `body` where the particle would be at `t` if its step ended there: predicted, then corrected by `acc` and
+/// `jerk`, the force of the other particles at the predicted position.
 ///
 /// # Errors
 ///

@@ -15,13 +15,34 @@ pub struct Point {
     pub jerk: Vec3,
 }
 
-/// Second and third derivative of the acceleration, at the end of a step.
+/// Second and third derivative of the acceleration at one end of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Higher {
     /// Second derivative: snap.
     pub snap: Vec3,
     /// Third derivative: crackle, constant over the step.
     pub crackle: Vec3,
+}
+
+/// The differences of the force over a step of length `dt` from `p`, at whose end it was found to be `acc` and `jerk`: second and
+/// third derivative at the start of the step. The acceleration is taken for a cubic in time, so that the errors are of the orders
+/// dt^2 and dt.
+pub fn at_start(p: &Point, dt: f64, acc: &Vec3, jerk: &Vec3) -> Higher {
+    let mut higher = Higher::default();
+    for k in 0..3 {
+        let (snap, crackle) = differences(p, dt, acc, jerk, k);
+        higher.snap[k] = snap / (dt * dt);
+        higher.crackle[k] = crackle / (dt * dt * dt);
+    }
+    higher
+}
+
+/// On the axis `k` the second and third derivative at the start of the step, times dt^2 and dt^3.
+fn differences(p: &Point, dt: f64, acc: &Vec3, jerk: &Vec3, k: usize) -> (f64, f64) {
+    let difference = p.acc[k] - acc[k];
+    let snap = -6.0 * difference - dt * (4.0 * p.jerk[k] + 2.0 * jerk[k]);
+    let crackle = 12.0 * difference + 6.0 * dt * (p.jerk[k] + jerk[k]);
+    (snap, crackle)
 }
 
 /// Position and velocity after `dt`, to the order of the jerk: the same
@@ -43,10 +64,7 @@ pub fn correct(p: &Point, dt: f64, acc: Vec3, jerk: Vec3) -> (Point, Higher) {
     let (mut x, mut v) = predict(p, dt);
     let mut higher = Higher::default();
     for k in 0..3 {
-        // Derivatives at the start of the step, times dt^2 and dt^3.
-        let difference = p.acc[k] - acc[k];
-        let snap = -6.0 * difference - dt * (4.0 * p.jerk[k] + 2.0 * jerk[k]);
-        let crackle = 12.0 * difference + 6.0 * dt * (p.jerk[k] + jerk[k]);
+        let (snap, crackle) = differences(p, dt, &acc, &jerk, k);
         x[k] += dt * dt * (snap / 24.0 + crackle / 120.0);
         v[k] += dt * (snap / 6.0 + crackle / 24.0);
         higher.snap[k] = (snap + crackle) / (dt * dt);
@@ -81,6 +99,16 @@ mod tests {
             assert!((corrected.x[k] / end.x[k] - 1.0).abs() < 1e-14);
             assert!((corrected.v[k] / end.v[k] - 1.0).abs() < 1e-14);
             assert!((higher.snap[k] / (120.0 + 720.0 * 0.75) - 1.0).abs() < 1e-12);
+            assert!((higher.crackle[k] / 720.0 - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_cubic_force_has_its_derivatives_at_the_start() {
+        let (start, end) = (quintic(0.25), quintic(0.75));
+        let higher = at_start(&start, 0.5, &end.acc, &end.jerk);
+        for k in 0..3 {
+            assert!((higher.snap[k] / (120.0 + 720.0 * 0.25) - 1.0).abs() < 1e-12);
             assert!((higher.crackle[k] / 720.0 - 1.0).abs() < 1e-12);
         }
     }

@@ -21,7 +21,7 @@ pub fn aarseth(eta: f64, p: &Point, higher: &Higher) -> f64 {
     }
 }
 
-/// The first step: `eta_start |a| / |j|`, for want of the higher derivatives.
+/// A step without the higher derivatives: `eta_start |a| / |j|`.
 ///
 /// Infinite where the force does not change.
 pub fn first(eta_start: f64, p: &Point) -> f64 {

@@ -226,3 +226,45 @@ fn the_order_is_not_lower_in_the_galaxy() {
         assert!(slope > 3.7, "{errors:?}, {slope}");
     }
 }
+
+/// Two stars of mass 1/2 at the distance `d` with the relative velocity `v`, and the first step of each.
+fn first_steps(d: f64, v: f64, settings: Settings) -> Vec<f64> {
+    let (_turn, grape) = grape();
+    let star = |index, side: f64| Body {
+        index,
+        mass: 0.5,
+        x: [side * d / 2.0, 0.0, 0.0],
+        v: [0.0, side * v / 2.0, 0.0],
+    };
+    let bodies = vec![star(1, 1.0), star(2, -1.0)];
+    let run = Integrator::start(&grape, settings, 0.0, bodies).unwrap();
+    run.states().iter().map(|state| state.dt).collect()
+}
+
+/// On a circle of radius and period 2 pi the derivatives of the acceleration are as long as it is: the step is sqrt(eta).
+#[test]
+fn first_steps_follow_the_criterion_of_all_steps() {
+    for (eta, expected) in [(0.02, 1.0 / 8.0), (0.01, 1.0 / 16.0), (0.0005, 1.0 / 64.0)] {
+        let settings = Settings {
+            eps: 0.0,
+            eta,
+            ..Settings::default()
+        };
+        assert_eq!(first_steps(1.0, 1.0, settings), [expected; 2], "{eta}");
+    }
+}
+
+/// Stars at rest have no jerk, which tells nothing of the time in which they fall together: pi / sqrt(8) sqrt(d^3).
+#[test]
+fn stars_at_rest_begin_with_steps_shorter_than_their_fall() {
+    for d in [0.1, 1e-2, 1e-4] {
+        let settings = Settings {
+            eps: 0.0,
+            ..Settings::default()
+        };
+        let scale = f64::powf(d, 1.5);
+        for dt in first_steps(d, 0.0, settings) {
+            assert!(dt < 0.2 * scale && dt > 0.01 * scale, "{d} {dt} {scale}");
+        }
+    }
+}

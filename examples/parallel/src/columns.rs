@@ -35,10 +35,14 @@ impl Columns {
         self.addresses_of(&self.pages[column])
     }
 
-    /// Addresses of the longest column.
-    pub fn longest(&self) -> usize {
-        let lengths = (0..self.pages.len()).map(|c| self.addresses(c).len());
-        lengths.max().unwrap_or(0)
+    /// The pages of a column.
+    pub fn pages(&self, column: usize) -> Range<usize> {
+        self.pages[column].clone()
+    }
+
+    /// The column that has a page.
+    pub fn column_of(&self, page: usize) -> usize {
+        self.pages.partition_point(|pages| pages.end <= page)
     }
 
     /// The addresses of some pages.
@@ -88,6 +92,8 @@ mod tests {
                 let mut next = 0;
                 for column in 0..count {
                     let range = columns.addresses(column);
+                    let mut pages = columns.pages(column);
+                    assert!(pages.all(|page| columns.column_of(page) == column));
                     assert_eq!(range.start, next.min(n));
                     next = range.end;
                     let subtrees = columns.subtrees(column);

@@ -16,34 +16,40 @@
 //! p x 1 (copy) it approaches a multiple of N_b. Around the ring each rank passes on all lists: 56 N_b (p-1)/p bytes,
 //! and 48 N_b s (p-1)/p bytes of forces. With the sums of MPI the forces travel with the list and take 48 N_b bytes.
 //!
-//! A block then takes
+//! A block takes as long as its slowest rank, which has n_a active particles in its row, and N_j particles, n_j of them
+//! active, in its column of s subtrees:
 //!
 //! ```text
-//! t_calc = (N_b / a) (N / b) / R + (N / b) t_j + (N_b / b) t_i + s t_c
-//! t_comm = M L + B / W
+//! t_calc = n_a N_j / R + N_j t_j + n_j t_i + s t_c
 //! ```
 //!
 //! Here R is the number of pairs per second of a rank. The times are t_j for the prediction of a j-particle, t_i
-//! for the prediction, correction and new step of an active particle, and t_c for a call of the library. B is the
-//! number of bytes above, W the bandwidth, L the latency of a message, and M the number of messages one after the
-//! other: ceil(log2 k) for a gathering or reduction over k ranks (recursive doubling; Thakur, Rabenseifner and
-//! Gropp 2005), k - 1 for an exchange of all with all. All the numbers are [measured](crate::measure) on the
-//! machine.
+//! for the prediction, correction and new step of an active particle, and t_c for a call of the library.
+//! [`Division`] finds the largest value over the ranks, and [`network`](kirin_kit::communicator::network) has the
+//! time of each operation. All the numbers are [measured](crate::measure) on the machine, or come from a
+//! [file](Machine) that describes another one.
 
+use std::path::Path;
+
+use kirin_kit::command::named;
 use kirin_kit::communicator::counted::Collective;
+use kirin_kit::communicator::network::Network;
 use kirin_report::repeat::Spread;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::columns::Columns;
+use crate::division::Division;
 use crate::grid::Grid;
 use crate::j_particles::{ACTIVE, FORCE};
 use crate::machine::{Algorithm, Arrangement, Joining};
 
 /// Bytes of a number.
-const NUMBER: f64 = size_of::<f64>() as f64;
+pub const NUMBER: f64 = size_of::<f64>() as f64;
 
 /// What a machine's parts cost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Costs {
     /// Pairs per second of one rank, R.
     pub pair_rate: f64,
@@ -53,13 +59,24 @@ pub struct Costs {
     pub particle: f64,
     /// Seconds of a call for forces, t_c.
     pub call: f64,
-    /// Seconds until a short message has arrived, L.
-    pub latency: f64,
-    /// Bytes per second into a rank, W.
-    pub bandwidth: f64,
+    /// The network between the ranks.
+    pub network: Network,
 }
 
 impl Costs {
+    /// Seconds of a call on one rank for the forces of `sources` particles, of so many subtrees, on `targets`; 0 without targets.
+    pub fn forces(&self, targets: usize, sources: usize, subtrees: usize) -> f64 {
+        let pairs = targets as f64 * sources as f64;
+        match targets {
+            0 => 0.0,
+            _ => {
+                pairs / self.pair_rate
+                    + sources as f64 * self.prediction
+                    + subtrees.max(1) as f64 * self.call
+            }
+        }
+    }
+
     /// The costs as JSON.
     pub fn json(&self) -> Value {
         json!({
@@ -67,8 +84,8 @@ impl Costs {
             "prediction": self.prediction,
             "particle": self.particle,
             "call": self.call,
-            "latency": self.latency,
-            "bandwidth": self.bandwidth,
+            "latency": self.network.latency,
+            "bandwidth": self.network.bandwidth,
         })
     }
 
@@ -79,8 +96,8 @@ impl Costs {
             self.prediction,
             self.particle,
             self.call,
-            self.latency,
-            self.bandwidth,
+            self.network.latency,
+            self.network.bandwidth,
         ]
     }
 
@@ -101,8 +118,54 @@ impl Costs {
             prediction,
             particle,
             call,
-            latency,
-            bandwidth,
+            network: Network::new(latency, bandwidth),
+        }
+    }
+}
+
+/// A machine that a file describes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// Where the numbers come from.
+    pub source: String,
+    /// What its parts cost.
+    pub costs: Costs,
+}
+
+impl Machine {
+    /// The machine in the JSON file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or a number makes no sense; in words.
+    pub fn load(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(named(path))?;
+        Self::parse(&text).map_err(named(path))
+    }
+
+    /// The machine that `text` describes.
+    ///
+    /// # Errors
+    ///
+    /// Something is missing, or a number makes no sense; in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let new: Self = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        let Costs {
+            pair_rate,
+            prediction,
+            particle,
+            call,
+            network,
+        } = new.costs;
+        network.validate()?;
+        let is_time = |seconds: f64| seconds >= 0.0 && seconds.is_finite();
+        match pair_rate > 0.0 && [prediction, particle, call].into_iter().all(is_time) {
+            true => Ok(new),
+            false => Err(
+                "pair_rate must be above 0; prediction, particle and call are times in seconds"
+                    .to_owned(),
+            ),
         }
     }
 }
@@ -112,8 +175,6 @@ impl Costs {
 pub struct Traffic {
     /// The operation.
     pub collective: Collective,
-    /// Messages that follow one another.
-    pub messages: f64,
     /// Bytes from other ranks.
     pub bytes: f64,
 }
@@ -163,11 +224,6 @@ fn subtrees(n: usize, columns: usize) -> f64 {
     all as f64 / columns as f64
 }
 
-/// Steps of a gathering over so many ranks, each twice as long as the one before.
-fn doublings(ranks: usize) -> f64 {
-    f64::from(ranks.next_power_of_two().ilog2())
-}
-
 /// What a rank receives in a block, operation by operation.
 pub fn traffic(plan: Arrangement, load: Workload) -> Vec<Traffic> {
     let Grid { rows, columns } = plan.grid;
@@ -181,73 +237,35 @@ pub fn traffic(plan: Arrangement, load: Workload) -> Vec<Traffic> {
     // What comes from the others of a row, and of a column.
     let along_row = load.block * (b - 1.0) / (a * b);
     let along_column = load.block * (a - 1.0) / (a * b);
-    let of = |collective, messages, bytes| Traffic {
-        collective,
-        messages,
-        bytes,
-    };
-    let lengths = of(
-        Collective::AllGather,
-        doublings(columns),
-        2.0 * NUMBER * (b - 1.0),
-    );
+    let of = |collective, bytes| Traffic { collective, bytes };
+    let lengths = of(Collective::AllGather, 2.0 * NUMBER * (b - 1.0));
     if plan.algorithm == Algorithm::Ring {
         let forces = match plan.sums {
-            Joining::Tree => of(Collective::Shift, b - 1.0, force * s * along_row),
+            Joining::Tree => force * s * along_row,
             // The last hop brings them home.
-            Joining::Mpi if columns > 1 => of(Collective::Shift, b, force * load.block),
-            Joining::Mpi => of(Collective::Shift, 0.0, 0.0),
+            Joining::Mpi if columns > 1 => force * load.block,
+            Joining::Mpi => 0.0,
         };
-        let lists = of(Collective::Shift, b - 1.0, active * along_row);
-        return vec![lengths, lists, forces];
+        let lists = of(Collective::Shift, active * along_row);
+        return vec![lengths, lists, of(Collective::Shift, forces)];
     }
     let sums = match plan.sums {
-        Joining::Tree => of(Collective::AllToAllV, b - 1.0, force * s * along_row),
-        Joining::Mpi => of(
-            Collective::ReduceScatter,
-            doublings(columns),
-            force * along_row,
-        ),
+        Joining::Tree => of(Collective::AllToAllV, force * s * along_row),
+        Joining::Mpi => of(Collective::ReduceScatter, force * along_row),
     };
     vec![
         lengths,
-        of(
-            Collective::AllGatherV,
-            doublings(columns),
-            active * along_row,
-        ),
+        of(Collective::AllGatherV, active * along_row),
         sums,
-        of(
-            Collective::AllGatherV,
-            doublings(rows),
-            force * along_column,
-        ),
+        of(Collective::AllGatherV, force * along_column),
     ]
 }
 
-/// How long a block takes.
+/// How long a block takes whose active particles are spread evenly over the columns.
 pub fn predict(plan: Arrangement, load: Workload, costs: &Costs) -> Prediction {
-    let (a, b) = (plan.grid.rows as f64, plan.grid.columns as f64);
-    // Ranks have whole pages and whole particles: the slowest has at least one.
-    let sources = Columns::new(load.n, plan.grid.columns).longest() as f64;
-    let targets = (load.block / a).max(1.0);
-    let calls = match plan.algorithm {
-        Algorithm::Ring => b,
-        _ => 1.0,
-    };
-    let subtrees = subtrees(load.n, plan.grid.columns).max(1.0);
-    let calculation = targets * sources / costs.pair_rate
-        + calls * sources * costs.prediction
-        + (load.block / b).max(1.0) * costs.particle
-        + calls * subtrees * costs.call;
-    let communication = traffic(plan, load)
-        .iter()
-        .map(|t| t.messages * costs.latency + t.bytes / costs.bandwidth)
-        .sum();
-    Prediction {
-        calculation,
-        communication,
-    }
+    let division = Division::new(load.n, plan);
+    let active = load.block.round().max(1.0) as usize;
+    division.block(&division.evenly(active), costs)
 }
 
 /// The grid of so many ranks on which a block takes the least time.
@@ -274,16 +292,26 @@ pub fn best(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use kirin_kit::communicator::network::Algorithm::{Doubling, Pairwise};
+
     use super::*;
 
-    const COSTS: Costs = Costs {
+    /// No particular machine.
+    pub const COSTS: Costs = Costs {
         pair_rate: 1e9,
         prediction: 2e-9,
         particle: 2e-7,
         call: 1e-6,
-        latency: 2e-6,
-        bandwidth: 1e9,
+        network: Network {
+            latency: 2e-6,
+            bandwidth: 1e9,
+            ranks_per_node: 1,
+            all_gather: Doubling,
+            all_gather_v: Doubling,
+            all_to_all_v: Pairwise,
+            reduce_scatter: Doubling,
+        },
     };
 
     const LOAD: Workload = Workload {
@@ -332,31 +360,33 @@ mod tests {
         }
     }
 
-    /// The paper: 800 processors of 73e6 pairs/s, 490 microseconds of calculation, and without the
-    /// two-dimensional scheme at least 20 times the communication.
-    #[test]
-    fn the_paper_s_machine() {
-        let costs = Costs {
-            pair_rate: 4.4e9 / 60.0,
-            ..COSTS
-        };
-        let best = best(800, Algorithm::TwoD, Joining::Mpi, LOAD, &costs);
-        assert!(best.grid.rows > 4 && best.grid.columns > 4, "{best:?}");
-        let prediction = predict(best, LOAD, &costs);
-        assert!(
-            (prediction.calculation / 490e-6 - 1.0).abs() < 0.2,
-            "{prediction:?}"
-        );
-        let copy = bytes(plan("800x1", Algorithm::Copy));
-        assert!(copy > 6.0 * bytes(best));
-    }
-
     #[test]
     fn one_rank_has_one_grid() {
         for algorithm in [Algorithm::TwoD, Algorithm::Copy, Algorithm::Ring] {
             let best = best(1, algorithm, Joining::Tree, LOAD, &COSTS);
             assert_eq!(best.grid.ranks(), 1);
             assert_eq!(predict(best, LOAD, &COSTS).communication, 0.0);
+        }
+    }
+
+    #[test]
+    fn a_machine_is_a_file() {
+        let machine = Machine {
+            source: "nowhere".to_owned(),
+            costs: COSTS,
+        };
+        let text = serde_json::to_string(&machine).unwrap();
+        assert_eq!(Machine::parse(&text), Ok(machine));
+        for (from, to) in [
+            ("\"call\":1e-6", "\"call\":-1e-6"),
+            ("\"pair_rate\":1000000000.0", "\"pair_rate\":0.0"),
+            ("\"latency\":2e-6", "\"latency\":-2e-6"),
+            ("\"pairwise\"", "\"magic\""),
+            ("\"particle\"", "\"host\""),
+        ] {
+            let bad = text.replace(from, to);
+            assert!(bad != text, "{from} in {text}");
+            assert!(Machine::parse(&bad).is_err(), "{bad}");
         }
     }
 }

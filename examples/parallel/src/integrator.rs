@@ -25,7 +25,8 @@ use kirin_kit::snapshot::parts::{Manifest, RECORD, of_record, record};
 
 use crate::column::Column;
 use crate::error::Error;
-use crate::machine::{Algorithm, Arrangement, Node};
+use crate::machine::{Algorithm, Arrangement, Node, Times};
+use crate::recording::Recorder;
 use crate::ring;
 use crate::two_d::{self, Agreed, Scratch};
 
@@ -95,6 +96,8 @@ pub struct Integrator<'g, C> {
     occasions: u64,
     /// What this rank received for the blocks, without diagnostics.
     tally: Tally,
+    /// Where the blocks are recorded: on the ranks of the first row.
+    recorder: Option<Recorder>,
     blocks: u64,
     scratch: Scratch,
     combined: Vec<f64>,
@@ -134,8 +137,40 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         }
         new.send_all();
         new.column.schedule_all();
+        if new.settings.has_trial_steps() {
+            new.trial_steps()?;
+        }
         new.look_ahead()?;
         Ok(new)
+    }
+
+    /// Finds everybody's first step from the force at the end of a trial step, which nobody takes.
+    fn trial_steps(&mut self) -> Result<(), Error> {
+        loop {
+            self.look_ahead()?;
+            let Agreed { t, lengths } = std::mem::take(&mut self.agreed);
+            if t == f64::INFINITY {
+                break;
+            }
+            let list = match self.column.due == t {
+                true => std::mem::take(&mut self.column.active),
+                false => Vec::new(),
+            };
+            self.forces(t, &list, &lengths)?;
+            let forces = self.forces.chunks_exact(crate::j_particles::FORCE);
+            let column = &mut self.column;
+            for (&i, force) in list.iter().zip(forces) {
+                let (body, state) = (&column.bodies[i], &mut column.states[i]);
+                let (acc, jerk) = two_d::halves(force);
+                if !particle::try_step(&self.settings, body, state, acc, jerk)? {
+                    column.schedule.insert(i, state.dt);
+                }
+            }
+        }
+        self.machine.times = Times::default();
+        self.send_all();
+        self.column.schedule_all();
+        Ok(())
     }
 
     /// Goes on from particles in the midst of their steps, as [`Integrator::gather`] gave them at `time`, having done
@@ -195,6 +230,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             wanted: Decision::default(),
             occasions: 0,
             tally: Tally::default(),
+            recorder: None,
             blocks: 0,
             scratch: Scratch::default(),
             combined: Vec::new(),
@@ -250,7 +286,9 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let before = self.machine.world.tally();
         let is_active = self.column.due == t;
         let list = std::mem::take(&mut self.column.active);
-        self.forces(t, if is_active { &list } else { &[] }, &lengths)?;
+        let listed: &[usize] = if is_active { &list } else { &[] };
+        self.record(listed)?;
+        self.forces(t, listed, &lengths)?;
         self.column.active = list;
         if is_active {
             let mut times = self.machine.times;
@@ -271,6 +309,39 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         self.tally.add(&self.machine.world.tally().since(&before));
         self.blocks += 1;
         Ok(())
+    }
+
+    /// Records the active particles of each block from here on in a file at `path`. All ranks call it.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn record_blocks(&mut self, path: &Path) -> Result<(), Error> {
+        if self.machine.place.0 == 0 {
+            let is_first = self.machine.world.rank() == 0;
+            self.recorder = Some(Recorder::create(path, self.n, is_first)?);
+        }
+        Ok(())
+    }
+
+    /// Records a block with this `list` of the column.
+    fn record(&mut self, list: &[usize]) -> Result<(), Error> {
+        let Some(recorder) = &mut self.recorder else {
+            return Ok(());
+        };
+        let begin = self.column.addresses.start;
+        let addresses = list.iter().map(|i| begin + i);
+        let row = self.machine.row.inner();
+        recorder.add(row, &self.machine.columns, addresses)
+    }
+
+    /// Writes what is recorded and still in memory.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn finish_recording(&mut self) -> Result<(), Error> {
+        self.recorder.take().map_or(Ok(()), Recorder::finish)
     }
 
     /// The forces at `t` on the particles of this column in `list`, where `lengths` are those of all

@@ -10,7 +10,9 @@
 //! * [`two_d`]: the algorithm, in its eight steps
 //! * [`ring`]: the ring, for comparison
 //! * [`integrator`]: the integration by all of these
-//! * [`cost`], [`measure`]: the cost of a block on any grid, and the measured costs of the machine's parts
+//! * [`cost`], [`division`]: the cost of a block on any grid, and how long it takes on the slowest rank
+//! * [`measure`], [`fit`]: the measured costs of the machine's parts
+//! * [`recording`], [`replay`]: the blocks of a run, and how long they would take on many ranks
 //! * [`options`], [`session`], [`output`]: a run, from the command line to the summary
 //! * [`paper`]: the figures of the paper beside this machine
 //! * [`picture`]: the algorithm in one picture
@@ -18,7 +20,9 @@
 pub mod column;
 pub mod columns;
 pub mod cost;
+pub mod division;
 pub mod error;
+pub mod fit;
 pub mod grid;
 pub mod integrator;
 pub mod j_particles;
@@ -28,6 +32,8 @@ pub mod options;
 pub mod output;
 pub mod paper;
 pub mod picture;
+pub mod recording;
+pub mod replay;
 pub mod ring;
 pub mod session;
 pub mod two_d;

@@ -1,5 +1,7 @@
 //! The command `parallel`: finds its ranks and runs on all of them.
 
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -9,9 +11,11 @@ use kirin_kit::command::{Ended, exit_code, named};
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Job, RankFailure, Ranks, launch};
 use kirin_kit::interrupt;
+use parallel::cost::Machine;
 use parallel::error::Error;
 use parallel::options::Options;
-use parallel::{paper, picture, session};
+use parallel::recording::Recording;
+use parallel::{paper, picture, replay, session};
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -21,6 +25,9 @@ fn main() -> ExitCode {
             "parallel",
             drawn.map(|()| Ended::Complete).map_err(Into::into),
         );
+    }
+    if let Some(path) = &options.replay {
+        return exit_code("parallel", replay(path, &options));
     }
     let launched = ranks::rank();
     if launched.is_none() {
@@ -35,6 +42,20 @@ fn main() -> ExitCode {
         otherwise: options.ranks(),
     };
     launch("parallel", launched, ranks, &Command(options))
+}
+
+/// Prints how long the recorded blocks take.
+fn replay(path: &Path, options: &Options) -> Result<Ended, Box<dyn std::error::Error>> {
+    let machine = options.machine.as_deref().expect("clap requires it");
+    let machine = Machine::load(machine)?;
+    let recording = Recording::load(path)?
+        .without_first(options.skip)
+        .map_err(named(path))?;
+    let ranks: Vec<usize> = options.on_ranks.iter().map(|&p| p as usize).collect();
+    let text = replay::document(&recording, &machine, &ranks, options.sums);
+    // A reader that has gone away, such as `head`, misses the table but spoils nothing.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(Ended::Complete)
 }
 
 /// What every rank does.

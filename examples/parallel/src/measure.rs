@@ -7,6 +7,7 @@ use std::time::Instant;
 use hermite::particle;
 use hermite::settings::Settings;
 use kirin::client::Grape;
+use kirin_kit::communicator::network::Network;
 use kirin_kit::communicator::{Communicator, Operation};
 use kirin_kit::models::uniform_sphere;
 use kirin_kit::snapshot::State;
@@ -16,6 +17,7 @@ use crate::column::Column;
 use crate::columns::PAGE;
 use crate::cost::Costs;
 use crate::error::Error;
+use crate::fit::nonnegative;
 use crate::j_particles::{ACTIVE, JParticles};
 
 /// j-particles of the shorter and the longer column whose forces are timed.
@@ -29,7 +31,7 @@ const TRIAL: f64 = 0.02;
 /// Numbers in a long message.
 const LONG: usize = 1 << 14;
 
-/// The costs on the ranks of `world`, the mean over them, the same on every rank. Takes some 0.7 s.
+/// The costs on the slowest of the ranks of `world`, the same on every rank. Takes some 0.7 s.
 ///
 /// # Errors
 ///
@@ -42,25 +44,25 @@ pub fn costs<C: Communicator>(world: &C, grape: &Grape) -> Result<Costs, Error> 
         state.acc = [0.1, -0.2, 0.3];
         state.jerk = [0.3, 0.1, -0.2];
     }
-    let few = forces(world, grape, &column, SOURCES[0], 1)?;
-    let more = forces(world, grape, &column, SOURCES[1], 1)?;
-    let most = forces(world, grape, &column, SOURCES[1], BLOCK)?;
-    let pairs = ((BLOCK - 1) * SOURCES[1]) as f64;
-    let pair = ((most - more) / pairs).max(1e-15);
-    let source = (more - few) / (SOURCES[1] - SOURCES[0]) as f64;
-    let latency = latency(world)?;
-    let costs = Costs {
+    let requests = [(SOURCES[0], 1), (SOURCES[1], 1), (SOURCES[1], BLOCK)];
+    let mut seconds = [0.0; 3];
+    for (seconds, (nj, ni)) in seconds.iter_mut().zip(requests) {
+        *seconds = forces(world, grape, &column, nj, ni)?;
+    }
+    let terms = requests.map(|(nj, ni)| [(nj * ni) as f64, nj as f64, 1.0]);
+    let [pair, prediction, call] = nonnegative(&terms, &seconds);
+    let particle = steps(world, grape, &mut column)?;
+    let [latency, byte] = network(world)?;
+    let mut slowest = [pair, prediction, particle, call, latency, byte];
+    world.all_reduce(Operation::Max, &mut slowest)?;
+    let [pair, prediction, particle, call, latency, byte] = slowest;
+    Ok(Costs {
         pair_rate: 1.0 / pair,
-        prediction: (source - pair).max(0.0),
-        particle: steps(world, grape, &mut column)?,
-        call: (few - source * SOURCES[0] as f64).max(0.0),
-        latency,
-        bandwidth: bandwidth(world, latency)?,
-    };
-    let mut numbers = costs.numbers();
-    world.all_reduce(Operation::Sum, &mut numbers)?;
-    let ranks = world.size() as f64;
-    Ok(Costs::of_numbers(numbers.map(|sum| sum / ranks)))
+        prediction,
+        particle,
+        call,
+        network: Network::new(latency, 1.0 / byte),
+    })
 }
 
 /// Seconds of one call of `work`, the median of the trials. All ranks begin a trial together, call as often as
@@ -153,31 +155,22 @@ fn steps<C: Communicator>(world: &C, grape: &Grape, column: &mut Column) -> Resu
     Ok(seconds / SOURCES[0] as f64)
 }
 
-/// Steps of a gathering over all ranks.
-fn doublings<C: Communicator>(world: &C) -> f64 {
-    f64::from(world.size().next_power_of_two().ilog2())
-}
-
-/// Seconds until a short message has arrived; 0 where there is nobody to send one.
-fn latency<C: Communicator>(world: &C) -> Result<f64, Error> {
-    let mut received = Vec::new();
-    let seconds = median(world, |_| Ok(world.all_gather(&[1.0, 2.0], &mut received)?))?;
-    Ok(match world.size() {
-        1 => 0.0,
-        _ => seconds / doublings(world),
-    })
-}
-
-/// Bytes per second into a rank; infinite where nobody sends any.
-fn bandwidth<C: Communicator>(world: &C, latency: f64) -> Result<f64, Error> {
+/// Seconds until a short message has arrived, and for each further byte; 0 where there is nobody to send one. A gathering is taken for
+/// one by doubling.
+fn network<C: Communicator>(world: &C) -> Result<[f64; 2], Error> {
     if world.size() == 1 {
-        return Ok(f64::INFINITY);
+        return Ok([0.0; 2]);
     }
-    let (sent, mut received) = (vec![1.0; LONG], Vec::new());
-    let counts = vec![LONG; world.size()];
-    let seconds = median(world, |_| {
+    let mut received = Vec::new();
+    let short = median(world, |_| Ok(world.all_gather(&[1.0, 2.0], &mut received)?))?;
+    let (sent, counts) = (vec![1.0; LONG], vec![LONG; world.size()]);
+    let long = median(world, |_| {
         Ok(world.all_gather_v(&sent, &counts, &mut received)?)
     })?;
-    let bytes = ((world.size() - 1) * LONG * size_of::<f64>()) as f64;
-    Ok(bytes / (seconds - doublings(world) * latency).max(1e-9))
+    let doublings = f64::from(world.size().next_power_of_two().ilog2());
+    let terms = [2, LONG].map(|length| {
+        let bytes = (world.size() - 1) * length * size_of::<f64>();
+        [doublings, bytes as f64]
+    });
+    Ok(nonnegative(&terms, &[short, long]))
 }

@@ -1,5 +1,7 @@
 //! The command line.
 
+use std::path::PathBuf;
+
 use clap::Parser;
 use hermite::options::RunOptions;
 use kirin_kit::number::number;
@@ -22,7 +24,9 @@ METHOD
               --output
 
   Report      Table 1 and Figure 4 of the paper beside this machine, and the cost model of the grids:
-              measured here, beside every grid that runs here, and for 800 and 100 000 ranks";
+              measured here, beside every grid that runs here, and for 800 and 100 000 ranks
+  Replay      `parallel --record-blocks FILE` writes the blocks of a run, and `parallel --replay FILE --machine
+              MACHINE` computes how long they take on 800, 1024 and 4096 ranks of a machine that a file describes";
 
 /// A star cluster on many machines, with the same bits on any grid.
 #[derive(Clone, Debug, Default, Parser)]
@@ -50,12 +54,29 @@ pub struct Options {
     /// Go on where ranks have other instruction sets, backends or precisions: the bits then depend on the grid
     #[arg(long)]
     pub unlike_ranks: bool,
+    /// Record how many active particles each page of 512 addresses has in each block, for --replay
+    #[arg(long, value_name = "FILE", conflicts_with = "report")]
+    pub record_blocks: Option<PathBuf>,
+    /// Costs of a machine and its network, as JSON: choose the grid by it, not by measurements, or replay on it
+    #[arg(long, value_name = "FILE", conflicts_with = "report")]
+    pub machine: Option<PathBuf>,
+    /// Compute how long recorded blocks would take on the --machine, print a table as Markdown and do nothing else
+    #[arg(long, value_name = "FILE", requires = "machine")]
+    #[arg(conflicts_with_all = ["record_blocks", "report", "input", "ranks", "grid"])]
+    pub replay: Option<PathBuf>,
+    /// Numbers of ranks of the --replay
+    #[arg(long, value_name = "P,...", requires = "replay", value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "800,1024,4096")]
+    pub on_ranks: Vec<u32>,
+    /// Leave out of the --replay so many blocks at the start of the run
+    #[arg(long, value_name = "BLOCKS", requires = "replay", default_value_t)]
+    pub skip: usize,
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME", conflicts_with = "input")]
     pub report: Option<Publication>,
     /// Draw the algorithm as SVG and do nothing else
     #[arg(long, value_name = "FILE", exclusive = true)]
-    pub picture: Option<std::path::PathBuf>,
+    pub picture: Option<PathBuf>,
     /// Leave out of the report what would make it last longer
     #[arg(long, value_name = "M", requires = "report", value_parser = number, default_value = "3")]
     pub minutes: f64,

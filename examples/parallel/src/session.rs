@@ -1,5 +1,7 @@
 //! One run by all ranks, from the command line to the summary.
 
+use std::path::Path;
+
 use hermite::checkpoint;
 use hermite::counts::Counts;
 use hermite::options::{DEFAULT_T_END, RunOptions};
@@ -16,7 +18,7 @@ use kirin_kit::snapshot::State;
 use kirin_kit::snapshot::parts::{Manifest, record};
 use kirin_kit::{Body, Snapshot};
 
-use crate::cost::{self, Workload};
+use crate::cost::{self, Costs, Machine, Workload};
 use crate::error::Error;
 use crate::grid::Grid;
 use crate::integrator::{Integrator, Source};
@@ -140,8 +142,12 @@ pub fn run<C: Communicator>(
     };
     let mut integrator = integrator.map_err(|e| common(e, files.input.as_deref()))?;
     integrator.write_in_parts(in_parts);
+    if let Some(path) = &options.record_blocks {
+        integrator.record_blocks(path)?;
+    }
     let mut run = Run::new(integrator, log)?;
     let summary = conduct("parallel", &mut run, t_end, &told.control)?;
+    run.integration.finish_recording()?;
     let report = Report::new(&summary, &run.integration, grape.name())?;
     if run.integration.machine().world.rank() == 0 {
         // A reader that has gone away, such as `head`, misses the table but spoils nothing.
@@ -155,7 +161,7 @@ pub fn run<C: Communicator>(
 }
 
 /// An error in settings or bodies. Every rank finds it by itself, as all look at the same.
-fn common(error: Error, input: Option<&std::path::Path>) -> Error {
+fn common(error: Error, input: Option<&Path>) -> Error {
     match (error, input) {
         (Error::Integration(hermite::error::Error::Refused(why)), Some(path)) => {
             Error::Refused(named(path)(why))
@@ -223,7 +229,10 @@ fn plan<C: Communicator>(
             sums,
         });
     }
-    let costs = measure::costs(world, grape)?;
+    let costs = match &options.machine {
+        Some(path) => machine_file(world, path)?,
+        None => measure::costs(world, grape)?,
+    };
     Ok(cost::best(
         ranks,
         algorithm,
@@ -231,6 +240,14 @@ fn plan<C: Communicator>(
         Workload::typical(n),
         &costs,
     ))
+}
+
+/// The costs in a file, which all ranks are told.
+fn machine_file<C: Communicator>(world: &C, path: &Path) -> Result<Costs, Error> {
+    let text = read_file(world, path)?.map_err(Error::Refused)?;
+    let text = String::from_utf8_lossy(&text);
+    let machine = Machine::parse(&text).map_err(|why| Error::Refused(named(path)(why)))?;
+    Ok(machine.costs)
 }
 
 /// A new run, or the one that the input holds, and the options with what that was told: the same on every rank.

@@ -425,7 +425,7 @@ impl Integrator<'_> {
         let settings = self.settings;
         self.forces(t, new, |this, i, force| {
             let (body, mut state) = (this.bodies[i], this.states[i]);
-            particle::begin(&settings, &body, &mut state, force.acc, force.jerk)?;
+            particle::begin_anew(&settings, &body, &mut state, force.acc, force.jerk)?;
             if let Some(pair) = this.pair_at(i, t, &force.pulls) {
                 let pair = planned(pair, &mut state, settings.eta);
                 this.hold(i, pair);

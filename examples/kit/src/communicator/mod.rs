@@ -11,6 +11,7 @@
 //! * [`agreement`]: whether all ranks compute the same
 //! * [`checkpoint`]: states that ranks write together
 //! * [`over_ranks`]: least, mean and greatest of a number over the ranks
+//! * [`network`]: how long a collective operation takes on a network
 //! * [`check`]: every operation against its definition, for the tests of each of them
 //!
 //! All ranks of a communicator make the same calls in the same order, as MPI demands.
@@ -23,6 +24,7 @@ pub mod counted;
 pub mod launch;
 #[cfg(feature = "mpi")]
 pub mod mpi;
+pub mod network;
 pub mod over_ranks;
 pub mod sample_sort;
 pub mod threads;

@@ -15,11 +15,10 @@ use crate::machine::{Algorithm, Joining};
 /// Ranks of the extrapolation: the paper's machine, and a large one of today.
 pub const MANY: [usize; 2] = [800, 100_000];
 
-/// Pairs per second of a GPU in the extrapolation: what the instruction count of the kernels allows on
-/// an H200. Not measured.
-const GPU_PAIR_RATE: f64 = 0.8e12;
-/// Seconds of a call on a GPU: a launch and a round trip over PCIe. Not measured.
-const GPU_CALL: f64 = 10e-6;
+/// Pairs per second of a GPU in the extrapolation: measured in `mixed` on an H100 (docs/gpus.md).
+const GPU_PAIR_RATE: f64 = 6e11;
+/// Seconds of a call on a GPU, before the pairs: measured on an H100 (docs/gpus.md).
+const GPU_CALL: f64 = 18e-6;
 
 /// The report.
 pub struct Document<'a> {
@@ -87,8 +86,7 @@ pub fn extrapolations(costs: &Costs) -> Vec<Extrapolation> {
 pub fn far(costs: &[Costs]) -> Option<Costs> {
     let (first, last) = (costs.first()?, costs.last()?);
     (costs.len() > 1).then_some(Costs {
-        latency: last.latency,
-        bandwidth: last.bandwidth,
+        network: last.network,
         ..*first
     })
 }
@@ -142,8 +140,8 @@ impl Document<'_> {
                 digits(1e9 * costs.prediction),
                 digits(1e9 * costs.particle),
                 microseconds(costs.call),
-                network(microseconds(costs.latency)),
-                network(format!("{}B/s", si(costs.bandwidth))),
+                network(microseconds(costs.network.latency)),
+                network(format!("{}B/s", si(costs.network.bandwidth))),
             ]);
         }
         format!(
@@ -244,7 +242,7 @@ impl Document<'_> {
         format!(
             "\n## Many ranks, by the model\n\nThis table was computed by the equations, not measured. It uses the costs of \
              one rank of this machine, the latency and bandwidth between {} ranks of this machine, and sums by MPI. For a GPU \
-             it assumes {}pairs/s and {} us a call, from its instruction count and the bus.\n\n{table}",
+             it takes {}pairs/s and {} us a call, as measured on an H100.\n\n{table}",
             self.measured.costs.len(),
             si(GPU_PAIR_RATE),
             microseconds(GPU_CALL),

@@ -1,0 +1,211 @@
+//! How a grid divides the particles, and how long a block takes on its slowest rank.
+//!
+//! All ranks wait for each other in each block, so a block takes as long as the slowest rank and the largest part of a message.
+//! A row has whole particles: on 400 rows a block of 404 takes the time of two particles.
+
+use kirin_kit::communicator::counted::Collective;
+use kirin_kit::communicator::network::{Network, Parts};
+
+use crate::columns::Columns;
+use crate::cost::{Costs, NUMBER, Prediction};
+use crate::grid::Grid;
+use crate::j_particles::{ACTIVE, FORCE};
+use crate::machine::{Algorithm, Arrangement, Joining};
+
+/// Numbers that a rank tells of its active list: length and time.
+const LENGTH_AND_TIME: usize = 2;
+
+/// The particles as they are divided over a grid.
+pub struct Division {
+    plan: Arrangement,
+    /// j-particles of each column.
+    sources: Vec<usize>,
+    /// Subtrees of each column.
+    subtrees: Vec<usize>,
+}
+
+fn most(counts: &[usize]) -> usize {
+    counts.iter().copied().max().unwrap_or(0)
+}
+
+fn least(counts: &[usize]) -> usize {
+    counts.iter().copied().min().unwrap_or(0)
+}
+
+fn bytes(count: usize, numbers: usize) -> f64 {
+    (count * numbers) as f64 * NUMBER
+}
+
+impl Division {
+    /// `n` particles divided as `plan` says.
+    pub fn new(n: usize, plan: Arrangement) -> Self {
+        let columns = Columns::new(n, plan.grid.columns);
+        let all = 0..plan.grid.columns;
+        Self {
+            plan,
+            sources: all.clone().map(|c| columns.addresses(c).len()).collect(),
+            subtrees: all.map(|c| columns.subtrees(c).len()).collect(),
+        }
+    }
+
+    /// The lengths of the columns' lists where `active` particles are spread evenly.
+    pub fn evenly(&self, active: usize) -> Vec<usize> {
+        let n: usize = self.sources.iter().sum();
+        let (mut sources, mut listed) = (0, 0);
+        let length = |own: &usize| {
+            sources += own;
+            let until = active as u128 * sources as u128 / n.max(1) as u128;
+            let length = until as usize - listed;
+            listed += length;
+            length
+        };
+        self.sources.iter().map(length).collect()
+    }
+
+    /// How long a block takes in which the columns have active lists of these `lengths`.
+    pub fn block(&self, lengths: &[usize], costs: &Costs) -> Prediction {
+        match self.plan.algorithm {
+            Algorithm::Ring => self.around_the_ring(lengths, costs),
+            _ => Prediction {
+                calculation: self.calculation(lengths, costs),
+                communication: self.communication(lengths, &costs.network),
+            },
+        }
+    }
+
+    fn calculation(&self, lengths: &[usize], costs: &Costs) -> f64 {
+        let active: usize = lengths.iter().sum();
+        let targets = active.div_ceil(self.plan.grid.rows);
+        let columns = 0..self.plan.grid.columns;
+        let of = |c: usize| {
+            costs.forces(targets, self.sources[c], self.subtrees[c])
+                + lengths[c] as f64 * costs.particle
+        };
+        columns.map(of).fold(0.0, f64::max)
+    }
+
+    fn communication(&self, lengths: &[usize], network: &Network) -> f64 {
+        let Grid { rows, columns } = self.plan.grid;
+        let (longest, shortest) = (most(lengths), least(lengths));
+        let active: usize = lengths.iter().sum();
+        // Of the row that has most, by what one rank brings.
+        let along_row = |numbers| Parts {
+            ranks: columns,
+            largest: bytes(longest.div_ceil(rows), numbers),
+            least: bytes(shortest / rows, numbers),
+            total: bytes(active.div_ceil(rows), numbers),
+        };
+        let along_column = Parts {
+            ranks: rows,
+            largest: bytes(longest.div_ceil(rows), FORCE),
+            least: bytes(longest / rows, FORCE),
+            total: bytes(longest, FORCE),
+        };
+        // The rank with most particles, by what each column sends it.
+        let mine = longest.div_ceil(rows);
+        let partial = Parts {
+            ranks: columns,
+            largest: bytes(mine * most(&self.subtrees), FORCE),
+            least: bytes(mine * least(&self.subtrees), FORCE),
+            total: bytes(mine * self.subtrees.iter().sum::<usize>(), FORCE),
+        };
+        let sums = match self.plan.sums {
+            Joining::Tree => network.seconds(Collective::AllToAllV, partial),
+            Joining::Mpi => network.seconds(Collective::ReduceScatter, along_row(FORCE)),
+        };
+        let told = Parts::equal(columns, bytes(1, LENGTH_AND_TIME));
+        network.seconds(Collective::AllGather, told)
+            + network.seconds(Collective::AllGatherV, along_row(ACTIVE))
+            + sums
+            + network.seconds(Collective::AllGatherV, along_column)
+    }
+
+    /// Each list visits all ranks; after each hop all ranks wait for the slowest.
+    fn around_the_ring(&self, lengths: &[usize], costs: &Costs) -> Prediction {
+        let ranks = self.plan.grid.columns;
+        let longest = most(lengths);
+        let of_hop = |hop: usize| {
+            let of = |rank: usize| {
+                let visitors = lengths[(rank + ranks - hop) % ranks];
+                costs.forces(visitors, self.sources[rank], self.subtrees[rank])
+            };
+            (0..ranks).map(of).fold(0.0, f64::max)
+        };
+        let network = &costs.network;
+        let hop = |count, numbers| {
+            let part = Parts::equal(ranks, bytes(count, numbers));
+            network.seconds(Collective::Shift, part)
+        };
+        let others = (ranks - 1) as f64;
+        let forces = match self.plan.sums {
+            Joining::Tree => others * hop(longest * most(&self.subtrees), FORCE),
+            // The last hop brings them home.
+            Joining::Mpi => ranks as f64 * hop(longest, FORCE),
+        };
+        let told = Parts::equal(ranks, bytes(1, LENGTH_AND_TIME));
+        Prediction {
+            calculation: (0..ranks).map(of_hop).sum::<f64>() + longest as f64 * costs.particle,
+            communication: network.seconds(Collective::AllGather, told)
+                + others * hop(longest, ACTIVE)
+                + forces,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::tests::COSTS;
+
+    fn division(n: usize, grid: &str, algorithm: Algorithm, sums: Joining) -> Division {
+        let grid = grid.parse().unwrap();
+        Division::new(
+            n,
+            Arrangement {
+                grid,
+                algorithm,
+                sums,
+            },
+        )
+    }
+
+    fn assert_near(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+    }
+
+    /// Two rows and two columns of 1024; a row takes 4 of the 7 particles, the first column has 5 of them.
+    #[test]
+    fn the_slowest_rank_by_hand() {
+        let division = division(2048, "2x2", Algorithm::TwoD, Joining::Mpi);
+        let found = division.block(&[5, 2], &COSTS);
+        let expected = 4.0 * 1024.0 / 1e9 + 1024.0 * 2e-9 + 1e-6 + 5.0 * 2e-7;
+        assert_near(found.calculation, expected);
+        // Lengths; 4 particles of which 1 is there; forces on as many; forces of 5 of which 2 are there.
+        let bytes = 16.0 + 3.0 * 56.0 + 3.0 * 48.0 + 3.0 * 48.0;
+        assert_near(found.communication, 4.0 * 2e-6 + bytes / 1e9);
+    }
+
+    /// The forces of a column with two subtrees come as two partial sums.
+    #[test]
+    fn subtrees_are_sent_by_themselves() {
+        let division = division(2560, "1x2", Algorithm::TwoD, Joining::Tree);
+        assert_eq!(division.subtrees, [1, 2]);
+        let found = division.block(&[3, 3], &COSTS).communication;
+        let bytes = 16.0 + 3.0 * 56.0 + 2.0 * 3.0 * 48.0;
+        assert_near(found, 3.0 * 2e-6 + bytes / 1e9);
+    }
+
+    /// A hop waits for the longest list at the longest column.
+    #[test]
+    fn the_ring_by_hand() {
+        let division = division(1536, "1x2", Algorithm::Ring, Joining::Mpi);
+        assert_eq!(division.sources, [512, 1024]);
+        let found = division.block(&[6, 1], &COSTS);
+        let forces = |targets: f64, sources: f64| targets * sources / 1e9 + sources * 2e-9;
+        // First each rank has its own list, then the other's. The longer column has two subtrees, which are two calls.
+        let expected = forces(6.0, 512.0) + forces(6.0, 1024.0) + 3.0 * 1e-6 + 6.0 * 2e-7;
+        assert_near(found.calculation, expected);
+        let bytes = 16.0 + 6.0 * 56.0 + 2.0 * 6.0 * 48.0;
+        assert_near(found.communication, 4.0 * 2e-6 + bytes / 1e9);
+    }
+}

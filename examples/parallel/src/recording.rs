@@ -1,0 +1,243 @@
+//! The blocks of a run as a file: how many active particles each page of addresses had.
+//!
+//! Columns consist of whole pages, so these numbers give every rank's lists on any grid. The file is text:
+//!
+//! ```text
+//! kirin-blocks 1
+//! n 65536
+//! 3:1 17:2 127:1
+//! 0:9 1:7 ...
+//! ```
+//!
+//! Each further line is a block, with `page:count` for each page that has active particles.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use kirin_kit::command::named;
+use kirin_kit::communicator::Communicator;
+
+use crate::columns::{Columns, PAGE};
+use crate::error::Error;
+
+/// First line of the file.
+const MAGIC: &str = "kirin-blocks 1";
+
+/// The blocks of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// Number of particles.
+    pub n: usize,
+    /// For each block the pages that have active particles, and how many.
+    pub blocks: Vec<Vec<(usize, usize)>>,
+}
+
+impl Recording {
+    /// The recording in the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or holds no blocks; in words.
+    pub fn load(path: &Path) -> Result<Self, String> {
+        let file = File::open(path).map_err(named(path))?;
+        Self::read(BufReader::new(file)).map_err(named(path))
+    }
+
+    fn read(text: impl BufRead) -> Result<Self, String> {
+        let mut lines = text.lines();
+        let mut next = || lines.next().transpose().map_err(|e| e.to_string());
+        if next()?.as_deref() != Some(MAGIC) {
+            return Err(format!("recorded blocks begin with the line `{MAGIC}`"));
+        }
+        let head = next()?.unwrap_or_default();
+        let n = head.strip_prefix("n ").and_then(|n| n.parse().ok());
+        let n: usize = n
+            .filter(|n| *n > 0 && i32::try_from(*n).is_ok())
+            .ok_or_else(|| format!("`{head}`: not a number of particles"))?;
+        let mut blocks = Vec::new();
+        while let Some(line) = next()? {
+            let block = block(&line, n);
+            blocks.push(block.ok_or_else(|| format!("block {}: `{line}`", blocks.len() + 1))?);
+        }
+        match blocks.is_empty() {
+            true => Err("no blocks were recorded".to_owned()),
+            false => Ok(Self { n, blocks }),
+        }
+    }
+
+    /// The first `blocks` blocks are left out: those of the start, in which many particles have their first small step.
+    ///
+    /// # Errors
+    ///
+    /// There are no others; in words.
+    pub fn without_first(mut self, blocks: usize) -> Result<Self, String> {
+        if blocks >= self.blocks.len() {
+            let all = self.blocks.len();
+            return Err(format!("only {all} blocks were recorded"));
+        }
+        self.blocks.drain(..blocks);
+        Ok(self)
+    }
+
+    /// Mean number of particles in a block, N_b.
+    pub fn mean(&self) -> f64 {
+        let steps: usize = self.blocks.iter().flatten().map(|(_, count)| count).sum();
+        steps as f64 / self.blocks.len() as f64
+    }
+
+    /// For each block the lengths of the active lists of so many columns.
+    pub fn lengths(&self, columns: usize) -> impl Iterator<Item = Vec<usize>> {
+        let divided = Columns::new(self.n, columns);
+        let pages = self.n.div_ceil(PAGE);
+        let column_of: Vec<usize> = (0..pages).map(|page| divided.column_of(page)).collect();
+        self.blocks.iter().map(move |block| {
+            let mut lengths = vec![0; columns];
+            for (page, count) in block {
+                lengths[column_of[*page]] += count;
+            }
+            lengths
+        })
+    }
+}
+
+/// A line of the file; `None` where it is not a block of `n` particles.
+fn block(line: &str, n: usize) -> Option<Vec<(usize, usize)>> {
+    let parse = |word: &str| {
+        let (page, count) = word.split_once(':')?;
+        let (page, count): (usize, usize) = (page.parse().ok()?, count.parse().ok()?);
+        let room = n.saturating_sub(page.checked_mul(PAGE)?).min(PAGE);
+        (1..=room).contains(&count).then_some((page, count))
+    };
+    let block: Vec<_> = line.split_whitespace().map(parse).collect::<Option<_>>()?;
+    let is_sorted = block.is_sorted_by(|a, b| a.0 < b.0);
+    (is_sorted && !block.is_empty()).then_some(block)
+}
+
+/// Records the blocks of a run that is under way.
+pub struct Recorder {
+    /// On rank 0 the file.
+    file: Option<(PathBuf, BufWriter<File>)>,
+    counts: Vec<usize>,
+    all: Vec<f64>,
+}
+
+impl Recorder {
+    /// Begins a file for `n` particles at `path`, on the rank that is `first`.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn create(path: &Path, n: usize, first: bool) -> Result<Self, Error> {
+        let mut new = Self {
+            file: None,
+            counts: Vec::new(),
+            all: Vec::new(),
+        };
+        if first {
+            let file = File::create(path).map_err(|e| Error::Refused(named(path)(e)))?;
+            new.file = Some((path.to_owned(), BufWriter::new(file)));
+            new.write(&format!("{MAGIC}\nn {n}\n"))?;
+        }
+        Ok(new)
+    }
+
+    /// Records a block with the active particles at these `addresses` of this rank's column. All ranks of the first row call it.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written; a rank is lost.
+    pub fn add<C: Communicator>(
+        &mut self,
+        row: &C,
+        columns: &Columns,
+        addresses: impl Iterator<Item = usize>,
+    ) -> Result<(), Error> {
+        let mine = columns.pages(row.rank());
+        let mut counts = vec![0.0; mine.len()];
+        addresses.for_each(|address| counts[address / PAGE - mine.start] += 1.0);
+        self.counts.clear();
+        let lengths = (0..row.size()).map(|c| columns.pages(c).len());
+        self.counts.extend(lengths);
+        row.gather_v(0, &counts, &self.counts, &mut self.all)?;
+        if self.file.is_none() {
+            return Ok(());
+        }
+        let pages = self
+            .all
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0.0);
+        let words: Vec<String> = pages
+            .map(|(page, count)| format!("{page}:{count}"))
+            .collect();
+        self.write(&(words.join(" ") + "\n"))
+    }
+
+    /// Writes what is still in memory.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn finish(mut self) -> Result<(), Error> {
+        match &mut self.file {
+            Some((path, file)) => file.flush().map_err(|e| Error::Refused(named(path)(e))),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Error> {
+        match &mut self.file {
+            Some((path, file)) => file
+                .write_all(text.as_bytes())
+                .map_err(|e| Error::Refused(named(path)(e))),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Recording, String> {
+        Recording::read(text.as_bytes())
+    }
+
+    #[test]
+    fn lists_of_any_number_of_columns() {
+        let recording = read("kirin-blocks 1\nn 2000\n0:3 2:1\n3:464\n1:2 2:1 3:1\n").unwrap();
+        assert_eq!((recording.n, recording.blocks.len()), (2000, 3));
+        assert_eq!(recording.mean(), 472.0 / 3.0);
+        let lengths = |columns| recording.lengths(columns).collect::<Vec<_>>();
+        assert_eq!(lengths(1), [[4], [464], [4]]);
+        assert_eq!(lengths(2), [[3, 1], [0, 464], [2, 2]]);
+        assert_eq!(lengths(3), [[3, 0, 1], [0, 0, 464], [0, 2, 2]]);
+        let later = recording.clone().without_first(2).unwrap();
+        assert_eq!(later.blocks, [[(1, 2), (2, 1), (3, 1)]]);
+        assert!(recording.without_first(3).is_err());
+    }
+
+    #[test]
+    fn other_files_are_refused_by_line() {
+        for (text, words) in [
+            ("", "begin with"),
+            ("# a snapshot\n", "begin with"),
+            ("kirin-blocks 1\n", "not a number"),
+            ("kirin-blocks 1\nn 0\n", "not a number"),
+            ("kirin-blocks 1\nn 99999999999\n", "not a number"),
+            ("kirin-blocks 1\nn 600\n", "no blocks"),
+            ("kirin-blocks 1\nn 600\n0:1\n\n", "block 2"),
+            ("kirin-blocks 1\nn 600\n2:1\n", "block 1"),
+            ("kirin-blocks 1\nn 600\n1:89\n", "block 1"),
+            ("kirin-blocks 1\nn 600\n0:0\n", "block 1"),
+            ("kirin-blocks 1\nn 600\n1:1 0:1\n", "block 1"),
+            ("kirin-blocks 1\nn 600\n0:1 0:1\n", "block 1"),
+            ("kirin-blocks 1\nn 600\n99999999999999999:1\n", "block 1"),
+        ] {
+            let refusal = read(text).unwrap_err();
+            assert!(refusal.contains(words), "{text}: {refusal}");
+        }
+        assert!(read("kirin-blocks 1\nn 600\n1:88\n").is_ok());
+    }
+}
