@@ -1535,5 +1535,54 @@ module kirin
       import :: c_int64_t, c_ptr
       integer(c_int64_t), value :: handle
     end function kirin_bulk_precision
+
+    ! ---- kirin's own: forces by a tree (docs/tree.md)
+
+    ! Opens a handle whose forces are found by a Barnes-Hut tree, and writes it to `*handle`. It
+    ! has no sources yet.
+    !
+    ! `kirin_bulk_close`, `kirin_bulk_set_precision`, `kirin_bulk_source_count`,
+    ! `kirin_bulk_backend` and `kirin_bulk_precision` take it, too, and `kirin_bulk_message` has
+    ! the words of refusals. Its precision is `mixed` unless another one is chosen.
+    integer(c_int) function kirin_tree_open(handle) bind(C, name="kirin_tree_open")
+      import :: c_int, c_int64_t
+      integer(c_int64_t), intent(inout) :: handle
+    end function kirin_tree_open
+
+    ! Replaces all sources of a tree by these `n`, from 0 to 2147483647, and builds the tree.
+    ! Their indices are 0 to n - 1.
+    !
+    ! `mass`, from 0 on, and `x` are needed; the other arrays must be null. The tree is kept for
+    ! any number of `kirin_tree_forces`. A refused call leaves the earlier sources as they were.
+    integer(c_int) function kirin_tree_set_sources(handle, n, sources) bind(C, &
+        name="kirin_tree_set_sources")
+      import :: c_int, c_int64_t, kirin_sources
+      integer(c_int64_t), value :: handle
+      integer(c_int64_t), value :: n
+      type(kirin_sources), intent(in) :: sources
+    end function kirin_tree_set_sources
+
+    ! Computes the forces of all sources on `n` targets by the tree, and writes `acc` and `pot` of
+    ! `results` where they are not null, as `kirin_bulk_forces` defines them; the other results
+    ! must be null.
+    !
+    ! A cell with the edge l acts as a whole on targets whose distance from its centre of mass is
+    ! greater than l / theta + delta, where delta is the distance of its centre of mass from its
+    ! centre. It acts as one mass, or with `quadrupoles` = 1 as three that have its quadrupole
+    ! moment, too. `theta` is from 0 on; 0 sums over all sources. `eps2` and `targets` are those
+    ! of `kirin_bulk_forces`, but `v` does not count and `radius2` must be null. The bits depend
+    ! on the sources and on the targets of the call, and not on the number of threads or on
+    ! earlier calls. A refused call writes nothing.
+    integer(c_int) function kirin_tree_forces(handle, theta, quadrupoles, eps2, n, targets, &
+        results) bind(C, name="kirin_tree_forces")
+      import :: c_double, c_int, c_int64_t, kirin_results, kirin_targets
+      integer(c_int64_t), value :: handle
+      real(c_double), value :: theta
+      integer(c_int), value :: quadrupoles
+      real(c_double), value :: eps2
+      integer(c_int64_t), value :: n
+      type(kirin_targets), intent(in) :: targets
+      type(kirin_results), intent(in) :: results
+    end function kirin_tree_forces
   end interface
 end module kirin

@@ -1999,6 +1999,48 @@ const char *kirin_bulk_backend(int64_t handle);
  */
 const char *kirin_bulk_precision(int64_t handle);
 
+/* kirin's own: forces by a tree (docs/tree.md) */
+
+/**
+ * Opens a handle whose forces are found by a Barnes-Hut tree, and writes it to `*handle`. It has
+ * no sources yet.
+ *
+ * `kirin_bulk_close`, `kirin_bulk_set_precision`, `kirin_bulk_source_count`, `kirin_bulk_backend`
+ * and `kirin_bulk_precision` take it, too, and `kirin_bulk_message` has the words of refusals. Its
+ * precision is `mixed` unless another one is chosen.
+ */
+int kirin_tree_open(int64_t *handle);
+
+/**
+ * Replaces all sources of a tree by these `n`, from 0 to 2147483647, and builds the tree. Their
+ * indices are 0 to n - 1.
+ *
+ * `mass`, from 0 on, and `x` are needed; the other arrays must be null. The tree is kept for any
+ * number of `kirin_tree_forces`. A refused call leaves the earlier sources as they were.
+ */
+int kirin_tree_set_sources(int64_t handle, int64_t n, const kirin_sources *sources);
+
+/**
+ * Computes the forces of all sources on `n` targets by the tree, and writes `acc` and `pot` of
+ * `results` where they are not null, as `kirin_bulk_forces` defines them; the other results must
+ * be null.
+ *
+ * A cell with the edge l acts as a whole on targets whose distance from its centre of mass is
+ * greater than l / theta + delta, where delta is the distance of its centre of mass from its
+ * centre. It acts as one mass, or with `quadrupoles` = 1 as three that have its quadrupole moment,
+ * too. `theta` is from 0 on; 0 sums over all sources. `eps2` and `targets` are those of
+ * `kirin_bulk_forces`, but `v` does not count and `radius2` must be null. The bits depend on the
+ * sources and on the targets of the call, and not on the number of threads or on earlier calls. A
+ * refused call writes nothing.
+ */
+int kirin_tree_forces(int64_t handle,
+                      double theta,
+                      int quadrupoles,
+                      double eps2,
+                      int64_t n,
+                      const kirin_targets *targets,
+                      const kirin_results *results);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,7 +9,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`symbols`] | every exported symbol, and the table of them |
-//! | `g6`, `g5`, `nbody6`, `bulk` | the interfaces: the calls of each, what they do, and what only this interface has |
+//! | `g6`, `g5`, `nbody6`, `bulk`, `tree` | the interfaces: the calls of each, what they do, and what only this interface has |
 //! | `edge` | what each call goes through: kinds of arguments, pointers, the panic boundary |
 //! | `registry` | what the ids of clients stand for, their locks, forks |
 //!
@@ -25,6 +25,7 @@ mod g6;
 mod nbody6;
 mod registry;
 pub mod symbols;
+mod tree;
 
 #[doc(inline)]
 pub use kirin_core::error;

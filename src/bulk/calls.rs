@@ -3,54 +3,22 @@
 use std::ffi::{c_char, c_int};
 
 use super::arrays::{Indices, Results, Sources, Targets};
+use super::check::{self, count, finite, none_reserved, not_negative, structure};
 use super::gravity::{Gravity, Request};
-use super::{handles, message};
+use super::handles::{self, Held};
+use super::message;
 use crate::edge::pointers::not_null;
 use kirin_core::error::{Error, Result};
 use kirin_core::process::settings::PrecisionChoice;
-
-/// A number of particles.
-fn count(value: i64, argument: &'static str) -> Result<usize> {
-    let count = i32::try_from(value)
-        .ok()
-        .and_then(|n| usize::try_from(n).ok());
-    count.ok_or(Error::OutOfRange {
-        argument,
-        value,
-        legal: "counts are 0 to 2147483647",
-    })
-}
-
-/// A structure of the client's; all arrays are absent where there is none.
-///
-/// # Safety
-///
-/// `p` is null or points to a `T`.
-unsafe fn structure<T: Copy + Default>(p: *const T) -> T {
-    match p.is_null() {
-        true => T::default(),
-        // SAFETY: not null.
-        false => unsafe { p.read_unaligned() },
-    }
-}
-
-fn none_reserved(reserved: [usize; 4], argument: &'static str) -> Result<()> {
-    match reserved.into_iter().find(|&word| word != 0) {
-        None => Ok(()),
-        Some(word) => Err(Error::OutOfRange {
-            argument,
-            value: word as i64,
-            legal: "its reserved words are zero",
-        }),
-    }
-}
 
 /// # Safety
 ///
 /// `handle` is null or points to an integer.
 pub unsafe fn open(handle: *mut i64) -> Result<c_int> {
     not_null(handle, "handle")?;
-    let opened = handles::open()?;
+    let opened = handles::open(|place, settings, work| {
+        Gravity::new(place, settings, work).map(Held::Direct)
+    })?;
     // SAFETY: not null.
     unsafe { handle.write_unaligned(opened) };
     Ok(0)
@@ -62,8 +30,11 @@ pub fn close(handle: i64) -> Result<c_int> {
 
 pub fn set_precision(handle: i64, precision: c_int) -> Result<c_int> {
     let choice = PrecisionChoice::by_number(precision)?;
-    handles::with(handle, |gravity| {
-        gravity.set_precision(choice, precision);
+    handles::with_held(handle, |held| {
+        match held {
+            Held::Direct(gravity) => gravity.set_precision(choice, precision),
+            Held::Tree(tree) => tree.set_precision(choice),
+        }
         Ok(0)
     })
 }
@@ -107,7 +78,7 @@ pub unsafe fn update_sources(
         }
         for k in 0..number {
             // SAFETY: passed on.
-            gravity.check_index(unsafe { index.get(k) }, "index")?;
+            check::index(unsafe { index.get(k) }, "index", gravity.count())?;
         }
         if !sources.eps2.at.is_null() && !gravity.has_softening() {
             return Err(Error::Unsupported {
@@ -142,7 +113,13 @@ unsafe fn check_sources(sources: &Sources, n: usize) -> Result<()> {
 }
 
 pub fn source_count(handle: i64) -> Result<c_int> {
-    handles::with(handle, |gravity| Ok(gravity.count() as c_int))
+    handles::with_held(handle, |held| {
+        let count = match held {
+            Held::Direct(gravity) => gravity.count(),
+            Held::Tree(tree) => tree.count(),
+        };
+        Ok(count as c_int)
+    })
 }
 
 /// # Safety
@@ -161,23 +138,11 @@ pub unsafe fn forces(
         let (targets, results) = unsafe { (structure(targets), structure(results)) };
         none_reserved(targets.reserved, "targets")?;
         none_reserved(results.reserved, "results")?;
-        for (array, number) in [("time", time), ("eps2", eps2)] {
-            if !number.is_finite() {
-                return Err(Error::NotFinite {
-                    array,
-                    particle: None,
-                });
-            }
-        }
-        if eps2 < 0.0 {
-            return Err(Error::Negative {
-                array: "eps2",
-                particle: None,
-            });
-        }
+        finite(time, "time")?;
+        not_negative(eps2, "eps2")?;
         // SAFETY: passed on.
         unsafe {
-            check_targets(gravity, &targets, n)?;
+            check::targets(gravity.count(), &targets, n)?;
             gravity.forces(Request {
                 time,
                 eps2,
@@ -188,41 +153,6 @@ pub unsafe fn forces(
         }
         Ok(0)
     })
-}
-
-/// # Safety
-///
-/// The arrays are null or have `n` entries.
-unsafe fn check_targets(gravity: &Gravity, targets: &Targets, n: usize) -> Result<()> {
-    // SAFETY: passed on.
-    unsafe {
-        targets.x.check("x", n)?;
-        targets.v.check("v", n)?;
-        targets.eps2.check_not_negative("eps2", n)?;
-        targets.radius2.check("radius2", n)?;
-    }
-    let at_sources = targets.x.at.is_null();
-    if at_sources && !targets.v.at.is_null() && n > 0 {
-        return Err(Error::NullPointer { argument: "x" });
-    }
-    if targets.source.are_absent() {
-        return match at_sources && n > gravity.count() {
-            false => Ok(()),
-            true => Err(Error::OutOfRange {
-                argument: "n",
-                value: n as i64,
-                legal: "without x the targets are sources, and there are fewer of these",
-            }),
-        };
-    }
-    for k in 0..n {
-        // SAFETY: passed on.
-        match unsafe { targets.source.get(k) } {
-            ..0 if !at_sources => {}
-            index => gravity.check_index(index, "source")?,
-        }
-    }
-    Ok(())
 }
 
 /// # Safety

@@ -144,18 +144,6 @@ impl Gravity {
         trace::record(|| Event::Close { id });
     }
 
-    /// Refuses an index that no source has.
-    pub fn check_index(&self, index: i64, argument: &'static str) -> Result<()> {
-        match usize::try_from(index) {
-            Ok(index) if index < self.count => Ok(()),
-            _ => Err(Error::OutOfRange {
-                argument,
-                value: index,
-                legal: "indices of sources begin at 0 and end before their number",
-            }),
-        }
-    }
-
     /// These are the sources.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::gravity::Gravity;
 use crate::registry::{Member, Registry};
+use crate::tree::gravity::TreeGravity;
 use kirin_core::error::{Error, Result};
 use kirin_core::process;
 use kirin_core::process::allocation;
@@ -42,7 +43,56 @@ struct Open {
     serial: u64,
     /// The process that opened it.
     generation: u32,
-    gravity: Box<Gravity>,
+    held: Box<Held>,
+}
+
+/// What a handle stands for.
+pub enum Held {
+    /// Sources whose forces are summed directly.
+    Direct(Gravity),
+    /// Sources in a tree.
+    Tree(TreeGravity),
+}
+
+impl Held {
+    /// Writes its statistics, if the user wants them.
+    fn report(&mut self) {
+        match self {
+            Self::Direct(gravity) => gravity.report(),
+            Self::Tree(tree) => tree.report(),
+        }
+    }
+
+    /// Is about to be dropped.
+    fn close(&mut self) {
+        if let Self::Direct(gravity) = self {
+            gravity.close();
+        }
+    }
+
+    /// Name of the backend.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn backend_name(&mut self) -> Result<String> {
+        match self {
+            Self::Direct(gravity) => Ok(gravity.backend_name()),
+            Self::Tree(tree) => tree.backend_name(),
+        }
+    }
+
+    /// The precision of the last forces, or else what is in force, in words.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn precision(&mut self) -> Result<String> {
+        match self {
+            Self::Direct(gravity) => Ok(gravity.precision()),
+            Self::Tree(tree) => tree.precision(),
+        }
+    }
 }
 
 impl Member for HandleSlot {
@@ -70,7 +120,7 @@ impl Member for HandleSlot {
 
     fn report(&mut self, _id: i32) {
         if let Some(open) = self.own() {
-            open.gravity.report();
+            open.held.report();
         }
     }
 
@@ -128,18 +178,20 @@ fn give_back(place: i32) {
     word.fetch_and(!bit, Ordering::AcqRel);
 }
 
-/// A new handle, without sources.
+/// A new handle for what `make` makes of a place and its name in messages.
 ///
 /// # Errors
 ///
 /// There is no memory.
-pub fn open() -> Result<i64> {
+pub fn open(
+    make: impl FnOnce((i32, String), Settings, &'static LongWork) -> Result<Held>,
+) -> Result<i64> {
     let generation = process::generation();
     let place = take()?;
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
     let opened = REGISTRY.with(place, |at| {
         allocation::spare(0, PURPOSE)?;
-        let gravity = Gravity::new(
+        let held = make(
             (place, HandleSlot::name(place)),
             at.settings.clone(),
             at.work,
@@ -147,7 +199,7 @@ pub fn open() -> Result<i64> {
         at.open = Some(Open {
             serial,
             generation,
-            gravity: Box::new(gravity),
+            held: Box::new(held),
         });
         Ok(((serial << PLACE) | place as u64) as i64)
     });
@@ -162,10 +214,38 @@ pub fn open() -> Result<i64> {
 /// # Errors
 ///
 /// Those of the call, or the handle stands for nothing.
-pub fn with<R>(handle: i64, call: impl FnOnce(&mut Gravity) -> Result<R>) -> Result<R> {
+pub fn with_held<R>(handle: i64, call: impl FnOnce(&mut Held) -> Result<R>) -> Result<R> {
     on(handle, |open| match open {
-        Some(open) => call(&mut open.gravity),
+        Some(open) => call(&mut open.held),
         None => Err(CLOSED),
+    })
+}
+
+/// Runs `call` on a handle of `kirin_bulk_open`.
+///
+/// # Errors
+///
+/// Those of the call, or the handle stands for nothing, or for a tree.
+pub fn with<R>(handle: i64, call: impl FnOnce(&mut Gravity) -> Result<R>) -> Result<R> {
+    with_held(handle, |held| match held {
+        Held::Direct(gravity) => call(gravity),
+        Held::Tree(_) => Err(Error::BadHandle {
+            reason: "is that of a tree, and not of kirin_bulk_open",
+        }),
+    })
+}
+
+/// Runs `call` on a handle of `kirin_tree_open`.
+///
+/// # Errors
+///
+/// Those of the call, or the handle stands for nothing, or for no tree.
+pub fn with_tree<R>(handle: i64, call: impl FnOnce(&mut TreeGravity) -> Result<R>) -> Result<R> {
+    with_held(handle, |held| match held {
+        Held::Tree(tree) => call(tree),
+        Held::Direct(_) => Err(Error::BadHandle {
+            reason: "is that of kirin_bulk_open, and not of a tree",
+        }),
     })
 }
 
@@ -193,8 +273,8 @@ pub fn close(handle: i64) -> Result<()> {
     let (_, place) = split(handle);
     let closed = on(handle, |open| {
         let mut closed = open.take().ok_or(CLOSED)?;
-        closed.gravity.report();
-        closed.gravity.close();
+        closed.held.report();
+        closed.held.close();
         Ok(())
     });
     if closed.is_ok() {
@@ -206,6 +286,10 @@ pub fn close(handle: i64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn open() -> Result<i64> {
+        super::open(|place, settings, work| Gravity::new(place, settings, work).map(Held::Direct))
+    }
 
     #[test]
     fn a_handle_is_used_once() {

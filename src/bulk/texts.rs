@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use super::handles;
+use super::handles::{self, Held};
 use crate::edge::call::{Argument, Call, Kind, Returns, Support};
 use crate::g6::symbols::own::text;
 
@@ -45,11 +45,11 @@ pub(crate) const CALLS: &[Call] = &[
 /// What computes the forces of a handle, a string that lives as long as the process.
 #[cfg_attr(feature = "export-symbols", unsafe(no_mangle))]
 pub extern "C" fn kirin_bulk_backend(handle: i64) -> *const c_char {
-    text(|| handles::with(handle, |gravity| Ok(gravity.backend_name())))
+    text(|| handles::with_held(handle, Held::backend_name))
 }
 
 /// Precision of the last forces of a handle; before, what is in force.
 #[cfg_attr(feature = "export-symbols", unsafe(no_mangle))]
 pub extern "C" fn kirin_bulk_precision(handle: i64) -> *const c_char {
-    text(|| handles::with(handle, |gravity| Ok(gravity.precision())))
+    text(|| handles::with_held(handle, Held::precision))
 }

@@ -36,6 +36,13 @@ interface! {
         indices = kirin_bulk_neighbour_indices: unsafe extern "C" fn(i64, i64, *mut i64) -> c_int;
         message = kirin_bulk_message: unsafe extern "C" fn() -> *const c_char;
     }
+    optional {
+        tree_open = kirin_tree_open: unsafe extern "C" fn(*mut i64) -> c_int;
+        tree_set_sources = kirin_tree_set_sources: unsafe extern "C" fn(i64, i64, *const symbols::Sources) -> c_int;
+        tree_forces = kirin_tree_forces: unsafe extern "C" fn(
+            i64, f64, c_int, f64, i64, *const symbols::Targets, *const symbols::Results,
+        ) -> c_int;
+    }
 }
 
 impl Bulk {
@@ -49,6 +56,26 @@ impl Bulk {
         // SAFETY: the call writes one integer.
         self.checked(unsafe { (self.open)(&mut handle) })?;
         Ok(Gravity { bulk: self, handle })
+    }
+
+    /// Opens a handle whose forces are found by a tree, without sources.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory, or the library has no trees.
+    pub fn tree(&self) -> Result<Tree<'_>, ClientError> {
+        let calls = (self.tree_open).zip(self.tree_set_sources.zip(self.tree_forces));
+        let Some((open, (set_sources, forces))) = calls else {
+            return Err(ClientError("this library has no trees".to_owned()));
+        };
+        let mut handle = 0;
+        // SAFETY: the call writes one integer.
+        self.checked(unsafe { open(&mut handle) })?;
+        Ok(Tree {
+            gravity: Gravity { bulk: self, handle },
+            set_sources,
+            forces,
+        })
     }
 
     fn checked(&self, status: c_int) -> Result<c_int, ClientError> {
@@ -334,6 +361,110 @@ impl Gravity<'_> {
             unsafe { (self.bulk.indices)(self.handle, all.len() as i64, all.as_mut_ptr()) };
         self.bulk.checked(status)?;
         Ok((offsets, all))
+    }
+}
+
+/// An open handle of [`Bulk::tree`]. Dropping it closes the handle.
+///
+/// ```
+/// use kirin::client::{Bulk, Opening, Results, Targets};
+///
+/// let bulk = Bulk::linked();
+/// let tree = bulk.tree()?;
+/// let x: Vec<[f64; 3]> = (0..1000).map(|k| [f64::from(k).cos(), f64::from(k).sin(), f64::from(k) * 1e-3]).collect();
+/// tree.set_sources(&[1e-3; 1000], &x)?;
+/// let mut pot = [0.0; 1000];
+/// let results = &mut Results { pot: &mut pot, ..Results::default() };
+/// tree.forces(Opening { theta: 0.5, quadrupoles: true }, 1e-4, &Targets::Sources(1000), results)?;
+/// assert!(pot.iter().all(|pot| (-1.5..-0.5).contains(pot)));
+/// # Ok::<(), kirin::client::ClientError>(())
+/// ```
+pub struct Tree<'a> {
+    gravity: Gravity<'a>,
+    set_sources: unsafe extern "C" fn(i64, i64, *const symbols::Sources) -> c_int,
+    forces: unsafe extern "C" fn(
+        i64,
+        f64,
+        c_int,
+        f64,
+        i64,
+        *const symbols::Targets,
+        *const symbols::Results,
+    ) -> c_int,
+}
+
+/// Which cells of a tree act as a whole, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Opening {
+    /// The opening angle.
+    pub theta: f64,
+    /// Whether cells have quadrupoles.
+    pub quadrupoles: bool,
+}
+
+impl Tree<'_> {
+    /// `kirin_bulk_set_precision`: chooses the precision by its number, unless the user has.
+    ///
+    /// # Errors
+    ///
+    /// There is none with this number.
+    pub fn set_precision(&self, precision: i32) -> Result<(), ClientError> {
+        self.gravity.set_precision(precision)
+    }
+
+    /// Number of sources.
+    ///
+    /// # Errors
+    ///
+    /// The process forked since the handle was opened.
+    pub fn count(&self) -> Result<usize, ClientError> {
+        self.gravity.count()
+    }
+
+    /// `kirin_tree_set_sources`: these are the sources, all of them.
+    ///
+    /// # Errors
+    ///
+    /// The arrays have different lengths, a number is not finite or a mass negative; or there is no memory. The earlier
+    /// sources stay.
+    pub fn set_sources(&self, mass: &[f64], x: &[Vec3]) -> Result<(), ClientError> {
+        if mass.len() != x.len() {
+            return Err(ClientError("a mass for each position".to_owned()));
+        }
+        let structure = Sources {
+            mass,
+            x,
+            ..Sources::default()
+        }
+        .structure();
+        // SAFETY: both arrays have as many entries.
+        let status =
+            unsafe { (self.set_sources)(self.gravity.handle, mass.len() as i64, &structure) };
+        self.gravity.bulk.checked(status).map(drop)
+    }
+
+    /// `kirin_tree_forces`: accelerations and potentials of all sources on the targets; `eps2` is the squared softening
+    /// length of those that have none of their own.
+    ///
+    /// # Errors
+    ///
+    /// An array has another length, or a number that makes no sense; other results are wanted; or there is no memory. Nothing
+    /// is written then.
+    pub fn forces(
+        &self,
+        opening: Opening,
+        eps2: f64,
+        targets: &Targets<'_>,
+        results: &mut Results<'_>,
+    ) -> Result<(), ClientError> {
+        let (n, targets) = targets.structure()?;
+        let results = results.structure(n as usize)?;
+        let Opening { theta, quadrupoles } = opening;
+        let (handle, quadrupoles) = (self.gravity.handle, c_int::from(quadrupoles));
+        // SAFETY: the arrays that are not absent have `n` entries.
+        let status =
+            unsafe { (self.forces)(handle, theta, quadrupoles, eps2, n, &targets, &results) };
+        self.gravity.bulk.checked(status).map(drop)
     }
 }
 

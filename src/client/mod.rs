@@ -34,7 +34,7 @@ mod origin;
 mod signatures;
 
 pub use block::Block;
-pub use bulk::{Bulk, Gravity, Results, Sources, Targets};
+pub use bulk::{Bulk, Gravity, Opening, Results, Sources, Targets, Tree};
 pub use cluster::Cluster;
 pub use grape5::Grape5;
 use interface::interface;

@@ -13,6 +13,7 @@
 //! | [`cpu`], [`gpu`] | what computes forces |
 //! | [`force`] | what a force is: the traits of the backends, their plain forms |
 //! | [`sources`] | what is stored: j-particles, stars; the predictor, the tree of sums, neighbours |
+//! | [`tree`] | the octree of tree codes: cells, quadrupoles, interaction lists |
 //! | [`process`] | what there is once per process: settings, messages, forks, ranks |
 //! | [`mod@error`] | what can go wrong, and its code |
 //! | [`random`] | random numbers for samples, and for tests |
@@ -28,3 +29,4 @@ pub mod process;
 pub mod random;
 pub mod sources;
 pub mod trace;
+pub mod tree;

@@ -41,3 +41,4 @@ pub use crate::g6::symbols::sapporo::*;
 pub use crate::g6::symbols::usual::*;
 pub use crate::nbody6::symbols::gpuirr::*;
 pub use crate::nbody6::symbols::plus_plus::*;
+pub use crate::tree::symbols::*;

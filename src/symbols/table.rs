@@ -5,6 +5,7 @@ use crate::edge::call::{Call, CallGroup, Interface};
 use crate::g5::symbols as grape5;
 use crate::g6::symbols::{low_level, original, own, precision, sapporo, usual};
 use crate::nbody6::symbols::{gpuirr, plus_plus};
+use crate::tree::symbols as tree;
 
 /// Every exported call.
 pub fn table() -> Vec<CallGroup> {
@@ -33,6 +34,7 @@ pub fn table() -> Vec<CallGroup> {
             "kirin's own: the bulk interface (docs/bulk.md)",
             &[bulk::CALLS, texts::CALLS].concat(),
         ),
+        grape6("kirin's own: forces by a tree (docs/tree.md)", tree::CALLS),
         group(Interface::Grape5, "The GRAPE-5 interface", grape5::CALLS),
         group(
             Interface::Sapporo,

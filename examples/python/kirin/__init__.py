@@ -6,16 +6,18 @@
 (1000, 3)
 
 `accelerations` is for arrays of particles; `Gravity` keeps the sources, for updates, predictions, jerks, potentials,
-neighbours and points that are no sources. Units are any with G = 1.
+neighbours and points that are no sources; `Tree` approximates the forces of many sources by a tree. Units are any with G = 1.
 """
 
 from . import _library
 from ._errors import ClosedError, Error, ForkError, OrderError, UnsupportedError
-from ._gravity import PRECISIONS, Forces, Gravity, accelerations
+from ._gravity import Forces, Gravity, accelerations
+from ._handle import PRECISIONS
+from ._tree import Tree
 
 __all__ = [
-    "PRECISIONS", "ClosedError", "Error", "ForkError", "Forces", "Gravity", "OrderError", "UnsupportedError",
-    "accelerations", "include",
+    "PRECISIONS", "ClosedError", "Error", "ForkError", "Forces", "Gravity", "OrderError", "Tree",
+    "UnsupportedError", "accelerations", "include",
 ]
 
 __version__ = _library.version().decode().split()[-1]

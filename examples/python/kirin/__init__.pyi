@@ -114,6 +114,57 @@ class Gravity:
         traceback: Optional[TracebackType],
     ) -> None: ...
 
+class Tree:
+    def __init__(
+        self, x: Optional[ArrayLike] = None, m: Optional[ArrayLike] = None, *, precision: Optional[str] = None
+    ) -> None: ...
+    def set_precision(self, precision: str) -> None: ...
+    def set_sources(self, x: ArrayLike, m: ArrayLike) -> None: ...
+    def accelerations(
+        self,
+        x: Optional[ArrayLike] = None,
+        *,
+        theta: float = 0.7,
+        quadrupoles: bool = False,
+        eps: ArrayLike = 0.0,
+        source: Optional[ArrayLike] = None,
+        out: Optional[NDArray[np.float64]] = None,
+    ) -> NDArray[np.float64]: ...
+    def potentials(
+        self,
+        x: Optional[ArrayLike] = None,
+        *,
+        theta: float = 0.7,
+        quadrupoles: bool = False,
+        eps: ArrayLike = 0.0,
+        source: Optional[ArrayLike] = None,
+        out: Optional[NDArray[np.float64]] = None,
+    ) -> NDArray[np.float64]: ...
+    def forces(
+        self,
+        x: Optional[ArrayLike] = None,
+        *,
+        theta: float = 0.7,
+        quadrupoles: bool = False,
+        eps: ArrayLike = 0.0,
+        source: Optional[ArrayLike] = None,
+    ) -> Forces: ...
+    def __len__(self) -> int: ...
+    @property
+    def backend(self) -> str: ...
+    @property
+    def precision(self) -> str: ...
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Tree: ...
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None: ...
+
 def accelerations(
     x: ArrayLike,
     m: ArrayLike,

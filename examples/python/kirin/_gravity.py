@@ -8,12 +8,9 @@ import numpy as np
 from . import _arrays, _library
 from ._arrays import INTEGER, new, number, numbers, put_numbers, put_vectors, squares, vectors
 from ._errors import raise_for
+from ._handle import Handle
 
 _byref = ctypes.byref
-
-#: The precisions, at their numbers.
-PRECISIONS = ("auto", "mixed", "double", "single", "adaptive", "double-single")
-
 
 class Forces(NamedTuple):
     """What `Gravity.forces` returns. What was not asked for is None."""
@@ -30,7 +27,7 @@ class Forces(NamedTuple):
     distance: Optional[np.ndarray]
 
 
-class Gravity:
+class Gravity(Handle):
     """Point masses and their gravity, with G = 1.
 
     Units are any with G = 1: with lengths in L and masses in M, accelerations are in G M / L^2, jerks in
@@ -71,23 +68,13 @@ class Gravity:
     [-4.]
     """
 
-    __slots__ = ("_handle", "__weakref__")
-
-    def __new__(cls, *_, **__):
-        self = super().__new__(cls)
-        # Also where __init__ is never reached, as after an argument with another name.
-        self._handle = 0
-        return self
+    __slots__ = ()
+    _opens = staticmethod(_library.open_)
 
     def __init__(
         self, x=None, m=None, *, v=None, acc=None, jerk=None, snap=None, time=None, eps=None, precision=None
     ):
-        self.close()
-        handle = ctypes.c_int64()
-        status = _library.open_(_byref(handle))
-        if status < 0:
-            raise_for(status)
-        self._handle = handle.value
+        self._open()
         try:
             if precision is not None:
                 self.set_precision(precision)
@@ -96,21 +83,6 @@ class Gravity:
         except BaseException:
             self.close()
             raise
-
-    def set_precision(self, precision):
-        """Chooses the precision by its name, from the next forces on.
-
-        >>> gravity = Gravity([[0, 0, 0]], 1)
-        >>> gravity.set_precision("exact")
-        Traceback (most recent call last):
-            ...
-        ValueError: precision 'exact' is none of auto, mixed, double, single, adaptive, double-single
-        """
-        if precision not in PRECISIONS:
-            raise ValueError(f"precision {precision!r} is none of {', '.join(PRECISIONS)}")
-        status = _library.set_precision(self._handle, PRECISIONS.index(precision))
-        if status < 0:
-            raise_for(status)
 
     def set_sources(self, x, m, *, v=None, acc=None, jerk=None, snap=None, time=None, eps=None):
         """Replaces all sources. The arguments are those of the class.
@@ -258,73 +230,6 @@ class Gravity:
         if status < 0:
             raise_for(status)
         return offsets, indices
-
-    def _targets(self, x, eps, source):
-        """The structure of some targets, their number, the square of the softening length of all, and what must outlive
-        the call."""
-        targets = _library.Targets()
-        if x is not None:
-            x = vectors(x, "x")
-            n = len(x)
-            put_vectors(targets, "x", x)
-            if source is not None:
-                source = numbers(source, "source", n, INTEGER)
-                put_numbers(targets, "source", source)
-        elif source is not None:
-            source = numbers(source, "source", None, INTEGER)
-            n = len(source)
-            put_numbers(targets, "source", source)
-        else:
-            n = len(self)
-        eps2s, eps2 = squares(eps, "eps", n)
-        if eps2s is not None:
-            put_numbers(targets, "eps2", eps2s)
-        return targets, n, eps2, (x, source, eps2s)
-
-    def __len__(self):
-        count = _library.source_count(self._handle)
-        if count < 0:
-            raise_for(count)
-        return count
-
-    @property
-    def backend(self):
-        """What computes the forces: such as "cpu (avx512, 2 threads)"; empty once closed."""
-        return _library.backend(self._handle).decode()
-
-    @property
-    def precision(self):
-        """The precision of the last forces; before them, the one that was chosen. Empty once closed."""
-        return _library.precision(self._handle).decode()
-
-    @property
-    def closed(self):
-        """Whether it is closed."""
-        return self._handle == 0
-
-    def close(self):
-        """Frees the memory of the sources. Closing again does nothing."""
-        handle, self._handle = self._handle, 0
-        if handle:
-            _library.close(handle)
-
-    def __enter__(self):
-        if self.closed:
-            raise_for(_library.source_count(0))
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def __del__(self):
-        self.close()
-
-    def __repr__(self):
-        count = _library.source_count(self._handle)
-        return f"<kirin.Gravity: {count} sources>" if count >= 0 else "<kirin.Gravity: closed>"
-
-    def __reduce__(self):
-        raise TypeError("a Gravity cannot be pickled: make one in the other process")
 
 
 def _sources(n, given):

@@ -70,6 +70,11 @@ forces = _call(
 )
 neighbour_offsets = _call("kirin_bulk_neighbour_offsets", c_int, c_int64, c_int64, c_void_p)
 neighbour_indices = _call("kirin_bulk_neighbour_indices", c_int, c_int64, c_int64, c_void_p)
+tree_open = _call("kirin_tree_open", c_int, POINTER(c_int64))
+tree_set_sources = _call("kirin_tree_set_sources", c_int, c_int64, c_int64, POINTER(Sources))
+tree_forces = _call(
+    "kirin_tree_forces", c_int, c_int64, c_double, c_int, c_double, c_int64, POINTER(Targets), POINTER(Results)
+)
 message = _call("kirin_bulk_message", c_char_p)
 backend = _call("kirin_bulk_backend", c_char_p, c_int64)
 precision = _call("kirin_bulk_precision", c_char_p, c_int64)

@@ -13,7 +13,8 @@ from amuse.community.interface.gd import GravityFieldInterface as FieldAtPoints
 from amuse.rfi.core import LegacyFunctionSpecification, PythonCodeInterface, legacy_function
 from amuse.units import nbody_system
 
-from ._gravity import PRECISIONS, Gravity
+from ._gravity import Gravity
+from ._handle import PRECISIONS
 
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "workers", "gravity_field")
 

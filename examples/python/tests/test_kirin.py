@@ -12,6 +12,8 @@ import numpy as np
 
 import kirin
 import kirin._gravity
+import kirin._handle
+import kirin._tree
 
 RNG = np.random.default_rng(5)
 
@@ -159,6 +161,61 @@ class Numbers(unittest.TestCase):
                 np.testing.assert_array_equal(indices[offsets[k] : offsets[k + 1]], near)
 
 
+class Trees(unittest.TestCase):
+    def setUp(self):
+        self.n = 3000
+        self.x = RNG.normal(size=(self.n, 3)) * RNG.uniform(size=(self.n, 1))
+        self.m = RNG.uniform(size=self.n)
+        self.eps = 0.05
+
+    def error(self, found, wanted):
+        return np.median(np.linalg.norm(found - wanted, axis=1) / np.linalg.norm(wanted, axis=1))
+
+    def test_errors_fall_to_those_of_the_direct_sum(self):
+        acc, _, pot = plain(self.x, self.m, self.eps**2, self.x)
+        with kirin.Tree(self.x, self.m, precision="double") as tree:
+            self.assertEqual((len(tree), tree.closed, repr(tree)), (3000, False, "<kirin.Tree: 3000 sources>"))
+            errors = [
+                self.error(tree.accelerations(theta=theta, quadrupoles=quadrupoles, eps=self.eps), acc)
+                for theta, quadrupoles in [(0.8, False), (0.5, False), (0.5, True), (0.0, False)]
+            ]
+            self.assertEqual(errors, sorted(errors, reverse=True))
+            self.assertTrue(1e-4 < errors[0] < 3e-3 and errors[2] < 2e-4 and errors[3] < 1e-12, errors)
+            found = tree.forces(theta=0.5, quadrupoles=True, eps=self.eps)
+            own = self.m / self.eps
+            self.assertLess(np.abs(found.pot - own - pot).max(), 1e-3 * np.abs(pot).max())
+            self.assertIsNone(found.jerk)
+            self.assertTrue((found.acc == tree.accelerations(theta=0.5, quadrupoles=True, eps=self.eps)).all())
+
+    def test_points_columns_and_results_in_place(self):
+        points = 2.0 * RNG.normal(size=(500, 3))
+        acc, _, pot = plain(self.x, self.m, 0.0, points)
+        columns = np.asfortranarray(self.x)
+        with kirin.Tree(columns, self.m) as tree:
+            self.assertLess(self.error(tree.accelerations(points, theta=0.5, quadrupoles=True), acc), 1e-3)
+            found = tree.potentials(points, theta=0.5, quadrupoles=True)
+            self.assertLess(np.abs(found / pot - 1.0).max(), 1e-2)
+            out = points.copy()
+            self.assertIs(tree.accelerations(out, theta=0.5, out=out), out)
+            self.assertTrue((out == tree.accelerations(points, theta=0.5)).all())
+
+    def test_refusals(self):
+        tree = kirin.Tree(self.x, 1.0)
+        for words, call in [
+            ("m of particle 0 is negative", lambda: tree.set_sources(self.x, -1.0)),
+            ("theta is negative", lambda: tree.accelerations(theta=-1.0)),
+            ("x of particle 1 is NaN or infinite", lambda: tree.accelerations([[0, 0, 0], [np.nan, 0, 0]])),
+            (r"x has the shape \(2, 2\)", lambda: tree.accelerations([[0, 0], [0, 0]])),
+        ]:
+            with self.assertRaisesRegex(ValueError, words):
+                call()
+        with self.assertRaises(TypeError):
+            kirin.Tree(self.x)
+        tree.close()
+        with self.assertRaises(kirin.ClosedError):
+            tree.accelerations()
+
+
 class Refusals(unittest.TestCase):
     def setUp(self):
         self.x = RNG.normal(size=(10, 3))
@@ -282,10 +339,10 @@ class Processes(unittest.TestCase):
         self.assertEqual((found.returncode, found.stdout, found.stderr), (0, "", ""))
 
     def test_the_examples_of_the_docstrings(self):
-        for module in (kirin, kirin._gravity):
+        for module in (kirin, kirin._gravity, kirin._handle, kirin._tree):
             failed, attempted = doctest.testmod(module)
             self.assertEqual(failed, 0)
-            self.assertGreater(attempted, 3)
+            self.assertGreater(attempted, 1)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,22 @@ pub enum Error {
     },
     /// No cube of finite size holds all particles.
     TooFarApart,
+    /// There is no memory for the tree of this rank.
+    Memory,
     /// The ranks cannot reach each other.
     Communication(CommunicationError),
+}
+
+impl Error {
+    /// Whether an error of one rank ends the step of all, which agree on it: see `Ranks::agree`.
+    pub fn is_agreed(&self) -> bool {
+        match self {
+            Self::Library(_) | Self::Position { .. } | Self::Force { .. } | Self::TooFarApart => {
+                true
+            }
+            Self::Refused(_) | Self::Memory | Self::Communication(_) => false,
+        }
+    }
 }
 
 impl std::fmt::Display for Error {
@@ -39,6 +53,7 @@ impl std::fmt::Display for Error {
             Self::TooFarApart => {
                 f.write_str("the particles are too far apart for double precision")
             }
+            Self::Memory => f.write_str("there is no memory for the tree"),
             Self::Communication(e) => e.fmt(f),
         }
     }

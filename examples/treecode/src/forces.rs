@@ -10,8 +10,7 @@ use rayon::prelude::*;
 use crate::error::Error;
 use crate::host::Host;
 use crate::library::Library;
-use crate::moments;
-use crate::particle::Particle;
+use crate::particle::{self, Particle};
 use crate::ranks::Ranks;
 use crate::settings::Settings;
 use crate::tree::Tree;
@@ -202,7 +201,7 @@ impl<'g, C: Communicator> Forces<'g, C> {
         let began = Instant::now();
         let before = self.ranks.seconds();
         let Some(cube) = self.ranks.cube(particles)? else {
-            return self.ranks.agree(Err(moments::not_finite(particles)));
+            return self.ranks.agree(Err(particle::not_finite(particles)));
         };
         self.ranks
             .build(&mut self.tree, &cube, particles, settings)?;

@@ -332,6 +332,10 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         (world.rank(), world.size())
     }
 
+    fn is_common(error: &Error) -> bool {
+        error.is_agreed()
+    }
+
     /// What any rank has been told, all do.
     fn agree(&mut self, wanted: Decision) -> Result<Decision, Error> {
         let world = &self.forces.ranks().world;

@@ -5,7 +5,7 @@
 //! and particles that act on it; the library behind the `g6_*` calls sums each list as if it were
 //! a small cluster at rest.
 //!
-//! * [`morton`], [`tree`], [`moments`], [`symmetric`]: the tree and the points that stand for its cells
+//! * [`morton`], [`tree`]: the library's octree (`kirin_core::tree`) over this program's particles
 //! * [`ranks`]: the same tree on several ranks
 //! * [`walk`]: groups and their interaction lists
 //! * [`forces`]: the forces from these, with [`library`] or [`host`] for the sums
@@ -22,7 +22,6 @@ pub mod host;
 pub mod integrator;
 pub mod library;
 pub mod machines;
-pub mod moments;
 pub mod morton;
 pub mod options;
 pub mod output;
@@ -30,7 +29,6 @@ pub mod particle;
 pub mod ranks;
 pub mod session;
 pub mod settings;
-pub mod symmetric;
 pub mod thesis;
 pub mod tree;
 pub mod walk;

@@ -45,8 +45,8 @@ struct Command {
 
 impl Job for Command {
     fn run<C: Communicator>(&self, world: C) -> Result<Ended, RankFailure> {
-        // The errors of an integration are agreed on.
-        let is_common = |e: &Error| !matches!(e, Error::Communication(_));
+        // The errors of an integration are agreed on; memory is lacking on one rank, while others wait for it.
+        let is_common = |e: &Error| !matches!(e, Error::Communication(_) | Error::Memory);
         let is_alone = world.size() == 1;
         self.work(world).map_err(|e| match is_alone {
             true => RankFailure::common(e.to_string()),

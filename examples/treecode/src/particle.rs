@@ -3,6 +3,8 @@
 use kirin_kit::Body;
 use kirin_kit::vector::Vec3;
 
+use crate::error::Error;
+
 /// A particle and the force on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Particle {
@@ -43,5 +45,15 @@ impl Particle {
             x: self.x,
             v: self.v,
         }
+    }
+}
+
+/// The error for a particle whose position is not finite, or for particles that no cube of finite size
+/// holds.
+pub fn not_finite(particles: &[Particle]) -> Error {
+    let bad = |p: &&Particle| !p.x.iter().all(|c| c.is_finite());
+    match particles.iter().find(bad) {
+        Some(p) => Error::Position { index: p.index },
+        None => Error::TooFarApart,
     }
 }

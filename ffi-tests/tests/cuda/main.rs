@@ -20,6 +20,7 @@ mod small_blocks;
 mod steps;
 mod tiny;
 mod traffic;
+mod tree;
 mod turns;
 
 use std::ffi::OsStr;

@@ -46,6 +46,7 @@ use crate::force::regular::RegularForce;
 use crate::process::settings::{InstructionSet, Precision, Settings};
 
 pub use self::division::threads_for;
+pub use self::engine::any;
 pub use self::mean_root::{SAMPLES, products, samples};
 pub use self::pool::Pool;
 pub use self::regular::UncertainBand;

@@ -52,8 +52,8 @@ pub fn conduct<I: Integration>(
         progress.finish();
     }
     let ended = match ended {
-        // To gather the state takes all ranks, and the others have stopped.
-        Err(e) if ranks > 1 => return Err(e),
+        // To gather the state takes all ranks, and the others go on or have stopped.
+        Err(e) if ranks > 1 && !e.downcast_ref().is_some_and(I::is_common) => return Err(e),
         ended => ended,
     };
     // Saved first: only the state cannot be had again if something else fails.
@@ -62,12 +62,21 @@ pub fn conduct<I: Integration>(
         None => Ok(()),
     };
     match (ended, &files.output) {
-        (Err(e), Some(path)) if saved.is_ok() => Err(format!(
-            "{e}; the run up to t = {} is in {}",
-            run.integration.time(),
-            path.display()
-        )
-        .into()),
+        (Err(e), Some(path)) if saved.is_ok() => {
+            let kept = format!(
+                "the run up to t = {} is in {}",
+                run.integration.time(),
+                path.display()
+            );
+            if ranks == 1 {
+                return Err(format!("{e}; {kept}").into());
+            }
+            if rank == 0 {
+                tell(&format!("{program}: {kept}"));
+            }
+            // As it is: the launcher asks whether all ranks have this error.
+            Err(e)
+        }
         (ended, output) => {
             let ended = ended?;
             saved?;

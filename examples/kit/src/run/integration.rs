@@ -160,6 +160,12 @@ pub trait Integration {
         (0, 1)
     }
 
+    /// Whether all who integrate together have this error, at the same step, and all can still be asked: then the
+    /// state before this step is saved.
+    fn is_common(_error: &Self::Error) -> bool {
+        false
+    }
+
     /// What all who integrate together do before the next step; `wanted` is the wish of this process. All
     /// get the same answer, and a wish may be granted some steps later.
     ///

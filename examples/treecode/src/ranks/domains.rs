@@ -127,7 +127,7 @@ pub fn divide<C: Communicator>(
     targets: &Begins,
     settings: &Settings,
 ) -> Result<Vec<u64>, Error> {
-    let keys = tree.keys();
+    let keys = &tree.keys[..];
     let along = Along { keys, particles };
     let places = sort.splitters(world, &along, &targets.places, targets.n)?;
     // The key at a target is the least that any rank has from its place on.

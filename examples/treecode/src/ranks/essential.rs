@@ -6,6 +6,7 @@
 //!
 //! A message has the cells generation by generation, so that children stand side by side where they arrive.
 
+use kirin_core::tree::walk::Bounds;
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::sample_sort::counts;
 use rayon::prelude::*;
@@ -67,12 +68,12 @@ pub fn exchange<C: Communicator>(
 /// The boxes of all ranks.
 fn boxes<C: Communicator>(world: &C, tree: &Tree, n_crit: usize) -> Result<Vec<Vec<Box>>, Error> {
     // Larger cells than groups: each has some groups as a whole.
-    let n = tree.points().len();
+    let n = tree.points.len();
     let (mut groups, mut stack) = (Vec::new(), Vec::new());
     walk::groups(tree, n_crit.max(n / BOXES), &mut groups, &mut stack);
     let own: Vec<f64> = groups
         .iter()
-        .flat_map(|group| group.corners().as_flattened().to_vec())
+        .flat_map(|group| [group.bounds.least, group.bounds.most].concat())
         .collect();
     let lengths = counts(world, own.len())?;
     let mut received = Vec::new();
@@ -113,16 +114,23 @@ impl<'a> Message<'a> {
         let mut next = 0;
         while let Some(&at) = message.open.get(next) {
             next += 1;
-            message.write_inside(&tree.cells()[at]);
+            message.write_inside(&tree.cells[at]);
         }
         message.words
     }
 
     /// Whether a walk may get to what is inside this cell; then it is noted.
     fn opens(&mut self, at: usize) -> bool {
-        let cell = &self.tree.cells()[at];
+        let cell = &self.tree.cells[at];
         let as_particles = self.tree.has_quadrupoles() && cell.count as usize <= FEW;
-        let accepts = |b: &Box| walk::distance2([&b[0], &b[1]], &cell.x) > cell.open2;
+        let accepts = |b: &Box| {
+            Bounds {
+                least: b[0],
+                most: b[1],
+            }
+            .distance2(&cell.x)
+                > cell.open2
+        };
         let is_open = !self.boxes.is_empty() && (as_particles || !self.boxes.iter().all(accepts));
         if is_open {
             self.open.push(at);
@@ -133,20 +141,20 @@ impl<'a> Message<'a> {
     fn write_inside(&mut self, cell: &Cell) {
         let tree = self.tree;
         if cell.children == 0 {
-            let particles = &tree.points()[cell.points()];
+            let particles = &tree.points[cell.points()];
             let numbers = particles.iter().flatten().map(|c| c.to_bits());
             self.words.extend(numbers);
         }
         for at in cell.children() {
             let is_open = self.opens(at);
-            let child = &tree.cells()[at];
+            let child = &tree.cells[at];
             self.words.extend([
                 u64::from(child.first) << 32 | u64::from(child.count),
                 u64::from(child.children) << 1 | u64::from(is_open),
             ]);
             self.words.extend(child.x.map(f64::to_bits));
             self.words.push(child.mass.to_bits());
-            if let Some(pseudo) = tree.pseudo().get(at) {
+            if let Some(pseudo) = tree.pseudo.get(at) {
                 let numbers = pseudo.iter().flatten().map(|c| c.to_bits());
                 self.words.extend(numbers);
             }

@@ -17,10 +17,10 @@ use kirin_kit::communicator::sample_sort::SampleSort;
 use kirin_kit::communicator::{Communicator, Counted, Operation};
 
 use crate::error::Error;
-use crate::morton::{Cube, Extent};
+use crate::morton::{self, Cube, Extent, Sorter};
 use crate::particle::Particle;
 use crate::settings::Settings;
-use crate::tree::Tree;
+use crate::tree::{self, Tree};
 use crate::walk::Group;
 use domains::Profile;
 
@@ -40,6 +40,7 @@ pub struct Ranks<C> {
     /// All of them.
     pub world: Counted<C>,
     sort: SampleSort,
+    sorter: Sorter,
     profile: Profile,
     /// What this rank holds since the last tree.
     pub holdings: Holdings,
@@ -51,6 +52,7 @@ impl<C: Communicator> Ranks<C> {
         Self {
             world: Counted::new(world),
             sort: SampleSort::default(),
+            sorter: Sorter::default(),
             profile: Profile::default(),
             holdings: Holdings::default(),
         }
@@ -67,7 +69,7 @@ impl<C: Communicator> Ranks<C> {
     ///
     /// A rank is lost.
     pub fn cube(&self, particles: &[Particle]) -> Result<Option<Cube>, Error> {
-        let mut extent = Extent::of(particles);
+        let mut extent = morton::extent(particles);
         if self.world.size() > 1 {
             // A NaN among the extremes could get lost on the way: the flag tells of it.
             let mut all = [0.0; 7];
@@ -98,7 +100,7 @@ impl<C: Communicator> Ranks<C> {
         settings: &Settings,
     ) -> Result<(), Error> {
         let accuracy = (cube.size / settings.theta, settings.quadrupoles);
-        tree.sort(cube, particles);
+        self.sorter.sort(cube, particles, &mut tree.keys);
         if self.world.size() == 1 {
             let whole = [(0, particles.len() as u32)];
             let branches = if particles.is_empty() {
@@ -106,19 +108,19 @@ impl<C: Communicator> Ranks<C> {
             } else {
                 &whole
             };
-            tree.grow(particles, (0, branches), accuracy);
+            tree::grow(tree, particles, (0, branches), accuracy)?;
             self.hold(tree, particles.len());
             return Ok(());
         }
         let world = &self.world;
         let targets = self.profile.begins(world, particles.len())?;
         let begins = domains::divide(world, &mut self.sort, tree, particles, &targets, settings)?;
-        domains::exchange(world, &mut self.sort, tree.keys(), particles, &begins)?;
-        tree.sort(cube, particles);
+        domains::exchange(world, &mut self.sort, &tree.keys, particles, &begins)?;
+        self.sorter.sort(cube, particles, &mut tree.keys);
         let me = world.rank();
-        let branches = domains::branches(tree.keys(), begins[me]..begins[me + 1]);
+        let branches = domains::branches(&tree.keys, begins[me]..begins[me + 1]);
         let first = domains::first(world, particles.len())?;
-        tree.grow(particles, (first, &branches), accuracy);
+        tree::grow(tree, particles, (first, &branches), accuracy)?;
         let nodes = top::join(world, tree)?;
         essential::exchange(world, tree, &nodes, settings.n_crit)?;
         self.hold(tree, particles.len());
@@ -128,8 +130,8 @@ impl<C: Communicator> Ranks<C> {
     fn hold(&mut self, tree: &Tree, particles: usize) {
         self.holdings = Holdings {
             particles,
-            foreign: tree.points().len() - particles,
-            cells: tree.cells().len(),
+            foreign: tree.points.len() - particles,
+            cells: tree.cells.len(),
         };
     }
 
@@ -158,7 +160,7 @@ impl<C: Communicator> Ranks<C> {
             Err(Error::TooFarApart) => [2, 0],
             Err(Error::Library(status)) => [3, i64::from(status)],
             Err(Error::Force { index }) => [4, i64::from(index)],
-            // Everybody finds a refusal by itself, and nobody can be told that a rank is lost.
+            // Everybody finds a refusal by itself, and nobody can be told that a rank is lost or lacks memory.
             Err(other) => return Err(other),
         };
         let mut all = Vec::new();

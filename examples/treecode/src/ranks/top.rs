@@ -10,9 +10,9 @@ use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::sample_sort::counts;
 
 use crate::error::Error;
-use crate::moments::{self, Moments};
 use crate::morton::LEVELS;
 use crate::tree::{ABSENT, Cell, Tree};
+use kirin_core::tree::moments::{self, Moments};
 
 /// Numbers of a branch in a message.
 const WORDS: usize = 13;
@@ -144,7 +144,7 @@ fn gather<C: Communicator>(world: &C, tree: &Tree) -> Result<Vec<Branch>, Error>
     for at in tree.branches() {
         let cell = &tree.cells[at];
         send.extend([
-            tree.keys()[cell.at as usize],
+            tree.keys[cell.at as usize],
             u64::from(cell.first) << 32 | u64::from(cell.count),
             u64::from(cell.level) << 8 | u64::from(cell.children),
         ]);

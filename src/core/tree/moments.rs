@@ -1,28 +1,16 @@
 //! Mass, centre and second moments of cells, and the points that stand for a cell.
 //!
-//! A quadrupole is sent as three pseudo-particles (A. Kawai and J. Makino, 2001). The library, which sums m r /
-//! r^3, computes its force like any other, and the program needs no kernel of its own.
+//! A quadrupole is sent as three pseudo-particles (A. Kawai and J. Makino, 2001). What sums m r / r^3
+//! computes their force like any other, so quadrupoles need no pair loop of their own.
 
-use crate::error::Error;
-use crate::particle::Particle;
-use crate::symmetric::{Matrix, eigen};
-use crate::tree::Cell;
+use super::octree::Cell;
+use super::symmetric::{Matrix, eigen};
 
 /// Sums of `m d d` about the centre of mass: xx, xy, xz, yy, yz, zz.
 pub type Moments = Matrix;
 
 /// Three points of equal mass with the mass, centre and quadrupole of a cell.
 pub type Pseudo = [[f64; 4]; 3];
-
-/// The error for a particle whose position is not finite, or for particles that no cube of finite size
-/// holds.
-pub fn not_finite(particles: &[Particle]) -> Error {
-    let bad = |p: &&Particle| !p.x.iter().all(|c| c.is_finite());
-    match particles.iter().find(bad) {
-        Some(p) => Error::Position { index: p.index },
-        None => Error::TooFarApart,
-    }
-}
 
 /// The moments of a leaf.
 pub fn of_points(cell: &mut Cell, second: &mut Moments, points: &[[f64; 4]]) {

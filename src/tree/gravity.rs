@@ -1,0 +1,263 @@
+//! What the handle of a tree stands for: its sources in an octree, and the clusters that sum.
+
+use super::engine::{Engine, PoolWorkers, Request, Sums};
+use super::targets::{self, NONE, PURPOSE, Target};
+use crate::bulk::arrays::{Results, Sources, Targets};
+use kirin_core::error::{Error, Result};
+use kirin_core::process::allocation;
+use kirin_core::process::long_work::LongWork;
+use kirin_core::process::settings::{PrecisionChoice, Settings};
+use kirin_core::tree::morton::{Cube, Extent};
+use kirin_core::tree::octree::Octree;
+
+/// What memory is for, in messages.
+const OF_TREE: &str = "a tree";
+
+/// Half the diagonal of a cell of edge 1, and a little: no target is in a cell that is accepted.
+const HALF_DIAGONAL: f64 = 0.867;
+
+const TOO_FAR: Error = Error::Unsupported {
+    reason: "positions so far apart that no cube of finite size holds them",
+};
+
+/// One `kirin_tree_forces`.
+pub struct Call {
+    /// The opening angle.
+    pub theta: f64,
+    /// Whether cells have quadrupoles.
+    pub quadrupoles: bool,
+    /// Square of the softening length of targets that have none of their own.
+    pub eps2: f64,
+    /// Number of targets.
+    pub n: usize,
+    /// The targets.
+    pub targets: Targets,
+    /// Where results go.
+    pub results: Results,
+}
+
+/// Sources in the order of their tree.
+#[derive(Default)]
+struct Grown {
+    tree: Octree,
+    cube: Option<Cube>,
+    /// The place of each source in that order.
+    place: Vec<u32>,
+    /// The opening angle for which its cells are accepted; NaN for none yet.
+    theta: f64,
+}
+
+/// The tree of a handle.
+pub struct TreeGravity {
+    grown: Grown,
+    engine: Engine,
+    work: &'static LongWork,
+    /// What messages call it.
+    name: String,
+}
+
+impl TreeGravity {
+    /// A tree without sources.
+    pub fn new(name: String, settings: Settings, work: &'static LongWork) -> Self {
+        Self {
+            grown: Grown::default(),
+            engine: Engine::new(settings),
+            work,
+            name,
+        }
+    }
+
+    /// Number of sources.
+    pub fn count(&self) -> usize {
+        self.grown.place.len()
+    }
+
+    /// Name of the backend.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn backend_name(&mut self) -> Result<String> {
+        Ok(self.engine.cluster()?.backend_name())
+    }
+
+    /// The precision of the forces, in words.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn precision(&mut self) -> Result<String> {
+        Ok(self.engine.cluster()?.precision())
+    }
+
+    /// Chooses the precision, unless the user has.
+    pub fn set_precision(&mut self, choice: PrecisionChoice) {
+        self.engine.set_precision(choice);
+    }
+
+    /// Writes the statistics of its clusters, if the user wants them.
+    pub fn report(&mut self) {
+        let Self { engine, name, .. } = self;
+        for (k, cluster) in engine.clusters().enumerate() {
+            cluster.report(&format!("{name}, cluster {k}"));
+        }
+    }
+
+    /// These are the sources.
+    ///
+    /// # Errors
+    ///
+    /// They are too far apart; there is no memory. The earlier ones stay.
+    ///
+    /// # Safety
+    ///
+    /// `mass` and `x` have `count` entries.
+    pub unsafe fn load(&mut self, count: usize, sources: &Sources) -> Result<()> {
+        let (Some(x), Some(mass)) = (sources.x.strided(), sources.mass.strided()) else {
+            self.grown = Grown::default();
+            return Ok(());
+        };
+        // SAFETY: passed on.
+        let position = |k: usize| unsafe { x.map(|c| c.get(k)) };
+        let cube = Cube::of(Extent::of((0..count).map(position))).ok_or(TOO_FAR)?;
+        let keyed = (0..count).map(|k| (cube.key(&position(k)), k as u32));
+        let mut order = allocation::collect(keyed, OF_TREE)?;
+        order.sort_unstable();
+        let keys = order.iter().map(|(key, _)| *key);
+        let mut tree = Octree::over(allocation::collect(keys, OF_TREE)?);
+        let mut place = allocation::collect(order.iter().map(|_| 0), OF_TREE)?;
+        for (at, (_, source)) in (0..).zip(&order) {
+            place[*source as usize] = at;
+        }
+        // SAFETY: passed on.
+        let mass = |k: usize| unsafe { mass.get(k) };
+        // Gathered here: the client's pointers are this thread's.
+        let points = order.iter().map(|(_, k)| {
+            let ([x, y, z], k) = (position(*k as usize), *k as usize);
+            [x, y, z, mass(k)]
+        });
+        let points = allocation::collect(points, OF_TREE)?;
+        let whole = [(0, count as u32)];
+        let branches = if count > 0 { &whole[..] } else { &[] };
+        let workers = PoolWorkers::new(self.engine.threads());
+        let accuracy = (f64::INFINITY, false);
+        tree.grow(&workers, |k| points[k], (0, branches), accuracy)
+            .map_err(|_| Error::OutOfMemory { purpose: OF_TREE })?;
+        workers.check()?;
+        self.grown = Grown {
+            tree,
+            cube: Some(cube),
+            place,
+            theta: f64::NAN,
+        };
+        Ok(())
+    }
+
+    /// Computes the forces, and writes results.
+    ///
+    /// # Errors
+    ///
+    /// The targets are too far apart; there is no memory. Nothing is written then.
+    ///
+    /// # Safety
+    ///
+    /// The arrays are null or have as many entries as there are targets; indices are those of sources.
+    pub unsafe fn forces(&mut self, call: &Call) -> Result<()> {
+        let results = &call.results;
+        if results.acc.at.is_null() && results.pot.at.is_null() {
+            return Ok(());
+        }
+        let workers = PoolWorkers::new(self.engine.threads());
+        self.grown.aim(call.theta);
+        if call.quadrupoles && !self.grown.tree.has_quadrupoles() {
+            let found = self.grown.tree.find_pseudo(&workers);
+            found.map_err(|_| Error::OutOfMemory { purpose: OF_TREE })?;
+            workers.check()?;
+        }
+        // SAFETY: passed on.
+        let mut targets = unsafe { self.grown.targets(call)? };
+        targets::sort(&mut targets);
+        let groups = targets::groups(&targets, self.engine.group())?;
+        let mut sums = allocation::collect(targets.iter().map(|_| Sums::default()), PURPOSE)?;
+        let work = self.work.begin();
+        let request = Request {
+            tree: &self.grown.tree,
+            quadrupoles: call.quadrupoles,
+            targets: &targets,
+            groups: &groups,
+        };
+        self.engine.sum(&request, &mut sums)?;
+        drop(work);
+        for (target, [x, y, z, pot]) in targets.iter().zip(&sums) {
+            // SAFETY: passed on.
+            unsafe {
+                results.acc.put(target.number as usize, [*x, *y, *z]);
+                results.pot.put(target.number as usize, *pot);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Grown {
+    /// Has cells accepted by this opening angle: where the distance d of the nearest target from the centre of mass has
+    /// d > l / theta + delta, with the edge l and the distance delta of the centre of mass from the centre of the cell
+    /// (J. E. Barnes, 1994).
+    fn aim(&mut self, theta: f64) {
+        let Some(cube) = &self.cube else { return };
+        if self.theta == theta {
+            return;
+        }
+        self.theta = theta;
+        let per_edge = (1.0 / theta).max(HALF_DIAGONAL);
+        let Octree { cells, keys, .. } = &mut self.tree;
+        for cell in cells {
+            let centre = cube.centre(keys[cell.at as usize], cell.level);
+            let delta2: f64 = (0..3).map(|k| (cell.x[k] - centre[k]).powi(2)).sum();
+            let radius = cube.edge(cell.level) * per_edge + delta2.sqrt();
+            cell.open2 = radius * radius;
+        }
+    }
+
+    /// The targets of a call, not sorted.
+    ///
+    /// # Safety
+    ///
+    /// That of [`TreeGravity::forces`].
+    unsafe fn targets(&self, call: &Call) -> Result<Vec<Target>> {
+        let Call {
+            n, targets, eps2, ..
+        } = call;
+        let own_eps2 = targets.eps2.strided();
+        let place = |k: usize| match (targets.source.are_absent(), targets.x.at.is_null()) {
+            (true, true) => self.place[k],
+            (true, false) => NONE,
+            (false, _) => {
+                // SAFETY: passed on.
+                let source = usize::try_from(unsafe { targets.source.get(k) });
+                source.map_or(NONE, |source| self.place[source])
+            }
+        };
+        let target = |k: usize, key: u64, x: [f64; 3]| Target {
+            key,
+            x,
+            // SAFETY: passed on.
+            eps2: own_eps2.map_or(*eps2, |eps2| unsafe { eps2.get(k) }),
+            number: k as u32,
+            source: place(k),
+        };
+        let Some(x) = targets.x.strided() else {
+            let at_source = |k: usize| {
+                let at = place(k) as usize;
+                let [x, y, z, _] = self.tree.points[at];
+                target(k, self.tree.keys[at], [x, y, z])
+            };
+            return allocation::collect((0..*n).map(at_source), PURPOSE);
+        };
+        // SAFETY: passed on.
+        let position = |k: usize| unsafe { x.map(|c| c.get(k)) };
+        let cube = Cube::of(Extent::of((0..*n).map(position))).ok_or(TOO_FAR)?;
+        let at = (0..*n).map(|k| target(k, cube.key(&position(k)), position(k)));
+        allocation::collect(at, PURPOSE)
+    }
+}
