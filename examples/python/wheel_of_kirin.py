@@ -1,5 +1,5 @@
-"""Builds the wheel of kirin-nbody: the files of `kirin/`, the library and its headers. Nothing but Python is needed, and
-cargo where LIBKIRIN does not name a library that is built already.
+"""Builds the wheel of kirin-nbody: the files of `kirin/`, the libraries, their headers and the command. Nothing but Python is needed, and
+cargo where LIBKIRIN does not name a library that is built already; the command and the other libraries are then taken from its folder.
 
     pip wheel --no-deps examples/python
 """
@@ -7,8 +7,8 @@ cargo where LIBKIRIN does not name a library that is built already.
 import base64
 import hashlib
 import os
-import platform
 import re
+import struct
 import subprocess
 import sys
 import zipfile
@@ -16,7 +16,12 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-HEADERS = ["kirin.h", "kirin.f90", "kirin_grape5.h", "kirin_grape5.f90"]
+INTERFACES = ["kirin", "kirin_grape5", "kirin_nbody6", "kirin_sapporo"]
+PACKAGES = ["kirin", "kirin-command", "kirin-nbody6", "kirin-sapporo"]
+PROGRAMS = ("kirin/bin/", "kirin/workers/")
+MAC = (0xFEEDFACF, 0xBEBAFECA)
+# Machines of ELF files, and of Apple's.
+MACHINES = {62: "x86_64", 183: "aarch64", 0x01000007: "x86_64", 0x0100000C: "arm64"}
 
 
 def value(name, file=HERE / "pyproject.toml"):
@@ -39,7 +44,8 @@ def library():
     named = os.environ.get("LIBKIRIN")
     if named:
         return Path(named)
-    subprocess.run(["cargo", "build", "--release", "--lib", "-p", "kirin"], cwd=ROOT, check=True)
+    packages = [word for package in PACKAGES for word in ("-p", package)]
+    subprocess.run(["cargo", "build", "--release", *packages], cwd=ROOT, check=True)
     folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
     return folder / ("libkirin.dylib" if sys.platform == "darwin" else "libkirin.so")
 
@@ -50,16 +56,48 @@ def glibc(binary):
     return max((int(a), int(b)) for a, b in found) if found else None
 
 
-def tag(binary):
+def is_mac(binary):
+    return struct.unpack_from("<I", binary)[0] in MAC
+
+
+def machine(binary):
+    """The processor that a library was built for, which need not be this one."""
+    number = struct.unpack_from("<I", binary, 4)[0] if is_mac(binary) else struct.unpack_from("<H", binary, 18)[0]
+    if number not in MACHINES:
+        raise SystemExit(f"a library for a processor that is not known here (number {number})")
+    return MACHINES[number]
+
+
+def tag(binaries):
     """On which machines the wheel runs: the truth, also where that is not the usual one."""
-    machine = platform.machine()
-    if sys.platform == "darwin":
-        return f"py3-none-macosx_11_0_{machine}"
-    newest = glibc(binary)
-    if newest is None:
-        return f"py3-none-linux_{machine}"
-    a, b = max(newest, (2, 17))
-    return f"py3-none-manylinux_{a}_{b}_{machine}"
+    processor = machine(binaries[0])
+    if is_mac(binaries[0]):
+        return f"py3-none-macosx_11_0_{processor}"
+    newest = [version for version in map(glibc, binaries) if version]
+    if not newest:
+        return f"py3-none-linux_{processor}"
+    a, b = max(newest + [(2, 17)])
+    return f"py3-none-manylinux_{a}_{b}_{processor}"
+
+
+def binaries():
+    """The library and, as far as they lie in its folder, those of forwarded names and the command; by their places in the wheel."""
+    main = library()
+    data = main.read_bytes()
+    if is_mac(data):
+        return {"kirin/lib/libkirin.dylib": data}
+    found = {"kirin/lib/libkirin.so.0": data}
+    for place, file in [
+        ("kirin/lib/libkirin_nbody6.so.0", "libkirin_nbody6.so"),
+        ("kirin/lib/libkirin_sapporo.so.0", "libkirin_sapporo.so"),
+        ("kirin/bin/kirin", "kirin"),
+    ]:
+        path = main.parent / file
+        if path.is_file():
+            found[place] = path.read_bytes()
+        else:
+            print(f"the wheel is built without {file}: it is not in {main.parent}", file=sys.stderr)
+    return found
 
 
 def metadata():
@@ -72,24 +110,25 @@ def metadata():
 
 def contents():
     """The name and the bytes of each file of the wheel, and its tag."""
-    binary = library().read_bytes()
-    files = {}
+    compiled = binaries()
+    tagged = tag(list(compiled.values()))
+    files = dict(compiled)
     for file in sorted((HERE / "kirin").iterdir()):
         if file.suffix in (".py", ".pyi") or file.name == "py.typed":
             files[f"kirin/{file.name}"] = file.read_bytes()
     for file in sorted((HERE / "kirin/workers").iterdir()):
         files[f"kirin/workers/{file.name}"] = file.read_bytes()
-    files["kirin/libkirin.dylib" if sys.platform == "darwin" else "kirin/libkirin.so"] = binary
-    for header in HEADERS:
+    for header in (f"{interface}.{kind}" for interface in INTERFACES for kind in ("h", "f90")):
         files[f"kirin/include/{header}"] = (ROOT / "include" / header).read_bytes()
     of = f"{value('name').replace('-', '_')}-{version()}"
     info = f"{of}.dist-info"
-    wheel = f"Wheel-Version: 1.0\nGenerator: kirin\nRoot-Is-Purelib: false\nTag: {tag(binary)}\n"
+    wheel = f"Wheel-Version: 1.0\nGenerator: kirin\nRoot-Is-Purelib: false\nTag: {tagged}\n"
     files[f"{info}/METADATA"] = metadata().encode()
     files[f"{info}/WHEEL"] = wheel.encode()
+    files[f"{info}/entry_points.txt"] = b"[console_scripts]\nkirin = kirin._command:main\n"
     for text in ("LICENSE-MIT", "LICENSE-APACHE"):
         files[f"{info}/licenses/{text}"] = (ROOT / text).read_bytes()
-    return files, of, tag(binary)
+    return files, of, tagged
 
 
 def record(files, info):
@@ -110,7 +149,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         for file, data in files.items():
             entry = zipfile.ZipInfo(file, (2026, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o100755 if "/workers/" in file else 0o100644) << 16
+            entry.external_attr = (0o100755 if file.startswith(PROGRAMS) else 0o100644) << 16
             wheel.writestr(entry, data)
     return name
 

@@ -379,7 +379,8 @@ fn repeat_nbody6(calls: &[Call]) -> [usize; 4] {
     compared
 }
 
-/// As NBODY6++, AMUSE's nbody6xx and NBODY6 call it: what is recorded is the same for all but what they do not ask for.
+/// NBODY6++, AMUSE's nbody6xx and NBODY6 pass different arguments. Their traces are the same, except for results that a
+/// program does not ask for.
 #[test]
 fn the_calls_of_nbody6_are_recorded_by_what_they_mean_and_nothing_changes() {
     let Some(client) = compile("nbody6.c", Link::Shared) else {

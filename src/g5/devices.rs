@@ -29,7 +29,7 @@ const AT_A_TIME: usize = 1 << 14;
 /// What memory is for, in messages.
 const PURPOSE: &str = "i-particles";
 
-/// Where traces have the memory of device 0: among the ids of clusters, away from those that clients use.
+/// In a trace, the memory of device 0 has this cluster id, which is far from the ids that clients use.
 const FIRST_TRACED: i32 = 0x4735_0000;
 
 /// Which of a device's memories.

@@ -49,7 +49,7 @@ pub trait Member: Send + Sized + 'static {
     /// Writes its statistics, if the user wants them.
     fn report(&mut self, id: i32);
 
-    /// Makes it usable in the child of a fork, where a thread of the parent was at long work on it.
+    /// Repairs the member in the child of a fork, if a thread of the parent was in the middle of a long call on it.
     fn inherit(&mut self);
 }
 

@@ -217,8 +217,8 @@ pub fn advance(
     check_step(settings, body, state)
 }
 
-/// The particle as it would be at `t` if its step ended there, where the force of the pairs at its predicted
-/// point was found to be `acc` and `jerk`.
+/// Writes to `body` where the particle would be at `t` if its step ended there: predicted, then corrected by `acc` and
+/// `jerk`, the force of the other particles at the predicted position.
 ///
 /// # Errors
 ///

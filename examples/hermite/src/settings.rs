@@ -63,8 +63,8 @@ impl Settings {
         }
     }
 
-    /// These with the shorter steps of a star that is near another star or pair: what pairs and third stars do to one
-    /// another is then followed as accurately as the pairs themselves.
+    /// These settings with the shorter steps for a star near another star or pair. Encounters of pairs and third stars are
+    /// then as accurate as the motion within pairs.
     pub fn in_crowd(&self) -> Self {
         Self {
             eta: CROWDED * self.eta,

@@ -68,8 +68,8 @@ fn reach(run: &mut Integrator<'_>, t: f64) -> Vec<Body> {
     run.synchronised(t).unwrap()
 }
 
-/// Two binaries pass each other at a few times their size, so that both are turned and one is shrunk: all four stars
-/// come to where the few-body integrator has them, the nearer the shorter the steps.
+/// Two binaries pass each other at a few times their size; the passage turns both and shrinks one. The four stars end where
+/// the few-body integrator puts them, and shorter steps bring them closer to it.
 #[test]
 fn two_binaries_pass_each_other() {
     let first = binary(1, [0.3, 0.2], 0.1, 0.3, ([0.0; 3], [0.0; 3]));

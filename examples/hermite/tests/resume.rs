@@ -231,7 +231,8 @@ fn eta_may_change() {
     assert!((1.5..2.5).contains(&ratio), "{ratio}");
 }
 
-/// However many calls a block takes, its particles see one another predicted, none corrected.
+/// The number of calls for a block changes no bit: every particle of the block sees the others predicted, and none that is
+/// corrected already.
 #[test]
 fn pipelines_do_not_change_a_bit() {
     let folder = Folder::new("pipelines");

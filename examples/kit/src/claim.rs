@@ -160,7 +160,7 @@ fn check_folder(folder: &Path) -> Result<(), String> {
         .map_err(named(folder))
 }
 
-/// Why the file at `path` is not replaced: `what` it is; and what to do.
+/// The message that the file at `path` is not replaced: the reason `what`, and the options that help.
 pub fn kept(path: &Path, what: &str) -> String {
     let path = path.display();
     format!("{path}: {what}; --force replaces it, another --output keeps it")

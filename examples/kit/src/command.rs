@@ -128,19 +128,6 @@ impl Start {
     }
 }
 
-/// An option of a program whose bodies have no units: its help names none.
-pub fn without_units(option: clap::Arg) -> clap::Arg {
-    let help = option.get_help().map(ToString::to_string);
-    match help.filter(|help| help.contains("Myr")) {
-        Some(help) => {
-            let units = [(", or with units 500Myr", ""), (", 10Myr", "")];
-            let plain = |help: String, (with, without)| help.replace(with, without);
-            option.help(units.into_iter().fold(help, plain))
-        }
-        None => option,
-    }
-}
-
 /// Puts the file's name before what is wrong with it.
 pub fn named<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> String {
     move |e| format!("{}: {e}", path.display())

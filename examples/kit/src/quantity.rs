@@ -69,12 +69,12 @@ impl Quantity {
     ///
     /// # Errors
     ///
-    /// The units are not known, and the number has one; in words, with the options that tell the units where the
-    /// program has them.
+    /// The units are not known, and the number has one; in words, with the option that tells the units where the
+    /// program has it.
     pub fn of_bodies(&self, galaxy: Option<&Galaxy>) -> Result<f64, String> {
         let units = galaxy.and_then(Galaxy::known_units);
         self.in_units(units.as_ref()).map_err(|why| match galaxy {
-            Some(_) => format!("{why}; --galaxy or --units gives them some"),
+            Some(_) => format!("{why}; --units gives them some"),
             None => format!("{why}; give a plain number"),
         })
     }
@@ -229,10 +229,11 @@ pub fn of_bodies(vector: &[Quantity; 3], units: &Units) -> Result<Vec3, String> 
 fn physical(name: &str, units: &Units) -> Option<(&'static str, f64)> {
     let parsecs = ("_pc", units.length);
     Some(match name {
-        "time" | "t" => ("_myr", units.time()),
+        "time" => ("_myr", units.time()),
         "x" | "y" | "z" => ("_kpc", units.to_kpc(1.0)),
         "vx" | "vy" | "vz" => ("_km_s", units.velocity()),
-        "bound_mass" => ("_solar", units.mass),
+        "relaxation_time" => ("_myr", units.time()),
+        "mass" | "bound_mass" => ("_solar", units.mass),
         _ if name.ends_with("_radius") => parsecs,
         _ if ["lagrangian_", "light_", "heavy_"]
             .iter()
@@ -327,7 +328,7 @@ mod tests {
         assert!((v[1] * units.velocity() + 220.0).abs() < 1e-9);
         let refusal = |galaxy| time("500Myr").unwrap().of_bodies(galaxy).unwrap_err();
         let bare = Galaxy::default();
-        for (galaxy, option) in [(Some(&bare), "--galaxy or --units"), (None, "plain number")] {
+        for (galaxy, option) in [(Some(&bare), "--units"), (None, "plain number")] {
             let why = refusal(galaxy);
             assert!(why.contains("500.0Myr") && why.contains(option), "{why}");
             // A program without the options of a galaxy names no option.

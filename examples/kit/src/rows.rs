@@ -18,7 +18,8 @@ pub(crate) fn rows<T: Clone + Default + Send>(n: usize, row: impl Fn(usize) -> T
     tasks(n, ROWS, row)
 }
 
-/// The same where a row is work enough for a thread of its own: `at_a_time` go to one.
+/// Like [`rows`], for rows that are more work: a thread takes `at_a_time` of them at once, and
+/// there may be as many threads as such portions.
 pub(crate) fn tasks<T: Clone + Default + Send>(
     n: usize,
     at_a_time: usize,

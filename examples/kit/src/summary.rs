@@ -197,8 +197,8 @@ impl Summary {
         })
     }
 
-    /// The figures for programs, with the method's `own` object's. Numbers that are not finite
-    /// become null.
+    /// The summary as JSON, together with `own`, the object of the method. NaN and infinite
+    /// numbers become null.
     pub fn json(&self, forces: &ForceFacts, own: Value) -> Value {
         let mut all = json!({
             "model": self.log.model,
@@ -227,12 +227,7 @@ impl Summary {
             "library": forces.library,
             "backend": forces.backend,
             "precision": forces.precision,
-            "units": self.units.map(|units| json!({
-                "solar_masses": units.mass,
-                "pc": units.length,
-                "myr": units.time(),
-                "km_s": units.velocity(),
-            })),
+            "units": self.units.as_ref().map(Units::json),
             "mass_fractions": FRACTIONS,
             "records": history::json(&self.log.records, self.own_columns),
         });

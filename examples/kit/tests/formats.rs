@@ -434,7 +434,7 @@ fn units_that_amuse_may_write_are_read_or_refused() {
     }
 }
 
-/// Wherever a file is cut, and whatever byte of it is another one: it is refused, or nothing that it says has changed.
+/// A file that is cut short, or of which one byte is changed, is refused or gives the same snapshot as the intact file.
 #[test]
 fn a_damaged_file_is_refused() {
     let folder = Folder::new("formats-damaged");

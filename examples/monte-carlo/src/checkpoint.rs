@@ -12,12 +12,14 @@
 //! monte-carlo.record T ...        one line for each record: see `history::COLUMNS`
 //! monte-carlo.profile T R RHO ... one line for each density profile
 //! monte-carlo.told NAME VALUE     an option of the command line
+//! galaxy.field none MASS LENGTH 0 0                                    the units in solar masses and pc, where they are known
 //! monte-carlo.streams HEX ...     states of the random numbers, 32 digits for each bin
 //! ```
 //!
 //! Stars are concentric shells and have no direction: x is the radius, vx the radial and vy the transverse
 //! velocity, in the order of radii.
 
+use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::run::Told;
 use kirin_kit::snapshot::Line;
 use kirin_kit::{Body, Snapshot};
@@ -60,6 +62,8 @@ pub struct Checkpoint {
     pub past: Past,
     /// What the cluster was at the start.
     pub model: String,
+    /// The units of the stars, where they are known.
+    pub units: Option<Units>,
     /// What was recorded.
     pub history: History,
     /// What the run was told.
@@ -110,6 +114,7 @@ impl Checkpoint {
                 .into_iter()
                 .map(|(key, value)| (key.to_owned(), value))
                 .chain(told.lines())
+                .chain(Galaxy::of_units(self.units).lines())
                 .collect(),
         }
     }
@@ -169,14 +174,25 @@ impl Checkpoint {
             return Err("it is a run of another program: its `columns` have the state of an integrator, and each body its own time".to_owned());
         }
         // The softening stands in every program's snapshots of bodies, and means nothing here.
-        let foreign = |(key, _): &&(String, String)| !key.starts_with("monte-carlo.") && key != EPS;
+        let galaxy = Galaxy::of(snapshot)?;
+        let is_ours = |key: &str| match key {
+            EPS => true,
+            Galaxy::KEY => galaxy.is_none(),
+            _ => key.starts_with("monte-carlo."),
+        };
+        let foreign = |(key, _): &&(String, String)| !is_ours(key);
         if let Some((key, value)) = snapshot.run.iter().find(foreign) {
             return Err(format!(
                 "it is a run of another program: its header has the line `{key} {value}`"
             ));
         }
         let Some(mut line) = Line::of(snapshot, SETTINGS) else {
-            return match snapshot.run.iter().all(|(key, _)| key == EPS) {
+            let told_of_bodies = [EPS, Galaxy::KEY];
+            return match snapshot
+                .run
+                .iter()
+                .all(|(key, _)| told_of_bodies.contains(&key.as_str()))
+            {
                 true => Ok(None),
                 false => Err(format!("the line `{SETTINGS}` is missing")),
             };
@@ -216,6 +232,7 @@ impl Checkpoint {
         Ok(Some(Self {
             settings,
             past,
+            units: galaxy.known_units(),
             model: snapshot.value(MODEL).unwrap_or("Snapshot").to_owned(),
             history,
             told: Told::of(TOLD, snapshot),

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use kirin_kit::Snapshot;
-use kirin_kit::command::{Start, without_units};
+use kirin_kit::command::Start;
+use kirin_kit::galaxy::UnitOptions;
 use kirin_kit::models::{DEFAULT_W0, King, Model};
 use kirin_kit::number::{count, number};
 use kirin_kit::run::{Kept, RunControl, told};
@@ -21,7 +22,7 @@ pub const DEFAULT_T_END: f64 = 25.0;
 /// Core stars below which the run ends where no option says otherwise.
 pub const DEFAULT_CORE_STARS: u64 = 30;
 
-const T_END: &str = "Time at which to end, in initial half-mass relaxation times [default: 25]";
+const T_END: &str = "Time at which to end, in initial half-mass relaxation times, or with units 500Myr [default: 25]";
 
 const METHOD: &str = "\
 METHOD
@@ -30,7 +31,8 @@ METHOD
   orbit, and the potential is found anew. See README.md for the phases.
 
   Units       G = 1; models have M = 1, E = -1/4. All times on the command line and t in the files are in
-              half-mass relaxation times at the start (equation 20), `time` is in N-body units.
+              half-mass relaxation times at the start (equation 20), `time` is in N-body units. With --units
+              1e6Msun,4pc times may be 500Myr, and table, CSV, JSON and pictures have Myr and pc too
   Collapse    The run ends when fewer than --core-stars stars are within the core radius, or that falls below
               --core-radius
   Ranks       `mpirun -n 4 monte-carlo` (built with --features mpi), or --ranks 4: threads. --threads inside a rank
@@ -46,11 +48,15 @@ METHOD
 #[command(name = "monte-carlo", version, after_help = METHOD, allow_negative_numbers = true)]
 // The kit's films are of bodies in space.
 #[command(mut_arg("frames", |arg| arg.hide(true)), mut_arg("frame_every", |arg| arg.hide(true)))]
-#[command(mut_args = without_units, mut_arg("t_end", |arg| arg.help(T_END)))]
+#[command(mut_arg("t_end", |arg| arg.help(T_END)))]
+#[command(mut_arg("units", |arg| arg.conflicts_with_all(["report", "cross_check"])))]
 pub struct Options {
     /// Where to start.
     #[command(flatten)]
     pub start: Start,
+    /// The units of the stars.
+    #[command(flatten)]
+    pub units: UnitOptions,
     /// Its ends and files.
     #[command(flatten)]
     pub control: RunControl<Ends>,

@@ -2,6 +2,8 @@
 
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::counted::Tally;
+use kirin_kit::galaxy::Units;
+use kirin_kit::history::length_axis;
 use kirin_report::plot::{Curve, Figure, Panel, Scale};
 use kirin_report::text::{MarkdownTable, Table, digits, duration, grouped};
 use serde_json::{Value, json};
@@ -19,6 +21,8 @@ use crate::slopes::{self, collapse_slope, tail_slope};
 pub struct Summary {
     /// What the cluster was at the start.
     pub model: String,
+    /// The units of the stars, where they are known.
+    pub units: Option<Units>,
     /// What determined the run.
     pub settings: Settings,
     /// What was recorded.
@@ -59,6 +63,7 @@ impl Summary {
         let cluster = &run.cluster;
         Ok(Self {
             model: run.model.clone(),
+            units: run.units,
             settings: cluster.settings,
             history: run.history.clone(),
             last: Record::of(cluster),
@@ -96,12 +101,16 @@ impl Summary {
                 "model",
                 format!("{}, {} stars", self.model, grouped(n0 as u64)),
             )
-            .row("relaxation time", format!("{} at the start", digits(t_rh)))
+            .row(
+                "relaxation time",
+                format!("{}{} at the start", digits(t_rh), self.myr(t_rh)),
+            )
             .row(
                 "time",
                 format!(
-                    "{:.4} initial relaxation times ({})",
+                    "{:.4} initial relaxation times{} ({})",
                     last.t,
+                    self.myr(last.time),
                     self.ending.words()
                 ),
             )
@@ -116,10 +125,14 @@ impl Summary {
             )
             .row(
                 "core radius",
-                format!("{} ({} stars)", digits(last.core_radius), last.core_stars),
+                format!(
+                    "{} ({} stars)",
+                    self.length(last.core_radius),
+                    last.core_stars
+                ),
             )
             .row("core density", digits(last.core_density))
-            .row("half-mass radius", digits(last.half_mass()))
+            .row("half-mass radius", self.length(last.half_mass()))
             .row(
                 "energy error",
                 format!(
@@ -128,6 +141,9 @@ impl Summary {
                     self.worst_energy_error()
                 ),
             );
+        if let Some(units) = &self.units {
+            table.row("units", units.to_string());
+        }
         self.rows_of_options(&mut table);
         if let Some(slope) = collapse_slope(&self.history.records) {
             table.row(
@@ -159,6 +175,21 @@ impl Summary {
         text
     }
 
+    /// A time in Myr, in brackets; nothing where the units are not known.
+    fn myr(&self, time: f64) -> String {
+        self.units.map_or_else(String::new, |units| {
+            format!(" ({:.4} Myr)", time * units.time())
+        })
+    }
+
+    /// A length, also in pc where the units are known.
+    fn length(&self, length: f64) -> String {
+        match &self.units {
+            Some(units) => format!("{} ({} pc)", digits(length), digits(length * units.length)),
+            None => digits(length),
+        }
+    }
+
     /// Binaries and the tidal field.
     fn rows_of_options(&self, table: &mut Table) {
         let last = &self.last;
@@ -176,8 +207,8 @@ impl Summary {
             let now = tide.radius_of(last.mass);
             let words = format!(
                 "{}, {} at the start ({})",
-                digits(now),
-                digits(tide.radius),
+                self.length(now),
+                self.length(tide.radius),
                 tide.criterion.name()
             );
             table.row("tidal radius", words);
@@ -221,6 +252,7 @@ impl Summary {
             .collect();
         json!({
             "model": self.model,
+            "units": self.units.as_ref().map(Units::json),
             "seed": self.settings.seed,
             "theta_max": self.settings.theta_max,
             "encounters": self.settings.encounters,
@@ -267,16 +299,25 @@ impl Summary {
         figure(
             format!("{} of {} stars", self.model, grouped(self.start.0 as u64)),
             format!(
-                "θ_max = {theta_max}, γ = {gamma}, seed {seed}; {} steps to t = {:.3} t_rh",
-                self.last.steps, self.last.t
+                "θ_max = {theta_max}, γ = {gamma}, seed {seed}; {} steps to t = {:.3} t_rh{}",
+                self.last.steps,
+                self.last.t,
+                self.myr(self.last.time)
             ),
             &[("", &self.history)],
+            self.units.as_ref(),
         )
     }
 }
 
-/// Figures 3, 4 and 5 of several runs; density profiles of the last one.
-pub fn figure(title: String, subtitle: String, runs: &[(&str, &History)]) -> Figure {
+/// Figures 3, 4 and 5 of several runs; density profiles of the last one. Lagrangian radii are in pc where the units are known.
+pub fn figure(
+    title: String,
+    subtitle: String,
+    runs: &[(&str, &History)],
+    units: Option<&Units>,
+) -> Figure {
+    let (parsecs, radius) = length_axis("radius", units);
     let curves = |point: fn(&Record) -> (f64, f64)| -> Vec<Curve> {
         let curve = |(label, history): &(&str, &History)| Curve {
             label: (*label).to_owned(),
@@ -299,7 +340,10 @@ pub fn figure(title: String, subtitle: String, runs: &[(&str, &History)]) -> Fig
     let records = last.map_or(&[][..], |history| &history.records);
     let radii = |f: usize| Curve {
         label: format!("{:.0} %", 100.0 * FRACTIONS[f]),
-        points: records.iter().map(|r| (r.t, r.radii[f])).collect(),
+        points: records
+            .iter()
+            .map(|r| (r.t, parsecs * r.radii[f]))
+            .collect(),
         ..Curve::default()
     };
     Figure {
@@ -345,7 +389,7 @@ pub fn figure(title: String, subtitle: String, runs: &[(&str, &History)]) -> Fig
                     "Lagrangian radii",
                     (0..FRACTIONS.len()).map(radii).collect(),
                 )
-                .with_y("radius"),
+                .with_y(&radius),
                 over_time("Energy error", curves(|r| (r.t, r.energy_error))).with_y("|ΔE / E₀|"),
             ],
         ],

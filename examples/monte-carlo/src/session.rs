@@ -11,15 +11,17 @@ use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::csv::Csv;
 use kirin_kit::files::Files;
+use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::interrupt::{checkpoint_requested, elapsed, interrupted};
 use kirin_kit::progress::Progress;
+use kirin_kit::quantity::Columns;
 use kirin_kit::run::{Clock, Told, tell_what_goes_on};
 use kirin_report::machine::check_memory;
 
 use crate::checkpoint::Checkpoint;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::history::{COLUMNS, History, Record};
+use crate::history::{COLUMNS, History};
 use crate::model;
 use crate::options::{DEFAULT_CORE_STARS, DEFAULT_T_END, Ends, Options};
 use crate::output::Summary;
@@ -73,6 +75,8 @@ pub struct Run<C> {
     pub history: History,
     /// What the cluster was at the start.
     pub model: String,
+    /// The units of the stars, where they are known.
+    pub units: Option<Units>,
     /// Wall time of the steps of this part.
     pub seconds: f64,
     /// Steps before this part.
@@ -181,10 +185,14 @@ pub fn begin<C: Communicator>(
         let mut cluster = Cluster::new(world, settings, stars, &all, None)?;
         cluster.to_standard_units()?;
         let title = options.start.model.unwrap_or_default().title();
-        return Ok(Run::new(cluster, History::default(), title.to_owned()));
+        return Ok(Run {
+            units: options.units.units,
+            ..Run::new(cluster, History::default(), title.to_owned())
+        });
     };
     let refuse = |why: String| Error::Refused(named(path)(why));
     let saved = Checkpoint::of(&snapshot).map_err(refuse)?;
+    let galaxy = options.units.galaxy(Some(&snapshot)).map_err(refuse)?;
     let mut settings = options.settings(saved.as_ref().map(|saved| saved.settings))?;
     let (stars, streams, past, history, model) = match saved {
         Some(Checkpoint {
@@ -214,7 +222,10 @@ pub fn begin<C: Communicator>(
         Error::Refused(why) => refuse(why),
         other => other,
     })?;
-    Ok(Run::new(cluster, history, model))
+    Ok(Run {
+        units: galaxy.known_units(),
+        ..Run::new(cluster, history, model)
+    })
 }
 
 impl<C: Communicator> Run<C> {
@@ -224,6 +235,7 @@ impl<C: Communicator> Run<C> {
             cluster,
             history,
             model,
+            units: None,
             seconds: 0.0,
             steps_before,
             told: Told::default(),
@@ -279,17 +291,23 @@ impl<C: Communicator> Run<C> {
         stop: &dyn Fn() -> bool,
     ) -> Result<Ending, Box<dyn AnyError>> {
         let mut control = options.control.clone();
-        let t_end = control.t_end(DEFAULT_T_END, None).map_err(Error::Refused)?;
         let unit = self.cluster.past.relaxation_time0;
+        // The run counts in relaxation times.
+        let clock = Galaxy::of_units(self.units.map(|units| units.with_time(unit)));
+        let t_end = control
+            .t_end(DEFAULT_T_END, Some(&clock))
+            .map_err(Error::Refused)?;
         let start = self.cluster.scaled_time();
         if t_end <= start {
             let why = format!("the run is at t = {start} already: --t-end must be later");
             return Err(Error::Refused(why).into());
         }
         let files = &options.control.files;
-        let mut plan = files.plan(t_end - start, None).map_err(Error::Refused)?;
+        let mut plan = files
+            .plan(t_end - start, Some(&clock))
+            .map_err(Error::Refused)?;
         let every = match files.every {
-            Some(every) => every.plain().map_err(Error::Refused)?,
+            Some(every) => every.of_bodies(Some(&clock)).map_err(Error::Refused)?,
             None => EVERY,
         };
         plan.records = Some(every);
@@ -297,10 +315,12 @@ impl<C: Communicator> Run<C> {
         self.told = control.told(t_end, &plan)?;
         let ends = &control.own;
         let writes = self.cluster.world.rank() == 0;
+        let columns = Columns::new(&COLUMNS, self.units.as_ref());
         let mut csv = match &files.csv {
             Some(path) if writes => {
-                let lines = self.history.records.iter().map(Record::numbers);
-                Some(Csv::create(path, &COLUMNS, lines)?)
+                let records = self.history.records.iter();
+                let lines = records.map(|record| columns.line(record.numbers()));
+                Some(Csv::create(path, &columns.names(), lines)?)
             }
             _ => None,
         };
@@ -312,7 +332,7 @@ impl<C: Communicator> Run<C> {
             if let Some(record) = self.history.look(&self.cluster, every, false)
                 && let Some(csv) = &mut csv
             {
-                csv.write(&record.numbers())?;
+                csv.write(&columns.line(record.numbers()))?;
             }
             if let Some((clock, snapshots)) = snapshots.as_mut().filter(|(c, _)| c.reached(now)) {
                 let number = clock.pass(now);
@@ -353,7 +373,7 @@ impl<C: Communicator> Run<C> {
         ) && let Some(record) = self.history.look(&self.cluster, every, true)
             && let Some(csv) = &mut csv
         {
-            csv.write(&record.numbers())?;
+            csv.write(&columns.line(record.numbers()))?;
         }
         Ok(ending)
     }
@@ -409,6 +429,7 @@ impl<C: Communicator> Run<C> {
             settings: self.cluster.settings,
             past: self.cluster.past.clone(),
             model: self.model.clone(),
+            units: self.units,
             history: self.history.clone(),
             told: self.told.clone(),
             streams,
@@ -425,6 +446,7 @@ impl<C: Communicator> Run<C> {
         let snapshot = Snapshot {
             time: past.time,
             bodies: space::bodies(&stars, self.cluster.settings.seed, past.steps),
+            run: Galaxy::of_units(self.units).lines(),
             ..Snapshot::default()
         };
         Ok(snapshot.save_as(path)?)

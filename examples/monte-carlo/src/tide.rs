@@ -87,7 +87,8 @@ impl Boundary {
     }
 }
 
-/// Takes out the stars of a group that leave, before they move: their radius becomes infinite. Tells the mass of each bin that leaves.
+/// Sets the radius of the stars of a group that leave the cluster to infinity. To be called before they move. Also stores
+/// the mass that each bin loses.
 pub fn of_group(potential: &Potential, radii: &[f64], boundary: &Boundary, group: &mut Share<'_>) {
     for bin in 0..group.streams.len() {
         let begin = bin * BIN;

@@ -306,6 +306,67 @@ fn a_snapshot_of_hermite_is_refused() {
     assert!(refusal.contains("another program"), "{refusal}");
 }
 
+/// Units are read, are in all files, and are kept by a run that goes on. The run's own time is the relaxation time.
+#[test]
+fn units_are_read_and_written() {
+    let folder = Folder::new("mc-units");
+    let [csv, svg, out, bodies] =
+        ["a.csv", "a.svg", "a.txt", "b.txt"].map(|name| folder.file(name));
+    let model = ["--n", "2000", "--units", "1e6Msun,4pc", "--t-end", "10Myr"];
+    let files = [
+        "--csv", &csv, "--plot", &svg, "--output", &out, "--bodies", &bodies,
+    ];
+    let figures = PROGRAM.figures(
+        "mc-units-json",
+        &[&model[..], &files, &["--every", "2Myr"]].concat(),
+    );
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let (myr, last) = (number(&figures["units"]["myr"]), &figures["last"]);
+    assert!((number(&last["time"]) * myr - 10.0).abs() < 1e-9, "{last}");
+    assert!((number(&last["t"]) * number(&figures["relaxation_time0"]) * myr - 10.0).abs() < 1e-9);
+    let text = folder.text("a.csv");
+    let names: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    for name in [
+        "time_myr",
+        "relaxation_time_myr",
+        "mass_solar",
+        "core_radius_pc",
+        "lagrangian_50_pc",
+    ] {
+        assert!(names.contains(&name), "{name}");
+    }
+    assert!(!names.contains(&"t_myr"));
+    let line = text.lines().last().unwrap().split(',');
+    let line: Vec<f64> = line.map(|word| word.parse().unwrap_or(f64::NAN)).collect();
+    let value = |name: &str| line[names.iter().position(|n| *n == name).unwrap()];
+    assert!((value("time_myr") - 10.0).abs() < 1e-9);
+    assert!((value("lagrangian_50_pc") - 4.0 * value("lagrangian_50")).abs() < 1e-12);
+    for words in ["radius in pc", "(10.0000 Myr)"] {
+        assert!(folder.text("a.svg").contains(words), "{words}");
+    }
+    let again = folder.file("again.json");
+    let output = PROGRAM.succeed(&["--input", &out, "--t-end", "20Myr", "--json", &again]);
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        table.contains("(20.0000 Myr)") && table.contains(" pc)"),
+        "{table}"
+    );
+    // Bodies in space tell them too, and begin a run that has them.
+    for input in [&out, &bodies] {
+        let snapshot = Snapshot::load(input.as_ref()).unwrap();
+        assert_eq!(
+            snapshot.value("galaxy.field"),
+            Some("none 1000000.0 4.0 0.0 0.0")
+        );
+    }
+    let figures = PROGRAM.figures("mc-units-again", &["--input", &bodies, "--t-end", "5Myr"]);
+    assert!((number(&figures["last"]["time"]) * myr - 5.0).abs() < 1e-9);
+    for arguments in [&["--report", "paper"][..], &["--cross-check"]] {
+        let refusal = PROGRAM.fail(&[arguments, &["--units", "1e6,4"]].concat());
+        assert!(refusal.contains("--units"), "{refusal}");
+    }
+}
+
 /// Bodies in space, from this program and back.
 #[test]
 fn bodies_in_space_are_a_beginning_too() {

@@ -38,9 +38,9 @@ impl Grid {
     /// How many of each column's active particles the ranks of `row` take, where `lengths` are those
     /// of the columns' lists.
     ///
-    /// A list is divided as evenly as whole particles allow, and what one column has left over begins
-    /// at the row where the column before it ended. So the rows' sums, which are their work, differ by one
-    /// at most.
+    /// Each list is divided among the rows as evenly as whole particles allow. The particles left
+    /// over in a column go to the rows after those that got the ones left over in the column
+    /// before. So the sums of the rows, their work, differ by one particle at most.
     pub fn shares(self, lengths: &[usize], row: usize) -> Vec<usize> {
         let mut first = 0;
         let share = |&length: &usize| {

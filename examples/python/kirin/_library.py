@@ -5,7 +5,8 @@ import os
 import sys
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_void_p
 
-PATH = os.path.join(os.path.dirname(__file__), "libkirin.dylib" if sys.platform == "darwin" else "libkirin.so")
+_NAME = "libkirin.dylib" if sys.platform == "darwin" else "libkirin.so.0"
+PATH = os.path.join(os.path.dirname(__file__), "lib", _NAME)
 
 
 def _vectors(*names):

@@ -46,8 +46,8 @@ pub fn numbers(bound: &Bound, galaxy: &Moment, balance: &Balance, bodies: &[Body
     numbers
 }
 
-/// The parts of `bodies` ahead of the cluster and behind it: unbound ones beyond `radius` whose distance
-/// along the orbit is positive or negative. Their numbers, for two tails.
+/// Numbers of stars in the leading and in the trailing tail: those farther than `radius` from the bound stars' centre, ahead
+/// of it or behind it in the direction of its velocity.
 pub fn tails(bodies: &[Body], bound: &Bound, radius: f64) -> [usize; 2] {
     let mut tails = [0; 2];
     for body in bodies {

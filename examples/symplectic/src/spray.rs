@@ -13,8 +13,9 @@ use rayon::prelude::*;
 const MEAN: [f64; 4] = [2.0, 0.3, 0.0, 0.0];
 const DISPERSION: [f64; 4] = [0.4, 0.4, 0.5, 0.5];
 
-/// The stars of the stream at the time `to` of a cluster that is at `phase` then: `pairs` of them, let go at equal
-/// intervals from the time `from` on. `mass` is the cluster's at a time.
+/// A model of the stream of a cluster whose phase-space coordinates at the time `to` are `phase`. `pairs` pairs of stars are
+/// released at equal intervals from `from` to `to`, and the result has the stars at `to`. `mass(t)` is the mass of the
+/// cluster.
 ///
 /// # Errors
 ///

@@ -35,8 +35,8 @@ const COLUMNS: [&str; 19] = [
     "outward_kpc",
 ];
 
-/// Writes the stars at the time `t` of a run in `galaxy`, as they are seen from the Sun. What there is not, such as the
-/// stream of a cluster at rest, is left empty.
+/// Writes the stars at the time `t` of a run in `galaxy`, as seen from the Sun. A column that does not apply is left empty,
+/// such as the place along the stream of a cluster at rest.
 ///
 /// # Errors
 ///

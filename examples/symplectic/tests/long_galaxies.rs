@@ -1,4 +1,5 @@
-//! The galaxies beside galpy and gala, by the script that made the published table. Minutes, most of them theirs.
+//! Compares the galaxies with galpy and gala, by the script that made the published table. It takes minutes, most of them in
+//! galpy and gala.
 
 mod common;
 

@@ -126,7 +126,8 @@ fn solar_masses_parsecs_and_km_s_are_read() {
     assert!((virial - 0.5).abs() < 0.03, "{virial}");
 }
 
-/// The states of the others: shells for bodies in one, each body at a time of its own in another.
+/// The state of a run of another program is refused: monte-carlo's has shells in place of bodies, and in hermite's each body
+/// has a time of its own.
 #[test]
 fn the_states_of_other_programs_are_refused() {
     let folder = Folder::new("foreign");

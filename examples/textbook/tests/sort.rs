@@ -91,8 +91,8 @@ fn hard_lists(n: usize) -> Vec<(&'static str, Vec<Key>)> {
     ]
 }
 
-/// No bucket has more than 1.5 times its part, whatever the keys: the greatest bucket over the mean, for buckets of the
-/// whole list and for processes.
+/// The largest bucket has at most 1.5 times the mean number of keys, for every kind of list. This holds for buckets of the
+/// whole list and for those of processes.
 #[test]
 fn buckets_are_even() {
     let n = 100_000;

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use kirin_kit::Snapshot;
 use kirin_kit::communicator::Communicator;
+use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::run::{Log, Run, TimeGrid};
 use kirin_kit::snapshot::Line;
 use kirin_report::text::exact;
@@ -62,7 +63,11 @@ pub fn save<C: Communicator>(integrator: &Integrator<'_, C>) -> Result<Snapshot,
         time: integrator.time(),
         bodies: integrator.bodies()?,
         states: None,
-        run: lines.map(|(key, value)| (key.to_owned(), value)).into(),
+        run: lines
+            .map(|(key, value)| (key.to_owned(), value))
+            .into_iter()
+            .chain(s.galaxy.lines())
+            .collect(),
     })
 }
 
@@ -77,6 +82,7 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
         return Ok(None);
     };
     let settings = Settings {
+        galaxy: Galaxy::of_units(Units::of(snapshot)?),
         eps: words.word()?,
         theta: words.word()?,
         dt: words.word()?,

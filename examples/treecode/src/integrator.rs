@@ -4,6 +4,7 @@ use kirin_kit::communicator::sample_sort::counts;
 use kirin_kit::communicator::threads::Threads;
 use kirin_kit::communicator::{Communicator, Operation};
 use kirin_kit::diagnostics::Energy;
+use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Decision, Integration, TimeGrid};
 use kirin_kit::vector::{add_scaled, dot};
 use kirin_kit::{Body, Snapshot};
@@ -284,6 +285,14 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
 
     fn potentials(&self) -> Option<Vec<f64>> {
         Some(self.seen.clone())
+    }
+
+    fn galaxy(&self) -> Option<&Galaxy> {
+        Some(&self.settings.galaxy)
+    }
+
+    fn notes(&self) -> Vec<(String, String)> {
+        self.settings.galaxy.lines()
     }
 
     fn share(&mut self, value: f64) -> Result<f64, Error> {

@@ -78,7 +78,7 @@ struct Row {
     is_same: bool,
 }
 
-/// Makes the table: what there is of it, if something goes wrong on the way. Rank 0 writes it.
+/// Measures the rows of the table, and rank 0 writes it. If a row fails, the rows before it are written.
 ///
 /// # Errors
 ///
@@ -138,7 +138,7 @@ fn measure<C: Communicator>(
             _ => Vec::new(),
         };
         let mut n_crit = [0];
-        let settings = options.settings(None);
+        let settings = options.settings(None)?;
         let most = n / (GROUPS * world.size());
         if world.rank() == 0 {
             let best = thesis::best(&|| engine, settings, &bodies, most)?;

@@ -4,12 +4,16 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use kirin_kit::Snapshot;
-use kirin_kit::command::{Start, without_units};
+use kirin_kit::command::Start;
 use kirin_kit::comparison::ReportOptions;
+use kirin_kit::galaxy::UnitOptions;
 use kirin_kit::number::{count, number};
+use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::RunControl;
 use kirin_report::machine::check_memory;
 
+use crate::checkpoint;
+use crate::error::Error;
 use crate::settings::Settings;
 
 /// End of the run where no option says otherwise.
@@ -20,7 +24,8 @@ METHOD
   Barnes-Hut octree in Morton order, shared leapfrog steps (kick, drift, kick). The program builds
   the tree and finds interaction lists; each list is loaded into the GRAPE-6 library by the
   mass-and-position call and summed by g6calc_firsthalf and g6calc_lasthalf, or by the program (--host).
-  Units are G = M = 1, E = -1/4 (unless --input is given).
+  Units are G = M = 1, E = -1/4 (unless --input is given). With --units 1e4Msun,3pc times and lengths may
+  be 500Myr and 0.01pc, and all files have both.
 
   Opening     a cell of edge l counts as one where l / d < theta, d being the distance of its
               centre of mass from the nearest point of the group's box
@@ -44,14 +49,17 @@ METHOD
 /// Evolves a star cluster by a treecode through the GRAPE-6 interface.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "treecode", version, after_help = METHOD, allow_negative_numbers = true)]
-#[command(mut_args = without_units)]
+#[command(mut_arg("units", |arg| arg.conflicts_with("report")))]
 pub struct Options {
     /// Where to start.
     #[command(flatten)]
     pub start: Start,
-    /// Softening length [default: 1/64]
-    #[arg(long, value_parser = number)]
-    pub eps: Option<f64>,
+    /// The units of the bodies.
+    #[command(flatten)]
+    pub units: UnitOptions,
+    /// Softening length, as in 0.01, or with units 0.01pc [default: 1/64]
+    #[arg(long, value_parser = quantity::length)]
+    pub eps: Option<Quantity>,
     /// Opening angle; 0 sums all pairs [default: 0.75]
     #[arg(long, value_parser = number)]
     pub theta: Option<f64>,
@@ -113,18 +121,29 @@ impl Options {
         }
     }
 
-    /// The settings of a run: where the options say nothing, those of the `saved` one that it
-    /// continues, or the defaults.
-    pub fn settings(&self, saved: Option<Settings>) -> Settings {
-        let default = saved.unwrap_or_default();
+    /// The settings of a new run, or of one that starts from `snapshot`: where the options say nothing, those of the run that
+    /// it was saved from, or the defaults.
+    ///
+    /// # Errors
+    ///
+    /// A line of the snapshot makes no sense; a length has a unit, and the bodies have none.
+    pub fn settings(&self, snapshot: Option<&Snapshot>) -> Result<Settings, Error> {
+        let saved = snapshot.map(checkpoint::settings).transpose()?;
+        let default = saved.flatten().unwrap_or_default();
+        let galaxy = self.units.galaxy(snapshot).map_err(Error::Refused)?;
         let n_crit = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        Settings {
-            eps: self.eps.unwrap_or(default.eps),
+        let eps = self.eps.map(|eps| eps.of_bodies(Some(&galaxy)));
+        Ok(Settings {
+            galaxy,
+            eps: eps
+                .transpose()
+                .map_err(Error::Refused)?
+                .unwrap_or(default.eps),
             theta: self.theta.unwrap_or(default.theta),
             dt: self.dt.unwrap_or(default.dt),
             n_crit: self.n_crit.map_or(default.n_crit, n_crit),
             quadrupoles: self.quadrupoles || default.quadrupoles,
-        }
+        })
     }
 }
 
@@ -137,6 +156,7 @@ mod tests {
     fn the_help_states_the_defaults() {
         let help = understood::<Options>(include_str!("../README.md"), "treecode");
         let default = Options::parse_from(["treecode"]).settings(None);
+        let default = default.unwrap();
         assert_eq!(default, Settings::default());
         assert_eq!((default.eps, default.dt), (1.0 / 64.0, 1.0 / 64.0));
         assert_eq!((default.theta, DEFAULT_T_END), (0.75, 1.0));

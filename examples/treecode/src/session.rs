@@ -50,7 +50,8 @@ pub fn run<C: Communicator>(
         false => (Engine::Library(&grape), grape.name()),
     };
     let mut run = begin(world, options, engine, snapshot)?;
-    let t_end = options.control.t_end(DEFAULT_T_END, None)?;
+    let galaxy = run.integration.settings().galaxy;
+    let t_end = options.control.t_end(DEFAULT_T_END, Some(&galaxy))?;
     if run.integration.rank().1 > 1 {
         check(&run, t_end, options)?;
     }
@@ -107,7 +108,7 @@ fn begin<'g, C: Communicator>(
     snapshot: Option<Snapshot>,
 ) -> Result<Run<Integrator<'g, C>>, Box<dyn std::error::Error>> {
     let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
-        let settings = options.settings(None);
+        let settings = options.settings(None)?;
         settings.validate()?;
         // The first sort divides the bodies among the ranks.
         let bodies = match world.rank() {
@@ -125,8 +126,7 @@ fn begin<'g, C: Communicator>(
         Error::Communication(e) => Error::Communication(e),
         other => Error::Refused(named(path)(other)),
     };
-    let saved = checkpoint::settings(&snapshot).map_err(refuse)?;
-    let settings = options.settings(saved);
+    let settings = options.settings(Some(&snapshot)).map_err(refuse)?;
     settings.validate()?;
     check_places(&snapshot.bodies, settings.eps).map_err(|why| Error::Refused(named(path)(why)))?;
     Ok(checkpoint::resume(world, engine, settings, &snapshot).map_err(refuse)?)

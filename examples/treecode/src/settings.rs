@@ -1,10 +1,14 @@
 //! The settings that determine an integration, besides its initial conditions.
 
+use kirin_kit::galaxy::Galaxy;
+
 use crate::error::Error;
 
 /// What determines an integration, besides its initial conditions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
+    /// There is none: it tells the units of the bodies, where they are known.
+    pub galaxy: Galaxy,
     /// Softening length.
     pub eps: f64,
     /// Opening angle: a cell of edge l at the distance d is accepted as a whole where l / d < theta.
@@ -20,6 +24,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            galaxy: Galaxy::default(),
             eps: 1.0 / 64.0,
             theta: 0.75,
             dt: 1.0 / 64.0,

@@ -73,7 +73,7 @@ of the last run.
 /// Those of a run; a file cannot be written.
 pub fn report<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
     options.control.files.validate().map_err(Error::Refused)?;
-    options.settings(None).validate()?;
+    options.settings(None)?.validate()?;
     if world.size() > 1 {
         return machines::report(&world, options);
     }
@@ -138,7 +138,7 @@ fn measure<'g>(
         }
         let began = Instant::now();
         let bodies = Model::Plummer.make(n, options.start.seed());
-        let settings = best(engine, options.settings(None), &bodies, n)?;
+        let settings = best(engine, options.settings(None)?, &bodies, n)?;
         let mut row = None;
         let progress = Progress::new("treecode", 0.0, t_end);
         let spreads = repeat(RUNS, [()], |()| {
@@ -299,7 +299,7 @@ fn markdown(options: &Options, circumstances: &Circumstances, rows: &[Row]) -> S
 
 /// The line that tells which runs were made.
 pub fn runs(options: &Options) -> String {
-    let settings = options.settings(None);
+    let settings = options.settings(None).unwrap_or_default();
     let t_end = options.control.t_end(DEFAULT_T_END, None);
     format!(
         "* runs: Plummer spheres, seed {}, to t = {}, dt = {}, theta = {}, eps = {}{}",

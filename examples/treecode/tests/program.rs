@@ -109,6 +109,51 @@ fn plots_and_snapshots_are_written() {
     );
 }
 
+/// Units are read, are in all files, and are kept by a run that goes on.
+#[test]
+fn units_are_read_and_written() {
+    let folder = Folder::new("tree-units");
+    let [csv, svg, out, json] = ["a.csv", "a.svg", "a.txt", "a.json"].map(|name| folder.file(name));
+    let model = ["--n", "64", "--units", "1000Msun,1pc", "--eps", "0.01pc"];
+    let files = ["--csv", &csv, "--plot", &svg, "--output", &out];
+    let times = [
+        "--t-end",
+        "0.1Myr",
+        "--every",
+        "0.02Myr",
+        "--snapshot-every",
+        "0.1Myr",
+    ];
+    let figures = PROGRAM.figures("tree-units-json", &[&model[..], &files, &times].concat());
+    assert_eq!(figures["eps"], 0.01);
+    let myr = figures["units"]["myr"].as_f64().unwrap();
+    assert!((figures["time"].as_f64().unwrap() * myr - 0.1).abs() < 1e-12);
+    let text = folder.text("a.csv");
+    let names: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let place = names.iter().position(|name| *name == "time_myr").unwrap();
+    let last = text.lines().last().unwrap().split(',').nth(place).unwrap();
+    assert!((last.parse::<f64>().unwrap() - 0.1).abs() < 1e-12, "{last}");
+    assert!(names.contains(&"lagrangian_50_pc"));
+    for words in ["time in Myr", "x in pc"] {
+        assert!(folder.text("a.svg").contains(words), "{words}");
+    }
+    // The snapshot's units mean something to a run that goes on, and to another program.
+    let goes_on = ["--input", &out, "--t-end", "0.2Myr", "--json", &json];
+    let output = PROGRAM.succeed(&goes_on);
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        table.contains("(0.2000 Myr)") && table.contains(" pc)"),
+        "{table}"
+    );
+    for name in ["a.txt", "a.0001.txt"] {
+        let snapshot = Snapshot::parse(folder.text(name).as_bytes()).unwrap();
+        assert_eq!(
+            snapshot.value("galaxy.field"),
+            Some("none 1000.0 1.0 0.0 0.0")
+        );
+    }
+}
+
 #[test]
 fn a_run_in_two_parts_has_the_bits_of_one() {
     let folder = Folder::new("tree-resume");
@@ -288,9 +333,12 @@ fn bad_input_is_refused_before_the_run() {
         (&["--host", "--library", "a.so"], "--library"),
         (&["--library", "/no/such/libg6.so"], "libg6.so"),
         (&["--t-end", "0"], "--t-end"),
-        // Units have no meaning here, and no option gives them one.
-        (&["--t-end", "500Myr"], "Myr is a part; give a plain number"),
-        (&["--every", "10Myr", "--csv", &csv], "give a plain number"),
+        // Units have no meaning without an option that gives them one.
+        (&["--t-end", "500Myr"], "Myr is a part; --units"),
+        (&["--every", "10Myr", "--csv", &csv], "--units"),
+        (&["--eps", "0.01pc"], "--units"),
+        (&["--units", "1000"], "1e4Msun,3pc"),
+        (&["--report", "thesis", "--units", "1000,1"], "--units"),
         (&["--report", "thesis", "--n", "9"], "--n"),
         (&["--report", "thesis", "--n-crit", "9"], "--n-crit"),
         (&["--report", "thesis", "--plot", "a.pdf"], ".svg or .png"),

@@ -51,8 +51,8 @@ pub struct Files {
     pub name: &'static str,
     /// The shared library.
     pub shared: PathBuf,
-    /// The static library.
-    pub archive: PathBuf,
+    /// The static library; Python's wheel has none.
+    pub archive: Option<PathBuf>,
 }
 
 /// kirin's library and those of forwarded names, all of this command's build.
@@ -63,7 +63,8 @@ pub struct Files {
 pub fn all() -> Result<Vec<Files>, String> {
     let shared = shared()?;
     let mut folder = shared.parent().unwrap_or(Path::new("/")).to_owned();
-    if folder.ends_with("deps") {
+    let is_cargos = folder.ends_with("deps");
+    if is_cargos {
         // Cargo's own folder, whose archive has a name that changes: the one above must be of
         // the same build.
         folder.pop();
@@ -81,14 +82,15 @@ pub fn all() -> Result<Vec<Files>, String> {
     files.extend(companions.map(|name| (name, companion(&shared, name))));
     let files = files.into_iter().map(|(name, shared)| {
         let archive = folder.join(format!("lib{name}.a"));
-        match archive.is_file() {
-            true => Ok(Files {
-                name,
-                shared: shared?,
-                archive,
-            }),
-            false => Err(format!("there is no {}", archive.display())),
+        let is_there = archive.is_file();
+        if is_cargos && !is_there {
+            return Err(format!("there is no {}", archive.display()));
         }
+        Ok(Files {
+            name,
+            shared: shared?,
+            archive: is_there.then_some(archive),
+        })
     });
     files.collect()
 }

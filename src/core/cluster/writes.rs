@@ -94,7 +94,7 @@ impl Cluster {
         }
     }
 
-    /// Reads back what was stored: the other writes need not keep it for this.
+    /// Reads the stored particle back, for the few steps that are sampled; so other writes need not keep a copy.
     #[cold]
     #[inline(never)]
     fn note_sampled(&mut self, address: i32, dt: f64) {
@@ -133,11 +133,11 @@ impl Cluster {
         unsafe { self.write(address, &numbers, true) }
     }
 
-    /// [`JMemory::fill`], for GRAPE-5, which has no block at that time.
+    /// [`JMemory::fill`](crate::sources::jmemory::JMemory::fill), for GRAPE-5, which has no block at that time.
     ///
     /// # Errors
     ///
-    /// Those of [`JMemory::fill`].
+    /// Those of `JMemory::fill`.
     #[inline]
     pub fn fill(
         &mut self,

@@ -14,7 +14,7 @@ const TOGETHER: usize = 64;
 /// Neighbours that are fetched before the first is needed.
 const AHEAD: usize = 128;
 
-/// A place for what exerts no force: far away, and its square a number.
+/// A coordinate at which a padding particle exerts no force: it is far away, and its square does not overflow.
 const NOWHERE: f64 = 1e140;
 const FAR: f64 = 1e279;
 

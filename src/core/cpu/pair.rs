@@ -90,7 +90,8 @@ impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
     }
 }
 
-/// x_j - x_i of the slots from `at` on. Each position has its leading parts and, with `SPLIT`, what these left.
+/// Separations x_j - x_i of the j-particles in the slots from `at` on. A position is a leading part and, with `SPLIT`, a low
+/// part; the two differences are added.
 ///
 /// # Safety
 ///
@@ -115,7 +116,7 @@ pub unsafe fn separation<S: Simd, const SPLIT: bool>(
     r
 }
 
-/// The sums over the pairs of one i-particle, in each lane those of its slots.
+/// The sums over the pairs of one i-particle. Each lane has the sum over its own slots, so the lanes are still to be added.
 pub struct LaneSums<S: Simd> {
     /// Acceleration
     pub acc: [S::V; 3],

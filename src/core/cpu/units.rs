@@ -105,8 +105,8 @@ impl Sampled {
     }
 }
 
-/// The greatest coordinate and velocity component of a page at the time `ti`, the latter with the digits that a prediction
-/// to `T` has, but any exponent. What is no number is left out.
+/// The greatest coordinate and the greatest velocity component of a page at the time `ti`; NaN is ignored. The velocity is
+/// rounded as a prediction to `T` rounds it, but may exceed the exponent range of `T`.
 #[cold]
 pub fn greatest_components<T: Real>(page: &Page, ti: f64) -> [f64; 2] {
     let mut greatest = [0.0_f64; 2];

@@ -102,8 +102,8 @@ impl Stats {
         self.entered.is_some()
     }
 
-    /// Notes, after `begin`, whether the block continues the client's last one. Calls `state` only if
-    /// this block may do so, or the next one may.
+    /// Records whether this block is the next part of a block that the client has divided by the number of pipelines. To be
+    /// called after `begin`. `state` is computed only if this block, or the next one, can be such a part.
     #[inline]
     pub fn divided(&mut self, ni: usize, npipes: i32, state: impl FnOnce() -> State) {
         self.pipelines.begin(ni, npipes as usize, state);

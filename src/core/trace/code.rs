@@ -59,7 +59,7 @@ pub trait Coder {
     /// There is none to be read.
     fn whole(&mut self, value: &mut u64) -> Result<(), Malformed>;
 
-    /// A number, of which only the difference to one that is foretold is stored.
+    /// Reads or writes a number as its difference from the prediction `foretold`, which both sides know.
     ///
     /// # Errors
     ///

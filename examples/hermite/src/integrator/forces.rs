@@ -24,7 +24,8 @@ pub(super) struct Force {
     pub acc: Vec3,
     /// Its time derivative.
     pub jerk: Vec3,
-    /// The forces at the places of a pair, with those of the galaxy; nothing for a star.
+    /// For a pair, the forces at the places of its two stars, including those of the galaxy. Empty
+    /// for a single star.
     pub pulls: Vec<Pull>,
     /// Addresses of single stars so near that they may become a pair with it.
     pub near: Vec<usize>,

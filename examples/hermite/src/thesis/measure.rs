@@ -14,7 +14,7 @@ use super::published::{
 };
 use super::worker::{self, Worker};
 
-/// For each of the three sets of forces, its part of the time that the sets before it leave.
+/// Fraction of the remaining time that each of the three sets of force measurements may take.
 const SHARE: f64 = 0.2;
 
 /// Samples of a force.

@@ -75,8 +75,8 @@ impl Splitter {
 }
 
 impl SampleSort {
-    /// Where the elements of each rank begin among this rank's `sorted` ones. Rank r is to have the elements of all ranks from
-    /// place `begins[r]` to `begins[r + 1]` of the sorted whole, the last rank those to the end, which is place `n`.
+    /// For each rank, the index in this rank's `sorted` elements of the first one that this rank must send to it. In the
+    /// global order, rank r gets the places `begins[r]` to `begins[r + 1]`; the last rank gets the rest, up to `n`.
     ///
     /// # Errors
     ///

@@ -26,7 +26,7 @@ const NOBODY: usize = usize::MAX;
 ///
 /// # Errors
 ///
-/// That of the rank which failed first; the others are told that it is lost.
+/// The error of the rank that failed first. The other ranks get the error that this rank is lost.
 ///
 /// # Panics
 ///

@@ -47,8 +47,7 @@ impl Chain {
         sum
     }
 
-    /// Puts the bodies into another order where the present one no longer has the close ones side by side. Returns
-    /// whether it did.
+    /// Orders the bodies anew if close bodies are no longer neighbours in the chain. Returns whether the order has changed.
     pub fn renew(&mut self) -> bool {
         let n = self.order.len();
         if n < 3 {

@@ -55,8 +55,8 @@ impl Extrapolation {
         }
     }
 
-    /// Takes `y` by up to `h` further in s. Returns the length that was taken, shorter than `h` where that did not
-    /// converge, and sets [`next`](Self::next).
+    /// Advances `y` by at most `h` in s, and sets [`next`](Self::next). Returns the length of the step, which is shorter
+    /// than `h` if `h` itself did not converge.
     ///
     /// Returns `None` where no step converges.
     pub fn step(

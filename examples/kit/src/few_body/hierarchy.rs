@@ -141,9 +141,8 @@ fn join(a: Node, b: Node, orbit: Orbit) -> Node {
     }
 }
 
-/// Whether the nodes of a system without perturbations part for ever: each of them is faster, relative to each other
-/// one, than the escape speed from the mass of all, they recede, are further apart than `far` times their sizes, and
-/// each is stable.
+/// Whether an isolated system has dissolved for ever. Each node is stable. Any two nodes recede from each other, faster than
+/// the escape speed from the total mass, and are further apart than `far` times their sizes.
 pub fn is_dissolved(nodes: &[Node], far: f64) -> bool {
     let size = |node: &Node| node.orbit().map_or(0.0, Orbit::apocentre);
     // Three bodies may be bound although no two of them are.

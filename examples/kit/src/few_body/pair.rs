@@ -146,8 +146,8 @@ impl Pair {
         (x, v)
     }
 
-    /// Where the forces of all others are wanted `dt` after the last step, from the centre: at the two; or at the centre and
-    /// at a distance from it along each axis, where the tide acts in the mean.
+    /// Positions, relative to the centre, at which the forces of all other stars are needed at `dt` after the last step:
+    /// those of the two stars. If the tide acts in the mean, they are the centre and a point on each axis instead.
     pub fn places(&self, dt: f64) -> Vec<(Vec3, Vec3)> {
         if self.is_perturbed {
             let (x, v) = self.predict(dt);
@@ -177,7 +177,8 @@ impl Pair {
         mean
     }
 
-    /// Takes the two to the end of a step of `dt`, where the forces at the [`places`](Self::places) were found to be `pulls`.
+    /// Moves the two stars by `dt`. `pulls` are the forces of all other stars at the [`places`](Self::places) that were
+    /// asked for this step.
     pub fn advance(&mut self, dt: f64, pulls: &[Pull]) {
         if self.is_perturbed {
             let tide = (sub(&pulls[1].0, &pulls[0].0), sub(&pulls[1].1, &pulls[0].1));
@@ -233,8 +234,9 @@ impl Pair {
         self
     }
 
-    /// Adds the potential energy of the two in the tide, times `sign`, to that of their orbit. Where the tide acts in the
-    /// mean it is a part of the orbit's energy, so that the energy of all does not change when that begins and ends.
+    /// Adds the potential energy of the pair in the tide, times `sign`, to the energy of its orbit. While the tide acts in
+    /// the mean, the orbit's energy includes the tidal energy. Moving it when this mode begins and ends keeps the total
+    /// energy unchanged.
     fn add_tidal_energy(&mut self, sign: f64) {
         let tidal = -0.5 * dot(&self.x, &self.tide);
         let own = self.orbit().energy();

@@ -73,8 +73,9 @@ fn product(matrix: &[Vec3; 3], x: &Vec3) -> Vec3 {
     [0, 1, 2].map(|i| dot(&matrix[i], x))
 }
 
-/// Relative position and velocity of two bodies of together this `mass` after the tide has acted on their orbit for `dt`,
-/// up to now, in the mean. The eccentric anomaly is kept: their own motion is not a part of this.
+/// Relative position and velocity of a binary of total mass `mass`, after the orbit-averaged tide has changed eccentricity
+/// and orientation over a time `dt`. The eccentric anomaly is unchanged: the caller has already moved the two stars along
+/// their orbit.
 pub fn turn(x: &Vec3, v: &Vec3, mass: f64, tensor: &Tensor, dt: f64) -> (Vec3, Vec3) {
     let r = norm(x);
     let axis = 1.0 / (2.0 / r - dot(v, v) / mass);

@@ -8,7 +8,8 @@ use super::leapfrog::{Leapfrog, links};
 use crate::body::Body;
 use crate::vector::{Vec3, dot, norm};
 
-/// Default tolerance of a step, in parts of the state: the errors of steps are a thousandth of it.
+/// Default tolerance of a step, relative to positions and velocities. The actual error of a step is about a thousandth of
+/// it.
 const TOLERANCE: f64 = 1e-12;
 
 /// Steps to the end of an advance, each of which brings the time many digits closer.

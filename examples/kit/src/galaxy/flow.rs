@@ -124,9 +124,9 @@ pub fn follow(
     Ok(follow_all(&rates, &[*start], (from, to), steps, &mut |_, _| ())?[0])
 }
 
-/// The same for bodies that act on each other, with a `first` and a `longest` step: what acts on bodies only within a short
-/// distance could lie between two substeps. Errors are in parts of the largest distance from the origin and of the largest
-/// speed. `passed` is told the time and the phases after each step.
+/// Like [`follow`], for bodies that act on each other. No step is longer than `longest`, because an attraction of short
+/// range could be missed between two substeps. `first` is the first step. Errors are relative to the largest distance from
+/// the origin and to the largest speed. `passed` is called with the time and the phases after each step.
 ///
 /// # Errors
 ///

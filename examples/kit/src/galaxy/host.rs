@@ -8,8 +8,6 @@ use crate::snapshot::{Line, Snapshot};
 use crate::vector::Vec3;
 use kirin_report::text::exact;
 
-/// Key of the galaxy in a snapshot.
-const KEY: &str = "galaxy.field";
 /// Key of the time that is today's.
 const TODAY: &str = "galaxy.today";
 
@@ -34,6 +32,18 @@ pub struct Galaxy {
 }
 
 impl Galaxy {
+    /// Key of the galaxy and the units in a snapshot.
+    pub const KEY: &str = "galaxy.field";
+
+    /// Nothing around the bodies, whose units these are, if they are known.
+    pub fn of_units(units: Option<Units>) -> Self {
+        Self {
+            units: units.unwrap_or_default(),
+            told_units: units.is_some(),
+            ..Self::default()
+        }
+    }
+
     /// Whether there is nothing around the cluster.
     pub fn is_none(&self) -> bool {
         self.model == MilkyWay::None && self.black_hole == 0.0 && self.more.is_none()
@@ -95,7 +105,10 @@ impl Galaxy {
         }
         let Units { mass, length } = self.units;
         let numbers = exact(&[mass, length, self.black_hole, self.black_hole_eps]);
-        let mut lines = vec![(KEY.to_owned(), format!("{} {numbers}", self.model.name()))];
+        let mut lines = vec![(
+            Self::KEY.to_owned(),
+            format!("{} {numbers}", self.model.name()),
+        )];
         if self.today != 0.0 {
             lines.push((TODAY.to_owned(), exact(&[self.today])));
         }
@@ -109,7 +122,7 @@ impl Galaxy {
     ///
     /// Its line makes no sense; in words.
     pub fn of(snapshot: &Snapshot) -> Result<Self, String> {
-        let Some(mut line) = Line::of(snapshot, KEY) else {
+        let Some(mut line) = Line::of(snapshot, Self::KEY) else {
             return Ok(Self::default());
         };
         let name: String = line.word()?;
@@ -167,7 +180,7 @@ impl Units {
     ///
     /// Its line makes no sense; in words.
     pub fn of(snapshot: &Snapshot) -> Result<Option<Self>, String> {
-        let Some(mut line) = Line::of(snapshot, KEY) else {
+        let Some(mut line) = Line::of(snapshot, Galaxy::KEY) else {
             return Ok(None);
         };
         let _model: String = line.word()?;

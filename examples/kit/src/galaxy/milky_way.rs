@@ -35,7 +35,7 @@ pub const VELOCITY: f64 = 10.0;
 /// Unit of time in Myr: a kiloparsec at 10 km/s.
 pub const TIME: f64 = 1000.0 * MYR / VELOCITY;
 
-/// So many solar masses in the unit of mass, with the gravitational constant of today.
+/// Converts solar masses to the unit of mass of the galaxy's models, with today's value of the gravitational constant.
 pub fn solar_masses(m: f64) -> f64 {
     m * G / 1000.0 / (VELOCITY * VELOCITY)
 }

@@ -36,7 +36,7 @@ mod units;
 pub use host::Galaxy;
 pub use milky_way::MilkyWay;
 pub use moment::Moment;
-pub use options::GalaxyOptions;
+pub use options::{GalaxyOptions, UnitOptions};
 pub use orbit::{Orbit, way};
 pub use units::Units;
 

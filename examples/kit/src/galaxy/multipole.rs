@@ -8,7 +8,8 @@ use crate::vector::Vec3;
 /// Number of multipoles: l = 0, 2, ... 2 (N - 1).
 const N: usize = 17;
 
-/// Cosines of the polar angle at which parts of the integrals over the angle end: narrow ones at the plane.
+/// The integrals over the polar angle are summed in parts. These are the cosines at which the parts end; near the plane of
+/// the disc the parts are narrow.
 const BORDERS: [f64; 7] = [0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
 
 /// Points of Gauss and Legendre in each part.

@@ -9,6 +9,7 @@ use super::{Galaxy, MilkyWay, Orbit, Units};
 use crate::number::number;
 use crate::quantity::{self, Quantity, of_bodies};
 use crate::run::RunControl;
+use crate::snapshot::Snapshot;
 
 /// Default distance in kpc at which an orbit begins.
 const DEFAULT_DISTANCE: f64 = 8.0;
@@ -73,6 +74,28 @@ pub struct GalaxyOptions {
     /// Softening of the black hole, in units of length; 0: a bare point [default: 0]
     #[arg(long, value_name = "EPS", value_parser = number)]
     pub black_hole_eps: Option<f64>,
+}
+
+/// The units of the bodies, in a program without a galaxy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, clap::Args)]
+pub struct UnitOptions {
+    /// Units of mass and length, as in 1e4Msun,3pc: a model has the mass 1 and the virial radius 1. Then Myr, pc and km/s
+    /// have a meaning, and all files have them [default: those that an --input tells]
+    #[arg(long, value_name = "MASS,PC", value_parser = units)]
+    pub units: Option<Units>,
+}
+
+impl UnitOptions {
+    /// No galaxy, but the units of a run that begins with the bodies of `snapshot`, if it does: those of the option, or
+    /// else those that the snapshot tells, or none.
+    ///
+    /// # Errors
+    ///
+    /// The snapshot's line of units makes no sense; in words.
+    pub fn galaxy(&self, snapshot: Option<&Snapshot>) -> Result<Galaxy, String> {
+        let told = snapshot.map(Units::of).transpose()?.flatten();
+        Ok(Galaxy::of_units(self.units.or(told)))
+    }
 }
 
 /// The kinds of orbits.
@@ -172,7 +195,7 @@ impl GalaxyOptions {
         }
     }
 
-    /// The end of a run: of the options, today where it began in the past, or else `default`.
+    /// The end of a run: the one given by the options, else today if the run begins in the past, else `default`.
     ///
     /// # Errors
     ///

@@ -1,5 +1,7 @@
 //! A cluster's units, in which G = M = R = 1, in solar masses, parsecs, Myr and km/s.
 
+use serde_json::{Value, json};
+
 /// The gravitational constant in pc (km/s)^2 per solar mass (CODATA and IAU 2015).
 pub(super) const G: f64 = 4.300_917_27e-3;
 
@@ -35,6 +37,27 @@ impl Units {
     /// Unit of time in Myr.
     pub fn time(&self) -> f64 {
         MYR * self.length / self.velocity()
+    }
+
+    /// The units of mass, length, time and velocity, for programs.
+    pub fn json(&self) -> Value {
+        json!({
+            "solar_masses": self.mass,
+            "pc": self.length,
+            "myr": self.time(),
+            "km_s": self.velocity(),
+        })
+    }
+
+    /// Units of the same mass in which a number of these units' times is 1: for programs that count time in it.
+    ///
+    /// With G = 1 the time is (length^3 / mass)^(1/2).
+    #[must_use]
+    pub fn with_time(&self, number: f64) -> Self {
+        Self {
+            mass: self.mass,
+            length: self.length * number.cbrt().powi(2),
+        }
     }
 
     /// Kiloparsecs as a length.
@@ -80,6 +103,14 @@ mod tests {
         let year = 1e6 * units.time() * std::f64::consts::TAU;
         assert!((year - 1.0).abs() < 1e-4, "{year}");
         assert!((units.velocity() - 29.785).abs() < 1e-3);
+    }
+
+    #[test]
+    fn another_unit_of_time() {
+        let units = Units::default();
+        let slower = units.with_time(20.0);
+        assert!((slower.time() / units.time() - 20.0).abs() < 1e-12);
+        assert_eq!(slower.mass, units.mass);
     }
 
     /// In units of kpc and 100 (km/s)^2 the mass is 2.325e7 solar masses.

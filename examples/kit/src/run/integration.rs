@@ -7,8 +7,8 @@ use crate::body::Body;
 use crate::bound::Bound;
 use crate::galaxy::{Field, Galaxy, Units};
 use crate::snapshot::Snapshot;
-use crate::summary::view;
-use kirin_report::plot::{Data, Figure, Panel, View};
+use crate::summary::{view, view_panel};
+use kirin_report::plot::{Figure, View};
 
 /// What a [`Run`](super::Run) asks of the method that moves its bodies.
 pub trait Integration {
@@ -78,7 +78,7 @@ pub trait Integration {
         "smaller steps or more softening help"
     }
 
-    /// The number that the first of those who integrate together has, on all of them.
+    /// The `value` of rank 0, on all ranks of the integration.
     ///
     /// # Errors
     ///
@@ -115,17 +115,13 @@ pub trait Integration {
 
     /// A frame of the film: by default, everybody in the x-y plane.
     fn frame(&self, t: f64, bodies: &[Body], half_width: f64) -> Figure {
-        let panel = Panel {
-            x_label: "x in N-body units".to_owned(),
-            y_label: "y in N-body units".to_owned(),
-            data: Data::View {
-                view: view(t, bodies),
-                half_width,
-            },
-            ..Panel::default()
-        };
+        let units = self.units();
+        let panel = view_panel(String::new(), view(t, bodies), half_width, units.as_ref());
+        let myr = units.map_or_else(String::new, |units| {
+            format!(" ({:.3} Myr)", t * units.time())
+        });
         Figure {
-            title: format!("t = {t:.3}"),
+            title: format!("t = {t:.3}{myr}"),
             subtitle: format!("{} bodies in the x-y plane", bodies.len()),
             columns: vec![vec![panel]],
         }
@@ -175,7 +171,8 @@ pub trait Integration {
     }
 }
 
-/// What may be done between two steps, for reasons that not all processes see.
+/// What the ranks do between two steps, once they have agreed on it: a signal or the clock of one rank is unknown to the
+/// others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
     /// A checkpoint is written.

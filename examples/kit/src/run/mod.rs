@@ -179,8 +179,8 @@ impl<I: Integration> Run<I> {
     ///
     /// # Errors
     ///
-    /// Those of the integration, or a file cannot be written. The integration stands at the end of its
-    /// last step, and can be [saved](Self::save).
+    /// The integration fails, or a file cannot be written. The bodies are then at the end of the last complete step and can
+    /// be [saved](Self::save).
     pub fn evolve(
         &mut self,
         t_end: f64,

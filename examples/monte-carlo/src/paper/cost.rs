@@ -140,8 +140,8 @@ mod tests {
         assert!((costs.comparison / 3e-9 - 1.0).abs() < 1e-12);
     }
 
-    /// Figure 9: the sort is fastest on some number of ranks, of which there are more where there are more stars. (With 8 p^2 samples on rank 0
-    /// all numbers of stars took the same time on 1024 ranks.)
+    /// Figure 9: the sort is fastest on a certain number of ranks, and this number grows with the number of stars. (When
+    /// rank 0 had 8 p^2 samples, 1024 ranks took the same time for all numbers of stars.)
     #[test]
     fn the_sort_has_a_best_number_of_ranks() {
         let sort = |n: usize, ranks: usize| costs().predict(n, ranks, &NETWORK).sort;

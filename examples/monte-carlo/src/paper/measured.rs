@@ -104,7 +104,8 @@ pub fn measure<C: Communicator>(
     Ok((measured, ended))
 }
 
-/// Seconds of each phase in the fastest step of a Plummer sphere, after one that warms up: the others may have waited for other programs.
+/// Seconds of each phase in one step of a Plummer sphere. The first step only warms up; of the others the fastest counts, because slower
+/// ones may have waited for other programs.
 fn some_steps<C: Communicator>(
     world: Counted<C>,
     options: &Options,

@@ -13,7 +13,7 @@ use crate::phase_space::GRAIN;
 /// By this part of the changeover radius every star may be turned aside before its group is followed again.
 const TURNED: f64 = 0.02;
 
-/// The longest step is this part of the time in which stars pass the changeover radius.
+/// Greatest step of stars near each other, as a fraction of the time in which they cross the changeover radius.
 const LONGEST: f64 = 0.25;
 
 /// All stars at the start of a drift, and the near parts.
@@ -197,7 +197,8 @@ impl Cluster<'_> {
         Ok([i, j].into_iter().zip(parts).map(moved).collect())
     }
 
-    /// Any stars, about the place and velocity of the first of them: the digits of the way round the galaxy are not needed.
+    /// Moves a group of any size. Positions and velocities are relative to its first star, which saves the digits that the
+    /// orbit in the galaxy would take.
     fn several(&self, group: &Group, h: f64) -> Result<Vec<Moved>, String> {
         let (x, v) = (self.x[group.stars[0]], self.v[group.stars[0]]);
         let relative = |&i: &usize| (sub(&self.x[i], &x), sub(&self.v[i], &v));

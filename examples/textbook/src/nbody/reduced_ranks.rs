@@ -8,8 +8,8 @@ use super::ring::{CYCLIC, ring_pass};
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Gravity;
 
-/// Moves the `particles` of process 0 by the steps of `plan`. What the others bring is ignored, and becomes an array
-/// of as many particles.
+/// Moves the `particles` of process 0 by the steps of `plan`. The `particles` of other processes are only a place for as
+/// many particles: their contents are ignored.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Which part of the Morton curve each rank has.
 //!
-//! The parts have equal work, as the last forces have shown it, but for the size of a group: each begins where a group begins.
-//! Where they begin changes no bit of the forces.
+//! By the work that the last forces took, the parts are equal up to one group, because each part begins where a group
+//! begins. The places where parts begin change no bit of the forces.
 
 use std::ops::Range;
 

@@ -142,7 +142,8 @@ impl<C: Communicator> Ranks<C> {
         self.profile.note(&self.world, groups, lists)
     }
 
-    /// An error of any rank, on all ranks: the first rank's, but a bad position before what comes of it.
+    /// Lets all ranks return the same error if one of them has an error. Of different errors a bad position comes first,
+    /// because the others may follow from it; of equal ones the lowest rank's counts.
     ///
     /// # Errors
     ///

@@ -114,7 +114,9 @@ pub fn items(prefix: &Path, fortran_archive: Option<&Path>) -> Result<Vec<Item>,
         items.push(file(&format!("lib/{full}"), read(&shared)?, 0o755));
         items.push(link(&format!("lib/{soname}"), &full));
         items.push(link(&format!("lib/lib{name}.so"), &soname));
-        items.push(file(&format!("lib/lib{name}.a"), read(&archive)?, 0o644));
+        if let Some(archive) = archive {
+            items.push(file(&format!("lib/lib{name}.a"), read(&archive)?, 0o644));
+        }
         let path = format!("lib/pkgconfig/{name}.pc");
         items.push(text(&path, &module(prefix, name, name)));
     }

@@ -15,7 +15,8 @@ use super::summary::Summary;
 use super::turn::turn;
 use crate::worker::CLUSTER;
 
-/// Most labels that a library is asked for at once, whatever the client had room for.
+/// Replay passes the client's own list length to a library, but no more than this, or one more
+/// than the recorded list has.
 const LONGEST_LIST: usize = 1 << 20;
 
 /// A replay under way.

@@ -355,7 +355,8 @@ impl Body {
         unsafe { &*self.particles.get() }
     }
 
-    /// The particles, to be changed by the only thread that has them. Writes wait afterwards if `waiting` is set.
+    /// The particles, for a caller that has exclusive access and may change them. `waiting` says whether writes to this page
+    /// will then still wait to be brought in.
     pub fn change(&mut self, waiting: bool) -> &mut Particles {
         let particles = self.particles.get_mut();
         *self.state.get_mut() = match (waiting, &particles.columns) {

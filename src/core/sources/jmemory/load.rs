@@ -134,8 +134,8 @@ fn flag(word: usize) -> u8 {
 }
 
 impl JMemory {
-    /// Has the addresses `0..count` hold these particles, and what else is in their pages nothing. All earlier particles
-    /// came by this function, too.
+    /// Stores these particles at the addresses `0..count`, and empties the rest of their pages. All earlier particles must
+    /// have been stored by this function, too.
     ///
     /// # Errors
     ///
@@ -293,7 +293,8 @@ impl Header {
         self.present == first_slots(count)
     }
 
-    /// Notes that the first `count` slots hold new particles, with these flags, and no others do.
+    /// Records that the page's first `count` slots now hold new particles with these `flags`, and that all other slots are
+    /// empty.
     fn load(&mut self, count: usize, flags: u8) {
         let present = first_slots(count);
         for (w, now) in present.into_iter().enumerate() {

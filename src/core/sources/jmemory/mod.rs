@@ -72,8 +72,8 @@ pub struct JMemory {
     changed: Vec<u32>,
     /// Number of writes taken in.
     written: u64,
-    /// The address that continues the writes since the last block, where these went straight into their pages; before the
-    /// first of them any address does.
+    /// The address after the last write since the last block that went straight into its page. `None` if there was no such
+    /// write: then any address follows.
     next: Option<i32>,
     /// Whether all pages are columns.
     has_columns: AtomicBool,

@@ -71,7 +71,8 @@ pub struct Header {
     pub(super) flags: u8,
     /// Whether the memory counts it among the changed pages.
     pub(super) is_listed: bool,
-    /// Which numbers of the log's order are its writes. Those of the last log, also after they were brought in.
+    /// The range of the log's order that has the writes to this page. It stays after they were
+    /// brought in, until the next log is taken in.
     pub(super) waiting: Range<usize>,
     /// The flags that all of these have.
     flags_waiting: u8,
@@ -390,7 +391,7 @@ impl Header {
         words
     }
 
-    /// [`Page::present`] for slots written since [`super::JMemory::forget_changes`].
+    /// [`Header::present`] for slots written since [`super::JMemory::forget_changes`].
     pub fn changed(&self) -> &[u64; PAGE / 64] {
         &self.changed
     }

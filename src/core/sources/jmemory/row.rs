@@ -64,7 +64,8 @@ impl Numbers {
 }
 
 impl Numbers {
-    /// Gives `put` the words of the row but the last. Returns [`HAS_TIME`] and so on.
+    /// Calls `put(index, value)` for each word of the row except the last one, and returns the row's flags ([`HAS_TIME`] and
+    /// its like).
     ///
     /// Compares bits: the client's floating-point environment is in force, where arithmetic might trap. -0 counts as different
     /// from zero, which costs time at most.
