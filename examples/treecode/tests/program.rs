@@ -209,29 +209,6 @@ fn any_number_of_ranks_has_the_bits_of_one() {
     }
 }
 
-/// In its second step a particle comes so near to another one that the force overflows: what was reached before is kept.
-#[test]
-fn a_run_that_fails_keeps_what_it_has_reached() {
-    let folder = Folder::new("tree-fails");
-    let [table, out] = ["table", "out"].map(|name| folder.file(name));
-    let mut text = "m x y z vx vy vz\n1e-30 0 0 0 0 0 0\n0 -0.03125 1e-170 0 1 0 0\n".to_owned();
-    for k in 0..40 {
-        text += &format!("0 {} {} 3 0 0 0\n", k % 7, 5 + k);
-    }
-    std::fs::write(&table, text).unwrap();
-    for ranks in ["1", "2", "3"] {
-        let run = "--eps 0 --dt 1/64 --n-crit 8 --t-end 1 --force";
-        let mut arguments: Vec<_> = run.split(' ').collect();
-        arguments.extend(["--ranks", ranks, "--input", &table, "--output", &out]);
-        let said = PROGRAM.fail(&arguments);
-        let why = "the force on particle";
-        assert_eq!(said.matches(why).count(), 1, "{ranks} ranks: {said}");
-        assert!(said.contains("the run up to t = 0.015625 is in"), "{said}");
-        let kept = Snapshot::parse(folder.text("out").as_bytes()).unwrap();
-        assert_eq!((kept.time, kept.bodies.len()), (1.0 / 64.0, 42));
-    }
-}
-
 #[test]
 fn the_json_holds_what_ranks_exchange() {
     let run = "--n 2000 --n-crit 64 --t-end 1/8 --ranks 3 --direct-energy";
