@@ -351,3 +351,30 @@ fn bad_input_is_refused_before_the_run() {
         assert!(refusal.contains(words), "{arguments:?}: {refusal}");
     }
 }
+
+/// After 17 steps a fast particle has no finite position any more: what was reached before is kept.
+#[test]
+fn a_run_that_fails_keeps_what_it_has_reached() {
+    let folder = Folder::new("tree-fails");
+    let [table, out] = ["table", "out"].map(|name| folder.file(name));
+    let mut text = "m x y z vx vy vz\n1 0 0 0 0 0 0\n1e-300 1 0 0 1e154 0 0\n".to_owned();
+    for k in 0..40 {
+        text += &format!("0 {} {} 3 0 0 0\n", k % 7, 5 + k);
+    }
+    std::fs::write(&table, text).unwrap();
+    for ranks in ["1", "2", "3"] {
+        let run = "--eps 0.01 --dt 1e153 --n-crit 8 --t-end 1e155 --force --energy-limit 1e300";
+        let mut arguments: Vec<_> = run.split(' ').collect();
+        arguments.extend(["--ranks", ranks, "--input", &table, "--output", &out]);
+        let said = PROGRAM.fail(&arguments);
+        assert_eq!(
+            said.matches("the position of particle 1 is not a finite number")
+                .count(),
+            1,
+            "{ranks} ranks: {said}"
+        );
+        assert!(said.contains("the run up to t = "), "{said}");
+        let kept = Snapshot::parse(folder.text("out").as_bytes()).unwrap();
+        assert!(kept.time > 0.0 && kept.bodies.len() == 42, "{}", kept.time);
+    }
+}

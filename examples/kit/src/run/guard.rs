@@ -18,6 +18,9 @@ pub struct Guard {
     pub energy_limit: Option<f64>,
 }
 
+/// Looks in a run at most.
+const LOOKS: f64 = 10_000.0;
+
 const WARNING: f64 = 1e-3;
 const LIMIT: f64 = 0.1;
 
@@ -58,19 +61,27 @@ impl Guard {
     }
 
     /// How often the guard looks at `n` bodies where no diagnostics are recorded: the sum over all pairs then
-    /// takes about a fiftieth of the time of the steps between.
-    pub fn interval(n: usize) -> f64 {
-        match n {
+    /// takes about a fiftieth of the time of the steps between. A run over the time `span` in other than N-body units, which
+    /// may be millions long, has at most [`LOOKS`].
+    pub fn interval(n: usize, span: f64) -> f64 {
+        let interval: f64 = match n {
             0..=1024 => 0.5,
             1025..=16384 => 1.0,
             _ => 4.0,
-        }
+        };
+        interval.max(span / LOOKS)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn looks_are_few_in_any_unit_of_time() {
+        assert_eq!(Guard::interval(1000, 200.0), 0.5);
+        assert_eq!(Guard::interval(1000, 1e155), 1e151);
+    }
 
     #[test]
     fn errors_are_judged_by_two_limits() {

@@ -241,7 +241,7 @@ impl<I: Integration> Run<I> {
         let mut frames = plan.frames.as_ref().map(|f| Clock::from(start, f.every));
         let mut checkpoints = plan.checkpoints.as_ref().map(|c| c.interval.begin(start));
         let guard = plan.guard.as_ref();
-        let mut looks = guard.map(|_| Clock::after(start, Guard::interval(n)));
+        let mut looks = guard.map(|_| Clock::after(start, Guard::interval(n, t_end - start)));
         loop {
             // What falls due before the next step, in order of time.
             while let Some(due) =
