@@ -85,26 +85,30 @@ fn fortran_has_the_same_numbers() {
     }
 }
 
-/// The program of docs/bulk.md, with two stars at a distance of 2.
+/// The programs of docs/bulk.md and docs/tree.md, with two stars at a distance of 2.
 #[test]
-fn the_example_of_the_page_computes() {
-    let page = include_str!("../../docs/bulk.md");
-    let example = page
-        .split("```c\n")
-        .nth(1)
-        .and_then(|after| after.split("```").next());
-    let (head, body) = example
-        .and_then(|e| e.split_once("\n\n"))
-        .expect("an example in C");
-    let source = library::workspace().join("bulk-page.c");
-    let program = format!(
-        "#include <stdio.h>\n{head}\nint main(void) {{\n\
-         int n = 2; double eps2 = 0.0, m[2] = {{1.0, 3.0}}, x[2][3] = {{{{0.0}}}}, acc[2][3];\n\
-         x[1][0] = 2.0;\n{{\n{body}}}\n\
-         printf(\"%g %g %g\\n\", acc[0][0], acc[1][0], acc[1][2]);\nreturn 0;\n}}\n"
-    );
-    std::fs::write(&source, program).expect("the target folder is writable");
-    if let Some(client) = compile_source(&source, Link::Shared) {
-        assert_eq!(succeed(&client, &[], &[]), "0.75 -0.25 0\n");
+fn the_examples_of_the_pages_compute() {
+    for (name, page) in [
+        ("bulk-page.c", include_str!("../../docs/bulk.md")),
+        ("tree-page.c", include_str!("../../docs/tree.md")),
+    ] {
+        let example = page
+            .split("```c\n")
+            .nth(1)
+            .and_then(|after| after.split("```").next());
+        let (head, body) = example
+            .and_then(|e| e.split_once("\n\n"))
+            .expect("an example in C");
+        let source = library::workspace().join(name);
+        let program = format!(
+            "#include <stdio.h>\n{head}\nint main(void) {{\n\
+             int n = 2; double eps2 = 0.0, m[2] = {{1.0, 3.0}}, x[2][3] = {{{{0.0}}}}, acc[2][3];\n\
+             x[1][0] = 2.0;\n{{\n{body}}}\n\
+             printf(\"%g %g %g\\n\", acc[0][0], acc[1][0], acc[1][2]);\nreturn 0;\n}}\n"
+        );
+        std::fs::write(&source, program).expect("the target folder is writable");
+        if let Some(client) = compile_source(&source, Link::Shared) {
+            assert_eq!(succeed(&client, &[], &[]), "0.75 -0.25 0\n", "{name}");
+        }
     }
 }

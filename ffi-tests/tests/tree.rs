@@ -17,8 +17,7 @@ fn theta_zero_is_the_direct_sum() {
     }
 }
 
-/// L. Hernquist (1987) finds errors of some tenths of a per cent at theta about 0.7 with monopoles, which fall
-/// with about theta^2; with quadrupoles faster.
+/// Errors of some tenths of a per cent with monopoles, which fall with theta; with quadrupoles faster.
 #[test]
 fn errors_fall_with_theta() {
     let Some(found) = part("errors", &[]) else {
