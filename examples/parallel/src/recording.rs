@@ -12,7 +12,7 @@
 //! Each further line is a block, with `page:count` for each page that has active particles.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use kirin_kit::command::named;
@@ -127,7 +127,7 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// It cannot be written; a file is there that is no recording.
     pub fn create(path: &Path, n: usize, first: bool) -> Result<Self, Error> {
         let mut new = Self {
             file: None,
@@ -135,6 +135,11 @@ impl Recorder {
             all: Vec::new(),
         };
         if first {
+            if !may_replace(path) {
+                let name = path.display();
+                let what = format!("{name} is no recording of blocks, and is not replaced");
+                return Err(Error::Refused(what));
+            }
             let file = File::create(path).map_err(|e| Error::Refused(named(path)(e)))?;
             new.file = Some((path.to_owned(), BufWriter::new(file)));
             new.write(&format!("{MAGIC}\nn {n}\n"))?;
@@ -194,6 +199,15 @@ impl Recorder {
             None => Ok(()),
         }
     }
+}
+
+/// Whether there is no file at `path`, or one without content, or a recording.
+fn may_replace(path: &Path) -> bool {
+    let mut begin = Vec::new();
+    let read = File::open(path).map(|file| {
+        let _ = file.take(MAGIC.len() as u64).read_to_end(&mut begin);
+    });
+    read.is_err() || begin.is_empty() || begin == MAGIC.as_bytes()
 }
 
 #[cfg(test)]

@@ -197,6 +197,10 @@ fn recorded_blocks_are_replayed_on_a_machine() {
             &["--n", "600", "--record-blocks", "/no/such/folder/file"],
             "/no/such/folder",
         ),
+        (
+            &["--n", "600", "--record-blocks", &path("xd1")],
+            "xd1.json is no recording of blocks, and is not replaced",
+        ),
     ] {
         let refusal = fail(threads(arguments));
         assert!(refusal.contains(words), "{arguments:?}: {refusal}");
