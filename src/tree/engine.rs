@@ -3,6 +3,7 @@
 //! On a CPU each thread has a cluster, finds a list and sums it. With a GPU one thread gives lists to several clusters in turn,
 //! and while the device computes, all threads find the next lists.
 
+use std::collections::TryReserveError;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,7 +22,7 @@ use kirin_core::sources::particle::IParticle;
 use kirin_core::sources::strided::Strided;
 use kirin_core::tree::octree::Octree;
 use kirin_core::tree::walk::{Bounds, List};
-use kirin_core::tree::workers::Workers;
+use kirin_core::tree::workers::{Workers, in_tasks};
 
 /// Targets that share a list at most, on a CPU: with more the lists are longer, with fewer the threads walk longer.
 const GROUP: usize = 192;
@@ -62,7 +63,8 @@ impl PoolWorkers {
     }
 }
 
-impl Workers for PoolWorkers {
+impl PoolWorkers {
+    /// Runs `task(0)` to `task(tasks - 1)`.
     fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
         /// Of one thread for a task of a tree: worth waking others.
         const TASK: Duration = Duration::from_micros(20);
@@ -71,6 +73,40 @@ impl Workers for PoolWorkers {
         if done.is_err() {
             self.lost.store(true, Ordering::Relaxed);
         }
+    }
+}
+
+impl Workers for PoolWorkers {
+    fn each<T: Send>(
+        &self,
+        items: &mut [T],
+        grain: usize,
+        act: impl Fn(usize, &mut T) + Sync,
+    ) -> std::result::Result<(), TryReserveError> {
+        in_tasks(|tasks, task| self.run(tasks, task), items, grain, act)
+    }
+
+    fn each_pair<T: Send, U: Send>(
+        &self,
+        first: &mut [T],
+        second: &mut [U],
+        grain: usize,
+        act: impl Fn(&mut T, &mut U) + Sync,
+    ) -> std::result::Result<(), TryReserveError> {
+        let mut parts = Vec::new();
+        parts.try_reserve(first.len().div_ceil(grain))?;
+        parts.extend(first.chunks_mut(grain).zip(second.chunks_mut(grain)));
+        self.each(&mut parts, 1, |_, (first, second)| {
+            for (a, b) in first.iter_mut().zip(second.iter_mut()) {
+                act(a, b);
+            }
+        })
+    }
+
+    /// By this thread, since tasks of the pool have no tasks of their own.
+    fn join(&self, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
+        one();
+        other();
     }
 }
 

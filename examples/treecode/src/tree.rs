@@ -1,5 +1,7 @@
 //! The octree over the particles of this rank: the library's, built by this program's threads.
 
+use std::collections::TryReserveError;
+
 pub use kirin_core::tree::octree::{ABSENT, Cell, LEAF, Octree as Tree};
 use kirin_core::tree::workers::Workers;
 use rayon::prelude::*;
@@ -11,8 +13,31 @@ use crate::particle::Particle;
 struct Threads;
 
 impl Workers for Threads {
-    fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-        (0..tasks).into_par_iter().for_each(task);
+    fn each<T: Send>(
+        &self,
+        items: &mut [T],
+        grain: usize,
+        act: impl Fn(usize, &mut T) + Sync,
+    ) -> Result<(), TryReserveError> {
+        let items = items.par_iter_mut().with_min_len(grain).enumerate();
+        items.for_each(|(k, item)| act(k, item));
+        Ok(())
+    }
+
+    fn each_pair<T: Send, U: Send>(
+        &self,
+        first: &mut [T],
+        second: &mut [U],
+        grain: usize,
+        act: impl Fn(&mut T, &mut U) + Sync,
+    ) -> Result<(), TryReserveError> {
+        let pairs = first.par_iter_mut().zip(second).with_min_len(grain);
+        pairs.for_each(|(a, b)| act(a, b));
+        Ok(())
+    }
+
+    fn join(&self, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
+        rayon::join(one, other);
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::TryReserveError;
 
 use super::moments::{self, Moments, Pseudo};
 use super::morton::LEVELS;
-use super::workers::{Workers, each, each_pair};
+use super::workers::Workers;
 
 /// Cells of up to this many particles are not divided.
 pub const LEAF: u32 = 8;
@@ -113,7 +113,7 @@ impl Octree {
         self.pseudo.clear();
         self.root = 0;
         resize(&mut self.points, self.keys.len())?;
-        each(workers, &mut self.points, GRAIN, |k, to| *to = point(k))?;
+        workers.each(&mut self.points, GRAIN, |k, to| *to = point(k))?;
         let mut at = 0;
         for &(level, count) in branches {
             self.cells.push(Cell {
@@ -138,7 +138,7 @@ impl Octree {
             let end = self.cells.len();
             self.generations.push(end);
             let parents = &mut self.cells[begin..];
-            each(workers, parents, GRAIN, |_, p| {
+            workers.each(parents, GRAIN, |_, p| {
                 p.children = divisions(keys, p).count() as u8;
             })?;
             let mut next = end;
@@ -151,7 +151,7 @@ impl Octree {
             }
             resize(&mut self.cells, next)?;
             let (above, children) = self.cells.split_at_mut(end);
-            fill(workers, keys, &above[begin..], children)?;
+            fill(workers, keys, &above[begin..], children);
         }
     }
 
@@ -165,7 +165,7 @@ impl Octree {
             let (above, below) = self.cells.split_at_mut(end);
             let (second, second_below) = self.second.split_at_mut(end);
             let (above, second) = (&mut above[begin..], &mut second[begin..]);
-            each_pair(workers, above, second, GRAIN, |cell, second| {
+            workers.each_pair(above, second, GRAIN, |cell, second| {
                 let children = cell.children();
                 if cell.children == 0 {
                     moments::of_points(cell, second, &points[cell.points()]);
@@ -192,7 +192,7 @@ impl Octree {
         self.quadrupoles = true;
         resize(&mut self.pseudo, self.cells.len())?;
         let (cells, second) = (&self.cells, &self.second);
-        each(workers, &mut self.pseudo, GRAIN, |k, pseudo| {
+        workers.each(&mut self.pseudo, GRAIN, |k, pseudo| {
             *pseudo = moments::pseudo_particles(&cells[k], &second[k]);
         })
     }
@@ -247,27 +247,16 @@ fn divisions<'k>(keys: &'k [u64], cell: &Cell) -> impl Iterator<Item = (u32, u32
 }
 
 /// Writes the `children` of `parents`.
-fn fill(
-    workers: &impl Workers,
-    keys: &[u64],
-    parents: &[Cell],
-    children: &mut [Cell],
-) -> Result<(), TryReserveError> {
-    let mut parts = Vec::new();
-    parts.try_reserve(parents.len().div_ceil(GRAIN))?;
-    let mut rest = children;
-    for parents in parents.chunks(GRAIN) {
-        let count = parents.iter().map(|p| usize::from(p.children)).sum();
-        let (own, others) = rest.split_at_mut(count);
-        parts.push((parents, own));
-        rest = others;
+fn fill(workers: &impl Workers, keys: &[u64], parents: &[Cell], children: &mut [Cell]) {
+    if parents.len() > GRAIN {
+        let (left, right) = parents.split_at(parents.len() / 2);
+        let (of_left, of_right) = children.split_at_mut((right[0].child - left[0].child) as usize);
+        workers.join(
+            || fill(workers, keys, left, of_left),
+            || fill(workers, keys, right, of_right),
+        );
+        return;
     }
-    each(workers, &mut parts, 1, |_, (parents, children)| {
-        fill_part(keys, parents, children);
-    })
-}
-
-fn fill_part(keys: &[u64], parents: &[Cell], children: &mut [Cell]) {
     let mut next = children.iter_mut();
     for parent in parents.iter().filter(|p| p.children > 0) {
         for ((at, count), child) in divisions(keys, parent).zip(&mut next) {

@@ -1,30 +1,77 @@
-//! Threads that build a tree: the library's own here, others in a program that builds the same tree.
+//! Threads that build a tree: the library's own in the library, others in a program that builds the same tree.
 
 use std::collections::TryReserveError;
 use std::sync::{Mutex, PoisonError};
 
-/// What runs tasks on several threads.
+/// What does work on several threads, if that is worth it. Each method returns when all is done.
 pub trait Workers: Sync {
-    /// Runs `task(0)` to `task(tasks - 1)`, on several threads if that is worth it, and returns when all are done.
-    fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync));
+    /// Calls `act` for each item with its number. A task takes `grain` items at least.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    fn each<T: Send>(
+        &self,
+        items: &mut [T],
+        grain: usize,
+        act: impl Fn(usize, &mut T) + Sync,
+    ) -> Result<(), TryReserveError>;
+
+    /// Calls `act` for each item of two arrays of one length.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    fn each_pair<T: Send, U: Send>(
+        &self,
+        first: &mut [T],
+        second: &mut [U],
+        grain: usize,
+        act: impl Fn(&mut T, &mut U) + Sync,
+    ) -> Result<(), TryReserveError>;
+
+    /// Calls both.
+    fn join(&self, one: impl FnOnce() + Send, other: impl FnOnce() + Send);
 }
 
 /// This thread alone.
 pub struct Alone;
 
 impl Workers for Alone {
-    fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-        (0..tasks).for_each(task);
+    fn each<T: Send>(
+        &self,
+        items: &mut [T],
+        _: usize,
+        act: impl Fn(usize, &mut T) + Sync,
+    ) -> Result<(), TryReserveError> {
+        items.iter_mut().enumerate().for_each(|(k, t)| act(k, t));
+        Ok(())
+    }
+
+    fn each_pair<T: Send, U: Send>(
+        &self,
+        first: &mut [T],
+        second: &mut [U],
+        _: usize,
+        act: impl Fn(&mut T, &mut U) + Sync,
+    ) -> Result<(), TryReserveError> {
+        first.iter_mut().zip(second).for_each(|(a, b)| act(a, b));
+        Ok(())
+    }
+
+    fn join(&self, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
+        one();
+        other();
     }
 }
 
-/// Calls `act` for each item with its number. A task takes `grain` items.
+/// [`Workers::each`] by what runs tasks by their numbers.
 ///
 /// # Errors
 ///
 /// There is no memory.
-pub fn each<T: Send>(
-    workers: &impl Workers,
+pub fn in_tasks<T: Send>(
+    run: impl Fn(usize, &(dyn Fn(usize) + Sync)),
     items: &mut [T],
     grain: usize,
     act: impl Fn(usize, &mut T) + Sync,
@@ -32,7 +79,7 @@ pub fn each<T: Send>(
     let mut parts = Vec::new();
     parts.try_reserve(items.len().div_ceil(grain))?;
     parts.extend(items.chunks_mut(grain).map(Mutex::new));
-    workers.run(parts.len(), &|part| {
+    run(parts.len(), &|part| {
         // Each part is locked once.
         let mut items = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
         for (k, item) in items.iter_mut().enumerate() {
@@ -40,26 +87,4 @@ pub fn each<T: Send>(
         }
     });
     Ok(())
-}
-
-/// Calls `act` for each item of two arrays of one length.
-///
-/// # Errors
-///
-/// There is no memory.
-pub fn each_pair<T: Send, U: Send>(
-    workers: &impl Workers,
-    first: &mut [T],
-    second: &mut [U],
-    grain: usize,
-    act: impl Fn(&mut T, &mut U) + Sync,
-) -> Result<(), TryReserveError> {
-    let mut parts = Vec::new();
-    parts.try_reserve(first.len().div_ceil(grain))?;
-    parts.extend(first.chunks_mut(grain).zip(second.chunks_mut(grain)));
-    each(workers, &mut parts, 1, |_, (first, second)| {
-        for (a, b) in first.iter_mut().zip(second.iter_mut()) {
-            act(a, b);
-        }
-    })
 }
