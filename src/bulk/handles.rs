@@ -47,6 +47,7 @@ struct Open {
 }
 
 /// What a handle stands for.
+#[expect(clippy::large_enum_variant, reason = "each is in a box of its own")]
 pub enum Held {
     /// Sources whose forces are summed directly.
     Direct(Gravity),

@@ -260,8 +260,7 @@ impl Engine {
                 *outcome.lock() = computed;
             }
         })?;
-        let outcome = outcome.lock().clone();
-        outcome
+        outcome.lock().clone()
     }
 
     fn sum_on_gpu(&mut self, request: &Request<'_>, sums: &mut [Sums]) -> Result<()> {
