@@ -62,7 +62,7 @@ impl Guard {
 
     /// How often the guard looks at `n` bodies where no diagnostics are recorded: the sum over all pairs then
     /// takes about a fiftieth of the time of the steps between. A run over the time `span` in other than N-body units, which
-    /// may be millions long, has at most [`LOOKS`].
+    /// may be millions long, has at most 10,000 looks.
     pub fn interval(n: usize, span: f64) -> f64 {
         let interval: f64 = match n {
             0..=1024 => 0.5,
