@@ -261,3 +261,55 @@ impl Grown {
         allocation::collect(at, PURPOSE)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kirin_core::random::Random;
+    use kirin_core::tree::workers::Alone;
+
+    /// Nine sources, of which eight are in one corner: the centre of mass is far from the centre of the cube.
+    fn corner() -> (Grown, Cube) {
+        let x = |k: usize| match k {
+            8 => [1.0; 3],
+            _ => [0.01 * k as f64, 0.0, 0.0],
+        };
+        let cube = Cube::of(Extent::of((0..9).map(x))).unwrap();
+        let mut tree = Octree::over((0..9).map(|k| cube.key(&x(k))).collect());
+        let point = |k: usize| [x(k)[0], x(k)[1], x(k)[2], 1.0];
+        let whole = [(0, 9)];
+        let accuracy = (f64::INFINITY, false);
+        tree.grow(&Alone, point, (0, &whole), accuracy).unwrap();
+        let grown = Grown {
+            tree,
+            cube: Some(cube),
+            place: (0..9).collect(),
+            theta: f64::NAN,
+        };
+        (grown, cube)
+    }
+
+    #[test]
+    fn no_cell_acts_on_what_is_inside_it_or_within_its_edge_over_theta() {
+        let (mut grown, cube) = corner();
+        let mut random = Random::new(4);
+        for theta in [0.5, 1.0, 1e9] {
+            grown.aim(theta);
+            let root = grown.tree.cells[0];
+            let (centre, edge) = (cube.centre(grown.tree.keys[0], 0), cube.edge(0));
+            let is_accepted = |offset: [f64; 3]| {
+                let distance2 = |k: usize| (centre[k] + offset[k] - root.x[k]).powi(2);
+                (0..3).map(distance2).sum::<f64>() > root.open2
+            };
+            for _ in 0..1000 {
+                let inside = random.vector(0.5 * edge);
+                assert!(!is_accepted(inside), "{theta}: {inside:?}");
+                let length = inside.iter().map(|c| c * c).sum::<f64>().sqrt();
+                let near = inside.map(|c| c / length * 0.999 * edge / theta);
+                assert!(!is_accepted(near), "{theta}: {near:?}");
+            }
+            let far = edge * ((1.0 / theta).max(1.0) + 1.0);
+            assert!(is_accepted([far; 3]), "{theta}");
+        }
+    }
+}
