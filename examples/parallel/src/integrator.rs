@@ -1,25 +1,20 @@
 //! The integration of a cluster by many ranks, one block at a time.
 
+mod integration;
+
 use std::ops::Range;
 use std::path::Path;
 
-use hermite::checkpoint;
 use hermite::counts::Counts;
-use hermite::motion;
 use hermite::pairs::Pairs;
 use hermite::particle;
 use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::Body;
-use kirin_kit::Snapshot;
-use kirin_kit::bound::Bound;
-use kirin_kit::command::tell;
 use kirin_kit::communicator::agreement::Watch;
-use kirin_kit::communicator::checkpoint::save;
 use kirin_kit::communicator::counted::Tally;
-use kirin_kit::communicator::{Communicator, Counted, Operation};
-use kirin_kit::galaxy::Galaxy;
-use kirin_kit::run::{Decision, Integration};
+use kirin_kit::communicator::{Communicator, Counted};
+use kirin_kit::run::Decision;
 use kirin_kit::snapshot::State;
 use kirin_kit::snapshot::parts::{Manifest, RECORD, of_record, record};
 
@@ -478,135 +473,5 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     /// What this rank computes with.
     pub fn machine(&self) -> &Node<'g, C> {
         &self.machine
-    }
-}
-
-impl<C: Communicator> Integration for Integrator<'_, C> {
-    type Error = Error;
-
-    fn time(&self) -> f64 {
-        self.time
-    }
-
-    fn next_time(&self, t_end: f64) -> Option<f64> {
-        Some(self.agreed.t).filter(|t| *t <= t_end && t.is_finite())
-    }
-
-    fn step(&mut self, _: f64) -> Result<(), Error> {
-        Integrator::step(self)
-    }
-
-    fn visible(&self, t: f64) -> Option<f64> {
-        (t < self.agreed.t).then_some(t)
-    }
-
-    fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Error> {
-        Ok(self.synchronised(t)?.unwrap_or_default())
-    }
-
-    fn galaxy(&self) -> Option<&Galaxy> {
-        Some(&self.settings.galaxy)
-    }
-
-    fn share(&mut self, value: f64) -> Result<f64, Error> {
-        let mut shared = [value];
-        self.machine.world.broadcast(0, &mut shared)?;
-        Ok(shared[0])
-    }
-
-    fn remark(&mut self) -> Option<String> {
-        let (bodies, states) = self.seen.take()?;
-        self.pairs
-            .remark(&self.counts, &bodies, &states, &self.settings)
-    }
-
-    fn own_columns(&self) -> &'static [&'static str] {
-        &motion::COLUMNS
-    }
-
-    fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
-        motion::numbers(bodies, bound)
-    }
-
-    fn notes(&self) -> Vec<(String, String)> {
-        self.settings.galaxy.lines()
-    }
-
-    fn eps(&self) -> f64 {
-        self.settings.eps
-    }
-
-    fn count(&self) -> usize {
-        self.n
-    }
-
-    /// The same as hermite's, on rank 0: one file, which any grid and `hermite` can read. It is there as a
-    /// whole or not at all. A million particles take 400 MB of memory and some seconds.
-    fn state(&self) -> Result<Snapshot, Error> {
-        let (bodies, states) = self.gather()?.unwrap_or_default();
-        Ok(Snapshot {
-            time: self.time,
-            bodies,
-            states: Some(states),
-            run: checkpoint::lines(&self.settings, &self.counts),
-        })
-    }
-
-    /// The first rank of each column writes the column.
-    fn save_in_parts(&self, lines: &[(String, String)], path: &Path) -> Result<bool, Error> {
-        if !self.in_parts {
-            return Ok(false);
-        }
-        let mut head = Snapshot {
-            time: self.time,
-            bodies: Vec::new(),
-            states: Some(Vec::new()),
-            run: checkpoint::lines(&self.settings, &self.counts),
-        };
-        head.run.extend(lines.iter().cloned());
-        let mine: (&[Body], &[State]) = match self.machine.place.0 {
-            0 => (&self.column.bodies, &self.column.states),
-            _ => (&[], &[]),
-        };
-        save(&self.machine.world, path, head, mine)?.map_err(Error::Refused)?;
-        Ok(true)
-    }
-
-    fn rank(&self) -> (usize, usize) {
-        let world = &self.machine.world;
-        (world.rank(), world.size())
-    }
-
-    /// Any rank may have been told to stop, or to write a checkpoint. A rank whose forces come from elsewhere than
-    /// before, such as from the CPU when its GPU was lost, is named.
-    fn agree(&mut self, wanted: Decision) -> Result<Decision, Error> {
-        let world = &self.machine.world;
-        self.wanted.stop |= wanted.stop;
-        self.wanted.checkpoint |= wanted.checkpoint;
-        self.wanted.time_limit |= wanted.time_limit;
-        self.occasions += 1;
-        if !self.occasions.is_multiple_of(OCCASIONS) {
-            return Ok(Decision::default());
-        }
-        let (backend, _) = self.machine.sources.described();
-        for (rank, now) in self.backend.changed(world, backend)? {
-            if world.rank() == 0 {
-                tell(&format!(
-                    "parallel: the forces of rank {rank} come from `{now}` now"
-                ));
-            }
-        }
-        let Decision {
-            stop,
-            checkpoint,
-            time_limit,
-        } = std::mem::take(&mut self.wanted);
-        let mut flags = [stop, checkpoint, time_limit].map(|flag| f64::from(u8::from(flag)));
-        world.all_reduce(Operation::Max, &mut flags)?;
-        Ok(Decision {
-            stop: flags[0] > 0.0,
-            checkpoint: flags[1] > 0.0,
-            time_limit: flags[2] > 0.0,
-        })
     }
 }
