@@ -11,6 +11,7 @@
 //! * [`secular`]: what a weak tide does to the orbit of a binary in the mean
 //! * [`scattering`]: encounters of a binary and a star, and cross sections
 //! * [`endurance`]: a hard binary over very many orbits
+//! * [`kozai`]: a triple through Kozai's cycles, with figures of an independent program
 //!
 //! ```
 //! use kirin_kit::few_body::{Alone, System};
@@ -30,6 +31,7 @@ pub mod endurance;
 mod extrapolation;
 pub mod hierarchy;
 pub mod kepler;
+pub mod kozai;
 mod leapfrog;
 pub mod pair;
 pub mod scattering;
