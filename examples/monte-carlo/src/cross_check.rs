@@ -187,7 +187,7 @@ pub fn compare<C: Communicator>(
     bodies: Vec<Body>,
     t_end: f64,
 ) -> Result<Option<Comparison>, Box<dyn AnyError>> {
-    let settings = options.settings(None)?;
+    let settings = options.settings(None, None)?;
     let n = bodies.len();
     let stars = model::of_bodies(&bodies)?;
     let mut cluster = Cluster::new(

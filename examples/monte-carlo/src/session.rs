@@ -177,13 +177,21 @@ pub fn begin<C: Communicator>(
     snapshot: Option<Snapshot>,
 ) -> Result<Run<C>, Error> {
     let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
-        let settings = options.settings(None)?;
+        let settings = options.settings(None, options.units.units)?;
         settings.validate()?;
-        let stars = model::draw(&world, &options.start)?;
+        let binaries = &options.binaries;
+        let stars = model::draw(&world, &options.start, binaries)?;
         let n = options.start.n.unwrap_or(model::DEFAULT_N) as usize;
         let all = streams(settings.seed, n.div_ceil(BIN));
         let mut cluster = Cluster::new(world, settings, stars, &all, None)?;
+        let (mass, units) = (cluster.potential.mass(), options.units.units);
         cluster.to_standard_units()?;
+        cluster.set_binaries(model::binaries(
+            &options.start,
+            binaries,
+            mass,
+            units.as_ref(),
+        )?);
         let title = options.start.model.unwrap_or_default().title();
         return Ok(Run {
             units: options.units.units,
@@ -193,7 +201,10 @@ pub fn begin<C: Communicator>(
     let refuse = |why: String| Error::Refused(named(path)(why));
     let saved = Checkpoint::of(&snapshot).map_err(refuse)?;
     let galaxy = options.units.galaxy(Some(&snapshot)).map_err(refuse)?;
-    let mut settings = options.settings(saved.as_ref().map(|saved| saved.settings))?;
+    let mut settings = options.settings(
+        saved.as_ref().map(|saved| saved.settings),
+        galaxy.known_units(),
+    )?;
     let (stars, streams, past, history, model) = match saved {
         Some(Checkpoint {
             stars,
@@ -384,7 +395,7 @@ impl<C: Communicator> Run<C> {
         if cluster.dissolved {
             return Some(Ending::Dissolution);
         }
-        let default = if cluster.settings.binaries {
+        let default = if cluster.settings.has_binaries() {
             0
         } else {
             DEFAULT_CORE_STARS
