@@ -117,6 +117,14 @@ pub fn largest_impact_squared(binary: &Binary, other: &Object, w: f64) -> f64 {
     reach * reach + 2.0 * reach * (binary.mass() + other.mass()) / (w * w)
 }
 
+/// Apocentre, in mean distances of stars n^(-1/3), beyond which a binary is none any more.
+const WIDEST: f64 = 0.3;
+
+/// Whether a binary is so wide that other stars come between its own.
+pub fn is_torn(around: &Surroundings, binary: &Binary) -> bool {
+    binary.axis * (1.0 + binary.eccentricity) * around.density.cbrt() > WIDEST
+}
+
 /// How many encounters a binary has in the unit of time with `density` objects of this kind in the unit of volume.
 pub fn encounter_rate(density: f64, binary: &Binary, other: &Object, w: f64) -> f64 {
     density * PI * largest_impact_squared(binary, other, w) * w

@@ -138,6 +138,21 @@ pub fn scatter(
     Some(parts)
 }
 
+/// The stars of a binary that `second` passes so far away that other stars are as near: both go on with the velocity of the binary, and the second party pays with its own for
+/// the binding energy.
+pub fn torn(first: &Binary, second: &Object) -> Vec<Part> {
+    let (m1, m2) = (first.mass(), second.mass());
+    let part = |object: Object, share: f64| Part {
+        object,
+        velocity: [0.0, 0.0, share / (m1 + m2)],
+    };
+    let star = |k: usize| Object::Star {
+        id: first.ids[k],
+        mass: first.masses[k],
+    };
+    vec![part(star(0), -m2), part(star(1), -m2), part(*second, m1)]
+}
+
 /// What has parted.
 struct Parted {
     nodes: Vec<Node>,
@@ -348,6 +363,7 @@ fn pair([m1, m2]: [f64; 2], axis: f64, e: f64, stream: &mut Stream) -> [Body; 2]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::binaries::{Surroundings, is_torn};
 
     fn binary(ids: [u64; 2], masses: [f64; 2], axis: f64, eccentricity: f64) -> Binary {
         Binary {
@@ -499,6 +515,28 @@ mod tests {
             }
         }
         assert!(dissolved >= 5, "{dissolved}");
+    }
+
+    /// The stars of a binary that is too wide keep its velocity.
+    #[test]
+    fn wide_binaries_are_torn() {
+        let first = binary([1, 2], [0.5, 0.7], 40.0, 0.3);
+        let star = Object::Star { id: 3, mass: 0.6 };
+        let parts = torn(&first, &star);
+        let ids: Vec<u64> = parts.iter().map(|p| p.object.id()).collect();
+        assert_eq!(ids, [1, 2, 3]);
+        assert_eq!(parts[0].velocity, parts[1].velocity);
+        let momentum: f64 = parts.iter().map(|p| p.object.mass() * p.velocity[2]).sum();
+        assert!(momentum.abs() < 1e-15);
+        // The second party came along the third axis.
+        assert_eq!(parts[2].velocity[2] - parts[0].velocity[2], 1.0);
+        let around = |density: f64| Surroundings {
+            density,
+            ..Surroundings::default()
+        };
+        // An apocentre of 52, and mean distances of 170 and 180.
+        assert!(is_torn(&around(170.0_f64.powi(-3)), &first));
+        assert!(!is_torn(&around(180.0_f64.powi(-3)), &first));
     }
 
     /// A star on a wide orbit about a binary is set free by the energy of the binary.

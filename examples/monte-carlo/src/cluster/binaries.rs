@@ -9,7 +9,7 @@ use kirin_kit::vector::cross;
 
 use super::{Cluster, Past};
 use crate::binaries::{self, Binary, Event, Surroundings};
-use crate::encounter::{Object, Part, scatter};
+use crate::encounter::{Object, Part, scatter, torn};
 use crate::error::Error;
 use crate::ledger::Escaper;
 use crate::partition::BIN;
@@ -36,6 +36,15 @@ struct Bin {
     busy: [bool; BIN],
     /// Binaries that have had their encounters.
     done: [bool; BIN],
+}
+
+/// How an encounter goes.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// The first binary is so wide that it is dissolved.
+    Torn,
+    /// As the few-body integrator finds; far away the relative speed is at most this.
+    Scattered(f64),
 }
 
 /// An encounter: where the two stand, and what they are. The first is the softer binary.
@@ -195,7 +204,8 @@ impl<C: Communicator> Cluster<C> {
                 second: self.object_in(partner),
             };
             let w2: f64 = velocities.relative().iter().map(|c| c * c).sum();
-            if !is_close {
+            let is_torn = binaries::is_torn(&bin.around, &binary);
+            if !is_close && !is_torn {
                 // Time until the next encounter.
                 let rate = binaries::encounter_rate(density, &binary, &pair.second, w2.sqrt());
                 let stream = &mut self.streams[bin.own.start / BIN];
@@ -205,13 +215,13 @@ impl<C: Communicator> Cluster<C> {
                 break;
             }
             // What is faster than the stars around has its speed by the attraction of the two.
-            let fastest = if is_close {
-                bin.around.sigma
-            } else {
-                f64::INFINITY
+            let kind = match (is_torn, is_close) {
+                (true, _) => Kind::Torn,
+                (_, true) => Kind::Scattered(bin.around.sigma),
+                _ => Kind::Scattered(f64::INFINITY),
             };
             event.encounters += 1;
-            let Some(after) = self.encounter(&pair, &velocities, fastest) else {
+            let Some(after) = self.encounter(&pair, &velocities, kind) else {
                 continue;
             };
             bin.busy[partner - bin.own.start] = true;
@@ -270,12 +280,12 @@ impl<C: Communicator> Cluster<C> {
         partners.iter().filter(|_| is_near).find(is_close).copied()
     }
 
-    /// An encounter with these velocities; far away the relative speed is at most `fastest`. The binaries afterwards; `None` where nothing has changed.
+    /// An encounter with these velocities. The binaries afterwards; `None` where nothing has changed.
     fn encounter(
         &mut self,
         pair: &Pair,
         velocities: &Velocities,
-        fastest: f64,
+        kind: Kind,
     ) -> Option<Vec<Binary>> {
         let Pair {
             places,
@@ -285,10 +295,15 @@ impl<C: Communicator> Cluster<C> {
         let stream = &mut self.streams[places[0] / BIN];
         let w = velocities.relative();
         let speed = w.iter().map(|c| c * c).sum::<f64>().sqrt();
-        let far_away = speed.min(fastest);
-        let area = binaries::largest_impact_squared(first, second, far_away);
-        let impact = (area * stream.uniform()).sqrt();
-        let parts = scatter(first, second, impact, far_away, stream)?;
+        let parts = match kind {
+            Kind::Torn => torn(first, second),
+            Kind::Scattered(fastest) => {
+                let far_away = speed.min(fastest);
+                let area = binaries::largest_impact_squared(first, second, far_away);
+                let impact = (area * stream.uniform()).sqrt();
+                scatter(first, second, impact, far_away, stream)?
+            }
+        };
         let objects: Vec<Object> = parts.iter().map(|part| part.object).collect();
         let standing = self.standing(*places, &objects);
         let (m1, m2) = (first.mass(), second.mass());
