@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use kirin_kit::Snapshot;
 use kirin_kit::command::Start;
+use kirin_kit::communicator::network::Network;
 use kirin_kit::galaxy::{UnitOptions, Units};
 use kirin_kit::models::{BinaryOptions, DEFAULT_W0, King, MassFunction, Model};
 use kirin_kit::number::{count, number};
@@ -15,7 +16,6 @@ use crate::checkpoint::TOLD;
 use crate::error::Error;
 use crate::evolution::Evolution;
 use crate::model::DEFAULT_N;
-use crate::paper::traffic::Network;
 use crate::settings::Settings;
 use crate::tide::{Criterion, Tide};
 
@@ -180,10 +180,8 @@ pub struct NetworkOptions {
 impl NetworkOptions {
     /// The network in seconds and bytes.
     pub fn network(&self) -> Network {
-        Network {
-            latency: 1e-6 * self.latency.unwrap_or(2.0),
-            bandwidth: 1e9 * self.bandwidth.unwrap_or(5.0),
-        }
+        let latency = 1e-6 * self.latency.unwrap_or(2.0);
+        Network::new(latency, 1e9 * self.bandwidth.unwrap_or(5.0))
     }
 
     /// Whether there can be such a network.
@@ -192,7 +190,9 @@ impl NetworkOptions {
     ///
     /// There cannot; in words.
     pub fn validate(&self) -> Result<(), Error> {
-        let Network { latency, bandwidth } = self.network();
+        let Network {
+            latency, bandwidth, ..
+        } = self.network();
         match latency >= 0.0 && latency.is_finite() && bandwidth > 0.0 && bandwidth.is_finite() {
             true => Ok(()),
             false => Err(Error::Refused(
