@@ -5,7 +5,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from . import _arrays, _library
+from . import _arrays, _library, _point
 from ._arrays import INTEGER, new, number, numbers, put_numbers, put_vectors, squares, vectors
 from ._errors import raise_for
 from ._handle import Handle
@@ -184,12 +184,19 @@ class Gravity(Handle):
         >>> forces.nearest, forces.distance
         (array([0]), array([1.]))
         """
+        if x is not None:
+            x = vectors(x, "x")
+        elif v is not None:
+            raise TypeError("velocities v without positions x")
+        if v is not None:
+            v = vectors(v, "v", len(x))
+        if x is not None and source is None and len(x) == 1:
+            eps2s, eps2 = squares(eps, "eps", 1)
+            eps2 = eps2 if eps2s is None else eps2s[0]
+            return Forces._make(_point.forces(self._handle, x, v, eps2, number(time, "time"), jerk, potential, nearest))
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, eps, source)
         if v is not None:
-            if x is None:
-                raise TypeError("velocities v without positions x")
-            v = vectors(v, "v", n)
             put_vectors(targets, "v", v)
         acc = new(results, "acc", (n, 3))
         j = new(results, "jerk", (n, 3)) if jerk else None
