@@ -10,6 +10,7 @@ use kirin_kit::Body;
 use kirin_kit::command::Ended;
 use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::density::Core;
+use kirin_kit::galaxy::Galaxy;
 use kirin_kit::interrupt::interrupted;
 use kirin_kit::progress::Progress;
 use kirin_kit::vector::{norm, sub};
@@ -187,7 +188,7 @@ pub fn compare<C: Communicator>(
     bodies: Vec<Body>,
     t_end: f64,
 ) -> Result<Option<Comparison>, Box<dyn AnyError>> {
-    let settings = options.settings(None)?;
+    let settings = options.settings(None, &Galaxy::default())?;
     let n = bodies.len();
     let stars = model::of_bodies(&bodies)?;
     let mut cluster = Cluster::new(

@@ -262,17 +262,18 @@ impl GalaxyOptions {
     }
 }
 
-/// `1e4Msun,3pc`, or without names in solar masses and parsecs.
+/// `1e4Msun,3pc`, or `1Msun,1au`; without names in solar masses and parsecs.
 fn units(text: &str) -> Result<Units, String> {
     let Some((mass, length)) = text.split_once(',') else {
         return Err("not a mass and a length, such as 1e4Msun,3pc".to_owned());
     };
-    let mass = above_zero(mass.trim().trim_end_matches("Msun"))?;
-    let (length, parsecs) = match length.trim().strip_suffix("kpc") {
-        Some(length) => (length, 1000.0),
-        None => (length.trim().trim_end_matches("pc"), 1.0),
-    };
-    let length = parsecs * above_zero(length)?;
+    let mass = mass.trim();
+    let mass = above_zero(mass.strip_suffix("Msun").unwrap_or(mass))?;
+    let Quantity { value, unit } = quantity::length(length)?;
+    let length = value * unit.parsecs().unwrap_or(1.0);
+    if length <= 0.0 {
+        return Err("not above 0".to_owned());
+    }
     Ok(Units { mass, length })
 }
 
@@ -380,6 +381,18 @@ mod tests {
         for text in ["1e4Msun,3pc", "10000,3", "1e4 Msun, 0.003kpc"] {
             let Units { mass, length } = units(text).unwrap();
             assert!(mass == 1e4 && (length - 3.0).abs() < 1e-15, "{text}");
+        }
+        let Units { mass, length } = units("1Msun,1au").unwrap();
+        assert!(mass == 1.0 && (length * 206_264.806_247 - 1.0).abs() < 1e-12);
+        for bad in [
+            "1e4,3pcpc",
+            "1e4MsunMsun,3",
+            "1e4,0pc",
+            "0,3pc",
+            "1e4,3Myr",
+            "1e4",
+        ] {
+            assert!(units(bad).is_err(), "{bad}");
         }
     }
 
