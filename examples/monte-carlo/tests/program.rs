@@ -362,6 +362,20 @@ fn units_are_read_and_written() {
     }
     let figures = PROGRAM.figures("mc-units-again", &["--input", &bodies, "--t-end", "5Myr"]);
     assert!((number(&figures["last"]["time"]) * myr - 5.0).abs() < 1e-9);
+    // They may be repeated. Others would not convert the bodies.
+    let repeated = ["--t-end", "25Myr", "--units", "1e6Msun,0.004kpc"];
+    PROGRAM.succeed(&[&["--input", &out], &repeated[..]].concat());
+    for input in [&out, &bodies] {
+        let refusal = PROGRAM.fail(&[
+            "--input",
+            input,
+            "--t-end",
+            "30Myr",
+            "--units",
+            "1e6Msun,8pc",
+        ]);
+        assert!(refusal.contains("1000000.0Msun,4.0pc"), "{refusal}");
+    }
     for arguments in [&["--report", "paper"][..], &["--cross-check"]] {
         let refusal = PROGRAM.fail(&[arguments, &["--units", "1e6,4"]].concat());
         assert!(refusal.contains("--units"), "{refusal}");

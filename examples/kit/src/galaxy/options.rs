@@ -80,21 +80,29 @@ pub struct GalaxyOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, clap::Args)]
 pub struct UnitOptions {
     /// Units of mass and length, as in 1e4Msun,3pc: a model has the mass 1 and the virial radius 1. Then Myr, pc and km/s
-    /// have a meaning, and all files have them [default: those that an --input tells]
+    /// have a meaning, and all files have them [default: those that an --input tells, which this may only repeat]
     #[arg(long, value_name = "MASS,PC", value_parser = units)]
     pub units: Option<Units>,
 }
 
 impl UnitOptions {
-    /// No galaxy, but the units of a run that begins with the bodies of `snapshot`, if it does: those of the option, or
-    /// else those that the snapshot tells, or none.
+    /// No galaxy, but the units of a run that begins with the bodies of `snapshot`, if it does: those that the snapshot tells,
+    /// or else those of the option, or none.
     ///
     /// # Errors
     ///
-    /// The snapshot's line of units makes no sense; in words.
+    /// The snapshot's line of units makes no sense, or the option contradicts it, which would not convert its bodies; in words.
     pub fn galaxy(&self, snapshot: Option<&Snapshot>) -> Result<Galaxy, String> {
         let told = snapshot.map(Units::of).transpose()?.flatten();
-        Ok(Galaxy::of_units(self.units.or(told)))
+        if let (Some(given), Some(told)) = (self.units, told)
+            && !given.are_about(&told)
+        {
+            let Units { mass, length } = told;
+            return Err(format!(
+                "--units contradicts the input, whose units are {mass:?}Msun,{length:?}pc"
+            ));
+        }
+        Ok(Galaxy::of_units(told.or(self.units)))
     }
 }
 

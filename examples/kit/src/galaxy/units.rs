@@ -35,6 +35,12 @@ impl Default for Units {
 }
 
 impl Units {
+    /// Whether these are the `others`, but for the constants by which files convert units.
+    pub(super) fn are_about(&self, others: &Self) -> bool {
+        let is_about = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-3;
+        is_about(self.mass, others.mass) && is_about(self.length, others.length)
+    }
+
     /// Unit of velocity in km/s.
     pub fn velocity(&self) -> f64 {
         (G * self.mass / self.length).sqrt()
