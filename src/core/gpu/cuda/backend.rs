@@ -16,8 +16,8 @@ use crate::sources::neighbours::{ListRules, NeighbourLists};
 /// What memory of the host is for, in messages.
 const PURPOSE: &str = "the results of a block";
 
-/// After a request for nearest neighbours so many further blocks compute them along with the forces, in advance of the
-/// next request.
+/// Number of further blocks whose nearest neighbours are computed along with the forces after a client has asked
+/// for nearest neighbours once. The client's next request is then answered without another launch.
 const HABIT: u32 = 64;
 
 /// The backend.
