@@ -115,8 +115,8 @@ impl SampleSort {
         }
     }
 
-    /// The samples of a round, the same on all ranks: about `each` for every splitter that is still sought, at equal distances
-    /// and from a random place on, on each rank.
+    /// The samples of a round, the same on all ranks. Each rank takes about `each` samples for every splitter that
+    /// is not found yet. They are at equal distances in the rank's elements, from a random place on.
     fn take_samples<C: Communicator>(
         &mut self,
         world: &C,

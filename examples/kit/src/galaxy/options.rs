@@ -86,8 +86,8 @@ pub struct UnitOptions {
 }
 
 impl UnitOptions {
-    /// No galaxy, but the units of a run that begins with the bodies of `snapshot`, if it does: those of the option, or
-    /// else those that the snapshot tells, or none.
+    /// The units of a run without a galaxy. They are those of the option, else those stored in `snapshot`, if the
+    /// run begins with one, else none.
     ///
     /// # Errors
     ///
