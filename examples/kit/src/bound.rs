@@ -8,8 +8,8 @@ use crate::vector::{Vec3, dot, sub};
 /// Rounds in which the bound part is sought: it settles after a handful.
 const ROUNDS: usize = 50;
 
-/// Where there is a field around the cluster, the search for the bound part begins with one in so many bodies:
-/// those in the deepest potential.
+/// Where there is a field around the cluster, the search for the bound part begins with the tenth of the bodies that
+/// are in the deepest potential.
 const DEEPEST: usize = 10;
 
 /// The part of some bodies that is bound.

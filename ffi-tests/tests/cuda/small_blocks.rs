@@ -8,8 +8,8 @@ use kirin_core::process::settings::Precision;
 
 use crate::steps::{DriverCall, WIDE, last_step, steps};
 
-/// Microseconds on an H100 in a virtual machine: for each kernel or copy, the next of which begins when the one
-/// before has ended, and for the way to the device and back.
+/// Microseconds on an H100 in a virtual machine. `OPERATION` is for each kernel or copy; each begins when the one
+/// before has ended. `ROUND_TRIP` is for the way to the device and back.
 const OPERATION: f64 = 3.9;
 const ROUND_TRIP: f64 = 5.4;
 /// Clocks per microsecond, and clocks of a prediction. In a prediction each multiprocessor has at most one thread

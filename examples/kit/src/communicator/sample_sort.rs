@@ -75,8 +75,9 @@ impl Splitter {
 }
 
 impl SampleSort {
-    /// For each rank, the index in this rank's `sorted` elements of the first one that this rank must send to it. In the
-    /// global order, rank r gets the places `begins[r]` to `begins[r + 1]`; the last rank gets the rest, up to `n`.
+    /// Where this rank must divide its `sorted` elements to send them: entry r is the index of the first element for
+    /// rank r. In the global order rank r gets the places `begins[r]` to `begins[r + 1]`; the last rank gets the rest,
+    /// up to `n`.
     ///
     /// # Errors
     ///
