@@ -85,8 +85,8 @@ fn table() -> Option<String> {
 }
 
 const TAIL: &str = "
-Where the device joins the sums (32 and 256 i-particles) its time is in that of the force kernel. The time of deciding the nearest
-neighbours is left out. Nothing is allocated in any of these blocks.
+The device joins the sums of 32 and of 256 i-particles, and the column of the force kernel includes the time for that. The time for deciding
+the nearest neighbours is left out. Nothing is allocated in any of these blocks.
 ";
 
 #[test]

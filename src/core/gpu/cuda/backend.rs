@@ -37,9 +37,9 @@ pub struct Cuda {
     pub(super) lost: Vec<String>,
     /// Devices lost at work.
     pub(super) recoveries: u64,
-    /// Leaves summed again in double precision, and the time that took: on devices lost since, and on all
-    /// devices up to the last finished block.
+    /// Leaves that lost devices summed again in double precision, and the time that this took.
     pub(super) redone_by_lost: (u64, Duration),
+    /// The same on all devices, lost ones included, up to the last finished block.
     pub(super) redone: (u64, Duration),
     /// Whether the next block is timed.
     pub(super) measured: bool,
