@@ -87,8 +87,8 @@ impl Quantity {
     ///
     /// # Errors
     ///
-    /// The units are not known, and the number has one; in words, with the option that tells the units where the
-    /// program has it.
+    /// The number has a unit, but the units of the bodies are not known. The text names the option that gives them,
+    /// if the program has one.
     pub fn of_bodies(&self, galaxy: Option<&Galaxy>) -> Result<f64, String> {
         let units = galaxy.and_then(Galaxy::known_units);
         self.in_units(units.as_ref()).map_err(|why| match galaxy {
@@ -265,8 +265,8 @@ fn physical(name: &str, units: &Units) -> Option<(&'static str, f64)> {
     })
 }
 
-/// The columns of a table, and beside those with a dimension, where the `units` are known, the same in Myr, pc,
-/// kpc, km/s or solar masses.
+/// The columns of a table. If `units` are known, each column that has a dimension is repeated in Myr, pc, kpc, km/s
+/// or solar masses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
     names: Vec<String>,
@@ -293,8 +293,8 @@ impl Columns {
         columns
     }
 
-    /// The same table without the columns of which `has` knows nothing to write: one that is always empty or 0. A
-    /// column in physical units goes with the one that it repeats.
+    /// The same table without columns that are always empty or 0; `has` says of a column whether it has something
+    /// to show. The copy in physical units goes with its column.
     pub fn only(mut self, has: impl Fn(&str) -> bool) -> Self {
         let all = self.names.len();
         let first = all - self.physical.len();

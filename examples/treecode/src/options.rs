@@ -121,8 +121,8 @@ impl Options {
         }
     }
 
-    /// The settings of a new run, or of one that starts from `snapshot`: where the options say nothing, those of the run that
-    /// it was saved from, or the defaults.
+    /// The settings of a new run, or of one that starts from `snapshot`. What the options do not say is taken from
+    /// the snapshot's run, else from the defaults.
     ///
     /// # Errors
     ///

@@ -46,8 +46,9 @@ pub struct GalaxyOptions {
     /// Add a potential from a file: columns r_kpc mass_solar, or R_kpc z_kpc potential_km2_s2
     #[arg(long, value_name = "FILE")]
     pub potential: Option<PathBuf>,
-    /// Add a bar that rotates (Long and Murali 1992): solar masses, half length and two softenings in kpc, km/s/kpc
-    /// (negative as the disc turns) and today's angle, as in 1e10,4,1,0.5,-39,28
+    /// Add a bar that rotates (Long and Murali 1992), as in 1e10,4,1,0.5,-39,28: mass in solar masses; half length and
+    /// two softenings in kpc; pattern speed in km/s/kpc, negative if it turns as the disc does; today's angle in
+    /// degrees
     #[arg(long, value_name = "M,A,B,C,SPEED,ANGLE", value_parser = additions::bar)]
     pub bar: Option<[f64; 6]>,
     /// Let the masses of galaxy, file and bar grow by this part of today's in a Gyr
@@ -86,8 +87,8 @@ pub struct UnitOptions {
 }
 
 impl UnitOptions {
-    /// No galaxy, but the units of a run that begins with the bodies of `snapshot`, if it does: those that the snapshot tells,
-    /// or else those of the option, or none.
+    /// The units of a run without a galaxy. They are those stored in `snapshot`, if the run begins with one that tells
+    /// them, else those of the option, else none.
     ///
     /// # Errors
     ///

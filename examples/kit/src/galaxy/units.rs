@@ -24,8 +24,8 @@ pub struct Units {
 }
 
 impl Default for Units {
-    /// Those of a cluster of which 60 units of time are a revolution at 8 kpc, as in the paper of NBSymple,
-    /// which does not tell the mass.
+    /// Units in which 60 units of time are one revolution at 8 kpc, as in the paper of NBSymple. The paper gives no
+    /// mass.
     fn default() -> Self {
         Self {
             mass: 16000.0,
