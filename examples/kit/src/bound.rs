@@ -14,7 +14,7 @@ const DEEPEST: usize = 10;
 
 /// The part of some bodies that is bound.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bound {
+pub struct BoundPart {
     /// Its bodies.
     pub members: Vec<Body>,
     /// Its mass.
@@ -44,7 +44,7 @@ impl Potentials {
     }
 }
 
-impl Bound {
+impl BoundPart {
     /// Those of `bodies` whose energy with respect to the others is negative in the frame of those that are
     /// bound: found by turns, from all of them, or, where many may be in the `tails` that a field draws out,
     /// from the deepest tenth on. Their potentials are by all others, which overrates the cluster's by what the
@@ -144,8 +144,8 @@ mod tests {
     use super::*;
     use crate::models;
 
-    fn bound(bodies: &[Body], tails: bool) -> Bound {
-        Bound::of(
+    fn bound(bodies: &[Body], tails: bool) -> BoundPart {
+        BoundPart::of(
             bodies,
             &Potentials::Summed(potentials(bodies, 0.0), 0.0),
             tails,
