@@ -150,7 +150,7 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
         Some(mut line) => line.word()?,
         None => 0.0,
     };
-    let mut words = line(snapshot, SETTINGS)?;
+    let mut words = Line::required(snapshot, SETTINGS)?;
     let settings = Settings {
         eps: words.word()?,
         eta: words.word()?,
@@ -171,7 +171,7 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
 ///
 /// The lines are missing or no counts.
 pub fn counts(snapshot: &Snapshot) -> Result<Counts, Error> {
-    let mut words = line(snapshot, COUNTS)?;
+    let mut words = Line::required(snapshot, COUNTS)?;
     let mut counts = Counts {
         steps: words.word()?,
         block_steps: words.word()?,
@@ -215,9 +215,4 @@ pub fn resume<'g>(
     let mut integrator = Integrator::resume(grape, settings, time, bodies, states, counts)?;
     integrator.resume_pairs(&pairs, past)?;
     Run::new(integrator, log)
-}
-
-fn line<'a>(snapshot: &'a Snapshot, key: &'static str) -> Result<Line<'a>, Error> {
-    let missing = || Error::Refused(format!("the snapshot has states but no line `{key}`"));
-    Line::of(snapshot, key).ok_or_else(missing)
 }

@@ -6,7 +6,7 @@ pub mod regularized;
 use std::time::Instant;
 
 use kirin::client::{Block, Grape};
-use kirin_kit::bound::Bound;
+use kirin_kit::bound::BoundPart;
 use kirin_kit::few_body::pair::Pair;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::Integration;
@@ -396,7 +396,7 @@ impl Integration for Integrator<'_> {
         }
     }
 
-    fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
+    fn own_numbers(&self, bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
         let mut numbers = motion::numbers(bodies, bound);
         if self.regularized.limits.is_some() {
             numbers.extend([

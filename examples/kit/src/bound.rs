@@ -14,7 +14,7 @@ const DEEPEST: usize = 10;
 
 /// The part of some bodies that is bound.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bound {
+pub struct BoundPart {
     /// Its bodies.
     pub members: Vec<Body>,
     /// Its mass.
@@ -44,7 +44,7 @@ impl Potentials {
     }
 }
 
-impl Bound {
+impl BoundPart {
     /// The bound part of `bodies`. A body is bound if its energy is negative in the frame of the bound bodies, so
     /// the set is found by iteration. The iteration begins with all bodies. If a field may have drawn out `tails`,
     /// it begins with the tenth of the bodies in the deepest potential. The potential of a body is that of all
@@ -145,8 +145,8 @@ mod tests {
     use super::*;
     use crate::models;
 
-    fn bound(bodies: &[Body], tails: bool) -> Bound {
-        Bound::of(
+    fn bound(bodies: &[Body], tails: bool) -> BoundPart {
+        BoundPart::of(
             bodies,
             &Potentials::Summed(potentials(bodies, 0.0), 0.0),
             tails,

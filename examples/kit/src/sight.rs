@@ -1,7 +1,7 @@
 //! The energy of a run's bodies at one time, and which of them are bound.
 
 use crate::body::Body;
-use crate::bound::{Bound, Potentials};
+use crate::bound::{BoundPart, Potentials};
 use crate::diagnostics::{Energy, mass, momentum};
 use crate::galaxy::Field;
 use crate::pairs::potentials;
@@ -14,7 +14,7 @@ pub struct Sight {
     /// Energy.
     pub energy: Energy,
     /// The bound part.
-    pub bound: Bound,
+    pub bound: BoundPart,
 }
 
 impl Sight {
@@ -39,7 +39,7 @@ impl Sight {
     fn with(bodies: &[Body], potentials: Potentials, field: Option<&dyn Field>) -> Self {
         Self {
             energy: energy(bodies, half(bodies, potentials.values()), field),
-            bound: Bound::of(bodies, &potentials, field.is_some()),
+            bound: BoundPart::of(bodies, &potentials, field.is_some()),
         }
     }
 }

@@ -271,7 +271,8 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     let named = |why: String| Error::Refused(named(path)(why));
     let mut snapshot = Snapshot::parse(&text).map_err(|e| named(e.to_string()))?;
     let manifest = Manifest::of(&snapshot).map_err(named)?;
-    let told = options.run.or_told(&snapshot).map_err(named)?;
+    let mut told = options.run.clone();
+    told.control = told.control.or_told(&snapshot).map_err(named)?;
     let saved = checkpoint::settings(&snapshot).map_err(|e| named(e.to_string()))?;
     let settings = match saved {
         Some(saved) => told.settings(Some(saved)),

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use kirin::client::Grape;
-use kirin_kit::bound::Bound;
+use kirin_kit::bound::BoundPart;
 use kirin_kit::diagnostics::angular_momentum;
 use kirin_kit::galaxy::{Field, Galaxy, Moment};
 use kirin_kit::run::{Integration, TimeGrid};
@@ -394,7 +394,7 @@ impl Integration for Integrator<'_> {
         !(self.settings.galaxy.is_none() && cluster::of_galaxy(name))
     }
 
-    fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
+    fn own_numbers(&self, bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
         cluster::numbers(bound, &self.moment, &self.past.balance, bodies)
     }
 

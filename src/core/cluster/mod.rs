@@ -20,7 +20,7 @@ use crate::observe::audit::{Audit, Computed};
 use crate::observe::noise::Noise;
 use crate::observe::pipelines::{Cost, State};
 use crate::observe::report;
-use crate::observe::statistics::{self, Facts, Stats};
+use crate::observe::statistics::{self, ClusterFacts, Stats};
 use crate::process::long_work::LongWork;
 use crate::process::settings::{
     BackendChoice, Destination, Devices, Precision, PrecisionChoice, Settings,
@@ -442,7 +442,7 @@ impl Cluster {
         if self.phase == Phase::Free {
             self.memory.take_in();
         }
-        let text = stats.text(&Facts {
+        let text = stats.text(&ClusterFacts {
             name: name.to_owned(),
             backend: self.arithmetic.summary(&self.settings, self.moving),
             on_gpu: self.arithmetic.on_gpu(),

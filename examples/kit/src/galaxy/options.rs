@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::additions::{self, Additions, Told};
+use super::additions::{self, AdditionOptions, Additions};
 use super::satellite::{REACH, Satellite};
 use super::table::Table;
 use super::{Galaxy, MilkyWay, Orbit, Units};
@@ -182,7 +182,7 @@ impl GalaxyOptions {
         model: MilkyWay,
         default: &Galaxy,
     ) -> Result<Option<&'static Additions>, String> {
-        let told = Told {
+        let told = AdditionOptions {
             table: self.potential.as_deref().map(Table::load).transpose()?,
             bar: self.bar,
             growth: self.growth.unwrap_or(0.0),

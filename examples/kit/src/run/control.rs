@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use kirin_report::machine::check_memory;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -126,6 +127,19 @@ impl<Own: Kept> RunControl<Own> {
         all.files.input = Some(input.clone());
         all.files.force = self.files.force;
         Ok(all)
+    }
+
+    /// Checks that a new model of `n` bodies, with so many `bytes` each, has room here. A run that goes on has its bodies
+    /// already.
+    ///
+    /// # Errors
+    ///
+    /// It has none; in words.
+    pub fn check_memory(&self, n: u64, bytes: u64) -> Result<(), String> {
+        match self.files.input {
+            Some(_) => Ok(()),
+            None => check_memory(n, bytes),
+        }
     }
 
     /// All files that belong to the output.

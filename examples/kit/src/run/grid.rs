@@ -1,5 +1,7 @@
 //! The end times of constant steps, computed such that rounding errors do not add up.
 
+use crate::snapshot::Line;
+
 /// A time this close to the end of a step, as a fraction of the step, counts as the end: the time after many steps
 /// is rounded.
 const SLACK: f64 = 1e-9;
@@ -18,6 +20,25 @@ impl TimeGrid {
     /// A grid that begins at `origin`.
     pub fn from(origin: f64) -> Self {
         Self { origin, steps: 0 }
+    }
+
+    /// The value of a snapshot's line: origin and steps.
+    pub fn value(&self) -> String {
+        format!("{:?} {}", self.origin, self.steps)
+    }
+
+    /// The grid of a line that has [`Self::value`].
+    ///
+    /// # Errors
+    ///
+    /// It has not; in words.
+    pub fn of(mut line: Line<'_>) -> Result<Self, String> {
+        let grid = Self {
+            origin: line.word()?,
+            steps: line.word()?,
+        };
+        line.end()?;
+        Ok(grid)
     }
 
     /// Time at which the last of the steps `dt` ended.

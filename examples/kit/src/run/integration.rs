@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use crate::body::Body;
-use crate::bound::Bound;
+use crate::bound::BoundPart;
 use crate::galaxy::{Field, Galaxy, Units};
 use crate::snapshot::Snapshot;
 use crate::summary::{view, view_panel};
@@ -98,7 +98,7 @@ pub trait Integration {
 
     /// The values of the [`own_columns`](Self::own_columns), for the `bodies` that [`bodies_at`](Self::bodies_at)
     /// returned last and for the bound ones among them.
-    fn own_numbers(&self, _bodies: &[Body], _bound: &Bound) -> Vec<f64> {
+    fn own_numbers(&self, _bodies: &[Body], _bound: &BoundPart) -> Vec<f64> {
         Vec::new()
     }
 

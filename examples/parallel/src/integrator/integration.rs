@@ -6,7 +6,7 @@ use hermite::checkpoint;
 use hermite::motion;
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
-use kirin_kit::bound::Bound;
+use kirin_kit::bound::BoundPart;
 use kirin_kit::command::tell;
 use kirin_kit::communicator::checkpoint::save;
 use kirin_kit::communicator::{Communicator, Operation};
@@ -60,7 +60,7 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         &motion::COLUMNS
     }
 
-    fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
+    fn own_numbers(&self, bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
         motion::numbers(bodies, bound)
     }
 
