@@ -70,8 +70,11 @@ class Numbers(unittest.TestCase):
         wanted = kirin.accelerations(self.x, self.m, 0.1)
         stars = np.zeros(self.n, dtype=[("id", "i4"), ("m", "f8"), ("x", "f8", 3)])
         stars["x"], stars["m"] = self.x, self.m
+        frozen = self.x.copy()
+        frozen.setflags(write=False)
         layouts = [
             (np.asfortranarray(self.x), self.m),
+            (frozen, self.m),
             (stars["x"], stars["m"]),
             (np.ascontiguousarray(self.x[::-1])[::-1], np.ascontiguousarray(self.m[::-1])[::-1]),
             (np.repeat(self.x, 2, 0)[::2], np.repeat(self.m, 2)[::2]),
