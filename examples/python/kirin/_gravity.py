@@ -1,6 +1,7 @@
 """Gravity: sources, and what they do at points."""
 
 import ctypes
+import os
 from typing import NamedTuple, Optional
 
 import numpy as np
@@ -261,6 +262,13 @@ def _sources(n, given):
     return sources, keep
 
 
+#: Those of each process that no call of `accelerations` uses at present: to open one takes longer than the forces of a hundred particles.
+_spare = {}
+
+#: Up to so many particles, which take half a megabyte.
+_KEPT_UP_TO = 4096
+
+
 def accelerations(x, m, eps=0.0, *, precision="double", out=None):
     """Accelerations of point masses under their own gravity, (n, 3), with G = 1.
 
@@ -292,5 +300,21 @@ def accelerations(x, m, eps=0.0, *, precision="double", out=None):
         ...
     ValueError: x of particle 1 is NaN or infinite
     """
-    with Gravity(x, m, precision=precision) as gravity:
-        return gravity.accelerations(eps=eps, out=out)
+    # The child of a fork makes its own.
+    spare = _spare.setdefault(os.getpid(), [])
+    try:
+        gravity = spare.pop()
+    except IndexError:
+        gravity = Gravity()
+    try:
+        gravity.set_precision(precision)
+        gravity.set_sources(x, m)
+        found = gravity.accelerations(eps=eps, out=out)
+    except BaseException:
+        gravity.close()
+        raise
+    if len(gravity) <= _KEPT_UP_TO:
+        spare.append(gravity)
+    else:
+        gravity.close()
+    return found

@@ -70,8 +70,11 @@ class Numbers(unittest.TestCase):
         wanted = kirin.accelerations(self.x, self.m, 0.1)
         stars = np.zeros(self.n, dtype=[("id", "i4"), ("m", "f8"), ("x", "f8", 3)])
         stars["x"], stars["m"] = self.x, self.m
+        frozen = self.x.copy()
+        frozen.setflags(write=False)
         layouts = [
             (np.asfortranarray(self.x), self.m),
+            (frozen, self.m),
             (stars["x"], stars["m"]),
             (np.ascontiguousarray(self.x[::-1])[::-1], np.ascontiguousarray(self.m[::-1])[::-1]),
             (np.repeat(self.x, 2, 0)[::2], np.repeat(self.m, 2)[::2]),
@@ -95,6 +98,25 @@ class Numbers(unittest.TestCase):
         for x in (self.x, np.asfortranarray(self.x), np.zeros((self.n, 4))[:, 1:]):
             self.assertIs(kirin._gravity.vectors(x, "x"), x)
         self.assertIs(kirin._gravity.numbers(self.x[:, 1], "m").base, self.x.base)
+
+    def test_one_call_after_another_has_the_bits_of_each_alone(self):
+        spare = kirin._gravity._spare.setdefault(os.getpid(), [])
+        del spare[:]
+        for n, eps, precision in [(300, 0.1, "double"), (5, 0.0, "double"), (4096, 0.1, "mixed"), (700, 0.1, "auto"), (0, 0.0, "mixed")]:
+            x, m = RNG.normal(size=(n, 3)), RNG.normal(size=n)
+            found = kirin.accelerations(x, m, eps, precision=precision)
+            with kirin.Gravity(x, m, precision=precision) as gravity:
+                np.testing.assert_array_equal(found, gravity.accelerations(eps=eps))
+            with self.assertRaises(ValueError):
+                kirin.accelerations(x, m, -1.0)
+            with self.assertRaises(ValueError):
+                kirin.accelerations(x, m, precision="exact")
+            self.assertEqual(len(spare), 0)
+            np.testing.assert_array_equal(kirin.accelerations(x, m, eps, precision=precision), found)
+            self.assertEqual(len(spare), 1)
+        # Many particles are not kept.
+        kirin.accelerations(RNG.normal(size=(4097, 3)), 1.0, precision="mixed")
+        self.assertEqual(len(spare), 0)
 
     def test_jerks_potentials_nearest_and_predictions(self):
         with kirin.Gravity(self.x, self.m, v=self.v, precision="double") as gravity:
@@ -320,10 +342,12 @@ class Refusals(unittest.TestCase):
 
     @unittest.skipUnless(hasattr(os, "fork"), "SKIPPED: no fork")
     def test_a_child_makes_its_own(self):
+        alone = kirin.accelerations(self.x, 1.0)
         child = os.fork()
         if child == 0:
             status = 1
             try:
+                np.testing.assert_array_equal(kirin.accelerations(self.x, 1.0), alone)
                 self.refuse(kirin.ForkError, "make another one here", self.gravity.accelerations, self.x)
                 self.refuse(kirin.ForkError, "make another one here", self.gravity.forces, self.x[:1])
                 self.gravity.close()
@@ -362,7 +386,10 @@ class Processes(unittest.TestCase):
                 for _ in range(500):
                     if not np.array_equal(gravity.forces(x[k : k + 1], eps=0.1).acc, points[k : k + 1]):
                         wrong.append(k)
+                    if not np.array_equal(kirin.accelerations(x[k : k + 9], 1.0), groups[k]):
+                        wrong.append(k)
 
+            groups = [kirin.accelerations(x[k : k + 9], 1.0) for k in range(4)]
             points = gravity.accelerations(x, eps=0.1)
             threads = [threading.Thread(target=work, args=[k]) for k in range(4)]
             for thread in threads:

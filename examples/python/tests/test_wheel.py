@@ -1,7 +1,9 @@
 """The builder of the wheel, without a library: python tests/test_wheel.py"""
 
 import base64
+import contextlib
 import hashlib
+import io
 import os
 import struct
 import sys
@@ -54,23 +56,26 @@ class Tags(unittest.TestCase):
 
 class Wheels(unittest.TestCase):
     def build(self, names, binary):
-        """The files of a wheel whose libraries and command are these, with their modes, and its name."""
+        """The files of a wheel whose libraries and command are these, with their modes, its name, and what the builder says."""
         with tempfile.TemporaryDirectory() as folder:
             for name in names:
                 (Path(folder) / name).write_bytes(binary)
             os.environ["LIBKIRIN"] = str(Path(folder) / names[0])
             try:
-                name = builder.build_wheel(folder)
+                # It says on stderr what the folder lacks.
+                with contextlib.redirect_stderr(io.StringIO()) as said:
+                    name = builder.build_wheel(folder)
             finally:
                 del os.environ["LIBKIRIN"]
             with zipfile.ZipFile(Path(folder) / name) as wheel:
                 modes = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in wheel.infolist()}
-                return {name: wheel.read(name) for name in wheel.namelist()}, modes, name
+                return {name: wheel.read(name) for name in wheel.namelist()}, modes, name, said.getvalue()
 
     def test_everything_is_in_it_and_recorded(self):
         names = ["libkirin.so", "libkirin_nbody6.so", "libkirin_sapporo.so", "kirin"]
-        files, modes, name = self.build(names, elf(62, b"GLIBC_2.17\0"))
+        files, modes, name, said = self.build(names, elf(62, b"GLIBC_2.17\0"))
         self.assertRegex(name, r"^kirin_nbody-[0-9.]+-py3-none-manylinux_2_17_x86_64\.whl$")
+        self.assertEqual(said, "")
         info = "-".join(name.split("-")[:2]) + ".dist-info"
         for wanted in [
             "kirin/lib/libkirin.so.0", "kirin/lib/libkirin_nbody6.so.0", "kirin/lib/libkirin_sapporo.so.0", "kirin/bin/kirin",
@@ -89,9 +94,10 @@ class Wheels(unittest.TestCase):
                 self.assertEqual(found, text, file)
 
     def test_a_library_alone_makes_a_wheel(self):
-        files, _, _ = self.build(["libkirin.so"], elf(62))
+        files, _, _, said = self.build(["libkirin.so"], elf(62))
+        self.assertIn("without libkirin_nbody6.so", said)
         self.assertFalse([name for name in files if "nbody6.so" in name or "/bin/" in name])
-        files, _, name = self.build(["libkirin.dylib"], mac(0x0100000C))
+        files, _, name, _ = self.build(["libkirin.dylib"], mac(0x0100000C))
         self.assertIn("kirin/lib/libkirin.dylib", files)
         self.assertTrue(name.endswith("macosx_11_0_arm64.whl"))
 
