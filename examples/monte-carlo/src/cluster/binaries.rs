@@ -541,8 +541,8 @@ mod tests {
     use crate::random::streams;
     use crate::settings::Settings;
 
-    /// 0.75 G^5 m^5 n^3 / sigma^9 in the unit of volume and time, summed over a Plummer sphere. With sigma^2 = 1 / (6 (r^2 + b^2)^(1/2)) the integral over
-    /// x = r / b is that of x^2 (1 + x^2)^(-21/4).
+    /// The rate per volume is 0.75 G^5 m^5 n^3 / sigma^9 (Goodman and Hut); the test sums it over a Plummer sphere.
+    /// There sigma^2 = 1 / (6 (r^2 + b^2)^(1/2)), and with x = r / b the integrand is x^2 (1 + x^2)^(-21/4).
     #[test]
     fn binaries_form_at_the_rate_of_goodman_and_hut() {
         let (n, dt, seeds) = (1000_u32, 2e5, 24_u64);
