@@ -170,14 +170,11 @@ impl Parted {
             _ => None,
         };
         let mut bound = 0.0;
-        match last.map(|node| node.kind) {
-            Some(Kind::Binary(halves, orbit)) => {
-                let mut halves = *halves;
-                bound = halves[0].mass * halves[1].mass / (2.0 * orbit.axis);
-                halves.iter_mut().for_each(|half| half.v = half.x);
-                nodes.extend(halves);
-            }
-            _ => {}
+        if let Some(Kind::Binary(halves, orbit)) = last.map(|node| node.kind) {
+            let mut halves = *halves;
+            bound = halves[0].mass * halves[1].mass / (2.0 * orbit.axis);
+            halves.iter_mut().for_each(|half| half.v = half.x);
+            nodes.extend(halves);
         }
         Self {
             nodes,
