@@ -278,7 +278,7 @@ mod tests {
             evolution: Some(Evolution {
                 metallicity: 0.02,
                 mass: 3000.0,
-                time: 1.0,
+                time: 20.0,
             }),
             ..Settings::default()
         };
