@@ -75,7 +75,7 @@ pub struct Surroundings {
 const RATE: f64 = 0.75;
 
 /// Part of the new binaries that get hard; encounters dissolve the others. `tests/long_survivors.rs` measures it.
-pub const SURVIVORS: f64 = 0.69;
+pub const SURVIVORS: f64 = 0.62;
 
 /// Least binding energy of a new binary, in k T.
 const LEAST_HARDNESS: f64 = 3.0;
