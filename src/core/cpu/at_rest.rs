@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::attraction::{self, LeafPass};
-use super::coincident::{self, Places};
+use super::coincident::{self, Hash, Places};
 use super::division::Task;
 use super::grid::Grid;
 use super::kernel::JPage;
@@ -175,16 +175,18 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     /// The sums over the leaf for the i-particle number `k`.
     #[inline(always)]
     fn four(&mut self, k: usize, to: &mut [f64]) -> Result<()> {
-        let (i, target) = (&self.particles[k], &self.targets[k].target);
+        let TaskParticle { target, hash, .. } = &self.targets[k];
+        let (i, hash) = (&self.particles[k], *hash);
         let mut kind = LeafPass {
             least: !self.bounds.one_sign || self.unproved * 4 > k,
             ..self.kind
         };
         if let Some(places) = self.places
             && i.eps2 == 0.0
+            && places.may_hold(hash)
         {
             let take = |slot: usize| self.lent[slot] = S::T::default();
-            kind.coincident = places.each(self.sources.page, &i.x, &self.range, take);
+            kind.coincident = places.each(self.sources.page, (&i.x, hash), &self.range, take);
         }
         loop {
             let sources = JPage {
@@ -204,7 +206,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
                 }
             };
             if kind.coincident {
-                self.give_back(&i.x);
+                self.give_back(&i.x, hash);
             }
             if sound {
                 for ((to, sum), factor) in to.iter_mut().zip(sums).zip(self.factors) {
@@ -291,11 +293,11 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
 
     /// Gives the particles at a place their masses back.
     #[inline(always)]
-    fn give_back(&mut self, x: &[f64; 3]) {
+    fn give_back(&mut self, x: &[f64; 3], hash: Hash) {
         let (page, of) = (self.sources.page, self.sources.masses);
         let mut give = |slot: usize| self.lent[slot] = of[slot];
         match self.places {
-            Some(places) => places.each(page, x, &self.range, give),
+            Some(places) => places.each(page, (x, hash), &self.range, give),
             None => coincident::each(page, x, &self.range, &mut give),
         };
     }

@@ -132,33 +132,40 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
     ) {
         let whole = range.start + (range.len() & !(S::LANES - 1));
         let mut at = range.start;
-        // Two at a time, where there are registers for both: the loop itself takes a tenth of the time otherwise.
-        while (S::MANY_REGISTERS || !SPLIT) && at + S::LANES < whole {
+        // Two at a time: the loop itself takes a tenth of the time otherwise.
+        while at + S::LANES < whole {
             // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
             unsafe {
-                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end);
-                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at + S::LANES, range.end);
+                if S::MANY_REGISTERS {
+                    self.add::<1, SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end);
+                    self.add::<1, SOFT, LEAST, COINCIDENT, EQUAL, false>(at + S::LANES, range.end);
+                } else {
+                    self.add::<2, SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end);
+                }
             }
             at += 2 * S::LANES;
         }
         while at < whole {
             // SAFETY: as above.
-            unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end) };
+            unsafe { self.add::<1, SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end) };
             at += S::LANES;
         }
         if at < range.end {
             // SAFETY: as above.
-            unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, true>(at, range.end) };
+            unsafe { self.add::<1, SOFT, LEAST, COINCIDENT, EQUAL, true>(at, range.end) };
         }
     }
 
-    /// Adds the pairs of the slots from `at` on; at the `END` only those below `end`.
+    /// Adds the pairs of `N` vectors of slots from `at` on; at the `END`, of one vector, only those below `end`. Each
+    /// step is done for all vectors before the next: the processor sees only the nearest operations, and then has
+    /// some that do not wait for each other.
     ///
     /// # Safety
     ///
-    /// `at + LANES <= PAGE`.
+    /// `at + N * LANES <= PAGE`.
     #[inline(always)]
     unsafe fn add<
+        const N: usize,
         const SOFT: bool,
         const LEAST: bool,
         const COINCIDENT: bool,
@@ -171,46 +178,57 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
     ) {
         let (s, tile) = (self.s, self.j.tile);
         // x_i - x_j, so that x_j can stay in memory.
-        let mut r = self.x;
-        let mut r2 = self.eps2;
-        if SOFT {
-            // SAFETY: passed on.
-            r2 = s.add(r2, unsafe { s.load(&tile.eps2, at) });
-        }
-        for (k, r) in r.iter_mut().enumerate() {
-            // SAFETY: passed on.
-            *r = s.sub(*r, unsafe { s.load(&tile.x[k], at) });
-            if SPLIT {
+        let mut r = [self.x; N];
+        let mut r2 = [self.eps2; N];
+        for (k, x_j) in tile.x.iter().enumerate() {
+            for n in 0..N {
+                let at = at + n * S::LANES;
+                if SOFT && k == 0 {
+                    // SAFETY: passed on.
+                    r2[n] = s.add(r2[n], unsafe { s.load(&tile.eps2, at) });
+                }
                 // SAFETY: passed on.
-                let low = s.sub(self.x_low[k], unsafe { s.load(&tile.x_low[k], at) });
-                *r = s.add(*r, low);
+                let mut x = s.sub(r[n][k], unsafe { s.load(x_j, at) });
+                if SPLIT {
+                    // SAFETY: passed on.
+                    let low = s.sub(self.x_low[k], unsafe { s.load(&tile.x_low[k], at) });
+                    x = s.add(x, low);
+                }
+                r[n][k] = x;
+                r2[n] = s.fma(x, x, r2[n]);
             }
-            r2 = s.fma(*r, *r, r2);
         }
-        if COINCIDENT {
-            // A number whose root's square is in range: what has no mass then adds nothing, and what has one
-            // overflows as it would without.
-            r2 = s.greater_magnitude(r2, s.splat(S::T::from_f64(S::T::ROOT_IN_RANGE)));
-        }
-        if LEAST {
-            self.least = s.min(r2, self.least);
-        }
-        let m = match EQUAL {
-            true => None,
-            // SAFETY: passed on.
-            false => Some(unsafe { s.load(self.j.masses, at) }),
-        };
-        let mut m_r3 = s.attraction::<SPLIT>(m, r2, s.estimate(r2));
-        if END {
-            let below = s.mask(((1_u64 << (end - at)) - 1) as u32);
-            m_r3 = s.select(below, m_r3, s.splat(S::T::default()));
-            r2 = s.select(below, r2, s.splat(S::T::default()));
+        let mut m_r3 = r2;
+        for n in 0..N {
+            let at = at + n * S::LANES;
+            if COINCIDENT {
+                // A number whose root's square is in range: what has no mass then adds nothing, and what has one
+                // overflows as it would without.
+                let least = s.splat(S::T::from_f64(S::T::ROOT_IN_RANGE));
+                r2[n] = s.greater_magnitude(r2[n], least);
+            }
+            if LEAST {
+                self.least = s.min(r2[n], self.least);
+            }
+            let m = match EQUAL {
+                true => None,
+                // SAFETY: passed on.
+                false => Some(unsafe { s.load(self.j.masses, at) }),
+            };
+            m_r3[n] = s.attraction::<SPLIT>(m, r2[n], s.estimate(r2[n]));
+            if END {
+                let below = s.mask(((1_u64 << (end - at)) - 1) as u32);
+                m_r3[n] = s.select(below, m_r3[n], s.splat(S::T::default()));
+                r2[n] = s.select(below, r2[n], s.splat(S::T::default()));
+            }
         }
         let [sums @ .., pot] = &mut self.sums;
-        for (sum, r) in sums.iter_mut().zip(r) {
-            *sum = s.fma(m_r3, r, *sum);
+        for n in 0..N {
+            for (sum, r) in sums.iter_mut().zip(r[n]) {
+                *sum = s.fma(m_r3[n], r, *sum);
+            }
+            *pot = s.fma(m_r3[n], r2[n], *pot);
         }
-        *pot = s.fma(m_r3, r2, *pot);
     }
 }
 

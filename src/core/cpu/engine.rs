@@ -75,7 +75,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             precision,
             threads,
             split,
-            root: s.vectorize(MeanRoot(s)),
+            root: s.vectorize(MeanRoot::<S, SPLIT>(s)),
             correction: s.vectorize(Correction::<S, SPLIT>(s)),
             prepared: Vec::new(),
             workspaces: Vec::new(),

@@ -24,6 +24,9 @@ pub struct JPage<'a, S: Simd> {
     pub minus_three: S::T,
 }
 
+/// Vectors whose distances are found together where registers are few.
+const TOGETHER: usize = 4;
+
 /// The pairs of a leaf between the two halves of the loop, where the registers do not suffice for both.
 pub struct LeafScratch<T> {
     /// x_j - x_i
@@ -210,17 +213,15 @@ fn pairs<
     } else if let (false, Some(halfway)) = (CAREFUL, halfway) {
         // All distances and roots first, then all terms: neither half's registers are needed for the other's, and the
         // processor has many vectors in hand at a time.
-        let from = reread(&target);
+        let from = *reread(&target);
+        while at + TOGETHER * S::LANES <= range.end {
+            // SAFETY: as above; the vectors end at `range.end` at most.
+            unsafe { pass.roots::<TOGETHER, SPLIT>(&from, at, distances, halfway) };
+            at += TOGETHER * S::LANES;
+        }
         while at < range.end {
             // SAFETY: as above.
-            unsafe {
-                let pair = from.pair::<CAREFUL>(s, j.tile, at);
-                let (y, _) = pass.root(&pair, at, distances);
-                for (place, r) in halfway.r.iter_mut().zip(pair.r) {
-                    s.store(place, at, r);
-                }
-                s.store(&mut halfway.y, at, y);
-            }
+            unsafe { pass.roots::<1, SPLIT>(&from, at, distances, halfway) };
             at += S::LANES;
         }
         let (from, halfway) = (reread(&target), reread(halfway));
@@ -276,6 +277,32 @@ struct Pass<
 impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAREFUL: bool>
     Pass<'_, S, JERK, MASK, NEAREST, CAREFUL>
 {
+    /// Separations and 1 / s of `N` vectors of pairs from `at` on, for `halfway`. Notes their distances.
+    ///
+    /// # Safety
+    ///
+    /// `at + N * LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn roots<const N: usize, const SPLIT: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        at: usize,
+        distances: &mut PageArray<S::T>,
+        halfway: &mut LeafScratch<S::T>,
+    ) {
+        let s = self.s;
+        // SAFETY: passed on.
+        let r2 = unsafe { target.distances::<N>(s, self.j.tile, at, &mut halfway.r) };
+        for (n, r2) in r2.into_iter().enumerate() {
+            let at = at + n * S::LANES;
+            // SAFETY: passed on.
+            unsafe {
+                let (y, _) = self.root::<SPLIT>(r2, s.estimate(r2), at, distances);
+                s.store(&mut halfway.y, at, y);
+            }
+        }
+    }
+
     /// 1 / s of the pairs of the slots from `at` on, zero where slots are left out, and which pairs are at a distance.
     /// Notes their distances.
     ///
@@ -283,9 +310,10 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
     ///
     /// `at + LANES <= PAGE`.
     #[inline(always)]
-    unsafe fn root(
+    unsafe fn root<const SPLIT: bool>(
         &mut self,
-        &Pair { r2, estimate, .. }: &Pair<S>,
+        r2: S::V,
+        estimate: S::V,
         at: usize,
         distances: &mut PageArray<S::T>,
     ) -> (S::V, S::M) {
@@ -293,7 +321,7 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
         let mut near = r2;
         let mut y = match CAREFUL {
             true => s.refine_any(r2, estimate),
-            false => s.refine(r2, estimate),
+            false => s.refine::<SPLIT>(r2, estimate),
         };
         let mut felt = s.mask(0);
         if MASK {
@@ -326,7 +354,7 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
     ) {
         let s = self.s;
         // SAFETY: passed on.
-        let (mut y, felt) = unsafe { self.root(&pair, at, distances) };
+        let (mut y, felt) = unsafe { self.root::<SPLIT>(pair.r2, pair.estimate, at, distances) };
         let Pair { mut r, r2, .. } = pair;
         // SAFETY: passed on.
         let mut m = unsafe { s.load(self.j.masses, at) };

@@ -1,5 +1,6 @@
 //! The memory of a task: its i-particles, their unfinished sums, and scratch space.
 
+use super::coincident::Hash;
 use super::grid::Grid;
 use super::kernel::LeafScratch;
 use super::nearest::NearestCandidates;
@@ -23,6 +24,8 @@ pub struct TaskParticle<T> {
     pub target: ScaledParticle<T>,
     /// The candidates for its nearest neighbour.
     pub candidates: NearestCandidates,
+    /// The hash of its position, in the client's units.
+    pub hash: Hash,
 }
 
 /// The i-particles of a task and their sums over a run of leaves.
@@ -56,12 +59,14 @@ impl<T: Real> Totals<T> {
             TaskParticle {
                 target: ScaledParticle::new::<SPLIT>(&IParticle::default(), &Scaling::PLAIN, grid),
                 candidates: NearestCandidates::default(),
+                hash: Hash::default(),
             }
         })?;
         self.units = Scaling::PLAIN;
         for (i, progress) in particles.iter().zip(&mut self.progress) {
             progress.target = ScaledParticle::new::<SPLIT>(i, &Scaling::PLAIN, grid);
             progress.candidates.restart(slack(i));
+            progress.hash = Hash::of(&i.x);
         }
         // Old contents are never read: each place is written before it is read.
         self.joiner.reserve()?;

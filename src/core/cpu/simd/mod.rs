@@ -143,20 +143,20 @@ pub trait Simd: Copy + Send + Sync + 'static {
         let e = self.fnma(self.mul(x, y), y, self.splat(one));
         self.fma(self.mul(y, self.splat(half)), e, y)
     }
-    /// 1 / sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`; see
-    /// [`super::mean_root::MeanRoot`].
-    fn refine(self, x: Self::V, y: Self::V) -> Self::V;
+    /// A constant over sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`; see
+    /// [`super::mean_root::MeanRoot`]. `FINE` where positions have more digits than an element.
+    fn refine<const FINE: bool>(self, x: Self::V, y: Self::V) -> Self::V;
     /// [`Simd::refine`] for subnormal x, too.
     #[inline(always)]
     fn refine_any(self, x: Self::V, y: Self::V) -> Self::V {
-        self.refine(x, y)
+        self.refine::<true>(x, y)
     }
 
     /// m / r^3 times a constant, from r^2 and the [`Simd::estimate`] `y` of its root; see
     /// [`super::attraction`]. Without a mass for one of 1. `FINE` where positions have more digits than an element.
     #[inline(always)]
     fn attraction<const FINE: bool>(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> Self::V {
-        let y = self.refine(r2, y);
+        let y = self.refine::<FINE>(r2, y);
         self.mul(self.times(m, y), self.mul(y, y))
     }
 

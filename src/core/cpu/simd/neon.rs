@@ -107,7 +107,7 @@ impl Simd for Neon<f32> {
         simd!(vrsqrteq_f32(x))
     }
     #[inline(always)]
-    fn refine(self, x: float32x4_t, mut y: float32x4_t) -> float32x4_t {
+    fn refine<const FINE: bool>(self, x: float32x4_t, mut y: float32x4_t) -> float32x4_t {
         // Two Newton steps from 8 bits. The step instruction needs no constant in a register, which makes two steps
         // cheaper than one of higher order.
         for _ in 0..2 {
@@ -245,7 +245,7 @@ impl Simd for Neon<f64> {
         simd!(vdivq_f64(vdupq_n_f64(1.0), vsqrtq_f64(x)))
     }
     #[inline(always)]
-    fn refine(self, _: float64x2_t, y: float64x2_t) -> float64x2_t {
+    fn refine<const FINE: bool>(self, _: float64x2_t, y: float64x2_t) -> float64x2_t {
         y
     }
     #[inline(always)]

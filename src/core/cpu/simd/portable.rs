@@ -81,7 +81,7 @@ macro_rules! portable {
                 std::array::from_fn(|l| 1.0 / x[l].sqrt())
             }
             #[inline($inline)]
-            fn refine(self, _: Self::V, y: Self::V) -> Self::V {
+            fn refine<const FINE: bool>(self, _: Self::V, y: Self::V) -> Self::V {
                 y
             }
             #[inline($inline)]

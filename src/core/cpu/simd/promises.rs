@@ -182,8 +182,19 @@ fn arithmetic<S: Simd<T: Element>>(name: &str, s: S, fused: bool) {
 }
 
 fn roots<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
-    let mean = s.vectorize(MeanRoot(s));
-    assert!((mean - 1.0).abs() < S::T::EPSILON, "{name}: {mean}");
+    roots_of::<S, true>(name, s, &[1.0], 2.5);
+    // Twice the root has one rounding more.
+    roots_of::<S, false>(name, s, &[1.0, 2.0], 3.0);
+}
+
+/// Roots times one of `constants`, with an error of at most so many ulps.
+fn roots_of<S: Simd<T: Element>, const FINE: bool>(name: &str, s: S, constants: &[f64], most: f64) {
+    let mean = s.vectorize(MeanRoot::<S, FINE>(s));
+    let constant = mean.round();
+    assert!(
+        constants.contains(&constant) && (mean / constant - 1.0).abs() < S::T::EPSILON,
+        "{name}: {mean}"
+    );
     for power in S::T::SQUARES {
         let x =
             std::array::from_fn(|l| S::T::from_f64((1.0 + l as f64 / 57.0) * 10.0_f64.powi(power)));
@@ -192,12 +203,12 @@ fn roots<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
             // SAFETY: the lanes divide PAGE.
             unsafe {
                 let x = load(s, &x, at);
-                s.store(&mut y, at, s.refine(x, s.estimate(x)));
+                s.store(&mut y, at, s.refine::<FINE>(x, s.estimate(x)));
             }
             for l in at..at + S::LANES {
                 let error = y[l].to_f64() * x[l].to_f64().sqrt() / mean - 1.0;
                 assert!(
-                    error.abs() < 2.5 * S::T::EPSILON,
+                    error.abs() < most * S::T::EPSILON,
                     "{name}: {error:e} at {:?}",
                     x[l]
                 );
