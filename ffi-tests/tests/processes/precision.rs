@@ -4,13 +4,14 @@ use super::NOTHING;
 use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
 
 /// What `precision.c` prints: the rule of 1280 j-particles, each choice with a bad one before and behind them, and
-/// what `adaptive` does once it has seen noise. The last choice is `double-single`, for which a CPU takes `double`.
+/// what `adaptive` does once it has seen noise. The last choices are `double-single`, for which a CPU takes `double`, and `reduced`, for which jerks
+/// take `single`.
 const BY_RULE: &str = "auto 2 1 -1 double mixed\n\
-    -1 mixed\n0 mixed\n0 mixed\n0 double\n0 single\n0 mixed\n0 double\n-1 double\nmixed\ndouble\n";
+    -1 mixed\n0 mixed\n0 mixed\n0 double\n0 single\n0 mixed\n0 double\n0 single\n-1 single\nmixed\ndouble\n";
 
 /// The same where the user wants `mixed`.
 const MIXED: &str = "mixed 1 1 -1 mixed mixed\n\
-    -1 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n-1 mixed\nmixed\nmixed\n";
+    -1 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n-1 mixed\nmixed\nmixed\n";
 
 #[test]
 fn rule_client_and_user_choose_the_precision() {

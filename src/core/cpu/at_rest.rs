@@ -100,7 +100,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             let tile = self.tile(&prepared, page, scratch)?;
             let masses = &*prepared.masses;
             totals.aim::<SPLIT>(particles, tile);
-            let bounds = tile.bounds(masses);
+            let bounds = self.bounds(tile, masses);
             let is_plain = tile.units.are_plain();
             let proved = is_plain
                 && all.in_range
@@ -130,6 +130,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     least: false,
                     coincident: false,
                     equal: masses.equal && slots == PAGE,
+                    reduced: self.reduced.is_some(),
                 },
                 places: prepared
                     .places

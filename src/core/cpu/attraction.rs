@@ -42,6 +42,8 @@ pub struct LeafPass {
     pub coincident: bool,
     /// Whether every slot has a mass of 1.
     pub equal: bool,
+    /// Whether pairs are computed in `reduced` precision, if positions are not split.
+    pub reduced: bool,
 }
 
 /// Acceleration and potential, summed over the slots of `range`, which lie in one leaf, in the tile's units; and the
@@ -58,7 +60,23 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     range: Range<usize>,
     correction: f64,
 ) -> ([f64; 4], S::T) {
-    let mut pass = Pass::<S, SPLIT> {
+    match kind.reduced && !SPLIT && !S::T::IS_DOUBLE {
+        true => sums::<S, SPLIT, true>(s, kind, j, i, range, correction),
+        false => sums::<S, SPLIT, false>(s, kind, j, i, range, correction),
+    }
+}
+
+/// [`leaf`] in one precision.
+#[inline(always)]
+fn sums<S: Simd, const SPLIT: bool, const REDUCED: bool>(
+    s: S,
+    kind: LeafPass,
+    j: JPage<'_, S>,
+    i: &ScaledParticle<S::T>,
+    range: Range<usize>,
+    correction: f64,
+) -> ([f64; 4], S::T) {
+    let mut pass = Pass::<S, SPLIT, REDUCED> {
         s,
         j,
         x: splat3(s, &i.x),
@@ -93,7 +111,7 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
 }
 
 /// One i-particle and its sums over a leaf.
-struct Pass<'a, S: Simd, const SPLIT: bool> {
+struct Pass<'a, S: Simd, const SPLIT: bool, const REDUCED: bool> {
     s: S,
     j: JPage<'a, S>,
     x: [S::V; 3],
@@ -104,7 +122,7 @@ struct Pass<'a, S: Simd, const SPLIT: bool> {
     least: S::V,
 }
 
-impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
+impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED> {
     /// Adds the pairs of a leaf: those of the first run, and those of the second to them.
     #[inline(always)]
     fn over<const SOFT: bool, const LEAST: bool, const COINCIDENT: bool, const EQUAL: bool>(
@@ -215,7 +233,11 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
                 // SAFETY: passed on.
                 false => Some(unsafe { s.load(self.j.masses, at) }),
             };
-            m_r3[n] = s.attraction::<SPLIT>(m, r2[n], s.estimate(r2[n]));
+            let estimate = s.estimate(r2[n]);
+            m_r3[n] = match REDUCED {
+                true => s.attraction_less(m, r2[n], estimate),
+                false => s.attraction::<SPLIT>(m, r2[n], estimate),
+            };
             if END {
                 let below = s.mask(((1_u64 << (end - at)) - 1) as u32);
                 m_r3[n] = s.select(below, m_r3[n], s.splat(S::T::default()));
@@ -232,16 +254,25 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
     }
 }
 
-/// The factor by which the sums of [`leaf`] are multiplied: the inverse of the mean of [`Simd::attraction`] r^3 / m.
+/// The factor by which the sums of [`leaf`] are multiplied: the inverse of the mean of [`Simd::attraction`] r^3 / m, or of
+/// [`Simd::attraction_less`].
 ///
 /// [`Simd::attraction`] leaves a constant factor out, and its mean error does not cancel in the sums. Processors
 /// differ in their estimates, so the mean is measured, as for [`MeanRoot`](super::mean_root::MeanRoot).
-pub struct Correction<S, const SPLIT: bool>(pub S);
+pub struct Correction<S, const SPLIT: bool> {
+    /// The instruction set.
+    pub s: S,
+    /// Whether it is for `reduced` precision.
+    pub reduced: bool,
+}
 
 impl<S: Simd, const SPLIT: bool> Approximation<S> for Correction<S, SPLIT> {
     #[inline(always)]
     fn of(&self, s: S, x: S::V) -> S::V {
-        s.attraction::<SPLIT>(None, x, s.estimate(x))
+        match self.reduced {
+            true => s.attraction_less(None, x, s.estimate(x)),
+            false => s.attraction::<SPLIT>(None, x, s.estimate(x)),
+        }
     }
 
     fn ratio(x: f64, y: f64) -> f64 {
@@ -253,6 +284,6 @@ impl<S: Simd, const SPLIT: bool> Work for Correction<S, SPLIT> {
     type Output = f64;
     #[inline(always)]
     fn run(self) -> f64 {
-        1.0 / mean_ratio(self.0, &self)
+        1.0 / mean_ratio(self.s, &self)
     }
 }

@@ -54,6 +54,8 @@ pub struct Variant {
     pub mask: bool,
     /// Whether the smallest distance is wanted.
     pub nearest: bool,
+    /// Whether pairs are computed in `reduced` precision: without jerks, if positions are not split.
+    pub reduced: bool,
 }
 
 /// The sums over the slots of `range`, which lie in one leaf, in the tile's units; and the smallest softened
@@ -74,18 +76,31 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     distances: &mut PageArray<S::T>,
     halfway: Option<&mut LeafScratch<S::T>>,
 ) -> (Sums, S::T) {
-    macro_rules! variants {
-        ($($jerk:literal $mask:literal $nearest:literal),+) => {
-            match (variant.jerk, variant.mask, variant.nearest) {
-                $( ($jerk, $mask, $nearest) =>
-                    pairs::<S, SPLIT, $jerk, $mask, $nearest, false>(s, j, i, range, distances, halfway), )+
-            }
+    macro_rules! with {
+        ($jerk:literal $mask:literal $nearest:literal $reduced:literal) => {
+            pairs::<S, SPLIT, $jerk, $mask, $nearest, false, $reduced>(
+                s, j, i, range, distances, halfway,
+            )
         };
     }
-    variants!(
-        true false false, true false true, true true false, true true true,
-        false false false, false false true, false true false, false true true
-    )
+    if variant.reduced && !variant.jerk && !SPLIT && !S::T::IS_DOUBLE {
+        return match (variant.mask, variant.nearest) {
+            (false, false) => with!(false false false true),
+            (false, true) => with!(false false true true),
+            (true, false) => with!(false true false true),
+            (true, true) => with!(false true true true),
+        };
+    }
+    match (variant.jerk, variant.mask, variant.nearest) {
+        (true, false, false) => with!(true false false false),
+        (true, false, true) => with!(true false true false),
+        (true, true, false) => with!(true true false false),
+        (true, true, true) => with!(true true true false),
+        (false, false, false) => with!(false false false false),
+        (false, false, true) => with!(false false true false),
+        (false, true, false) => with!(false true false false),
+        (false, true, true) => with!(false true true false),
+    }
 }
 
 /// As [`leaf`], with all terms, for any numbers. Particles at no distance without softening exert no force; nor
@@ -100,9 +115,9 @@ pub fn careful_leaf<S: Simd>(
     distances: &mut PageArray<S::T>,
 ) -> (Sums, S::T) {
     if nearest {
-        pairs::<S, false, true, true, true, true>(s, j, i, range, distances, None)
+        pairs::<S, false, true, true, true, true, false>(s, j, i, range, distances, None)
     } else {
-        pairs::<S, false, true, true, false, true>(s, j, i, range, distances, None)
+        pairs::<S, false, true, true, false, true, false>(s, j, i, range, distances, None)
     }
 }
 
@@ -176,6 +191,7 @@ fn pairs<
     const MASK: bool,
     const NEAREST: bool,
     const CAREFUL: bool,
+    const REDUCED: bool,
 >(
     s: S,
     j: JPage<'_, S>,
@@ -185,7 +201,7 @@ fn pairs<
     halfway: Option<&mut LeafScratch<S::T>>,
 ) -> (Sums, S::T) {
     let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
-    let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL> {
+    let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL, REDUCED> {
         s,
         j,
         slots: Slots::of(j.page),
@@ -264,6 +280,7 @@ struct Pass<
     const MASK: bool,
     const NEAREST: bool,
     const CAREFUL: bool,
+    const REDUCED: bool,
 > {
     s: S,
     j: JPage<'a, S>,
@@ -274,8 +291,14 @@ struct Pass<
     least: S::V,
 }
 
-impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAREFUL: bool>
-    Pass<'_, S, JERK, MASK, NEAREST, CAREFUL>
+impl<
+    S: Simd,
+    const JERK: bool,
+    const MASK: bool,
+    const NEAREST: bool,
+    const CAREFUL: bool,
+    const REDUCED: bool,
+> Pass<'_, S, JERK, MASK, NEAREST, CAREFUL, REDUCED>
 {
     /// Separations and 1 / s of `N` vectors of pairs from `at` on, for `halfway`. Notes their distances.
     ///
@@ -319,9 +342,10 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
     ) -> (S::V, S::M) {
         let s = self.s;
         let mut near = r2;
-        let mut y = match CAREFUL {
-            true => s.refine_any(r2, estimate),
-            false => s.refine::<SPLIT>(r2, estimate),
+        let mut y = match (CAREFUL, REDUCED) {
+            (true, _) => s.refine_any(r2, estimate),
+            (_, true) => s.refine_less(r2, estimate),
+            _ => s.refine::<SPLIT>(r2, estimate),
         };
         let mut felt = s.mask(0);
         if MASK {

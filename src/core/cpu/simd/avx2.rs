@@ -117,6 +117,10 @@ impl Simd for Avx2<f32> {
         }
     }
     #[inline(always)]
+    fn refine_less(self, _: __m256, y: __m256) -> __m256 {
+        y
+    }
+    #[inline(always)]
     fn attraction<const FINE: bool>(self, m: Option<__m256>, r2: __m256, y: __m256) -> __m256 {
         if !FINE {
             // An error of at most 1.0e-6, 1.3e-7 in the mean.

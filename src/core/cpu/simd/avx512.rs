@@ -121,6 +121,10 @@ impl Simd for Avx512<f32> {
         self.newton(x, y)
     }
     #[inline(always)]
+    fn refine_less(self, _: __m512, y: __m512) -> __m512 {
+        y
+    }
+    #[inline(always)]
     fn attraction<const FINE: bool>(self, m: Option<__m512>, r2: __m512, y: __m512) -> __m512 {
         // An error of at most 2.8e-8.
         self.attraction_in_one(m, r2, y)

@@ -76,6 +76,9 @@ pub type Sums = [f64; 8];
 /// A vector of double precision of the same instruction set.
 pub type Wide<S> = <<S as Simd>::Double as Simd>::V;
 
+/// The largest relative error of [`Simd::refine_less`]: of 12 bits, as x86-64 promises for its estimate.
+pub const REDUCED_ERROR: f64 = 1.5 / 4096.0;
+
 /// A vector instruction set for one element type.
 pub trait Simd: Copy + Send + Sync + 'static {
     /// Element.
@@ -146,6 +149,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// A constant over sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`; see
     /// [`super::mean_root::MeanRoot`]. `FINE` where positions have more digits than an element.
     fn refine<const FINE: bool>(self, x: Self::V, y: Self::V) -> Self::V;
+    /// A constant over sqrt(x) for `reduced` precision, whose error is at most [`REDUCED_ERROR`], from the
+    /// [`Simd::estimate`] `y`.
+    #[inline(always)]
+    fn refine_less(self, x: Self::V, y: Self::V) -> Self::V {
+        self.refine::<false>(x, y)
+    }
     /// [`Simd::refine`] for subnormal x, too.
     #[inline(always)]
     fn refine_any(self, x: Self::V, y: Self::V) -> Self::V {
@@ -157,6 +166,13 @@ pub trait Simd: Copy + Send + Sync + 'static {
     #[inline(always)]
     fn attraction<const FINE: bool>(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> Self::V {
         let y = self.refine::<FINE>(r2, y);
+        self.mul(self.times(m, y), self.mul(y, y))
+    }
+
+    /// [`Simd::attraction`] for `reduced` precision.
+    #[inline(always)]
+    fn attraction_less(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> Self::V {
+        let y = self.refine_less(r2, y);
         self.mul(self.times(m, y), self.mul(y, y))
     }
 

@@ -116,6 +116,11 @@ impl Simd for Neon<f32> {
         y
     }
     #[inline(always)]
+    fn refine_less(self, x: float32x4_t, y: float32x4_t) -> float32x4_t {
+        // One step of the two.
+        self.mul(y, simd!(vrsqrtsq_f32(self.mul(x, y), y)))
+    }
+    #[inline(always)]
     fn nonzero(self, a: float32x4_t) -> uint32x4_t {
         simd!(vmvnq_u32(vceqzq_f32(a)))
     }
