@@ -15,9 +15,10 @@ use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tasks::BlockContext;
 use super::tile;
-use super::workspace::{TaskParticle, Workspace};
+use super::workspace::{PURPOSE, TaskParticle, Workspace};
 use crate::error::Result;
 use crate::force::scaling::Scaling;
+use crate::process::allocation;
 use crate::sources::jmemory::{PAGE, PageArray, SourceKind};
 use crate::sources::particle::IParticle;
 
@@ -39,6 +40,7 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     shared: &'a BlockContext<'a, S, SPLIT>,
     particles: &'a [IParticle],
     targets: &'a [TaskParticle<S::T>],
+    hashes: &'a [Hash],
     sources: JPage<'a, S>,
     position: usize,
     bounds: LeafBounds,
@@ -61,6 +63,24 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     unproved: usize,
 }
 
+/// Whose masses were taken out of the present leaf.
+enum TakenMasses {
+    None,
+    /// That of the particle in this slot.
+    One(usize),
+    Many,
+}
+
+impl TakenMasses {
+    #[inline(always)]
+    fn add(&mut self, slot: usize) {
+        *self = match self {
+            Self::None => Self::One(slot),
+            _ => Self::Many,
+        };
+    }
+}
+
 #[inline(always)]
 fn first_four([x, y, z, pot, ..]: Sums) -> Four {
     [x, y, z, pot]
@@ -72,11 +92,17 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
     pub fn sum_at_rest(&self, task: &Task, workspace: &mut Workspace<S::T>) -> Result<()> {
         let Workspace {
             totals,
+            hashes,
             scratch,
             again,
             ..
         } = workspace;
         let particles = &self.block.particles[task.particles.clone()];
+        hashes.clear();
+        if self.unsoftened {
+            allocation::reserve(hashes, particles.len(), PURPOSE)?;
+            hashes.extend(particles.iter().map(|i| Hash::of(&i.x)));
+        }
         let length = attraction::leaf_length::<S>();
         self.restart(task, length, totals)?;
         let soft = self.memory.sources() == SourceKind::Softened;
@@ -116,6 +142,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 shared: self,
                 particles,
                 targets,
+                hashes,
                 sources: JPage {
                     tile,
                     masses: &masses.m,
@@ -176,18 +203,22 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     /// The sums over the leaf for the i-particle number `k`.
     #[inline(always)]
     fn four(&mut self, k: usize, to: &mut [f64]) -> Result<()> {
-        let TaskParticle { target, hash, .. } = &self.targets[k];
-        let (i, hash) = (&self.particles[k], *hash);
+        let (i, target) = (&self.particles[k], &self.targets[k].target);
+        let mut taken = TakenMasses::None;
         let mut kind = LeafPass {
             least: !self.bounds.one_sign || self.unproved * 4 > k,
             ..self.kind
         };
         if let Some(places) = self.places
             && i.eps2 == 0.0
-            && places.may_hold(hash)
+            && places.may_hold(self.hashes[k])
         {
-            let take = |slot: usize| self.lent[slot] = S::T::default();
-            kind.coincident = places.each(self.sources.page, (&i.x, hash), &self.range, take);
+            let take = |slot: usize| {
+                self.lent[slot] = S::T::default();
+                taken.add(slot);
+            };
+            let at = (&i.x, self.hashes[k]);
+            kind.coincident = places.each(self.sources.page, at, &self.range, take);
         }
         loop {
             let sources = JPage {
@@ -207,7 +238,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
                 }
             };
             if kind.coincident {
-                self.give_back(&i.x, hash);
+                self.give_back(&taken);
             }
             if sound {
                 for ((to, sum), factor) in to.iter_mut().zip(sums).zip(self.factors) {
@@ -215,7 +246,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
                 }
                 return Ok(());
             }
-            if kind.coincident || i.eps2 != 0.0 || !self.take_out(&i.x) {
+            if kind.coincident || i.eps2 != 0.0 || !self.take_out(&i.x, &mut taken) {
                 to.copy_from_slice(&self.exactly(i)?);
                 return Ok(());
             }
@@ -287,19 +318,22 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     /// Takes out the masses of the particles at a place. Returns whether there are any.
     #[cold]
     #[inline(never)]
-    fn take_out(&mut self, x: &[f64; 3]) -> bool {
-        let mut take = |slot: usize| self.lent[slot] = S::T::default();
+    fn take_out(&mut self, x: &[f64; 3], taken: &mut TakenMasses) -> bool {
+        let mut take = |slot: usize| {
+            self.lent[slot] = S::T::default();
+            taken.add(slot);
+        };
         coincident::each(self.sources.page, x, &self.range, &mut take)
     }
 
-    /// Gives the particles at a place their masses back.
+    /// Gives particles their masses back.
     #[inline(always)]
-    fn give_back(&mut self, x: &[f64; 3], hash: Hash) {
-        let (page, of) = (self.sources.page, self.sources.masses);
-        let mut give = |slot: usize| self.lent[slot] = of[slot];
-        match self.places {
-            Some(places) => places.each(page, (x, hash), &self.range, give),
-            None => coincident::each(page, x, &self.range, &mut give),
-        };
+    fn give_back(&mut self, taken: &TakenMasses) {
+        let of = self.sources.masses;
+        match *taken {
+            TakenMasses::None => {}
+            TakenMasses::One(slot) => self.lent[slot] = of[slot],
+            TakenMasses::Many => self.lent.copy_from_slice(of),
+        }
     }
 }

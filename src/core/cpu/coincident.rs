@@ -8,8 +8,8 @@ use crate::sources::jmemory::{PAGE, Page};
 /// A power of two, twice as many as particles.
 const ROOM: usize = 2 * PAGE;
 
-/// The bits of a filter: 32 times as many as particles, so that it sends 3 % of all other positions to the table.
-const BITS: usize = 32 * PAGE;
+/// The bits of a filter: 64 times as many as particles, so that it sends 1.5 % of all other positions to the table.
+const BITS: usize = 64 * PAGE;
 
 /// A number below [`BITS`] that depends on a position.
 #[derive(Clone, Copy, Debug, Default)]
@@ -190,6 +190,6 @@ mod tests {
         assert!((0..PAGE).all(|k| held(lattice(k))));
         let elsewhere = (0..PAGE).map(|k| lattice(k).map(|x| x + 0.25));
         let false_alarms = elsewhere.filter(|&x| held(x)).count();
-        assert!(false_alarms < PAGE / 10, "{false_alarms}");
+        assert!(false_alarms < PAGE / 20, "{false_alarms}");
     }
 }

@@ -24,8 +24,6 @@ pub struct TaskParticle<T> {
     pub target: ScaledParticle<T>,
     /// The candidates for its nearest neighbour.
     pub candidates: NearestCandidates,
-    /// The hash of its position, in the client's units.
-    pub hash: Hash,
 }
 
 /// The i-particles of a task and their sums over a run of leaves.
@@ -59,14 +57,12 @@ impl<T: Real> Totals<T> {
             TaskParticle {
                 target: ScaledParticle::new::<SPLIT>(&IParticle::default(), &Scaling::PLAIN, grid),
                 candidates: NearestCandidates::default(),
-                hash: Hash::default(),
             }
         })?;
         self.units = Scaling::PLAIN;
         for (i, progress) in particles.iter().zip(&mut self.progress) {
             progress.target = ScaledParticle::new::<SPLIT>(i, &Scaling::PLAIN, grid);
             progress.candidates.restart(slack(i));
-            progress.hash = Hash::of(&i.x);
         }
         // Old contents are never read: each place is written before it is read.
         self.joiner.reserve()?;
@@ -120,6 +116,8 @@ impl<T: Real> Totals<T> {
 pub struct Workspace<T> {
     /// The sums.
     pub totals: Totals<T>,
+    /// The hashes of the i-particles' positions, where they are looked up. They lie together: each is read for each leaf.
+    pub hashes: Vec<Hash>,
     /// The results, if the task sums over all pages.
     pub forces: Vec<Force>,
     /// The nearest neighbours, if the task sums over all pages and they are wanted.
@@ -143,6 +141,7 @@ impl<T> Default for Workspace<T> {
                 sums: Vec::new(),
                 joiner: Joiner::new(0),
             },
+            hashes: Vec::new(),
             forces: Vec::new(),
             nearest: Vec::new(),
             scratch: None,
