@@ -123,23 +123,31 @@ struct Pass<'a, S: Simd, const SPLIT: bool, const REDUCED: bool> {
 }
 
 impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED> {
-    /// Adds the pairs of a leaf: those of the first run, and those of the second to them.
+    /// Adds the pairs of a leaf: the sums of its first run, and those of the second to them.
     #[inline(always)]
     fn over<const SOFT: bool, const LEAST: bool, const COINCIDENT: bool, const EQUAL: bool>(
         &mut self,
         range: Range<usize>,
     ) {
         assert!(!range.is_empty() && range.end <= PAGE);
-        let middle = range.end.min(range.start + RUN * S::LANES);
-        self.run::<SOFT, LEAST, COINCIDENT, EQUAL>(range.start..middle);
-        if middle < range.end {
-            let first = self.sums;
+        // One copy of the loop for both runs. In a second one the compiler kept the potential in memory, with the latency
+        // of a store and a load for each vector.
+        let (mut rest, mut total) = (range, self.sums);
+        let mut is_first = true;
+        while !rest.is_empty() {
+            let run = rest.start..rest.end.min(rest.start + RUN * S::LANES);
+            rest.start = run.end;
             self.sums = [self.s.splat(S::T::default()); 4];
-            self.run::<SOFT, LEAST, COINCIDENT, EQUAL>(middle..range.end);
-            for (sum, first) in self.sums.iter_mut().zip(first) {
-                *sum = self.s.add(first, *sum);
+            self.run::<SOFT, LEAST, COINCIDENT, EQUAL>(run);
+            for (total, sum) in total.iter_mut().zip(self.sums) {
+                *total = match is_first {
+                    true => sum,
+                    false => self.s.add(*total, sum),
+                };
             }
+            is_first = false;
         }
+        self.sums = total;
     }
 
     /// Adds the pairs of a run.
@@ -150,40 +158,38 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
     ) {
         let whole = range.start + (range.len() & !(S::LANES - 1));
         let mut at = range.start;
-        // Two at a time: the loop itself takes a tenth of the time otherwise.
-        while at + S::LANES < whole {
+        // Several vectors a pass: the loop itself takes a tenth of the time otherwise. Split positions leave registers for two.
+        let together = if SPLIT { 2 } else { 4 };
+        while at + (together - 1) * S::LANES < whole {
             // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
             unsafe {
-                if S::MANY_REGISTERS {
-                    self.add::<1, SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end);
-                    self.add::<1, SOFT, LEAST, COINCIDENT, EQUAL, false>(at + S::LANES, range.end);
-                } else {
-                    self.add::<2, SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end);
+                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end);
+                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at + S::LANES, range.end);
+                if !SPLIT {
+                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at + 2 * S::LANES, range.end);
+                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at + 3 * S::LANES, range.end);
                 }
             }
-            at += 2 * S::LANES;
+            at += together * S::LANES;
         }
         while at < whole {
             // SAFETY: as above.
-            unsafe { self.add::<1, SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end) };
+            unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end) };
             at += S::LANES;
         }
         if at < range.end {
             // SAFETY: as above.
-            unsafe { self.add::<1, SOFT, LEAST, COINCIDENT, EQUAL, true>(at, range.end) };
+            unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, true>(at, range.end) };
         }
     }
 
-    /// Adds the pairs of `N` vectors of slots from `at` on; at the `END`, of one vector, only those below `end`. Each
-    /// step is done for all vectors before the next: the processor sees only the nearest operations, and then has
-    /// some that do not wait for each other.
+    /// Adds the pairs of the slots from `at` on; at the `END` only those below `end`.
     ///
     /// # Safety
     ///
-    /// `at + N * LANES <= PAGE`.
+    /// `at + LANES <= PAGE`.
     #[inline(always)]
     unsafe fn add<
-        const N: usize,
         const SOFT: bool,
         const LEAST: bool,
         const COINCIDENT: bool,
@@ -196,61 +202,49 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
     ) {
         let (s, tile) = (self.s, self.j.tile);
         // x_i - x_j, so that x_j can stay in memory.
-        let mut r = [self.x; N];
-        let mut r2 = [self.eps2; N];
-        for (k, x_j) in tile.x.iter().enumerate() {
-            for n in 0..N {
-                let at = at + n * S::LANES;
-                if SOFT && k == 0 {
-                    // SAFETY: passed on.
-                    r2[n] = s.add(r2[n], unsafe { s.load(&tile.eps2, at) });
-                }
-                // SAFETY: passed on.
-                let mut x = s.sub(r[n][k], unsafe { s.load(x_j, at) });
-                if SPLIT {
-                    // SAFETY: passed on.
-                    let low = s.sub(self.x_low[k], unsafe { s.load(&tile.x_low[k], at) });
-                    x = s.add(x, low);
-                }
-                r[n][k] = x;
-                r2[n] = s.fma(x, x, r2[n]);
-            }
+        let mut r = self.x;
+        let mut r2 = self.eps2;
+        if SOFT {
+            // SAFETY: passed on.
+            r2 = s.add(r2, unsafe { s.load(&tile.eps2, at) });
         }
-        let mut m_r3 = r2;
-        for n in 0..N {
-            let at = at + n * S::LANES;
-            if COINCIDENT {
-                // A number whose root's square is in range: what has no mass then adds nothing, and what has one
-                // overflows as it would without.
-                let least = s.splat(S::T::from_f64(S::T::ROOT_IN_RANGE));
-                r2[n] = s.greater_magnitude(r2[n], least);
-            }
-            if LEAST {
-                self.least = s.min(r2[n], self.least);
-            }
-            let m = match EQUAL {
-                true => None,
+        for (k, r) in r.iter_mut().enumerate() {
+            // SAFETY: passed on.
+            *r = s.sub(*r, unsafe { s.load(&tile.x[k], at) });
+            if SPLIT {
                 // SAFETY: passed on.
-                false => Some(unsafe { s.load(self.j.masses, at) }),
-            };
-            let estimate = s.estimate(r2[n]);
-            m_r3[n] = match REDUCED {
-                true => s.attraction_less(m, r2[n], estimate),
-                false => s.attraction::<SPLIT>(m, r2[n], estimate),
-            };
-            if END {
-                let below = s.mask(((1_u64 << (end - at)) - 1) as u32);
-                m_r3[n] = s.select(below, m_r3[n], s.splat(S::T::default()));
-                r2[n] = s.select(below, r2[n], s.splat(S::T::default()));
+                let low = s.sub(self.x_low[k], unsafe { s.load(&tile.x_low[k], at) });
+                *r = s.add(*r, low);
             }
+            r2 = s.fma(*r, *r, r2);
+        }
+        if COINCIDENT {
+            // A number whose root's square is in range: what has no mass then adds nothing, and what has one
+            // overflows as it would without.
+            r2 = s.greater_magnitude(r2, s.splat(S::T::from_f64(S::T::ROOT_IN_RANGE)));
+        }
+        if LEAST {
+            self.least = s.min(r2, self.least);
+        }
+        let m = match EQUAL {
+            true => None,
+            // SAFETY: passed on.
+            false => Some(unsafe { s.load(self.j.masses, at) }),
+        };
+        let mut m_r3 = match REDUCED {
+            true => s.attraction_less(m, r2, s.estimate(r2)),
+            false => s.attraction::<SPLIT>(m, r2, s.estimate(r2)),
+        };
+        if END {
+            let below = s.mask(((1_u64 << (end - at)) - 1) as u32);
+            m_r3 = s.select(below, m_r3, s.splat(S::T::default()));
+            r2 = s.select(below, r2, s.splat(S::T::default()));
         }
         let [sums @ .., pot] = &mut self.sums;
-        for n in 0..N {
-            for (sum, r) in sums.iter_mut().zip(r[n]) {
-                *sum = s.fma(m_r3[n], r, *sum);
-            }
-            *pot = s.fma(m_r3[n], r2[n], *pot);
+        for (sum, r) in sums.iter_mut().zip(r) {
+            *sum = s.fma(m_r3, r, *sum);
         }
+        *pot = s.fma(m_r3, r2, *pot);
     }
 }
 
