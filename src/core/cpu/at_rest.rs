@@ -11,7 +11,7 @@ use super::kernel::JPage;
 use super::leaves::{LeafSums, Walk};
 use super::resolution::{LeafBounds, ROUNDING};
 use super::resum::{Leaf, Resum};
-use super::simd::{Real, Simd, Sums};
+use super::simd::{Real, Rows, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tasks::BlockContext;
 use super::tile;
@@ -209,6 +209,13 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             least: !self.bounds.one_sign || self.unproved * 4 > k,
             ..self.kind
         };
+        if let Some(places) = self.places
+            && i.eps2 == 0.0
+            && let Some(&next) = self.hashes.get(k + 1)
+        {
+            // The sums over this leaf take longer than the memory.
+            self.shared.s.double().prefetch(places.word(next));
+        }
         if let Some(places) = self.places
             && i.eps2 == 0.0
             && places.may_hold(self.hashes[k])

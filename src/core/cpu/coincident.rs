@@ -95,6 +95,12 @@ impl Places {
         self.filter[word] & bit != 0
     }
 
+    /// What [`may_hold`](Self::may_hold) reads for a hash.
+    #[inline(always)]
+    pub fn word(&self, hash: Hash) -> *const u64 {
+        &self.filter[hash.in_filter().0]
+    }
+
     /// Calls `found` for each particle of the page among `range` that is at `x`, whose hash this is. Returns whether
     /// there is any.
     #[inline(never)]
