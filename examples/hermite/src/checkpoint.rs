@@ -74,8 +74,8 @@ fn pair_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
     lines
 }
 
-/// The pairs of the run that `snapshot` was saved from: their centres, with the labels of the first stars, and they
-/// themselves without masses.
+/// The pairs of the run that `snapshot` was saved from. Each comes with its centre, labelled as its first star. The
+/// pairs have no masses yet.
 fn pairs(snapshot: &Snapshot) -> Result<Vec<(Body, Pair)>, Error> {
     let mut pairs = Vec::new();
     for value in snapshot.values(PAIR) {
@@ -150,7 +150,7 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
         Some(mut line) => line.word()?,
         None => 0.0,
     };
-    let mut words = line(snapshot, SETTINGS)?;
+    let mut words = Line::required(snapshot, SETTINGS)?;
     let settings = Settings {
         eps: words.word()?,
         eta: words.word()?,
@@ -171,7 +171,7 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
 ///
 /// The lines are missing or no counts.
 pub fn counts(snapshot: &Snapshot) -> Result<Counts, Error> {
-    let mut words = line(snapshot, COUNTS)?;
+    let mut words = Line::required(snapshot, COUNTS)?;
     let mut counts = Counts {
         steps: words.word()?,
         block_steps: words.word()?,
@@ -185,8 +185,8 @@ pub fn counts(snapshot: &Snapshot) -> Result<Counts, Error> {
     Ok(counts)
 }
 
-/// The run that `snapshot` was saved from, with `settings` from now on: those of the snapshot, or with
-/// other limits of accuracy.
+/// The run that `snapshot` was saved from. `settings` hold from now on: they are those of the snapshot, except that
+/// the limits of accuracy may differ.
 ///
 /// # Errors
 ///
@@ -215,9 +215,4 @@ pub fn resume<'g>(
     let mut integrator = Integrator::resume(grape, settings, time, bodies, states, counts)?;
     integrator.resume_pairs(&pairs, past)?;
     Run::new(integrator, log)
-}
-
-fn line<'a>(snapshot: &'a Snapshot, key: &'static str) -> Result<Line<'a>, Error> {
-    let missing = || Error::Refused(format!("the snapshot has states but no line `{key}`"));
-    Line::of(snapshot, key).ok_or_else(missing)
 }
