@@ -34,7 +34,7 @@ fn rule_client_and_user_choose_the_precision() {
             assert_eq!(err.matches(line).count(), 1, "{err}");
             assert_eq!(err.matches("limited by").count(), 1, "{err}");
             assert!(err.contains("noise        99."), "{err}");
-            let few = "double in 5 of 13 blocks";
+            let few = "double in 4 of 14 blocks";
             assert_eq!(err.contains(few), user != Some("mixed"), "{err}");
         }
     }
