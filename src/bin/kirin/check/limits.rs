@@ -152,12 +152,6 @@ pub fn limit(precision: &str, scene: Scene, n: usize, quantity: Quantity) -> Opt
             JerkOfTerms => Some(2e-6),
             _ => None,
         },
-        // Three times the error of a root. Positions of single precision do not tell the stars of a binary apart.
-        ("reduced", scene) if !scene.has_binaries() => match quantity {
-            AccRms => Some(2e-4 * few_terms),
-            AccOfTerms | PotMax => Some(1.2e-3),
-            _ => None,
-        },
         ("mixed", scene) if scene.has_binaries() => match quantity {
             AccMax | PotMax => Some(1e-6),
             JerkOfTerms => Some(2e-6),
