@@ -74,8 +74,8 @@ fn pair_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
     lines
 }
 
-/// The pairs of the run that `snapshot` was saved from: their centres, with the labels of the first stars, and they
-/// themselves without masses.
+/// The pairs of the run that `snapshot` was saved from. Each comes with its centre, labelled as its first star. The
+/// pairs have no masses yet.
 fn pairs(snapshot: &Snapshot) -> Result<Vec<(Body, Pair)>, Error> {
     let mut pairs = Vec::new();
     for value in snapshot.values(PAIR) {
@@ -185,8 +185,8 @@ pub fn counts(snapshot: &Snapshot) -> Result<Counts, Error> {
     Ok(counts)
 }
 
-/// The run that `snapshot` was saved from, with `settings` from now on: those of the snapshot, or with
-/// other limits of accuracy.
+/// The run that `snapshot` was saved from. `settings` hold from now on: they are those of the snapshot, except that
+/// the limits of accuracy may differ.
 ///
 /// # Errors
 ///

@@ -18,8 +18,8 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// The `bodies` that `integration` gave last, with the potentials that it knows, or else with those of all
-    /// pairs in double precision.
+    /// The energy and the bound part of the `bodies` that `integration` returned last. The potentials are the
+    /// integration's, or else sums over all pairs in double precision.
     pub fn of<I: Integration>(integration: &I, bodies: &[Body]) -> Self {
         let (field, eps) = (integration.field(), integration.eps());
         let mut sight = match integration.potentials() {
@@ -81,8 +81,8 @@ pub struct Start {
 }
 
 impl Start {
-    /// That of a run which begins with `bodies` of this energy. A cluster that flies as a whole has no more
-    /// energy of its own than one at rest.
+    /// The energies at the start of a run of `bodies`. The motion of the whole cluster does not count as its own
+    /// energy.
     pub fn of(energy: &Energy, bodies: &[Body]) -> Self {
         let p = momentum(bodies);
         let flight = match (energy.external, mass(bodies)) {

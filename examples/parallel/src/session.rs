@@ -171,8 +171,8 @@ fn common(error: Error, input: Option<&Path>) -> Error {
     }
 }
 
-/// Refuses ranks that would not make the run of one rank: they have other settings, bodies, backends or precisions than
-/// the others. With --unlike-ranks a difference in the last two is only told.
+/// Refuses to start if a rank has other settings, bodies, backends or precisions than the others, because the bits
+/// would not be those of one rank. With --unlike-ranks differences of backend or precision are only reported.
 fn check_ranks<C: Communicator>(
     world: &C,
     grape: &Grape,

@@ -31,8 +31,8 @@ pub fn of_galaxy(name: &str) -> bool {
     name == "tidal_radius" || name.starts_with("torque_")
 }
 
-/// A number for each of the [`COLUMNS`]: of the bound part its half-mass and tidal radius, position and velocity;
-/// angular momentum of everybody about the galaxy's centre, and the time integral of the torque on them.
+/// A number for each of the [`COLUMNS`]. Of the bound part: half-mass radius, tidal radius, position and velocity.
+/// Of all stars: the angular momentum about the galaxy's centre, and the time integral of the torque.
 pub fn numbers(bound: &BoundPart, galaxy: &Moment, balance: &Balance, bodies: &[Body]) -> Vec<f64> {
     let tidal_radius = galaxy.tidal_radius(bound.mass, &bound.x, &bound.v);
     let [momentum, torque] = [

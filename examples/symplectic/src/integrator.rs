@@ -22,8 +22,8 @@ use crate::scheme::Coefficients;
 use crate::settings::Settings;
 use crate::torque::{self, Balance, Effect};
 
-/// Most particles whose energy the program sums over all pairs itself; of more it takes the potentials that
-/// came with the forces.
+/// The largest number of particles for which the program itself sums the potential energy over all pairs. Above it
+/// the potentials that came with the forces are used.
 pub const LARGEST_ENERGY: usize = 65536;
 
 /// What an integration has behind it.

@@ -104,8 +104,8 @@ impl Options {
         self.control.check_memory(self.start.count(), BYTES)
     }
 
-    /// The settings of a new run, or of one that starts from `snapshot`: where the options say nothing, those of the run that
-    /// it was saved from, or the defaults.
+    /// The settings of a new run, or of one that starts from `snapshot`. What the options do not say is taken from
+    /// the snapshot's run, else from the defaults.
     ///
     /// # Errors
     ///

@@ -264,8 +264,8 @@ impl Cluster {
         self.outcome = Ok(());
     }
 
-    /// Notes why a `firsthalf` is refused, for the next `lasthalf`: not every client sees the first answer, and the results
-    /// of the block before are not what it asked for. Nothing else changes.
+    /// Notes why a `firsthalf` was refused. The next `lasthalf` returns the same error: a client may ignore the
+    /// status of `firsthalf`, and the results of the block before would be wrong for it. Nothing else changes.
     pub fn note_refusal(&mut self, error: Error) {
         self.refused = Some(error);
     }

@@ -95,8 +95,8 @@ impl Regularized {
         self.at.get(&i).map(|held| held.second)
     }
 
-    /// Addresses of the single stars with these labels, other than `own`, in ascending order; and whether there is any
-    /// of these labels beside it.
+    /// The addresses of the single stars among these labels, ascending, without `own`; and whether any label other
+    /// than `own` belongs to a star or a pair.
     pub fn near(&self, own: i32, labels: &[i32]) -> (Vec<usize>, bool) {
         let others = labels.iter().filter(|label| **label != own);
         let found = others.filter_map(|label| self.addresses.get(label).copied());
@@ -168,8 +168,8 @@ pub(super) fn planned(mut pair: Pair, state: &mut State, eta: f64) -> Pair {
 }
 
 impl Integrator<'_> {
-    /// Square of the radius of the neighbour list that particle `i` needs; 0 for none. The step of a star that is so
-    /// close to another one is short.
+    /// Square of the radius of the neighbour list that particle `i` needs, or 0 if it needs none. Only a star with
+    /// a short step can be close enough to another star to become a pair.
     pub(super) fn search2(&self, i: usize) -> f64 {
         match &self.regularized.limits {
             Some(limits) if self.regularized.of[i].is_none() => {
@@ -205,8 +205,8 @@ impl Integrator<'_> {
         (bodies, states)
     }
 
-    /// Takes over the pairs of a run that goes on, as [`checkpoint`](crate::checkpoint) saved them: centres, and pairs
-    /// without masses; and how many were formed, their steps and seconds.
+    /// Takes over the pairs of a continued run, as [`checkpoint`](crate::checkpoint) saved them: the centres, and
+    /// the pairs without masses. `past` has the number of pairs formed so far, and their steps and seconds.
     ///
     /// # Errors
     ///

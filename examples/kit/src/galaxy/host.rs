@@ -26,8 +26,8 @@ pub struct Galaxy {
     pub black_hole_eps: f64,
     /// What options add to the model.
     pub more: Option<&'static Additions>,
-    /// The cluster's time that is today: when satellites and bar are where the options tell, and an orbit is where
-    /// it is observed.
+    /// The time of the run that is today. The options give the places of satellites and bar, and an observed orbit,
+    /// for this time.
     pub today: f64,
 }
 

@@ -40,8 +40,8 @@ impl Orbit {
         }
     }
 
-    /// The beginning of a run that is on this orbit `back` later: a single body's way back through the galaxy, which ends
-    /// today.
+    /// The place where a run must begin to be on this orbit at the time `back` later, which is today. The cluster
+    /// is moved back through the galaxy as a single body.
     ///
     /// # Errors
     ///
@@ -151,8 +151,8 @@ mod tests {
         assert!(norm(&sub(&again, &x)) < 1e-6, "{again:?} {x:?}");
     }
 
-    /// Galaxy, program and position in kpc after 10 Gyr, by `examples/symplectic/benches/galaxies.py --references` with
-    /// galpy 1.12.1 and gala 1.11.0.
+    /// Galaxy, program, and position in kpc after 10 Gyr. The figures were made with galpy 1.12.1 and gala 1.11.0
+    /// by `examples/symplectic/benches/galaxies.py --references`.
     const AFTER_10_GYR: [(&str, &str, Vec3); 8] = include!("orbit_reference.txt");
 
     fn galaxy(name: &str) -> Galaxy {

@@ -2,12 +2,12 @@
 
 use crate::snapshot::Line;
 
-/// How far, as a part of a step, a time may be from the end of a step and still count as it: times of many
-/// steps are rounded.
+/// A time this close to the end of a step, as a fraction of the step, counts as the end: the time after many steps
+/// is rounded.
 const SLACK: f64 = 1e-9;
 
-/// The grid of times at which constant steps end: multiples of the step, counted from where the run began
-/// or was last cut.
+/// The grid of times at which constant steps end. They are multiples of the step, counted from the start of the run
+/// or from its last shortened step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TimeGrid {
     /// Where the steps are counted from.
@@ -56,8 +56,8 @@ impl TimeGrid {
         }
     }
 
-    /// End of the next step after `time`, or of the part of one that is left to `t_end`; `None` where
-    /// nothing is left.
+    /// End of the step that follows `time`. It is `t_end` if less than a whole step is left, and `None` if nothing
+    /// is left.
     pub fn next(&self, time: f64, dt: f64, t_end: f64) -> Option<f64> {
         // Rounding errors of a time are no step.
         if t_end - time <= SLACK * dt {

@@ -1,4 +1,4 @@
-//! The words of an application's line in a snapshot.
+//! Reads the value of a snapshot's line word by word, for the lines that an application adds.
 
 use std::str::{FromStr, SplitWhitespace};
 use std::time::Duration;

@@ -53,8 +53,8 @@ pub enum WorkersFrom {
 }
 
 impl Runs {
-    /// The times of programs on a disc of `n` particles, all of them once in every round. `expected` seconds of one run, as
-    /// far as they are known, decide whether there is time for it.
+    /// Times of the programs on a disc of `n` particles; each program runs once in every round. `expected` are the
+    /// seconds of one run, where known, and decide whether there is time for a program.
     pub fn row(&self, subjects: &[Subject], n: usize, steps: u64, expected: &[f64]) -> Vec<Cell> {
         let allowed = subjects.iter().zip(expected).map(|(subject, &expected)| {
             if subject.workers > self.cores {

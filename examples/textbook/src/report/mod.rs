@@ -225,8 +225,9 @@ fn by_size(runs: &Runs, sizes: &[usize]) -> Vec<Vec<Cell>> {
     sizes.iter().map(row).collect()
 }
 
-/// Seconds for `n` particles by the last two sizes of which they are known: as the power of the size that these show, at
-/// most the square. A GPU takes as long to open as for the pairs of many particles.
+/// Expected seconds for `n` particles, from the two largest sizes measured. Their ratio gives a power of the size,
+/// at most 2. (On a GPU the power is small, because opening the device takes as long as the pairs of many
+/// particles.)
 fn expected(known: &[(usize, f64)], n: usize) -> f64 {
     let (before, &[.., (few, seconds)]) = (known.iter().rev().nth(1), known) else {
         return 0.0;

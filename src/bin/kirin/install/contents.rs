@@ -153,9 +153,9 @@ fn link(path: &str, to: &str) -> Item {
     }
 }
 
-/// A pkg-config file. Programs find the library without `LD_LIBRARY_PATH` unless it lies where
-/// the system looks by itself. The compiler adds its own library for unwinding, which has other names in a static
-/// program.
+/// A pkg-config file. Unless the library lies where the system looks by itself, the file has linker options with which
+/// programs find it without `LD_LIBRARY_PATH`. The compiler adds its own library for unwinding, which has other names
+/// in a static program.
 fn module(prefix: &Path, name: &str, library: &str) -> String {
     let system = ["/usr", "/usr/local"]
         .iter()

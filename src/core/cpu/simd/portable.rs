@@ -155,8 +155,8 @@ macro_rules! portable {
 portable!(always single 4: 0 1, 2 3; 2);
 portable!(always double 2: 0 1);
 
-/// The widths of the other instruction sets. Not inlined: unrolled lane by lane into every kernel they would
-/// take minutes to compile.
+/// The vector widths of the other instruction sets, emulated. Their operations are not inlined: unrolled lane by
+/// lane into every kernel, they would take minutes to compile.
 #[cfg(test)]
 mod wider {
     use super::*;
