@@ -6,9 +6,9 @@ use common::PROGRAM;
 use kirin_testing::Folder;
 
 /// Greatest error of the energy, in parts of the cluster's own energy without those within systems, in a run with these
-/// further arguments.
-fn greatest_error(arguments: &[&str]) -> f64 {
-    let folder = Folder::new("long");
+/// further arguments, which writes to the folder `name`.
+fn greatest_error(name: &str, arguments: &[&str]) -> f64 {
+    let folder = Folder::new(name);
     let csv = folder.file("run.csv");
     let all = ["--eps", "0", "--regularize", "--csv", &csv];
     let mut command = PROGRAM.command(&[&all[..], arguments].concat());
@@ -28,7 +28,10 @@ fn greatest_error(arguments: &[&str]) -> f64 {
 fn kroupas_clusters_keep_their_energy() {
     for seed in ["1", "2", "3"] {
         let cluster = ["--n", "200", "--seed", seed, "--mass-function", "kroupa"];
-        let error = greatest_error(&[&cluster[..], &["--t-end", "60", "--every", "1"]].concat());
+        let error = greatest_error(
+            "kroupa",
+            &[&cluster[..], &["--t-end", "60", "--every", "1"]].concat(),
+        );
         assert!(error < 1e-5, "{seed}: {error:e}");
     }
 }
@@ -37,6 +40,9 @@ fn kroupas_clusters_keep_their_energy() {
 #[test]
 fn a_cluster_of_binaries_keeps_its_energy() {
     let binaries = ["--n", "1024", "--binary-fraction", "0.5"];
-    let error = greatest_error(&[&binaries[..], &["--t-end", "4", "--every", "1/16"]].concat());
+    let error = greatest_error(
+        "binaries",
+        &[&binaries[..], &["--t-end", "4", "--every", "1/16"]].concat(),
+    );
     assert!(error < 1e-6, "{error:e}");
 }
