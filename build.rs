@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// Under which name clients remember the library. The interface is that of 2003: its number
-/// does not follow the version of the package.
+/// The name (SONAME) that programs linked with the library record. Its number counts versions of the C interface,
+/// which has not changed since 2003, and not versions of the package.
 const SONAME: &str = "libkirin.so.0";
 
 fn main() {
@@ -17,8 +17,9 @@ fn main() {
     }
 }
 
-/// Lets clients that were linked with `target/PROFILE/libkirin.so` find it there again. Where
-/// cargo keeps its folders otherwise they need an installed library.
+/// Makes a link beside the library under its SONAME, so that clients linked with `target/PROFILE/libkirin.so` find
+/// it when they start. If cargo's folders are arranged otherwise there is no link, and clients need an installed
+/// library.
 #[cfg(unix)]
 fn link_name(out: &Path) {
     // target/PROFILE/build/kirin-HASH/out

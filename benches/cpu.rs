@@ -97,9 +97,10 @@ fn kernels(c: &mut Criterion) {
     group.finish();
 }
 
-/// Every second star in a binary that single precision cannot tell, beside none: what the leaves that are
-/// summed again cost. They are one for each star of a binary, so it is least where there are many
-/// others. At most three times as long is promised.
+/// What leaves cost that are summed again in double precision. In one run every second star has a companion that
+/// single precision cannot tell from it, in the other there is none. Each star of a binary makes one such leaf, so
+/// the cost is least where there are many other leaves. The promise is at most three times the time of the run
+/// without binaries.
 fn binaries(c: &mut Criterion) {
     const SEPARATION: f64 = 1e-9;
     let mut group = c.benchmark_group("binaries");

@@ -42,7 +42,7 @@ def main():
         cells = [f"{s:,.0f} | {e:.1e} | {'yes' if told else 'no'}" for s, e, told in (rows["mixed"][k], rows["double"][k])]
         text.append(f"| {eta} | {' | '.join(cells)} |")
     panels = [figure.curves(title, "accuracy parameter eta",
-                            {p: [[eta, row[k]] for eta, row in zip(ETAS, rows[p])] for p in PRECISIONS})
+                            {p: sorted([eta, row[k]] for eta, row in zip(ETAS, rows[p])) for p in PRECISIONS})
               for k, title in enumerate(("particle steps", "energy error"))]
     figure.save(target, text, {"title": "Steps and energy errors of hermite", "subtitle": model,
                                "columns": [[panel] for panel in panels]})

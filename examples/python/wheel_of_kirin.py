@@ -19,9 +19,9 @@ ROOT = HERE.parent.parent
 INTERFACES = ["kirin", "kirin_grape5", "kirin_nbody6", "kirin_sapporo"]
 PACKAGES = ["kirin", "kirin-command", "kirin-nbody6", "kirin-sapporo"]
 PROGRAMS = ("kirin/bin/", "kirin/workers/")
-MAC = (0xFEEDFACF, 0xBEBAFECA)
-# Machines of ELF files, and of Apple's.
-MACHINES = {62: "x86_64", 183: "aarch64", 0x01000007: "x86_64", 0x0100000C: "arm64"}
+# The first bytes of a file for one processor, and which number there is that of a processor: of Linux, and of macOS.
+ELF, MAC = b"\x7fELF", bytes.fromhex("cffaedfe")
+MACHINES = {ELF: ("<H", 18, {62: "x86_64", 183: "aarch64"}), MAC: ("<I", 4, {0x01000007: "x86_64", 0x0100000C: "arm64"})}
 
 
 def value(name, file=HERE / "pyproject.toml"):
@@ -57,20 +57,25 @@ def glibc(binary):
 
 
 def is_mac(binary):
-    return struct.unpack_from("<I", binary)[0] in MAC
+    return binary.startswith(MAC)
 
 
-def machine(binary):
-    """The processor that a library was built for, which need not be this one."""
-    number = struct.unpack_from("<I", binary, 4)[0] if is_mac(binary) else struct.unpack_from("<H", binary, 18)[0]
-    if number not in MACHINES:
-        raise SystemExit(f"a library for a processor that is not known here (number {number})")
-    return MACHINES[number]
+def machine(name, binary):
+    """The processor that a file was built for, which need not be this one."""
+    form, place, processors = MACHINES.get(binary[:4], ("<I", 0, {}))
+    number = struct.unpack_from(form, binary, place)[0] if len(binary) >= 20 else 0
+    if number not in processors:
+        raise SystemExit(f"{name} is no program or library for one of the processors that are known here")
+    return processors[number]
 
 
-def tag(binaries):
+def tag(files):
     """On which machines the wheel runs: the truth, also where that is not the usual one."""
-    processor = machine(binaries[0])
+    processors = {name: machine(name, binary) for name, binary in files.items()}
+    processor = next(iter(processors.values()))
+    if set(processors.values()) != {processor}:
+        raise SystemExit(f"these were built for several processors: {processors}")
+    binaries = list(files.values())
     if is_mac(binaries[0]):
         return f"py3-none-macosx_11_0_{processor}"
     newest = [version for version in map(glibc, binaries) if version]
@@ -111,13 +116,10 @@ def metadata():
 def contents():
     """The name and the bytes of each file of the wheel, and its tag."""
     compiled = binaries()
-    tagged = tag(list(compiled.values()))
+    tagged = tag(compiled)
     files = dict(compiled)
-    for file in sorted((HERE / "kirin").iterdir()):
-        if file.suffix in (".py", ".pyi") or file.name == "py.typed":
-            files[f"kirin/{file.name}"] = file.read_bytes()
-    for file in sorted((HERE / "kirin/workers").iterdir()):
-        files[f"kirin/workers/{file.name}"] = file.read_bytes()
+    for file in sorted([*(HERE / "kirin").glob("*.py*"), HERE / "kirin/py.typed", HERE / "kirin/workers/gravity_field"]):
+        files[file.relative_to(HERE).as_posix()] = file.read_bytes()
     for header in (f"{interface}.{kind}" for interface in INTERFACES for kind in ("h", "f90")):
         files[f"kirin/include/{header}"] = (ROOT / "include" / header).read_bytes()
     of = f"{value('name').replace('-', '_')}-{version()}"

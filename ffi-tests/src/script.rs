@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use crate::direct::{Probe, Source};
 
-/// The names under which the client makes its calls. Calls that lack a form of
-/// this kind are made under their C names.
+/// The spelling of the calls in a client. A call that does not exist in this spelling is made under its C name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
     /// `g6_open`, scalars by value.

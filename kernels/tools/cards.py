@@ -60,8 +60,8 @@ def markdown(rows, version):
     ]
     devices_told = "; ".join(f"{name} {count} at {clock:g}" for name, _, count, clock in devices.CARDS)
     return (
-        f"\n## Cards\n\nThe code is assembled with ptxas {version}. The slots a pair are those of the loops without a mask, with their shares of the loops over "
-        "leaves and pages. Slots marked * are counted "
+        f"\n## Cards\n\nThe code is assembled with ptxas {version}. The slots per pair are those of the pair loop without a mask and of the pair's share of "
+        "the loops over leaves and pages. Slots marked * are counted "
         f"in the code for {STAND_IN}, since nvdisasm does not know the architecture (the wider pipes of sm_61 should make its share `alone` greater).\n\n"
         "The rates are predicted, not measured. They assume that all multiprocessors compute, with as many warps as are resident. "
         "`alone` is the share of its scheduler's issue slots that one warp fills. `limit` is the resource that is "

@@ -59,9 +59,9 @@ def markdown(result):
         if at["loops"]:
             name, multiprocessors, clock = at["device"]
             text += (
-                "\nThe first columns with numbers are issue slots per pair: of the pair loop, with its share of the loop over leaves "
-                f"({result['leaf']} j-particles), and with its share of the loop over pages ({result['page']}). For both loops the "
-                "longest path is counted. The next columns are instructions per pair of the pair loop, by kind. `around, fp64` counts the double-precision "
+                "\nThe columns `inner`, `+ leaf` and `+ page` are issue slots per pair. `inner` counts the pair loop alone, `+ leaf` adds "
+                f"the pair's share of the loop over leaves ({result['leaf']} j-particles), and `+ page` also its share of the loop over "
+                f"pages ({result['page']}). For both outer loops the longest path is counted. The next columns are instructions per pair of the pair loop, by kind. `around, fp64` counts the double-precision "
                 "instructions per pair in the loops around the pair loop. `alone` is the share of its scheduler's issue slots that one warp fills, "
                 "by the control bits of the pair loop (`tools/control.py`)."
             )

@@ -1,4 +1,5 @@
-//! What a handle stands for: a cluster whose j-particles are the sources, by address, each with its address for a label.
+//! The object behind a handle: a cluster whose j-particles are the sources. A source's index is its address and its
+//! label.
 
 use super::arrays::{Indices, Results, Sources, Targets};
 use kirin_core::cluster::{BlockResults, Cluster};

@@ -448,8 +448,8 @@ impl Tree<'_> {
     ///
     /// # Errors
     ///
-    /// An array has another length, or a number that makes no sense; other results are wanted; or there is no memory. Nothing
-    /// is written then.
+    /// The lengths of the arrays differ; a number makes no sense; results other than accelerations and potentials are
+    /// wanted; or there is no memory. Nothing is written then.
     pub fn forces(
         &self,
         opening: Opening,

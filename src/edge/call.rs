@@ -148,8 +148,8 @@ impl Interface {
         }
     }
 
-    /// The name of the library that has its calls, where that is not `kirin`: other programs have functions of the same
-    /// names, which a preloaded library would take from them.
+    /// The name of the library that exports the call, if it is not `kirin`. Other programs have functions of the
+    /// same name, and a preloaded library would replace these.
     pub fn library(self) -> Option<&'static str> {
         match self {
             Self::Grape6 | Self::Grape5 => None,

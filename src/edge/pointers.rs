@@ -147,8 +147,8 @@ impl IArrays {
     ///
     /// # Safety
     ///
-    /// `validate(ni)` succeeded, and the arrays, that of the softening too, have `ni` entries while the
-    /// iterator lives.
+    /// `validate(ni)` succeeded, and all arrays, including that of the softening lengths, have `ni` entries while
+    /// the iterator lives.
     pub unsafe fn particles(
         self,
         ni: usize,

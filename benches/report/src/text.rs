@@ -142,7 +142,7 @@ impl std::fmt::Display for MarkdownTable {
     }
 }
 
-/// A number with four significant digits, without an exponent where one can do without:
+/// A number with four significant digits, and with an exponent only if the number is very large or small:
 /// `0.001234`, `12.34`, `1234`.
 pub fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {

@@ -92,8 +92,8 @@ fn multiple_line(labels: &str, centre: Vec<Vec3>, multiple: &Multiple) -> String
     format!("{count} {labels} {centre} {order} {vectors}")
 }
 
-/// The systems of the run that `snapshot` was saved from: their centres, with the labels of the first stars, and they
-/// themselves without masses.
+/// The systems of the run that `snapshot` was saved from. Each comes with its centre, labelled as its first star. The
+/// systems have no masses yet.
 fn systems(snapshot: &Snapshot) -> Result<Vec<(Body, Subsystem)>, Error> {
     let pairs = snapshot.values(PAIR).map(pair);
     pairs
@@ -202,7 +202,7 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
         Some(mut line) => line.word()?,
         None => 0.0,
     };
-    let mut words = line(snapshot, SETTINGS)?;
+    let mut words = Line::required(snapshot, SETTINGS)?;
     let settings = Settings {
         eps: words.word()?,
         eta: words.word()?,
@@ -223,7 +223,7 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
 ///
 /// The lines are missing or no counts.
 pub fn counts(snapshot: &Snapshot) -> Result<Counts, Error> {
-    let mut words = line(snapshot, COUNTS)?;
+    let mut words = Line::required(snapshot, COUNTS)?;
     let mut counts = Counts {
         steps: words.word()?,
         block_steps: words.word()?,
@@ -237,8 +237,8 @@ pub fn counts(snapshot: &Snapshot) -> Result<Counts, Error> {
     Ok(counts)
 }
 
-/// The run that `snapshot` was saved from, with `settings` from now on: those of the snapshot, or with
-/// other limits of accuracy.
+/// The run that `snapshot` was saved from. `settings` hold from now on: they are those of the snapshot, except that
+/// the limits of accuracy may differ.
 ///
 /// # Errors
 ///
@@ -267,9 +267,4 @@ pub fn resume<'g>(
     let mut integrator = Integrator::resume(grape, settings, time, bodies, states, counts)?;
     integrator.resume_systems(systems, past)?;
     Run::new(integrator, log)
-}
-
-fn line<'a>(snapshot: &'a Snapshot, key: &'static str) -> Result<Line<'a>, Error> {
-    let missing = || Error::Refused(format!("the snapshot has states but no line `{key}`"));
-    Line::of(snapshot, key).ok_or_else(missing)
 }

@@ -8,7 +8,7 @@ pub mod regularized;
 use std::time::Instant;
 
 use kirin::client::{Block, Grape};
-use kirin_kit::bound::Bound;
+use kirin_kit::bound::BoundPart;
 use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::Integration;
@@ -52,8 +52,8 @@ pub struct Integrator<'g> {
     regularized: Regularized,
 }
 
-/// What is recorded beside the bodies where systems are regularized: [`motion::COLUMNS`], the number of pairs, the energy
-/// within all systems, and the number of those of more than two stars.
+/// The columns that a run with regularized systems records: [`motion::COLUMNS`], the number of pairs, the energy within
+/// all systems, and the number of systems of more than two stars.
 const COLUMNS: [&str; 12] = {
     let [lx, ly, lz, x, y, z, vx, vy, vz] = motion::COLUMNS;
     [
@@ -97,8 +97,9 @@ impl<'g> Integrator<'g> {
         Ok(new)
     }
 
-    /// Goes on from `bodies` in the midst of their steps, as [`bodies`](Self::bodies) and
-    /// [`states`](Self::states) gave them at `time`, having done `counts`.
+    /// Continues an integration in the middle of its particles' steps. `bodies` and `states` are what
+    /// [`bodies`](Self::bodies) and [`states`](Self::states) returned at `time`, and `counts` what had been counted
+    /// by then.
     ///
     /// # Errors
     ///
@@ -259,8 +260,8 @@ impl<'g> Integrator<'g> {
 
     /// The particles that are due at `t`, as they will be at the ends of their steps.
     ///
-    /// Nobody is moved yet: the whole block is to see predicted neighbours, however many calls it
-    /// takes, and an error is to leave no block half done.
+    /// No particle is moved yet, for two reasons: all particles of the block must see predicted neighbours, also if
+    /// the block takes several calls; and an error must not leave a block half done.
     fn ends_of_steps(
         &mut self,
         t: f64,
@@ -291,8 +292,8 @@ impl<'g> Integrator<'g> {
         })
     }
 
-    /// Everybody at time `t`, for which no block is pending: who is at an
-    /// earlier time takes one step that ends at `t`. The integration itself is not changed.
+    /// All bodies at time `t`, which is before the next block. A particle whose own time is earlier takes one step
+    /// that ends at `t`, in a copy: the integration itself is not changed.
     ///
     /// Prediction alone would blur what is measured by about 1e-5 of the energy.
     ///
@@ -418,7 +419,7 @@ impl Integration for Integrator<'_> {
         }
     }
 
-    fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
+    fn own_numbers(&self, bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
         let mut numbers = motion::numbers(bodies, bound);
         if self.regularized.limits.is_some() {
             let [pairs, multiples] = self.regularized.numbers();

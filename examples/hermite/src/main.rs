@@ -33,10 +33,10 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
         Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
         None => None,
     };
-    let options = match &snapshot {
-        Some(snapshot) => options.run.or_told(snapshot)?,
-        None => options.run.clone(),
-    };
+    let mut options = options.run.clone();
+    if let Some(snapshot) = &snapshot {
+        options.control = options.control.or_told(snapshot)?;
+    }
     let files = &options.control.files;
     let _claim = files.claim()?;
     options.check_memory(1)?;

@@ -12,7 +12,6 @@ use kirin_kit::models::BinaryOptions;
 use kirin_kit::number::number;
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::RunControl;
-use kirin_report::machine::check_memory;
 
 use crate::error::Error;
 use crate::settings::Settings;
@@ -133,29 +132,14 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// These options for a run that goes on from the input, and where they say nothing what it was told.
-    ///
-    /// # Errors
-    ///
-    /// What it was told makes no sense; in words.
-    pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
-        let control = self.control.or_told(snapshot)?;
-        Ok(Self {
-            control,
-            ..self.clone()
-        })
-    }
-
     /// Checks that a model of so many bodies has room here, `ranks` of which each have all of them.
     ///
     /// # Errors
     ///
     /// It has none; in words.
     pub fn check_memory(&self, ranks: u64) -> Result<(), String> {
-        match self.control.files.input {
-            Some(_) => Ok(()),
-            None => check_memory(self.start.count(), BYTES + (ranks - 1) * COPY),
-        }
+        let bytes = BYTES + (ranks - 1) * COPY;
+        self.control.check_memory(self.start.count(), bytes)
     }
 
     /// The settings of a new run, or those of the `saved` one. Options may change its limits of accuracy,

@@ -32,8 +32,7 @@ pub fn initial_state(settings: &Settings, time: f64) -> Result<State, Error> {
     })
 }
 
-/// Whether the labels tell all bodies apart: the library excludes a particle's force on itself by
-/// its label.
+/// Checks that no two bodies have the same label. By the label the library leaves out a particle's force on itself.
 ///
 /// # Errors
 ///
@@ -95,8 +94,8 @@ pub fn point(body: &Body, state: &State) -> Point {
     }
 }
 
-/// Adds the galaxy's acceleration and jerk, for a particle predicted to be at `x` with the velocity `v`, to
-/// those by the pairs.
+/// Adds the galaxy's acceleration and jerk to those by the pairs, for a particle that is predicted to be at `x`
+/// with the velocity `v`.
 fn with_galaxy(settings: &Settings, (x, v): (Vec3, Vec3), acc: Vec3, jerk: Vec3) -> (Vec3, Vec3) {
     let (galaxy, mut acc, mut jerk) = (&settings.galaxy, acc, jerk);
     if !galaxy.is_none() {
@@ -106,12 +105,12 @@ fn with_galaxy(settings: &Settings, (x, v): (Vec3, Vec3), acc: Vec3, jerk: Vec3)
     (acc, jerk)
 }
 
-/// Length of a trial step in parts of |a| / |j|: short enough for differences over it to be derivatives, and long enough for a force
-/// in single precision to have differences.
+/// Length of a trial step as a fraction of |a| / |j|. It is short enough for differences to approximate
+/// derivatives, and long enough that the differences exceed the rounding errors of single-precision forces.
 const TRIAL: f64 = 1.0 / 16.0;
 
-/// Gives a particle of a new run its first force, and its first step or the trial step from which [`try_step`] finds that. The
-/// galaxy's part is added here.
+/// Gives a particle of a new run its first force, and either its first step or the trial step from which
+/// [`try_step`] finds the first step. Adds the galaxy's part of the force.
 ///
 /// # Errors
 ///
@@ -130,8 +129,9 @@ pub fn begin(
     begin_with(eta, settings, body, state, (acc, jerk))
 }
 
-/// Chooses the first step of a particle, where the force of the pairs at the end of its trial step was found to be `acc` and `jerk`.
-/// Returns whether it could: a trial step that was longer than the step must be is replaced by a shorter one.
+/// Chooses the first step of a particle from its trial step. `acc` and `jerk` are the force of the pairs at the end
+/// of the trial step. If the trial step was longer than the first step may be, it is replaced by a shorter trial
+/// step, and the result is `false`.
 ///
 /// # Errors
 ///
@@ -187,8 +187,8 @@ fn begin_with(
     check_step(settings, body, state)
 }
 
-/// Takes a particle to the end of its step at `t`, where the force of the pairs at its predicted point was
-/// found to be `acc` and `jerk`, and chooses its next step.
+/// Takes a particle to the end of its step at `t` and chooses its next step. `acc` and `jerk` are the force of the
+/// pairs at the predicted position.
 ///
 /// # Errors
 ///

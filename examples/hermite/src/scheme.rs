@@ -24,9 +24,9 @@ pub struct Higher {
     pub crackle: Vec3,
 }
 
-/// The differences of the force over a step of length `dt` from `p`, at whose end it was found to be `acc` and `jerk`: second and
-/// third derivative at the start of the step. The acceleration is taken for a cubic in time, so that the errors are of the orders
-/// dt^2 and dt.
+/// Second and third derivative of the acceleration at the start of a step, from the forces at both ends. The step
+/// has the length `dt` and begins at `p`; `acc` and `jerk` are the force at its end. The acceleration is
+/// interpolated by a cubic in time, so the errors are of order dt^2 and dt.
 pub fn at_start(p: &Point, dt: f64, acc: &Vec3, jerk: &Vec3) -> Higher {
     let mut higher = Higher::default();
     for k in 0..3 {
@@ -55,11 +55,11 @@ pub fn predict(p: &Point, dt: f64) -> (Vec3, Vec3) {
     (x, v)
 }
 
-/// The corrected point at the end of a step of length `dt` from `p`, where the
-/// force at the predicted point was found to be `acc` and `jerk`.
+/// The corrected point at the end of a step of length `dt` that begins at `p`. `acc` and `jerk` are the force at
+/// the predicted point.
 ///
-/// The cubic through both forces and jerks gives the derivatives of the
-/// acceleration, and these the terms that the prediction lacks.
+/// A cubic in time through both accelerations and jerks gives the higher derivatives, and with them the terms that
+/// the prediction lacks.
 pub fn correct(p: &Point, dt: f64, acc: Vec3, jerk: Vec3) -> (Point, Higher) {
     let (mut x, mut v) = predict(p, dt);
     let mut higher = Higher::default();

@@ -63,8 +63,8 @@ impl Settings {
         }
     }
 
-    /// These settings with the shorter steps for a star near another star or pair. Encounters of pairs and third stars are
-    /// then as accurate as the motion within pairs.
+    /// These settings with shorter steps, for a star near another star or pair. With them the encounter of a pair
+    /// and a third star is as accurate as the motion within a pair.
     pub fn in_crowd(&self) -> Self {
         Self {
             eta: CROWDED * self.eta,

@@ -49,8 +49,8 @@ fn binding((x, v): &(Vec3, Vec3), mass: f64) -> f64 {
     0.5 * dot(v, v) - mass / norm(x)
 }
 
-/// Ten periods from t = 1, where times have a last digit of 2^-52: a circle and an ellipse come back to
-/// where they began, with their energy and that of the cluster.
+/// A circular and an eccentric binary return to their starting points after ten periods, and keep their energy and
+/// that of the cluster. The run begins at t = 1, where the last digit of a time is 2^-52.
 #[test]
 fn a_binary_of_separation_1e_7_keeps_its_orbit() {
     let settings = Settings {
@@ -90,8 +90,8 @@ fn a_binary_of_separation_1e_7_keeps_its_orbit() {
     }
 }
 
-/// A run that ends at the limit of its steps is kept, and goes on with another limit as if there had
-/// been none.
+/// A run that ends because it needs a smaller step than allowed keeps its state. Continued with a smaller limit, it
+/// ends like a run that had no limit.
 #[test]
 fn a_run_below_its_smallest_step_can_be_resumed() {
     let folder = Folder::new("smallest-step");

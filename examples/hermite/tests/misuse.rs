@@ -187,8 +187,9 @@ fn units_are_read_and_written() {
     assert!(refusal.contains("--units"), "{refusal}");
 }
 
-/// A Plummer sphere of 1e4 solar masses and the virial radius 3 pc: its crossing time, 2 sqrt(2) sqrt(R^3 / G M) (Heggie and
-/// Mathieu 1986), is 2.1913 Myr, its half-mass radius 0.7686 R. All files tell the same, and a run that goes on does.
+/// A Plummer sphere of 1e4 solar masses with the virial radius R = 3 pc. Its crossing time, 2 sqrt(2) sqrt(R^3 / G
+/// M) (Heggie and Mathieu 1986), is 2.1913 Myr, and its half-mass radius 0.7686 R. All output files agree on this,
+/// and so does a continued run.
 #[test]
 fn a_cluster_has_its_crossing_time_in_myr() {
     let folder = Folder::new("crossing");

@@ -155,8 +155,8 @@ fn steps_are_of_many_lengths_and_blocks_of_many_sizes() {
     assert!(counts.mean_block_size() > 1.5 && counts.mean_block_size() < 128.0);
 }
 
-/// Half a radian round the Galaxy: the orbit's energy is 10^4 times the cluster's, and both are kept; the
-/// centre of mass stays on its circle.
+/// Half a radian around the Galaxy. The orbit has 10^4 times the energy of the cluster; both energies are
+/// conserved, and the centre of mass stays on its circle.
 #[test]
 fn a_cluster_orbits_in_the_galaxy() {
     let arguments = [
@@ -211,8 +211,8 @@ fn a_cluster_orbits_in_the_galaxy() {
     assert!(figures["energy_error"].as_f64().unwrap() < 5e-9);
 }
 
-/// Without the galaxy's jerk the order of the energy error would be 3. On a circle it is nearly 5 with it, as
-/// errors of the fourth order cancel there.
+/// The order of the energy error is nearly 5, because fourth-order errors cancel on a circle. Without the galaxy's
+/// jerk it would be 3.
 #[test]
 fn the_order_is_not_lower_in_the_galaxy() {
     let errors = ["1/64", "1/128", "1/256"].map(|h| {

@@ -87,8 +87,7 @@ fn plots_and_snapshots_are_written() {
     assert_eq!(snapshot.values("run.record").count(), 65);
 }
 
-/// All bodies of a snapshot are at its time, so that their energy is that of the start; and it is a
-/// model to begin with.
+/// All bodies of a snapshot are at its time, so the snapshot has the energy of the start. A run can begin with it.
 #[test]
 fn snapshots_come_at_intervals() {
     let folder = Folder::new("snapshots");

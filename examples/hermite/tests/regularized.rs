@@ -61,8 +61,9 @@ fn two_binaries_pass_each_other() {
     assert!(order > 3.0, "{order}: {errors:?}");
 }
 
-/// A hard binary keeps its semi-major axis: over 2 million orbits to the digits of its tide of 1e-12, and a wide one to a
-/// few times its tide. The energy of all stars is kept, and the number of steps is far below that of orbits.
+/// A hard binary keeps its semi-major axis over 2 million orbits, to nearly the digits that a tide of 1e-12 allows;
+/// a wide one keeps it to a few times its tide. The energy of all stars is conserved, and there are far fewer steps
+/// than orbits.
 #[test]
 fn a_hard_binary_keeps_its_axis_in_a_cluster() {
     let (_turn, grape) = grape();

@@ -22,8 +22,8 @@ fn plan() -> RunOutputs {
     }
 }
 
-/// The text of a run to `t_end` that is interrupted after each of these numbers of blocks, goes
-/// through text, and is resumed.
+/// A run that is interrupted after each of these numbers of blocks, written as text, read again and continued.
+/// Returns its state at the last of `t_ends`.
 fn interrupted_after(blocks: &[u32], t_ends: &[f64]) -> Snapshot {
     let (_turn, grape) = grape();
     let bodies = models::plummer(100, 3);
@@ -99,8 +99,9 @@ fn the_program_resumes_what_it_wrote() {
     assert!(refusal.contains("t = 0.25 already"), "{refusal}");
 }
 
-/// A run of 512 stars without an end gets `signals` (of `kill`) all at once, at whatever moment that is, and
-/// leaves `output`; once more, later, if the program was not ready for signals.
+/// Starts an endless run of 512 stars, sends it all `signals` (of `kill`) at once at an arbitrary moment, and
+/// returns what it prints; the run leaves `output`. If the program was not ready for signals yet, tries again with
+/// a longer delay.
 #[cfg(unix)]
 fn signalled(signals: &[&str], arguments: &[&str], output: &str) -> std::process::Output {
     let run = |delay: Duration| {
@@ -231,8 +232,8 @@ fn eta_may_change() {
     assert!((1.5..2.5).contains(&ratio), "{ratio}");
 }
 
-/// The number of calls for a block changes no bit: every particle of the block sees the others predicted, and none that is
-/// corrected already.
+/// The number of calls for a block changes no bit: every particle of the block sees the predicted positions of the
+/// others, and never corrected ones.
 #[test]
 fn pipelines_do_not_change_a_bit() {
     let folder = Folder::new("pipelines");

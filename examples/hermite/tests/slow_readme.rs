@@ -6,8 +6,8 @@ use common::PROGRAM;
 use kirin_testing::Folder;
 use kirin_testing::readme::{commands, shortened, typed, value};
 
-/// As they are, but that a run of hours has fewer stars and ends sooner. Those that need another library or make a
-/// report have tests of their own.
+/// The README's commands as they are, except that runs of hours have fewer stars and end sooner. Commands that need
+/// another library or make a report are left to other tests.
 #[test]
 fn the_commands_of_the_readme_run() {
     let folder = Folder::new("readme");

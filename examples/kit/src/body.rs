@@ -2,8 +2,8 @@
 
 use crate::vector::Vec3;
 
-/// Checks that no two of `bodies` with mass are at one place, where there is no softening `eps`: their force and
-/// energy are infinite.
+/// Checks that no two of `bodies` that have mass are at the same place. With softening `eps` the check always
+/// succeeds; without it such a pair would have an infinite force and energy.
 ///
 /// # Errors
 ///

@@ -8,13 +8,13 @@ use crate::vector::{Vec3, dot, sub};
 /// Rounds in which the bound part is sought: it settles after a handful.
 const ROUNDS: usize = 50;
 
-/// Part of the bodies that is taken for the cluster at first where there is a field around it: those in the
-/// deepest potential.
+/// Where there is a field around the cluster, the search for the bound part begins with the tenth of the bodies that
+/// are in the deepest potential.
 const DEEPEST: usize = 10;
 
 /// The part of some bodies that is bound.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bound {
+pub struct BoundPart {
     /// Its bodies.
     pub members: Vec<Body>,
     /// Its mass.
@@ -44,11 +44,11 @@ impl Potentials {
     }
 }
 
-impl Bound {
-    /// Those of `bodies` whose energy with respect to the others is negative in the frame of those that are
-    /// bound: found by turns, from all of them, or, where many may be in the `tails` that a field draws out,
-    /// from the deepest tenth on. Their potentials are by all others, which overrates the cluster's by what the
-    /// stars in the tails add, a per cent of theirs.
+impl BoundPart {
+    /// The bound part of `bodies`. A body is bound if its energy is negative in the frame of the bound bodies, so
+    /// the set is found by iteration. The iteration begins with all bodies. If a field may have drawn out `tails`,
+    /// it begins with the tenth of the bodies in the deepest potential. The potential of a body is that of all
+    /// other bodies: stars in the tails make it deeper, by about a per cent of their own share.
     pub fn of(bodies: &[Body], potentials: &Potentials, tails: bool) -> Self {
         let values = potentials.values();
         let mut members: Vec<usize> = (0..bodies.len()).collect();
@@ -118,8 +118,9 @@ impl Bound {
     }
 }
 
-/// Potentials of the `chosen` members by each other, of which everybody's are known: those who have left are no part
-/// of the cluster's energy. They are taken away where they are few, which takes less than to sum over all pairs again.
+/// Potentials of the `chosen` members by each other: stars that have left are no part of the cluster's energy.
+/// `of_all` are the potentials by all bodies. If few bodies have left, their part is subtracted, which is cheaper
+/// than a sum over all pairs of members.
 fn own_potentials(
     bodies: &[Body],
     members: &[usize],
@@ -144,8 +145,8 @@ mod tests {
     use super::*;
     use crate::models;
 
-    fn bound(bodies: &[Body], tails: bool) -> Bound {
-        Bound::of(
+    fn bound(bodies: &[Body], tails: bool) -> BoundPart {
+        BoundPart::of(
             bodies,
             &Potentials::Summed(potentials(bodies, 0.0), 0.0),
             tails,

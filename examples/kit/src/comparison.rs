@@ -107,8 +107,8 @@ pub struct Circumstances {
 }
 
 impl Circumstances {
-    /// Those of a report of the program with this version that begins now on this machine; what computes the forces
-    /// is left to be filled in.
+    /// Records the circumstances of a report that begins now on this machine, by the program with this version. The
+    /// fields about the library and its backend stay empty; the caller fills them in.
     pub fn begin(version: &'static str) -> Self {
         let machine = Machine::here();
         Self {

@@ -24,8 +24,8 @@ pub struct Core {
     pub radius: f64,
     /// Core density: mean density weighted by density, as defined.
     ///
-    /// The estimate for one body scatters, and the mean of its square is 5/4 of the square of its
-    /// mean: so this is 5/4 of what the cluster's smooth density would give.
+    /// The density estimate of one body scatters: the mean of its square is 5/4 of the square of its mean. So this
+    /// core density is 5/4 of the one that the smooth density of the cluster would give.
     pub density: f64,
 }
 

@@ -64,8 +64,8 @@ impl Energy {
         self.kinetic + self.potential
     }
 
-    /// To what errors of the energy are related where those of the orbit in a galaxy are not to hide the
-    /// cluster's: |T + W|, but not less than a tenth of |W|.
+    /// The energy by which the cluster's own energy error is divided: |T + W|, but at least a tenth of |W|. In a
+    /// galaxy the total energy is mostly that of the orbit, and relative to it the cluster's error would not show.
     pub fn own_scale(&self) -> f64 {
         self.own().abs().max(0.1 * self.potential.abs())
     }

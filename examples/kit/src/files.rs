@@ -125,8 +125,8 @@ impl Files {
         }
     }
 
-    /// The output, where it is a file that only an earlier state of this run may be: neither the input, nor one
-    /// that is to be replaced all the same.
+    /// The path of the output if it must be an earlier state of this run, where it exists. `None` if the output is
+    /// the input itself, or if the user allows any file to be replaced.
     pub fn replaced(&self) -> Option<&Path> {
         let output = self.output.as_deref().filter(|_| !self.force)?;
         (!claim::is_same(output, self.input.as_deref())).then_some(output)

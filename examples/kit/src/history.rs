@@ -73,7 +73,7 @@ pub struct Record {
     pub energy: f64,
     /// |E - E0| / |E0|.
     pub energy_error: f64,
-    /// The change of the energy in parts of the cluster's own at the start: see
+    /// The change of the energy since the start, relative to the cluster's own energy at the start: see
     /// [`Energy::own_scale`](crate::diagnostics::Energy::own_scale).
     pub own_energy_error: f64,
     /// -T/W of the bound bodies: 1/2 in virial equilibrium.
@@ -88,16 +88,16 @@ pub struct Record {
     pub bound_mass: f64,
     /// Lagrangian radii: they hold the [`FRACTIONS`] of the mass of the bound bodies.
     pub radii: [f64; FRACTIONS.len()],
-    /// The radii that hold 10, 50 and 90 % of the mass of the light bodies and of the heavy ones, about
-    /// the centre of each; nothing where not exactly two masses occur.
+    /// For clusters with exactly two different masses: the radii that hold 10, 50 and 90 % of the light bodies'
+    /// mass and of the heavy bodies', each about its own centre.
     pub components: Option<[[f64; COMPONENT_FRACTIONS.len()]; 2]>,
     /// What the application records besides: see [`Integration::own_columns`](crate::run::Integration::own_columns).
     pub own: Vec<f64>,
 }
 
 impl Record {
-    /// What is known of `bodies`, which are seen like this and began like that; besides it, the application's
-    /// `own` numbers.
+    /// The record of `bodies` at time `t`. `sight` has their energy and the bound part, `start` the energy at the
+    /// start, and `own` the numbers that only this application records.
     pub fn of(t: f64, bodies: &[Body], sight: &Sight, start: &Start, own: Vec<f64>) -> Self {
         let core = Core::of(bodies);
         let Sight { energy, bound } = sight;
@@ -144,8 +144,8 @@ impl Record {
         numbers
     }
 
-    /// The record that has these [`numbers`](Self::numbers), of which `names` are the shared ones, or those of an
-    /// earlier version where nothing is told; `None` where there are too few. What is not among them is NaN.
+    /// Reads a record from the [`numbers`](Self::numbers) in a file. `names` are the names of the shared numbers; a
+    /// file of an earlier version has none. Numbers that the file lacks become NaN. `None` if there are too few.
     pub fn from_numbers(names: Option<&[&str]>, numbers: &[f64]) -> Option<Self> {
         let names = names.unwrap_or(&UNNAMED);
         let (shared, own) = numbers.split_at_checked(names.len())?;
@@ -218,9 +218,9 @@ pub fn length_axis(what: &str, units: Option<&Units>) -> (f64, String) {
     }
 }
 
-/// Curves over time from these `records`: energy error, virial ratio, and the radii; of two components
-/// the core density in the place of the virial ratio, and the radii of each. Where the units are known there is a
-/// galaxy, whose orbit has most of the energy: the error is then drawn in parts of the cluster's own, too.
+/// Curves over time of these `records`: energy error, virial ratio and radii. For two components the core density
+/// takes the place of the virial ratio, and each component has its radii. If the units are known there is a galaxy,
+/// and the orbit in it has most of the energy; then the error relative to the cluster's own energy is drawn, too.
 pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
     let (myr, time) = time_axis(units);
     let (parsecs, radius) = length_axis("radius", units);

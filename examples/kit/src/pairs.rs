@@ -36,8 +36,8 @@ impl Columns {
         }
     }
 
-    /// What the pairs of the rows `part`, `part + parts`, ... add to everybody's sum of `m / sqrt(r^2 + eps2)`. Body
-    /// i of a row meets all that come after it.
+    /// Adds the pairs of rows `part`, `part + parts`, ... to the sums of `m / sqrt(r^2 + eps2)`, and returns the
+    /// sum of each body. Row i has the pairs of body i with all bodies after it.
     #[inline(always)]
     fn add_rows(&self, part: usize, parts: usize) -> Vec<f64> {
         let n = self.masses.len();

@@ -1,8 +1,9 @@
-//! Numbers with units on the command line: `500Myr`, `1.5Gyr`, `0.2pc`, `8kpc`, `220km/s`, or plain ones, which
-//! are in the units of the bodies.
+//! Numbers with units on the command line: `500Myr`, `1.5Gyr`, `0.2pc`, `8kpc`, `1Rsun`, `220km/s`, or plain ones,
+//! which are in the units of the bodies.
 
 use std::fmt;
 
+use crate::galaxy::units::{ASTRONOMICAL_UNIT, SOLAR_RADIUS};
 use crate::galaxy::{Galaxy, Units};
 use crate::number::number;
 use crate::vector::Vec3;
@@ -20,12 +21,16 @@ pub enum Unit {
     Pc,
     /// A thousand parsecs.
     Kpc,
+    /// An astronomical unit.
+    Au,
+    /// The radius of the Sun.
+    SolarRadius,
     /// A kilometre per second.
     KmS,
 }
 
 const TIMES: [Unit; 2] = [Unit::Gyr, Unit::Myr];
-const LENGTHS: [Unit; 2] = [Unit::Kpc, Unit::Pc];
+const LENGTHS: [Unit; 4] = [Unit::Kpc, Unit::Pc, Unit::Au, Unit::SolarRadius];
 const SPEEDS: [Unit; 1] = [Unit::KmS];
 
 impl Unit {
@@ -37,7 +42,20 @@ impl Unit {
             Self::Gyr => "Gyr",
             Self::Pc => "pc",
             Self::Kpc => "kpc",
+            Self::Au => "au",
+            Self::SolarRadius => "Rsun",
             Self::KmS => "km/s",
+        }
+    }
+
+    /// A length in parsecs.
+    pub fn parsecs(self) -> Option<f64> {
+        match self {
+            Self::Pc => Some(1.0),
+            Self::Kpc => Some(1000.0),
+            Self::Au => Some(ASTRONOMICAL_UNIT),
+            Self::SolarRadius => Some(SOLAR_RADIUS),
+            Self::Bodies | Self::Myr | Self::Gyr | Self::KmS => None,
         }
     }
 }
@@ -69,8 +87,8 @@ impl Quantity {
     ///
     /// # Errors
     ///
-    /// The units are not known, and the number has one; in words, with the option that tells the units where the
-    /// program has it.
+    /// The number has a unit, but the units of the bodies are not known. The text names the option that gives them,
+    /// if the program has one.
     pub fn of_bodies(&self, galaxy: Option<&Galaxy>) -> Result<f64, String> {
         let units = galaxy.and_then(Galaxy::known_units);
         self.in_units(units.as_ref()).map_err(|why| match galaxy {
@@ -91,13 +109,14 @@ impl Quantity {
                 format!("{self}: the bodies have no units of which {unit} is a part")
             })
         };
+        if let Some(parsecs) = self.unit.parsecs() {
+            return Ok(value * parsecs / known()?.length);
+        }
         Ok(match self.unit {
-            Unit::Bodies => value,
             Unit::Myr => value / known()?.time(),
             Unit::Gyr => 1000.0 * value / known()?.time(),
-            Unit::Pc => known()?.from_kpc(value / 1000.0),
-            Unit::Kpc => known()?.from_kpc(value),
             Unit::KmS => known()?.from_km_s(value),
+            _ => value,
         })
     }
 
@@ -153,7 +172,7 @@ pub fn interval(text: &str) -> Result<Quantity, String> {
     }
 }
 
-/// A length: `1/256`, `0.2pc`, `8kpc`.
+/// A length: `1/256`, `0.2pc`, `8kpc`, `10au`, `1Rsun`.
 ///
 /// # Errors
 ///
@@ -234,6 +253,7 @@ fn physical(name: &str, units: &Units) -> Option<(&'static str, f64)> {
         "vx" | "vy" | "vz" => ("_km_s", units.velocity()),
         "relaxation_time" => ("_myr", units.time()),
         "mass" | "bound_mass" => ("_solar", units.mass),
+        "core_density" => ("_solar_pc3", units.density()),
         _ if name.ends_with("_radius") => parsecs,
         _ if ["lagrangian_", "light_", "heavy_"]
             .iter()
@@ -245,8 +265,8 @@ fn physical(name: &str, units: &Units) -> Option<(&'static str, f64)> {
     })
 }
 
-/// The columns of a table, and beside those with a dimension, where the `units` are known, the same in Myr, pc,
-/// kpc, km/s or solar masses.
+/// The columns of a table. If `units` are known, each column that has a dimension is repeated in Myr, pc, kpc, km/s
+/// or solar masses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
     names: Vec<String>,
@@ -273,8 +293,8 @@ impl Columns {
         columns
     }
 
-    /// The same table without the columns of which `has` knows nothing to write: one that is always empty or 0. A
-    /// column in physical units goes with the one that it repeats.
+    /// The same table without columns that are always empty or 0; `has` says of a column whether it has something
+    /// to show. The copy in physical units goes with its column.
     pub fn only(mut self, has: impl Fn(&str) -> bool) -> Self {
         let all = self.names.len();
         let first = all - self.physical.len();
@@ -319,6 +339,10 @@ mod tests {
         assert_eq!(time("1/2 Gyr").unwrap().value, 0.5);
         assert!((in_units(time("1/2Gyr").unwrap()) * units.time() - 500.0).abs() < 1e-9);
         assert_eq!(in_units(length("0.2pc").unwrap()), 0.02);
+        // IAU 2012 and 2015: the parsec is 648000 / pi au, and the Sun's radius 6.957e8 m, 1 / 215.032 au.
+        let parsec = |text: &str| in_units(length(text).unwrap()) * units.length;
+        assert!((parsec("206264.806247au") - 1.0).abs() < 1e-12);
+        assert!((parsec("1Rsun") / parsec("1au") * 215.032 - 1.0).abs() < 1e-5);
         assert_eq!(
             in_units(distance("8").unwrap()),
             in_units(length("8000pc").unwrap())
@@ -350,14 +374,26 @@ mod tests {
 
     #[test]
     fn columns_stand_in_physical_units_beside() {
-        let names = ["time", "energy", "core_radius", "lagrangian_50", "vx"];
+        let names = [
+            "time",
+            "energy",
+            "core_radius",
+            "lagrangian_50",
+            "core_density",
+        ];
         assert_eq!(Columns::new(&names, None).names(), names);
         let units = Units::default();
         let columns = Columns::new(&names, Some(&units));
-        let more = ["time_myr", "core_radius_pc", "lagrangian_50_pc", "vx_km_s"];
+        let more = [
+            "time_myr",
+            "core_radius_pc",
+            "lagrangian_50_pc",
+            "core_density_solar_pc3",
+        ];
         assert_eq!(columns.names()[5..], more);
         let line = columns.line(vec![2.0, -0.25, 0.3, 0.8, 1.0]);
-        assert_eq!(line[5..], [2.0 * units.time(), 3.0, 8.0, units.velocity()]);
+        // 16000 solar masses in (10 pc)^3
+        assert_eq!(line[5..], [2.0 * units.time(), 3.0, 8.0, 16.0]);
     }
 
     #[test]

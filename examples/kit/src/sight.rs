@@ -1,7 +1,7 @@
 //! The energy of a run's bodies at one time, and which of them are bound.
 
 use crate::body::Body;
-use crate::bound::{Bound, Potentials};
+use crate::bound::{BoundPart, Potentials};
 use crate::diagnostics::{Energy, mass, momentum};
 use crate::galaxy::Field;
 use crate::pairs::potentials;
@@ -14,12 +14,12 @@ pub struct Sight {
     /// Energy.
     pub energy: Energy,
     /// The bound part.
-    pub bound: Bound,
+    pub bound: BoundPart,
 }
 
 impl Sight {
-    /// The `bodies` that `integration` gave last, with the potentials that it knows, or else with those of all
-    /// pairs in double precision.
+    /// The energy and the bound part of the `bodies` that `integration` returned last. The potentials are the
+    /// integration's, or else sums over all pairs in double precision.
     pub fn of<I: Integration>(integration: &I, bodies: &[Body]) -> Self {
         let (field, eps) = (integration.field(), integration.eps());
         let mut sight = match integration.potentials() {
@@ -40,7 +40,7 @@ impl Sight {
     fn with(bodies: &[Body], potentials: Potentials, field: Option<&dyn Field>) -> Self {
         Self {
             energy: energy(bodies, half(bodies, potentials.values()), field),
-            bound: Bound::of(bodies, &potentials, field.is_some()),
+            bound: BoundPart::of(bodies, &potentials, field.is_some()),
         }
     }
 }
@@ -83,8 +83,8 @@ pub struct Start {
 }
 
 impl Start {
-    /// That of a run which begins with `bodies` of this energy, of which the kinetic and potential energies `within` systems
-    /// are no energy of the cluster. A cluster that flies as a whole has no more energy of its own than one at rest.
+    /// The energies at the start of a run of `bodies`. The motion of the whole cluster does not count as its own
+    /// energy, nor do the kinetic and potential energies `within` systems.
     pub fn of(energy: &Energy, bodies: &[Body], within: [f64; 2]) -> Self {
         let p = momentum(bodies);
         let flight = match (energy.external, mass(bodies)) {

@@ -109,8 +109,8 @@ fn numbers_without_units_are_taken_as_they_are() {
     }
 }
 
-/// In units with G other than 1 all masses become 1 and the half-mass radius becomes 1; multiplied by the units they
-/// are the numbers of the file.
+/// Files whose units have G other than 1 are converted: the mass of all bodies becomes 1, and so does their
+/// half-mass radius. Multiplied by the units, the numbers are those of the file again.
 #[test]
 fn physical_numbers_become_those_of_units_with_g_1() {
     // Solar masses, parsecs, km/s and Myr of the units of each file.

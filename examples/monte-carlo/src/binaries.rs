@@ -69,8 +69,8 @@ const RATE: f64 = 0.75;
 /// Least binding energy of a new binary, in k T.
 const LEAST_HARDNESS: f64 = 3.0;
 
-/// How many binaries a star of a triple forms in the unit of time: two stars of these masses with a third one. Other masses than
-/// equal ones enter as in Morscher et al. (2013).
+/// Number of binaries that one star forms in the unit of time, with a star of the second mass and any third star.
+/// Unequal masses enter as in Morscher et al. (2013).
 pub fn formation_rate(around: &Surroundings, [m1, m2]: [f64; 2]) -> f64 {
     let mean = 0.5 * (m1 + m2);
     RATE * mean.powi(5) * around.density_squared / around.sigma.powi(9)

@@ -35,8 +35,9 @@ pub fn bisect(searches: &mut [Search], holds: impl Fn(usize, usize) -> bool) {
     }
 }
 
-/// The same in two levels. `holds_at` is asked about places that are multiples of `every` and gets their number: where those stand
-/// close together in memory, a search reads fewer lines of the cache.
+/// Bisects in two levels. The first level asks `holds_at` about every `every`-th place only, and passes the number
+/// of that place: those values stand close together in memory, so a search reads fewer lines of the cache. The
+/// second level bisects between two of these places.
 #[inline]
 pub fn bisect_coarsely(
     searches: &mut [Search],

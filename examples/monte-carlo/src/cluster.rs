@@ -81,8 +81,8 @@ pub struct Cluster<C> {
 }
 
 impl<C: Communicator> Cluster<C> {
-    /// A cluster of the `stars` that this rank brings, in any order and division, with the random numbers of
-    /// `streams`, one for each bin of all ranks. A new run has no `past` yet.
+    /// A cluster of the `stars` that this rank brings; the order and the division of the stars among ranks do not
+    /// matter. `streams` has the random numbers of each bin of all ranks. A new run has no `past`.
     ///
     /// # Errors
     ///

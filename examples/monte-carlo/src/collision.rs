@@ -16,8 +16,8 @@ pub struct Merger {
     pub velocity: [f64; 3],
 }
 
-/// Whether two neighbours collide in a step, with the probability n S w dt: the cross section S is
-/// pi (R1 + R2)^2 (1 + 2 G (m1 + m2) / ((R1 + R2) w^2)).
+/// Draws whether two neighbours collide in a step. The probability is n S w dt, with the cross section S = pi (R1 +
+/// R2)^2 (1 + 2 G (m1 + m2) / ((R1 + R2) w^2)).
 #[inline]
 pub fn of_pair(
     encounters: &Encounters<'_>,
@@ -43,8 +43,8 @@ pub fn of_pair(
     })
 }
 
-/// Energy that the cluster loses when star `inner` and the next one become one in the place of the outer one;
-/// v^2 before and `after`.
+/// The energy that the cluster loses when star `inner` merges with the next star, at the place of the outer one.
+/// `before` has v^2 of the two stars, and `after` that of the merged star.
 pub fn loss(
     potential: &Potential,
     inner: usize,

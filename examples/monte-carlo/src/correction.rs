@@ -14,8 +14,9 @@ use crate::stars::Share;
 /// Part of its kinetic energy that a star may lose at most to what another could not pay.
 const LARGEST_SHARE: f64 = 0.5;
 
-/// v^2 after the correction: of a star of mass `m` that was at the radius `start`, now outside star `there` only, came to be star `index`
-/// with `v2`, and climbed there by `climb` in the old potential. Stars count from 1, in the new potential.
+/// v^2 of a star after the correction. The star has the mass `m` and began the step at the radius `start`, which in
+/// the new potential lies just outside star `there`. It is now star `index`, with the square `v2` of its velocity,
+/// and climbed by `climb` in the old potential. Stars count from 1.
 #[inline]
 pub fn corrected(
     potential: &Potential,
@@ -31,9 +32,9 @@ pub fn corrected(
     v2 + climb + there - (node.phi + m * node.u)
 }
 
-/// Corrects the velocities of a group. Where less than nothing is left of a star's energy its velocity stays, and
-/// the next ones of the bin pay; what they cannot is told, for all
-/// to share.
+/// Corrects the velocities of a group. If the correction takes more than a star's kinetic energy, the star keeps
+/// its velocity and the next stars of the bin pay. What a bin cannot pay is stored in `told`, and all stars share
+/// it.
 pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Share<'_>) {
     for begin in (0..group.r.len()).step_by(STARS_TOGETHER) {
         let end = (begin + STARS_TOGETHER).min(group.r.len());

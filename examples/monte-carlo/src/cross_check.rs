@@ -10,6 +10,7 @@ use kirin_kit::Body;
 use kirin_kit::command::Ended;
 use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::density::Core;
+use kirin_kit::galaxy::Galaxy;
 use kirin_kit::interrupt::interrupted;
 use kirin_kit::progress::Progress;
 use kirin_kit::vector::{norm, sub};
@@ -28,14 +29,15 @@ use crate::session::use_threads;
 /// Fractions of the initial mass whose radii are compared. Who has escaped is outside of all of them.
 pub const FRACTIONS: [f64; 3] = [0.1, 0.5, 0.9];
 
-/// Bodies, end in initial half-mass relaxation times, and softening of the direct code, where no option says
-/// otherwise. The softening is that of no encounter that counts: 90 degrees are turned at about 2/N.
+/// Defaults: number of bodies, end in initial half-mass relaxation times, and softening of the direct code. The
+/// softening is so small that it changes no important encounter: a deflection by 90 degrees needs a distance of
+/// about 2/N.
 const DEFAULT_N: u64 = 2048;
 const DEFAULT_T_END: f64 = 3.0;
 const EPS: f64 = 1.0 / 8192.0;
 
-/// Looks in one relaxation time, and in one window over which they are averaged: a single look at the radius of 10 %
-/// of 2048 stars scatters by some percent.
+/// Samples of the radii in one relaxation time, and samples in the window over which they are averaged. A single
+/// sample of the 10 % radius of 2048 stars scatters by some per cent.
 const LOOKS: usize = 32;
 const WINDOW: usize = 16;
 /// End before which no window is complete.
@@ -187,7 +189,7 @@ pub fn compare<C: Communicator>(
     bodies: Vec<Body>,
     t_end: f64,
 ) -> Result<Option<Comparison>, Box<dyn AnyError>> {
-    let settings = options.settings(None)?;
+    let settings = options.settings(None, &Galaxy::default())?;
     let n = bodies.len();
     let stars = model::of_bodies(&bodies)?;
     let mut cluster = Cluster::new(

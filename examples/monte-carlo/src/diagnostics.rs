@@ -48,11 +48,12 @@ pub fn half_mass_relaxation_time(n: usize, coulomb: f64, mass: f64, half_mass_ra
     0.138 * n as f64 / coulomb * (half_mass_radius.powi(3) / mass).sqrt()
 }
 
-/// Density at star `k` (from 0): the mass of the star and its two next neighbours on each side over the volume
-/// between the third ones, without bias; that of a sphere next to the centre, 0 for the outermost three.
+/// Density at star `k` (from 0): the mass of the star and of its two next neighbours on each side, over the volume
+/// between the third neighbours. The estimate has no bias. Near the centre the volume is a sphere. It is 0 for the
+/// outermost three stars.
 ///
-/// Like Casertano and Hut's estimate from six neighbours in space it scatters such that the mean of its square is
-/// 5/4 of the square of its mean.
+/// It scatters like Casertano and Hut's estimate from six neighbours in space: the mean of its square is 5/4 of the
+/// square of its mean.
 pub fn density(potential: &Potential, radii: &[f64], k: usize) -> f64 {
     let Some(&outer) = radii.get(k + NEIGHBOURS) else {
         return 0.0;
@@ -66,8 +67,8 @@ pub fn density(potential: &Potential, radii: &[f64], k: usize) -> f64 {
     if volume > 0.0 { mass / volume } else { 0.0 }
 }
 
-/// Radii that hold the [`COMPONENT_FRACTIONS`] of the mass of light stars and of heavy ones, which have these masses and radii; `None` where not
-/// exactly two masses occur.
+/// Radii that hold the [`COMPONENT_FRACTIONS`] of the mass of the light stars, and of the heavy ones, given the
+/// masses and radii of all stars. `None` unless exactly two masses occur.
 pub fn components(masses: &[f64], radii: &[f64]) -> Option<[[f64; 3]; 2]> {
     let of = |mass: f64| {
         let radii = || {

@@ -33,9 +33,10 @@ pub struct Outcome {
     pub cos: f64,
 }
 
-/// Follows the encounter of a binary, whose semi-major axis and mass are 1, and whose stars have the masses `masses[..2]`. The third star comes with this
-/// speed and impact parameter; phase and orientation are random. `None` where the binary is dissolved, or where the three are still together
-/// when the patience is over.
+/// Follows the encounter of a binary with a single star. The binary's semi-major axis and mass are 1, and its stars
+/// have the masses `masses[..2]`. The third star comes with the given speed and impact parameter; phase and
+/// orientation are random. `None` if the binary is dissolved, or if the three stars are still together when the
+/// time limit is reached.
 pub fn scatter(
     masses: [f64; 3],
     eccentricity: f64,

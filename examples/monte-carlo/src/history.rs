@@ -250,8 +250,8 @@ impl DensityProfile {
     }
 }
 
-/// When to record: at intervals of time, and, as the core collapses faster and faster, whenever its density has
-/// changed by a part.
+/// The records of a run. They are made at intervals of time and, since the core collapses faster and faster,
+/// whenever the core density has changed by a given factor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     /// Records in order of time.

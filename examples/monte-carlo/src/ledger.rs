@@ -35,8 +35,9 @@ impl Ledger {
         self.escaped + self.collided
     }
 
-    /// Notes an escape: the energy of the star at its place, in the mean of the potentials before and after it and others left. Of two stars that
-    /// leave together each then has half of their common energy.
+    /// Notes the energy that an escaping star takes away. Its potential is the mean of the potentials before and
+    /// after this star and the others left, so each of two stars that leave together has half of their common
+    /// energy.
     pub fn escape(&mut self, escaper: &Escaper, potential: &Potential, radii: &[f64]) {
         let Escaper {
             m, start, v2, phi, ..

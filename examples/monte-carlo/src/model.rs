@@ -105,8 +105,8 @@ impl Masses {
     }
 }
 
-/// Everybody's `bodies` as stars of the rank that brings them: radii from the centre of mass, velocities relative to
-/// its own.
+/// The `bodies` that each rank brings, as stars of this rank. Radii are distances from the centre of mass of all
+/// bodies, and velocities are relative to its velocity.
 ///
 /// # Errors
 ///

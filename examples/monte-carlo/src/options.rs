@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Parser;
 use kirin_kit::Snapshot;
 use kirin_kit::command::Start;
-use kirin_kit::galaxy::UnitOptions;
+use kirin_kit::galaxy::{Galaxy, UnitOptions};
 use kirin_kit::models::{DEFAULT_W0, King, Model};
 use kirin_kit::number::{count, number};
+use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Kept, RunControl, told};
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +33,8 @@ METHOD
 
   Units       G = 1; models have M = 1, E = -1/4. All times on the command line and t in the files are in
               half-mass relaxation times at the start (equation 20), `time` is in N-body units. With --units
-              1e6Msun,4pc times may be 500Myr, and table, CSV, JSON and pictures have Myr and pc too
+              1e6Msun,4pc times may be 500Myr and radii 60pc or 1Rsun, and table, CSV, JSON and pictures have
+              Myr and pc too
   Collapse    The run ends when fewer than --core-stars stars are within the core radius, or that falls below
               --core-radius
   Ranks       `mpirun -n 4 monte-carlo` (built with --features mpi), or --ranks 4: threads. --threads inside a rank
@@ -70,9 +72,9 @@ pub struct Options {
     /// Factor of N in the Coulomb logarithm [default: 0.1]
     #[arg(long, value_parser = number)]
     pub gamma: Option<f64>,
-    /// Let stars collide: radius of one of mean mass [default: 0, no collisions]
-    #[arg(long, value_name = "R", value_parser = number)]
-    pub stellar_radius: Option<f64>,
+    /// Let stars collide: radius of one of mean mass, or with units as in 1Rsun [default: 0, no collisions]
+    #[arg(long, value_name = "R", value_parser = quantity::length)]
+    pub stellar_radius: Option<Quantity>,
     /// Let three stars form a binary, and binaries meet single stars
     #[arg(long, conflicts_with_all = ["cross_check", "report", "stellar_radius"])]
     pub three_body_binaries: bool,
@@ -84,10 +86,10 @@ pub struct Options {
         conflicts_with = "cross_check"
     )]
     pub tidal_boundary: Option<Criterion>,
-    /// Tidal radius at the start, in units of length; later r_t^3 is proportional to the mass that is left [default: the edge of
-    /// a King model]
-    #[arg(long, value_name = "R", value_parser = number)]
-    pub tidal_radius: Option<f64>,
+    /// Tidal radius at the start, or with units as in 60pc; later r_t^3 is proportional to the mass that is left [default: the
+    /// edge of a King model]
+    #[arg(long, value_name = "R", value_parser = quantity::length)]
+    pub tidal_radius: Option<Quantity>,
     /// Number of ranks, as threads of this process [default: 1]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..))]
     pub ranks: Option<u16>,
@@ -129,10 +131,10 @@ pub struct Ends {
     #[arg(long, value_name = "COUNT", value_parser = count)]
     #[serde(default, with = "told::count")]
     pub core_stars: Option<u64>,
-    /// End when the core radius falls below this [default: 0]
-    #[arg(long, value_name = "R", value_parser = number)]
-    #[serde(default, with = "told::number")]
-    pub core_radius: Option<f64>,
+    /// End when the core radius falls below this, or with units as in 0.01pc [default: 0]
+    #[arg(long, value_name = "R", value_parser = quantity::length)]
+    #[serde(default, with = "told::length")]
+    pub core_radius: Option<Quantity>,
     /// Write the bodies at the end in space, each in a random direction, for other programs
     #[arg(long, value_name = "FILE")]
     #[serde(default, with = "told::path")]
@@ -214,11 +216,11 @@ impl Options {
         })
     }
 
-    /// The tidal field of a new run, for a cluster of mass 1.
-    fn tide(&self) -> Result<Option<Tide>, Error> {
+    /// The tidal field of a new run with this tidal radius, for a cluster of mass 1.
+    fn tide(&self, tidal_radius: Option<f64>) -> Result<Option<Tide>, Error> {
         let refuse = |why: &str| Err(Error::Refused(why.to_owned()));
         let Some(criterion) = self.tidal_boundary else {
-            return match self.tidal_radius {
+            return match tidal_radius {
                 None => Ok(None),
                 Some(_) => refuse("--tidal-radius goes with --tidal-boundary"),
             };
@@ -227,7 +229,7 @@ impl Options {
             let king = self.start.model == Some(Model::King) && self.control.files.input.is_none();
             king.then(|| King::new(self.start.w0.unwrap_or(DEFAULT_W0)).tidal_radius())
         };
-        match self.tidal_radius.or_else(edge) {
+        match tidal_radius.or_else(edge) {
             Some(radius) => Ok(Some(Tide {
                 criterion,
                 radius,
@@ -239,21 +241,24 @@ impl Options {
         }
     }
 
-    /// The settings of a new run, or those of the `saved` one, which options may repeat but not contradict.
+    /// The settings of a new run, or those of the `saved` one, which options may repeat but not contradict. `galaxy` has the
+    /// units of the stars.
     ///
     /// # Errors
     ///
-    /// A contradiction.
-    pub fn settings(&self, saved: Option<Settings>) -> Result<Settings, Error> {
+    /// A contradiction, or a length in units that the stars do not have.
+    pub fn settings(&self, saved: Option<Settings>, galaxy: &Galaxy) -> Result<Settings, Error> {
+        let tidal_radius = of_bodies(self.tidal_radius, galaxy)?;
+        let stellar_radius = of_bodies(self.stellar_radius, galaxy)?;
         let Some(saved) = saved else {
             let default = Settings::default();
             return Ok(Settings {
                 theta_max: self.theta_max.unwrap_or(default.theta_max),
                 gamma: self.gamma.unwrap_or(default.gamma),
-                radius: self.stellar_radius.unwrap_or(default.radius),
+                radius: stellar_radius.unwrap_or(default.radius),
                 encounters: self.encounters.unwrap_or(default.encounters),
                 binaries: self.three_body_binaries,
-                tide: self.tide()?,
+                tide: self.tide(tidal_radius)?,
                 seed: self.start.seed(),
             });
         };
@@ -270,10 +275,10 @@ impl Options {
         }
         let radius = saved.tide.map_or(f64::INFINITY, |tide| tide.radius);
         for (name, given, saved) in [
-            ("tidal-radius", self.tidal_radius, radius),
+            ("tidal-radius", tidal_radius, radius),
             ("theta-max", self.theta_max, saved.theta_max),
             ("gamma", self.gamma, saved.gamma),
-            ("stellar-radius", self.stellar_radius, saved.radius),
+            ("stellar-radius", stellar_radius, saved.radius),
             (
                 "encounters",
                 self.encounters.map(f64::from),
@@ -287,6 +292,16 @@ impl Options {
         }
         Ok(saved)
     }
+}
+
+/// A length in the units of the stars, which `galaxy` has.
+///
+/// # Errors
+///
+/// They are not known, and the length has a unit.
+pub fn of_bodies(length: Option<Quantity>, galaxy: &Galaxy) -> Result<Option<f64>, Error> {
+    let number = |length: Quantity| length.of_bodies(Some(galaxy)).map_err(Error::Refused);
+    length.map(number).transpose()
 }
 
 #[cfg(test)]
@@ -307,12 +322,11 @@ mod tests {
             gamma: 0.11,
             ..Settings::default()
         };
-        assert_eq!(options(&[]).settings(Some(saved)), Ok(saved));
-        assert_eq!(
-            options(&["--gamma", "0.11"]).settings(Some(saved)),
-            Ok(saved)
-        );
-        assert!(options(&["--gamma", "0.1"]).settings(Some(saved)).is_err());
-        assert_eq!(options(&[]).settings(None), Ok(Settings::default()));
+        let settings =
+            |arguments: &[&str], saved| options(arguments).settings(saved, &Galaxy::default());
+        assert_eq!(settings(&[], Some(saved)), Ok(saved));
+        assert_eq!(settings(&["--gamma", "0.11"], Some(saved)), Ok(saved));
+        assert!(settings(&["--gamma", "0.1"], Some(saved)).is_err());
+        assert_eq!(settings(&[], None), Ok(Settings::default()));
     }
 }

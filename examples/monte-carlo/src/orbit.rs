@@ -84,8 +84,8 @@ impl Star {
         2.0 * (self.energy - node.phi - self.mass * self.u) < j2 * node.u * node.u
     }
 
-    /// Apocentre of a bound star that is in the interval after star `index`, from the quadratic equation for
-    /// 1/r that holds there.
+    /// Apocentre of a bound star, if it lies in the interval after star `index`: a root of the quadratic equation
+    /// for 1/r that holds in that interval.
     #[inline]
     fn apocentre(&self, potential: &Potential, index: usize) -> Apsis {
         let felt = self.felt(potential, index);
@@ -159,8 +159,10 @@ pub fn find_apsides(potential: &Potential, orbits: &mut [Orbit]) {
     }
 }
 
-/// Puts all stars of a group on their new orbits, a few bins at a time: random numbers are drawn bin by bin, so how many changes no bit. A star that is not bound any more gets an infinite radius; so
-/// does one that has merged, and stars that have left already are passed over. Tells how often a bound of the rejection was too low.
+/// Puts all stars of a group on their new orbits. They are handled a few bins at a time; how many does not change
+/// the results, because each bin draws its own random numbers. Stars that are no longer bound, or have merged, get
+/// an infinite radius. Stars that left in an earlier step are skipped. `told` receives, for each bin, how often a
+/// bound of the rejection was too low.
 pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Share<'_>) {
     let mut orbits = [Orbit::default(); STARS_TOGETHER];
     for begin in (0..group.r.len()).step_by(STARS_TOGETHER) {
@@ -190,8 +192,8 @@ pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Share<'_>) {
     }
 }
 
-/// Lets star `k` of a group, which feels the potential `phi` of the others, leave the cluster: its radius becomes infinite. Its velocity stays what it
-/// was.
+/// Removes star `k` of a group from the cluster: its radius becomes infinite and its velocity stays. `phi` is the
+/// potential of the other stars at its place.
 pub fn leave(group: &mut Share<'_>, k: usize, phi: f64) {
     group.start[k] = group.r[k];
     group.climb[k] = phi;

@@ -131,7 +131,7 @@ impl Summary {
                     last.core_stars
                 ),
             )
-            .row("core density", digits(last.core_density))
+            .row("core density", self.density(last.core_density))
             .row("half-mass radius", self.length(last.half_mass()))
             .row(
                 "energy error",
@@ -187,6 +187,17 @@ impl Summary {
         match &self.units {
             Some(units) => format!("{} ({} pc)", digits(length), digits(length * units.length)),
             None => digits(length),
+        }
+    }
+
+    /// A density, also in solar masses per cubic parsec where the units are known.
+    fn density(&self, density: f64) -> String {
+        match &self.units {
+            Some(units) => {
+                let solar = digits(density * units.density());
+                format!("{} ({solar} Msun/pc^3)", digits(density))
+            }
+            None => digits(density),
         }
     }
 

@@ -28,8 +28,8 @@ pub struct Place {
     pub phi: f64,
 }
 
-/// Points that an orbit draws at most. One of a few is accepted, unless rounding leaves nothing of the potential, as where one
-/// star has 10^15 times the mass of the others.
+/// Most points that are drawn for one orbit. Usually one of a few is accepted. None may be accepted if rounding
+/// leaves no digits of the potential, as with one star of 10^15 times the mass of the others.
 const MOST_ROUNDS: u32 = 100_000;
 
 /// A star between its apsides, and where it is put.
@@ -129,11 +129,11 @@ impl Orbit {
     }
 }
 
-/// Draws a place on each of the orbits, at most [`STARS_TOGETHER`], whose apsides are known; random numbers are those of the orbit's bin
-/// in `streams`.
+/// Draws a place on each of the orbits, whose pericentres and apocentres are known. There are at most
+/// [`STARS_TOGETHER`] orbits. The random numbers are those of each orbit's bin in `streams`.
 ///
-/// All that wait for a place draw a point in turn, until nobody waits. Whoever waits for ever stays without a place, as if
-/// on a circle.
+/// In each round every orbit without a place draws a point, until all have one. An orbit that has none after the
+/// last round stays without a place; its star is treated as if its orbit were a circle.
 pub fn sample(potential: &Potential, radii: &[f64], orbits: &mut [Orbit], streams: &mut [Stream]) {
     let mut waiting = [0; STARS_TOGETHER];
     let mut points = [Point::default(); STARS_TOGETHER];

@@ -15,17 +15,21 @@ use crate::time_step::number_density;
 
 /// sin^2 of half the deflection above which a pair turns by a right angle instead, sin^2 = 1/2.
 ///
-/// The slow pairs of a long step would need more deflection than there is. Drag and diffusion depend on 1 - cos(beta) = 2 sin^2,
-/// and so few slow pairs see the phase space as uniform that each relative speed w counts with w^4 (1 - cos(beta)). Pairs between this
-/// limit and a right angle turn by more than the formula says, and make up for what slower ones lack: the integral over w^4 is the
-/// formula's if the limit is 2/5 of the right angle's. The error that is left falls with the power 4/3 of the step;
-/// with the limit at 1/2, as in CMC, it falls with the power 2/3.
+/// The formula for the deflection asks more of slow pairs in a long step than a deflection can give. Drag and
+/// diffusion depend on 1 - cos(beta) = 2 sin^2(beta/2). For slow pairs the phase space is nearly uniform, so a
+/// relative speed w contributes with the weight w^4 (1 - cos(beta)).
+///
+/// Pairs between this limit and a right angle are turned by more than the formula says, which makes up for what the
+/// slower pairs lack. With the limit at 2/5 of the right angle's value the integral over w is that of the formula.
+/// The remaining error falls with the power 4/3 of the step. With the limit at 1/2, as in CMC, it falls with the
+/// power 2/3.
 const LIMIT: f64 = 0.2;
 /// sin^2 of half a right angle.
 const RIGHT_ANGLE: f64 = 0.5;
 
-/// 1 - cos(beta) in an encounter of typical speed: so many encounters share a step. The flow of energy between masses is then
-/// 0.99 of Spitzer's, and the decay of anisotropy 0.97 of the theory's.
+/// 1 - cos(beta) in one encounter of typical speed. A step is divided into so many encounters that this value is
+/// not exceeded. The flow of energy between masses is then 0.99 of Spitzer's, and the decay of anisotropy 0.97 of
+/// the theory's.
 const TYPICAL: f64 = 1.0 / 32.0;
 
 /// What the encounters of one step depend on.
@@ -59,8 +63,8 @@ pub fn of_group(encounters: &Encounters<'_>, group: &mut Share<'_>) {
     }
 }
 
-/// Pairs of neighbours collide. A merged star stands in the place of the outer one, and the inner one has no mass left; tells
-/// what energy that costs.
+/// Lets pairs of neighbours collide. The merged star takes the place of the outer one, and the inner one is left
+/// without mass. Stores the energy that this costs.
 fn collide(
     encounters: &Encounters<'_>,
     group: &mut Share<'_>,
@@ -99,8 +103,9 @@ enum Number {
 }
 
 impl Number {
-    /// Of the stars `own`, where sin^2 of half the deflection in a single encounter is `rate` (m1 + m2)^2 / w^3. The typical
-    /// relative speed w is that of a Maxwell distribution, 4 sigma / sqrt(pi).
+    /// The number of encounters for the stars `own`. In a single encounter sin^2 of half the deflection would be
+    /// `rate` (m1 + m2)^2 / w^3. The typical relative speed w is the mean of a Maxwell distribution, 4 sigma /
+    /// sqrt(pi).
     fn of(fixed: u32, rate: f64, group: &Share<'_>, own: Range<usize>) -> Self {
         if fixed > 0 {
             return Self::Fixed(fixed);
@@ -169,8 +174,8 @@ fn deflect(encounters: &Encounters<'_>, group: &mut Share<'_>, own: Range<usize>
     }
 }
 
-/// Who meets whom in the rounds of a tournament: every pair of `count` once, in `count` - 1 rounds, or, if that is odd, in `count`
-/// rounds, in each of which one rests. (The circle method.)
+/// The pairs of each round of a round-robin tournament (the circle method): every two of `count` stars meet once.
+/// There are `count` - 1 rounds, or, if `count` is odd, `count` rounds, in each of which one star rests.
 #[derive(Clone, Copy, Debug)]
 struct Matching {
     circle: usize,
@@ -237,9 +242,9 @@ impl Velocities {
         [b[0] - a[0], b[1] - a[1], b[2] - a[2]]
     }
 
-    /// Turns the relative velocity w by the angle beta, about a random direction:
-    /// sin^2(beta/2) = 2 pi G^2 (m1 + m2)^2 n ln(gamma N) dt / w^3, of which `rate` is
-    /// 2 pi n ln(gamma N) dt; a right angle where that is above `LIMIT`. The pair's momentum and energy stay what they are.
+    /// Turns the relative velocity w by the angle beta, about a random direction. The angle follows from
+    /// sin^2(beta/2) = 2 pi G^2 (m1 + m2)^2 n ln(gamma N) dt / w^3, and `rate` is 2 pi n ln(gamma N) dt. Above
+    /// `LIMIT` it is a right angle. The pair's momentum and energy are unchanged.
     #[inline]
     pub fn deflect(&mut self, rate: f64, [m1, m2]: [f64; 2], stream: &mut Stream) {
         let w = self.relative();

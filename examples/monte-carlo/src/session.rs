@@ -23,7 +23,7 @@ use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::history::{COLUMNS, History};
 use crate::model;
-use crate::options::{DEFAULT_CORE_STARS, DEFAULT_T_END, Ends, Options};
+use crate::options::{DEFAULT_CORE_STARS, DEFAULT_T_END, Ends, Options, of_bodies};
 use crate::output::Summary;
 use crate::partition::BIN;
 use crate::random::streams;
@@ -177,7 +177,8 @@ pub fn begin<C: Communicator>(
     snapshot: Option<Snapshot>,
 ) -> Result<Run<C>, Error> {
     let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
-        let settings = options.settings(None)?;
+        let galaxy = Galaxy::of_units(options.units.units);
+        let settings = options.settings(None, &galaxy)?;
         settings.validate()?;
         let stars = model::draw(&world, &options.start)?;
         let n = options.start.n.unwrap_or(model::DEFAULT_N) as usize;
@@ -193,7 +194,7 @@ pub fn begin<C: Communicator>(
     let refuse = |why: String| Error::Refused(named(path)(why));
     let saved = Checkpoint::of(&snapshot).map_err(refuse)?;
     let galaxy = options.units.galaxy(Some(&snapshot)).map_err(refuse)?;
-    let mut settings = options.settings(saved.as_ref().map(|saved| saved.settings))?;
+    let mut settings = options.settings(saved.as_ref().map(|saved| saved.settings), &galaxy)?;
     let (stars, streams, past, history, model) = match saved {
         Some(Checkpoint {
             stars,
@@ -314,6 +315,7 @@ impl<C: Communicator> Run<C> {
         control.own.last_step = control.own.last_step(self.steps_before);
         self.told = control.told(t_end, &plan)?;
         let ends = &control.own;
+        let core_radius = of_bodies(ends.core_radius, &Galaxy::of_units(self.units))?;
         let writes = self.cluster.world.rank() == 0;
         let columns = Columns::new(&COLUMNS, self.units.as_ref());
         let mut csv = match &files.csv {
@@ -353,7 +355,7 @@ impl<C: Communicator> Run<C> {
                 (false, true) => Some(Ending::TimeLimit),
                 (false, false) => None,
             };
-            if let Some(ending) = self.ending(ends, t_end).or(told) {
+            if let Some(ending) = self.ending(ends, core_radius, t_end).or(told) {
                 break ending;
             }
             let began = Instant::now();
@@ -378,8 +380,8 @@ impl<C: Communicator> Run<C> {
         Ok(ending)
     }
 
-    /// Why the run ends here, if it does.
-    fn ending(&self, ends: &Ends, t_end: f64) -> Option<Ending> {
+    /// Why the run ends here, if it does; `core_radius` is that of `ends`.
+    fn ending(&self, ends: &Ends, core_radius: Option<f64>, t_end: f64) -> Option<Ending> {
         let cluster = &self.cluster;
         if cluster.dissolved {
             return Some(Ending::Dissolution);
@@ -390,8 +392,8 @@ impl<C: Communicator> Run<C> {
             DEFAULT_CORE_STARS
         };
         let core_stars = ends.core_stars.unwrap_or(default);
-        let core_radius = ends.core_radius.unwrap_or(0.0);
-        if (cluster.now.core_stars as u64) < core_stars || cluster.now.core_radius < core_radius {
+        let is_small = core_radius.is_some_and(|radius| cluster.now.core_radius < radius);
+        if (cluster.now.core_stars as u64) < core_stars || is_small {
             return Some(Ending::Collapse);
         }
         // The time is a sum of steps, of which the last is cut.

@@ -54,7 +54,7 @@ impl Settings {
             return refuse("--gamma must be above 0");
         }
         if !(self.radius >= 0.0 && self.radius < 1.0) {
-            return refuse("--stellar-radius must be from 0 to less than 1");
+            return refuse("--stellar-radius must be from 0 to less than 1 unit of length");
         }
         if self.encounters > MOST_ENCOUNTERS {
             return refuse("--encounters must be from 0 to 1000");

@@ -10,12 +10,11 @@ pub const COLLAPSE: f64 = -2.24;
 /// Published slope of log rho over log r outside the core, at collapse.
 pub const TAIL: f64 = -2.3;
 
-/// Slope of log rho_c over log r_c where the core density is above this part of its greatest value in the
-/// logarithm: near collapse.
+/// Records near collapse are those whose logarithm of the core density has passed this fraction of its rise.
 const NEAR: f64 = 0.5;
 
-/// Slope of log rho_c over log r_c near collapse: in the upper half of the decades through which the core density
-/// has risen. `None` where that are less than two decades.
+/// Slope of log rho_c over log r_c near collapse. If the core density has risen by d decades, the records in the
+/// upper d / 2 decades are used. `None` if d is less than 2.
 pub fn collapse_slope(records: &[Record]) -> Option<f64> {
     let logarithms = |(x, y): (f64, f64)| (x.log10(), y.log10());
     let near = near_collapse(records)?.into_iter().map(logarithms);

@@ -27,8 +27,8 @@ pub struct Stars {
     pub vt: Vec<f64>,
     /// Radius at the beginning of the step.
     pub start: Vec<f64>,
-    /// By how much the potential at the new radius is above that at the old one, before others move; for a star that escapes
-    /// the potential of the others at the old one.
+    /// The potential at the new radius minus that at the old one, before other stars move. For an escaping star:
+    /// the potential of the other stars at its old radius.
     pub climb: Vec<f64>,
 }
 
@@ -67,8 +67,8 @@ impl Stars {
         self.r.is_empty()
     }
 
-    /// Whether a star can have this mass, radius and velocity: beyond 1e100 the products that a run forms of them
-    /// overflow, and searches for the ends of an orbit do not end.
+    /// Whether a star may have this mass, radius and velocity. With numbers beyond 1e100 the products of a run
+    /// overflow, and the search for the ends of an orbit does not end.
     pub fn allows(m: f64, r: f64, [vr, vt]: [f64; 2]) -> bool {
         let moderate = |x: f64| (1e-100..=1e100).contains(&x);
         moderate(m) && moderate(r) && vr.abs() <= 1e100 && (0.0..=1e100).contains(&vt)

@@ -13,15 +13,15 @@ use crate::stars::Stars;
 /// Bins over whose stars the collision time is averaged: 300 stars, after Goswami et al. (2012).
 pub const CENTRAL_BINS: usize = 15;
 
-/// Bins on each side of a bin whose stars help to find its relaxation time. The relaxation time of 20 stars scatters by a third, and the
-/// least of all bins would be half of the typical one of the core.
+/// Number of bins on each side whose stars also count for the relaxation time of a bin. From 20 stars alone it
+/// scatters by a third, and the shortest of all bins would be half of the typical one in the core.
 const NEIGHBOURS: usize = 2;
 
-/// Number of stars in the unit of volume about the bin that begins with star `first`: the bin reaches from
-/// the star before it to its last one. The last bin, if incomplete, takes the density of the last 20 stars.
+/// Number density around the bin that begins with star `first`. The volume reaches from the star before the bin to
+/// the last star of the bin. An incomplete last bin takes the density of the last 20 stars.
 ///
-/// The volume up to the k-th next star scatters, and the mean of its inverse is n / (k - 1): therefore
-/// 19 stars and not 20 stand above it.
+/// Divided by the volume are 19 stars and not 20, since the volume up to the k-th next star scatters and the mean
+/// of its inverse is n / (k - 1).
 #[inline]
 pub fn number_density(radii: &[f64], first: usize) -> f64 {
     let begin = first.min(radii.len() - BIN);
@@ -58,16 +58,17 @@ pub fn moments(m: &[f64], vr: &[f64], vt: &[f64]) -> Moments {
 
 /// How much dynamical friction shortens the step, in units of the product of the masses.
 ///
-/// With equal dispersions sigma a heavy star of mass M slows down at the rate (4/3) sqrt(2 pi) <m> n ln(gamma N) (M - <m>) / sigma^3.
-/// A step that is a large part of that time makes less of it where the stars are dense, as no star can lose more than its velocity: with
-/// this factor, and theta_max = 1, the heaviest star of the densest bin loses a fifth of it in a step.
+/// With equal dispersions sigma a heavy star of mass M slows down at the rate
+/// (4/3) sqrt(2 pi) <m> n ln(gamma N) (M - <m>) / sigma^3. No star can lose more than its velocity, so in a step that is
+/// a large fraction of that time a heavy star would slow down too little where stars are dense. With this factor, and
+/// theta_max = 1, the heaviest star of the densest bin loses a fifth of its velocity in a step.
 const FRICTION: f64 = 7.0;
 
 /// Equation 7 for stars of these moments. A term for the friction of the heaviest star is added; it is 0 for equal masses.
 /// The relative speed of a Maxwell distribution is 4 sigma / sqrt(pi).
 ///
-/// The square of theta_max over pi/2 is that of Fregeau and Rasio (2007) and of CMC's source: then theta_max is
-/// the deflection in an encounter of typical speed. (The paper prints the ratio without it.)
+/// The ratio of theta_max to pi/2 enters squared, as in Fregeau and Rasio (2007) and in CMC's source: then
+/// theta_max is the deflection in an encounter of typical speed. (The paper prints the ratio without the square.)
 pub fn relaxation(
     settings: &Settings,
     coulomb: f64,

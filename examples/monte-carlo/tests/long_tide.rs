@@ -4,8 +4,9 @@ mod common;
 
 use common::PROGRAM;
 
-/// Collapse in initial half-mass relaxation times, and the mass that is left, of one seed of 10^4 stars (benches/results/monte-carlo.md). With 10^5 stars they are 14.08, 14.55 and
-/// 2.61, and 0.40, 0.70 and 0.94: the noise of the positions delays small cores.
+/// For one seed of 10^4 stars (benches/results/monte-carlo.md): W0, criterion, time of core collapse in initial
+/// half-mass relaxation times, and fraction of the mass that is left. With 10^5 stars the cores collapse earlier,
+/// since the noise of the positions delays small cores.
 const MEASURED: [(&str, &str, f64, f64); 6] = [
     ("3", "apocentre", 14.88, 0.369),
     ("3", "energy", 14.57, 0.329),

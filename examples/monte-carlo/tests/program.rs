@@ -331,6 +331,7 @@ fn units_are_read_and_written() {
         "relaxation_time_myr",
         "mass_solar",
         "core_radius_pc",
+        "core_density_solar_pc3",
         "lagrangian_50_pc",
     ] {
         assert!(names.contains(&name), "{name}");
@@ -361,9 +362,98 @@ fn units_are_read_and_written() {
     }
     let figures = PROGRAM.figures("mc-units-again", &["--input", &bodies, "--t-end", "5Myr"]);
     assert!((number(&figures["last"]["time"]) * myr - 5.0).abs() < 1e-9);
+    // They may be repeated. Others would not convert the bodies.
+    let repeated = ["--t-end", "25Myr", "--units", "1e6Msun,0.004kpc"];
+    PROGRAM.succeed(&[&["--input", &out], &repeated[..]].concat());
+    for input in [&out, &bodies] {
+        let refusal = PROGRAM.fail(&[
+            "--input",
+            input,
+            "--t-end",
+            "30Myr",
+            "--units",
+            "1e6Msun,8pc",
+        ]);
+        assert!(refusal.contains("1000000.0Msun,4.0pc"), "{refusal}");
+    }
     for arguments in [&["--report", "paper"][..], &["--cross-check"]] {
         let refusal = PROGRAM.fail(&[arguments, &["--units", "1e6,4"]].concat());
         assert!(refusal.contains("--units"), "{refusal}");
+    }
+}
+
+/// The same radii, plain and in units, make the same run; one that goes on keeps them.
+#[test]
+fn radii_may_have_units() {
+    let folder = Folder::new("mc-radii");
+    let [plain, named] = ["plain.txt", "named.txt"].map(|name| folder.file(name));
+    let tide = ["--units", "1e5Msun,0.5pc", "--tidal-boundary", "apocentre"];
+    let run = |steps: &str, output: &str, radii: [&str; 3]| {
+        let [tidal, stellar, core] = radii;
+        let radii = [
+            "--tidal-radius",
+            tidal,
+            "--stellar-radius",
+            stellar,
+            "--core-radius",
+            core,
+        ];
+        let files = ["--n", "500", "--steps", steps, "--output", output];
+        let output = PROGRAM.succeed(&[&tide[..], &radii, &files].concat());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let table = run("20", &named, ["4pc", "0.001pc", "1e-6pc"]);
+    for words in ["8.000 (4.000 pc) at the start", " Msun/pc^3)"] {
+        assert!(table.contains(words), "{table}");
+    }
+    run("20", &plain, ["8", "0.002", "2e-6"]);
+    let bodies = |name: &str| {
+        Snapshot::parse(folder.text(name).as_bytes())
+            .unwrap()
+            .bodies
+    };
+    assert!(bodies("named.txt") == bodies("plain.txt"));
+    assert!(bodies("named.txt").len() < 500);
+
+    // It is kept as it was written, and ends the run that goes on.
+    assert!(folder.text("named.txt").contains("core-radius 1e-6pc"));
+    for (radius, ends) in [("0.5pc", true), ("1e-5pc", false)] {
+        let more = [
+            "--input",
+            &named,
+            "--core-stars",
+            "1",
+            "--steps",
+            "2",
+            "--tidal-radius",
+            "4pc",
+            "--core-radius",
+            radius,
+        ];
+        let table = String::from_utf8(PROGRAM.succeed(&more).stdout).unwrap();
+        assert_eq!(table.contains("core collapse"), ends, "{table}");
+    }
+    let refusal = PROGRAM.fail(&["--input", &named, "--tidal-radius", "5pc"]);
+    assert!(refusal.contains("--tidal-radius is not the 8"), "{refusal}");
+
+    let suns = ["--n", "200", "--steps", "1", "--stellar-radius", "1Rsun"];
+    let figures = PROGRAM.figures(
+        "mc-suns",
+        &[&suns[..], &["--units", "1e5Msun,0.5pc"]].concat(),
+    );
+    let radius = figures["stellar_radius"].as_f64().unwrap();
+    assert!(
+        (radius / (2.0 * 6.957e8 / 3.085_677_581e16) - 1.0).abs() < 1e-9,
+        "{radius}"
+    );
+    for radius in ["--tidal-radius", "--stellar-radius", "--core-radius"] {
+        let refusal = PROGRAM.fail(&["--n", "200", radius, "1au"]);
+        assert!(
+            refusal.contains("1.0au") && refusal.contains("--units"),
+            "{radius}: {refusal}"
+        );
+        let refusal = PROGRAM.fail(&[&tide[..], &[radius, "1Myr"]].concat());
+        assert!(refusal.contains("Rsun"), "{radius}: {refusal}");
     }
 }
 

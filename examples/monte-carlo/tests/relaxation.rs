@@ -19,9 +19,9 @@ fn normal(random: &mut Stream) -> f64 {
     (-2.0 * random.uniform().ln()).sqrt() * (2.0 * PI * random.uniform()).cos()
 }
 
-/// Light and heavy stars with Maxwell distributions of one dispersion in a sphere of uniform density: what the light ones
-/// gain in a step, over what they would at Spitzer's rate, dE1/dt = (E2 - E1) / t_eq with
-/// t_eq = 3 (s1^2 + s2^2)^(3/2) / (8 sqrt(2 pi) n2 G^2 m1 m2 ln(gamma N)).
+/// The energy that light stars gain in a step among heavy ones, divided by the gain at Spitzer's rate,
+/// dE1/dt = (E2 - E1) / t_eq with t_eq = 3 (s1^2 + s2^2)^(3/2) / (8 sqrt(2 pi) n2 G^2 m1 m2 ln(gamma N)). Both kinds
+/// have Maxwell distributions of the same dispersion, in a sphere of uniform density.
 ///
 /// `typical` is sin^2 of half the deflection of a pair of the relative speed 2 sigma in a single encounter.
 fn gain_over_spitzer_s(ratio: f64, typical: f64, encounters: u32, rounds: u64) -> f64 {
@@ -97,8 +97,8 @@ fn gain_over_spitzer_s(ratio: f64, typical: f64, encounters: u32, rounds: u64) -
     gain / (energies[0] - 1.5 * masses[0] * sigma * sigma)
 }
 
-/// What is left of the rate if slow pairs turn by a right angle at most, as in CMC: the integral over relative speeds w of
-/// w^2 f(w) times w^2 sin^2(beta / 2) with and without that limit.
+/// The fraction of the rate that remains if slow pairs turn by at most a right angle, as in CMC. It is the integral
+/// over relative speeds w of w^2 f(w) w^2 sin^2(beta / 2) with that limit, over the integral without it.
 fn left_by_a_right_angle(typical: f64) -> f64 {
     let (mut limited, mut free) = (0.0, 0.0);
     for k in 1..20_000 {
@@ -123,8 +123,9 @@ fn energy_flows_between_masses_at_spitzer_s_rate() {
     assert!((gain - 1.0).abs() < 0.02, "{gain}");
 }
 
-/// The steps of theta_max = 1 and 0.5, of which a single encounter of at most a right angle would leave 0.63 and 0.83. In the first the
-/// velocities do not stay Maxwell's, and the 20 stars of a bin come to an equilibrium of their own.
+/// Energy flows at Spitzer's rate in steps of theta_max = 1 and 0.5. With a single encounter of at most a right
+/// angle the rates would be 0.63 and 0.83 of it. The tolerance for theta_max = 1 is wider: the velocities do not
+/// stay Maxwell's, and the 20 stars of a bin come to an equilibrium of their own.
 #[test]
 fn energy_flows_at_spitzer_s_rate_in_long_steps() {
     for (theta_max, tolerance) in [(1.0_f64, 0.1), (0.5, 0.04)] {
@@ -153,8 +154,8 @@ fn erf(x: f64) -> f64 {
     2.0 / PI.sqrt() * sum * x / f64::from(3 * parts)
 }
 
-/// What a step of length `dt` does to a star of one mass and the speed `v` among stars of another mass, whose velocities are
-/// Maxwell's with dispersion 1.
+/// A step of length `dt` for a star of one mass with the speed `v`, among stars of another mass whose velocities
+/// have a Maxwell distribution of dispersion 1.
 struct Background {
     mass: f64,
     of_others: f64,
@@ -218,8 +219,8 @@ impl Background {
     }
 }
 
-/// A star of 20 light masses loses a fiftieth of its velocity in the step (more, and it would drag the other 19 of its bin along), and a
-/// light one among heavy ones is turned.
+/// Drag: a star of 20 light masses loses a fiftieth of its velocity in the step. (If it lost more, it would drag
+/// along the other 19 stars of its bin.) Diffusion: a light star among heavy ones is turned.
 #[test]
 fn drag_and_diffusion_are_chandrasekhar_s() {
     let settings = Settings::default();
@@ -313,8 +314,8 @@ fn the_time_step_is_that_of_a_deflection_by_theta_max() {
     assert!((0.15..0.22).contains(&lost), "{lost}");
 }
 
-/// In a homogeneous sphere every bin has the same relaxation time. The least that is found of 5000 is 0.56 of it; of bins without
-/// their neighbours 0.26.
+/// In a homogeneous sphere all bins have the same relaxation time. The shortest one found in 5000 bins is 0.56 of
+/// it; without the neighbours of a bin it would be 0.26.
 #[test]
 fn no_unlikely_bin_decides_the_step() {
     let mut random = Stream::of_seed(8);
@@ -380,8 +381,9 @@ fn evolve(
     done.unwrap();
 }
 
-/// Deflections follow from the step and the step from them: another Coulomb logarithm makes the same stars after another time. The
-/// half-mass relaxation time of Plummer's sphere is equation 20 with its half-mass radius, 0.7686.
+/// Another Coulomb logarithm gives the same stars after another time, because the deflections follow from the step
+/// and the step from the deflections. The half-mass relaxation time of a Plummer sphere is that of equation 20 with
+/// the half-mass radius 0.7686.
 #[test]
 fn the_coulomb_logarithm_scales_the_time_and_nothing_else() {
     let n = 2000;

@@ -7,8 +7,8 @@ use kirin_kit::Snapshot;
 use kirin_testing::Folder;
 use kirin_testing::readme::{commands, commands_of_mpi, shortened, typed, value};
 
-/// As they are, but of fewer stars, and not to the collapse of ten thousand, which `long_collapse` follows. The one
-/// under MPI is left out: `slow_mpi` runs another like it.
+/// The README's commands with fewer stars and earlier ends. `long_collapse` follows the collapse of ten thousand
+/// stars, and `slow_mpi` has a command like the one under MPI.
 #[test]
 fn the_commands_of_the_readme_run() {
     let text = include_str!("../README.md");

@@ -85,8 +85,8 @@ fn stars_leave_by_their_apocentre() {
     }
 }
 
-/// The mass that leaves lets the tidal radius shrink, which takes more. With hardly any encounters the first step takes whom the orbits of the
-/// model tell.
+/// Stars that leave take mass away, so the tidal radius shrinks and further stars are beyond it. There are hardly
+/// any encounters, so the stars that leave in the first step follow from the orbits of the model.
 #[test]
 fn the_tidal_radius_shrinks_until_nobody_leaves() {
     let radius = 0.5 * King::new(3.0).tidal_radius();

@@ -10,8 +10,8 @@ use monte_carlo::paper::traffic::{Calls, of_step};
 use monte_carlo::random::streams;
 use monte_carlo::settings::Settings;
 
-/// What all ranks together receive in the first `steps` steps of `n` stars without escapers and without a debt of the energy correction, of
-/// which the model has none.
+/// What all ranks together receive in the first `steps` steps of `n` stars. The model of the messages knows neither
+/// escaping stars nor energy that a bin could not pay, so the run has neither.
 fn received(n: u64, ranks: usize, steps: u64) -> Tally {
     let tallies = threads::run(ranks, |world| {
         let world = Counted::new(world);

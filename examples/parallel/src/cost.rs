@@ -207,9 +207,9 @@ pub struct Workload {
 impl Workload {
     /// The load of `n` particles whose blocks are not known yet.
     ///
-    /// Plummer spheres had blocks of 0.6 N^(2/3) within a quarter from N = 512 to 16384 (the column "mean
-    /// block" in benches/results/hermite-thesis-xeon-avx512-2vcpu.md). The paper's cluster near core
-    /// collapse had 404 of 65536: 0.25.
+    /// From N = 512 to 16384 the mean block of a Plummer sphere is 0.6 N^(2/3) within a quarter (the column "mean
+    /// block" in benches/results/hermite-thesis-xeon-avx512-2vcpu.md). The paper's cluster near core collapse has
+    /// smaller blocks: 404 particles of 65536, a factor of 0.25 in place of 0.6.
     pub fn typical(n: usize) -> Self {
         let block = (0.6 * (n as f64).powf(2.0 / 3.0)).max(1.0);
         Self { n, block }

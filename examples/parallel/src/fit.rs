@@ -2,9 +2,8 @@
 
 /// The unknowns x >= 0 for which the sums `terms[i][k] x[k]` come nearest to `seconds[i]`, in relative errors.
 ///
-/// Differences of measured times can be negative where one part costs less than the times vary. A part that would be negative is
-/// 0 here, and the other parts are fitted anew without it: they still give the measured times, which they would not if the
-/// negative value were only replaced by 0.
+/// Differences of measured times can be negative where a part costs less than the times vary. Such a part is set to
+/// 0, and the other parts are fitted again without it, so that together they still give the measured times.
 pub fn nonnegative<const K: usize>(terms: &[[f64; K]], seconds: &[f64]) -> [f64; K] {
     let rows: Vec<[f64; K]> = terms
         .iter()

@@ -35,12 +35,12 @@ impl Grid {
         (rank / self.columns, rank % self.columns)
     }
 
-    /// How many of each column's active particles the ranks of `row` take, where `lengths` are those
-    /// of the columns' lists.
+    /// The number of active particles of each column that the ranks of `row` take. `lengths` are the lengths of the
+    /// columns' lists.
     ///
-    /// Each list is divided among the rows as evenly as whole particles allow. The particles left
-    /// over in a column go to the rows after those that got the ones left over in the column
-    /// before. So the sums of the rows, their work, differ by one particle at most.
+    /// Each list is divided among the rows as evenly as whole particles allow. The remainder of a column goes to
+    /// the rows that follow those which took the remainder of the column before. So the work of two rows differs by
+    /// one particle at most.
     pub fn shares(self, lengths: &[usize], row: usize) -> Vec<usize> {
         let mut first = 0;
         let share = |&length: &usize| {

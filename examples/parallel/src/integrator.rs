@@ -168,8 +168,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         Ok(())
     }
 
-    /// Goes on from particles in the midst of their steps, as [`Integrator::gather`] gave them at `time`, having done
-    /// `counts`.
+    /// Continues an integration in the middle of its particles' steps, with the bodies and states that
+    /// [`Integrator::gather`] returned at `time`, and with the `counts` up to then.
     ///
     /// # Errors
     ///
@@ -339,8 +339,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         self.recorder.take().map_or(Ok(()), Recorder::finish)
     }
 
-    /// The forces at `t` on the particles of this column in `list`, where `lengths` are those of all
-    /// columns' lists: steps 3 to 7, or the ring.
+    /// The forces at `t` on the particles of this column in `list`, by steps 3 to 7 of the algorithm or by the
+    /// ring. `lengths` are the lengths of all columns' lists.
     fn forces(&mut self, t: f64, list: &[usize], lengths: &[usize]) -> Result<(), Error> {
         let Self {
             machine,
@@ -381,8 +381,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         Ok(())
     }
 
-    /// On rank 0 everybody at `t`, a time from [`time`](Self::time) to the end of the next block; nobody
-    /// elsewhere.
+    /// All bodies at `t`, on rank 0; `None` on other ranks. `t` lies between [`time`](Self::time) and the end of
+    /// the next block.
     ///
     /// A particle whose own time is another takes a step to `t` in a copy: the integration itself is not
     /// changed.

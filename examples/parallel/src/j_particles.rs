@@ -32,8 +32,9 @@ pub struct JParticles<'g> {
 }
 
 impl<'g> JParticles<'g> {
-    /// Opens the clusters of the rank number `rank` for the subtrees with these `addresses`, of `n` particles in all.
-    /// Every cluster takes the precision that one with all of them would take.
+    /// Opens the clusters of rank `rank`, one for each subtree; `addresses` are those of the subtrees, and there
+    /// are `n` particles in all. Each cluster takes the precision that one cluster with all `n` particles would
+    /// take.
     ///
     /// # Errors
     ///

@@ -65,8 +65,8 @@ pub fn costs<C: Communicator>(world: &C, grape: &Grape) -> Result<Costs, Error> 
     })
 }
 
-/// Seconds of one call of `work`, the median of the trials. All ranks begin a trial together, call as often as
-/// each other, and the trial ends with the last of them, as a block does. `work` is told how often it was called.
+/// Median of the seconds of one call of `work`. In each trial all ranks begin together and make the same number of
+/// calls, and the trial ends with the slowest rank, like a block. `work` receives the number of calls made so far.
 fn median<C: Communicator>(
     world: &C,
     mut work: impl FnMut(usize) -> Result<(), Error>,
@@ -155,8 +155,8 @@ fn steps<C: Communicator>(world: &C, grape: &Grape, column: &mut Column) -> Resu
     Ok(seconds / SOURCES[0] as f64)
 }
 
-/// Seconds until a short message has arrived, and for each further byte; 0 where there is nobody to send one. A gathering is taken for
-/// one by doubling.
+/// Seconds until a short message has arrived, and seconds for each further byte; both 0 on a single rank. They are
+/// derived from gatherings, on the assumption that MPI gathers by doubling.
 fn network<C: Communicator>(world: &C) -> Result<[f64; 2], Error> {
     if world.size() == 1 {
         return Ok([0.0; 2]);

@@ -113,8 +113,8 @@ mod tests {
         assert_eq!(include_str!("../algorithm.svg"), svg());
     }
 
-    /// Circles in the first three pictures: each column's list four times, once divided, and what a
-    /// row has at each of its three ranks.
+    /// Counts the circles of the first three pictures: each column's list stands there four times, once it is
+    /// divided, and each row's particles stand at each of its three ranks.
     #[test]
     fn every_particle_is_drawn() {
         let (lists, all) = (4 * 19, 19);

@@ -171,8 +171,8 @@ fn common(error: Error, input: Option<&Path>) -> Error {
     }
 }
 
-/// Refuses ranks that would not make the run of one rank: they have other settings, bodies, backends or precisions than
-/// the others. With --unlike-ranks a difference in the last two is only told.
+/// Refuses to start if a rank has other settings, bodies, backends or precisions than the others, because the bits
+/// would not be those of one rank. With --unlike-ranks differences of backend or precision are only reported.
 fn check_ranks<C: Communicator>(
     world: &C,
     grape: &Grape,
@@ -271,7 +271,8 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     let named = |why: String| Error::Refused(named(path)(why));
     let mut snapshot = Snapshot::parse(&text).map_err(|e| named(e.to_string()))?;
     let manifest = Manifest::of(&snapshot).map_err(named)?;
-    let told = options.run.or_told(&snapshot).map_err(named)?;
+    let mut told = options.run.clone();
+    told.control = told.control.or_told(&snapshot).map_err(named)?;
     let saved = checkpoint::settings(&snapshot).map_err(|e| named(e.to_string()))?;
     let settings = match saved {
         Some(saved) => told.settings(Some(saved)),

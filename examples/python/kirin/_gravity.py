@@ -1,11 +1,12 @@
 """Gravity: sources, and what they do at points."""
 
 import ctypes
+import os
 from typing import NamedTuple, Optional
 
 import numpy as np
 
-from . import _arrays, _library
+from . import _arrays, _library, _point
 from ._arrays import INTEGER, new, number, numbers, put_numbers, put_vectors, squares, vectors
 from ._errors import raise_for
 from ._handle import Handle
@@ -184,12 +185,19 @@ class Gravity(Handle):
         >>> forces.nearest, forces.distance
         (array([0]), array([1.]))
         """
+        if x is not None:
+            x = vectors(x, "x")
+        elif v is not None:
+            raise TypeError("velocities v without positions x")
+        if v is not None:
+            v = vectors(v, "v", len(x))
+        if x is not None and source is None and len(x) == 1:
+            eps2s, eps2 = squares(eps, "eps", 1)
+            eps2 = eps2 if eps2s is None else eps2s[0]
+            return Forces._make(_point.forces(self._handle, x, v, eps2, number(time, "time"), jerk, potential, nearest))
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, eps, source)
         if v is not None:
-            if x is None:
-                raise TypeError("velocities v without positions x")
-            v = vectors(v, "v", n)
             put_vectors(targets, "v", v)
         acc = new(results, "acc", (n, 3))
         j = new(results, "jerk", (n, 3)) if jerk else None
@@ -254,6 +262,13 @@ def _sources(n, given):
     return sources, keep
 
 
+#: Those of each process that no call of `accelerations` uses at present: to open one takes longer than the forces of a hundred particles.
+_spare = {}
+
+#: Up to so many particles, which take half a megabyte.
+_KEPT_UP_TO = 4096
+
+
 def accelerations(x, m, eps=0.0, *, precision="double", out=None):
     """Accelerations of point masses under their own gravity, (n, 3), with G = 1.
 
@@ -285,5 +300,21 @@ def accelerations(x, m, eps=0.0, *, precision="double", out=None):
         ...
     ValueError: x of particle 1 is NaN or infinite
     """
-    with Gravity(x, m, precision=precision) as gravity:
-        return gravity.accelerations(eps=eps, out=out)
+    # The child of a fork makes its own.
+    spare = _spare.setdefault(os.getpid(), [])
+    try:
+        gravity = spare.pop()
+    except IndexError:
+        gravity = Gravity()
+    try:
+        gravity.set_precision(precision)
+        gravity.set_sources(x, m)
+        found = gravity.accelerations(eps=eps, out=out)
+    except BaseException:
+        gravity.close()
+        raise
+    if len(gravity) <= _KEPT_UP_TO:
+        spare.append(gravity)
+    else:
+        gravity.close()
+    return found

@@ -1,6 +1,7 @@
 """The package as users have it: installed, without compilers. `examples/python/check` runs this in a fresh environment."""
 
 import doctest
+import itertools
 import os
 import subprocess
 import sys
@@ -69,8 +70,11 @@ class Numbers(unittest.TestCase):
         wanted = kirin.accelerations(self.x, self.m, 0.1)
         stars = np.zeros(self.n, dtype=[("id", "i4"), ("m", "f8"), ("x", "f8", 3)])
         stars["x"], stars["m"] = self.x, self.m
+        frozen = self.x.copy()
+        frozen.setflags(write=False)
         layouts = [
             (np.asfortranarray(self.x), self.m),
+            (frozen, self.m),
             (stars["x"], stars["m"]),
             (np.ascontiguousarray(self.x[::-1])[::-1], np.ascontiguousarray(self.m[::-1])[::-1]),
             (np.repeat(self.x, 2, 0)[::2], np.repeat(self.m, 2)[::2]),
@@ -95,6 +99,25 @@ class Numbers(unittest.TestCase):
             self.assertIs(kirin._gravity.vectors(x, "x"), x)
         self.assertIs(kirin._gravity.numbers(self.x[:, 1], "m").base, self.x.base)
 
+    def test_one_call_after_another_has_the_bits_of_each_alone(self):
+        spare = kirin._gravity._spare.setdefault(os.getpid(), [])
+        del spare[:]
+        for n, eps, precision in [(300, 0.1, "double"), (5, 0.0, "double"), (4096, 0.1, "mixed"), (700, 0.1, "auto"), (0, 0.0, "mixed")]:
+            x, m = RNG.normal(size=(n, 3)), RNG.normal(size=n)
+            found = kirin.accelerations(x, m, eps, precision=precision)
+            with kirin.Gravity(x, m, precision=precision) as gravity:
+                np.testing.assert_array_equal(found, gravity.accelerations(eps=eps))
+            with self.assertRaises(ValueError):
+                kirin.accelerations(x, m, -1.0)
+            with self.assertRaises(ValueError):
+                kirin.accelerations(x, m, precision="exact")
+            self.assertEqual(len(spare), 0)
+            np.testing.assert_array_equal(kirin.accelerations(x, m, eps, precision=precision), found)
+            self.assertEqual(len(spare), 1)
+        # Many particles are not kept.
+        kirin.accelerations(RNG.normal(size=(4097, 3)), 1.0, precision="mixed")
+        self.assertEqual(len(spare), 0)
+
     def test_jerks_potentials_nearest_and_predictions(self):
         with kirin.Gravity(self.x, self.m, v=self.v, precision="double") as gravity:
             at, v_at = RNG.normal(size=(2, 40, 3))
@@ -117,6 +140,31 @@ class Numbers(unittest.TestCase):
             self.near(found.pot, pot + self.m / 0.1)
             some = gravity.accelerations(source=[7, 3], eps=0.1, time=0.5)
             np.testing.assert_array_equal(some, found.acc[[7, 3]])
+
+    def test_one_point_has_the_bits_of_many(self):
+        at, v_at = RNG.normal(size=(2, 3, 3))
+        at[1] = self.x[7]
+        eps = np.array([0.0, 0.2, 0.3])
+        with kirin.Gravity(self.x, self.m, v=self.v, precision="double") as gravity:
+            for wanted in itertools.product([False, True], repeat=4):
+                moving, *named = wanted
+                named = dict(zip(["jerk", "potential", "nearest"], named), time=0.25)
+                found = gravity.forces(at, v_at if moving else None, eps=eps, **named)
+                for k in range(3):
+                    v_one = v_at[k : k + 1] if moving else None
+                    each = [gravity.forces(at[k : k + 1], v_one, eps=of, **named) for of in (eps[k], eps[k : k + 1])]
+                    for one, name in itertools.product(each, found._fields):
+                        many = getattr(found, name)
+                        if many is None:
+                            self.assertIsNone(getattr(one, name))
+                        else:
+                            np.testing.assert_array_equal(getattr(one, name), many[k : k + 1])
+            # The next call leaves the results as they are.
+            first = gravity.forces(at[:1], jerk=True, potential=True, nearest=True)
+            kept = [array.copy() for array in first]
+            gravity.forces(at[2:], v_at[2:], jerk=True, potential=True, nearest=True)
+            for array, wanted in zip(first, kept):
+                np.testing.assert_array_equal(array, wanted)
 
     def test_results_may_lie_over_the_positions(self):
         # More than those that the library computes at a time.
@@ -267,6 +315,12 @@ class Refusals(unittest.TestCase):
             (TypeError, "float64", g.accelerations, (), {"out": np.empty((10, 3), "f4")}),
             (ValueError, "written", g.accelerations, (), {"out": np.broadcast_to(0.0, (10, 3))}),
             (TypeError, "without positions", g.forces, (None, self.x), {}),
+            (ValueError, "x of particle 0 is NaN or infinite", g.forces, (bad[3:4],), {}),
+            (ValueError, "v of particle 0 is NaN or infinite", g.forces, (self.x[:1], bad[3:4]), {"jerk": True}),
+            (ValueError, "v has the shape (10, 3), but (1, 3)", g.forces, (self.x[:1], self.x), {}),
+            (ValueError, "eps is NaN", g.forces, (self.x[:1],), {"eps": np.nan}),
+            (ValueError, "eps of particle 0 is negative", g.forces, (self.x[:1],), {"eps": [-1.0]}),
+            (TypeError, "time is a text", g.forces, (self.x[:1],), {"time": "1"}),
             (ValueError, "precision 'exact' is none of", g.set_precision, ("exact",), {}),
             (ValueError, "none of", kirin.Gravity, (self.x, 1), {"precision": 3}),
         ]:
@@ -282,16 +336,20 @@ class Refusals(unittest.TestCase):
         for call in (gravity.accelerations, gravity.__enter__, lambda: len(gravity), lambda: gravity.neighbours(1.0)):
             self.refuse(kirin.ClosedError, "this Gravity is closed", call)
         self.refuse(kirin.ClosedError, "closed", gravity.accelerations, self.x)
+        self.refuse(kirin.ClosedError, "closed", gravity.forces, self.x[:1])
         self.refuse(kirin.ClosedError, "closed", gravity.set_sources, self.x, 1)
         self.refuse(kirin.ClosedError, "closed", gravity.update, [1], m=1)
 
     @unittest.skipUnless(hasattr(os, "fork"), "SKIPPED: no fork")
     def test_a_child_makes_its_own(self):
+        alone = kirin.accelerations(self.x, 1.0)
         child = os.fork()
         if child == 0:
             status = 1
             try:
+                np.testing.assert_array_equal(kirin.accelerations(self.x, 1.0), alone)
                 self.refuse(kirin.ForkError, "make another one here", self.gravity.accelerations, self.x)
+                self.refuse(kirin.ForkError, "make another one here", self.gravity.forces, self.x[:1])
                 self.gravity.close()
                 with kirin.Gravity(self.x, 1.0) as own:
                     np.testing.assert_array_equal(own.accelerations(), self.before)
@@ -321,12 +379,19 @@ class Processes(unittest.TestCase):
         with kirin.Gravity(x, 1.0) as gravity:
             wanted, wrong = gravity.accelerations(eps=0.1), []
 
-            def work():
+            def work(k):
                 for _ in range(50):
                     if not np.array_equal(gravity.accelerations(eps=0.1), wanted):
                         wrong.append(1)
+                for _ in range(500):
+                    if not np.array_equal(gravity.forces(x[k : k + 1], eps=0.1).acc, points[k : k + 1]):
+                        wrong.append(k)
+                    if not np.array_equal(kirin.accelerations(x[k : k + 9], 1.0), groups[k]):
+                        wrong.append(k)
 
-            threads = [threading.Thread(target=work) for _ in range(4)]
+            groups = [kirin.accelerations(x[k : k + 9], 1.0) for k in range(4)]
+            points = gravity.accelerations(x, eps=0.1)
+            threads = [threading.Thread(target=work, args=[k]) for k in range(4)]
             for thread in threads:
                 thread.start()
             for thread in threads:

@@ -15,8 +15,6 @@
 //! symplectic.point X Y Z VX VY VZ fixed point: integers, a line for each body
 //! ```
 
-use std::time::Duration;
-
 use kirin::client::Grape;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Log, Run, TimeGrid};
@@ -61,7 +59,7 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
     let words = format!("{} {} {}", s.scheme.name(), s.bits.name(), s.uncentred);
     let lines = [
         (SETTINGS, format!("{} {words}", exact(&[s.eps, s.dt]))),
-        (GRID, format!("{:?} {}", grid.origin, grid.steps)),
+        (GRID, grid.value()),
         (COUNTS, counts.join(" ")),
         (TIMES, exact(&seconds)),
         (BALANCE, exact(&balance)),
@@ -153,11 +151,10 @@ pub fn resume<'g>(
 
 /// Positions and velocities to the last bit.
 fn state(snapshot: &Snapshot, bits: Bits) -> Result<PhaseSpace, Error> {
-    let missing = || Error::Refused(format!("the snapshot has no line `{SCALES}`"));
     if bits == Bits::Double {
         return PhaseSpace::new(bits, &snapshot.bodies, 0.0);
     }
-    let mut line = Line::of(snapshot, SCALES).ok_or_else(missing)?;
+    let mut line = Line::required(snapshot, SCALES)?;
     let (length, speed) = (Resolution(line.word()?), Resolution(line.word()?));
     line.end()?;
     let mut points = Vec::with_capacity(snapshot.bodies.len());
@@ -187,41 +184,27 @@ fn check(state: &PhaseSpace, bodies: &[Body]) -> Result<(), Error> {
 
 /// What the run had behind it.
 fn past(snapshot: &Snapshot, dt: f64) -> Result<Past, Error> {
-    let line = |key: &'static str| {
-        let missing = || Error::Refused(format!("the snapshot has no line `{key}`"));
-        Line::of(snapshot, key).ok_or_else(missing)
+    let line = |key: &'static str| Line::required(snapshot, key);
+    let mut past = Past {
+        grid: TimeGrid::of(line(GRID)?)?.at(snapshot.time, dt),
+        ..Past::default()
     };
-    let mut past = Past::default();
-    let mut words = line(GRID)?;
-    let grid = TimeGrid {
-        origin: words.word()?,
-        steps: words.word()?,
-    };
-    words.end()?;
-    past.grid = grid.at(snapshot.time, dt);
     let mut words = line(COUNTS)?;
     past.steps = words.word()?;
     let (evaluations, pairs) = (words.word()?, words.word()?);
     words.end()?;
-    let words = line(TIMES)?;
-    let seconds: Vec<f64> = words.clone().rest()?;
-    let times: Result<Vec<Duration>, _> = seconds
-        .into_iter()
-        .map(Duration::try_from_secs_f64)
-        .collect();
-    let Ok(&[force, field, predict, transfer]) = times.as_deref() else {
-        return Ok(words.refuse()?);
-    };
+    let mut words = line(TIMES)?;
     past.work = Counts {
         evaluations,
         pairs,
         times: Times {
-            force,
-            field,
-            predict,
-            transfer,
+            force: words.seconds()?,
+            field: words.seconds()?,
+            predict: words.seconds()?,
+            transfer: words.seconds()?,
         },
     };
+    words.end()?;
     let mut words = line(BALANCE)?;
     let mut next = || words.word::<f64>();
     let initial = [next()?, next()?, next()?];

@@ -1,7 +1,7 @@
 //! The cluster in its galaxy: its half-mass and tidal radius, its orbit, its tails.
 
 use kirin_kit::Body;
-use kirin_kit::bound::Bound;
+use kirin_kit::bound::BoundPart;
 use kirin_kit::diagnostics::angular_momentum;
 use kirin_kit::galaxy::{Field, Moment};
 use kirin_kit::vector::{dot, norm, sub};
@@ -31,9 +31,9 @@ pub fn of_galaxy(name: &str) -> bool {
     name == "tidal_radius" || name.starts_with("torque_")
 }
 
-/// A number for each of the [`COLUMNS`]: of the bound part its half-mass and tidal radius, position and velocity;
-/// angular momentum of everybody about the galaxy's centre, and the time integral of the torque on them.
-pub fn numbers(bound: &Bound, galaxy: &Moment, balance: &Balance, bodies: &[Body]) -> Vec<f64> {
+/// A number for each of the [`COLUMNS`]. Of the bound part: half-mass radius, tidal radius, position and velocity.
+/// Of all stars: the angular momentum about the galaxy's centre, and the time integral of the torque.
+pub fn numbers(bound: &BoundPart, galaxy: &Moment, balance: &Balance, bodies: &[Body]) -> Vec<f64> {
     let tidal_radius = galaxy.tidal_radius(bound.mass, &bound.x, &bound.v);
     let [momentum, torque] = [
         angular_momentum(bodies),
@@ -48,7 +48,7 @@ pub fn numbers(bound: &Bound, galaxy: &Moment, balance: &Balance, bodies: &[Body
 
 /// Numbers of stars in the leading and in the trailing tail: those farther than `radius` from the bound stars' centre, ahead
 /// of it or behind it in the direction of its velocity.
-pub fn tails(bodies: &[Body], bound: &Bound, radius: f64) -> [usize; 2] {
+pub fn tails(bodies: &[Body], bound: &BoundPart, radius: f64) -> [usize; 2] {
     let mut tails = [0; 2];
     for body in bodies {
         let offset = sub(&body.x, &bound.x);
@@ -70,10 +70,10 @@ mod tests {
             ..Body::default()
         };
         let bodies = [0.0, 30.0, 30.0, -30.0, 10.0].map(body);
-        let bound = Bound {
+        let bound = BoundPart {
             x: [800.0, 0.0, 0.0],
             v: [0.0, 84.0, 0.0],
-            ..Bound::default()
+            ..BoundPart::default()
         };
         assert_eq!(tails(&bodies, &bound, 20.0), [2, 1]);
     }

@@ -80,10 +80,10 @@ impl<'g> Forces<'g> {
 
     /// Finds accelerations and potentials of the particles with these masses.
     ///
-    /// Unless `uncentred`, the library gets positions with respect to the centre of mass: then its
-    /// digits are not spent on the distance from the galaxy's centre. Forces on a particle by itself are left out
-    /// by its label. In the sum over all particles the forces cancel; what is left of it by the rounding
-    /// errors of the library is taken from each alike, so that the momentum stays.
+    /// The library gets positions relative to the centre of mass, unless `uncentred`, because the distance from the
+    /// galaxy's centre would cost digits. A particle's force on itself is left out by its label. The sum of all
+    /// forces should vanish; what rounding errors leave of it is subtracted in equal parts, so that momentum is
+    /// conserved.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use kirin::client::Grape;
-use kirin_kit::bound::Bound;
+use kirin_kit::bound::BoundPart;
 use kirin_kit::diagnostics::angular_momentum;
 use kirin_kit::galaxy::{Field, Galaxy, Moment};
 use kirin_kit::run::{Integration, TimeGrid};
@@ -22,8 +22,8 @@ use crate::scheme::Coefficients;
 use crate::settings::Settings;
 use crate::torque::{self, Balance, Effect};
 
-/// Most particles whose energy the program sums over all pairs itself; of more it takes the potentials that
-/// came with the forces.
+/// The largest number of particles for which the program itself sums the potential energy over all pairs. Above it
+/// the potentials that came with the forces are used.
 pub const LARGEST_ENERGY: usize = 65536;
 
 /// What an integration has behind it.
@@ -394,7 +394,7 @@ impl Integration for Integrator<'_> {
         !(self.settings.galaxy.is_none() && cluster::of_galaxy(name))
     }
 
-    fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
+    fn own_numbers(&self, bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
         cluster::numbers(bound, &self.moment, &self.past.balance, bodies)
     }
 

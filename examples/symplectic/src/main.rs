@@ -64,10 +64,11 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
         Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
         None => None,
     };
-    let options = &match &snapshot {
-        Some(snapshot) => options.or_told(snapshot)?,
-        None => options.clone(),
-    };
+    let mut options = options.clone();
+    if let Some(snapshot) = &snapshot {
+        options.control = options.control.or_told(snapshot)?;
+    }
+    let options = &options;
     let files = &options.control.files;
     let _claim = files.claim()?;
     options.check_memory()?;

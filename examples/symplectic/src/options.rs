@@ -13,7 +13,6 @@ use kirin_kit::number::{bodies, count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Log, RunControl};
 use kirin_kit::{Body, Snapshot};
-use kirin_report::machine::check_memory;
 
 use crate::encounter::Radii;
 use crate::error::Error;
@@ -336,29 +335,14 @@ impl Options {
         Ok(galaxy)
     }
 
-    /// These options for a run that goes on from the input, and where they say nothing what it was told.
-    ///
-    /// # Errors
-    ///
-    /// What it was told makes no sense; in words.
-    pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
-        let control = self.control.or_told(snapshot)?;
-        Ok(Self {
-            control,
-            ..self.clone()
-        })
-    }
-
     /// Checks that the model has room here.
     ///
     /// # Errors
     ///
     /// It has none; in words.
     pub fn check_memory(&self) -> Result<(), String> {
-        match self.control.files.input {
-            Some(_) => Ok(()),
-            None => check_memory(self.start.n.unwrap_or(DEFAULT_N), BYTES),
-        }
+        self.control
+            .check_memory(self.start.n.unwrap_or(DEFAULT_N), BYTES)
     }
 
     /// The settings of a run that goes on after the `saved` one. Options may change scheme, step and changeover.

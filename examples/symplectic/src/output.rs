@@ -1,7 +1,7 @@
 //! The reports of a run: a table, a JSON object, a figure.
 
 use kirin_kit::Body;
-use kirin_kit::bound::Bound;
+use kirin_kit::bound::BoundPart;
 use kirin_kit::diagnostics::{angular_momentum, momentum};
 use kirin_kit::galaxy::Field;
 use kirin_kit::galaxy::flow::Phase;
@@ -54,7 +54,7 @@ impl<'a, 'g> Report<'a, 'g> {
         }
     }
 
-    fn bound(&self) -> &Bound {
+    fn bound(&self) -> &BoundPart {
         &self.summary.sight.bound
     }
 

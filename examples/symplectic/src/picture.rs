@@ -116,8 +116,8 @@ fn panel(view: View, half_width: f64, units: Option<&Units>) -> Panel {
     view_panel(time, view, half_width, units)
 }
 
-/// Two panels: the cluster at the start and at the end, or in a galaxy the `bodies` at the end: all of the
-/// orbit, and the neighbourhood of the cluster.
+/// Two panels. Without a galaxy they show the cluster at the start and at the end. In a galaxy they show the
+/// `bodies` at the end, once with the whole orbit and once near the cluster.
 pub fn at_end(views: &[View; 2], bodies: &[Body], settings: &Settings) -> Vec<Panel> {
     let known = settings.galaxy.known_units();
     let units = known.as_ref();

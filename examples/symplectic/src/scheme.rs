@@ -170,8 +170,9 @@ mod tests {
         }
     }
 
-    /// Past a weak force x^k a star goes with constant speed: the kicks b at the places c are a quadrature, of the order of the
-    /// scheme. Slopes would not see a wrong digit after the ninth.
+    /// Along a straight path past a weak force x^k the kicks b at the places c are a quadrature formula, whose
+    /// order is that of the scheme. This tests the coefficients to the last digit; a measured slope would miss
+    /// errors after the ninth.
     #[test]
     fn kicks_integrate_powers_to_the_order() {
         for scheme in Scheme::value_variants() {

@@ -9,12 +9,12 @@ use crate::error::Error;
 use crate::phase_space::Bits;
 use crate::scheme::Scheme;
 
-/// The softening is this part of the mean distance R / N^(1/3). That of the paper (section 2) is 0.005, of which
-/// a pair of stars would need steps of 1e-5 at N = 1024.
+/// The softening as a fraction of the mean distance R / N^(1/3). The paper has 0.005 (section 2); with that a pair
+/// of stars would need steps of 1e-5 at N = 1024.
 const EPS: f64 = 0.2;
 
-/// The step is this part of the shortest time in which a force changes: that of a passage at the softening
-/// length, or of a fall through it.
+/// The step as a fraction of the shortest time in which a force changes. That time is the duration of a passage at
+/// the softening length, or that of a fall through it, whichever is shorter.
 const STEP: f64 = 1.0 / 20.0;
 
 /// Speed of a passage in units of sqrt(M / R).
@@ -118,8 +118,8 @@ impl Scale {
         self.radius / (self.n.max(1) as f64).cbrt()
     }
 
-    /// The changeover radius of two stars for this step and softening; 0 where the step resolves the softening, or where
-    /// stars as far from each other as the softening are no neighbours.
+    /// The changeover radius of two stars for this step and softening. It is 0 if the step resolves the softening,
+    /// or if the softening is so large that stars at that distance are not neighbours.
     fn changeover(&self, dt: f64, eps: f64) -> f64 {
         let [usual, most] = CHANGEOVER.map(|part| part * self.mean_distance());
         let radius = (CHANGEOVER_STEPS * self.resolved(dt)).clamp(usual, most);
@@ -150,8 +150,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings of a cluster like this: softening and step as they are given, and where one is not, such that
-    /// the step resolves every passage at the softening length.
+    /// The settings for a cluster of this scale. Softening and step are those given; a missing one is chosen such
+    /// that the step resolves every passage at the softening length.
     pub fn chosen(scale: &Scale, eps: Option<f64>, dt: Option<f64>) -> Self {
         let eps = match (eps, dt) {
             (Some(eps), _) => eps,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use kirin_kit::Body;
-use kirin_kit::bound::Bound;
+use kirin_kit::bound::BoundPart;
 use kirin_kit::csv::Csv;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::galaxy::flow::Phase;
@@ -44,7 +44,7 @@ const COLUMNS: [&str; 19] = [
 pub fn write(
     path: &Path,
     bodies: &[Body],
-    bound: &Bound,
+    bound: &BoundPart,
     galaxy: &Galaxy,
     t: f64,
     sun: &Sun,

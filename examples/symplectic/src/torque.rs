@@ -23,9 +23,9 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// A kick of length `h` at a place where the galaxy does this. Time and energy are a pair of canonical variables: a
-    /// drift moves the time on, and a kick changes the energy by the change of the potential with time. So what is
-    /// summed here explains the change of the energy to the order of the scheme.
+    /// Adds the effect of a kick of length `h`. Time and energy are conjugate variables: a drift advances the time,
+    /// and a kick changes the energy by h times the time derivative of the potential. So the sum explains the
+    /// change of the energy to the order of the scheme.
     pub fn kick(&mut self, h: f64, effect: &Effect) {
         for (sum, torque) in self.impulse.iter_mut().zip(&effect.torque) {
             *sum += h * torque;

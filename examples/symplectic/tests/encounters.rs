@@ -6,12 +6,12 @@ use common::{PROGRAM, distance, end_of};
 use kirin_kit::Snapshot;
 use kirin_testing::Folder;
 
-/// Pairs pass each other at the softening, which the longer of the steps here do not resolve; all stars have others within the
-/// changeover radius.
+/// Pairs pass each other at the softening length, which the longer steps of this test do not resolve. Every star
+/// has others within the changeover radius.
 const CIRCLING: [&str; 16] = common::circling("0.1");
 
-/// Halving the step divides the error by 2 to the order: the near part is as smooth as the sixth order needs. What it converges
-/// to is the same without it.
+/// Halving the step divides the error by 2^order, so the near part is smooth enough for the sixth order. The limit
+/// is that of a run without changeover.
 #[test]
 fn the_changeover_keeps_the_order() {
     let folder = Folder::new("changeover-orders");
@@ -36,8 +36,8 @@ fn the_changeover_keeps_the_order() {
     assert!(with < 0.02 * without, "{with:e} {without:e}");
 }
 
-/// 1000 steps there and back through encounters that the step does not resolve. Without the changeover this ends 0.07 from the
-/// start.
+/// 1000 steps forward and 1000 back, through encounters that the step does not resolve, end at the start. Without
+/// the changeover they would end at a distance of 0.07 from it.
 #[test]
 fn encounters_are_undone() {
     let folder = Folder::new("changeover-back");
@@ -72,8 +72,8 @@ fn encounters_are_undone() {
     assert!(distance < 1e-8, "{distance:e}");
 }
 
-/// Table 8, last row: a fall into a bare black hole of 1e5 cluster masses, with the paper's step. The published error is
-/// 5.63e-3; without the changeover it is above 1e6.
+/// Table 8, last row: a fall into an unsoftened black hole of 1e5 cluster masses, with the paper's step. The
+/// paper's error is 5.63e-3. Without the changeover this program's error would exceed 1e6.
 #[test]
 fn a_plunge_through_a_bare_black_hole() {
     let options = [

@@ -1,10 +1,12 @@
 //! Epicyclic clumps in the tails of a cluster on a circular orbit (Kuepper, MacLeod and Heggie 2008; Kuepper et al. 2010).
 //!
-//! A star that leaves through a Lagrange point drifts along the orbit on a cycloid. It is slowest once an epicyclic period,
-//! and there the tails are densest. A star that starts from rest at the tidal radius x feels nothing but the galaxy in
-//! their formula: the distance is 4 pi W / k (1 - 4 W^2 / k^2) x, W and k being the angular speed and the epicyclic
-//! frequency. With the attraction of the cluster, which is half of all forces where the star starts, it is 1.3 times as
-//! far; here the star's way from the Lagrange point is followed.
+//! A star that leaves through a Lagrange point drifts along the orbit on a cycloid. It is slowest once in each
+//! epicyclic period, and there the tails are densest.
+//!
+//! The papers' formula follows a star that starts at rest at the tidal radius x and feels only the galaxy. The
+//! distance of the first clump is then 4 pi W / k (1 - 4 W^2 / k^2) x, with the angular speed W and the epicyclic
+//! frequency k. Where the star starts, however, the cluster's attraction is half of all forces. With it the
+//! distance is 1.3 times as long. This test therefore integrates the star's path from the Lagrange point.
 
 mod common;
 
@@ -27,8 +29,8 @@ fn frequencies(galaxy: &Galaxy, r: f64) -> (f64, f64) {
     (squared(r).sqrt(), (4.0 * squared(r) + r * slope).sqrt())
 }
 
-/// Distances at which a star is slowest that leaves the Lagrange point at rest, in units of the formula's. The frame turns
-/// with the cluster, the unit of length is the tidal radius, that of time 1 / W.
+/// Distances at which a star that leaves the Lagrange point at rest is slowest, in units of the formula's distance.
+/// The frame rotates with the cluster. The unit of length is the tidal radius, and that of time is 1 / W.
 fn slowest(k: f64) -> Vec<f64> {
     let tide = 4.0 - k * k;
     let f = |_: f64, (x, v): &Phase| {
@@ -56,8 +58,8 @@ fn slowest(k: f64) -> Vec<f64> {
     found
 }
 
-/// Numbers of stars by their distance along the circle, in intervals of [`WIDTH`] of the formula's distance for a cluster
-/// of this mass.
+/// Counts stars by their distance from the cluster along the circle. An interval is [`WIDTH`] times the formula's
+/// distance for a cluster of this mass.
 fn add(counts: &mut [f64], snapshot: &Snapshot, mass: f64, r: f64, (w, k): (f64, f64)) {
     let tidal = (mass / (4.0 * w * w - k * k)).cbrt();
     let formula = 4.0 * std::f64::consts::PI * w / k * (4.0 * w * w / (k * k) - 1.0) * tidal;

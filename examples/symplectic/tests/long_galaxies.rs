@@ -11,7 +11,8 @@ use kirin_testing::skipped;
 #[test]
 fn orbits_over_10_gyr_are_those_of_galpy_and_gala() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/galaxies.py");
-    let mut command = Command::new("python3");
+    let python = std::env::var("KIRIN_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
+    let mut command = Command::new(python);
     let Ok(output) = command.args([script, "--program", PROGRAM.path]).output() else {
         return skipped("there is no Python");
     };

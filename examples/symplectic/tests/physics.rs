@@ -110,8 +110,8 @@ fn a_thousand_steps_and_back_to_the_bit() {
     }
 }
 
-/// The modern scheme comes to the digits' end so soon that its slope is measured on an ellipse (`scheme.rs`);
-/// here it is far more accurate than the old one with as many forces.
+/// The modern scheme is far more accurate than the old one with the same number of forces. Its order is not
+/// measured here, because it reaches the rounding error too soon; `scheme.rs` measures it on an ellipse.
 #[test]
 fn the_modern_scheme_is_more_accurate_at_equal_cost() {
     let folder = Folder::new("modern");
@@ -125,8 +125,8 @@ fn the_modern_scheme_is_more_accurate_at_equal_cost() {
     assert!(new < 0.1 * old, "{old:e} {new:e}");
 }
 
-/// Table 7, first row: 1000 steps of 0.0005 with the paper's softening, through which two stars fall in less than a step. In
-/// this seed some do: the errors without the changeover are 1e-7 to 2e-8.
+/// Table 7, first row: 1000 steps of 0.0005 with the paper's softening, so short that stars fall through each other
+/// in less than a step. This seed has such encounters: without the changeover the errors would be 2e-8 to 1e-7.
 #[test]
 fn energy_errors_are_those_of_the_paper() {
     let run = |precision: &str, scheme: &str| {
@@ -181,8 +181,8 @@ fn an_isolated_cluster_keeps_its_momentum() {
     }
 }
 
-/// An inclined orbit, where the disc turns the angular momentum: the sum of the torques explains that to
-/// rounding, at a step that resolves neither cluster nor orbit well.
+/// On an inclined orbit the disc changes the direction of the angular momentum. The sum of the torques explains
+/// this to rounding, even with a step that resolves neither the cluster nor the orbit well.
 #[test]
 fn the_torque_explains_the_angular_momentum() {
     let options = [

@@ -281,8 +281,8 @@ fn the_defaults_keep_the_cluster_s_own_energy() {
     }
 }
 
-/// Without the changeover a softening and step like those of the paper lose the energy of a cluster: the run ends with
-/// its state, unless it is told to go on.
+/// With a softening and step like the paper's, and without the changeover, the energy of a cluster is lost. The run
+/// then ends and keeps its state, unless it is told to continue.
 #[test]
 fn a_step_that_resolves_no_passage_is_stopped() {
     let folder = Folder::new("guard");

@@ -22,8 +22,9 @@ fn leapfrog_with_960_and_1920_stars() {
     }
 }
 
-/// In all of these seeds stars fall through the softening in less than a step: without the changeover the errors are up to 4e-8 and
-/// 2e-7. Ten times the published errors are 3.1e-14 and 3.39e-12.
+/// In each of these seeds stars fall through the softening in less than a step. Without the changeover the errors
+/// would be up to 4e-8 (sixth order) and 2e-7 (leapfrog). The limits, 3.1e-14 and 3.39e-12, are ten times the
+/// published errors.
 #[test]
 fn no_seed_loses_energy_in_encounters() {
     for seed in [2, 3] {

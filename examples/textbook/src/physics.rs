@@ -6,8 +6,9 @@ pub const G: f64 = 6.673e-11;
 /// A vector in the plane.
 pub type Vect = [f64; 2];
 
-/// What particle `k` does to particle `q`: a vector of `D` components. [`Gravity`] has two; the chapter's
-/// tables are made with a law that only names the pair ([`tables`](crate::tables)).
+/// A law of force: what particle `k` does to particle `q`, as a vector of `D` components. [`Gravity`] has two
+/// components. The chapter's tables are made with a law that only returns the name of the pair
+/// ([`tables`](crate::tables)).
 pub trait Law<const D: usize>: Sync {
     /// The force on particle `q` at `s_q` by particle `k` at `s_k`.
     fn force(&self, q: usize, k: usize, s_q: &Vect, s_k: &Vect) -> [f64; D];

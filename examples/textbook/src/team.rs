@@ -37,9 +37,9 @@ pub fn run(threads: usize, work: impl Fn(usize) + Sync) -> Result<(), String> {
 
 /// An array of vectors that all threads may read and write. Barriers decide who sees what; the relaxed loads and
 /// stores in between are those of plain numbers.
-pub struct Shared(Vec<[AtomicU64; 2]>);
+pub struct SharedVectors(Vec<[AtomicU64; 2]>);
 
-impl Shared {
+impl SharedVectors {
     /// A copy of these vectors.
     pub fn new(vectors: &[Vect]) -> Self {
         let cells = |v: &Vect| v.map(|x| AtomicU64::new(x.to_bits()));

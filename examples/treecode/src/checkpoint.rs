@@ -54,7 +54,7 @@ pub fn save<C: Communicator>(integrator: &Integrator<'_, C>) -> Result<Snapshot,
             SETTINGS,
             format!("{numbers} {} {}", s.n_crit, s.quadrupoles),
         ),
-        (GRID, format!("{:?} {}", grid.origin, grid.steps)),
+        (GRID, grid.value()),
         (COUNTS, counts.map(|count| count.to_string()).join(" ")),
         (TIMES, exact(&times)),
         (EXCHANGE, exact(&[t.exchange.as_secs_f64()])),
@@ -106,13 +106,8 @@ pub fn resume<'g, C: Communicator>(
 ) -> Result<Run<Integrator<'g, C>>, Error> {
     snapshot.check_one_time()?;
     let mut grid = TimeGrid::from(snapshot.time);
-    if let Some(mut words) = Line::of(snapshot, GRID) {
-        grid = TimeGrid {
-            origin: words.word()?,
-            steps: words.word()?,
-        };
-        words.end()?;
-        grid = grid.at(snapshot.time, settings.dt);
+    if let Some(line) = Line::of(snapshot, GRID) {
+        grid = TimeGrid::of(line)?.at(snapshot.time, settings.dt);
     }
     let (steps, work) = done(snapshot)?;
     let origin = Origin {
@@ -142,23 +137,17 @@ fn done(snapshot: &Snapshot) -> Result<(u64, Counts), Error> {
     words.end()?;
     if let Some(mut words) = Line::of(snapshot, TIMES) {
         work.times = Times {
-            tree: seconds(&mut words)?,
-            walk: seconds(&mut words)?,
-            transfer: seconds(&mut words)?,
-            force: seconds(&mut words)?,
+            tree: words.seconds()?,
+            walk: words.seconds()?,
+            transfer: words.seconds()?,
+            force: words.seconds()?,
             exchange: Duration::ZERO,
         };
         words.end()?;
     }
     if let Some(mut words) = Line::of(snapshot, EXCHANGE) {
-        work.times.exchange = seconds(&mut words)?;
+        work.times.exchange = words.seconds()?;
         words.end()?;
     }
     Ok((steps, work))
-}
-
-fn seconds(words: &mut Line<'_>) -> Result<Duration, Error> {
-    let line = words.clone();
-    let seconds = Duration::try_from_secs_f64(words.word()?);
-    Ok(seconds.or_else(|_| line.refuse())?)
 }

@@ -145,8 +145,8 @@ pub struct Forces<'g, C = Threads> {
 }
 
 impl<'g> Forces<'g> {
-    /// Forces by `engine` on one rank, after so much `work`. A library's cluster 0 is opened, and closed when this
-    /// is dropped.
+    /// Forces by `engine` on one rank. `work` are the counts of the run so far. With a library this opens cluster
+    /// 0, which is closed when the value is dropped.
     ///
     /// # Errors
     ///
@@ -157,8 +157,8 @@ impl<'g> Forces<'g> {
 }
 
 impl<'g, C: Communicator> Forces<'g, C> {
-    /// Forces on the particles of all ranks of `world`, by the `engine` of each of them, after so much `work` of this one. Rank r opens the
-    /// library's cluster r.
+    /// Forces on the particles of all ranks of `world`. Each rank brings its own `engine`, and the counts of its
+    /// `work` so far. With a library rank r opens cluster r.
     ///
     /// # Errors
     ///

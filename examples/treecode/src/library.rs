@@ -11,8 +11,8 @@ use crate::particle::Particle;
 use crate::tree::Tree;
 use crate::walk::{self, Group, List};
 
-/// Label of whatever is not a particle of the group. Labels serve to leave out a particle's force
-/// on itself, so only the group's own need different ones.
+/// Label of every source that is not a particle of the group. The library leaves out a particle's force on itself
+/// by its label, so only the group's own particles need different labels.
 const OTHER: i32 = -1;
 
 /// Lists that each thread finds in a row before the library gets them.

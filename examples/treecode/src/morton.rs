@@ -18,7 +18,7 @@ pub fn extent(particles: &[Particle]) -> Extent {
 
 /// A key, and whose it is.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct KeyedPlace {
     key: u64,
     order: u32,
     at: u32,
@@ -27,7 +27,7 @@ struct Entry {
 /// The memory in which particles are sorted, kept from step to step.
 #[derive(Debug, Default)]
 pub struct Sorter {
-    entries: Vec<Entry>,
+    entries: Vec<KeyedPlace>,
     sorted: Vec<Particle>,
 }
 
@@ -41,7 +41,7 @@ impl Sorter {
             .par_iter()
             .with_min_len(GRAIN)
             .enumerate()
-            .map(|(at, p)| Entry {
+            .map(|(at, p)| KeyedPlace {
                 key: cube.key(&p.x),
                 order: p.order,
                 at: at as u32,

@@ -10,7 +10,6 @@ use kirin_kit::galaxy::UnitOptions;
 use kirin_kit::number::{count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::RunControl;
-use kirin_report::machine::check_memory;
 
 use crate::checkpoint;
 use crate::error::Error;
@@ -96,33 +95,17 @@ pub struct Options {
 const BYTES: u64 = 700;
 
 impl Options {
-    /// These options for a run that goes on from the input, and where they say nothing what it was told.
-    ///
-    /// # Errors
-    ///
-    /// What it was told makes no sense; in words.
-    pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
-        let control = self.control.or_told(snapshot)?;
-        Ok(Self {
-            control,
-            ..self.clone()
-        })
-    }
-
     /// Checks that the model has room here.
     ///
     /// # Errors
     ///
     /// It has none; in words.
     pub fn check_memory(&self) -> Result<(), String> {
-        match self.control.files.input {
-            Some(_) => Ok(()),
-            None => check_memory(self.start.count(), BYTES),
-        }
+        self.control.check_memory(self.start.count(), BYTES)
     }
 
-    /// The settings of a new run, or of one that starts from `snapshot`: where the options say nothing, those of the run that
-    /// it was saved from, or the defaults.
+    /// The settings of a new run, or of one that starts from `snapshot`. What the options do not say is taken from
+    /// the snapshot's run, else from the defaults.
     ///
     /// # Errors
     ///

@@ -107,8 +107,8 @@ impl RankFacts {
 }
 
 impl<'a> Report<'a> {
-    /// The end of a run whose forces came from `library`, with the error of the energy over all
-    /// pairs where it was asked for. Rank 0 has the bodies.
+    /// The report at the end of a run; rank 0 has the bodies. The forces came from `library`. If it was asked for,
+    /// the report has the energy error over all pairs, too.
     ///
     /// # Errors
     ///

@@ -36,10 +36,12 @@ pub fn run<C: Communicator>(
         }
         None => None,
     };
-    let options = &match &snapshot {
-        Some(snapshot) => options.or_told(snapshot).map_err(Error::Refused)?,
-        None => options.clone(),
-    };
+    let mut options = options.clone();
+    if let Some(snapshot) = &snapshot {
+        let control = options.control.or_told(snapshot);
+        options.control = control.map_err(Error::Refused)?;
+    }
+    let options = &options;
     let files = &options.control.files;
     let _claim = made_on_first(&world, || files.claim())?.map_err(Error::Refused)?;
     options.check_memory().map_err(Error::Refused)?;

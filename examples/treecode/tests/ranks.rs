@@ -14,8 +14,8 @@ use treecode::particle::Particle;
 use treecode::ranks::Holdings;
 use treecode::settings::Settings;
 
-/// Acceleration and potential of each body in their order, and what each rank held. Rank 0 has all bodies at first; then they are where the
-/// first forces have put them, and the second ones are those returned.
+/// Acceleration and potential of each body, in the order of `bodies`, and what each rank held. Rank 0 has all
+/// bodies at first. The first calculation distributes them; the second one's forces are returned.
 fn on_ranks(
     ranks: usize,
     engine: Engine<'_>,

@@ -74,8 +74,8 @@ pub fn stub() -> Option<&'static Path> {
     STUB.as_deref()
 }
 
-/// The folder with a library that, loaded before a client, moves the place of WSL's driver to the folder
-/// `WSL_FOLDER`.
+/// The folder with a library that makes a client look for WSL's driver in the folder `WSL_FOLDER`; it is loaded
+/// before the client.
 pub fn wsl() -> Option<&'static Path> {
     static WSL: LazyLock<Option<PathBuf>> =
         LazyLock::new(|| build(Product::Library, Sanitizer::None, &[other("wsl.cc")], &[]));
@@ -126,8 +126,8 @@ pub fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// Builds `sources`, which find headers in the folders `headers`, too; the folder of the product, or `None` where
-/// there is no g++ (of this machine).
+/// Builds `sources`, with `headers` as further folders for their headers. Returns the folder of the product, or
+/// `None` if this machine has no g++.
 ///
 /// # Panics
 ///
@@ -379,8 +379,8 @@ impl Log {
         log
     }
 
-    /// What was never given back, or only when the context was destroyed: lines with numbers that should
-    /// be 0.
+    /// The lines of the log about what the client did not free, or freed only by destroying the context. Their
+    /// numbers should be 0.
     pub fn left(&self) -> Vec<&str> {
         let is_left = |line: &&str| {
             let mut numbers = line.split(' ').skip(4).step_by(2);

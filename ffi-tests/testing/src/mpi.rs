@@ -41,9 +41,9 @@ fn lacking() -> Option<String> {
     (!found).then(|| "there is no libclang".to_owned())
 }
 
-/// Builds the program `package` with the feature `mpi`, beside the one without it at `path`; `besides` are
-/// further arguments of cargo. Returns the folder in which the program is, or `None` and a line that says
-/// why where MPI cannot be had.
+/// Builds the program `package` with the feature `mpi`, next to the one without it at `path`; `besides` are further
+/// arguments of cargo. Returns the program's folder. If this machine has no MPI, returns `None` and writes a line
+/// that says why.
 ///
 /// # Panics
 ///

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::{Folder, Program};
 
-/// The arguments of every command line for `program` in `text`: `cargo run --release -p program -- ...` and
-/// `mpirun ... target/release/program ...` in a README, and in a help lines that begin with the program's name. What
-/// is behind a `#` is a comment.
+/// The arguments of every command line for `program` in `text`. In a README such a line is `cargo run --release -p
+/// program -- ...` or `mpirun ... target/release/program ...`; in a help text it begins with the program's name. A
+/// `#` begins a comment.
 pub fn commands(text: &str, program: &str) -> Vec<Vec<String>> {
     let run = format!("cargo run --release -p {program}");
     let built = format!("target/release/{program} ");
@@ -43,8 +43,8 @@ pub fn commands_of_mpi(text: &str, program: &str) -> Vec<(usize, Vec<String>)> {
         .collect()
 }
 
-/// Checks that a command line is consistent and its options understand every command of `readme` and of its own
-/// help. Returns the help.
+/// Checks that the options of a program are consistent, and that they accept every command in `readme` and in the
+/// program's own help. Returns the help.
 ///
 /// # Panics
 ///

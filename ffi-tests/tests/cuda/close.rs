@@ -83,15 +83,15 @@ fn every_separation_at_every_distance_from_the_origin() {
     every_separation("mixed", PROMISED, 1);
 }
 
-/// In double-single precision a leaf is summed again from 2^-9 of the distance from the origin on: at 1e6 all others are
-/// that close.
+/// In double-single precision a leaf is summed again if a pair is closer than 2^-9 of the distance from the origin.
+/// At the distance 1e6 this holds for all other stars.
 #[test]
 fn every_separation_in_pairs_of_singles() {
     every_separation("double-single", [1e-11, PROMISED[1], 1e-11], 6);
 }
 
-/// The errors of the stars of a binary are below `most`, and no more leaves are summed again than `times` that of each
-/// star's companion.
+/// The errors of a binary's stars are as promised, and for each star at most `times` leaves are summed again: the
+/// companion's alone if `times` is 1.
 fn every_separation(precision: &str, promised: [f64; 3], times: u64) {
     for (seed, masses) in (1..).zip(MASSES) {
         let mut sets = Vec::new();
@@ -189,8 +189,8 @@ fn the_same_bits_wherever_leaves_are_summed_again() {
     );
 }
 
-/// The same for stars at rest; and the number of such leaves does not depend on how the work is divided or where they
-/// are counted.
+/// The number of leaves that are summed again does not depend on how the work is divided, or on where the leaves
+/// are counted. The stars move, or are at rest.
 #[test]
 fn as_many_leaves_however_the_work_is_divided() {
     let moving = binaries(1500, 300);
@@ -213,8 +213,8 @@ fn as_many_leaves_however_the_work_is_divided() {
     }
 }
 
-/// No thread of a block still counts when the first thread adds up the block's counts: with 1, 2 and 4 i-particles a
-/// thread, on a single page, behind which no further barrier comes.
+/// All threads of a block have finished counting before the first thread adds up their counts. A single page is the
+/// critical case, because no further barrier follows it. Threads have 1, 2 and 4 i-particles.
 #[test]
 fn leaves_of_a_last_page_are_counted() {
     let moving = binaries(500, 500);

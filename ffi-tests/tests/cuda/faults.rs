@@ -102,8 +102,8 @@ fn a_machine_without_a_driver() {
 /// How a call fails: once, with the loss of its device, with that of all devices, or because memory is short.
 const FAILURES: [&str; 4] = ["719:once", "700:device", "999:all", "2:once"];
 
-/// Each call fails in a run of its own: the first call of each function of the driver in every way, later calls in one way
-/// each, in turn.
+/// Makes the driver's calls fail, each in a run of its own. The first call of each function fails in all ways,
+/// every later call in one way; the ways take turns.
 fn every_call(precision: &str, nj: usize, settings: &[(&str, &str)]) {
     let Some(driver) = driver() else {
         return;

@@ -45,8 +45,8 @@ pub fn still(mut set: Set) -> Set {
     set
 }
 
-/// More pipelines than the 48 of the default, unless a test asks for another number: blocks that
-/// take several thread blocks. And mixed precision, which `auto` takes for larger sets only.
+/// Settings for tests with blocks of several thread blocks: 256 pipelines in place of 48, unless a test asks for
+/// another number. The precision is `mixed`, which `auto` would take for larger sets only.
 pub fn with_pipelines<'a>(settings: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let common = [("KIRIN_NPIPES", "256"), ("KIRIN_PRECISION", "mixed")];
     [&common, settings].concat()

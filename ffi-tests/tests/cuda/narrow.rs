@@ -46,8 +46,9 @@ fn observer(index: i32, x: [f64; 3], h2: f64) -> Probe {
     }
 }
 
-/// Addresses of which 128 threads, each with every 128th, first compare one with the other in the join of that half of the
-/// threads: the lower address on either side, in one leaf, in one page and in two.
+/// Pairs of addresses that are compared directly with each other in the join of 128 threads, each of which has
+/// every 128th address. There are pairs for each step of the join, with the lower address on either side, and in
+/// one leaf, in one page and in two pages.
 fn rivals() -> Vec<[usize; 2]> {
     let mut taken = [false; 1280];
     let mut pairs = Vec::new();
@@ -116,8 +117,9 @@ fn at_the_exact_radius_nobody_is_a_neighbour() {
     });
 }
 
-/// Two massless sources in different leaves. Their distances differ by less than the pair loop errs: by a part of the
-/// distance in `mixed` and in double precision, or, of close ones, by a part of the coordinates in single and in `mixed`.
+/// Two massless sources in different leaves, whose distances differ by less than the error of the pair loop. In
+/// `mixed` and in double precision that error is relative to the distance. For close sources it is relative to the
+/// coordinates, in `single` and in `mixed`.
 #[test]
 fn the_pair_loop_may_err_about_who_is_nearer() {
     const APART: usize = 640;

@@ -8,12 +8,12 @@ use kirin_core::process::settings::Precision;
 
 use crate::steps::{DriverCall, WIDE, last_step, steps};
 
-/// Microseconds on an H100 in a virtual machine: for each kernel or copy, which begins when the one before has ended; and
-/// for the way to the device and back.
+/// Microseconds on an H100 in a virtual machine. `OPERATION` is for each kernel or copy; each begins when the one
+/// before has ended. `ROUND_TRIP` is for the way to the device and back.
 const OPERATION: f64 = 3.9;
 const ROUND_TRIP: f64 = 5.4;
-/// Clocks per microsecond; and clocks of a prediction, in which each multiprocessor has at most one thread block of 512
-/// j-particles and waits for memory a few times.
+/// Clocks per microsecond, and clocks of a prediction. In a prediction each multiprocessor has at most one thread
+/// block of 512 j-particles, which waits for memory a few times.
 const CLOCKS: f64 = 1980.0;
 const ADVANCE: f64 = 8000.0;
 
@@ -85,8 +85,8 @@ fn table() -> Option<String> {
 }
 
 const TAIL: &str = "
-Where the device joins the sums (32 and 256 i-particles) its time is in that of the force kernel. The time of deciding the nearest
-neighbours is left out. Nothing is allocated in any of these blocks.
+The device joins the sums of 32 and of 256 i-particles, and the column of the force kernel includes the time for that. The time for deciding
+the nearest neighbours is left out. Nothing is allocated in any of these blocks.
 ";
 
 #[test]

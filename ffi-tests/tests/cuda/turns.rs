@@ -48,8 +48,8 @@ fn clusters_take_the_devices_in_turn() {
     }
 }
 
-/// Where a process has a device for itself, the next process takes the next device and says nothing; another failure takes
-/// a line, as does a device that was asked for.
+/// If another process has a device for itself, a process takes the next device and writes nothing. It writes a line
+/// if the device fails otherwise, or if the user asked for that device.
 #[test]
 fn the_next_device_computes_where_one_cannot_be_opened() {
     for (code, named, expected, says) in [

@@ -3,8 +3,9 @@
 use super::NOTHING;
 use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
 
-/// What `precision.c` prints: the rule of 1280 j-particles, each choice with a bad one before and behind them, and
-/// what `adaptive` does once it has seen noise. The last choice is `double-single`, for which a CPU takes `double`.
+/// The output of `precision.c`: the rule of `auto` for 1280 j-particles, then the result of each choice, with an
+/// illegal choice before and after them, then what `adaptive` does once it has seen noise. The last choice is
+/// `double-single`, for which a CPU takes `double`.
 const BY_RULE: &str = "auto 2 1 -1 double mixed\n\
     -1 mixed\n0 mixed\n0 mixed\n0 double\n0 single\n0 mixed\n0 double\n-1 double\nmixed\ndouble\n";
 

@@ -71,8 +71,8 @@ pub struct Candidate {
 }
 
 impl Common {
-    /// The libraries, opened. `None` where one cannot be opened, or the file of the figures cannot be written,
-    /// which stderr says: a comparison without a library that was asked for is another one.
+    /// Opens the libraries. Returns `None`, after a line on stderr, if one of them cannot be opened or the file for
+    /// the figures cannot be written: a comparison that lacks one of its libraries is not made.
     pub fn candidates(&self) -> Option<Vec<Candidate>> {
         self.candidates_with(self.interface, &[])
     }
@@ -218,8 +218,8 @@ impl Candidate {
     }
 }
 
-/// Names the candidates that have no label: by the last parts of the path that no other library's path ends in, and where
-/// one library stands there several times, by the settings in which these differ.
+/// Names the candidates that have no label. The name is the shortest end of the path that no other library's path
+/// has. Candidates of the same path are told apart by the settings in which they differ.
 fn label(candidates: &mut [Candidate]) {
     let mut names = Vec::new();
     for candidate in candidates.iter() {

@@ -54,8 +54,8 @@ impl Arithmetic {
         self.chosen = Some(choice);
     }
 
-    /// Notes that noise limits the time steps. Returns the precision that has less, and whether later blocks take it
-    /// therefore.
+    /// Notes that noise limits the client's time steps. Returns the precision with less noise, and whether later
+    /// blocks use it (with `adaptive` only).
     pub fn raise(&mut self, settings: &Settings) -> (Precision, bool) {
         let better = match self.rule(settings).better {
             better if self.current == Some(better) => Precision::Double,

@@ -20,7 +20,7 @@ use crate::observe::audit::{Audit, Computed};
 use crate::observe::noise::Noise;
 use crate::observe::pipelines::{Cost, State};
 use crate::observe::report;
-use crate::observe::statistics::{self, Facts, Stats};
+use crate::observe::statistics::{self, ClusterFacts, Stats};
 use crate::process::long_work::LongWork;
 use crate::process::settings::{
     BackendChoice, Destination, Devices, Precision, PrecisionChoice, Settings,
@@ -264,8 +264,8 @@ impl Cluster {
         self.outcome = Ok(());
     }
 
-    /// Notes why a `firsthalf` is refused, for the next `lasthalf`: not every client sees the first answer, and the results
-    /// of the block before are not what it asked for. Nothing else changes.
+    /// Notes why a `firsthalf` was refused. The next `lasthalf` returns the same error: a client may ignore the
+    /// status of `firsthalf`, and the results of the block before would be wrong for it. Nothing else changes.
     pub fn note_refusal(&mut self, error: Error) {
         self.refused = Some(error);
     }
@@ -442,7 +442,7 @@ impl Cluster {
         if self.phase == Phase::Free {
             self.memory.take_in();
         }
-        let text = stats.text(&Facts {
+        let text = stats.text(&ClusterFacts {
             name: name.to_owned(),
             backend: self.arithmetic.summary(&self.settings, self.moving),
             on_gpu: self.arithmetic.on_gpu(),

@@ -72,8 +72,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Makes room in the log of writes. Where the log is as long as it may be, or memory is lacking, everything that may still be
-    /// asked about the block is computed, so that the writes can take effect.
+    /// Makes room in the log of writes. If the log has its greatest length, or there is no memory, everything that
+    /// the client may still ask about the block is computed at once; then the writes can be applied.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) -> Result<()> {

@@ -21,9 +21,9 @@ use crate::force::scaling::Scaling;
 use crate::sources::jmemory::{PAGE, PageArray, SourceKind};
 use crate::sources::particle::IParticle;
 
-/// A potential up to this, of a leaf of masses of one sign without a close pair, is that of accelerations whose factors
-/// are all in the range of single precision: a pair at distance s adds m / s to it, s is at least [`CLOSEST`], and so m / s^3 is at
-/// most 1e24 times as much.
+/// Up to this potential no factor of an acceleration leaves the range of single precision. This holds for a leaf
+/// whose masses have one sign and which has no close pair. A pair at distance s adds m / s to the potential. As s
+/// is at least [`CLOSEST`], m / s^3 is at most 1e24 times m / s.
 ///
 /// [`CLOSEST`]: crate::force::scaling::CLOSEST
 const IN_RANGE: f64 = 1e13;
@@ -46,8 +46,9 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     kind: LeafPass,
     /// Where its particles are, if that is known.
     places: Option<&'a Places>,
-    /// Finite sums are sound where the potential, times [`Resolution::closest`](super::resolution::Resolution::closest), is at most the first of
-    /// these, and at most the second by itself.
+    /// Two bounds for the potential of a leaf. Its finite sums are sound if the potential times
+    /// [`Resolution::closest`](super::resolution::Resolution::closest) is at most the first bound and the potential
+    /// itself at most the second.
     quick: (f64, f64),
     /// Whether all of its masses are zero.
     massless: bool,
@@ -56,8 +57,9 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     again: &'a mut Resum,
     /// The slots of the present leaf.
     range: Range<usize>,
-    /// For how many i-particles the potential of the leaf proved nothing. Where these are many, as where masses have both
-    /// signs, the pair loop finds the smallest distance as well, instead of a second pass.
+    /// Number of i-particles for which the potential of the leaf did not prove that its sums are sound. If there
+    /// are many, as with masses of both signs, the pair loop finds the smallest distance too, which saves a second
+    /// pass.
     unproved: usize,
 }
 

@@ -14,8 +14,8 @@ const CHUNK: usize = 128;
 const PAIR: f64 = 0.5;
 const PREDICTION: f64 = 2.0;
 
-/// Less work than this, in nanoseconds, is not worth a second thread, nor is a smaller share of it worth a thread: to
-/// post a job and to wait for its end take one or two microseconds.
+/// Nanoseconds of work below which a second thread is not worth while; each thread must get at least this share.
+/// Posting a job and waiting for its end take one or two microseconds.
 const WORTH_SHARING: f64 = 10_000.0;
 const LEAST_WORK: f64 = 5_000.0;
 

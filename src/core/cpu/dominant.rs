@@ -122,8 +122,8 @@ impl<S: Simd, const SPLIT: bool> Work for WithoutStrongest<'_, '_, S, SPLIT> {
     }
 }
 
-/// Adds the force of one j-particle in double precision to sums in the client's units. Returns nothing where that has no
-/// finite numbers.
+/// Adds the force of one j-particle, computed in double precision, to sums in the client's units. Returns `None` if
+/// that force is not finite.
 fn add(mut sums: Sums, page: &Page, slot: usize, ti: f64, i: &IParticle) -> Option<Sums> {
     let (x, v) = page.particle(slot).predicted(ti);
     let r = [0, 1, 2].map(|k| x[k] - i.x[k]);

@@ -26,12 +26,12 @@ impl Grid {
     /// That of positions of about 1.
     pub const USUAL: Self = Self::with(4);
 
-    /// For a page of which these are the greatest coordinates of each group; zero where there is no particle. Only their
-    /// exponents count.
+    /// The grid for a page whose greatest coordinates, group by group, are these (zero for a group without
+    /// particles). Only the exponents of the coordinates count.
     ///
-    /// Coordinates up to 4 to 16 times the median of the groups have all their digits, and the differences of two of
-    /// those. The median and not the greatest: a few escapers must not cost the others their digits. Beyond, a leading
-    /// part has the leading 24 bits.
+    /// Let m be the median of the groups' greatest coordinates. Coordinates up to 4 to 16 m keep all their digits,
+    /// and so do their differences. Of larger coordinates the leading part keeps the leading 24 bits. The median is
+    /// used because a few escapers with large coordinates must not cost the other particles digits.
     pub fn of(mut groups: [f64; GROUPS]) -> Self {
         groups.sort_unstable_by(f64::total_cmp);
         let some = &groups[groups.partition_point(|&greatest| greatest == 0.0)..];

@@ -51,8 +51,9 @@ struct PresentLeaf {
     massless: bool,
     /// Beyond which it has a dominant pair.
     bound: DominanceLimit,
-    /// For how many i-particles the potential of the leaf proved nothing. Where these are many, as where masses have both
-    /// signs, the pair loop finds the smallest distance as well, instead of a second pass.
+    /// Number of i-particles for which the potential of the leaf did not prove that its sums are sound. If there
+    /// are many, as with masses of both signs, the pair loop finds the smallest distance too, which saves a second
+    /// pass.
     unproved: usize,
 }
 

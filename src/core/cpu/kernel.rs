@@ -53,10 +53,10 @@ pub struct Variant {
     pub nearest: bool,
 }
 
-/// The sums over the slots of `range`, which lie in one leaf, in the tile's units; and the smallest softened
-/// r^2 if it is wanted. In that case `distances` receives the softened r^2 of every slot, and the greatest
-/// number for slots that are left out. `halfway` is room that instruction sets with few registers use; the bits are the
-/// same without it.
+/// Returns the sums over the slots of `range`, which lie in one leaf, in the tile's units, and the smallest
+/// softened r^2 if it is wanted. In that case `distances` receives the softened r^2 of every slot, or the greatest
+/// number for slots that are left out. `halfway` is scratch memory that speeds up instruction sets with few
+/// registers; the bits are the same without it.
 ///
 /// `range` is not empty and begins at a multiple of the lanes; without a mask it ends at one, too. A pair at no
 /// distance without softening makes the sums infinite or NaN: whether the particles coincide is decided in
@@ -130,8 +130,8 @@ pub fn closest<S: Simd, const SPLIT: bool>(
     s.least(least)
 }
 
-/// The slot of the pair of [`leaf`] with the greatest m / r^2, of masses that are not negative; the first of those that are
-/// equal. None where no mass exerts a force.
+/// The slot whose pair has the greatest m / r^2 in a [`leaf`], for masses that are not negative. Of equal ones the
+/// first; `None` where no mass exerts a force.
 #[inline(always)]
 pub fn strongest<S: Simd, const SPLIT: bool>(
     s: S,
@@ -276,8 +276,8 @@ struct Pass<
 impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAREFUL: bool>
     Pass<'_, S, JERK, MASK, NEAREST, CAREFUL>
 {
-    /// 1 / s of the pairs of the slots from `at` on, zero where slots are left out, and which pairs are at a distance.
-    /// Notes their distances.
+    /// Returns 1 / s for the pairs of the slots from `at` on (zero for slots that are left out), and which pairs
+    /// have a distance other than zero. Stores their distances.
     ///
     /// # Safety
     ///

@@ -54,8 +54,8 @@ impl Walk {
         }
     }
 
-    /// Goes through the leaves of the next page, which has so many `slots`, and adds their sums to those on `stacks`: for each
-    /// i-particle as many places as [`Steps::depth`].
+    /// Goes through the leaves of the next page, which has `slots` slots in use, and adds the sums of each leaf to
+    /// `stacks`. Each i-particle has a stack of [`Steps::depth`] places.
     ///
     /// # Errors
     ///

@@ -7,9 +7,8 @@ use crate::sources::jmemory::{Page, PageArray};
 
 /// The masses of one page, divided by the first of them, so that equal masses are exact.
 ///
-/// (With a power of two as the unit, every term of the sum would have the rounding error of 1/N, always with
-/// the same sign.) The first mass in address order is below `nj` if any is, so particles
-/// beyond `nj` do not change the rounding.
+/// (A power of two as the unit would round the mass 1/N in every term, always in the same direction.) If any
+/// address is below `nj`, the first mass is. So particles beyond `nj` do not change the rounding.
 pub struct Masses<T> {
     /// The masses, divided by the unit.
     pub m: PageArray<T>,

@@ -52,8 +52,9 @@ pub use self::pool::Pool;
 pub use self::regular::UncertainBand;
 pub use self::threads::threads;
 
-/// [`crate::choice::Rule::up_to`] on a CPU: clusters of a thousand stars with their companions, whose runs are short. A pair takes
-/// 1.5 to 2 times the time of one in mixed precision.
+/// The value of [`crate::choice::Rule::up_to`] on a CPU. It covers clusters of a thousand stars with their
+/// companions. There double precision costs 1.5 to 2 times as much for each pair as `mixed`, and such runs are
+/// short.
 pub const DOUBLE_UP_TO: usize = 1280;
 
 /// The instruction sets that this processor has, best first.

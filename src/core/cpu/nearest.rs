@@ -52,8 +52,9 @@ impl NearestCandidates {
         self.found.clear();
     }
 
-    /// If a leaf whose smallest r^2 + eps^2 is `least` can hold the nearest particle: the softened r^2 up to which its
-    /// particles are candidates. The leaf's own distances squared err by up to `slack`.
+    /// Decides whether a leaf can hold the nearest particle; `least` is the leaf's smallest softened r^2. If so,
+    /// returns the softened r^2 up to which its particles become candidates. The squared distances of the leaf err
+    /// by up to `slack`.
     #[inline(always)]
     pub fn bound_with(&mut self, least: f64, slack: f64) -> Option<f64> {
         (least - slack <= self.bound).then(|| {
@@ -93,8 +94,8 @@ impl NearestCandidates {
     }
 }
 
-/// The absolute error of r^2 for an i-particle at `x` whose position is rounded to `bits` bits. It counts for
-/// distances so small that [`RELATIVE`] does not cover it.
+/// Absolute error of r^2 for an i-particle at `x` whose position is rounded to `bits` bits. At distances so small
+/// that this error exceeds the relative error [`RELATIVE`], it is what counts.
 pub fn slack(x: &[f64; 3], bits: i32) -> f64 {
     // With an error e of a coordinate, r^2 errs by 2 r e; RELATIVE covers that for r > 2^16 e.
     let unit = 2.0_f64.powi(1 - bits);

@@ -90,8 +90,8 @@ impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
     }
 }
 
-/// Separations x_j - x_i of the j-particles in the slots from `at` on. A position is a leading part and, with `SPLIT`, a low
-/// part; the two differences are added.
+/// Separations x_j - x_i for the j-particles in the slots from `at` on. With `SPLIT` a position has a leading and a
+/// low part: both are subtracted, and the two differences are added.
 ///
 /// # Safety
 ///
@@ -138,8 +138,8 @@ impl<S: Simd> LaneSums<S> {
         }
     }
 
-    /// Adds accelerations and potentials of pairs with the separations `r`, y = 1 / s and the masses `m`. Returns m / s^3 and
-    /// 1 / s^2 for [`Self::add_jerks`].
+    /// Adds the accelerations and potentials of pairs from their separations `r`, from y = 1 / s and from the
+    /// masses `m`. Returns m / s^3 and 1 / s^2 for [`Self::add_jerks`].
     #[inline(always)]
     pub fn add(&mut self, s: S, r: [S::V; 3], y: S::V, m: S::V) -> (S::V, S::V) {
         let m_r = s.mul(m, y);
@@ -183,8 +183,8 @@ pub fn product<S: Simd>(s: S, a: &[S::V; 3], b: &[S::V; 3]) -> S::V {
     s.fma(a[2], b[2], s.fma(a[1], b[1], s.mul(a[0], b[0])))
 }
 
-/// Which slots of a page hold a particle, and the labels. Found once for a leaf: the page does not say where its labels
-/// lie without a question.
+/// The slots of a page that hold a particle, and the labels. Both are looked up once for a leaf and not for each
+/// vector, because a page stores its labels in one of two forms.
 #[derive(Clone, Copy)]
 pub struct Slots<'a> {
     present: &'a [u64; PAGE / 64],

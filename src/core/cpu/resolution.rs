@@ -158,8 +158,8 @@ impl Resolution {
         }
     }
 
-    /// Whether single precision has the range for the sums of a leaf, and lost no term that counts. `jerk` where
-    /// some velocity is not zero.
+    /// Whether the sums of a leaf stay in the range of single precision and lost no term that counts. `jerk` says
+    /// that some velocity is not zero.
     #[inline(always)]
     pub fn holds(&self, sums: &Sums, bounds: &LeafBounds, jerk: bool) -> bool {
         self.in_range

@@ -124,9 +124,9 @@ impl<D: Simd<T = f64>> Work for ExactLeaf<'_, D> {
     }
 }
 
-/// Notes the particles of a leaf that may be the nearest neighbour, if any may. In squares of the
-/// tile's unit of length, `area` of which are one of the client's, the least of the leaf's
-/// distances comes first in `found`, then all of them; `slack` is their absolute error.
+/// Stores the particles of a leaf that may be the nearest neighbour. `least` is the smallest softened r^2 of the
+/// leaf and `distances` are those of all its slots, both in squares of the tile's unit of length; `area` of these
+/// are one square of the client's unit. `slack` is the absolute error of a squared distance.
 #[inline(always)]
 pub fn note<S: Simd>(
     s: S,

@@ -13,8 +13,8 @@ use crate::sources::jmemory::{PAGE, Page, PageArray};
 
 pub use self::prediction::Lanes;
 
-/// The factors that turn the sums of a leaf into acceleration, potential and jerk, for a kernel that
-/// computes `scale` / r instead of 1 / r, with masses in units of `mass`.
+/// Factors that turn the sums of a leaf into acceleration, potential and jerk. They belong to a kernel that
+/// computes `scale` / r in place of 1 / r, with masses in units of `mass`.
 #[inline(always)]
 pub fn factors(units: &Scaling, mass: f64, scale: f64) -> Sums {
     let l = units.length / scale;
@@ -95,9 +95,9 @@ impl<T: Real> Tile<T> {
 
     /// Predicts `page` to `ti`. `SPLIT` makes the low parts. The slots below `end` decide on the grid.
     ///
-    /// Units and grid are functions of page and time. Those of `sampled`, which belongs to the page, or else those of the
-    /// last prediction, which may have been of another page, are tried first and kept only if that function has the
-    /// same value.
+    /// Units and grid are functions of the page and of the time. Two guesses for the units are tried first: the
+    /// units of `sampled`, which belongs to the page, and those of this tile's last prediction, perhaps of another
+    /// page. A guess is kept only if that function gives the same value.
     pub fn predict<S: Simd<T = T>, const SPLIT: bool>(
         &mut self,
         s: S,
@@ -166,8 +166,8 @@ impl<T: Real> Tile<T> {
         self.stamp = Some(Stamp::new(page, ti, end));
     }
 
-    /// The greatest coordinate and velocity component of a prediction, in the client's units: the same numbers whatever
-    /// the units of the prediction.
+    /// The greatest coordinate and velocity component of a prediction, in the client's units. The numbers do not
+    /// depend on the units of the prediction.
     #[inline(always)]
     fn in_client_units(&self, (x, v): (f64, T), page: &Page, ti: f64) -> [f64; 2] {
         let is_exact = |scaled: f64| (units::LEAST_NORMAL..f64::INFINITY).contains(&scaled);

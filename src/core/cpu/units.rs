@@ -10,8 +10,8 @@ use crate::sources::jmemory::{PAGE, Page};
 /// The least number of single precision with all its digits.
 pub const LEAST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
-/// [`scaling::suitable`] for some particles of a page as they were written: the first and the last of each word of
-/// [`Page::present`].
+/// [`scaling::suitable`] for a sample of a page's particles, as they were written: of each 64 slots
+/// ([`Page::present`] has a word for them) the first and the last particle.
 fn sampled(page: &Page) -> (Scaling, bool) {
     const SAMPLE: usize = 2 * PAGE / 64;
     let mut norms = [[0.0; SAMPLE]; 2];

@@ -55,8 +55,8 @@ pub struct Phases {
     pub prediction: Duration,
     /// Joining of partial sums, and what follows it.
     pub joining: Duration,
-    /// Leaves that were summed again in double precision, all threads (thread blocks of a GPU) together.
-    /// Part of the force.
+    /// Time for leaves that were summed again in double precision, added up over all threads (on a GPU over all
+    /// thread blocks). It is part of the time of the force.
     pub again: Duration,
 }
 

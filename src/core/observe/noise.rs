@@ -37,12 +37,12 @@ const WAITING: usize = 256;
 /// How many corrections are judged at a time.
 const WINDOW: usize = 1024;
 
-/// More turns than this among them, 3 %, are noise. Where steps are limited by the accuracy that the client asks for, 0.1 to
-/// 1 % of the corrections turn, and most do where noise limits them.
+/// The number of turns, 3 % of the corrections, above which corrections are taken for noise. If the client's
+/// accuracy parameter limits the steps, 0.1 to 1 % of the corrections turn; if noise limits them, most turn.
 const TURNS: u32 = 30;
 
-/// A correction counts as a turn only if its step is at most this part of the longest one: steps as long as the client
-/// allows are not limited by noise, though they may be full of it.
+/// A correction counts as a turn only if its step is at most this fraction of the longest one. Noise does not limit
+/// a step that is as long as the client allows, even if its correction is all noise.
 const SHORT: f64 = 0.25;
 
 /// What names the memory in messages.
@@ -284,8 +284,8 @@ impl Noise {
 mod tests {
     use super::*;
 
-    /// Writes `steps` steps of length `h` of a particle on a circle, with such an error of the acceleration, after one step
-    /// of `longest`. `announce` makes the step that is announced of h.
+    /// Writes `steps` steps of length `h` of a particle on a circle, after one step of length `longest`. The
+    /// acceleration has an error of the given size. `announce` turns h into the step that the client announces.
     fn circle(
         noise: &mut Noise,
         (h, steps, longest): (f64, usize, f64),

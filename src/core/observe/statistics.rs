@@ -41,7 +41,7 @@ pub struct Stats {
 }
 
 /// What the report says besides the counts.
-pub struct Facts {
+pub struct ClusterFacts {
     /// What messages call the cluster.
     pub name: String,
     /// What computed the forces, and its precision.
@@ -170,7 +170,7 @@ impl Stats {
     }
 
     /// The report; `None` if this process did nothing.
-    pub fn text(&self, facts: &Facts) -> Option<String> {
+    pub fn text(&self, facts: &ClusterFacts) -> Option<String> {
         let begun: u64 = self.sizes.iter().sum();
         if self.generation != process::known_generation() || begun + facts.written == 0 {
             return None;
@@ -250,7 +250,7 @@ impl Stats {
     }
 
     /// What too few pipelines cost, in words. On a CPU they cost nothing that could be told from noise.
-    fn division(&self, cost: Cost, facts: &Facts) -> String {
+    fn division(&self, cost: Cost, facts: &ClusterFacts) -> String {
         let (npipes, calls) = (facts.npipes, cost.calls);
         let mut text = format!("{npipes}; {calls} blocks go on with the full one before them");
         let share = facts.on_gpu.then(|| self.share(cost)).flatten();
@@ -289,8 +289,8 @@ pub fn advice(cost: Cost) -> String {
 mod tests {
     use super::*;
 
-    fn facts() -> Facts {
-        Facts {
+    fn facts() -> ClusterFacts {
+        ClusterFacts {
             name: "cluster 3".to_owned(),
             backend: "a double, precision double".to_owned(),
             on_gpu: false,
@@ -399,7 +399,7 @@ mod tests {
         }
         stats.began -= Duration::from_secs(2);
         let text = |on_gpu| {
-            let facts = Facts { on_gpu, ..facts() };
+            let facts = ClusterFacts { on_gpu, ..facts() };
             stats.text(&facts).expect("there is something to say")
         };
         let told = "which costs about 50 +- 0 % of the time in the library: KIRIN_NPIPES=256";
@@ -413,7 +413,7 @@ mod tests {
 
     #[test]
     fn nothing_done_is_nothing_said() {
-        let nothing = Facts {
+        let nothing = ClusterFacts {
             written: 0,
             ..facts()
         };

@@ -99,9 +99,11 @@ fn older(entry: &SubjectNode) -> Option<&'static SubjectNode> {
 
 /// Registers the handlers that run when this process forks.
 ///
-/// Called before any lock is taken that a child would need: a fork in another thread must not find the lock held
-/// and no handler. Nobody waits for another thread here, which a child would not have: two threads at once both
-/// register, and of the handlers that run twice the second does nothing.
+/// The handlers are registered before any lock is taken that a child would need. Otherwise another thread could
+/// fork while the lock is held and no handler runs.
+///
+/// If two threads call this at once, both register the handlers, and of the two calls at a fork the second does
+/// nothing. No lock prevents this: in the child of a fork its owner might not exist.
 fn register() {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     if REGISTERED.load(Ordering::Acquire) {
@@ -126,8 +128,8 @@ pub(super) fn known_generation() -> u32 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// From here on forks prepare `subject`. `known` belongs to it, and is false before the first call. Comes before
-/// the first lock of the subject.
+/// Makes forks prepare `subject` from here on. Call it before the subject's first lock is taken. `known` belongs to
+/// the subject and is false before the first call.
 #[inline]
 pub fn watch(subject: &'static dyn Subject, known: &'static AtomicBool) {
     if !known.load(Ordering::Acquire) {

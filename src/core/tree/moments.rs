@@ -58,9 +58,9 @@ fn add_square(second: &mut Moments, m: f64, d: &[f64; 3]) {
 
 /// The points that stand for a cell.
 ///
-/// What is equal in all directions of the second moments exerts no force, so the smallest
-/// eigenvalue is taken off all three and the points lie in the plane of the two others, on a triangle
-/// with its centre in the centre of mass.
+/// A part of the second moments that is equal in all directions exerts no force. So the smallest eigenvalue is
+/// subtracted from all three. The points then lie in the plane of the other two eigenvectors, on a triangle around
+/// the centre of mass.
 pub fn pseudo_particles(cell: &Cell, second: &Moments) -> Pseudo {
     let third = cell.mass / 3.0;
     let (values, vectors) = eigen(second);

@@ -93,9 +93,11 @@ impl Octree {
         }
     }
 
-    /// Builds the cells over the particles whose keys are in `keys`, in order, and of which `point` has positions and masses.
-    /// `branches` has level and number of particles of the first cells; `first` is the number of particles before them.
-    /// Cells are accepted from the distance `opening` on, the cube's edge over theta, halved on each level.
+    /// Builds the cells over particles in Morton order: `keys` has the key of each particle, and `point` returns
+    /// its position and mass. `branches` has the level and the number of particles of each of the first cells, and
+    /// `first` is the number of particles before these. A cell of level 0 may act as a whole from the distance
+    /// `opening` on (the edge of the cube over theta), and a cell of each further level from half of the distance
+    /// before.
     ///
     /// # Errors
     ///

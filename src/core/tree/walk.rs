@@ -43,8 +43,8 @@ impl Bounds {
     }
 }
 
-/// The sources that the targets of a group are: they stand at the beginning of its list. Sources go by their places in
-/// the order of the tree.
+/// Which sources of the tree are targets of the group; they stand at the beginning of the group's list. A source is
+/// named by its place in the order of the tree.
 pub trait Own {
     /// Whether one of these sources is among them.
     fn any_of(&self, sources: Range<usize>) -> bool;
@@ -92,8 +92,8 @@ pub struct List {
 }
 
 impl List {
-    /// Adds what acts on a group in these `bounds`, beside its `own` particles, which the list has already. With `quadrupoles` the
-    /// tree has those.
+    /// Adds to the list of a group within `bounds` everything that acts on it. The group's `own` particles are in
+    /// the list already. `quadrupoles` says that the cells of the tree have quadrupole moments.
     pub fn find<O: Own + ?Sized>(
         &mut self,
         (tree, quadrupoles): (&Octree, bool),

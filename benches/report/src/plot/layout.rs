@@ -50,9 +50,9 @@ impl Frame {
     }
 }
 
-/// The frame of each panel, with its words. Views are squares, all of one size, the largest for which every
-/// panel is inside the page; `numbers` is the room for the numbers beside them. The other columns share the
-/// rest of the width. A figure of nothing but views stands in the middle of the page.
+/// The frame of each panel, with its words. Views are squares of one size: the largest at which all panels fit on
+/// the page. `numbers` is the room for the numbers beside a view. The other columns share the rest of the width. A
+/// figure that has only views stands in the middle of the page.
 pub(super) fn layout(columns: &[Vec<Panel>], numbers: f64) -> Vec<Vec<Frame>> {
     let is_view = |p: &Panel| matches!(p.data, Data::View { .. });
     let of_views = |panels: &Vec<Panel>| !panels.is_empty() && panels.iter().all(is_view);

@@ -201,8 +201,8 @@ fn views_side_by_side_are_drawn_inside_the_page() {
     }
 }
 
-/// Measured, modelled and published points have forms of their own, names of categories stand below them, and the lines
-/// to names are grey strokes, not a part of the curve.
+/// Measured, modelled and published points have different marks, the names of categories stand below the points,
+/// and the lines to the names of curves are grey and no part of a curve.
 #[test]
 fn forms_and_categories_are_seen() {
     let curve = |label: &str, form| Curve {

@@ -121,8 +121,9 @@ impl Integrator<'_> {
         Ok(())
     }
 
-    /// Where forces at `t` are wanted for the first particles of `list`, as many as the library takes at a time. Returns
-    /// how many particles these are.
+    /// Finds the places at which the library must compute the forces at `t` on the particles in `list`: for a star
+    /// one, for a system several. Takes the first particles only, as many as fit into one call, and returns their
+    /// number.
     fn places(&self, t: f64, list: &[usize], places: &mut Vec<Place>) -> Result<usize, Error> {
         places.clear();
         for (count, &i) in list.iter().enumerate() {
@@ -219,7 +220,8 @@ impl Integrator<'_> {
         force
     }
 
-    /// Addresses of the stars and systems near the particles of `block`; nothing where nobody looks for them.
+    /// For each particle of `block`, the addresses of the stars and systems near it. Empty if no particle of the block
+    /// looks for neighbours.
     fn neighbours(&self, block: &Block) -> Result<Vec<Vec<usize>>, Error> {
         if block.h2.iter().all(|h2| *h2 <= 0.0) {
             return Ok(Vec::new());

@@ -52,15 +52,15 @@ const fn all(grape: f64, base: f64, improved: f64, cg: f64, xeon: f64) -> [Optio
     ]
 }
 
-/// Numbers of particles of Figure 4.2, of which the blocks have 128 particles, 256 and so on up to
-/// [`LARGEST_BLOCK`].
+/// Numbers of j-particles in Figure 4.2. For each there are blocks of 128, 256, ... up to [`LARGEST_BLOCK`]
+/// i-particles.
 pub const FIGURE_4_2: [usize; 3] = [1024, 8192, 131_072];
 
 /// The largest block of Figure 4.2.
 pub const LARGEST_BLOCK: usize = 8192;
 
-/// The smallest block of Figure 4.2 and the only one of Figure 4.3: what one thread block of the
-/// G80 computed in any case.
+/// The smallest block of Figure 4.2 and the only one of Figure 4.3. One thread block of the G80 computed 128
+/// i-particles, even if fewer were asked for.
 pub const SMALLEST_BLOCK: usize = 128;
 
 /// Numbers of particles of Figure 4.3.
@@ -71,8 +71,8 @@ pub fn figure_4_3() -> impl Iterator<Item = usize> {
 /// Speed, in GFLOP/s, that the text gives for the improved implementation where it is at its peak.
 pub const PEAK: f64 = 230.0;
 
-/// Published GFLOP/s of the base and the improved implementation for a block of `ni` among `n`,
-/// where the thesis has numbers. Its figures are pictures only.
+/// GFLOP/s that the thesis gives for the base and the improved implementation, for a block of `ni` particles among
+/// `n`. `None` where the thesis has no number but only a picture.
 pub fn speed(n: usize, ni: usize) -> [Option<f64>; 2] {
     let whole = TABLE_4_1.iter().find(|row| row.0 == n && ni == n);
     if let Some((_, [_, base, _, improved])) = whole {

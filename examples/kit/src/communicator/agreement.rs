@@ -13,8 +13,8 @@ const NAMED: usize = 8;
 /// Something that must be equal on all ranks: its name, and its value as a text.
 pub type Fact = (&'static str, String);
 
-/// Compares the `facts` of all ranks, which have the same names everywhere. Where ranks differ, the same words on every
-/// rank: which fact, and the ranks by what they have.
+/// Compares the `facts` of all ranks. Every rank has facts of the same names. Returns `None` if they agree, else a
+/// text that is the same on every rank: which facts differ, and which ranks have which value.
 ///
 /// # Errors
 ///

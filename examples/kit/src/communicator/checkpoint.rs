@@ -11,11 +11,12 @@ use crate::snapshot::{Snapshot, State};
 /// Longest words of a rank's error that the others pass on, in bytes.
 const WORDS: usize = 400;
 
-/// Writes a state to `path` and to files beside it, which all ranks can reach: `head` without bodies, and each rank's own
-/// `bodies` with their `states`, if it has any. The bodies of all ranks, in the order of the ranks, are those of the run.
+/// Writes the state of a run to `path`, and the parts of the ranks to files beside it; all ranks must reach that
+/// folder. `head` has no bodies. Each rank brings its own `bodies` with their `states`, or none. In the order of
+/// the ranks these are all bodies of the run.
 ///
-/// The state before is replaced when all files of this one are on the disk, and is whole until then. What went wrong, on
-/// any rank, is known to all.
+/// The earlier state at `path` stays whole until all files of the new one are on the disk. An error of any rank is
+/// returned on all ranks.
 ///
 /// # Errors
 ///

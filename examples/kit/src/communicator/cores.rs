@@ -2,8 +2,8 @@
 
 use kirin_report::machine::cores;
 
-/// The threads that one of so many `ranks` on this machine uses: the number in the first of these environment variables that
-/// has one from 1 on, else its share of the cores.
+/// The number of threads for one of `ranks` ranks on this machine. It is the value of the first of these
+/// environment variables that is at least 1, or else the rank's share of the cores.
 pub fn threads_of_rank(ranks: usize, variables: &[&str]) -> usize {
     let told = |name: &&str| std::env::var(name).ok()?.trim().parse().ok();
     let told = variables

@@ -27,8 +27,8 @@ impl RankFailure {
         }
     }
 
-    /// The failure of an application; `is_common` says of its error type `E` whether every rank finds it by
-    /// itself.
+    /// The failure of an application. `is_common` says of the application's error type `E` whether every rank finds
+    /// the error by itself, so that no rank has to tell the others.
     pub fn of<E: Error + 'static>(error: Box<dyn Error>, is_common: fn(&E) -> bool) -> Self {
         Self {
             common: error.downcast_ref().is_some_and(is_common),
@@ -93,9 +93,9 @@ impl Ranks {
     }
 }
 
-/// Runs the job of the command called `name` on all ranks. `launched` is this process's number where a launcher has left
-/// one in the environment. With the feature `mpi` MPI is asked, too, as not every launcher leaves something there. A
-/// process that was not launched runs its ranks as threads.
+/// Runs the job of the command called `name` on all ranks. `launched` is the number of this process, if a launcher
+/// has put one into the environment. With the feature `mpi` MPI is asked as well, since some launchers set no
+/// variable. If no launcher started this process, its ranks are threads.
 ///
 /// All processes must have the same program and command line; else they end, and say which ranks differ.
 ///

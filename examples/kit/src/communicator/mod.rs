@@ -176,8 +176,8 @@ pub trait Communicator: Sized {
     /// A rank is lost.
     fn all_reduce(&self, operation: Operation, data: &mut [f64]) -> Result<()>;
 
-    /// `MPI_Reduce_scatter`: the sum of everybody's `send`, of which rank r gets `counts[r]`
-    /// elements, by rank. The order in which MPI adds is MPI's own.
+    /// `MPI_Reduce_scatter`: adds everybody's `send` element by element and divides the sum among the ranks; rank r
+    /// gets `counts[r]` elements. The order in which MPI adds is MPI's own.
     ///
     /// # Errors
     ///

@@ -121,8 +121,8 @@ impl Network {
         }
     }
 
-    /// Seconds until the last rank has its data. Operations whose algorithm cannot be chosen have doubling. A reduction for all ranks
-    /// is a reduction of parts that are then gathered (Rabenseifner 2004).
+    /// Seconds until the last rank has its data. If an operation's algorithm cannot be chosen, doubling is assumed.
+    /// A reduction for all ranks is modelled as a reduction of parts, which are then gathered (Rabenseifner 2004).
     pub fn seconds(&self, collective: Collective, parts: Parts) -> f64 {
         let of = |algorithm| self.seconds_of(collective, algorithm, parts);
         match collective {

@@ -75,8 +75,9 @@ impl Splitter {
 }
 
 impl SampleSort {
-    /// For each rank, the index in this rank's `sorted` elements of the first one that this rank must send to it. In the
-    /// global order, rank r gets the places `begins[r]` to `begins[r + 1]`; the last rank gets the rest, up to `n`.
+    /// Where this rank must divide its `sorted` elements to send them: entry r is the index of the first element for
+    /// rank r. In the global order rank r gets the places `begins[r]` to `begins[r + 1]`; the last rank gets the rest,
+    /// up to `n`.
     ///
     /// # Errors
     ///
@@ -115,8 +116,8 @@ impl SampleSort {
         }
     }
 
-    /// The samples of a round, the same on all ranks: about `each` for every splitter that is still sought, at equal distances
-    /// and from a random place on, on each rank.
+    /// The samples of a round, the same on all ranks. Each rank takes about `each` samples for every splitter that
+    /// is not found yet. They are at equal distances in the rank's elements, from a random place on.
     fn take_samples<C: Communicator>(
         &mut self,
         world: &C,

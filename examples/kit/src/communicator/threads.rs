@@ -104,8 +104,8 @@ struct Group {
     arrival: Condvar,
 }
 
-/// What the ranks brought to the present exchange and to the one before. Two are enough: no rank can begin
-/// the exchange after the next before all have come to the next, and then all have taken what they need of
+/// What the ranks brought to the present exchange and to the one before. No older one is needed: before a rank can
+/// begin the next exchange but one, all ranks have come to the next one, and by then have taken what they need of
 /// this one.
 struct Table {
     brought: [Vec<Option<Brought>>; 2],

@@ -7,8 +7,8 @@ use super::Perturbation;
 use super::leapfrog::{Leapfrog, links};
 use crate::vector::{Vec3, norm, sub};
 
-/// Basic steps of the columns. The rounding errors of eight columns come into the result 8 times as large; with 2, 4, 6,
-/// ..., 16 it would be 120 times.
+/// Basic steps of the columns. With eight columns of this sequence the rounding errors grow by a factor of 8; with
+/// 2, 4, 6, ..., 16 they would grow by 120.
 const STEPS: [usize; 9] = [2, 3, 5, 7, 10, 14, 20, 28, 40];
 
 /// Largest number of columns.
@@ -124,8 +124,9 @@ impl Extrapolation {
         Err(factors[last].min(0.5))
     }
 
-    /// Adds the result of `STEPS[j]` basic steps to the table. Returns how far the best value, `row[j]`, is from the best
-    /// one before: that is the error of the one before, and far above its own.
+    /// Adds the result of `STEPS[j]` basic steps to the extrapolation table. Returns the distance of the best
+    /// value, `row[j]`, from the best value before. This estimates the error of the earlier value; the error of the
+    /// new one is far smaller.
     fn extrapolate(&mut self, j: usize, new: Vec<f64>, scale: &Scale) -> f64 {
         let mut value = new;
         let mut error = f64::INFINITY;
@@ -184,8 +185,9 @@ impl Scale {
         }
     }
 
-    /// Distance of two ends of one step in parts of the links' lengths and speeds, the greater of those at the start
-    /// and the end, of the step's time and of the potential energy.
+    /// Distance between two results `a` and `b` of one step: the largest of four relative differences. Positions
+    /// are relative to the lengths of the links and velocities to their speeds, each the greater of start and end;
+    /// the time to the length of the step; the potential energy to itself.
     fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
         let time = (a[0] - b[0]).abs() / a[0].abs().max(f64::MIN_POSITIVE);
         let energy = (a[1] - b[1]).abs() / self.energy;

@@ -44,9 +44,10 @@ pub fn interval() -> f64 {
     TAU * (12.0_f64.powi(3) / 2.0).sqrt() / 4.0
 }
 
-/// Asserts that times and eccentricities of the first and the third maximum are those of REBOUND 5.2.2's IAS15 (whose own
-/// energy error is 2e-13) within 1 %, and that the period is within 5 % of 10296, that of the double-averaged quadrupole
-/// equations. `track` has the eccentricity of the inner pair after each [`interval`], up to a time of 30000 at least.
+/// Asserts that the inner pair goes through Kozai's cycles as it should. Times and eccentricities of the first and the
+/// third maximum are within 1 % of those by REBOUND 5.2.2's IAS15, whose own energy error is 2e-13. The period is
+/// within 5 % of 10296, that of the double-averaged quadrupole equations. `track` has the eccentricity of the inner
+/// pair after each [`interval`], up to a time of at least 30000.
 ///
 /// # Panics
 ///

@@ -103,8 +103,8 @@ impl Pair {
         self.masses[0] + self.masses[1]
     }
 
-    /// Positions of the two stars relative to their centre of mass, if the second is at `x` from the first. For velocities
-    /// it is the same.
+    /// Positions of the two stars relative to their centre of mass, given the position `x` of the second relative
+    /// to the first. Works for velocities, too.
     pub fn about_centre(&self, x: &Vec3) -> [Vec3; 2] {
         let mass = self.mass();
         [-self.masses[1] / mass, self.masses[0] / mass].map(|part| x.map(|c| part * c))
@@ -155,8 +155,9 @@ impl Pair {
         [(x[0], v[0]), (x[1], v[1])]
     }
 
-    /// Positions, relative to the centre, at which the forces of all other stars are needed at `dt` after the last step:
-    /// those of the two stars. If the tide acts in the mean, they are the centre and a point on each axis instead.
+    /// Positions, relative to the centre, at which the forces of all other stars are needed at the time `dt` after
+    /// the last step. They are those of the two stars, or, while the tide acts in the mean, the centre and one
+    /// point on each axis.
     pub fn places(&self, dt: f64) -> Vec<(Vec3, Vec3)> {
         if self.is_perturbed {
             return self.members(dt).to_vec();
@@ -215,8 +216,8 @@ impl Pair {
         (self.x, self.v, self.tide, self.tide_rate) = (x, v, tide, rate);
     }
 
-    /// Decides after a step whether the tide acts in the mean from now on, where the forces on the centre change within
-    /// the time `scale`.
+    /// Decides after a step whether the tide acts in the mean from now on. `scale` is the time in which the forces
+    /// on the centre change.
     pub fn plan(&mut self, scale: f64) {
         let orbit = self.orbit();
         if self.is_perturbed
@@ -229,8 +230,8 @@ impl Pair {
         }
     }
 
-    /// The two with the energy that they have on their orbit at present, where the tide acts in the mean: without that in
-    /// the tide.
+    /// The pair with the energy of its present Kepler orbit. While the tide acts in the mean, the stored orbit
+    /// includes the potential energy in the tide, which is taken out here.
     pub fn osculating(mut self) -> Self {
         if !self.is_perturbed {
             self.add_tidal_energy(-1.0);

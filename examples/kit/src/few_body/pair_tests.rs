@@ -104,8 +104,8 @@ fn the_prediction_is_where_the_pair_comes() {
     );
 }
 
-/// Over 320 periods a star at rest changes the orbit of a binary, and it changes as much where the tide acts in the mean, in
-/// steps of several periods. The semi-major axis does not.
+/// A star at rest changes the orbit of a binary over 320 periods. The mean tide, in steps of several periods,
+/// changes it by the same amount, and leaves the semi-major axis alone.
 #[test]
 fn the_mean_of_the_tide_is_that_along_the_orbit() {
     let star = Passage {
@@ -135,8 +135,8 @@ fn the_mean_of_the_tide_is_that_along_the_orbit() {
     }
 }
 
-/// When the tide begins and ceases to act in the mean, the energy of orbit and tide together remains, and so does the
-/// shape of the orbit.
+/// When a pair changes to the mean tide and back, the sum of orbital and tidal energy stays the same, and so does
+/// the shape of the orbit.
 #[test]
 fn the_energy_with_that_of_the_tide_is_continuous() {
     let star = Passage {

@@ -15,8 +15,8 @@ const TOLERANCE: f64 = 1e-12;
 /// Steps to the end of an advance, each of which brings the time many digits closer.
 const LAST_STEPS: u32 = 12;
 
-/// By how much a passage must be closer than the closest so far to be looked at: the pericentre that is seen between
-/// two basic steps is so uncertain.
+/// A passage is examined only if it appears closer than this fraction of the closest one so far. The pericentre
+/// between two basic steps is estimated to that accuracy.
 const CLOSER: f64 = 0.97;
 
 /// Why a system cannot go on.
@@ -184,9 +184,10 @@ impl System {
         Ok(())
     }
 
-    /// Moves a binary by `dt` with its own motion `factor` times slower (Mikkola and Aarseth 1996): the perturbation acts
-    /// `factor` times as strongly on a `factor` times shorter way, which leaves its effects in the mean over many orbits.
-    /// The phase of the orbit is not followed. Other systems, and factors up to 1, are not slowed down.
+    /// Moves a binary by `dt` with its own motion slowed down by `factor` (Mikkola and Aarseth 1996): the binary
+    /// makes fewer revolutions, and the perturbation is stronger by the same factor. The mean effect over many
+    /// orbits is unchanged, but the phase of the orbit is not followed. Systems other than binaries, and factors up
+    /// to 1, are not slowed down.
     ///
     /// The perturbation must be weak, and must not change much in `factor` periods.
     ///
@@ -263,8 +264,9 @@ impl System {
         0.5 * shortest * self.leapfrog.potential(x)
     }
 
-    /// Length in s from `before` to the time `dt`, between `before` and `after`, which lie `taken` apart: the cubic
-    /// through both ends, where ds/dt is the potential.
+    /// The value of s at the time `dt`, which is between `before` and `after`, counted from `before`; the two are
+    /// `taken` apart in s. It is interpolated by a cubic through both ends whose slope there is ds/dt, the
+    /// potential.
     fn length_to(&self, before: &[f64], after: &[f64], dt: f64, taken: f64) -> f64 {
         let whole = after[0] - before[0];
         let part = (dt - before[0]) / whole;

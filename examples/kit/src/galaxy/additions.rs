@@ -16,7 +16,7 @@ const SATELLITE: &str = "galaxy.satellite";
 
 /// What is added, as the options tell it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct AdditionOptions {
     /// A potential from a file.
     pub table: Option<Table>,
     /// A bar: mass, half length, the two softenings, km/s/kpc, degrees; in solar masses and kpc.
@@ -27,7 +27,7 @@ pub struct Told {
     pub satellites: Vec<Satellite>,
 }
 
-impl Told {
+impl AdditionOptions {
     /// Whether nothing is added.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -140,7 +140,7 @@ impl Field for Host {
 #[derive(Debug)]
 pub struct Additions {
     /// What the options tell.
-    pub told: Told,
+    pub told: AdditionOptions,
     bar: Option<Bar>,
     moving: Vec<Moving>,
 }
@@ -157,7 +157,7 @@ impl Additions {
     /// # Errors
     ///
     /// A satellite cannot be followed; in words.
-    pub fn of(told: Told, model: MilkyWay) -> Result<&'static Self, String> {
+    pub fn of(told: AdditionOptions, model: MilkyWay) -> Result<&'static Self, String> {
         let host: &'static Host = Box::leak(Box::new(Host {
             model,
             table: told.table.clone(),

@@ -1,7 +1,7 @@
 //! A galaxy as the cluster's integrator uses it: a model of the galaxy and a black hole at its centre, in the
 //! cluster's units.
 
-use super::additions::{Additions, Told};
+use super::additions::{AdditionOptions, Additions};
 use super::component::Plummer;
 use super::{Field, MilkyWay, Moment, Units};
 use crate::snapshot::{Line, Snapshot};
@@ -26,8 +26,8 @@ pub struct Galaxy {
     pub black_hole_eps: f64,
     /// What options add to the model.
     pub more: Option<&'static Additions>,
-    /// The cluster's time that is today: when satellites and bar are where the options tell, and an orbit is where
-    /// it is observed.
+    /// The time of the run that is today. The options give the places of satellites and bar, and an observed orbit,
+    /// for this time.
     pub today: f64,
 }
 
@@ -142,7 +142,7 @@ impl Galaxy {
             today: 0.0,
         };
         line.end()?;
-        let told = Told::of(snapshot)?;
+        let told = AdditionOptions::of(snapshot)?;
         if !told.is_empty() {
             galaxy.more = Some(Additions::of(told, model)?);
         }

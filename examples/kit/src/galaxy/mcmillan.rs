@@ -174,8 +174,8 @@ impl Field for McMillan {
 mod tests {
     use super::*;
 
-    /// He has 232.8 km/s at the Sun and (8.2 +- 1.1)e11 solar masses within 100 kpc; with the rounded numbers of his
-    /// tables galpy has 233.2 and 8.53e11.
+    /// The paper gives 232.8 km/s at the Sun and (8.2 +- 1.1)e11 solar masses within 100 kpc. With the rounded
+    /// parameters of its tables galpy finds 233.2 km/s and 8.53e11.
     #[test]
     fn the_model_as_published() {
         let model = model();
@@ -186,8 +186,8 @@ mod tests {
         assert!((far / 8.53e11 - 1.0).abs() < 0.002, "{far:e}");
     }
 
-    /// R, z, radial and vertical force and potential of `galpy.potential.mwpotentials.McMillan17` 1.12.1 in kpc and km/s
-    /// (examples/symplectic/benches/galaxies.py), whose expansion has 30 radial functions.
+    /// R, z, radial force, vertical force and potential by `galpy.potential.mwpotentials.McMillan17` 1.12.1, in kpc
+    /// and km/s (examples/symplectic/benches/galaxies.py). galpy's expansion has 30 radial functions.
     const GALPY: [[f64; 5]; 5] = [
         [
             8.0,
@@ -236,8 +236,8 @@ mod tests {
         }
     }
 
-    /// Poisson's equation: the divergence of the force is the density, which no part of the potential was made from
-    /// alone.
+    /// Poisson's equation: the divergence of the force is the density. The potential of a disc is a closed formula
+    /// plus an expansion; only their sum has the density of the disc.
     #[test]
     fn the_field_has_the_density_of_its_parts() {
         let model = model();
@@ -264,8 +264,8 @@ mod tests {
         }
     }
 
-    /// Of the disc of stars R, z, radial and vertical force by `galpy.potential.DoubleExponentialDiskPotential` 1.12.1,
-    /// which integrates Bessel functions.
+    /// R, z, radial force and vertical force of the stellar disc, by
+    /// `galpy.potential.DoubleExponentialDiskPotential` 1.12.1, which integrates Bessel functions.
     const DISC: [[f64; 4]; 4] = [
         [8.0, 0.5, -2412.055719325544, -870.8681376801142],
         [3.0, 0.4, -5197.43408431117, -4813.706081287227],

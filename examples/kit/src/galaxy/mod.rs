@@ -31,7 +31,7 @@ pub mod satellite;
 pub mod sky;
 pub mod spheres;
 pub mod table;
-mod units;
+pub(crate) mod units;
 
 pub use host::Galaxy;
 pub use milky_way::MilkyWay;

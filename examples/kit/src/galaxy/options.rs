@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::additions::{self, Additions, Told};
+use super::additions::{self, AdditionOptions, Additions};
 use super::satellite::{REACH, Satellite};
 use super::table::Table;
 use super::{Galaxy, MilkyWay, Orbit, Units};
@@ -46,8 +46,9 @@ pub struct GalaxyOptions {
     /// Add a potential from a file: columns r_kpc mass_solar, or R_kpc z_kpc potential_km2_s2
     #[arg(long, value_name = "FILE")]
     pub potential: Option<PathBuf>,
-    /// Add a bar that rotates (Long and Murali 1992): solar masses, half length and two softenings in kpc, km/s/kpc
-    /// (negative as the disc turns) and today's angle, as in 1e10,4,1,0.5,-39,28
+    /// Add a bar that rotates (Long and Murali 1992), as in 1e10,4,1,0.5,-39,28: mass in solar masses; half length and
+    /// two softenings in kpc; pattern speed in km/s/kpc, negative if it turns as the disc does; today's angle in
+    /// degrees
     #[arg(long, value_name = "M,A,B,C,SPEED,ANGLE", value_parser = additions::bar)]
     pub bar: Option<[f64; 6]>,
     /// Let the masses of galaxy, file and bar grow by this part of today's in a Gyr
@@ -80,21 +81,29 @@ pub struct GalaxyOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, clap::Args)]
 pub struct UnitOptions {
     /// Units of mass and length, as in 1e4Msun,3pc: a model has the mass 1 and the virial radius 1. Then Myr, pc and km/s
-    /// have a meaning, and all files have them [default: those that an --input tells]
+    /// have a meaning, and all files have them [default: those that an --input tells, which this may only repeat]
     #[arg(long, value_name = "MASS,PC", value_parser = units)]
     pub units: Option<Units>,
 }
 
 impl UnitOptions {
-    /// No galaxy, but the units of a run that begins with the bodies of `snapshot`, if it does: those of the option, or
-    /// else those that the snapshot tells, or none.
+    /// The units of a run without a galaxy. They are those stored in `snapshot`, if the run begins with one that tells
+    /// them, else those of the option, else none.
     ///
     /// # Errors
     ///
-    /// The snapshot's line of units makes no sense; in words.
+    /// The snapshot's line of units makes no sense, or the option contradicts it, which would not convert its bodies; in words.
     pub fn galaxy(&self, snapshot: Option<&Snapshot>) -> Result<Galaxy, String> {
         let told = snapshot.map(Units::of).transpose()?.flatten();
-        Ok(Galaxy::of_units(self.units.or(told)))
+        if let (Some(given), Some(told)) = (self.units, told)
+            && !given.are_about(&told)
+        {
+            let Units { mass, length } = told;
+            return Err(format!(
+                "--units contradicts the input, whose units are {mass:?}Msun,{length:?}pc"
+            ));
+        }
+        Ok(Galaxy::of_units(told.or(self.units)))
     }
 }
 
@@ -173,7 +182,7 @@ impl GalaxyOptions {
         model: MilkyWay,
         default: &Galaxy,
     ) -> Result<Option<&'static Additions>, String> {
-        let told = Told {
+        let told = AdditionOptions {
             table: self.potential.as_deref().map(Table::load).transpose()?,
             bar: self.bar,
             growth: self.growth.unwrap_or(0.0),
@@ -262,17 +271,18 @@ impl GalaxyOptions {
     }
 }
 
-/// `1e4Msun,3pc`, or without names in solar masses and parsecs.
+/// `1e4Msun,3pc`, or `1Msun,1au`; without names in solar masses and parsecs.
 fn units(text: &str) -> Result<Units, String> {
     let Some((mass, length)) = text.split_once(',') else {
         return Err("not a mass and a length, such as 1e4Msun,3pc".to_owned());
     };
-    let mass = above_zero(mass.trim().trim_end_matches("Msun"))?;
-    let (length, parsecs) = match length.trim().strip_suffix("kpc") {
-        Some(length) => (length, 1000.0),
-        None => (length.trim().trim_end_matches("pc"), 1.0),
-    };
-    let length = parsecs * above_zero(length)?;
+    let mass = mass.trim();
+    let mass = above_zero(mass.strip_suffix("Msun").unwrap_or(mass))?;
+    let Quantity { value, unit } = quantity::length(length)?;
+    let length = value * unit.parsecs().unwrap_or(1.0);
+    if length <= 0.0 {
+        return Err("not above 0".to_owned());
+    }
     Ok(Units { mass, length })
 }
 
@@ -380,6 +390,18 @@ mod tests {
         for text in ["1e4Msun,3pc", "10000,3", "1e4 Msun, 0.003kpc"] {
             let Units { mass, length } = units(text).unwrap();
             assert!(mass == 1e4 && (length - 3.0).abs() < 1e-15, "{text}");
+        }
+        let Units { mass, length } = units("1Msun,1au").unwrap();
+        assert!(mass == 1.0 && (length * 206_264.806_247 - 1.0).abs() < 1e-12);
+        for bad in [
+            "1e4,3pcpc",
+            "1e4MsunMsun,3",
+            "1e4,0pc",
+            "0,3pc",
+            "1e4,3Myr",
+            "1e4",
+        ] {
+            assert!(units(bad).is_err(), "{bad}");
         }
     }
 

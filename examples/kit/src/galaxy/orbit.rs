@@ -40,8 +40,8 @@ impl Orbit {
         }
     }
 
-    /// The beginning of a run that is on this orbit `back` later: a single body's way back through the galaxy, which ends
-    /// today.
+    /// The place where a run must begin to be on this orbit at the time `back` later, which is today. The cluster
+    /// is moved back through the galaxy as a single body.
     ///
     /// # Errors
     ///
@@ -125,13 +125,13 @@ mod tests {
     /// The way back ends where the way there began, through a galaxy that grows and has a bar and a satellite.
     #[test]
     fn back_and_there_again() {
-        use crate::galaxy::additions::{Additions, Told};
+        use crate::galaxy::additions::{AdditionOptions, Additions};
         use crate::galaxy::satellite::Satellite;
-        let told = Told {
+        let told = AdditionOptions {
             bar: Some([1e10, 4.0, 1.0, 0.5, -39.0, 28.0]),
             growth: 0.05,
             satellites: vec![Satellite::parse("plummer:1e10:2:20,0,5:0,150,0").unwrap()],
-            ..Told::default()
+            ..AdditionOptions::default()
         };
         let model = MilkyWay::MwPotential2014;
         let galaxy = Galaxy {
@@ -151,12 +151,12 @@ mod tests {
         assert!(norm(&sub(&again, &x)) < 1e-6, "{again:?} {x:?}");
     }
 
-    /// Galaxy, program and position in kpc after 10 Gyr, by `examples/symplectic/benches/galaxies.py --references` with
-    /// galpy 1.12.1 and gala 1.11.0.
+    /// Galaxy, program, and position in kpc after 10 Gyr. The figures were made with galpy 1.12.1 and gala 1.11.0
+    /// by `examples/symplectic/benches/galaxies.py --references`.
     const AFTER_10_GYR: [(&str, &str, Vec3); 8] = include!("orbit_reference.txt");
 
     fn galaxy(name: &str) -> Galaxy {
-        use crate::galaxy::additions::{Additions, Told};
+        use crate::galaxy::additions::{AdditionOptions, Additions};
         use crate::galaxy::satellite::Satellite;
         let model = MilkyWay::MwPotential2014;
         let satellite = |end: &str| {
@@ -164,23 +164,23 @@ mod tests {
             vec![Satellite::parse(&text).unwrap()]
         };
         let told = match name {
-            "bar" => Told {
+            "bar" => AdditionOptions {
                 bar: Some([1e10, 4.0, 1.0, 0.5, -39.0, 28.0]),
-                ..Told::default()
+                ..AdditionOptions::default()
             },
-            "fixed" => Told {
+            "fixed" => AdditionOptions {
                 satellites: satellite(":fixed"),
-                ..Told::default()
+                ..AdditionOptions::default()
             },
-            "moving" => Told {
+            "moving" => AdditionOptions {
                 satellites: satellite(""),
-                ..Told::default()
+                ..AdditionOptions::default()
             },
-            "growth" => Told {
+            "growth" => AdditionOptions {
                 growth: 0.03,
-                ..Told::default()
+                ..AdditionOptions::default()
             },
-            _ => Told::default(),
+            _ => AdditionOptions::default(),
         };
         let more = (!told.is_empty()).then(|| Additions::of(told, model).unwrap());
         Galaxy {

@@ -39,8 +39,8 @@ impl GalaxyOptions {
         }
     }
 
-    /// The galaxy of a new run of the bodies of `snapshot`: that which they come from, or where they are placed anew,
-    /// that of the options.
+    /// The galaxy of a new run that begins with the bodies of `snapshot`. It is the galaxy they come from, unless
+    /// the options place them anew; then it is the galaxy of the options.
     ///
     /// # Errors
     ///
@@ -57,8 +57,8 @@ impl GalaxyOptions {
         }
     }
 
-    /// Takes the bodies of `snapshot` to their orbit in `galaxy`, and returns the time at which their run begins. Where
-    /// no option tells an orbit they stay where they are.
+    /// Moves the bodies of `snapshot` to their orbit in `galaxy`, and returns the time at which their run begins.
+    /// If no option gives an orbit, they stay where they are.
     ///
     /// # Errors
     ///

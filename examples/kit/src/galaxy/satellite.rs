@@ -358,13 +358,13 @@ impl Friction {
 mod tests {
     use super::*;
     use crate::galaxy::MilkyWay;
-    use crate::galaxy::additions::{Additions, Told};
+    use crate::galaxy::additions::{AdditionOptions, Additions};
     use crate::vector::sub;
 
     fn followed(text: &str) -> &'static Additions {
-        let told = Told {
+        let told = AdditionOptions {
             satellites: vec![Satellite::parse(text).unwrap()],
-            ..Told::default()
+            ..AdditionOptions::default()
         };
         Additions::of(told, MilkyWay::MwPotential2014).unwrap()
     }

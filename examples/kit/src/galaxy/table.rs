@@ -112,8 +112,8 @@ impl Shape {
     }
 }
 
-/// Slopes of a smooth curve through the points at `x`: of parabolas through neighbours, made continuous in the second
-/// derivative (a cubic spline whose ends have the slope of the cubic through the first or last four points).
+/// Slopes at the points `x` of a cubic spline through them. At the ends it has the slope of the cubic through the first
+/// or last four points.
 fn slopes(x: &[f64], y: &[f64], flat_start: bool) -> Vec<f64> {
     let n = x.len();
     let end = |i: [usize; 4]| {

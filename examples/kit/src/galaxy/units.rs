@@ -8,6 +8,12 @@ pub(super) const G: f64 = 4.300_917_27e-3;
 /// Time in Myr that a parsec takes at one km/s.
 pub(super) const MYR: f64 = 0.977_792_221_68;
 
+/// The astronomical unit in pc (IAU 2012).
+pub(crate) const ASTRONOMICAL_UNIT: f64 = std::f64::consts::PI / 648_000.0;
+
+/// The radius of the Sun in pc: 6.957e8 m (IAU 2015), where an astronomical unit is 149597870700 m.
+pub(crate) const SOLAR_RADIUS: f64 = ASTRONOMICAL_UNIT * (6.957e8 / 149_597_870_700.0);
+
 /// Units in which G = 1, given by those of mass and length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Units {
@@ -18,8 +24,8 @@ pub struct Units {
 }
 
 impl Default for Units {
-    /// Those of a cluster of which 60 units of time are a revolution at 8 kpc, as in the paper of NBSymple,
-    /// which does not tell the mass.
+    /// Units in which 60 units of time are one revolution at 8 kpc, as in the paper of NBSymple. The paper gives no
+    /// mass.
     fn default() -> Self {
         Self {
             mass: 16000.0,
@@ -29,6 +35,12 @@ impl Default for Units {
 }
 
 impl Units {
+    /// Whether these are the `others`, but for the constants by which files convert units.
+    pub(super) fn are_about(&self, others: &Self) -> bool {
+        let is_about = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-3;
+        is_about(self.mass, others.mass) && is_about(self.length, others.length)
+    }
+
     /// Unit of velocity in km/s.
     pub fn velocity(&self) -> f64 {
         (G * self.mass / self.length).sqrt()
@@ -37,6 +49,11 @@ impl Units {
     /// Unit of time in Myr.
     pub fn time(&self) -> f64 {
         MYR * self.length / self.velocity()
+    }
+
+    /// Unit of density in solar masses per cubic parsec.
+    pub fn density(&self) -> f64 {
+        self.mass / self.length.powi(3)
     }
 
     /// The units of mass, length, time and velocity, for programs.

@@ -25,10 +25,10 @@ impl Components {
         before(i + 1) > before(i)
     }
 
-    /// Divides `bodies` into a heavy and a light component, with a total mass of 1. The heavy ones stand
-    /// at equal distances in the list. The bodies of a model are independent of one another, so both
-    /// components have the model's distribution. If the bodies move and are no more than
-    /// [`EXACT_SCALING_LIMIT`], they are scaled to standard units again.
+    /// Divides `bodies` into a heavy and a light component, with a total mass of 1. The heavy bodies are spread
+    /// evenly over the list. The bodies of a model are independent of one another, so both components have the
+    /// model's distribution. If the bodies move and there are at most [`EXACT_SCALING_LIMIT`] of them, they are
+    /// scaled to standard units again.
     pub fn divide(&self, bodies: &mut [Body]) {
         let (n, heavy) = (bodies.len(), self.heavy(bodies.len()));
         let light = 1.0 / ((n - heavy) as f64 + self.ratio * heavy as f64);

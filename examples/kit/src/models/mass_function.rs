@@ -117,8 +117,8 @@ impl MassFunction {
         last.most
     }
 
-    /// Gives `bodies` masses that do not depend on where they are; their sum is 1. Positions and velocities stay, but
-    /// for the centre of mass, which comes to rest in the origin.
+    /// Gives `bodies` masses that do not depend on their places; the masses add up to 1. Positions and velocities
+    /// change only by a shift that brings the centre of mass to rest in the origin.
     pub fn draw(self, bodies: &mut [Body], seed: u64) {
         if self == Self::Equal {
             return;

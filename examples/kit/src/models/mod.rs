@@ -64,8 +64,8 @@ impl Model {
     }
 }
 
-/// Bodies of mass 1/n with the radii and speeds that `star` draws, in random directions; in standard units, up to
-/// [`EXACT_SCALING_LIMIT`] of them exactly.
+/// Bodies of mass 1/n in random directions, with the radii and speeds that `star` draws. They are brought to
+/// standard units, exactly if there are at most [`EXACT_SCALING_LIMIT`] of them.
 fn sphere_of_stars(n: usize, seed: u64, star: impl Fn(&mut Random) -> (f64, f64)) -> Vec<Body> {
     let mut random = Random::new(seed);
     let mass = 1.0 / n as f64;

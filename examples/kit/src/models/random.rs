@@ -39,8 +39,8 @@ impl Random {
 
     /// A vector of length `r` in a random direction.
     ///
-    /// By rejection from the cube: needs a square root but no sine, whose last
-    /// bit differs between mathematical libraries.
+    /// Drawn from a cube until the point lies in the sphere. This needs a square root but no sine, whose last bit
+    /// differs between mathematical libraries.
     pub fn direction(&mut self, r: f64) -> Vec3 {
         loop {
             let p: Vec3 = std::array::from_fn(|_| 2.0 * self.uniform() - 1.0);

@@ -33,8 +33,7 @@ pub fn set_virial_ratio(bodies: &mut [Body], ratio: f64) {
 
 /// Scales lengths and velocities so that W = -1/2 and T = 1/4: virial equilibrium with E = -1/4.
 ///
-/// W is that of the bare (unsoftened) pairs. Where T or W is zero, as for a
-/// single body, nothing can be scaled and nothing is.
+/// W is the potential energy without softening. If T or W is zero, as for a single body, nothing is scaled.
 pub fn to_standard_units(bodies: &mut [Body]) {
     let energy = Energy::of(bodies, 0.0);
     if energy.kinetic > 0.0 && energy.potential < 0.0 {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use kirin_report::machine::check_memory;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -97,8 +98,9 @@ impl<Own: Kept> RunControl<Own> {
         Told::of_options(Own::KEY, &kept)
     }
 
-    /// These options for a run that goes on from the `snapshot` in the input, and where they say nothing what it was
-    /// told. Without an output of its own it goes on in that file, and with the other files that belong to it.
+    /// The options of a run that continues from the `snapshot` in the input. What the command line does not say is
+    /// taken from the options stored in the snapshot. Without an `--output` the run continues in the input file and
+    /// in the other files that belong to it.
     ///
     /// # Errors
     ///
@@ -125,6 +127,19 @@ impl<Own: Kept> RunControl<Own> {
         all.files.input = Some(input.clone());
         all.files.force = self.files.force;
         Ok(all)
+    }
+
+    /// Checks that a new model of `n` bodies, with so many `bytes` each, has room here. A run that goes on has its bodies
+    /// already.
+    ///
+    /// # Errors
+    ///
+    /// It has none; in words.
+    pub fn check_memory(&self, n: u64, bytes: u64) -> Result<(), String> {
+        match self.files.input {
+            Some(_) => Ok(()),
+            None => check_memory(n, bytes),
+        }
     }
 
     /// All files that belong to the output.
@@ -156,8 +171,8 @@ mod tests {
         }
     }
 
-    /// A run that goes on keeps its files and its cadence, whatever is left of its length; another output is
-    /// another run, which keeps its cadence only.
+    /// A continued run keeps its files and its intervals, however little of it is left. With another output it is a
+    /// new run, which keeps the intervals only.
     #[test]
     fn a_run_that_goes_on_keeps_what_it_was_told() {
         let mut first = of_files(Files {

@@ -1,11 +1,13 @@
 //! The end times of constant steps, computed such that rounding errors do not add up.
 
-/// How far, as a part of a step, a time may be from the end of a step and still count as it: times of many
-/// steps are rounded.
+use crate::snapshot::Line;
+
+/// A time this close to the end of a step, as a fraction of the step, counts as the end: the time after many steps
+/// is rounded.
 const SLACK: f64 = 1e-9;
 
-/// The grid of times at which constant steps end: multiples of the step, counted from where the run began
-/// or was last cut.
+/// The grid of times at which constant steps end. They are multiples of the step, counted from the start of the run
+/// or from its last shortened step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TimeGrid {
     /// Where the steps are counted from.
@@ -18,6 +20,25 @@ impl TimeGrid {
     /// A grid that begins at `origin`.
     pub fn from(origin: f64) -> Self {
         Self { origin, steps: 0 }
+    }
+
+    /// The value of a snapshot's line: origin and steps.
+    pub fn value(&self) -> String {
+        format!("{:?} {}", self.origin, self.steps)
+    }
+
+    /// The grid of a line that has [`Self::value`].
+    ///
+    /// # Errors
+    ///
+    /// It has not; in words.
+    pub fn of(mut line: Line<'_>) -> Result<Self, String> {
+        let grid = Self {
+            origin: line.word()?,
+            steps: line.word()?,
+        };
+        line.end()?;
+        Ok(grid)
     }
 
     /// Time at which the last of the steps `dt` ended.
@@ -35,8 +56,8 @@ impl TimeGrid {
         }
     }
 
-    /// End of the next step after `time`, or of the part of one that is left to `t_end`; `None` where
-    /// nothing is left.
+    /// End of the step that follows `time`. It is `t_end` if less than a whole step is left, and `None` if nothing
+    /// is left.
     pub fn next(&self, time: f64, dt: f64, t_end: f64) -> Option<f64> {
         // Rounding errors of a time are no step.
         if t_end - time <= SLACK * dt {

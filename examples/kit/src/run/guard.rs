@@ -60,9 +60,9 @@ impl Guard {
         self.energy_limit.unwrap_or(LIMIT)
     }
 
-    /// How often the guard looks at `n` bodies where no diagnostics are recorded: the sum over all pairs then
-    /// takes about a fiftieth of the time of the steps between. A run over the time `span` in other than N-body units, which
-    /// may be millions long, has at most 10,000 looks.
+    /// Interval at which the guard checks the energy of `n` bodies in a run without diagnostics. The sum over all
+    /// pairs then takes about a fiftieth of the time of the steps. A run over the time `span` has at most 10,000
+    /// checks, since in units other than N-body units it may last millions.
     pub fn interval(n: usize, span: f64) -> f64 {
         let interval: f64 = match n {
             0..=1024 => 0.5,

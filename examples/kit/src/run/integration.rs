@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use crate::body::Body;
-use crate::bound::Bound;
+use crate::bound::BoundPart;
 use crate::galaxy::{Field, Galaxy, Units};
 use crate::snapshot::Snapshot;
 use crate::summary::{view, view_panel};
@@ -28,21 +28,20 @@ pub trait Integration {
     /// The step cannot be taken: then everything is as it was before.
     fn step(&mut self, t_end: f64) -> Result<(), Self::Error>;
 
-    /// Time for which the bodies are to be asked when they are wanted at `t`: `t` itself where the
-    /// method knows them between steps, else the end of the first step that reaches `t`. `None`
-    /// while another step has to be taken first.
+    /// The time at which the bodies can be had, if they are wanted at `t`. It is `t` itself if the method knows the
+    /// bodies between steps, and else the end of the first step that reaches `t`. `None` if another step must be
+    /// taken first.
     fn visible(&self, t: f64) -> Option<f64>;
 
-    /// Everybody at `t`, a time that [`visible`](Self::visible) returned. The integration itself is not
-    /// changed.
+    /// All bodies at `t`, a time that [`visible`](Self::visible) returned. The integration itself is not changed.
     ///
     /// # Errors
     ///
     /// Those of a step.
     fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Self::Error>;
 
-    /// Potentials of the bodies that [`bodies_at`](Self::bodies_at) gave last, by all others, where they came with
-    /// the forces; else they are summed over all pairs.
+    /// The potential by all others of each body that [`bodies_at`](Self::bodies_at) returned last, if the forces
+    /// came with potentials. `None` otherwise: the run then sums over all pairs.
     fn potentials(&self) -> Option<Vec<f64>> {
         None
     }
@@ -79,8 +78,8 @@ pub trait Integration {
         self.galaxy()?.known_units()
     }
 
-    /// What is odd in the way the integration goes on, for people; asked now and then after
-    /// [`bodies_at`](Self::bodies_at). Each thing is said once.
+    /// A message for the user about something odd in the integration, each at most once. The run asks now and then,
+    /// after [`bodies_at`](Self::bodies_at).
     fn remark(&mut self) -> Option<String> {
         None
     }
@@ -109,9 +108,9 @@ pub trait Integration {
         true
     }
 
-    /// A number for each of the [`own_columns`](Self::own_columns), of the `bodies` that
-    /// [`bodies_at`](Self::bodies_at) gave last, and of those that are bound.
-    fn own_numbers(&self, _bodies: &[Body], _bound: &Bound) -> Vec<f64> {
+    /// The values of the [`own_columns`](Self::own_columns), for the `bodies` that [`bodies_at`](Self::bodies_at)
+    /// returned last and for the bound ones among them.
+    fn own_numbers(&self, _bodies: &[Body], _bound: &BoundPart) -> Vec<f64> {
         Vec::new()
     }
 
@@ -152,8 +151,8 @@ pub trait Integration {
     /// It is elsewhere, and cannot be had.
     fn state(&self) -> Result<Snapshot, Self::Error>;
 
-    /// Writes the state with the further `lines` of a snapshot to `path`, where all who integrate together write a part
-    /// each; `false` where nothing is written, and the first is to save what [`state`](Self::state) returns.
+    /// Writes the state to `path`, a part by each rank, with the further `lines` of a snapshot. `false` if this
+    /// integration has no parts: nothing was written, and rank 0 must save what [`state`](Self::state) returns.
     ///
     /// # Errors
     ///
@@ -166,20 +165,20 @@ pub trait Integration {
         Ok(false)
     }
 
-    /// The number of this process among those that integrate together, and how many they are. All of them
-    /// make the same run; the first has the bodies and writes the files.
+    /// The rank of this process, and the number of ranks. All ranks make the same run; rank 0 has the bodies and
+    /// writes the files.
     fn rank(&self) -> (usize, usize) {
         (0, 1)
     }
 
-    /// Whether all who integrate together have this error, at the same step, and all can still be asked: then the
-    /// state before this step is saved.
+    /// Whether all ranks have this error at the same step and can still communicate. If so, the state before this
+    /// step is saved.
     fn is_common(_error: &Self::Error) -> bool {
         false
     }
 
-    /// What all who integrate together do before the next step; `wanted` is the wish of this process. All
-    /// get the same answer, and a wish may be granted some steps later.
+    /// Agrees with all ranks on what to do before the next step. `wanted` is what this rank wants. All ranks get
+    /// the same answer; what one wants may be done some steps later.
     ///
     /// # Errors
     ///
@@ -189,8 +188,8 @@ pub trait Integration {
     }
 }
 
-/// What the ranks do between two steps, once they have agreed on it: a signal or the clock of one rank is unknown to the
-/// others.
+/// What all ranks do between two steps. They must agree on it, because a signal or the clock of one rank is unknown
+/// to the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
     /// A checkpoint is written.

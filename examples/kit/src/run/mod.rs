@@ -68,9 +68,8 @@ pub struct Run<I> {
 }
 
 impl<I: Integration> Run<I> {
-    /// A run that begins, or one that goes on after the past that `log` tells of. Energy errors refer to
-    /// the log's energy at the start; where that is missing or belongs to another softening, to the energy
-    /// now.
+    /// A new run, or the continuation of the run that `log` records. Energy errors refer to the energy at the start
+    /// in the log. If the log has none, or one with another softening, they refer to the present energy.
     ///
     /// # Errors
     ///
@@ -343,8 +342,8 @@ impl<I: Integration> Run<I> {
         }
     }
 
-    /// Whether the run is to end because of its energy `error` at `t`, which all who integrate together find
-    /// alike. A smaller one is told once.
+    /// Whether the run must end because of its energy `error` at `t`; all ranks get the same answer. An error that
+    /// is large but below the limit is reported once.
     fn is_worthless(&mut self, t: f64, error: f64, guard: &Guard) -> Result<bool, I::Error> {
         let error = self.integration.share(error)?;
         let verdict = guard.judge(error);

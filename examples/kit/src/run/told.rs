@@ -119,6 +119,8 @@ macro_rules! texts {
 texts! {
     /// A time.
     time: crate::quantity::Quantity, ToString::to_string, crate::quantity::time;
+    /// A length.
+    length: crate::quantity::Quantity, ToString::to_string, crate::quantity::length;
     /// An interval of simulated time.
     interval: crate::quantity::Quantity, ToString::to_string, crate::quantity::interval;
     /// An interval, of either clock.

@@ -1,6 +1,7 @@
-//! The words of an application's line in a snapshot.
+//! Reads the value of a snapshot's line word by word, for the lines that an application adds.
 
 use std::str::{FromStr, SplitWhitespace};
+use std::time::Duration;
 
 use super::Snapshot;
 
@@ -24,6 +25,15 @@ impl<'a> Line<'a> {
         Some(Self::new(key, snapshot.value(key)?))
     }
 
+    /// The first line of `key`, without which the snapshot is no state of a run.
+    ///
+    /// # Errors
+    ///
+    /// There is none; in words.
+    pub fn required(snapshot: &'a Snapshot, key: &'a str) -> Result<Self, String> {
+        Self::of(snapshot, key).ok_or_else(|| format!("the snapshot has no line `{key}`"))
+    }
+
     /// The next word.
     ///
     /// # Errors
@@ -34,6 +44,16 @@ impl<'a> Line<'a> {
             Some(value) => Ok(value),
             None => self.refuse(),
         }
+    }
+
+    /// The next word, a number of seconds.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or it is no duration; in words.
+    pub fn seconds(&mut self) -> Result<Duration, String> {
+        let seconds = Duration::try_from_secs_f64(self.word()?);
+        seconds.or_else(|_| self.refuse())
     }
 
     /// All words that are left.

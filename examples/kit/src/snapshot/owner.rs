@@ -13,8 +13,8 @@ impl Snapshot {
             .find_map(|(key, _)| key.strip_suffix(SETTINGS))
     }
 
-    /// Checks that these are bodies, or the state of a run of `program`. In another program's state columns may have
-    /// another meaning, or each body a time of its own.
+    /// Checks that the snapshot holds bodies only, or the state of a run of `program`. Another program's state
+    /// cannot be used: its columns may mean something else, and each of its bodies may have a time of its own.
     ///
     /// # Errors
     ///

@@ -171,8 +171,9 @@ impl<C: Communicator> Cluster<C> {
             .collect()
     }
 
-    /// The first star that the binary in a place meets in any case, as both are so close to the centre. (The density of the bin tells nothing of the innermost
-    /// two.) Two binaries are close, too, where they would be a hard pair.
+    /// The first star so close to the centre that the binary at `place` meets it in this step in any case; the
+    /// binary must be as close to the centre. (The density of a bin says nothing about its innermost two stars.)
+    /// Two binaries also meet if they are so close that they would be a hard pair.
     fn close_partner(
         &self,
         around: &Surroundings,
@@ -190,8 +191,9 @@ impl<C: Communicator> Cluster<C> {
         partners.iter().find(is_close).copied()
     }
 
-    /// An encounter of `binary` with another star, which stand in these places; far away their relative speed is at most `fastest`. The binary afterwards; `None` where nothing has changed,
-    /// or where the binary would not survive.
+    /// Follows an encounter of `binary`, at `place`, with a star or another binary. Their relative speed at
+    /// infinity is at most `fastest`. Returns the binary afterwards, or `None` if nothing changed or the binary
+    /// would not survive.
     fn encounter(
         &mut self,
         around: &Surroundings,
@@ -416,8 +418,8 @@ mod tests {
     use crate::random::streams;
     use crate::settings::Settings;
 
-    /// 0.75 G^5 m^5 n^3 / sigma^9 in the unit of volume and time, summed over a Plummer sphere. With sigma^2 = 1 / (6 (r^2 + b^2)^(1/2)) the integral over
-    /// x = r / b is that of x^2 (1 + x^2)^(-21/4).
+    /// The rate per volume is 0.75 G^5 m^5 n^3 / sigma^9 (Goodman and Hut); the test sums it over a Plummer sphere.
+    /// There sigma^2 = 1 / (6 (r^2 + b^2)^(1/2)), and with x = r / b the integrand is x^2 (1 + x^2)^(-21/4).
     #[test]
     fn binaries_form_at_the_rate_of_goodman_and_hut() {
         let (n, dt, seeds) = (1000_u32, 2e5, 24_u64);

@@ -53,8 +53,8 @@ pub fn parts(profile: &Profile) -> Prediction {
 }
 
 impl Costs {
-    /// Fitted to the seconds of each phase in a step of some numbers of stars on one rank, all of them with equal
-    /// relative weight. `None` without any.
+    /// Fits the costs to the measured seconds of each phase, in steps on one rank with several numbers of stars.
+    /// All measurements have the same relative weight. `None` if there are none.
     pub fn fitted(steps: &[(usize, Profile)]) -> Option<Self> {
         let mean = |ratio: &dyn Fn(f64, &Prediction) -> f64| {
             let logarithm =

@@ -13,8 +13,8 @@ use kirin_kit::communicator::sample_sort::{FEWEST_SAMPLES, KEY_WORDS, SAMPLES};
 /// Bytes of a number in a message.
 const WORD: f64 = size_of::<u64>() as f64;
 
-/// Part of the stars that a step of a Plummer sphere brings to another rank: fitted to counts on 2 to 128 ranks, within 3 % of them. A star comes
-/// back to the part of the cluster that its orbit crosses.
+/// Fraction of the stars that a step of a Plummer sphere moves to another rank. The formula was fitted to counts on
+/// 2 to 128 ranks and is within 3 % of them.
 fn roaming(ranks: f64) -> f64 {
     1.0 / (1.0 + 3.8 * (ranks - 1.0).powf(-0.8))
 }
@@ -42,8 +42,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Seconds that the calls take. A gathering operation has log2 p rounds, a reduction twice as many, with each number twice in and out of a
-    /// rank (Rabenseifner 2004), and an all-to-all operation p - 1 rounds.
+    /// Seconds that the calls take. On p ranks a gathering operation has log2 p rounds and an all-to-all operation
+    /// p - 1. A reduction has 2 log2 p rounds, and each number enters and leaves a rank twice (Rabenseifner 2004).
     pub fn seconds(&self, ranks: usize, calls: &Calls) -> f64 {
         let p = ranks as f64;
         let (rounds, bytes) = match calls.collective {
@@ -65,9 +65,10 @@ pub struct Search {
 }
 
 impl Search {
-    /// For `n` stars on so many ranks. The samples of a round divide the stars at random places: the two gaps next to a splitter are
-    /// together 2 / samples of its interval on the average, with the distribution Gamma(2). The length of an interval is a product of such
-    /// numbers, of which the logarithm is nearly normal. A splitter is found in the round that takes its whole interval as samples.
+    /// The search for the splitters of `n` stars on so many ranks. In each round the samples divide an interval at
+    /// random places. The two gaps next to a splitter are together, on average, 2 / samples of the interval, with
+    /// the distribution Gamma(2). The interval after several rounds is a product of such numbers, so its logarithm
+    /// is nearly normal. The search ends in the round in which every star of the interval is a sample.
     pub fn of(n: usize, ranks: usize) -> Self {
         // Mean and variance of the logarithm of Gamma(2): 1 - 0.5772..., pi^2 / 6 - 1.
         const MEAN: f64 = 0.4228;

@@ -6,7 +6,7 @@ use hermite::checkpoint;
 use hermite::motion;
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
-use kirin_kit::bound::Bound;
+use kirin_kit::bound::BoundPart;
 use kirin_kit::command::tell;
 use kirin_kit::communicator::checkpoint::save;
 use kirin_kit::communicator::{Communicator, Operation};
@@ -60,7 +60,7 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         &motion::COLUMNS
     }
 
-    fn own_numbers(&self, bodies: &[Body], bound: &Bound) -> Vec<f64> {
+    fn own_numbers(&self, bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
         motion::numbers(bodies, bound)
     }
 
@@ -76,8 +76,8 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         self.n
     }
 
-    /// The same as hermite's, on rank 0: one file, which any grid and `hermite` can read. It is there as a
-    /// whole or not at all. A million particles take 400 MB of memory and some seconds.
+    /// The state as `hermite` has it, on rank 0: one file, which any grid and `hermite` can read. It is written as
+    /// a whole or not at all. For a million particles this takes 400 MB of memory and some seconds.
     fn state(&self) -> Result<Snapshot, Error> {
         let (bodies, states) = self.gather()?.unwrap_or_default();
         Ok(Snapshot {
@@ -113,8 +113,8 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         (world.rank(), world.size())
     }
 
-    /// Any rank may have been told to stop, or to write a checkpoint. A rank whose forces come from elsewhere than
-    /// before, such as from the CPU when its GPU was lost, is named.
+    /// Collects from all ranks whether to stop or to write a checkpoint. Also reports a rank whose forces now come
+    /// from another backend, such as the CPU after its GPU was lost.
     fn agree(&mut self, wanted: Decision) -> Result<Decision, Error> {
         let world = &self.machine.world;
         self.wanted.stop |= wanted.stop;

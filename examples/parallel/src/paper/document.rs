@@ -81,8 +81,8 @@ pub fn extrapolations(costs: &Costs) -> Vec<Extrapolation> {
     rows
 }
 
-/// The costs to extrapolate from: the calculation of one rank, which has the machine to itself, and the
-/// messages of as many as there were.
+/// The costs used for extrapolation to many ranks: the calculation as measured on one rank, which had the machine
+/// to itself, and the messages as measured on the largest number of ranks.
 pub fn far(costs: &[Costs]) -> Option<Costs> {
     let (first, last) = (costs.first()?, costs.last()?);
     (costs.len() > 1).then_some(Costs {

@@ -32,8 +32,8 @@ pub fn fail(mut command: Command) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The checksum of a snapshot's text without the wall time, what the run was told, and the file's own checksum,
-/// which depends on it.
+/// The checksum of a snapshot's text without the lines that may differ: the wall time, the stored options, and the
+/// file's own checksum, which depends on them.
 pub fn checksum(text: &str) -> String {
     let lines = text.lines();
     let others = ["run.seconds ", "run.wall ", "run.told ", "end "];

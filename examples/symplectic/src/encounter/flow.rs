@@ -61,8 +61,8 @@ impl Group {
 impl Cluster<'_> {
     /// The stars after the time `h`, and the pairs that may then be within the changeover radius of each other.
     ///
-    /// A star that is turned aside meets others than on its chord. By as much as it leaves the chord the search is repeated
-    /// farther around it.
+    /// A star that is deflected may meet stars that its chord misses. Therefore the search is repeated with a
+    /// radius that is larger by the distance between the star and its chord.
     pub fn drift(&self, h: f64) -> Result<(Vec<Phase>, Vec<Pair>), Error> {
         let alone = self.alone(h)?;
         let mut ends: Vec<Phase> = alone.iter().map(|moved| moved.end).collect();
@@ -197,8 +197,8 @@ impl Cluster<'_> {
         Ok([i, j].into_iter().zip(parts).map(moved).collect())
     }
 
-    /// Moves a group of any size. Positions and velocities are relative to its first star, which saves the digits that the
-    /// orbit in the galaxy would take.
+    /// Moves a group of any size. Positions and velocities are taken relative to the group's first star:
+    /// differences of large coordinates in the galaxy would lose digits.
     fn several(&self, group: &Group, h: f64) -> Result<Vec<Moved>, String> {
         let (x, v) = (self.x[group.stars[0]], self.v[group.stars[0]]);
         let relative = |&i: &usize| (sub(&self.x[i], &x), sub(&self.v[i], &v));

@@ -2,9 +2,9 @@
 
 /// The near part of the attraction by a body: all of it at small distances, nothing from the changeover radius on.
 ///
-/// In between the far part rises with a polynomial of the distance, whose first six derivatives vanish at both ends: as
-/// many as the error of a scheme of sixth order has. At small distances the far part of the force goes with the fifth power of
-/// the distance. A passage faster than the step thus takes place where the far part vanishes.
+/// Between these two the far part is a polynomial of the distance. Its first six derivatives vanish at both ends,
+/// as many as the error of a sixth-order scheme contains. At small distances the far part of the force goes with
+/// the fifth power of the distance. So it vanishes where passages are faster than the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
     eps2: f64,

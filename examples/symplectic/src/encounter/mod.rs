@@ -206,8 +206,8 @@ mod tests {
         assert!(read("0.1pc").is_err() && read("all").is_err() && read("1,2,3").is_err());
     }
 
-    /// Where the changeover radius is far away, the near part is all: two bare stars on an ellipse, far from the galaxy's
-    /// centre, through several pericentres in one drift.
+    /// With a changeover radius much larger than the orbit the whole attraction is the near part. Two unsoftened
+    /// stars then follow their ellipse through several pericentres in one drift, far from the galaxy's centre.
     #[test]
     fn a_pair_goes_along_its_ellipse() {
         let far = [800.0, 0.0, 0.0];
@@ -304,8 +304,8 @@ mod tests {
         }
     }
 
-    /// Two stars on one circle round the hole, one each way, during a whole revolution: their chords have no length, and
-    /// are a radius apart. They meet all the same.
+    /// Two stars go around the black hole on the same circle in opposite directions, for a whole revolution. Their
+    /// chords have no length and lie a radius apart; the stars must be found to meet all the same.
     #[test]
     fn stars_meet_behind_the_hole() {
         let changeover = Changeover {

@@ -37,8 +37,9 @@ pub fn closest2(a: &Chord, b: &Chord) -> f64 {
     dot(&closest, &closest)
 }
 
-/// All pairs that come within `radius` of each other on their chords, sorted. Sorts the stars along an axis and compares each with
-/// those that follow within reach: O(N^(5/3)) for a radius that goes with the mean distance of neighbours.
+/// All pairs that come within `radius` of each other on their chords, in ascending order. Sorts the stars along an
+/// axis and compares each with the following ones within reach. This takes O(N^(5/3)) if the radius is proportional
+/// to the mean distance of neighbours.
 pub fn pairs(chords: &[Chord], radius: f64) -> Vec<Pair> {
     if chords.is_empty() {
         return Vec::new();

@@ -8,8 +8,8 @@ use crate::distribution::{Distribution, block};
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Gravity;
 
-/// Moves the `particles` of process 0 by the steps of `plan`. What the others bring is ignored, and becomes an array
-/// of as many particles.
+/// Moves the `particles` of process 0 by the steps of `plan`. What the other processes pass is ignored; it only
+/// serves as memory for all particles.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use super::total_force;
 use crate::distribution::Distribution;
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Gravity;
-use crate::team::{self, Shared};
+use crate::team::{self, SharedVectors};
 
 /// Moves `particles` by the steps of `plan`, with so many threads.
 ///
@@ -24,7 +24,7 @@ pub fn solve<'a>(
 ) -> Result<(), String> {
     let n = particles.len();
     let shared = SharedParticles::new(particles, plan, output);
-    let forces = Shared::new(&vec![[0.0; 2]; n]);
+    let forces = SharedVectors::new(&vec![[0.0; 2]; n]);
     let law = Gravity {
         masses: &shared.masses,
     };

@@ -25,8 +25,8 @@ pub fn broadcast_masses<C: Communicator>(world: &C, particles: &Particles) -> Re
     Ok(masses)
 }
 
-/// `MPI_Scatter`: of the `n` vectors of process 0, those of this process's particles. (The communicator has no
-/// such call: process 0 sends, and the others send nothing to anybody.)
+/// `MPI_Scatter`: process 0 has `n` vectors, and each process gets those of its own particles. (The communicator
+/// has no such call, so an all-to-all exchange is used, in which only process 0 sends.)
 ///
 /// # Errors
 ///

@@ -10,7 +10,7 @@ use super::shared::SharedParticles;
 use crate::distribution::Distribution;
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::{Gravity, Law, Vect, add};
-use crate::team::{self, Shared};
+use crate::team::{self, SharedVectors};
 
 /// How the loops are distributed: the columns of Table 7.3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -50,7 +50,7 @@ pub fn solve<'a>(
     let n = particles.len();
     let (pairs, others) = schedule.distributions();
     let shared = SharedParticles::new(particles, plan, output);
-    let forces = Shared::new(&vec![[0.0; 2]; n]);
+    let forces = SharedVectors::new(&vec![[0.0; 2]; n]);
     let law = Gravity {
         masses: &shared.masses,
     };

@@ -121,8 +121,8 @@ pub fn first_index(i: usize, me: usize, owner: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The properties that the chapter asks of `First_index`. (Its second one, a distance below p, has no solution
-    /// where the owner is the process itself.)
+    /// The properties that the chapter demands of `First_index`. (Its second property, a distance below p, cannot
+    /// hold if the owner is the process itself.)
     #[test]
     fn the_first_index_is_the_next_particle_of_the_owner() {
         let p = 4;

@@ -4,15 +4,15 @@ use std::sync::Mutex;
 
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Vect;
-use crate::team::Shared;
+use crate::team::SharedVectors;
 
 /// Positions and velocities that every thread may read and write; masses nobody changes.
 pub struct SharedParticles<'a> {
     /// Masses.
     pub masses: Vec<f64>,
     /// Positions.
-    pub pos: Shared,
-    vel: Shared,
+    pub pos: SharedVectors,
+    vel: SharedVectors,
     plan: Assignment,
     printer: Mutex<(Particles, &'a mut Output<'a>)>,
 }
@@ -22,8 +22,8 @@ impl<'a> SharedParticles<'a> {
     pub fn new(particles: &Particles, plan: &Assignment, output: &'a mut Output<'a>) -> Self {
         Self {
             masses: particles.masses.clone(),
-            pos: Shared::new(&particles.pos),
-            vel: Shared::new(&particles.vel),
+            pos: SharedVectors::new(&particles.pos),
+            vel: SharedVectors::new(&particles.vel),
             plan: *plan,
             printer: Mutex::new((particles.clone(), output)),
         }

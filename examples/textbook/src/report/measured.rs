@@ -35,15 +35,15 @@ pub struct Subject {
     pub program: &'static [&'static str],
     /// Threads or processes.
     pub workers: usize,
-    /// How the program is told.
-    pub told: Told,
+    /// How the program learns their number.
+    pub workers_from: WorkersFrom,
 }
 
 /// How a program learns its number of workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum WorkersFrom {
     /// It has one
-    Not,
+    Nothing,
     /// By its first argument
     KernelArgument,
     /// By `--ranks`, or by the MPI launcher
@@ -53,8 +53,8 @@ pub enum Told {
 }
 
 impl Runs {
-    /// The times of programs on a disc of `n` particles, all of them once in every round. `expected` seconds of one run, as
-    /// far as they are known, decide whether there is time for it.
+    /// Times of the programs on a disc of `n` particles; each program runs once in every round. `expected` are the
+    /// seconds of one run, where known, and decide whether there is time for a program.
     pub fn row(&self, subjects: &[Subject], n: usize, steps: u64, expected: &[f64]) -> Vec<Cell> {
         let allowed = subjects.iter().zip(expected).map(|(subject, &expected)| {
             if subject.workers > self.cores {
@@ -96,8 +96,8 @@ fn run(subject: &Subject, n: usize, steps: u64) -> Result<f64, String> {
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let workers = subject.workers.to_string();
     let (name, options) = subject.program.split_first().expect("a program has a name");
-    let mut command = match (subject.told, cfg!(feature = "mpi")) {
-        (Told::Ranks, true) => {
+    let mut command = match (subject.workers_from, cfg!(feature = "mpi")) {
+        (WorkersFrom::Ranks, true) => {
             let mut launcher = Command::new("mpirun");
             launcher.args(["-n", &workers]).arg(program);
             launcher
@@ -105,11 +105,11 @@ fn run(subject: &Subject, n: usize, steps: u64) -> Result<f64, String> {
         _ => Command::new(program),
     };
     command.arg(name);
-    match subject.told {
-        Told::KernelArgument => drop(command.arg(&workers)),
-        Told::Ranks if !cfg!(feature = "mpi") => drop(command.args(["--ranks", &workers])),
-        Told::Environment => drop(command.env("KIRIN_THREADS", &workers)),
-        Told::Not | Told::Ranks => {}
+    match subject.workers_from {
+        WorkersFrom::KernelArgument => drop(command.arg(&workers)),
+        WorkersFrom::Ranks if !cfg!(feature = "mpi") => drop(command.args(["--ranks", &workers])),
+        WorkersFrom::Environment => drop(command.env("KIRIN_THREADS", &workers)),
+        WorkersFrom::Nothing | WorkersFrom::Ranks => {}
     }
     command
         .args([&n.to_string(), &steps.to_string(), DT, "--no-output"])

@@ -13,7 +13,7 @@ use kirin_kit::comparison::{Budget, Circumstances};
 use kirin_report::machine::Machine;
 
 use document::{CHAPTER_STEPS, Document, Table};
-use measured::{Cell, Runs, Subject, Told};
+use measured::{Cell, Runs, Subject, WorkersFrom};
 use published::{TABLE_7_3, TABLE_7_5, TABLE_7_6, TABLE_7_7};
 
 /// Which report, and where it goes.
@@ -101,22 +101,22 @@ fn forces() -> (String, String, String) {
 }
 
 /// A program of the tables.
-const fn subject(program: &'static [&'static str], told: Told) -> Subject {
+const fn subject(program: &'static [&'static str], workers_from: WorkersFrom) -> Subject {
     Subject {
         program,
         workers: 1,
-        told,
+        workers_from,
     }
 }
 
-const LIBRARY: Subject = subject(&["library"], Told::Environment);
-const BASIC_THREADS: Subject = subject(&["basic-threads"], Told::KernelArgument);
+const LIBRARY: Subject = subject(&["library"], WorkersFrom::Environment);
+const BASIC_THREADS: Subject = subject(&["basic-threads"], WorkersFrom::KernelArgument);
 const REDUCED_THREADS: Subject = subject(
     &["reduced-threads", "--schedule=forces-cyclic"],
-    Told::KernelArgument,
+    WorkersFrom::KernelArgument,
 );
-const BASIC_RANKS: Subject = subject(&["basic-ranks"], Told::Ranks);
-const REDUCED_RANKS: Subject = subject(&["reduced-ranks"], Told::Ranks);
+const BASIC_RANKS: Subject = subject(&["basic-ranks"], WorkersFrom::Ranks);
+const REDUCED_RANKS: Subject = subject(&["reduced-ranks"], WorkersFrom::Ranks);
 
 /// All tables. The first rows tell how long the others take.
 fn measure(runs: &Runs) -> Vec<Table> {
@@ -124,12 +124,12 @@ fn measure(runs: &Runs) -> Vec<Table> {
         BASIC_THREADS,
         subject(
             &["reduced-threads", "--schedule=default"],
-            Told::KernelArgument,
+            WorkersFrom::KernelArgument,
         ),
         REDUCED_THREADS,
         subject(
             &["reduced-threads", "--schedule=all-cyclic"],
-            Told::KernelArgument,
+            WorkersFrom::KernelArgument,
         ),
         LIBRARY,
     ];
@@ -209,9 +209,9 @@ fn scaled(runs: &Runs, workers: &[usize], subjects: &[Subject], n: usize) -> Vec
 /// Rows of more and more particles: serial, GPU, library with all cores.
 fn by_size(runs: &Runs, sizes: &[usize]) -> Vec<Vec<Cell>> {
     let subjects = [
-        subject(&["basic"], Told::Not),
-        subject(&["basic-gpu", "--float"], Told::Not),
-        subject(&["library"], Told::Not),
+        subject(&["basic"], WorkersFrom::Nothing),
+        subject(&["basic-gpu", "--float"], WorkersFrom::Nothing),
+        subject(&["library"], WorkersFrom::Nothing),
     ];
     let mut known: Vec<Vec<(usize, f64)>> = vec![Vec::new(); subjects.len()];
     let row = |&n: &usize| {
@@ -225,8 +225,9 @@ fn by_size(runs: &Runs, sizes: &[usize]) -> Vec<Vec<Cell>> {
     sizes.iter().map(row).collect()
 }
 
-/// Seconds for `n` particles by the last two sizes of which they are known: as the power of the size that these show, at
-/// most the square. A GPU takes as long to open as for the pairs of many particles.
+/// Expected seconds for `n` particles, from the two largest sizes measured. Their ratio gives a power of the size,
+/// at most 2. (On a GPU the power is small, because opening the device takes as long as the pairs of many
+/// particles.)
 fn expected(known: &[(usize, f64)], n: usize) -> f64 {
     let (before, &[.., (few, seconds)]) = (known.iter().rev().nth(1), known) else {
         return 0.0;

@@ -17,8 +17,8 @@ pub type Key = i32;
 /// A key and, below it, its place in the list, so that equal keys differ: a bucket may end in the middle of them.
 pub type Placed = u64;
 
-/// Keys in the sample for each bucket. More of them make the buckets more even: with s in the sample, the
-/// sizes of the buckets scatter by a part of about 1 / sqrt(s).
+/// Keys in the sample for each bucket. The more there are, the more even the buckets become: with s of them the
+/// sizes scatter by a fraction of about 1 / sqrt(s).
 pub const OVERSAMPLING: usize = 128;
 
 /// Seed of the sample: every run takes the same one.
@@ -47,8 +47,8 @@ pub fn sample(keys: &[Key], count: usize) -> Vec<Placed> {
     (0..count).map(|_| at(any())).collect()
 }
 
-/// What separates the `buckets`: one fewer than these, at equal distances in the sorted sample. Bucket b holds the
-/// keys from splitter b - 1 up to, but without, splitter b.
+/// The splitters that separate the `buckets`, one fewer than there are buckets, at equal distances in the sorted
+/// sample. Bucket b holds the keys from splitter b - 1 on that are less than splitter b.
 pub fn splitters(sample: &mut [Placed], buckets: usize) -> Vec<Placed> {
     sample.sort_unstable();
     let at = |b: usize| sample.get(b * sample.len() / buckets).copied();

@@ -69,7 +69,7 @@ struct Done {
 }
 
 /// What all tasks share.
-struct Shared<'a> {
+struct WalkContext<'a> {
     host: &'a Host,
     tree: &'a Tree,
     eps2: f64,
@@ -88,7 +88,7 @@ impl Host {
     ) {
         let began = Instant::now();
         let done = Done::default();
-        let shared = Shared {
+        let shared = WalkContext {
             host: self,
             tree,
             eps2,
@@ -112,7 +112,7 @@ impl Host {
     }
 }
 
-impl Shared<'_> {
+impl WalkContext<'_> {
     /// Halves the work until one group is left.
     fn divide(&self, groups: &[Group], lists: &mut [u32], particles: &mut [Particle]) {
         match groups {

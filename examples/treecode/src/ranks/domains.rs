@@ -1,7 +1,7 @@
 //! Which part of the Morton curve each rank has.
 //!
-//! By the work that the last forces took, the parts are equal up to one group, because each part begins where a group
-//! begins. The places where parts begin change no bit of the forces.
+//! A part begins where a group begins. The parts have equal shares, up to one group, of the work that the last
+//! forces took. Where parts begin changes no bit of the forces.
 
 use std::ops::Range;
 

@@ -1,8 +1,9 @@
 //! The cells and particles of other ranks that the walks of a rank get to: its locally essential tree.
 //!
-//! Each rank tells the others the boxes around its groups, several groups in a box where it has many. A rank sends to another one the
-//! children of each cell that a group in one of these boxes could open, and the particles of such a leaf. A box around
-//! several groups opens more cells than they do; what is sent in vain changes no list.
+//! Each rank tells the others the boxes around its groups; if it has many groups, a box contains several. For each
+//! of these boxes the other ranks send the children of every cell that a group in the box could open, and the
+//! particles of such cells that are leaves. A box around several groups opens more cells than the groups themselves
+//! do. Such cells are sent in vain and change no list.
 //!
 //! A message has the cells generation by generation, so that children stand side by side where they arrive.
 

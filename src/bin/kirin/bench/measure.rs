@@ -66,8 +66,8 @@ impl Case {
         !matches!(self, Self::Load | Self::Update)
     }
 
-    /// Whether the case says something of a block of this size. One prediction for a whole
-    /// system is not worth a measurement.
+    /// Whether this case is measured for blocks of this size. For a whole system one prediction is negligible
+    /// beside the forces, so its cost is not measured there.
     pub fn wants(self, ni: Size) -> bool {
         match self {
             Self::Force | Self::Nearest | Self::Potential | Self::Irregular => true,
@@ -255,8 +255,8 @@ impl Bench {
         })
     }
 
-    /// Seconds for one `set_j_particle`. After a force call (`pending`) a library may put writes
-    /// aside until the next block, so the `firsthalf` that takes them in belongs to their cost.
+    /// Seconds for one `set_j_particle`. If a block is under way (`pending`), a library may store writes in a log
+    /// and bring them in at the next `firsthalf`. The time of that `firsthalf` is therefore included.
     fn time_writes(
         &mut self,
         grape: &Grape,

@@ -22,19 +22,19 @@ use crate::candidate::{Common, positive};
 
 /// Compares the speed of GRAPE-6 libraries through their public symbols.
 ///
-/// Every library runs in a process of its own. The libraries take turns sample by sample, so
-/// that a change of the machine's clock or load meets all of them; shown are the median, half
-/// the distance between the quartiles in percent, and the median of the ratios within each
-/// round to the first foreign library, or to the first of all where all are the linked kirin with
-/// settings of their own.
+/// Every library runs in a process of its own. The libraries take turns sample by sample, so a change of the machine's
+/// clock or load affects all of them. The table shows the median, half the distance between the quartiles in percent,
+/// and a ratio. The ratio is the median over all rounds of the speed relative to the first library other than the
+/// linked kirin, or to the first library if there is no other.
 ///
 /// Threads and everything else are what each library's own environment says.
 ///
-/// Of GRAPE-5 libraries (`--interface grape5`) forces and the load of all j-particles are measured; `full` is one call
-/// for all of them.
+/// With `--interface grape5` GRAPE-5 libraries are measured: forces, and the load of all j-particles. `full` is one
+/// call for all i-particles.
 ///
-/// Of libraries of NBODY6++ (`--interface nbody6`) these are measured: regular forces (`force`) with about 100 neighbours each, of `full` 1024
-/// in a call; potentials; irregular forces of 100 neighbours; `load`, the sources of the regular force; `update`, stars of the irregular force.
+/// With `--interface nbody6` libraries of NBODY6++ are measured. `force` is the regular force on particles with about
+/// 100 neighbours each; for `full` a call has 1024 particles. Potentials, and irregular forces of 100 neighbours,
+/// follow. `load` sends the sources of the regular force, and `update` the stars of the irregular force.
 #[derive(Args)]
 pub struct Options {
     #[command(flatten)]

@@ -42,8 +42,9 @@ pub struct Reading {
     pub rate: Option<Spread>,
     /// Rate over that of the base, round by round.
     pub ratio: Option<Spread>,
-    /// Rate over what the cores could do if the operations of a pair were all they did: where
-    /// additions have pipes of their own, and where they share those of the multiplications.
+    /// The rate divided by the peak: the rate at which the cores could do the operations of the pairs alone. The
+    /// first number holds if additions have pipes of their own, the second if additions share the pipes of the
+    /// multiplications.
     pub of_limit: Option<[f64; 2]>,
     /// Why there is no figure.
     pub error: Option<String>,

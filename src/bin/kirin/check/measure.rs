@@ -135,9 +135,10 @@ pub fn forces(grape: &Grape, scene: &SceneOf) -> ForceErrors {
     found
 }
 
-/// Along the trajectories of some particles, in steps of a thousandth of the time in which their forces change: the root
-/// mean square of the differences of successive errors, divided by the root of two and by the acceleration. The median of
-/// the particles; nothing where their forces are no numbers.
+/// The noise of the acceleration: how much the error changes from step to step, along the trajectories of some
+/// particles. A step is 1/1024 of the time |a| / |j|. The noise of one particle is the root mean square of the
+/// difference of two successive errors, divided by sqrt(2) and by the acceleration. Returns the median over the
+/// particles, or `None` where their forces are not finite.
 ///
 /// Integrators take higher derivatives from differences of forces, so this part of the error limits their steps.
 fn noise(grape: &Grape, mut setup: Setup) -> Option<f64> {
@@ -293,8 +294,8 @@ pub(super) fn radius2(at: &Predicted, address: usize, count: usize) -> f64 {
     }
 }
 
-/// Whether the list holds the neighbours within the radius: those for which it matters on
-/// which side of it they are.
+/// Whether the list holds exactly the neighbours within the radius. Particles so close to the radius that rounding
+/// decides may be in the list or not.
 pub(super) fn is_list(at: &Predicted, address: usize, h2: f64, list: &[i32]) -> bool {
     let mut listed = vec![false; at.x.len()];
     for &label in list {

@@ -21,16 +21,16 @@ use crate::candidate::Common;
 /// Compares the results of GRAPE-6 libraries with a double-precision sum of their own inputs,
 /// full predictor included.
 ///
-/// Every library runs in a process of its own. Errors are relative to the number itself, those
-/// "of terms" to the sum of the magnitudes of the terms that it is the sum of. The first library
-/// is judged: the limits stand beside, and the exit status is 1 if it misses one. Relative errors
-/// of acceleration and jerk are lengths of vectors; the rms falls somewhat as N grows.
+/// Every library runs in a process of its own. Errors are relative to the number itself; those "of terms" are relative
+/// to the sum of the magnitudes of its terms. The first library is judged: the limits stand beside its errors, and the
+/// exit status is 1 if it misses one. The relative error of an acceleration or jerk is the length of the difference
+/// over the length of the vector; the rms falls somewhat as N grows.
 ///
-/// Of GRAPE-5 libraries (`--interface grape5`) accelerations and potentials are compared, the latter without the part
-/// m / eps that a particle has in its own.
+/// With `--interface grape5` the accelerations and potentials of GRAPE-5 libraries are compared. The potentials leave
+/// out the part m / eps that a particle has in its own potential.
 ///
-/// Of libraries of NBODY6++ (`--interface nbody6`) regular and irregular forces are compared together, all without softening,
-/// and the lists that come with regular forces.
+/// With `--interface nbody6` regular and irregular forces of libraries of NBODY6++ are compared together, without
+/// softening, and so are the lists that come with regular forces.
 #[derive(Args)]
 pub struct Options {
     #[command(flatten)]

@@ -18,8 +18,9 @@ fn send(library: &Nbody6, setup: &Setup, at: &Predicted) {
     library.send(&mass, &mut at.x.clone(), &mut at.v.clone());
 }
 
-/// Compares regular and irregular forces, and the nearest neighbours that come with the latter. Every other regular force is
-/// that of all stars; the others, and the irregular ones, have up to [`LONGEST`] neighbours.
+/// Compares regular forces, irregular forces and nearest neighbours. Every second target has the neighbour radius
+/// 0, so its regular force is the sum over all stars. The other targets have up to [`LONGEST`] neighbours, and so
+/// do the irregular forces.
 pub fn forces(library: &Nbody6, scene: &SceneOf) -> ForceErrors {
     let mut setup = scene.setup();
     for star in &mut setup.stars {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::manifest::Entry;
+use super::manifest::ManifestEntry;
 use crate::library::{self, Files, SONAME};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -11,7 +11,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Something to put under the prefix.
 pub struct Item {
     /// As the list has it.
-    pub entry: Entry,
+    pub entry: ManifestEntry,
     /// What a file holds.
     pub bytes: Vec<u8>,
     /// A file's permissions.
@@ -135,7 +135,7 @@ pub fn items(prefix: &Path, fortran_archive: Option<&Path>) -> Result<Vec<Item>,
 
 fn file(path: &str, bytes: Vec<u8>, mode: u32) -> Item {
     Item {
-        entry: Entry::file(path, &bytes),
+        entry: ManifestEntry::file(path, &bytes),
         bytes,
         mode,
     }
@@ -147,15 +147,15 @@ fn text(path: &str, text: &str) -> Item {
 
 fn link(path: &str, to: &str) -> Item {
     Item {
-        entry: Entry::Link(path.into(), to.into()),
+        entry: ManifestEntry::Link(path.into(), to.into()),
         bytes: Vec::new(),
         mode: 0,
     }
 }
 
-/// A pkg-config file. Programs find the library without `LD_LIBRARY_PATH` unless it lies where
-/// the system looks by itself. The compiler adds its own library for unwinding, which has other names in a static
-/// program.
+/// A pkg-config file. Unless the library lies where the system looks by itself, the file has linker options with which
+/// programs find it without `LD_LIBRARY_PATH`. The compiler adds its own library for unwinding, which has other names
+/// in a static program.
 fn module(prefix: &Path, name: &str, library: &str) -> String {
     let system = ["/usr", "/usr/local"]
         .iter()

@@ -13,7 +13,7 @@ const HEADING: &str = "kirin installed what follows; `kirin uninstall` removes i
 
 /// One thing that was installed. Paths are relative to the prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum ManifestEntry {
     /// A folder that was not there before.
     Folder(PathBuf),
     /// A file: checksum and length of its contents.
@@ -25,9 +25,9 @@ pub enum Entry {
 }
 
 /// Whether a file of others lies at `path` again, in the place of one that was set aside; or still, if an installation was interrupted.
-pub fn came_back(prefix: &Path, entries: &[Entry], path: &Path) -> bool {
+pub fn came_back(prefix: &Path, entries: &[ManifestEntry], path: &Path) -> bool {
     let of_path = || entries.iter().filter(|e| e.path() == path);
-    of_path().any(|e| matches!(e, Entry::Aside(_)))
+    of_path().any(|e| matches!(e, ManifestEntry::Aside(_)))
         && !of_path().any(|e| e.is_intact(prefix))
         && exists(&prefix.join(path))
 }
@@ -39,7 +39,7 @@ pub fn aside(path: &Path) -> PathBuf {
     name.into()
 }
 
-impl Entry {
+impl ManifestEntry {
     /// A file of these contents.
     pub fn file(path: &str, bytes: &[u8]) -> Self {
         Self::File(path.into(), XxHash64::oneshot(0, bytes), bytes.len() as u64)
@@ -104,7 +104,7 @@ pub fn exists(path: &Path) -> bool {
 /// # Errors
 ///
 /// The list cannot be read or understood.
-pub fn read(prefix: &Path) -> Result<Vec<Entry>, String> {
+pub fn read(prefix: &Path) -> Result<Vec<ManifestEntry>, String> {
     let path = prefix.join(PLACE);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
@@ -117,7 +117,7 @@ pub fn read(prefix: &Path) -> Result<Vec<Entry>, String> {
         return Err(damaged());
     }
     lines
-        .map(Entry::from_line)
+        .map(ManifestEntry::from_line)
         .collect::<Option<_>>()
         .ok_or_else(damaged)
 }
@@ -127,8 +127,8 @@ pub fn read(prefix: &Path) -> Result<Vec<Entry>, String> {
 /// # Errors
 ///
 /// It cannot be written.
-pub fn write(prefix: &Path, entries: &[Entry]) -> io::Result<()> {
-    let lines: Vec<String> = entries.iter().map(Entry::to_line).collect();
+pub fn write(prefix: &Path, entries: &[ManifestEntry]) -> io::Result<()> {
+    let lines: Vec<String> = entries.iter().map(ManifestEntry::to_line).collect();
     let text = format!("{HEADING}\n{}\n", lines.join("\n"));
     replace(&prefix.join(PLACE), |draft| fs::write(draft, text))
 }
@@ -156,16 +156,16 @@ mod tests {
     #[test]
     fn lines_can_be_read_back() {
         let entries = [
-            Entry::Folder("lib/pkgconfig".into()),
-            Entry::file("include/kirin.h", b"text"),
-            Entry::Link("lib/libg6.so".into(), "libkirin.so.0".into()),
-            Entry::Aside("lib/libg6.so".into()),
+            ManifestEntry::Folder("lib/pkgconfig".into()),
+            ManifestEntry::file("include/kirin.h", b"text"),
+            ManifestEntry::Link("lib/libg6.so".into(), "libkirin.so.0".into()),
+            ManifestEntry::Aside("lib/libg6.so".into()),
         ];
         for entry in entries {
-            assert_eq!(Entry::from_line(&entry.to_line()), Some(entry));
+            assert_eq!(ManifestEntry::from_line(&entry.to_line()), Some(entry));
         }
         for bad in ["", "file x 1 p", "file 00 p", "link a", "folder"] {
-            assert_eq!(Entry::from_line(bad), None, "{bad}");
+            assert_eq!(ManifestEntry::from_line(bad), None, "{bad}");
         }
     }
 }

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use self::contents::Item;
-use self::manifest::Entry;
+use self::manifest::ManifestEntry;
 use crate::report::{self, quoted};
 
 /// Options of `install`.
@@ -115,7 +115,7 @@ fn put_under(
         }
         Others::SetAside => {
             let cannot = in_the_way.iter().copied().filter(|path| {
-                let known = before.contains(&Entry::Aside(path.to_path_buf()));
+                let known = before.contains(&ManifestEntry::Aside(path.to_path_buf()));
                 let path = prefix.join(path);
                 let is_taken = manifest::exists(&manifest::aside(&path)) && !known;
                 is_taken || path.is_dir() && !path.is_symlink()
@@ -127,11 +127,11 @@ fn put_under(
     refuse_edited(prefix, &before, force, "nothing is installed")?;
 
     let folders = make_folders(prefix, items)?;
-    let stay = |e: &&Entry| matches!(e, Entry::Folder(_) | Entry::Aside(_));
-    let mut all: Vec<Entry> = before.iter().filter(stay).cloned().collect();
+    let stay = |e: &&ManifestEntry| matches!(e, ManifestEntry::Folder(_) | ManifestEntry::Aside(_));
+    let mut all: Vec<ManifestEntry> = before.iter().filter(stay).cloned().collect();
     all.extend(folders);
     for path in &in_the_way {
-        let entry = Entry::Aside(path.to_path_buf());
+        let entry = ManifestEntry::Aside(path.to_path_buf());
         if !all.contains(&entry) {
             all.push(entry);
         }
@@ -140,7 +140,7 @@ fn put_under(
     // Until the end the list names the old files and the new: after an interruption everything can be
     // removed.
     let old = before.iter().filter(|e| !stay(e));
-    let both: Vec<Entry> = all.iter().chain(old).cloned().collect();
+    let both: Vec<ManifestEntry> = all.iter().chain(old).cloned().collect();
     written(manifest::write(prefix, &both), manifest::PLACE)?;
     for path in in_the_way {
         let path = prefix.join(path);
@@ -153,12 +153,12 @@ fn put_under(
             path.display(),
         )?;
     }
-    let left_over = |e: &&Entry| !all.iter().any(|a| a.path() == e.path());
+    let left_over = |e: &&ManifestEntry| !all.iter().any(|a| a.path() == e.path());
     for entry in before.iter().filter(left_over) {
         remove(prefix, entry)?;
     }
     written(manifest::write(prefix, &all), manifest::PLACE)?;
-    let aside = all.iter().filter(|e| matches!(e, Entry::Aside(_)));
+    let aside = all.iter().filter(|e| matches!(e, ManifestEntry::Aside(_)));
     Ok(aside.map(|e| e.path().to_owned()).collect())
 }
 
@@ -183,7 +183,10 @@ pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
         removed += usize::from(remove(&prefix, entry)?);
     }
     let mut back = 0;
-    for entry in entries.iter().filter(|e| matches!(e, Entry::Aside(_))) {
+    for entry in entries
+        .iter()
+        .filter(|e| matches!(e, ManifestEntry::Aside(_)))
+    {
         let path = prefix.join(entry.path());
         let aside = manifest::aside(&path);
         if !manifest::exists(&aside) {
@@ -219,21 +222,21 @@ pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
 }
 
 /// Whether an entry is a file or a link of kirin's, and nothing of others lies in its place.
-fn is_ours(prefix: &Path, all: &[Entry], entry: &Entry) -> bool {
-    matches!(entry, Entry::File(..) | Entry::Link(..))
+fn is_ours(prefix: &Path, all: &[ManifestEntry], entry: &ManifestEntry) -> bool {
+    matches!(entry, ManifestEntry::File(..) | ManifestEntry::Link(..))
         && !manifest::came_back(prefix, all, entry.path())
 }
 
 /// Removes a file or a link. Tells whether it was there.
-fn remove(prefix: &Path, entry: &Entry) -> Result<bool, String> {
+fn remove(prefix: &Path, entry: &ManifestEntry) -> Result<bool, String> {
     match fs::remove_file(prefix.join(entry.path())) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
         done => written(done, entry.path().display()).map(|()| true),
     }
 }
 
-fn is_folder(entry: &Entry) -> bool {
-    matches!(entry, Entry::Folder(_))
+fn is_folder(entry: &ManifestEntry) -> bool {
+    matches!(entry, ManifestEntry::Folder(_))
 }
 
 fn written(done: io::Result<()>, what: impl Display) -> Result<(), String> {
@@ -258,9 +261,14 @@ fn refuse<'a>(
 }
 
 /// Fails where files of the list were edited, unless that is allowed; a folder in a file's place is always refused.
-fn refuse_edited(prefix: &Path, entries: &[Entry], force: bool, so: &str) -> Result<(), String> {
+fn refuse_edited(
+    prefix: &Path,
+    entries: &[ManifestEntry],
+    force: bool,
+    so: &str,
+) -> Result<(), String> {
     let edited = || {
-        let paths = entries.iter().map(Entry::path).filter(|path| {
+        let paths = entries.iter().map(ManifestEntry::path).filter(|path| {
             let mut same = entries.iter().filter(|e| e.path() == *path);
             !same.any(|e| e.is_intact(prefix))
                 && manifest::exists(&prefix.join(path))
@@ -279,7 +287,7 @@ fn refuse_edited(prefix: &Path, entries: &[Entry], force: bool, so: &str) -> Res
 }
 
 /// Makes the folders that are missing, outermost first; they are part of the installation.
-fn make_folders(prefix: &Path, items: &[Item]) -> Result<Vec<Entry>, String> {
+fn make_folders(prefix: &Path, items: &[Item]) -> Result<Vec<ManifestEntry>, String> {
     let mut made = Vec::new();
     // A prefix below folders that are missing, too.
     let above = prefix.ancestors().take_while(|p| !p.exists()).count();
@@ -295,7 +303,7 @@ fn make_folders(prefix: &Path, items: &[Item]) -> Result<Vec<Entry>, String> {
     }
     for path in missing {
         match fs::create_dir(plain(prefix, &path)) {
-            Ok(()) => made.push(Entry::Folder(path)),
+            Ok(()) => made.push(ManifestEntry::Folder(path)),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             Err(e) => return Err(format!("{}: {e}", prefix.join(path).display())),
         }
@@ -320,7 +328,7 @@ fn plain(prefix: &Path, path: &Path) -> PathBuf {
 
 fn put(item: &Item, path: &Path) -> io::Result<()> {
     match &item.entry {
-        Entry::Link(_, to) => symlink(to, path),
+        ManifestEntry::Link(_, to) => symlink(to, path),
         _ => {
             fs::write(path, &item.bytes)?;
             fs::set_permissions(path, fs::Permissions::from_mode(item.mode))

@@ -16,8 +16,8 @@ pub struct Pending {
     pub begun: Option<Block>,
     /// The part of a split block of which the library has the lists.
     pub listed: Option<Range<usize>>,
-    /// Writes and times that came after a split block. They wait for the next one, as the
-    /// interface has it: parts may still have to be computed.
+    /// Writes and times that the client sent after a block that is split. They are applied at the next block,
+    /// because parts of this one may still have to be computed.
     pub later: Vec<Event>,
 }
 
@@ -73,8 +73,8 @@ impl Pending {
     }
 }
 
-/// Ranges of i-particles that one call can bring: of one softening, for low-level blocks have
-/// several, and at most `limit` of them.
+/// Divides the i-particles of a block into ranges, one for each call. A range has at most `limit` particles and one
+/// softening length: a block of the low-level calls may have several.
 fn parts(particles: &[HintedParticle], limit: usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut begin = 0;

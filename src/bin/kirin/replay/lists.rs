@@ -5,13 +5,13 @@
 pub enum Rules {
     /// By the same ones: the labels must stand in the same places.
     Same,
-    /// By others: in which order labels stand, and whether an i-particle's own label is among
-    /// them, says nothing.
+    /// The library may order the labels otherwise, and may add the i-particle's own label or leave it out: both are
+    /// ignored.
     Other,
 }
 
-/// More pipelines than a GRAPE-6 had, and a particle's own label is in kirin's lists: clients take
-/// the library for one of those on GPUs, which have it there.
+/// The number of pipelines of a GRAPE-6. If there are more, kirin puts the particle's own label into its list,
+/// because clients then take it for a GPU library, and GPU libraries do so.
 const GRAPE6: usize = 48;
 
 impl Rules {
@@ -24,8 +24,8 @@ impl Rules {
         }
     }
 
-    /// Whether a list is the recorded one of the i-particle with the label `own`. Each comes
-    /// with the status of its call, which had room for so many labels.
+    /// Whether the list that was `found` equals the recorded list of the i-particle with the label `own`. Each list
+    /// comes with the status of its call, in which there was `room` for so many labels.
     pub fn alike(
         self,
         own: Option<i32>,

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use super::elf::{self, FileKind, Object};
 
-/// The calls in which a library can be recognised as one of the GRAPE-6 interface, or of GRAPE-5's. ph4 defines
-/// some C names of it, but not these.
+/// Calls that show that a library has the GRAPE-6 or the GRAPE-5 interface. Only names that ph4 does not define
+/// itself are used: ph4 defines some of the C names.
 const TELLING: [&str; 3] = [
     "g6calc_firsthalf_",
     "g6calc_firsthalf",

@@ -58,8 +58,8 @@ pub struct Options {
     words: Vec<OsString>,
 }
 
-/// Status where kirin refuses, where the program cannot be started, and where there is none:
-/// those of `env` and `nohup`.
+/// Exit statuses if kirin refuses to start the program, if the program cannot be started, and if it does not exist.
+/// `env` and `nohup` use the same numbers.
 const REFUSED: u8 = 125;
 const NOT_STARTED: u8 = 126;
 const NOT_FOUND: u8 = 127;

@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether SIGPIPE was ignored when this process began: the runtime of Rust ignores it in every
-/// program, and the next one must find it as it was.
+/// Whether SIGPIPE was ignored when this process began. Rust's runtime ignores SIGPIPE in every program; the
+/// program that is started must get back what was set before.
 static PIPE_IGNORED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn remember() {

@@ -244,8 +244,8 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
     }
 }
 
-/// One pass over a leaf for the potential: the sum over the sources that are not close. `range` is as that of
-/// [`regular`].
+/// One pass over a leaf for the potential: the sum over all sources that are not close. For `range` the rules of
+/// [`regular`] hold.
 #[inline(always)]
 pub fn potential<S: Simd, const SPLIT: bool>(
     s: S,

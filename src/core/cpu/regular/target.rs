@@ -8,13 +8,14 @@ use crate::force::scaling::FARTHEST;
 use crate::process::settings::Precision;
 use crate::sources::jmemory::PageArray;
 
-/// Neighbours in the loop are those with s below (1 + `DOUBT`) h2 + `ABSOLUTE` e^2, where e is the absolute error of a
-/// distance: sqrt(h2) + e squared is less, by 2 e sqrt(h2) <= t h2 + e^2 / t with t = 1 / 4096 and another
-/// t for what is rounded relative to s.
+/// In the loop a source with s below (1 + `DOUBT`) h2 + `ABSOLUTE` e^2 may be a neighbour. Here e is the absolute
+/// error of a distance. A neighbour in exact arithmetic has a computed distance below sqrt(h2) + e, whose square
+/// exceeds h2 by 2 e sqrt(h2) + e^2. For any t, 2 e sqrt(h2) <= t h2 + e^2 / t; t is 1 / 4096. Rounding relative to
+/// s adds another t.
 ///
-/// Where nothing moves far in dtr, the loop takes |r|^2 + 2 dtr (r.v), which is less than |r + dtr v|^2 and takes one
-/// operation instead of six. Of what it takes for neighbours by that, r is up to sqrt(h2) + 2 w, where w is the
-/// farthest way, and the same argument gives 2 t h2 and `ON_THE_WAY` w^2.
+/// If no particle moves far in dtr, the loop computes |r|^2 + 2 dtr (r.v), which is less than |r + dtr v|^2 and
+/// takes one operation instead of six. Sources that it counts as neighbours have r up to sqrt(h2) + 2 w, where w is
+/// the longest way. The same argument then gives 2 t h2 and `ON_THE_WAY` w^2.
 const DOUBT: f64 = 1.0 / 512.0;
 const ABSOLUTE: f64 = 4200.0;
 const ON_THE_WAY: f64 = 1.0 / 128.0;
@@ -60,9 +61,9 @@ impl Errors {
     }
 }
 
-/// What keeps a pair loop, here or on a GPU, from deciding which sources are a target's neighbours: those with s below
-/// (1 + `OF_H2`) h2 + `OF_ERROR` e^2 + `closest2` may be, or are too close for the loop; where the loop looks ahead by |r|^2 +
-/// 2 dtr (r.v), those with less than `OF_WAY` w^2 more.
+/// The band of distances in which a pair loop, here or on a GPU, cannot decide whether a source is a target's
+/// neighbour. It ends at s = (1 + `OF_H2`) h2 + `OF_ERROR` e^2 + `closest2`. Where the loop looks ahead by |r|^2 +
+/// 2 dtr (r.v) it ends `OF_WAY` w^2 further out.
 pub struct UncertainBand {
     /// Absolute error e of a distance from the target, with sources at rest,
     pub error: f64,

@@ -152,16 +152,16 @@ pub trait Simd: Copy + Send + Sync + 'static {
         self.refine(x, y)
     }
 
-    /// m / r^3 times a constant, from r^2 and the [`Simd::estimate`] `y` of its root; see
-    /// [`super::attraction`]. Without a mass for one of 1. `FINE` where positions have more digits than an element.
+    /// A constant times m / r^3, from r^2 and from `y`, the [`Simd::estimate`] of 1 / r; see [`super::attraction`].
+    /// If `m` is `None`, all masses are 1. `FINE` says that positions have more digits than one element holds.
     #[inline(always)]
     fn attraction<const FINE: bool>(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> Self::V {
         let y = self.refine(r2, y);
         self.mul(self.times(m, y), self.mul(y, y))
     }
 
-    /// [`Simd::attraction`] times 2/3 from an estimate y = (1 + d) / r, in one step: (5/3 - r^2 y^2) m y^3. Its error is
-    /// 7.5 d^2, beside roundings. (The estimates of other processors are not exact enough for it.)
+    /// [`Simd::attraction`] times 2/3, in one step from an estimate y = (1 + d) / r: (5/3 - r^2 y^2) m y^3. Apart
+    /// from rounding its relative error is 7.5 d^2. (Only some estimates are accurate enough.)
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn attraction_in_one(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> Self::V {
@@ -223,8 +223,9 @@ pub trait Rows: Simd<T = f64> {
     /// Columns of as many rows as there are lanes, a row in each lane.
     fn columns(self, rows: &[[f64; 8]]) -> [Self::V; 8];
 
-    /// Four cubics, whose coefficients are columns, and their derivatives: c0 + s (c1 + s (c2 + s c3)), and then
-    /// c1 + 2 s (c2 + 1.5 s c3). Of the fourth column c0 stands for the cubic, and anything for its derivative.
+    /// Evaluates four cubics and their derivatives: c0 + s (c1 + s (c2 + s c3)) and c1 + 2 s (c2 + 1.5 s c3). Each
+    /// cubic is a column of the coefficients. The fourth column is constant: its value is c0, and its derivative is
+    /// undefined.
     #[inline(always)]
     fn cubics(self, c: &[[f64; 4]; 4], s: f64, to: &mut [f64; 8]) {
         for k in 0..4 {

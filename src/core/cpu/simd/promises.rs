@@ -39,8 +39,8 @@ impl Element for f64 {
     const SQUARES: std::ops::Range<i32> = -300..300;
 }
 
-/// Asks all instruction sets of this processor, and the emulated widths. The arguments: a
-/// name for messages, the token, and whether the set has fused operations.
+/// Runs a check on every instruction set of this processor and on the emulated widths. The check gets a name for
+/// messages, the token, and whether the set has fused operations.
 macro_rules! ask {
     ($promise:ident) => {
         $promise("portable single", Portable::<f32, 4>::default(), false);

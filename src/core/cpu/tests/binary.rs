@@ -9,8 +9,9 @@ pub const PROMISED: [f64; 3] = [1e-6, 2e-6, 1e-6];
 /// Masses of the two stars of a binary, in those of a cluster star.
 pub const MASSES: [(f64, f64); 3] = [(1.0, 1.0), (1.0, 1e-3), (1e-6, 1e6)];
 
-/// A cluster of 600 stars in a cube of size 2, every seventh of which has no mass, `distance` from the origin; beside it,
-/// where neither accelerations nor jerks of the others cancel, the two stars of a binary of this separation on a circular orbit.
+/// A cluster with a binary beside it. The cluster has 600 stars in a cube of size 2; every seventh has no mass. The
+/// binary is `distance` from the origin, where neither accelerations nor jerks of the cluster cancel. Its two stars
+/// have this separation, on a circular orbit.
 pub fn stars(
     seed: u64,
     separation: f64,

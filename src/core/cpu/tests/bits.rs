@@ -47,8 +47,8 @@ fn same_bits_alone_in_any_block_in_any_order_on_any_number_of_threads() {
     }
 }
 
-/// Few i-particles and many pages, some of them absent: each task sums over some of the pages, and its sums
-/// meet those of the others in the order of the tree.
+/// Few i-particles and many pages, some of which are absent. Each task sums over some of the pages, and its sums
+/// are joined with those of the other tasks along the tree.
 #[test]
 fn same_bits_however_the_pages_are_divided() {
     let (_, particles) = cluster(2000, 1.0);
@@ -148,8 +148,8 @@ fn same_bits_at_any_scale_whatever_came_before() {
     }
 }
 
-/// Leaves without a mass are passed over where no neighbour is wanted: the same bits, the signs of zeros included, as from the
-/// pair loop. What is no number stays none.
+/// If no neighbour is wanted, leaves without mass are skipped. The bits, the signs of zeros included, are those of
+/// the pair loop; NaN stays NaN.
 #[test]
 fn leaves_without_a_mass_add_zeros() {
     let bits = |found: &Results| -> Vec<[u64; 7]> {

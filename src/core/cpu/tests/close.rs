@@ -49,9 +49,9 @@ fn every_separation_at_every_distance_from_the_origin() {
     }
 }
 
-/// A block of binaries, to within a cluster of single stars: each of their stars costs one leaf in double
-/// precision and no other star any. What such a leaf costs beside another one is measured by the
-/// group "binaries" of benches/cpu.rs: at optimisation level 1 and beside other tests no time tells.
+/// Single stars and binaries in one block: each star of a binary costs one leaf in double precision, and no other
+/// star costs any. (The group "binaries" of benches/cpu.rs measures what such a leaf costs; the time of an
+/// unoptimised test would not tell.)
 #[test]
 fn a_star_of_a_binary_costs_one_leaf() {
     for n in [512, 4096] {

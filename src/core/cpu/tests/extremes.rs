@@ -39,8 +39,8 @@ fn random_scenes_of_any_scale() {
     }
 }
 
-/// One scene is written over the other, and computed twice, on several threads: the bits are those of a backend that has
-/// seen nothing before.
+/// Scenes are written over one another in one memory. Each is computed twice, on several threads: the bits are
+/// those of a backend that computed nothing before.
 #[test]
 fn random_scenes_have_the_same_bits_whatever_came_before() {
     for precision in PRECISIONS {
@@ -168,8 +168,8 @@ fn a_binary_beside_what_single_precision_cannot_hold() {
     }
 }
 
-/// Masses of both signs, or particles of which no unit suits nine in ten, seen from far away or through a large
-/// softening: the potential is small there, and says nothing.
+/// A small potential does not prove that a leaf is sound if the masses have both signs, or if no unit brings nine
+/// in ten particles into range. The leaf is seen from far away, or through a large softening.
 #[test]
 fn a_small_potential_is_no_proof() {
     for precision in [Precision::Mixed, Precision::Single, Precision::Double] {

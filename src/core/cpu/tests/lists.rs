@@ -100,8 +100,8 @@ fn every_set_finds_what_the_definition_says() {
     }
 }
 
-/// The radius is compared with the r^2 of every other backend, to the last bit: a fused operation or
-/// another order would move it for a good part of the pairs.
+/// Every backend computes r^2 for a list with the same bits. A fused operation or another order of the sum would
+/// change the last bit of many pairs, and with it the answer at exactly the radius.
 #[test]
 fn the_radius_itself_is_outside_and_what_follows_it_inside() {
     let (memory, particles) = cluster(600, 1.0);

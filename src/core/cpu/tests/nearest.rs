@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The nearest neighbour is that of double precision also where the loop sees another order: distances that
-/// differ by less than its rounding, and by less than the rounding of the positions.
+/// The nearest neighbour is the one that double precision finds, even if the pair loop orders two distances
+/// wrongly: they differ by less than the rounding of r^2, or by less than the rounding of the positions.
 #[test]
 fn near_ties_are_decided_in_double_precision() {
     let mut numbers = Random::new(11);

@@ -13,8 +13,8 @@ fn worst(found: &[Force], expected: &[Force]) -> f64 {
     each.fold(0.0, f64::max)
 }
 
-/// Far from the centre the error used to be that of the i-particle's position, rounded in the same direction for all
-/// pairs: 3e-8.
+/// Far from the centre of a cluster the error of the force stays below the one that a rounded i-particle would
+/// cause: 3e-8, in the same direction for all pairs.
 #[test]
 fn far_from_the_centre_errors_of_pairs_cancel() {
     let (mut memory, mut particles) = cluster(4096, 1.0);

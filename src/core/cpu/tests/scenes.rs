@@ -36,8 +36,8 @@ fn choice(numbers: &mut Random, count: usize) -> usize {
     (((numbers.signed() + 1.0) * 0.5 * count as f64) as usize).min(count - 1)
 }
 
-/// A scene: up to four groups of stars of unlike sizes, speeds and masses, at addresses of the same page or of pages of
-/// their own; close pairs, massless stars, and points beside them.
+/// A scene: up to four groups of stars of unlike sizes, speeds and masses, and points where the force is computed.
+/// The groups share a page or have pages of their own, and include close pairs and massless stars.
 pub fn scene(seed: u64) -> Scene {
     let mut numbers = Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let n = &mut numbers;
@@ -142,8 +142,8 @@ impl Twofold {
     }
 }
 
-/// The force on an i-particle, and by how much acceleration, jerk and potential of `mixed` may err. Velocities are
-/// rounded to single precision before they are subtracted.
+/// The force on an i-particle, and the errors that `mixed` may have in its acceleration, jerk and potential. The
+/// errors allow for velocities that are rounded to single precision before they are subtracted.
 pub fn exact(scene: &Scene, i: &IParticle) -> (Force, [f64; 3]) {
     let mut sums = [Twofold::default(); 7];
     let mut allowed = [0.0; 3];

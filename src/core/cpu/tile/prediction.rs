@@ -38,8 +38,9 @@ impl<T: Real> Tile<T> {
         })
     }
 
-    /// [`Tile::predict_in_units`] with factors if `SCALE`.
-    /// `AT_REST` is for pages whose particles do not move, `SNAP` for those that have that derivative.
+    /// [`Tile::predict_in_units`] for one kind of page. With `SCALE` the numbers are multiplied by the units'
+    /// factors. `AT_REST` is for particles that do not move, `SNAP` for particles with the fourth derivative of the
+    /// position.
     #[inline(always)]
     fn predict_scaled<
         S: Simd<T = T>,

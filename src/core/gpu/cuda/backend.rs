@@ -16,8 +16,8 @@ use crate::sources::neighbours::{ListRules, NeighbourLists};
 /// What memory of the host is for, in messages.
 const PURPOSE: &str = "the results of a block";
 
-/// After a request for nearest neighbours so many further blocks compute them along with the forces, in advance of the
-/// next request.
+/// Number of further blocks whose nearest neighbours are computed along with the forces after a client has asked
+/// for nearest neighbours once. The client's next request is then answered without another launch.
 const HABIT: u32 = 64;
 
 /// The backend.
@@ -37,9 +37,9 @@ pub struct Cuda {
     pub(super) lost: Vec<String>,
     /// Devices lost at work.
     pub(super) recoveries: u64,
-    /// Leaves summed again in double precision, and the time that took: on devices lost since, and on all
-    /// devices up to the last finished block.
+    /// Leaves that lost devices summed again in double precision, and the time that this took.
     pub(super) redone_by_lost: (u64, Duration),
+    /// The same on all devices, lost ones included, up to the last finished block.
     pub(super) redone: (u64, Duration),
     /// Whether the next block is timed.
     pub(super) measured: bool,

@@ -38,8 +38,8 @@ impl Cuda {
         Ok(())
     }
 
-    /// How many i-particles of a block make a batch. `on` says how many a launch on a device may have, given a
-    /// number of i-particles and of pages.
+    /// The number of i-particles in a batch of a block. For a number of i-particles and of pages, `on` returns how
+    /// many i-particles one launch on a device may have.
     pub(super) fn batch(
         &mut self,
         memory: &JMemory,

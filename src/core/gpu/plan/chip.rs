@@ -84,10 +84,15 @@ fn chip(capability: (i32, i32)) -> Chip {
     }
 }
 
-/// What `auto` computes in on a GPU of this capability. With half as many lanes of double precision as of single a block on
-/// 4096 particles takes twice as long in double precision, less the 10 microseconds that any block takes. With a
-/// sixty-fourth pairs of singles take 3.6 times the issue slots of `mixed`: 1024 i-particles on as many take 1.6 times as
-/// long on an RTX 3090, with these 10 microseconds, where double precision would take 13 times as long.
+/// The rule of `auto` on a GPU of this capability. There are two kinds of GPU.
+///
+/// * With at least a quarter as many double-precision lanes as single-precision lanes, blocks on up to 4096
+///   particles are computed in double precision. On GPUs with half as many lanes that takes twice as long as
+///   `mixed`, apart from the 10 microseconds that any block takes.
+/// * With fewer lanes (a sixty-fourth on an RTX 3090), blocks on up to 1024 particles are computed in
+///   `double-single`. A pair takes 3.6 times the issue slots of `mixed`. For 1024 i-particles on as many the
+///   planned time is 1.6 times as long, with the same 10 microseconds; in double precision it would be 13 times as
+///   long.
 pub fn rule(capability: (i32, i32)) -> Rule {
     let chip = chip(capability);
     let (up_to, better) = match chip.double * 4.0 >= chip.single {
@@ -176,8 +181,8 @@ impl Conditions {
         need(self.precision).doubles[tile.ilog2() as usize] * LANES / chip(self.capability).double
     }
 
-    /// Clocks of a pair in a warp that is alone on its scheduler and waits for its own results. More independent pairs
-    /// a thread hide more of the wait.
+    /// Clocks for one pair in a warp that is alone on its scheduler and has to wait for its own results. The more
+    /// independent pairs a thread has, the more of the wait they hide.
     pub fn alone(&self, tile: usize) -> f64 {
         let (chip, need) = (chip(self.capability), need(self.precision));
         let is_narrow = match self.precision {
@@ -209,8 +214,8 @@ impl Conditions {
         self.double_clocks(ni.div_ceil(self.multiprocessors) * pages, DISTANCE)
     }
 
-    /// Clocks in which one multiprocessor applies double-precision `instructions` to every slot of some pages, and moves
-    /// `bytes` for it.
+    /// Clocks that one multiprocessor needs to execute `instructions` double-precision instructions for every slot
+    /// of some pages, and to move `bytes` bytes for each.
     fn double_clocks(&self, pages: usize, (instructions, bytes): (f64, f64)) -> f64 {
         let each = (instructions / chip(self.capability).double).max(bytes / CACHE_BYTES);
         (pages * PAGE) as f64 * each

@@ -208,8 +208,8 @@ impl Particles {
         }
     }
 
-    /// Writes a particle to a slot. Returns what [`ClientParticle::words`] does. With `at_rest` neither the particle nor the page has
-    /// anything but labels, masses and positions.
+    /// Writes a particle to a slot, and returns what [`ClientParticle::words`] returns. `at_rest` says that the
+    /// particle, and all others in the page, have only labels, masses and positions.
     ///
     /// # Safety
     ///
@@ -419,8 +419,8 @@ impl Body {
         Ok(())
     }
 
-    /// Makes it usable in the child of a fork, where a thread of the parent was at work on it. `waiting` tells whether
-    /// writes were to be brought in: they are brought in again.
+    /// Makes the page usable in the child of a fork that came while a thread of the parent was working on the page.
+    /// `waiting` says that writes were waiting to be brought in; the child brings them in again.
     pub fn inherit(&mut self, waiting: bool) {
         if *self.state.get_mut() == BUSY {
             let particles = self.change(waiting);

@@ -164,8 +164,8 @@ impl JMemory {
         Ok(())
     }
 
-    /// Gives the particle at each of `count` addresses, which all hold one, the numbers of the same place in the client's
-    /// arrays. The last of several for one address wins.
+    /// Overwrites the particles at `count` addresses, each of which holds one. The numbers for the k-th address are
+    /// at place k in the client's arrays. If an address is listed more than once, the last entry wins.
     ///
     /// # Safety
     ///

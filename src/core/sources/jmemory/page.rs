@@ -367,8 +367,8 @@ impl Header {
         self.flags & (HAS_MOTION | HAS_SNAP | HAS_TIME) == 0
     }
 
-    /// Whether all writes that wait are at rest in a page at rest: all columns but those of mass and position are zero
-    /// there already.
+    /// Whether the page is at rest and all waiting writes are of particles at rest. Then only the columns of mass and
+    /// position have to be written; the others are zero already.
     fn rest_waits(&self) -> bool {
         self.flags_waiting & AT_REST != 0 && self.is_at_rest()
     }

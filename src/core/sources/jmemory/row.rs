@@ -18,8 +18,9 @@ pub const A1BY6: usize = 11;
 pub const A2BY18: usize = 14;
 const WHO: usize = 17;
 
-/// A j-particle: mass, time, the five vectors, and in the last word who it is: in the upper half the slot, with a bit that
-/// says that there is a particle, in the lower half the label. All zero where there is none.
+/// A j-particle: mass, time, the five vectors, and a last word. The lower half of the last word is the label. Its
+/// upper half is the slot, with one bit that says that there is a particle. All words are zero where there is no
+/// particle.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(transparent)]
 pub struct Row(pub [f64; ROW]);

@@ -42,9 +42,9 @@ impl JMemory {
         unsafe { self.incoming.push(position, slot, numbers, at_rest) };
     }
 
-    /// Writes a particle straight into its page where the log would only cost time: it is empty, and pages are columns, or
-    /// all writes since the last block were in the order of their addresses. Returns whether it did. The arguments are
-    /// those of [`JMemory::append`].
+    /// Writes a particle straight into its page if a detour through the log would only cost time. This is so if the
+    /// log is empty and, besides, the pages are columns or all writes since the last block came in the order of
+    /// their addresses. Returns whether it wrote. The arguments are those of [`JMemory::append`].
     ///
     /// # Safety
     ///

@@ -55,8 +55,8 @@ fn number(value: &Value) -> f64 {
     value.as_f64().expect("a number")
 }
 
-/// A library that answers with zeros. It crashes in block number CRASH, at its end if that is 0, and
-/// in a block that its pipelines do not hold.
+/// A library that answers with zeros. It crashes in block number CRASH, or at its end if CRASH is 0. It also
+/// crashes if a block has more i-particles than it has pipelines.
 const STAND_IN: &str = r#"
     int g6_open_(int *id) { return 0; }
     int g6_close_(int *id) { return 0; }

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A library that answers with zeros and writes as many as older ones. It crashes in its second call for
-/// regular forces if CRASH is set.
+/// A library that answers with zeros and, like older libraries, writes beyond the last particle up to the next
+/// multiple of 4. It crashes in its second call for regular forces if CRASH is set.
 const STAND_IN: &str = r#"
     #include <string.h>
     void gpunb_open_(int *nbmax, int *rank) {}

@@ -74,8 +74,8 @@ fn compile(folder: &Path, compiler: &str, arguments: &[&str]) -> bool {
     is_compiled(&mut command)
 }
 
-/// A stand-in of file name `name`, and the C client linked with it. They find each other by
-/// DT_RPATH, which goes before LD_LIBRARY_PATH.
+/// A stand-in library with the file name `name`, and the C client linked with it. The client finds it by DT_RPATH,
+/// which the loader searches before LD_LIBRARY_PATH.
 fn pair(folder: &Path, name: &str, options: &[&str]) -> bool {
     let library = [&["-shared", "-fPIC", "-o", name, "standin.c"], options].concat();
     let rpath = "-Wl,--disable-new-dtags,-rpath,$ORIGIN";

@@ -13,13 +13,13 @@ use crate::sources::particle::IParticle;
 const LABELS: usize = 1 << 24;
 
 impl DeviceQueue {
-    /// The labels of the neighbours of each i-particle, in address order, added to `found`, and their
-    /// number to `listed`. The memory is as the last job left it.
+    /// Adds to `found` the labels of each i-particle's neighbours, in address order, and their number to `listed`.
+    /// The device's memory must be as the last job left it.
     ///
     /// # Errors
     ///
-    /// Those of the driver; the queue is of no use then. Inside: the lists are too long, or the host has no
-    /// memory for them.
+    /// The outer error is one of the driver; the queue is unusable afterwards. The inner error says that the lists
+    /// are too long, or that the host has no memory for them.
     pub fn add_lists(
         &mut self,
         job: &DeviceJob<'_>,
@@ -135,8 +135,8 @@ impl DeviceQueue {
     }
 }
 
-/// Where the lists with these lengths begin, of the first as many as are fetched together, at least one; and the
-/// number of their labels.
+/// Where each list begins, given the lengths of the lists, and the number of their labels. Only as many of the
+/// first lists are counted as are fetched together, at least one.
 fn fitting(counts: &[u32]) -> (Vec<u64>, usize) {
     let mut begins = Vec::new();
     let mut total = 0;

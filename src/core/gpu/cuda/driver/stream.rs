@@ -17,8 +17,8 @@ const SPIN: Duration = Duration::from_millis(10);
 /// Seconds beyond ten times its planned time after which a line on stderr reports a wait.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// How long a wait should take by the plan, and how long beyond ten times that it may take before the device is given
-/// up.
+/// Limits of a wait. `planned` is the time that it should take. The device is given up after ten times that time plus
+/// `timeout`, if there is one.
 #[derive(Clone, Copy)]
 pub struct WaitLimits {
     pub planned: Duration,

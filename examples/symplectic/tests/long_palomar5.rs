@@ -1,0 +1,58 @@
+//! Palomar 5 on its orbit beside the tracks that observers published of its stream. It takes two minutes.
+
+mod common;
+
+use std::process::Command;
+
+use common::PROGRAM;
+use kirin_testing::skipped;
+
+/// The numbers of the row of a Markdown table that begins with `name`.
+fn row(told: &str, name: &str) -> Vec<f64> {
+    let line = told
+        .lines()
+        .find(|line| line.starts_with(&format!("| {name} |")));
+    let line = line.unwrap_or_else(|| panic!("no row {name}:\n{told}"));
+    let words = line.split(['|', ' ', ',']);
+    words.filter_map(|word| word.parse().ok()).collect()
+}
+
+#[test]
+fn its_stream_lies_where_observers_see_it() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/palomar5.py");
+    let python = std::env::var("KIRIN_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
+    let mut command = Command::new(python);
+    let Ok(output) = command.args([script, "--program", PROGRAM.path]).output() else {
+        return skipped("there is no Python");
+    };
+    let told = String::from_utf8_lossy(&output.stdout);
+    if output.status.code() == Some(77) {
+        return skipped(told.trim().trim_start_matches("SKIPPED: "));
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}\n{errors}");
+    // Degrees across the stream from -8 to 10 along it. The tracks differ from each other by 0.2.
+    for track in ["Starkman et al. (2020)", "Ibata et al. (2021)"] {
+        let off = row(&told, track);
+        assert!(
+            off[..4].iter().all(|off| off.abs() < 0.45),
+            "{track}: {off:?}"
+        );
+    }
+    let run = |name| {
+        *row(&told, name)
+            .last()
+            .expect("the last column is the run's")
+    };
+    for (name, low, high) in [
+        ("distance, kpc a degree", 0.08, 0.17),
+        ("proper motion in declination, mas/yr a degree", 0.03, 0.06),
+        ("radial velocity, km/s a degree", 0.9, 2.6),
+        ("its dispersion, km/s", 1.3, 2.9),
+        ("width (standard deviation), degrees", 0.06, 0.18),
+        ("length seen, degrees", 14.0, 22.0),
+    ] {
+        let found = run(name);
+        assert!((low..high).contains(&found), "{name}: {found}\n{told}");
+    }
+}
