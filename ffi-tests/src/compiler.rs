@@ -113,7 +113,7 @@ fn link_options(command: &mut Command, link: Link) {
             let archives = library::fresh().companions.iter();
             command
                 .args(archives.map(|[_, archive]| archive))
-                .arg(&library::fortran_names_only().archive)
+                .arg(library::fortran_names_only())
                 .arg("-lrt");
         }
         Link::None => {}

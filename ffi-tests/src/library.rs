@@ -64,53 +64,67 @@ pub fn hermite() -> PathBuf {
     profile_folder().join("hermite")
 }
 
-/// The library without the C spellings. Its folder of build products is another one,
-/// so that the usual library is not replaced under somebody's feet.
-pub fn fortran_names_only() -> &'static Built {
-    static BUILT: LazyLock<Built> = LazyLock::new(|| {
-        let folder = target().join("fortran-names-only");
-        build(
-            "fortran",
-            &folder,
-            "-p kirin --lib --features fortran-names-only",
-        )
+/// The static library without the C spellings. Its target folder is another one, so that the usual library is not replaced
+/// under somebody's feet; what it is made of comes from the usual one, where cargo knows a folder for that (1.91).
+pub fn fortran_names_only() -> &'static Path {
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let options = "-p kirin --lib --crate-type staticlib --features fortran-names-only";
+        let files = cargo("rustc", &target().join("fortran-names-only"), options);
+        let has_it = |f: &&PathBuf| f.extension().is_some_and(|e| e == "a");
+        let from = files.of("kirin").into_iter().find(|f| has_it(&f));
+        let to = workspace().join("fortran").join("libkirin.a");
+        std::fs::create_dir_all(to.with_file_name("")).expect("the target folder is writable");
+        std::fs::copy(from.expect("cargo names it"), &to).expect("what cargo built can be copied");
+        to
     });
     &BUILT
 }
 
-fn build(name: &str, target: &Path, options: &str) -> Built {
+/// What cargo has said of the files that it made.
+struct Files(Vec<serde_json::Value>);
+
+impl Files {
+    /// The files of a target.
+    fn of(&self, name: &str) -> Vec<PathBuf> {
+        self.0
+            .iter()
+            .filter(|m| m["reason"] == "compiler-artifact" && m["target"]["name"] == name)
+            .flat_map(|m| m["filenames"].as_array().cloned().unwrap_or_default())
+            .filter_map(|f| f.as_str().map(PathBuf::from))
+            .collect()
+    }
+}
+
+/// Runs `cargo build` or `cargo rustc` in the profile of this program.
+fn cargo(command: &str, into: &Path, options: &str) -> Files {
     let profile_folder = profile_folder();
     let profile = match profile_folder.file_name().and_then(|n| n.to_str()) {
         Some("debug") | None => "dev",
         Some(profile) => profile,
     };
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--profile", profile])
+        .args([command, "--profile", profile])
         .args(["--message-format=json-render-diagnostics", "--target-dir"])
-        .arg(target)
+        .arg(into)
         .args(options.split_whitespace())
+        .env("CARGO_BUILD_BUILD_DIR", target())
         .current_dir(repository())
         .stderr(Stdio::inherit())
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "libkirin does not build");
-    let messages: Vec<serde_json::Value> = String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect();
-    let files_of = |name: &str| -> Vec<PathBuf> {
-        messages
-            .iter()
-            .filter(|m| m["reason"] == "compiler-artifact" && m["target"]["name"] == name)
-            .flat_map(|m| m["filenames"].as_array().cloned().unwrap_or_default())
-            .filter_map(|f| f.as_str().map(PathBuf::from))
-            .collect()
-    };
+    let lines = String::from_utf8_lossy(&output.stdout);
+    let messages = lines.lines().map(serde_json::from_str);
+    Files(messages.filter_map(Result::ok).collect())
+}
+
+fn build(name: &str, target: &Path, options: &str) -> Built {
+    let files = cargo("build", target, options);
     let folder = workspace().join(name);
     std::fs::create_dir_all(&folder).expect("the target folder is writable");
     let copy = |name: &str, extension: &str| {
         let has_it = |f: &&PathBuf| f.extension().unwrap_or_default() == extension;
-        let files = files_of(name);
+        let files = files.of(name);
         let from = files.iter().find(has_it)?;
         let to = folder.join(from.file_name().expect("a file has a name"));
         std::fs::copy(from, &to).expect("what cargo built can be copied");

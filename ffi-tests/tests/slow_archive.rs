@@ -20,7 +20,7 @@ fn the_archive_for_own_c_names_has_the_fortran_names_only() {
     }
     let output = Command::new("nm")
         .args(["--defined-only", "--extern-only", "--format=posix"])
-        .arg(&library::fortran_names_only().archive)
+        .arg(library::fortran_names_only())
         .output()
         .expect("nm was there a moment ago");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -57,7 +57,7 @@ fn the_archive_for_own_c_names_is_installed_on_request() {
         return;
     }
     let prefix = prefix("archive");
-    let archive = &library::fortran_names_only().archive;
+    let archive = library::fortran_names_only();
     let words = [
         "install",
         "--prefix",

@@ -1,14 +1,15 @@
 //! A stream along the orbit of its cluster: where each star is along it and beside it, and how dense it is.
 
 use kirin_kit::Body;
-use kirin_kit::galaxy::{Galaxy, flow::Phase, way};
+use kirin_kit::galaxy::{Field, Galaxy, flow::Phase, way};
 use kirin_kit::vector::{Vec3, add_scaled, cross, dot, norm, sub};
 use rayon::prelude::*;
 
 /// Points of the orbit on each side of the cluster.
 const POINTS: usize = 400;
 
-/// The orbit is followed so many radians to each side; a star is taken for that part of it which is nearest.
+/// The orbit is followed for the time of so many radians on a circle to each side; a star is taken for that part of it which
+/// is nearest.
 const REACH: f64 = 3.0;
 
 /// The orbit of a cluster, as a single body's, behind it and ahead of it.
@@ -38,10 +39,13 @@ impl Track {
     ///
     /// It leads into a point mass; in words.
     pub fn of(galaxy: &Galaxy, phase: &Phase, t: f64) -> Result<Self, String> {
-        let step = REACH / POINTS as f64 * norm(&phase.0) / norm(&phase.1);
-        if !step.is_finite() {
+        let speed = norm(&phase.1);
+        if speed == 0.0 {
             return Err("a cluster at rest has no orbit".to_owned());
         }
+        // A cluster that turns round at the end of a narrow orbit is slow, and its orbit would be followed many times.
+        let speed = speed.max(galaxy.at(t).circular_speed(&phase.0));
+        let step = REACH / POINTS as f64 * norm(&phase.0) / speed;
         let side = |sign: f64| {
             let (mut now, mut points) = (*phase, Vec::with_capacity(POINTS));
             for k in 0..POINTS {
@@ -126,7 +130,7 @@ pub fn density(along: &[f64], width: f64) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kirin_kit::galaxy::{Field, MilkyWay};
+    use kirin_kit::galaxy::MilkyWay;
 
     #[test]
     fn stars_beside_a_circle_have_their_places() {
@@ -150,6 +154,19 @@ mod tests {
             "{behind:?}"
         );
         assert!(Track::of(&galaxy, &([r, 0.0, 0.0], [0.0; 3]), 0.0).is_err());
+    }
+
+    #[test]
+    fn a_narrow_orbit_is_not_followed_many_times() {
+        let galaxy = Galaxy {
+            model: MilkyWay::AllenSantillan,
+            ..Galaxy::default()
+        };
+        let start = ([800.0, 0.0, 0.0], [0.0, 1e-3, 0.0]);
+        let track = Track::of(&galaxy, &start, 0.0).unwrap();
+        let x: Vec<f64> = track.positions().map(|x| x[0]).collect();
+        let crossings = x.windows(2).filter(|x| x[0] * x[1] < 0.0).count();
+        assert!((2..=6).contains(&crossings), "{crossings}");
     }
 
     #[test]

@@ -54,7 +54,8 @@ pub fn build(package: &str, path: &str, besides: &[&str]) -> Option<PathBuf> {
         return None;
     }
     let targets = Path::new(path).parent().and_then(Path::parent);
-    let target = targets.expect("target/debug/program").join("mpi");
+    let targets = targets.expect("target/debug/program");
+    let target = targets.join("mpi");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .args(["build", "--quiet", "-p", package, "--bin", package])
@@ -63,6 +64,8 @@ pub fn build(package: &str, path: &str, besides: &[&str]) -> Option<PathBuf> {
         .arg("--target-dir")
         .arg(&target)
         .env_remove("CARGO_TARGET_DIR")
+        // What has been built without MPI serves here, too, where cargo knows a folder for that (1.91).
+        .env("CARGO_BUILD_BUILD_DIR", targets)
         .status();
     assert!(status.is_ok_and(|s| s.success()), "it does not build");
     Some(target.join("debug"))

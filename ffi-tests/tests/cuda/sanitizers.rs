@@ -45,9 +45,9 @@ fn check(sanitizer: Sanitizer, library: &str, (nj, ni): (usize, usize), settings
     }
 }
 
-#[test]
-fn addresses_and_undefined_behaviour() {
-    for (nj, ni) in [(1, 1), (65, 17), (513, 33), (1100, 130)] {
+/// Blocks of these sizes, predicted and joined on host or device.
+fn check_addresses(sizes: &[(usize, usize)]) {
+    for &size in sizes {
         for (predictor, join) in [("host", "device"), ("device", "host")] {
             let settings = [
                 ("KIRIN_PREDICTOR", predictor),
@@ -55,9 +55,20 @@ fn addresses_and_undefined_behaviour() {
                 ("KIRIN_NPIPES", "16384"),
                 ("FAKE_CUDA_MULTIPROCESSORS", "1"),
             ];
-            check(Sanitizer::Address, "libasan.so", (nj, ni), &settings);
+            check(Sanitizer::Address, "libasan.so", size, &settings);
         }
     }
+}
+
+#[test]
+fn addresses_and_undefined_behaviour() {
+    check_addresses(&[(1, 1), (65, 17), (513, 33)]);
+}
+
+#[test]
+#[ignore = "takes a minute: .ci/long runs it"]
+fn addresses_in_many_thread_blocks() {
+    check_addresses(&[(1100, 130)]);
 }
 
 /// NBODY6's regular force.
