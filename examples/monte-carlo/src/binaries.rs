@@ -6,6 +6,7 @@ use std::f64::consts::PI;
 
 use kirin_kit::communicator::Communicator;
 
+use crate::encounter::Object;
 use crate::error::Error;
 use crate::random::Stream;
 
@@ -26,6 +27,13 @@ impl Binary {
     /// Energy that it would take to part its stars.
     pub fn binding(&self) -> f64 {
         self.masses[0] * self.masses[1] / (2.0 * self.axis)
+    }
+
+    /// Takes this energy from the orbit, which shrinks.
+    pub fn harden(&mut self, energy: f64) {
+        if energy > 0.0 {
+            self.axis = self.masses[0] * self.masses[1] / (2.0 * (self.binding() + energy));
+        }
     }
 
     /// Mass of both stars.
@@ -63,8 +71,11 @@ pub struct Surroundings {
     pub heaviest: f64,
 }
 
-/// Binaries form at the rate 0.75 G^5 m^5 n^3 / sigma^9 in the unit of volume (Goodman and Hut 1993). The rate counts those that survive.
+/// Binaries that survive form at the rate 0.75 G^5 m^5 n^3 / sigma^9 in the unit of volume (Goodman and Hut 1993).
 const RATE: f64 = 0.75;
+
+/// Part of the new binaries that get hard; encounters dissolve the others. `tests/long_survivors.rs` measures it.
+pub const SURVIVORS: f64 = 0.69;
 
 /// Least binding energy of a new binary, in k T.
 const LEAST_HARDNESS: f64 = 3.0;
@@ -73,12 +84,7 @@ const LEAST_HARDNESS: f64 = 3.0;
 /// Unequal masses enter as in Morscher et al. (2013).
 pub fn formation_rate(around: &Surroundings, [m1, m2]: [f64; 2]) -> f64 {
     let mean = 0.5 * (m1 + m2);
-    RATE * mean.powi(5) * around.density_squared / around.sigma.powi(9)
-}
-
-/// Semi-major axis of the softest new binary of two stars.
-pub fn hard_axis(around: &Surroundings, [m1, m2]: [f64; 2]) -> f64 {
-    m1 * m2 / (2.0 * LEAST_HARDNESS * around.temperature)
+    RATE / SURVIVORS * mean.powi(5) * around.density_squared / around.sigma.powi(9)
 }
 
 /// A new binary of two stars: binding energies are distributed as E^(-9/2) (Heggie 1975), eccentricities as 2 e.
@@ -93,71 +99,95 @@ pub fn form(around: &Surroundings, ids: [u64; 2], masses: [f64; 2], stream: &mut
     }
 }
 
-/// Largest pericentre of the encounters of a binary that are followed, in semi-major axes.
+/// Largest pericentre of the encounters of a binary that are followed, in semi-major axes. (Fregeau and Rasio 2007 have 2.)
 pub const REACH: f64 = 3.0;
 
-/// Square of the largest impact parameter of these encounters: a third star of the mass `m3` has the relative speed `w` far away.
-pub fn largest_impact_squared(binary: &Binary, m3: f64, w: f64) -> f64 {
-    let reach = REACH * binary.axis;
-    reach * reach + 2.0 * reach * (binary.mass() + m3) / (w * w)
+/// Largest pericentre of the encounters of `binary` with `other` that are followed: of two binaries the axes add up.
+pub fn reach(binary: &Binary, other: &Object) -> f64 {
+    let axis = match other {
+        Object::Star { .. } => 0.0,
+        Object::Binary(other) => other.axis,
+    };
+    REACH * (binary.axis + axis)
 }
 
-/// How many encounters a binary has in the unit of time.
-pub fn encounter_rate(around: &Surroundings, binary: &Binary, m3: f64, w: f64) -> f64 {
-    around.density * PI * largest_impact_squared(binary, m3, w) * w
+/// Square of the largest impact parameter of these encounters, with the relative speed `w` far away.
+pub fn largest_impact_squared(binary: &Binary, other: &Object, w: f64) -> f64 {
+    let reach = reach(binary, other);
+    reach * reach + 2.0 * reach * (binary.mass() + other.mass()) / (w * w)
 }
 
-/// Whether an encounter has made a binary softer than new ones are. Such a binary would soon be dissolved. The rate of formation does not count those that do
-/// not survive, so these encounters are left out.
-pub fn is_lost(around: &Surroundings, before: &Binary, after: &Binary) -> bool {
-    let least = LEAST_HARDNESS * around.temperature;
-    after.binding() < before.binding().min(least)
+/// Apocentre, in mean distances of stars n^(-1/3), beyond which a binary is none any more.
+const WIDEST: f64 = 0.3;
+
+/// Whether a binary is so wide that other stars come between its own.
+pub fn is_torn(around: &Surroundings, binary: &Binary) -> bool {
+    binary.axis * (1.0 + binary.eccentricity) * around.density.cbrt() > WIDEST
 }
 
-/// What became of the binaries of one rank in a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How many encounters a binary has in the unit of time with `density` objects of this kind in the unit of volume.
+pub fn encounter_rate(density: f64, binary: &Binary, other: &Object, w: f64) -> f64 {
+    density * PI * largest_impact_squared(binary, other, w) * w
+}
+
+/// What became of one or two binaries of a rank in a step, or a new one.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
-    /// Label of the binary before; `None` where it is new.
-    pub before: Option<u64>,
-    /// Encounters that it had.
+    /// Labels of the binaries before; none where a binary is new.
+    pub before: Vec<u64>,
+    /// Encounters that they had.
     pub encounters: u64,
-    /// The binary afterwards.
-    pub after: Binary,
+    /// The binaries afterwards.
+    pub after: Vec<Binary>,
 }
 
-const WORDS: usize = 8;
+/// Binaries before and after at most.
+const MOST: usize = 2;
+/// Words of a binary, and of an event.
+const WORDS_OF_BINARY: usize = 6;
+const WORDS: usize = 1 + MOST + MOST * WORDS_OF_BINARY;
+/// In the place of a label that there is not.
+const NONE: u64 = u64::MAX;
 
-impl Event {
-    fn words(&self) -> [u64; WORDS] {
-        let Binary {
-            ids,
-            masses,
-            axis,
-            eccentricity,
-        } = self.after;
-        [
-            self.before.unwrap_or(u64::MAX),
-            self.encounters,
-            ids[0],
-            ids[1],
-            masses[0].to_bits(),
-            masses[1].to_bits(),
-            axis.to_bits(),
-            eccentricity.to_bits(),
-        ]
+impl Binary {
+    fn words(&self) -> [u64; WORDS_OF_BINARY] {
+        let [m1, m2] = self.masses.map(f64::to_bits);
+        let orbit = [self.axis, self.eccentricity].map(f64::to_bits);
+        [self.ids[0], self.ids[1], m1, m2, orbit[0], orbit[1]]
     }
 
     fn of_words(words: &[u64]) -> Self {
         let number = |k: usize| f64::from_bits(words[k]);
         Self {
-            before: (words[0] != u64::MAX).then_some(words[0]),
-            encounters: words[1],
-            after: Binary {
-                ids: [words[2], words[3]],
-                masses: [number(4), number(5)],
-                axis: number(6),
-                eccentricity: number(7),
-            },
+            ids: [words[0], words[1]],
+            masses: [number(2), number(3)],
+            axis: number(4),
+            eccentricity: number(5),
+        }
+    }
+}
+
+impl Event {
+    fn words(&self) -> Vec<u64> {
+        let mut words = vec![self.encounters];
+        words.extend(&self.before);
+        words.resize(1 + MOST, NONE);
+        words.extend(self.after.iter().flat_map(Binary::words));
+        words.resize(WORDS, NONE);
+        words
+    }
+
+    fn of_words(words: &[u64]) -> Self {
+        let (head, binaries) = words.split_at(1 + MOST);
+        let is_there = |word: &&u64| **word != NONE;
+        let binaries = binaries.chunks_exact(WORDS_OF_BINARY);
+        Self {
+            before: head[1..].iter().filter(is_there).copied().collect(),
+            encounters: head[0],
+            after: binaries
+                .filter(|words| words[0] != NONE)
+                .map(Binary::of_words)
+                .collect(),
         }
     }
 
@@ -179,7 +209,9 @@ impl Event {
             world.all_gather_v(&send, &counts, &mut receive)?;
             all = receive.chunks_exact(WORDS).map(Self::of_words).collect();
         }
-        all.sort_by_key(|event| event.after.ids[0]);
+        // Each binary is in one event at most, and the stars of a new one in none.
+        let label = |event: &Self| event.before.first().copied();
+        all.sort_by_key(|event| label(event).or(event.after.first().map(|b| b.ids[0])));
         Ok(all)
     }
 }

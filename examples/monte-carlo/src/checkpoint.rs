@@ -4,9 +4,11 @@
 //! ```text
 //! monte-carlo.settings THETA_MAX GAMMA RADIUS ENCOUNTERS SEED
 //! monte-carlo.tide CRITERION RADIUS MASS          where there is a tidal field
+//! monte-carlo.evolution METALLICITY MASS TIME ENERGY LOST_MASS        where stars evolve: units in solar masses and Myr, and what is lost
+//! monte-carlo.remnants LABEL ...                                       the stars that have ended
 //! monte-carlo.past TIME STEPS N0 E0 T_RH0
 //! monte-carlo.ledger ESCAPERS MASS ENERGY COLLIDED SHARED
-//! monte-carlo.binaries FORMED ENCOUNTERS ESCAPED BINDING_ESCAPED       where binaries form
+//! monte-carlo.binaries FORMED ENCOUNTERS ESCAPED BINDING_ESCAPED DISSOLVED PRIMORDIAL_BINDING KINDS      where there are binaries: three-body, primordial or both
 //! monte-carlo.binary LABEL LABEL MASS MASS AXIS ECCENTRICITY           one line for each
 //! monte-carlo.model NAME
 //! monte-carlo.record T ...        one line for each record: see `history::COLUMNS`
@@ -27,6 +29,7 @@ use kirin_report::text::exact;
 
 use crate::binaries::Binary;
 use crate::cluster::Past;
+use crate::evolution::Evolution;
 use crate::history::{DensityProfile, History, Record};
 use crate::ledger::Ledger;
 use crate::partition::BIN;
@@ -40,6 +43,8 @@ const EPS: &str = "run.eps";
 const SETTINGS: &str = "monte-carlo.settings";
 const TIDE: &str = "monte-carlo.tide";
 const BINARIES: &str = "monte-carlo.binaries";
+const EVOLUTION: &str = "monte-carlo.evolution";
+const REMNANTS: &str = "monte-carlo.remnants";
 const BINARY: &str = "monte-carlo.binary";
 const PAST: &str = "monte-carlo.past";
 const LEDGER: &str = "monte-carlo.ledger";
@@ -132,7 +137,9 @@ impl Checkpoint {
             gamma,
             radius,
             encounters,
-            binaries,
+            primordial,
+            three_body,
+            evolution,
             tide,
             seed,
         } = settings;
@@ -149,13 +156,32 @@ impl Checkpoint {
             (LEDGER, format!("{} {mass} {energies}", ledger.escapers)),
             (MODEL, model.clone()),
         ];
-        if *binaries {
+        let kind = KINDS
+            .iter()
+            .find(|(_, kinds)| kinds == &[*primordial, *three_body]);
+        if let Some((kind, _)) = kind {
             let (formed, encounters) = (ledger.formed, ledger.encounters);
-            let escaped = ledger.binaries_escaped;
+            let (escaped, dissolved) = (ledger.binaries_escaped, ledger.dissolved);
             let binding = exact(&[ledger.binding_escaped]);
-            let counts = format!("{formed} {encounters} {escaped} {binding}");
+            let before = exact(&[ledger.primordial]);
+            let counts =
+                format!("{formed} {encounters} {escaped} {binding} {dissolved} {before} {kind}");
             head.push((BINARIES, counts));
         }
+        head.extend(evolution.map(|evolution| {
+            let Evolution {
+                metallicity,
+                mass,
+                time,
+            } = evolution;
+            let lost = [ledger.evolved, ledger.evolved_mass];
+            let numbers = [metallicity, mass, time, lost[0], lost[1]];
+            (EVOLUTION, exact(&numbers))
+        }));
+        head.extend(past.remnants.chunks(STATES).map(|labels| {
+            let labels: Vec<String> = labels.iter().map(u64::to_string).collect();
+            (REMNANTS, labels.join(" "))
+        }));
         head.extend(tide.map(|tide| {
             let numbers = exact(&[tide.radius, tide.mass]);
             (TIDE, format!("{} {numbers}", tide.criterion.name()))
@@ -197,18 +223,23 @@ impl Checkpoint {
                 false => Err(format!("the line `{SETTINGS}` is missing")),
             };
         };
+        let [primordial, three_body] = kinds(snapshot)?;
+        let (evolution, lost) = evolution(snapshot)?;
         let settings = Settings {
             theta_max: line.word()?,
             gamma: line.word()?,
             radius: line.word()?,
             encounters: line.word()?,
-            binaries: snapshot.value(BINARIES).is_some(),
+            primordial,
+            three_body,
+            evolution,
             tide: tide(snapshot)?,
             seed: line.word()?,
         };
         line.end()?;
         settings.validate().map_err(|e| e.to_string())?;
-        let past = past(snapshot)?;
+        let mut past = past(snapshot)?;
+        [past.ledger.evolved, past.ledger.evolved_mass] = lost;
         let stars = stars(&snapshot.bodies)?;
         let streams = streams(snapshot)?;
         if streams.len() != stars.len().div_ceil(BIN) {
@@ -254,6 +285,7 @@ fn past(snapshot: &Snapshot) -> Result<Past, String> {
         relaxation_time0: line.word()?,
         ledger: Ledger::default(),
         binaries: binaries(snapshot)?,
+        remnants: remnants(snapshot)?,
     };
     let finite = past.time.is_finite() && past.energy0 < 0.0 && past.relaxation_time0 > 0.0;
     if !finite {
@@ -275,9 +307,60 @@ fn past(snapshot: &Snapshot) -> Result<Past, String> {
         past.ledger.encounters = line.word()?;
         past.ledger.binaries_escaped = line.word()?;
         past.ledger.binding_escaped = line.word()?;
-        line.end()?;
+        // A run that began before there were other binaries than those of three stars has no more.
+        if line.clone().end().is_err() {
+            past.ledger.dissolved = line.word()?;
+            past.ledger.primordial = line.word()?;
+        }
     }
     Ok(past)
+}
+
+/// Stellar evolution, and the energy and mass that were lost by it.
+fn evolution(snapshot: &Snapshot) -> Result<(Option<Evolution>, [f64; 2]), String> {
+    let Some(mut line) = Line::of(snapshot, EVOLUTION) else {
+        return Ok((None, [0.0; 2]));
+    };
+    let evolution = Evolution {
+        metallicity: line.word()?,
+        mass: line.word()?,
+        time: line.word()?,
+    };
+    let lost = [line.word()?, line.word()?];
+    line.end()?;
+    Ok((Some(evolution), lost))
+}
+
+/// The labels of the stars that have ended, in order.
+fn remnants(snapshot: &Snapshot) -> Result<Vec<u64>, String> {
+    let mut labels = Vec::new();
+    for value in snapshot.values(REMNANTS) {
+        labels.extend(Line::new(REMNANTS, value).rest::<u64>()?);
+    }
+    labels.sort_unstable();
+    Ok(labels)
+}
+
+/// Names of the kinds of binaries, and whether there are primordial ones and those of three stars.
+const KINDS: [(&str, [bool; 2]); 3] = [
+    ("three-body", [false, true]),
+    ("primordial", [true, false]),
+    ("both", [true, true]),
+];
+
+/// Whether there are binaries from the start, and whether three stars can form one.
+fn kinds(snapshot: &Snapshot) -> Result<[bool; 2], String> {
+    let Some(line) = Line::of(snapshot, BINARIES) else {
+        return Ok([false; 2]);
+    };
+    let words = line.clone().rest::<String>()?;
+    let kind = match words.len() {
+        4 => KINDS[0].0,
+        7 => words[6].as_str(),
+        _ => return line.refuse(),
+    };
+    let found = KINDS.iter().find(|(name, _)| *name == kind);
+    found.map_or_else(|| line.refuse(), |(_, kinds)| Ok(*kinds))
 }
 
 fn body(stars: &Stars, k: usize) -> Body {

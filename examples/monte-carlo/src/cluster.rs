@@ -1,6 +1,7 @@
 //! A cluster and its step, which all ranks take together, phase after phase in the order of Figure 1.
 
 mod binaries;
+mod evolution;
 mod exchange;
 mod phases;
 
@@ -41,6 +42,8 @@ pub struct Past {
     pub ledger: Ledger,
     /// The binaries in the cluster, by label. Every rank has all of them.
     pub binaries: Vec<Binary>,
+    /// Labels of the stars that have ended, in order. Every rank has all of them.
+    pub remnants: Vec<u64>,
 }
 
 /// A cluster on its way, as one of the ranks has it.
@@ -178,9 +181,21 @@ impl<C: Communicator> Cluster<C> {
         self.now.kinetic + self.now.potential + self.past.ledger.left() - self.released()
     }
 
-    /// Binding energy of all binaries, in the cluster and among the escapers.
+    /// Binding energy that binaries have gained, in the cluster and among the escapers.
     pub fn released(&self) -> f64 {
-        binding(&self.past.binaries) + self.past.ledger.binding_escaped
+        let Ledger {
+            binding_escaped,
+            primordial,
+            ..
+        } = self.past.ledger;
+        binding(&self.past.binaries) + binding_escaped - primordial
+    }
+
+    /// Gives a cluster that has not begun its binaries, each of which is one of the stars.
+    pub fn set_binaries(&mut self, mut binaries: Vec<Binary>) {
+        binaries.sort_by_key(|b| b.ids[0]);
+        self.past.ledger.primordial = binding(&binaries);
+        self.past.binaries = binaries;
     }
 
     /// |E - E0| / |E0|.
@@ -218,6 +233,7 @@ impl<C: Communicator> Cluster<C> {
     /// A rank is lost, or so many stars that fewer than [`FEWEST`] remain.
     pub fn step(&mut self, t_end: f64) -> Result<(), Error> {
         let dt = self.time_step()?.min(t_end - self.past.time);
+        let dt = self.evolution_step(dt)?;
         self.relax(dt)?;
         if !self.strip()? {
             self.dissolved = true;
@@ -232,6 +248,7 @@ impl<C: Communicator> Cluster<C> {
         self.update_potential();
         self.correct()?;
         self.advance_binaries(dt)?;
+        self.evolve(self.past.time + dt)?;
         self.past.time += dt;
         self.past.steps += 1;
         self.diagnose()

@@ -8,7 +8,7 @@ use crate::diagnostics::{FRACTIONS, components};
 use crate::potential::Potential;
 
 /// Numbers of a record.
-pub const COLUMNS: [&str; 30] = [
+pub const COLUMNS: [&str; 31] = [
     "t",
     "time",
     "steps",
@@ -39,6 +39,7 @@ pub const COLUMNS: [&str; 30] = [
     "heavy_10",
     "heavy_50",
     "heavy_90",
+    "evolution_energy",
 ];
 
 /// What is known at one time; the numbers of [`COLUMNS`].
@@ -72,10 +73,12 @@ pub struct Record {
     pub tidal_radius: f64,
     /// Number of binaries.
     pub binaries: usize,
-    /// Energy of all binaries that have formed, those among the escapers included: below 0.
+    /// Energy of all binaries, those among the escapers included, less that of the binaries at the start.
     pub binary_energy: f64,
     /// Radii of light and of heavy stars: see [`components`]. `None` where not exactly two masses occur, and in runs with binaries.
     pub components: Option<[[f64; 3]; 2]>,
+    /// Energy that stars have taken with them by their evolution.
+    pub evolution_energy: f64,
 }
 
 impl Record {
@@ -104,10 +107,11 @@ impl Record {
             binaries: past.binaries.len(),
             // Without a binary it is 0, not -0.
             binary_energy: 0.0 - cluster.released(),
-            components: match cluster.settings.binaries {
+            components: match cluster.settings.has_binaries() {
                 true => None,
                 false => components(&cluster.masses, &cluster.radii),
             },
+            evolution_energy: past.ledger.evolved,
         }
     }
 
@@ -132,6 +136,7 @@ impl Record {
         numbers.extend([self.tidal_radius, self.binaries as f64, self.binary_energy]);
         let components = self.components.unwrap_or([[f64::NAN; 3]; 2]);
         numbers.extend(components.as_flattened());
+        numbers.push(self.evolution_energy);
         numbers
     }
 
@@ -180,8 +185,13 @@ impl Record {
         let &[tidal_radius, binaries, binary_energy, ref parts @ ..] = rest else {
             return None;
         };
-        let parts: [f64; 6] = parts.try_into().ok()?;
-        let [a, b, c, d, e, f] = parts;
+        let (&[a, b, c, d, e, f], rest) = parts.split_first_chunk()?;
+        // The same of a run that began before stars evolved.
+        let evolution_energy = match *rest {
+            [] => 0.0,
+            [energy] => energy,
+            _ => return None,
+        };
         Some(Self {
             t,
             time,
@@ -199,6 +209,7 @@ impl Record {
             binaries: binaries as usize,
             binary_energy,
             components: (!f.is_nan()).then_some([[a, b, c], [d, e, f]]),
+            evolution_energy,
         })
     }
 

@@ -17,6 +17,10 @@ pub struct Ledger {
     pub escaped: f64,
     /// Energy that collisions have cost.
     pub collided: f64,
+    /// Energy and mass that stars have taken with them by their evolution.
+    pub evolved: f64,
+    /// See [`evolved`](Self::evolved).
+    pub evolved_mass: f64,
     /// Binaries that have formed, encounters of binaries, and binaries that have escaped.
     pub formed: u64,
     /// See [`formed`](Self::formed).
@@ -25,14 +29,18 @@ pub struct Ledger {
     pub binaries_escaped: u64,
     /// Binding energy of the binaries that have escaped.
     pub binding_escaped: f64,
-    /// What the energy correction took from all stars, as those in debt and their neighbours had not enough.
+    /// Binaries that encounters have dissolved.
+    pub dissolved: u64,
+    /// Binding energy of the binaries at the start.
+    pub primordial: f64,
+    /// What all stars have paid: what those in debt and their neighbours could not, and the error of encounters of one step that move mass.
     pub shared: f64,
 }
 
 impl Ledger {
     /// Energy that the stars would still have otherwise.
     pub fn left(&self) -> f64 {
-        self.escaped + self.collided
+        self.escaped + self.collided + self.evolved
     }
 
     /// Notes the energy that an escaping star takes away. Its potential is the mean of the potentials before and

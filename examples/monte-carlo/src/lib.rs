@@ -6,11 +6,11 @@
 //! * [`potential`]: 1, potential of concentric shells (equations 1 to 6)
 //! * [`time_step`]: 2, one time step for all (equations 7 and 8)
 //! * [`relaxation`]: 3, encounters of neighbouring pairs; [`collision`]: pairs that touch
-//! * 4, stellar evolution, is not here: see README.md
+//! * [`evolution`]: 4, stellar evolution
 //! * [`tide`]: stars beyond the tidal radius leave
 //! * [`orbit`]: 5, new orbits (equation 12); [`position`]: a place on them (equations 13 to 15)
 //! * [`sort`]: 6, sort; [`sample_sort`]: on several ranks (sections 3.4, 3.5)
-//! * [`binaries`]: binaries that form and meet stars; [`encounter`]: one of these encounters
+//! * [`binaries`]: binaries that form, and meet stars and each other; [`encounter`]: one of these encounters
 //! * [`diagnostics`]: 7, core, Lagrangian radii (equations 19, 20); [`correction`], [`ledger`]: energy
 //!
 //! The data and functions that the phases use:
@@ -35,6 +35,7 @@ pub mod cross_check;
 pub mod diagnostics;
 pub mod encounter;
 pub mod error;
+pub mod evolution;
 pub mod history;
 pub mod ledger;
 pub mod model;

@@ -5,10 +5,14 @@ use kirin_kit::Body;
 use kirin_kit::command::Start;
 use kirin_kit::communicator::Communicator;
 use kirin_kit::diagnostics::centre_of_mass;
-use kirin_kit::models::{Components, DEFAULT_W0, King, MassFunction, Model, Random, plummer_star};
+use kirin_kit::galaxy::Units;
+use kirin_kit::models::{
+    BinaryOptions, Components, DEFAULT_W0, King, MassFunction, Model, Random, plummer_star,
+};
 use kirin_kit::vector::{dot, norm, sub};
 use rayon::prelude::*;
 
+use crate::binaries::Binary;
 use crate::error::Error;
 use crate::stars::Stars;
 
@@ -21,14 +25,80 @@ pub const DEFAULT_N: u64 = 10_000;
 /// A star of a model: mass, radius, radial and transverse velocity.
 type Star = [f64; 4];
 
-/// The stars of the model that this rank of `world` draws, in units where all masses add up to about 1.
+/// Number of stars of the model, those of binaries included.
+fn count(start: &Start) -> usize {
+    usize::try_from(start.n.unwrap_or(DEFAULT_N)).expect("at most 2^31")
+}
+
+/// Two stars of the model that are a binary.
+#[derive(Clone, Copy, Debug)]
+struct Primordial {
+    masses: [f64; 2],
+    /// Part of all axes that are smaller.
+    axis: f64,
+    eccentricity: f64,
+}
+
+/// The binaries of the model, which every rank draws. They are the first of its systems.
+fn primordial(start: &Start, binaries: &BinaryOptions) -> Vec<Primordial> {
+    let n = count(start);
+    let masses = Masses::of(start, n);
+    // Neither the numbers of a part of the model, nor those of the kit's binaries.
+    let mut random = Random::of_part(start.seed(), u64::MAX - 2);
+    (0..binaries.count(n))
+        .map(|k| Primordial {
+            masses: [2 * k, 2 * k + 1].map(|i| masses.of_star(i, n, &mut random)),
+            axis: random.uniform(),
+            eccentricity: random.uniform().sqrt().min(0.9999),
+        })
+        .collect()
+}
+
+/// The binaries of a model that was brought to standard units, in which its mass was `mass` before: eccentricities are thermal, axes as the
+/// options say.
+///
+/// # Errors
+///
+/// The periods need units, and there are none; in words.
+pub fn binaries(
+    start: &Start,
+    options: &BinaryOptions,
+    mass: f64,
+    units: Option<&Units>,
+) -> Result<Vec<Binary>, Error> {
+    let n = count(start);
+    let drawn = primordial(start, options);
+    let systems = n - drawn.len();
+    let binary = |(k, drawn): (usize, &Primordial)| {
+        let masses = drawn.masses.map(|m| m / mass);
+        Ok(Binary {
+            // The second star has no label among the systems.
+            ids: [k as u64, (systems + k) as u64],
+            masses,
+            axis: options
+                .axis(drawn.axis, masses[0] + masses[1], n, units)
+                .map_err(Error::Refused)?,
+            eccentricity: drawn.eccentricity,
+        })
+    };
+    drawn.iter().enumerate().map(binary).collect()
+}
+
+/// The systems of the model that this rank of `world` draws: stars, and the centres of mass of [`binaries`], which are the first. In units where all masses
+/// add up to about 1.
 ///
 /// # Errors
 ///
 /// A model that is not in equilibrium, or more stars than can be counted.
-pub fn draw<C: Communicator>(world: &C, start: &Start) -> Result<Stars, Error> {
+pub fn draw<C: Communicator>(
+    world: &C,
+    start: &Start,
+    binaries: &BinaryOptions,
+) -> Result<Stars, Error> {
     let refuse = |why: &str| Err(Error::Refused(why.to_owned()));
-    let n = usize::try_from(start.n.unwrap_or(DEFAULT_N)).expect("at most 2^31");
+    let n = count(start);
+    let primordial = primordial(start, binaries);
+    let systems = n - primordial.len();
     start.validate().map_err(Error::Refused)?;
     let model = start.model.unwrap_or_default();
     let king = match model {
@@ -41,7 +111,7 @@ pub fn draw<C: Communicator>(world: &C, start: &Start) -> Result<Stars, Error> {
         }
     };
     let masses = Masses::of(start, n);
-    let parts = n.div_ceil(PART);
+    let parts = systems.div_ceil(PART);
     let share = |rank: usize| rank * parts / world.size();
     let own = share(world.rank())..share(world.rank() + 1);
     let drawn: Vec<Vec<Star>> = own
@@ -49,7 +119,7 @@ pub fn draw<C: Communicator>(world: &C, start: &Start) -> Result<Stars, Error> {
         .into_par_iter()
         .map(|part| {
             let mut random = Random::of_part(start.seed(), part as u64);
-            let of_part = part * PART..((part + 1) * PART).min(n);
+            let of_part = part * PART..((part + 1) * PART).min(systems);
             of_part
                 .map(|i| {
                     let (r, speed) = match &king {
@@ -58,7 +128,11 @@ pub fn draw<C: Communicator>(world: &C, start: &Start) -> Result<Stars, Error> {
                     };
                     let cos = 2.0 * random.uniform() - 1.0;
                     let (vr, vt) = (speed * cos, speed * (1.0 - cos * cos).sqrt());
-                    [masses.of_star(i, n, &mut random), r, vr, vt]
+                    let mass = match primordial.get(i) {
+                        Some(binary) => binary.masses.iter().sum(),
+                        None => masses.of_star(i, n, &mut random),
+                    };
+                    [mass, r, vr, vt]
                 })
                 .collect()
         })

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Parser;
 use kirin_kit::Snapshot;
 use kirin_kit::command::Start;
-use kirin_kit::galaxy::{Galaxy, UnitOptions};
-use kirin_kit::models::{DEFAULT_W0, King, Model};
+use kirin_kit::communicator::network::Network;
+use kirin_kit::galaxy::{Galaxy, UnitOptions, Units};
+use kirin_kit::models::{BinaryOptions, DEFAULT_W0, King, MassFunction, Model};
 use kirin_kit::number::{count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Kept, RunControl, told};
@@ -14,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::TOLD;
 use crate::error::Error;
-use crate::paper::traffic::Network;
+use crate::evolution::Evolution;
+use crate::model::DEFAULT_N;
 use crate::settings::Settings;
 use crate::tide::{Criterion, Tide};
 
@@ -51,6 +53,7 @@ METHOD
 // The kit's films are of bodies in space.
 #[command(mut_arg("frames", |arg| arg.hide(true)), mut_arg("frame_every", |arg| arg.hide(true)))]
 #[command(mut_arg("t_end", |arg| arg.help(T_END)))]
+#[command(mut_arg("binary_fraction", |arg| arg.conflicts_with_all(["cross_check", "stellar_radius"])))]
 #[command(mut_arg("units", |arg| arg.conflicts_with_all(["report", "cross_check"])))]
 pub struct Options {
     /// Where to start.
@@ -75,9 +78,16 @@ pub struct Options {
     /// Let stars collide: radius of one of mean mass, or with units as in 1Rsun [default: 0, no collisions]
     #[arg(long, value_name = "R", value_parser = quantity::length)]
     pub stellar_radius: Option<Quantity>,
-    /// Let three stars form a binary, and binaries meet single stars
+    /// The binaries at the start.
+    #[command(flatten)]
+    pub binaries: BinaryOptions,
+    /// Let three stars form a binary
     #[arg(long, conflicts_with_all = ["cross_check", "report", "stellar_radius"])]
     pub three_body_binaries: bool,
+    /// Let stars of this metallicity end, and lose what their remnants do not have (Hurley, Pols and Tout 2000); needs --units
+    #[arg(long, value_name = "Z", value_parser = number)]
+    #[arg(conflicts_with_all = ["cross_check", "report", "stellar_radius"])]
+    pub stellar_evolution: Option<f64>,
     /// Put the cluster in a tidal field, which takes the stars beyond the tidal radius by this criterion
     #[arg(
         long,
@@ -127,7 +137,7 @@ pub struct Ends {
     #[arg(skip)]
     #[serde(default, with = "told::count")]
     pub last_step: Option<u64>,
-    /// End when fewer stars than these are within the core radius [default: 30; with --three-body-binaries 0]
+    /// End when fewer stars than these are within the core radius [default: 30; where there are binaries 0]
     #[arg(long, value_name = "COUNT", value_parser = count)]
     #[serde(default, with = "told::count")]
     pub core_stars: Option<u64>,
@@ -172,10 +182,8 @@ pub struct NetworkOptions {
 impl NetworkOptions {
     /// The network in seconds and bytes.
     pub fn network(&self) -> Network {
-        Network {
-            latency: 1e-6 * self.latency.unwrap_or(2.0),
-            bandwidth: 1e9 * self.bandwidth.unwrap_or(5.0),
-        }
+        let latency = 1e-6 * self.latency.unwrap_or(2.0);
+        Network::new(latency, 1e9 * self.bandwidth.unwrap_or(5.0))
     }
 
     /// Whether there can be such a network.
@@ -184,7 +192,9 @@ impl NetworkOptions {
     ///
     /// There cannot; in words.
     pub fn validate(&self) -> Result<(), Error> {
-        let Network { latency, bandwidth } = self.network();
+        let Network {
+            latency, bandwidth, ..
+        } = self.network();
         match latency >= 0.0 && latency.is_finite() && bandwidth > 0.0 && bandwidth.is_finite() {
             true => Ok(()),
             false => Err(Error::Refused(
@@ -214,6 +224,34 @@ impl Options {
             control,
             ..self.clone()
         })
+    }
+
+    /// The stellar evolution of a new run whose stars have these `units`.
+    fn evolution(&self, units: Option<Units>) -> Result<Option<Evolution>, Error> {
+        let Some(metallicity) = self.stellar_evolution else {
+            return Ok(None);
+        };
+        let Some(units) = units else {
+            return Err(Error::Refused(
+                "--stellar-evolution needs --units: the mass and the length of the model"
+                    .to_owned(),
+            ));
+        };
+        let n = self.start.n.unwrap_or(DEFAULT_N) as f64;
+        let function = self.start.mass_function.unwrap_or_default();
+        let drawn = self.control.files.input.is_none() && function != MassFunction::Equal;
+        if drawn && !(0.8..1.25).contains(&(units.mass / (n * function.mean()))) {
+            return Err(Error::Refused(format!(
+                "--units: {n} stars of this --mass-function have about {:.4e} solar masses, not {:.4e}",
+                n * function.mean(),
+                units.mass
+            )));
+        }
+        Ok(Some(Evolution {
+            metallicity,
+            mass: units.mass,
+            time: units.time(),
+        }))
     }
 
     /// The tidal field of a new run with this tidal radius, for a cluster of mass 1.
@@ -257,7 +295,9 @@ impl Options {
                 gamma: self.gamma.unwrap_or(default.gamma),
                 radius: stellar_radius.unwrap_or(default.radius),
                 encounters: self.encounters.unwrap_or(default.encounters),
-                binaries: self.three_body_binaries,
+                primordial: self.binaries.binary_fraction.is_some_and(|part| part > 0.0),
+                three_body: self.three_body_binaries,
+                evolution: self.evolution(galaxy.known_units())?,
                 tide: self.tide(tidal_radius)?,
                 seed: self.start.seed(),
             });
@@ -269,13 +309,17 @@ impl Options {
             let why = format!("--tidal-boundary is not that of the input, which was {was}");
             return Err(Error::Refused(why));
         }
-        if self.three_body_binaries && !saved.binaries {
+        if self.three_body_binaries && !saved.three_body {
             let why = "--three-body-binaries: the input was made without them";
             return Err(Error::Refused(why.to_owned()));
         }
         let radius = saved.tide.map_or(f64::INFINITY, |tide| tide.radius);
+        let metallicity = saved
+            .evolution
+            .map_or(0.0, |evolution| evolution.metallicity);
         for (name, given, saved) in [
             ("tidal-radius", tidal_radius, radius),
+            ("stellar-evolution", self.stellar_evolution, metallicity),
             ("theta-max", self.theta_max, saved.theta_max),
             ("gamma", self.gamma, saved.gamma),
             ("stellar-radius", stellar_radius, saved.radius),

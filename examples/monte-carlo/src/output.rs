@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::diagnostics::FRACTIONS;
 use crate::error::Error;
+use crate::evolution::Tracks;
 use crate::history::{DensityProfile, History, Record};
 use crate::profile::{Phase, Profile};
 use crate::session::{Ending, Run};
@@ -33,9 +34,11 @@ pub struct Summary {
     pub start: (usize, f64),
     /// Number of escapers.
     pub escapers: u64,
-    /// Binaries now, formed and escaped, and their encounters.
-    pub binaries: [u64; 4],
-    /// Binding energy of all binaries, escapers included.
+    /// Binaries now, formed, escaped and dissolved, and their encounters.
+    pub binaries: [u64; 5],
+    /// Stars that have ended, and the mass that they have lost.
+    pub evolved: (usize, f64),
+    /// Binding energy that binaries have gained, escapers included.
     pub released: f64,
     /// Why it ended.
     pub ending: Ending,
@@ -73,8 +76,13 @@ impl Summary {
                 cluster.past.binaries.len() as u64,
                 cluster.past.ledger.formed,
                 cluster.past.ledger.binaries_escaped,
+                cluster.past.ledger.dissolved,
                 cluster.past.ledger.encounters,
             ],
+            evolved: (
+                cluster.past.remnants.len(),
+                cluster.past.ledger.evolved_mass,
+            ),
             released: cluster.released(),
             ending,
             steps: cluster.past.steps - run.steps_before,
@@ -204,14 +212,34 @@ impl Summary {
     /// Binaries and the tidal field.
     fn rows_of_options(&self, table: &mut Table) {
         let last = &self.last;
-        if self.settings.binaries {
-            let [now, formed, escaped, encounters] = self.binaries;
-            let words =
-                format!("{now}, {formed} formed, {escaped} escaped, {encounters} encounters");
+        if self.settings.has_binaries() {
+            let [now, formed, escaped, dissolved, encounters] = self.binaries;
+            let words = format!(
+                "{now}, {formed} formed, {escaped} escaped, {dissolved} dissolved, {encounters} encounters"
+            );
             table.row("binaries", words);
             table.row(
                 "their binding energy",
-                format!("{}, escapers included", digits(self.released)),
+                format!(
+                    "{} more than at the start, escapers included",
+                    digits(self.released)
+                ),
+            );
+        }
+        if let Some(evolution) = self.settings.evolution {
+            let (ended, lost) = self.evolved;
+            let age = last.time * evolution.time;
+            let tracks = Tracks::new(evolution.metallicity);
+            let turn_off = evolution.turn_off(&tracks, last.time) * evolution.mass;
+            table.row(
+                "stellar evolution",
+                format!(
+                    "{} stars have ended, {} of the mass lost; turn-off {} Msun at {} Myr",
+                    grouped(ended as u64),
+                    digits(lost),
+                    digits(turn_off),
+                    digits(age)
+                ),
             );
         }
         if let Some(tide) = self.settings.tide {
@@ -273,9 +301,15 @@ impl Summary {
                 "now": self.binaries[0],
                 "formed": self.binaries[1],
                 "escaped": self.binaries[2],
-                "encounters": self.binaries[3],
+                "dissolved": self.binaries[3],
+                "encounters": self.binaries[4],
                 "binding_energy": self.released,
             },
+            "stellar_evolution": self.settings.evolution.map(|evolution| json!({
+                "metallicity": evolution.metallicity,
+                "ended": self.evolved.0,
+                "lost_mass": self.evolved.1,
+            })),
             "tidal_boundary": self.settings.tide.map(|tide| tide.criterion.name()),
             "tidal_radius0": self.settings.tide.map(|tide| tide.radius),
             "tidal_radius": self.settings.tide.map(|tide| tide.radius_of(self.last.mass)),

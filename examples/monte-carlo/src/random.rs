@@ -106,6 +106,16 @@ impl Stream {
         }
     }
 
+    /// A stream that begins at a random place of the sequence, which numbers of this one choose.
+    pub fn branch(&mut self) -> Self {
+        loop {
+            let mut word = || u64::from(self.next()) << 32 | u64::from(self.next());
+            if let Some(stream) = Self::of_words([word(), word()]) {
+                return stream;
+            }
+        }
+    }
+
     /// The state as two numbers, for messages and files.
     pub fn words(&self) -> [u64; 2] {
         let [a, b, c, d] = self.0.map(u64::from);

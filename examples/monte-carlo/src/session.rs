@@ -180,11 +180,19 @@ pub fn begin<C: Communicator>(
         let galaxy = Galaxy::of_units(options.units.units);
         let settings = options.settings(None, &galaxy)?;
         settings.validate()?;
-        let stars = model::draw(&world, &options.start)?;
+        let binaries = &options.binaries;
+        let stars = model::draw(&world, &options.start, binaries)?;
         let n = options.start.n.unwrap_or(model::DEFAULT_N) as usize;
         let all = streams(settings.seed, n.div_ceil(BIN));
         let mut cluster = Cluster::new(world, settings, stars, &all, None)?;
+        let (mass, units) = (cluster.potential.mass(), options.units.units);
         cluster.to_standard_units()?;
+        cluster.set_binaries(model::binaries(
+            &options.start,
+            binaries,
+            mass,
+            units.as_ref(),
+        )?);
         let title = options.start.model.unwrap_or_default().title();
         return Ok(Run {
             units: options.units.units,
@@ -386,7 +394,7 @@ impl<C: Communicator> Run<C> {
         if cluster.dissolved {
             return Some(Ending::Dissolution);
         }
-        let default = if cluster.settings.binaries {
+        let default = if cluster.settings.has_binaries() {
             0
         } else {
             DEFAULT_CORE_STARS

@@ -1,6 +1,7 @@
 //! The settings that determine a run, besides its stars.
 
 use crate::error::Error;
+use crate::evolution::Evolution;
 use crate::tide::Tide;
 
 /// Most encounters of a star in a step.
@@ -17,8 +18,12 @@ pub struct Settings {
     pub radius: f64,
     /// Encounters of each star in a step, which share its duration. The paper has 1; 0: as many as keep the deflections small.
     pub encounters: u32,
+    /// Whether there are binaries from the start.
+    pub primordial: bool,
     /// Whether three stars can form a binary.
-    pub binaries: bool,
+    pub three_body: bool,
+    /// Stellar evolution.
+    pub evolution: Option<Evolution>,
     /// The tidal field that the cluster is in.
     pub tide: Option<Tide>,
     /// Seed of the random numbers.
@@ -32,7 +37,9 @@ impl Default for Settings {
             gamma: 0.1,
             radius: 0.0,
             encounters: 0,
-            binaries: false,
+            primordial: false,
+            three_body: false,
+            evolution: None,
             tide: None,
             seed: 1,
         }
@@ -59,8 +66,14 @@ impl Settings {
         if self.encounters > MOST_ENCOUNTERS {
             return refuse("--encounters must be from 0 to 1000");
         }
-        if self.binaries && self.radius > 0.0 {
-            return refuse("--three-body-binaries are of point masses: not with --stellar-radius");
+        if let Some(evolution) = self.evolution {
+            evolution.validate()?;
+        }
+        if self.evolution.is_some() && self.radius > 0.0 {
+            return refuse("--stellar-evolution knows no collisions: not with --stellar-radius");
+        }
+        if self.has_binaries() && self.radius > 0.0 {
+            return refuse("binaries are of point masses: not with --stellar-radius");
         }
         let is_moderate = |x: f64| (1e-6..=1e6).contains(&x);
         if self.tide.is_some_and(|tide| !is_moderate(tide.radius)) {
@@ -71,6 +84,11 @@ impl Settings {
             return refuse("the mass at the start must be above 0");
         }
         Ok(())
+    }
+
+    /// Whether there can be binaries.
+    pub fn has_binaries(&self) -> bool {
+        self.primordial || self.three_body
     }
 
     /// Coulomb logarithm ln(gamma N).

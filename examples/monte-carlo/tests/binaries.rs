@@ -62,6 +62,74 @@ fn any_number_of_ranks_gives_the_same_bits() {
     }
 }
 
+/// Primordial binaries meet stars and each other, some are dissolved, and stars end, those of binaries, too.
+#[test]
+fn primordial_binaries_have_the_same_bits_on_any_number_of_ranks() {
+    let folder = Folder::new("mc-primordial");
+    let [whole, half, rest, json] =
+        ["whole.txt", "half.txt", "rest.txt", "a.json"].map(|f| folder.file(f));
+    let start = [
+        "--n",
+        "300",
+        "--binary-fraction",
+        "0.25",
+        "--mass-function",
+        "2.35,0.5,5",
+        "--units",
+        "347Msun,1pc",
+        "--stellar-evolution",
+        "0.02",
+        "--t-end",
+        "2000Myr",
+    ];
+    let run = |more: &[&str]| PROGRAM.succeed(&[&start[..], more].concat());
+    let table = run(&[
+        "--ranks",
+        "3",
+        "--threads",
+        "2",
+        "--output",
+        &whole,
+        "--json",
+        &json,
+    ]);
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(table.contains("stars have ended"), "{table}");
+    run(&["--steps", "230", "--output", &half]);
+    let figures: serde_json::Value = serde_json::from_str(&folder.text("a.json")).unwrap();
+    let number = |name: &str| figures["binaries"][name].as_f64().unwrap();
+    // 240 systems, of which 60 are binaries.
+    assert_eq!(figures["n0"], 240);
+    let gone = number("dissolved") + number("escaped");
+    assert_eq!(number("now"), 60.0 - gone, "{}", figures["binaries"]);
+    assert!(
+        number("dissolved") >= 2.0 && number("encounters") > 50.0,
+        "{}",
+        figures["binaries"]
+    );
+    assert!(figures["stellar_evolution"]["ended"].as_f64().unwrap() > 10.0);
+    let error = figures["worst_energy_error"].as_f64().unwrap();
+    assert!(error < 1e-10, "{error:e}");
+    let state = folder.text("half.txt");
+    assert!(
+        state.contains("monte-carlo.remnants "),
+        "stars that have ended are saved"
+    );
+    for ranks in ["1", "4"] {
+        PROGRAM.succeed(&[
+            "--input", &half, "--ranks", ranks, "--output", &rest, "--steps", "1000000",
+        ]);
+        let [one, other] = ["rest.txt", "whole.txt"].map(|f| {
+            let text = folder.text(f);
+            let lines = text
+                .lines()
+                .filter(|l| !l.contains("told") && !l.starts_with("end"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        });
+        assert!(one == other, "{ranks} ranks");
+    }
+}
+
 #[test]
 fn senseless_binaries_are_refused() {
     let folder = Folder::new("mc-binaries-refused");
@@ -107,4 +175,33 @@ fn senseless_binaries_are_refused() {
         "1e-3",
     ]);
     assert!(refusal.contains("--stellar-radius"), "{refusal}");
+    for (options, told) in [
+        (&["--stellar-evolution", "0.02"][..], "--units"),
+        (
+            &["--stellar-evolution", "0.5", "--units", "200Msun,1pc"],
+            "0.0001 to 0.03",
+        ),
+        (
+            &[
+                "--stellar-evolution",
+                "0.02",
+                "--units",
+                "1e6Msun,1pc",
+                "--mass-function",
+                "kroupa",
+            ],
+            "solar masses",
+        ),
+        (
+            &["--binary-fraction", "0.5", "--binary-periods", "kroupa1995"],
+            "--units",
+        ),
+        (
+            &["--binary-fraction", "0.5", "--stellar-radius", "1e-3"],
+            "--stellar-radius",
+        ),
+    ] {
+        let refusal = PROGRAM.fail(&[&["--n", "200"], options].concat());
+        assert!(refusal.contains(told), "{options:?}: {refusal}");
+    }
 }

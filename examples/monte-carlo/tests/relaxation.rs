@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use kirin_kit::command::Start;
 use kirin_kit::communicator::{Counted, threads};
+use kirin_kit::models::BinaryOptions;
 use monte_carlo::cluster::Cluster;
 use monte_carlo::error::Error;
 use monte_carlo::model;
@@ -368,7 +369,7 @@ fn evolve(
             seed: Some(settings.seed),
             ..Start::default()
         };
-        let stars = model::draw(&world, &start)?;
+        let stars = model::draw(&world, &start, &BinaryOptions::default())?;
         let all = streams(settings.seed, (n as usize).div_ceil(20));
         let mut cluster = Cluster::new(world, settings, stars, &all, None)?;
         cluster.to_standard_units()?;

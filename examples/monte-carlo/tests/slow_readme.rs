@@ -15,12 +15,19 @@ fn the_commands_of_the_readme_run() {
     let folder = Folder::new("mc-readme");
     let under_mpi = commands_of_mpi(text, "monte-carlo");
     let all = commands(text, "monte-carlo");
-    assert_eq!((all.len(), under_mpi.len()), (9, 1), "{all:?}");
+    assert_eq!((all.len(), under_mpi.len()), (10, 1), "{all:?}");
     for arguments in all {
         if under_mpi.iter().any(|(_, other)| *other == arguments) {
             continue;
         }
-        let short = shortened(&arguments, &[("--n", "2000"), ("--steps", "20")]);
+        let short = shortened(
+            &arguments,
+            &[
+                ("--n", "2000"),
+                ("--steps", "20"),
+                ("--units", "1148Msun,1pc"),
+            ],
+        );
         let limit = ["--t-end", "2"].map(str::to_owned);
         let short = match value(&short, "--t-end") {
             Some(_) => short,

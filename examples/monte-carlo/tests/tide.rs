@@ -5,6 +5,7 @@ mod common;
 use common::PROGRAM;
 use kirin_kit::command::Start;
 use kirin_kit::communicator::{Counted, threads};
+use kirin_kit::models::BinaryOptions;
 use kirin_kit::models::{King, Model};
 use kirin_testing::Folder;
 use monte_carlo::cluster::Cluster;
@@ -36,7 +37,7 @@ fn cluster(
         ..Settings::default()
     };
     let world = threads::run(1, Ok::<_, Error>)?.remove(0);
-    let stars = model::draw(&world, &start)?;
+    let stars = model::draw(&world, &start, &BinaryOptions::default())?;
     let all = streams(1, N.div_ceil(20));
     let mut cluster = Cluster::new(Counted::new(world), settings, stars, &all, None)?;
     cluster.to_standard_units()?;

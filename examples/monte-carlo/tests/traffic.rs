@@ -3,6 +3,7 @@
 use kirin_kit::command::Start;
 use kirin_kit::communicator::counted::{Collective, Tally};
 use kirin_kit::communicator::{Counted, threads};
+use kirin_kit::models::BinaryOptions;
 use monte_carlo::cluster::Cluster;
 use monte_carlo::error::Error;
 use monte_carlo::model;
@@ -19,7 +20,7 @@ fn received(n: u64, ranks: usize, steps: u64) -> Tally {
             n: Some(n),
             ..Start::default()
         };
-        let stars = model::draw(&world, &start)?;
+        let stars = model::draw(&world, &start, &BinaryOptions::default())?;
         let all = streams(1, n as usize / 20);
         let mut cluster = Cluster::new(world, Settings::default(), stars, &all, None)?;
         cluster.to_standard_units()?;

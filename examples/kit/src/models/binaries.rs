@@ -81,7 +81,7 @@ impl BinaryOptions {
         let mut bodies = Vec::with_capacity(n);
         for (k, centre) in centres.iter().enumerate() {
             if k < count {
-                let axis = self.axis(centre.mass, n, units, &mut random)?;
+                let axis = self.axis(random.uniform(), centre.mass, n, units)?;
                 bodies.extend(pair(
                     centre,
                     [stars[2 * k], stars[2 * k + 1]],
@@ -98,15 +98,18 @@ impl BinaryOptions {
         Ok(bodies)
     }
 
-    /// The semi-major axis of a binary of this mass.
-    fn axis(
+    /// The semi-major axis of a binary of this mass among `n` stars: that below which the part `uniform` of all axes lies.
+    ///
+    /// # Errors
+    ///
+    /// The periods need units, and there are none; in words.
+    pub fn axis(
         &self,
+        uniform: f64,
         mass: f64,
         n: usize,
         units: Option<&Units>,
-        random: &mut Random,
     ) -> Result<f64, String> {
-        let uniform = random.uniform();
         match self.binary_periods.unwrap_or_default() {
             // Uniform in ln P is uniform in ln a.
             Periods::Opik => Ok(OPIK.0 * (OPIK.1 / OPIK.0).powf(uniform) / n as f64),

@@ -1,21 +1,21 @@
-//! Binaries in a step: those that form, and those that meet single stars. Each rank does this for its own bins, at the end of a step, when radii and
+//! Binaries in a step: those that form, and those that meet stars or each other. Each rank does this for its own bins, at the end of a step, when radii and
 //! potential are those of the new places.
 
 use std::ops::Range;
 use std::time::Instant;
 
 use kirin_kit::communicator::Communicator;
+use kirin_kit::vector::cross;
 
-use super::Cluster;
+use super::{Cluster, Past};
 use crate::binaries::{self, Binary, Event, Surroundings};
-use crate::encounter::scatter;
+use crate::encounter::{Object, Part, scatter, torn};
 use crate::error::Error;
 use crate::ledger::Escaper;
 use crate::partition::BIN;
 use crate::profile::Phase;
 use crate::random::Stream;
 use crate::relaxation::{Velocities, components, turned};
-use crate::stars::Stars;
 
 /// Encounters of a binary in a step at most.
 const MOST_ENCOUNTERS: u64 = 50;
@@ -26,38 +26,104 @@ const LEAST_PROBABILITY: f64 = 1e-12;
 /// Bins on either side of one that have a part in its velocity dispersion.
 const NEIGHBOURS: usize = 1;
 
-/// Place of a star that a binary meets, and whether it is a binary, too.
-type Partner = (usize, bool);
+/// A bin in which binaries have encounters.
+struct Bin {
+    /// Places of its stars.
+    own: Range<usize>,
+    /// What is around.
+    around: Surroundings,
+    /// Stars that cannot form a binary in this step any more.
+    busy: [bool; BIN],
+    /// Binaries that have had their encounters.
+    done: [bool; BIN],
+}
+
+/// How an encounter goes.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// The first binary is so wide that it is dissolved.
+    Torn,
+    /// As the few-body integrator finds; far away the relative speed is at most this.
+    Scattered(f64),
+}
+
+/// An encounter: where the two stand, and what they are. The first is the softer binary.
+struct Pair {
+    places: [usize; 2],
+    first: Binary,
+    second: Object,
+}
+
+impl Pair {
+    fn is_of_binaries(&self) -> bool {
+        matches!(self.second, Object::Binary(_))
+    }
+}
+
+/// Directions at right angles to `w`, the first of them random, and that of `w`.
+fn frame(w: &[f64; 3], stream: &mut Stream) -> [[f64; 3]; 3] {
+    let length = |v: &[f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
+    let speed = length(w);
+    let along = w.map(|c| c / speed);
+    let a = turned(&along, 0.0, stream);
+    let a = a.map(|c| c / length(&a));
+    [a, cross(&along, &a), along]
+}
 
 impl<C: Communicator> Cluster<C> {
-    /// Lets binaries form and meet single stars for the time `dt`.
+    /// Lets binaries form, and meet stars and each other, for the time `dt`.
     pub(super) fn advance_binaries(&mut self, dt: f64) -> Result<(), Error> {
-        if !self.settings.binaries {
+        if !self.settings.has_binaries() {
             return Ok(());
         }
         let began = Instant::now();
         let first = self.first();
+        let before = match self.past.binaries.is_empty() {
+            true => None,
+            false => {
+                self.diagnose()?;
+                Some(self.mechanical())
+            }
+        };
         let mut events = Vec::new();
-        for bin in 0..self.stars.len() / BIN {
+        // Binaries that are dissolved leave stars behind the last one.
+        let bins = self.stars.len() / BIN;
+        for bin in 0..bins {
             let own = bin * BIN..(bin + 1) * BIN;
             let around = self.surroundings(first / BIN + bin);
             // As nearly everywhere.
             let most = binaries::formation_rate(&around, [around.heaviest; 2]);
-            let is_sparse = most * dt < LEAST_PROBABILITY;
+            let forms = self.settings.three_body && most * dt >= LEAST_PROBABILITY;
             let here = self.binaries_in(own.clone());
-            if here.is_empty() && is_sparse || around.sigma == 0.0 {
+            if here.is_empty() && !forms || around.sigma == 0.0 {
                 continue;
             }
-            let mut busy = [false; BIN];
+            let mut bin = Bin {
+                own,
+                around,
+                busy: [false; BIN],
+                done: [false; BIN],
+            };
             for &(place, _) in &here {
-                busy[place - own.start] = true;
+                bin.busy[place - bin.own.start] = true;
             }
             for (place, index) in here {
-                events.extend(self.meet(&around, own.clone(), [place, index], &mut busy, dt));
+                if !bin.done[place - bin.own.start] {
+                    events.extend(self.meet(&mut bin, [place, index], dt));
+                }
             }
-            events.extend(self.form(&around, own, &busy, dt));
+            if forms {
+                events.extend(self.form(&bin.around, bin.own, &bin.busy, dt));
+            }
         }
-        self.take_over(Event::gather(&self.world, events)?)?;
+        let masses_change = self.take_over(Event::gather(&self.world, events)?)?;
+        if let Some(before) = before
+            && masses_change
+        {
+            // Encounters of one step know nothing of the masses that others have moved.
+            self.diagnose()?;
+            self.share(self.mechanical() - before)?;
+        }
         self.profile.0[Phase::Relaxation as usize] += began.elapsed().as_secs_f64();
         Ok(())
     }
@@ -94,174 +160,196 @@ impl<C: Communicator> Cluster<C> {
         }
     }
 
+    /// The index among all binaries of the one in a place, if there is one.
+    pub(super) fn binary_in(&self, place: usize) -> Option<usize> {
+        let id = self.stars.id[place];
+        let binaries = &self.past.binaries;
+        binaries.binary_search_by_key(&id, |b| b.ids[0]).ok()
+    }
+
     /// The binaries in these places of this rank's stars: place, and index among all binaries.
     fn binaries_in(&self, own: Range<usize>) -> Vec<(usize, usize)> {
         if self.past.binaries.is_empty() {
             return Vec::new();
         }
-        let index = |id: u64| self.past.binaries.binary_search_by_key(&id, |b| b.ids[0]);
-        own.filter_map(|place| Some((place, index(self.stars.id[place]).ok()?)))
+        own.filter_map(|place| Some((place, self.binary_in(place)?)))
             .collect()
     }
 
-    /// The encounters of the binary with this place and index with stars of its bin. A harder binary counts as a single star.
-    fn meet(
-        &mut self,
-        around: &Surroundings,
-        own: Range<usize>,
-        [place, index]: [usize; 2],
-        busy: &mut [bool; BIN],
-        dt: f64,
-    ) -> Option<Event> {
+    /// The encounters of the binary with this place and index in its bin, until it meets another binary, exchanges a star or is dissolved.
+    fn meet(&mut self, bin: &mut Bin, [place, index]: [usize; 2], dt: f64) -> Option<Event> {
         let before = self.past.binaries[index];
-        let (mut binary, mut encounters, mut left) = (before, 0, dt);
-        let partners = self.partners(own.clone(), place, &before);
-        let mut close = self.close_partner(around, &partners, place, &before);
+        let (mut binary, mut left) = (before, dt);
+        let mut event = Event {
+            before: vec![before.ids[0]],
+            ..Event::default()
+        };
+        let partners = self.partners(bin, place, &before);
+        // Those that are left out are not among the stars that it can meet.
+        let density = bin.around.density * partners.len() as f64 / (BIN - 1) as f64;
+        let mut close = self.close_partner(&partners, place, &before);
         for _ in 0..MOST_ENCOUNTERS {
-            let stream = &mut self.streams[own.start / BIN];
+            let stream = &mut self.streams[bin.own.start / BIN];
             let number = (stream.uniform() * partners.len() as f64) as usize;
             let is_close = close.is_some();
             let Some(partner) = close.take().or_else(|| partners.get(number).copied()) else {
                 break;
             };
             let (vr, vt) = (&self.stars.vr, &self.stars.vt);
-            let [vr, vt] = [vr, vt].map(|v| [v[place], v[partner.0]]);
+            let [vr, vt] = [vr, vt].map(|v| [v[place], v[partner]]);
             let velocities = Velocities::of(vr, vt, stream);
+            let pair = Pair {
+                places: [place, partner],
+                first: binary,
+                second: self.object_in(partner),
+            };
             let w2: f64 = velocities.relative().iter().map(|c| c * c).sum();
-            let m3 = self.stars.m[partner.0];
-            let rate = binaries::encounter_rate(around, &binary, m3, w2.sqrt());
-            if !is_close {
+            let is_torn = binaries::is_torn(&bin.around, &binary);
+            if !is_close && !is_torn {
                 // Time until the next encounter.
+                let rate = binaries::encounter_rate(density, &binary, &pair.second, w2.sqrt());
+                let stream = &mut self.streams[bin.own.start / BIN];
                 left -= -stream.uniform().max(1e-300).ln() / rate;
             }
             if left.is_nan() || left <= 0.0 {
                 break;
             }
             // What is faster than the stars around has its speed by the attraction of the two.
-            let fastest = if is_close {
-                around.sigma
-            } else {
-                f64::INFINITY
+            let kind = match (is_torn, is_close) {
+                (true, _) => Kind::Torn,
+                (_, true) => Kind::Scattered(bin.around.sigma),
+                _ => Kind::Scattered(f64::INFINITY),
             };
-            let after = self.encounter(around, &binary, place, partner, &velocities, fastest);
-            if let Some(after) = after {
-                busy[partner.0 - own.start] = true;
-                binary = after;
-            }
-            encounters += 1;
-        }
-        (encounters > 0).then_some(Event {
-            before: Some(before.ids[0]),
-            encounters,
-            after: binary,
-        })
-    }
-
-    /// The stars that the binary in a place can meet: single stars, and binaries that are harder, of a bin.
-    fn partners(&self, own: Range<usize>, place: usize, binary: &Binary) -> Vec<Partner> {
-        let find = |id: u64| self.past.binaries.binary_search_by_key(&id, |b| b.ids[0]);
-        own.filter(|k| *k != place)
-            .filter_map(|k| match find(self.stars.id[k]) {
-                Err(_) => Some((k, false)),
-                Ok(other) => {
-                    let is_harder = self.past.binaries[other].binding() > binary.binding();
-                    is_harder.then_some((k, true))
+            event.encounters += 1;
+            let Some(after) = self.encounter(&pair, &velocities, kind) else {
+                continue;
+            };
+            bin.busy[partner - bin.own.start] = true;
+            match after[..] {
+                [one] if one.ids == binary.ids && !pair.is_of_binaries() => binary = one,
+                // The list of binaries does not know this yet.
+                _ => {
+                    bin.done[partner - bin.own.start] = true;
+                    if let Object::Binary(other) = pair.second {
+                        event.before.push(other.ids[0]);
+                    }
+                    event.after = after;
+                    bin.done[place - bin.own.start] = true;
+                    return Some(event);
                 }
-            })
-            .collect()
+            }
+        }
+        bin.done[place - bin.own.start] = event.encounters > 0;
+        event.after = vec![binary];
+        (event.encounters > 0).then_some(event)
     }
 
-    /// The first star so close to the centre that the binary at `place` meets it in this step in any case; the
-    /// binary must be as close to the centre. (The density of a bin says nothing about its innermost two stars.)
-    /// Two binaries also meet if they are so close that they would be a hard pair.
-    fn close_partner(
-        &self,
-        around: &Surroundings,
-        partners: &[Partner],
-        place: usize,
-        binary: &Binary,
-    ) -> Option<Partner> {
-        let Stars { m, r, .. } = &self.stars;
-        let is_close = |&&(k, is_binary): &&Partner| {
-            let hard = binaries::hard_axis(around, [m[place], m[k]]);
-            let reach = binaries::REACH * binary.axis;
-            let limit = if is_binary { reach.max(hard) } else { reach };
-            r[place] < limit && r[k] < limit
+    /// What stands in a place.
+    fn object_in(&self, place: usize) -> Object {
+        match self.binary_in(place) {
+            Some(index) => Object::Binary(self.past.binaries[index]),
+            None => Object::Star {
+                id: self.stars.id[place],
+                mass: self.stars.m[place],
+            },
+        }
+    }
+
+    /// The places of what the binary in a place can meet: single stars of a bin, and binaries that are harder and have met nothing yet.
+    fn partners(&self, bin: &Bin, place: usize, binary: &Binary) -> Vec<usize> {
+        let meets = |k: &usize| {
+            let done = bin.done[*k - bin.own.start];
+            *k != place
+                && !done
+                && self
+                    .binary_in(*k)
+                    .is_none_or(|other| self.past.binaries[other].binding() > binary.binding())
         };
-        partners.iter().find(is_close).copied()
+        bin.own.clone().filter(meets).collect()
     }
 
-    /// Follows an encounter of `binary`, at `place`, with a star or another binary. Their relative speed at
-    /// infinity is at most `fastest`. Returns the binary afterwards, or `None` if nothing changed or the binary
-    /// would not survive.
+    /// The first star that the binary in a place meets in any case, as both are so close to the centre. (The density of the bin tells nothing of the innermost
+    /// two.)
+    fn close_partner(&self, partners: &[usize], place: usize, binary: &Binary) -> Option<usize> {
+        let r = &self.stars.r;
+        let is_close = |k: &&usize| {
+            let reach = binaries::reach(binary, &self.object_in(**k));
+            r[place] < reach && r[**k] < reach
+        };
+        let is_near = r[place] < 2.0 * binaries::REACH * binary.axis;
+        partners.iter().filter(|_| is_near).find(is_close).copied()
+    }
+
+    /// An encounter with these velocities. The binaries afterwards; `None` where nothing has changed.
     fn encounter(
         &mut self,
-        around: &Surroundings,
-        binary: &Binary,
-        place: usize,
-        (single, is_binary): Partner,
+        pair: &Pair,
         velocities: &Velocities,
-        fastest: f64,
-    ) -> Option<Binary> {
-        let stream = &mut self.streams[place / BIN];
-        let (mass, m3) = (binary.mass(), self.stars.m[single]);
+        kind: Kind,
+    ) -> Option<Vec<Binary>> {
+        let Pair {
+            places,
+            first,
+            second,
+        } = pair;
+        let stream = &mut self.streams[places[0] / BIN];
         let w = velocities.relative();
         let speed = w.iter().map(|c| c * c).sum::<f64>().sqrt();
-        let far_away = speed.min(fastest);
-        let area = binaries::largest_impact_squared(binary, m3, far_away);
-        let impact = (area * stream.uniform()).sqrt();
-        let [m1, m2] = binary.masses;
-        let unit = (mass / binary.axis).sqrt();
-        let outcome = scatter(
-            [m1 / mass, m2 / mass, m3 / mass],
-            binary.eccentricity,
-            impact / binary.axis,
-            far_away / unit,
-            stream,
-        )?;
-        let ids = [binary.ids[0], binary.ids[1], self.stars.id[single]];
-        let masses = [m1, m2, m3];
-        let [a, b] = outcome.members;
-        let mut after = Binary {
-            ids: [ids[a], ids[b]],
-            masses: [masses[a], masses[b]],
-            axis: outcome.axis * binary.axis,
-            eccentricity: outcome.eccentricity,
+        let parts = match kind {
+            Kind::Torn => torn(first, second),
+            Kind::Scattered(fastest) => {
+                let far_away = speed.min(fastest);
+                let area = binaries::largest_impact_squared(first, second, far_away);
+                let impact = (area * stream.uniform()).sqrt();
+                scatter(first, second, impact, far_away, stream)?
+            }
         };
-        let mut alone = 3 - a - b;
-        if is_binary {
-            // The energies are those of the encounter, but no stars are exchanged.
-            let axis = m1 * m2 / (2.0 * after.binding());
-            (after, alone) = (Binary { axis, ..*binary }, 2);
-        }
-        // The stars stay at their radii with other masses.
-        let lifted = self.lifting([place, single], after.mass() - mass);
-        let reduced = |pair: f64, third: f64| pair * third / (pair + third);
-        let energy =
-            0.5 * reduced(mass, m3) * speed * speed + after.binding() - binary.binding() - lifted;
-        let faster = 2.0 * energy / reduced(after.mass(), masses[alone]);
-        if !(faster > 0.0 && after.is_sensible()) || binaries::is_lost(around, binary, &after) {
+        let objects: Vec<Object> = parts.iter().map(|part| part.object).collect();
+        let standing = self.standing(*places, &objects);
+        let (m1, m2) = (first.mass(), second.mass());
+        let binding = |objects: &[Object]| objects.iter().map(Object::binding).sum::<f64>();
+        let set_free = binding(&objects) - first.binding() - second.binding();
+        let lifted = self.lifting(*places, &objects, &standing);
+        let energy = 0.5 * m1 * m2 / (m1 + m2) * speed * speed + set_free - lifted;
+        let square = |v: &[f64; 3]| v.iter().map(|c| c * c).sum::<f64>();
+        let kinetic: f64 = parts
+            .iter()
+            .map(|part| 0.5 * part.object.mass() * square(&part.velocity))
+            .sum();
+        let sensible = |object: &Object| match object {
+            Object::Star { .. } => true,
+            Object::Binary(binary) => binary.is_sensible(),
+        };
+        if !(energy > 0.0 && kinetic > 0.0 && objects.iter().all(sensible)) {
             return None;
         }
-        let direction = turned(&w, outcome.cos, &mut self.streams[place / BIN]);
-        let scale = faster.sqrt() / speed;
-        let total = mass + m3;
-        let [v, v3] = &velocities.0;
-        let centre: [f64; 3] = std::array::from_fn(|c| (mass * v[c] + m3 * v3[c]) / total);
-        let part = |share: f64| std::array::from_fn(|c| centre[c] + share * scale * direction[c]);
-        self.set(
-            place,
-            after.ids[0],
-            after.mass(),
-            &part(-masses[alone] / total),
-        );
-        self.set(
-            single,
-            ids[alone],
-            masses[alone],
-            &part(after.mass() / total),
-        );
-        Some(after)
+        let scale = (energy / kinetic).sqrt();
+        let frame = frame(&w, &mut self.streams[places[0] / BIN]);
+        let [v1, v2] = &velocities.0;
+        let total = m1 + m2;
+        let velocity = |part: &Part| -> [f64; 3] {
+            std::array::from_fn(|c| {
+                let along: f64 = (0..3).map(|k| part.velocity[k] * frame[k][c]).sum();
+                (m1 * v1[c] + m2 * v2[c]) / total + scale * along
+            })
+        };
+        let velocities: Vec<[f64; 3]> = parts.iter().map(velocity).collect();
+        let radii = places.map(|place| self.stars.r[place]);
+        let mut taken = [false; 2];
+        for ((object, velocity), side) in objects.iter().zip(&velocities).zip(standing) {
+            let (id, mass) = (object.id(), object.mass());
+            if std::mem::replace(&mut taken[side], true) {
+                let (vr, vt) = components(velocity);
+                self.stars.push(id, mass, radii[side], [vr, vt]);
+            } else {
+                self.set(places[side], id, mass, velocity);
+            }
+        }
+        let binary = |object: &Object| match object {
+            Object::Star { .. } => None,
+            Object::Binary(binary) => Some(*binary),
+        };
+        Some(objects.iter().filter_map(binary).collect())
     }
 
     fn set(&mut self, place: usize, id: u64, mass: f64, velocity: &[f64; 3]) {
@@ -270,16 +358,40 @@ impl<C: Communicator> Cluster<C> {
         (self.stars.vr[place], self.stars.vt[place]) = components(velocity);
     }
 
-    /// Potential energy that the cluster gains when the mass `more` goes from the second of two stars of this rank to the first.
-    fn lifting(&self, [to, from]: [usize; 2], more: f64) -> f64 {
-        if more == 0.0 {
-            return 0.0;
+    /// Where each of the `objects` stands after an encounter in two places: such that as little mass as possible moves, and none of the places is empty.
+    fn standing(&self, places: [usize; 2], objects: &[Object]) -> Vec<usize> {
+        let before = self.stars.m[places[0]];
+        let moved = |bits: &usize| {
+            let stays = |(k, object): (usize, &Object)| match bits >> k & 1 {
+                0 => object.mass(),
+                _ => 0.0,
+            };
+            (objects.iter().enumerate().map(stays).sum::<f64>() - before).abs()
+        };
+        let best = (1..(1_usize << objects.len()) - 1).min_by(|a, b| moved(a).total_cmp(&moved(b)));
+        let bits = best.unwrap_or(2);
+        (0..objects.len()).map(|k| bits >> k & 1).collect()
+    }
+
+    /// Potential energy that the cluster gains when these `objects` stand in two places of this rank instead of what is there, each on the given side.
+    fn lifting(&self, places: [usize; 2], objects: &[Object], standing: &[usize]) -> f64 {
+        let nodes = places.map(|place| self.potential.nodes[self.first() + place + 1]);
+        let m = places.map(|place| self.stars.m[place]);
+        let between = |a: usize, b: usize| nodes[a].u.min(nodes[b].u);
+        // Of all others.
+        let phi = [0, 1].map(|side: usize| {
+            let other = 1 - side;
+            nodes[side].phi + m[side] * nodes[side].u + m[other] * between(side, other)
+        });
+        let mut more = m[0] * m[1] * between(0, 1);
+        let mut masses = [-m[0], -m[1]];
+        for (k, (object, &side)) in objects.iter().zip(standing).enumerate() {
+            masses[side] += object.mass();
+            let earlier = objects[..k].iter().zip(standing);
+            let pairs = earlier.map(|(other, &there)| other.mass() * between(side, there));
+            more -= object.mass() * pairs.sum::<f64>();
         }
-        let nodes = [to, from].map(|place| self.potential.nodes[self.first() + place + 1]);
-        let [a, b] = nodes;
-        let own = [self.stars.m[to], self.stars.m[from]];
-        let (phi_to, phi_from) = (a.phi + own[0] * a.u, b.phi + own[1] * b.u);
-        more * (phi_to - phi_from) + more * more * a.u.min(b.u)
+        more + masses[0] * phi[0] + masses[1] * phi[1]
     }
 
     /// Lets triples of single stars of a bin form binaries.
@@ -355,42 +467,52 @@ impl<C: Communicator> Cluster<C> {
         self.stars.m[leaves] = 0.0;
         self.stars.r[leaves] = f64::INFINITY;
         Some(Event {
-            before: None,
-            encounters: 0,
-            after: binary,
+            after: vec![binary],
+            ..Event::default()
         })
     }
 
-    /// Notes the events of all ranks. A new binary is a star less, and exchanges change masses.
-    fn take_over(&mut self, events: Vec<Event>) -> Result<(), Error> {
+    /// Notes the events of all ranks. Binaries that form or are dissolved change the number of stars, and exchanges the masses.
+    /// Tells whether they do.
+    fn take_over(&mut self, events: Vec<Event>) -> Result<bool, Error> {
         if events.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
-        let (mut stars_leave, mut masses_change) = (false, false);
-        let ledger = &mut self.past.ledger;
-        for event in events {
+        let (mut is_counted_anew, mut masses_change) = (false, false);
+        let Past {
+            ledger, binaries, ..
+        } = &mut self.past;
+        let place = |binaries: &[Binary], id: u64| {
+            let found = binaries.binary_search_by_key(&id, |b| b.ids[0]);
+            found.expect("a binary that all ranks know")
+        };
+        for event in &events {
             ledger.encounters += event.encounters;
-            if let Some(before) = event.before {
-                let binaries = &mut self.past.binaries;
-                let found = binaries.iter_mut().find(|b| b.ids[0] == before);
-                let found = found.expect("a binary that all ranks know");
-                masses_change |= found.mass() != event.after.mass();
-                *found = event.after;
-            } else {
-                ledger.formed += 1;
-                self.past.binaries.push(event.after);
-                stars_leave = true;
-            }
+            let gone: Vec<Binary> = event
+                .before
+                .iter()
+                .map(|id| binaries.remove(place(binaries, *id)))
+                .collect();
+            let (before, after) = (gone.len() as u64, event.after.len() as u64);
+            ledger.formed += after.saturating_sub(before);
+            ledger.dissolved += before.saturating_sub(after);
+            is_counted_anew |= before != after;
+            masses_change |= before > 1
+                || gone
+                    .iter()
+                    .zip(&event.after)
+                    .any(|(a, b)| a.mass() != b.mass());
         }
-        self.past.binaries.sort_by_key(|b| b.ids[0]);
-        if stars_leave {
+        binaries.extend(events.into_iter().flat_map(|event| event.after));
+        binaries.sort_by_key(|b| b.ids[0]);
+        if is_counted_anew {
             self.sort()?;
         }
-        if stars_leave || masses_change {
+        if is_counted_anew || masses_change {
             self.synchronise()?;
             self.update_potential();
         }
-        Ok(())
+        Ok(is_counted_anew || masses_change)
     }
 
     /// Takes out the binaries that are among the stars that have escaped.
@@ -412,6 +534,7 @@ mod tests {
 
     use kirin_kit::command::Start;
     use kirin_kit::communicator::{Counted, threads};
+    use kirin_kit::models::BinaryOptions;
 
     use super::*;
     use crate::model;
@@ -442,10 +565,10 @@ mod tests {
                 ..Start::default()
             };
             let settings = Settings {
-                binaries: true,
+                three_body: true,
                 ..Settings::default()
             };
-            let stars = model::draw(&world, &start).unwrap();
+            let stars = model::draw(&world, &start, &BinaryOptions::default()).unwrap();
             let all = streams(seed, n as usize / BIN);
             let mut cluster =
                 Cluster::new(Counted::new(world), settings, stars, &all, None).unwrap();
@@ -456,7 +579,7 @@ mod tests {
             cluster.diagnose().unwrap();
             assert!(cluster.energy_error() < 1e-3, "{}", cluster.energy_error());
         }
-        let expected = rate * dt * seeds as f64;
+        let expected = rate * dt * seeds as f64 / binaries::SURVIVORS;
         let ratio = formed as f64 / expected;
         println!("{formed} binaries, {expected:.1} expected");
         assert!((ratio - 1.0).abs() < 0.25, "{ratio}");

@@ -9,7 +9,7 @@ use kirin_kit::communicator::Communicator;
 use super::Cluster;
 use crate::error::Error;
 use crate::ledger::Escaper;
-use crate::partition::Partition;
+use crate::partition::{BIN, Partition};
 use crate::profile::Phase;
 use crate::random::Stream;
 use crate::sample_sort;
@@ -49,7 +49,8 @@ impl<C: Communicator> Cluster<C> {
         Ok(())
     }
 
-    /// Brings the random numbers to the ranks that have their bins now.
+    /// Brings the random numbers to the ranks that have their bins now. A bin more than before, as binaries were dissolved, gets random numbers that the last one
+    /// chooses.
     pub(super) fn move_streams(&mut self, old: Partition) -> Result<(), Error> {
         let bins = |partition: &Partition| -> Vec<_> {
             (0..partition.ranks)
@@ -60,7 +61,13 @@ impl<C: Communicator> Cluster<C> {
         if before == after {
             return Ok(());
         }
-        let streams = self.all_streams_of(&before)?;
+        let mut streams = self.all_streams_of(&before)?;
+        let bins = self.partition.n.div_ceil(BIN);
+        while streams.len() < bins {
+            let last = streams.last_mut().expect("there are five bins");
+            let begins = last.branch();
+            streams.push(begins);
+        }
         self.streams.clear();
         self.streams
             .extend(&streams[after[self.world.rank()].clone()]);

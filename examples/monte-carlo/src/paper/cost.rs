@@ -1,7 +1,9 @@
 //! The cost of a step on any number of ranks: work that the ranks divide, work that each of them does for itself, the sort with the terms of
 //! equation 18, and the messages of [`traffic`](super::traffic) over a network.
 
-use super::traffic::{Network, Search, of_step};
+use kirin_kit::communicator::network::Network;
+
+use super::traffic::{Search, of_step};
 use crate::profile::{Phase, Profile};
 
 /// Work of one rank.
@@ -85,7 +87,7 @@ impl Costs {
             + self.sort_alone(samples)
             + self.comparison * samples * own.max(2.0).log2();
         for calls in of_step(n, ranks) {
-            let seconds = network.seconds(ranks, &calls);
+            let seconds = calls.seconds(ranks, network);
             match calls.phase {
                 Phase::Sort => prediction.sort += seconds,
                 _ => prediction.rest += seconds,
@@ -103,10 +105,9 @@ impl Costs {
 mod tests {
     use super::*;
 
-    const NETWORK: Network = Network {
-        latency: 2e-6,
-        bandwidth: 5e9,
-    };
+    fn network() -> Network {
+        Network::new(2e-6, 5e9)
+    }
 
     fn costs() -> Costs {
         Costs {
@@ -121,7 +122,7 @@ mod tests {
     fn one_rank_costs_what_it_costs() {
         let step = Profile([0.1, 0.2, 0.3, 2.0, 0.5, 0.05, 0.2, 0.1]);
         let costs = Costs::fitted(&[(1_000_000, step)]).unwrap();
-        let predicted = costs.predict(1_000_000, 1, &NETWORK);
+        let predicted = costs.predict(1_000_000, 1, &network());
         assert!((predicted.total() / step.total() - 1.0).abs() < 1e-12);
         assert!((predicted.sort - 0.5).abs() < 1e-12);
         assert_eq!(Costs::fitted(&[]), None);
@@ -144,7 +145,7 @@ mod tests {
     /// rank 0 had 8 p^2 samples, 1024 ranks took the same time for all numbers of stars.)
     #[test]
     fn the_sort_has_a_best_number_of_ranks() {
-        let sort = |n: usize, ranks: usize| costs().predict(n, ranks, &NETWORK).sort;
+        let sort = |n: usize, ranks: usize| costs().predict(n, ranks, &network()).sort;
         let best = |n: usize| {
             let ranks = (0..14).map(|k| 1_usize << k);
             ranks.min_by(|a, b| sort(n, *a).total_cmp(&sort(n, *b)))
@@ -161,13 +162,10 @@ mod tests {
     /// A slower network makes each step longer, and nothing on one rank.
     #[test]
     fn the_network_counts() {
-        let slow = Network {
-            latency: 5e-5,
-            bandwidth: 1e8,
-        };
-        let total = |ranks, network| costs().predict(1_000_000, ranks, network).total();
-        assert_eq!(total(1, &NETWORK), total(1, &slow));
+        let slow = Network::new(5e-5, 1e8);
+        let total = |ranks, network: &Network| costs().predict(1_000_000, ranks, network).total();
+        assert_eq!(total(1, &network()), total(1, &slow));
         // The radii and masses of all stars: 16 MB.
-        assert!(total(64, &slow) - total(64, &NETWORK) > 0.9 * 16e6 / 1e8);
+        assert!(total(64, &slow) - total(64, &network()) > 0.9 * 16e6 / 1e8);
     }
 }

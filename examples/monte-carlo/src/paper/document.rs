@@ -1,5 +1,6 @@
 //! The report as Markdown, as JSON and as a figure.
 
+use kirin_kit::communicator::network::Network;
 use kirin_kit::comparison::Circumstances;
 use kirin_report::plot::{Curve, Figure, Form, Panel};
 use kirin_report::text::{MarkdownTable, digits, duration, grouped};
@@ -8,7 +9,6 @@ use serde_json::{Value, json};
 use super::cost::{Costs, parts};
 use super::measured::{Measured, Row};
 use super::published::{CLUSTERS, ENERGY_ERROR};
-use super::traffic::Network;
 use crate::profile::Phase;
 use crate::{output, slopes};
 

@@ -5,11 +5,11 @@ use std::error::Error as AnyError;
 use std::time::Instant;
 
 use kirin_kit::command::{Ended, Start};
+use kirin_kit::communicator::network::Network;
 use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::comparison::Budget;
 use kirin_kit::interrupt::interrupted;
 
-use super::traffic::Network;
 use crate::error::Error;
 use crate::options::Options;
 use crate::output::Summary;
@@ -166,5 +166,5 @@ fn network<C: Communicator>(world: &C) -> Result<Option<Network>, Error> {
     let mut network = [latency, bytes / (seconds(LONG, 20)? - latency).max(1e-9)];
     world.broadcast(0, &mut network)?;
     let [latency, bandwidth] = network;
-    Ok(Some(Network { latency, bandwidth }))
+    Ok(Some(Network::new(latency, bandwidth)))
 }

@@ -2,6 +2,7 @@
 //! `tests/traffic.rs` compares them with the counts of running ranks.
 
 use kirin_kit::communicator::counted::Collective;
+use kirin_kit::communicator::network::{Network, Parts};
 
 use crate::partition::{BIN, Partition};
 use crate::profile::Phase;
@@ -32,26 +33,25 @@ pub struct Calls {
     pub bytes: f64,
 }
 
-/// A network.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Network {
-    /// Seconds until a short message has arrived.
-    pub latency: f64,
-    /// Bytes per second into a rank.
-    pub bandwidth: f64,
-}
-
-impl Network {
-    /// Seconds that the calls take. On p ranks a gathering operation has log2 p rounds and an all-to-all operation
-    /// p - 1. A reduction has 2 log2 p rounds, and each number enters and leaves a rank twice (Rabenseifner 2004).
-    pub fn seconds(&self, ranks: usize, calls: &Calls) -> f64 {
-        let p = ranks as f64;
-        let (rounds, bytes) = match calls.collective {
-            Collective::AllReduce => (2.0 * p.log2(), 2.0 * calls.bytes / (p - 1.0)),
-            Collective::AllToAllV => (p - 1.0, calls.bytes),
-            _ => (p.log2(), calls.bytes),
+impl Calls {
+    /// Seconds that the calls take on the slowest of so many ranks.
+    pub fn seconds(&self, ranks: usize, network: &Network) -> f64 {
+        if ranks == 1 || self.calls == 0.0 {
+            return 0.0;
+        }
+        let each = self.bytes / self.calls;
+        // An all-reduce brings the numbers of each other rank, which the kit's model takes as one block.
+        let total = match self.collective {
+            Collective::AllReduce => each / (ranks - 1) as f64,
+            _ => each,
         };
-        calls.calls * rounds * self.latency + bytes / self.bandwidth
+        let parts = Parts {
+            ranks,
+            largest: total / ranks as f64,
+            least: 0.0,
+            total,
+        };
+        self.calls * network.seconds(self.collective, parts)
     }
 }
 
