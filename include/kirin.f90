@@ -30,7 +30,7 @@ module kirin
 
   ! The precisions of kirin_set_precision and kirin_precision_for.
   integer(c_int), parameter :: KIRIN_AUTO = 0, KIRIN_MIXED = 1, KIRIN_DOUBLE = 2, &
-      KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4, KIRIN_DOUBLE_SINGLE = 5
+      KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4, KIRIN_DOUBLE_SINGLE = 5, KIRIN_REDUCED = 6
 
   ! The arrays of the bulk interface (docs/bulk.md): at = c_loc(x). An array that is not mentioned is
   ! absent, and one with the steps 0 is packed: x(3, n) for vectors. Other steps are numbers of bytes, also
@@ -1362,8 +1362,9 @@ module kirin
       integer(c_int), value :: cluster_id
     end function kirin_backend
 
-    ! Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double`, `single`
-    ! or `double-single`. Before the first block it may be `auto` or `adaptive`.
+    ! Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double`,
+    ! `single`, `double-single` or `reduced`. Before the first block it may be `auto` or
+    ! `adaptive`.
     type(c_ptr) function kirin_precision(cluster_id) bind(C, name="kirin_precision")
       import :: c_int, c_ptr
       integer(c_int), value :: cluster_id
@@ -1371,12 +1372,13 @@ module kirin
 
     ! Chooses the precision of cluster `cluster_id`, from its next block on.
     !
-    ! `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE`
-    ! or `KIRIN_DOUBLE_SINGLE` (docs/numbers.md), in place of which a CPU takes double precision.
-    ! The user has the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes
-    ! nothing. A program that divides its j-particles over several clusters, or over processes,
-    ! calls it with what `kirin_precision_for` says of their total number: `auto` would see a part
-    ! of them only.
+    ! `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`,
+    ! `KIRIN_ADAPTIVE`, `KIRIN_DOUBLE_SINGLE`, in place of which a CPU takes double precision, or
+    ! `KIRIN_REDUCED`, in place of which a GPU and blocks with jerks take `KIRIN_SINGLE`
+    ! (docs/numbers.md). The user has the last word: where `KIRIN_PRECISION` names an arithmetic,
+    ! the call changes nothing. A program that divides its j-particles over several clusters, or
+    ! over processes, calls it with what `kirin_precision_for` says of their total number: `auto`
+    ! would see a part of them only.
     integer(c_int) function kirin_set_precision(cluster_id, precision) bind(C, &
         name="kirin_set_precision_")
       import :: c_int
@@ -1528,9 +1530,9 @@ module kirin
       integer(c_int64_t), value :: handle
     end function kirin_bulk_backend
 
-    ! Returns the precision of the last forces of a handle: `mixed`, `double`, `single` or
-    ! `double-single`. Before the first ones it may be `auto` or `adaptive`. Empty if the handle
-    ! stands for nothing.
+    ! Returns the precision of the last forces of a handle: `mixed`, `double`, `single`,
+    ! `double-single` or `reduced`. Before the first ones it may be `auto` or `adaptive`. Empty if
+    ! the handle stands for nothing.
     type(c_ptr) function kirin_bulk_precision(handle) bind(C, name="kirin_bulk_precision")
       import :: c_int64_t, c_ptr
       integer(c_int64_t), value :: handle

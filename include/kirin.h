@@ -48,6 +48,7 @@
 #define KIRIN_SINGLE 3
 #define KIRIN_ADAPTIVE 4
 #define KIRIN_DOUBLE_SINGLE 5
+#define KIRIN_REDUCED 6
 
 /* The arrays of the bulk interface (docs/bulk.md). A structure whose bytes are all zero has only absent arrays, and
  * an array with the steps 0 is packed. Other steps are numbers of bytes, also negative ones. */
@@ -1852,19 +1853,20 @@ const char *kirin_version(void);
 const char *kirin_backend(int cluster_id);
 
 /**
- * Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double`, `single` or
- * `double-single`. Before the first block it may be `auto` or `adaptive`.
+ * Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double`, `single`,
+ * `double-single` or `reduced`. Before the first block it may be `auto` or `adaptive`.
  */
 const char *kirin_precision(int cluster_id);
 
 /**
  * Chooses the precision of cluster `cluster_id`, from its next block on.
  *
- * `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE` or
- * `KIRIN_DOUBLE_SINGLE` (docs/numbers.md), in place of which a CPU takes double precision. The
- * user has the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes nothing. A
- * program that divides its j-particles over several clusters, or over processes, calls it with
- * what `kirin_precision_for` says of their total number: `auto` would see a part of them only.
+ * `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE`,
+ * `KIRIN_DOUBLE_SINGLE`, in place of which a CPU takes double precision, or `KIRIN_REDUCED`, in
+ * place of which a GPU and blocks with jerks take `KIRIN_SINGLE` (docs/numbers.md). The user has
+ * the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes nothing. A program
+ * that divides its j-particles over several clusters, or over processes, calls it with what
+ * `kirin_precision_for` says of their total number: `auto` would see a part of them only.
  */
 int kirin_set_precision(int cluster_id, int precision);
 
@@ -1993,9 +1995,9 @@ const char *kirin_bulk_message(void);
 const char *kirin_bulk_backend(int64_t handle);
 
 /**
- * Returns the precision of the last forces of a handle: `mixed`, `double`, `single` or
- * `double-single`. Before the first ones it may be `auto` or `adaptive`. Empty if the handle
- * stands for nothing.
+ * Returns the precision of the last forces of a handle: `mixed`, `double`, `single`,
+ * `double-single` or `reduced`. Before the first ones it may be `auto` or `adaptive`. Empty if the
+ * handle stands for nothing.
  */
 const char *kirin_bulk_precision(int64_t handle);
 

@@ -168,7 +168,7 @@ static void bits(void)
 {
     int precision, moving;
     for (moving = 0; moving < 2; moving++)
-        for (precision = KIRIN_AUTO; precision <= KIRIN_DOUBLE_SINGLE; precision++)
+        for (precision = KIRIN_AUTO; precision <= KIRIN_REDUCED; precision++)
             bits_in(precision, moving);
 }
 

@@ -86,7 +86,7 @@ static void forces_refused(int64_t handle)
     show("another number of targets", kirin_bulk_neighbour_offsets(handle, NI - 1, places));
     show("too little room", kirin_bulk_neighbour_indices(handle, 1, places));
     show("a null pointer for lists", kirin_bulk_neighbour_indices(handle, 1LL << 40, NULL));
-    show("precision", kirin_bulk_set_precision(handle, 6));
+    show("precision", kirin_bulk_set_precision(handle, KIRIN_REDUCED + 1));
     show("a null pointer for the message", kirin_bulk_message_text(NULL, 5));
 }
 

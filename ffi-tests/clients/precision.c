@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     printf(" %d %d %d", taken(0, 1280), taken(0, 1281), taken(0, -1));
     printf(" %s", block(1280));
     printf(" %s\n", block(1281));
-    for (i = KIRIN_AUTO - 1; i <= KIRIN_DOUBLE_SINGLE + 1; i++) {
+    for (i = KIRIN_AUTO - 1; i <= KIRIN_REDUCED + 1; i++) {
         int status = choose(0, i);
         printf("%d %s\n", status, block(MANY));
     }

@@ -98,7 +98,8 @@ impl Tolerance {
     pub fn of(precision: &str) -> Self {
         match precision {
             "double" => Self::DOUBLE,
-            "single" => Self::SINGLE,
+            // Forces with jerks are `single` in both.
+            "single" | "reduced" => Self::SINGLE,
             "double-single" => Self::DOUBLE_SINGLE,
             _ => Self::MIXED,
         }

@@ -7,7 +7,12 @@ use ffi_tests::compiler::{Link, compile, succeed};
 use kirin_core::cpu;
 
 /// The error allowed to a precision, relative to the sum of the magnitudes of the terms: docs/numbers.md.
-const PRECISIONS: [(&str, &str); 3] = [("mixed", "1e-6"), ("single", "2e-5"), ("double", "1e-13")];
+const PRECISIONS: [(&str, &str); 4] = [
+    ("mixed", "1e-6"),
+    ("single", "2e-5"),
+    ("double", "1e-13"),
+    ("reduced", "1.2e-3"),
+];
 
 fn run(client: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> String {
     let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();

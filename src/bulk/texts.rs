@@ -34,7 +34,7 @@ pub(crate) const CALLS: &[Call] = &[
     Call {
         c: Some("kirin_bulk_precision"),
         fortran: None,
-        docs: "Returns the precision of the last forces of a handle: `mixed`, `double`, `single` or `double-single`. Before \
+        docs: "Returns the precision of the last forces of a handle: `mixed`, `double`, `single`, `double-single` or `reduced`. Before \
             the first ones it may be `auto` or `adaptive`. Empty if the handle stands for nothing.\n",
         support: Support::Implemented,
         returns: Returns::Text,

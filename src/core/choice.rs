@@ -37,7 +37,7 @@ impl Rule {
     /// What computes where `precision` is asked for.
     pub fn takes(&self, precision: Precision) -> Precision {
         match self.on_gpu {
-            true => precision,
+            true => precision.without_reduced(),
             false => precision.without_pairs(),
         }
     }
@@ -81,7 +81,9 @@ pub fn choose_regular(settings: &Settings) -> Box<dyn RegularForce> {
 pub fn regular_precision(settings: &Settings) -> Precision {
     match settings.backend {
         BackendChoice::Reference => Precision::Double,
-        _ => settings.precision.arithmetic().without_pairs(),
+        _ => (settings.precision.arithmetic())
+            .without_pairs()
+            .without_reduced(),
     }
 }
 

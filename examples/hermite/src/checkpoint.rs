@@ -6,15 +6,20 @@
 //! ```text
 //! galaxy.field ...               what there is around the cluster, if anything
 //! hermite.settings EPS ETA ETA_START DT_MAX DT_MIN SHARED    SHARED is true or false
-//! hermite.regularized FACTOR FORMED STEPS SECONDS            where pairs are regularized, and for each pair:
+//! hermite.regularized FACTOR FORMED STEPS SECONDS            where systems are regularized, and for each:
 //! hermite.pair I J X Y Z VX VY VZ  x y z vx vy vz  TX TY TZ RX RY RZ PERTURBED
 //!                                labels; centre; second star from the first; tide and its rate
+//! hermite.multiple N I J ... X Y Z VX VY VZ  K1 K2 ... x y z vx vy vz ...  TX TY TZ RX RY RZ ...
+//!                                labels; centre; places in the list of labels along a chain; from each star of the
+//!                                chain to the next; for each label tide and its rate
 //! hermite.counts STEPS BLOCKS PAIRS
 //! hermite.block_sizes C0 C1 ... blocks of 2^k to 2^(k+1) - 1 particles
 //! ```
 
 use kirin::client::Grape;
-use kirin_kit::few_body::pair::Pair;
+use kirin_kit::few_body::multiple::Multiple;
+use kirin_kit::few_body::pair::{Pair, Pull};
+use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Log, Run};
 use kirin_kit::snapshot::Line;
@@ -30,13 +35,14 @@ use crate::settings::Settings;
 const SETTINGS: &str = "hermite.settings";
 const REGULARIZED: &str = "hermite.regularized";
 const PAIR: &str = "hermite.pair";
+const MULTIPLE: &str = "hermite.multiple";
 const COUNTS: &str = "hermite.counts";
 const BLOCK_SIZES: &str = "hermite.block_sizes";
 
 /// All of `integrator`.
 pub fn save(integrator: &Integrator<'_>) -> Snapshot {
     let mut run = lines(integrator.settings(), integrator.counts());
-    run.extend(pair_lines(integrator));
+    run.extend(system_lines(integrator));
     let (bodies, states) = integrator.stars();
     Snapshot {
         time: integrator.time(),
@@ -46,8 +52,8 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
     }
 }
 
-/// The lines of the regularized pairs.
-fn pair_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
+/// The lines of the regularized systems.
+fn system_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
     let (factor, all) = (integrator.settings().regularize, integrator.regularized());
     if factor == 0.0 {
         return Vec::new();
@@ -57,63 +63,109 @@ fn pair_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
     let head = format!("{numbers} {formed} {steps} {}", exact(&[all.seconds]));
     let mut lines = vec![(REGULARIZED.to_owned(), head)];
     for (first, held) in &all.at {
-        let (centre, pair) = (&integrator.bodies()[*first], &held.pair);
-        let [i, j] = pair.labels;
-        let vectors = [
-            centre.x,
-            centre.v,
-            pair.x,
-            pair.v,
-            pair.tide,
-            pair.tide_rate,
-        ];
-        let numbers = exact(vectors.as_flattened());
-        let felt = pair.is_perturbed;
-        lines.push((PAIR.to_owned(), format!("{i} {j} {numbers} {felt}")));
+        let centre = &integrator.bodies()[*first];
+        let mut vectors = vec![centre.x, centre.v];
+        let labels: Vec<String> = held.system.labels().iter().map(i32::to_string).collect();
+        let labels = labels.join(" ");
+        lines.push(match &held.system {
+            Subsystem::Pair(pair) => {
+                vectors.extend([pair.x, pair.v, pair.tide, pair.tide_rate]);
+                let (numbers, felt) = (exact(vectors.as_flattened()), pair.is_perturbed);
+                (PAIR.to_owned(), format!("{labels} {numbers} {felt}"))
+            }
+            Subsystem::Multiple(multiple) => (
+                MULTIPLE.to_owned(),
+                multiple_line(&labels, vectors, multiple),
+            ),
+        });
     }
     lines
 }
 
-/// The pairs of the run that `snapshot` was saved from. Each comes with its centre, labelled as its first star. The
-/// pairs have no masses yet.
-fn pairs(snapshot: &Snapshot) -> Result<Vec<(Body, Pair)>, Error> {
-    let mut pairs = Vec::new();
-    for value in snapshot.values(PAIR) {
-        let mut line = Line::new(PAIR, value);
-        let labels = [line.word()?, line.word()?];
-        let mut vector =
-            || -> Result<Vec3, String> { Ok([line.word()?, line.word()?, line.word()?]) };
-        let centre = Body {
-            index: labels[0],
-            mass: 0.0,
-            x: vector()?,
-            v: vector()?,
-        };
-        let pair = Pair {
-            labels,
-            masses: [0.0; 2],
-            x: vector()?,
-            v: vector()?,
-            tide: vector()?,
-            tide_rate: vector()?,
-            is_perturbed: line.word()?,
-        };
-        let numbers = [
-            centre.x,
-            centre.v,
-            pair.x,
-            pair.v,
-            pair.tide,
-            pair.tide_rate,
-        ];
-        let are_finite = numbers.as_flattened().iter().all(|c| c.is_finite());
-        if !are_finite || pair.x == [0.0; 3] {
-            line.refuse::<()>()?;
-        }
-        line.end()?;
-        pairs.push((centre, pair));
+fn multiple_line(labels: &str, centre: Vec<Vec3>, multiple: &Multiple) -> String {
+    let (order, links) = multiple.links();
+    let (count, order) = (order.len(), order.iter().map(usize::to_string));
+    let order = order.collect::<Vec<_>>().join(" ");
+    let both = links.chain(multiple.tides.iter().copied());
+    let vectors: Vec<Vec3> = both.flat_map(|(x, v)| [x, v]).collect();
+    let [centre, vectors] = [centre, vectors].map(|list| exact(list.as_flattened()));
+    format!("{count} {labels} {centre} {order} {vectors}")
+}
+
+/// The systems of the run that `snapshot` was saved from. Each comes with its centre, labelled as its first star. The
+/// systems have no masses yet.
+fn systems(snapshot: &Snapshot) -> Result<Vec<(Body, Subsystem)>, Error> {
+    let pairs = snapshot.values(PAIR).map(pair);
+    pairs
+        .chain(snapshot.values(MULTIPLE).map(multiple))
+        .collect()
+}
+
+/// Three numbers of a line, which are finite.
+fn vector(line: &mut Line<'_>) -> Result<Vec3, String> {
+    let vector: Vec3 = [line.word()?, line.word()?, line.word()?];
+    match vector.iter().all(|c| c.is_finite()) {
+        true => Ok(vector),
+        false => line.refuse(),
     }
-    Ok(pairs)
+}
+
+fn centre(line: &mut Line<'_>, index: i32) -> Result<Body, String> {
+    Ok(Body {
+        index,
+        mass: 0.0,
+        x: vector(line)?,
+        v: vector(line)?,
+    })
+}
+
+fn pair(value: &str) -> Result<(Body, Subsystem), Error> {
+    let mut line = Line::new(PAIR, value);
+    let labels = [line.word()?, line.word()?];
+    let centre = centre(&mut line, labels[0])?;
+    let pair = Pair {
+        labels,
+        masses: [0.0; 2],
+        x: vector(&mut line)?,
+        v: vector(&mut line)?,
+        tide: vector(&mut line)?,
+        tide_rate: vector(&mut line)?,
+        is_perturbed: line.word()?,
+    };
+    if pair.x == [0.0; 3] {
+        line.refuse::<()>()?;
+    }
+    line.end()?;
+    Ok((centre, Subsystem::Pair(pair)))
+}
+
+fn multiple(value: &str) -> Result<(Body, Subsystem), Error> {
+    let mut line = Line::new(MULTIPLE, value);
+    let count: usize = line.word()?;
+    if count < 3 {
+        line.refuse::<()>()?;
+    }
+    let mut labels: Vec<i32> = Vec::new();
+    for _ in 0..count {
+        labels.push(line.word()?);
+    }
+    let centre = centre(&mut line, labels[0])?;
+    let mut order: Vec<usize> = Vec::new();
+    for _ in 0..count {
+        order.push(line.word()?);
+    }
+    let mut both: Vec<Pull> = Vec::new();
+    for _ in 0..2 * count - 1 {
+        both.push((vector(&mut line)?, vector(&mut line)?));
+    }
+    let tides = both.split_off(count - 1);
+    let multiple = Multiple::from_parts(labels, vec![0.0; count], order, both, tides);
+    let multiple = match multiple {
+        Some(multiple) => multiple,
+        None => line.refuse()?,
+    };
+    line.end()?;
+    Ok((centre, Subsystem::Multiple(multiple)))
 }
 
 /// The lines of a snapshot: keys and values.
@@ -197,7 +249,7 @@ pub fn resume<'g>(
     snapshot: Snapshot,
 ) -> Result<Run<Integrator<'g>>, Error> {
     let (counts, log) = (counts(&snapshot)?, Log::of(&snapshot)?);
-    let (pairs, past) = (pairs(&snapshot)?, Line::of(&snapshot, REGULARIZED));
+    let (systems, past) = (systems(&snapshot)?, Line::of(&snapshot, REGULARIZED));
     let past = match past {
         Some(mut line) => {
             line.word::<f64>()?;
@@ -213,6 +265,6 @@ pub fn resume<'g>(
     } = snapshot;
     let states = states.ok_or_else(|| "the snapshot has no states".to_owned())?;
     let mut integrator = Integrator::resume(grape, settings, time, bodies, states, counts)?;
-    integrator.resume_pairs(&pairs, past)?;
+    integrator.resume_systems(systems, past)?;
     Run::new(integrator, log)
 }

@@ -51,3 +51,9 @@ impl From<String> for Error {
         Self::Refused(why)
     }
 }
+
+impl From<kirin_kit::few_body::Error> for Error {
+    fn from(error: kirin_kit::few_body::Error) -> Self {
+        Self::Refused(format!("--regularize: {error}"))
+    }
+}

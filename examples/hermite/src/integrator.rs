@@ -1,13 +1,15 @@
 //! The integration of a cluster through a GRAPE-6 library, one block at a time.
 
 pub mod forces;
+pub mod membership;
+mod outer;
 pub mod regularized;
 
 use std::time::Instant;
 
 use kirin::client::{Block, Grape};
 use kirin_kit::bound::BoundPart;
-use kirin_kit::few_body::pair::Pair;
+use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::Integration;
 use kirin_kit::snapshot::State;
@@ -50,15 +52,28 @@ pub struct Integrator<'g> {
     regularized: Regularized,
 }
 
-/// The columns that a run with regularized pairs records: [`motion::COLUMNS`], the number of pairs, and the energy
-/// within them.
-const COLUMNS: [&str; 11] = {
+/// The columns that a run with regularized systems records: [`motion::COLUMNS`], the number of pairs, the energy within
+/// all systems, and the number of systems of more than two stars.
+const COLUMNS: [&str; 12] = {
     let [lx, ly, lz, x, y, z, vx, vy, vz] = motion::COLUMNS;
-    [lx, ly, lz, x, y, z, vx, vy, vz, "pairs", "pair_energy"]
+    [
+        lx,
+        ly,
+        lz,
+        x,
+        y,
+        z,
+        vx,
+        vy,
+        vz,
+        "pairs",
+        "pair_energy",
+        "multiples",
+    ]
 };
 
-/// A particle at the end of its step, and the regularized pair whose centre it is.
-type End = (Body, State, Option<Box<Pair>>);
+/// A particle at the end of its step, and the regularized system whose centre it is.
+type End = (Body, State, Option<Box<Subsystem>>);
 
 impl<'g> Integrator<'g> {
     /// Starts from `bodies` that are all at `time`, a multiple of the largest step.
@@ -78,7 +93,7 @@ impl<'g> Integrator<'g> {
         new.first_steps()?;
         new.schedule_all();
         new.trial_steps()?;
-        new.first_pairs()?;
+        new.first_systems()?;
         Ok(new)
     }
 
@@ -216,10 +231,10 @@ impl<'g> Integrator<'g> {
         let moved = self.ends_of_steps(t, &due, &mut ends, &mut near);
         let mut new = Ok(Vec::new());
         if moved.is_ok() {
-            for (&i, (body, state, pair)) in due.iter().zip(ends.drain(..)) {
+            for (&i, (body, state, system)) in due.iter().zip(ends.drain(..)) {
                 (self.bodies[i], self.states[i]) = (body, state);
-                if let Some(pair) = pair {
-                    self.hold(i, *pair);
+                if let Some(system) = system {
+                    self.hold(i, *system);
                 }
                 self.send(i);
             }
@@ -265,13 +280,13 @@ impl<'g> Integrator<'g> {
                 true => &in_crowd,
                 false => &usual,
             };
-            let pair = this.pair_at(i, t, &force.pulls);
+            let system = this.system_at(i, t, &force.pulls)?;
             particle::advance(settings, t, &mut body, &mut state, acc, jerk)?;
-            let pair = pair.map(|pair| regularized::planned(pair, &mut state, usual.eta));
-            if pair.is_some() {
+            let system = system.map(|system| regularized::planned(system, &mut state, usual.eta));
+            if system.is_some() {
                 particle::check_step(settings, &body, &state)?;
             }
-            ends.push((body, state, pair.map(Box::new)));
+            ends.push((body, state, system.map(Box::new)));
             near.push(force.near);
             Ok(())
         })
@@ -287,20 +302,20 @@ impl<'g> Integrator<'g> {
     /// The library fails.
     pub fn synchronised(&mut self, t: f64) -> Result<Vec<Body>, Error> {
         let (settings, mut copy) = (self.settings, self.bodies.clone());
-        let mut pairs = self.regularized.pairs();
+        let mut systems = self.regularized.systems();
         let is_absent = |i: &usize| self.states[*i].t != t && !self.regularized.is_ghost(*i);
         let absent: Vec<usize> = (0..copy.len()).filter(is_absent).collect();
         self.forces(t, &absent, |this, i, force| {
-            if let Some(pair) = this.pair_at(i, t, &force.pulls) {
-                pairs.insert(i, pair);
+            if let Some(system) = this.system_at(i, t, &force.pulls)? {
+                systems.insert(i, system);
             }
             let state = &this.states[i];
             particle::synchronise(&settings, t, &mut copy[i], state, force.acc, force.jerk)
         })?;
-        let osculating = |(first, pair): (usize, Pair)| (first, pair.osculating());
-        let pairs = pairs.into_iter().map(osculating).collect();
-        self.regularized.place_stars(&mut copy, &pairs);
-        self.regularized.seen = pairs.into_values().collect();
+        let osculating = |(first, system): (usize, Subsystem)| (first, system.osculating());
+        let systems = systems.into_iter().map(osculating).collect();
+        self.regularized.place_stars(&mut copy, &systems);
+        self.regularized.seen = systems.into_values().collect();
         Ok(copy)
     }
 
@@ -337,7 +352,7 @@ impl<'g> Integrator<'g> {
         &self.counts
     }
 
-    /// The regularized pairs.
+    /// The regularized systems.
     pub fn regularized(&self) -> &Regularized {
         &self.regularized
     }
@@ -377,6 +392,14 @@ impl Integration for Integrator<'_> {
         self.synchronised(t)
     }
 
+    fn within_systems(&self) -> [f64; 2] {
+        self.regularized.within()
+    }
+
+    fn lost_digits(&self, bodies: &[Body]) -> f64 {
+        self.regularized.lost_digits(bodies)
+    }
+
     fn galaxy(&self) -> Option<&Galaxy> {
         Some(&self.settings.galaxy)
     }
@@ -399,10 +422,8 @@ impl Integration for Integrator<'_> {
     fn own_numbers(&self, bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
         let mut numbers = motion::numbers(bodies, bound);
         if self.regularized.limits.is_some() {
-            numbers.extend([
-                self.regularized.seen.len() as f64,
-                self.regularized.energy(),
-            ]);
+            let [pairs, multiples] = self.regularized.numbers();
+            numbers.extend([pairs as f64, self.regularized.energy(), multiples as f64]);
         }
         numbers
     }

@@ -45,9 +45,10 @@ METHOD
   Guard       an energy error above 1e-3 of the cluster's own T + W is told once, above 0.1 the run ends with
               its state saved (--energy-warning, --energy-limit); two stars that make most of the blocks are
               named with the options that help
-  Pairs       --regularize: two stars that are close and little perturbed move as two bodies do, by the closed form and
-              kicks of the tide, whose steps are accurate to fifth order; a tide below 1e-6 slows a binary down, one
-              below 1e-7 is not felt. Other stars feel both members. Near other stars steps have eta/5. --eps 0
+  Pairs       --regularize: stars that are close move about their centre as if they were alone, with kicks of the tide at
+              both ends of a step, whose error is of fifth order: two in closed form, more by algorithmic regularization.
+              A tide below 2.5e-6 acts on a binary in the mean. Other stars feel the members. Near other stars steps
+              have eta/5. Energy errors are in parts of the energy without the systems. --eps 0
   Binaries    --binary-fraction 0.5: half of the systems are two stars, --n counts stars. The centres of the systems
               are the model, in units with E = -1/4; the energies within binaries come on top. With --eps 0
   Bound       virial ratio and Lagrangian radii are those of the bound stars

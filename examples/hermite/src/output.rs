@@ -64,7 +64,7 @@ impl<'a, 'g> Report<'a, 'g> {
     /// The figures for people.
     pub fn table(&self) -> Table {
         let mut rows = rows(self.integrator.counts());
-        rows.extend(self.integrator.regularized().rows());
+        rows.extend(self.integrator.regularized().rows(self.summary.log.seconds));
         self.summary.table(&self.forces, rows)
     }
 

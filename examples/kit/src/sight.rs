@@ -27,6 +27,7 @@ impl Sight {
             None => Self::summed(bodies, eps * eps, field),
         };
         sight.energy.external -= integration.gain();
+        sight.energy.potential += integration.lost_digits(bodies);
         sight
     }
 
@@ -51,6 +52,7 @@ pub fn energy_of<I: Integration>(integration: &I, bodies: &[Body]) -> Energy {
     let potentials = given.unwrap_or_else(|| potentials(bodies, eps * eps));
     let mut energy = energy(bodies, half(bodies, &potentials), integration.field());
     energy.external -= integration.gain();
+    energy.potential += integration.lost_digits(bodies);
     energy
 }
 
@@ -82,15 +84,16 @@ pub struct Start {
 
 impl Start {
     /// The energies at the start of a run of `bodies`. The motion of the whole cluster does not count as its own
-    /// energy.
-    pub fn of(energy: &Energy, bodies: &[Body]) -> Self {
+    /// energy, nor do the kinetic and potential energies `within` systems.
+    pub fn of(energy: &Energy, bodies: &[Body], within: [f64; 2]) -> Self {
         let p = momentum(bodies);
         let flight = match (energy.external, mass(bodies)) {
             (0.0, mass) if mass > 0.0 => 0.5 * dot(&p, &p) / mass,
             _ => 0.0,
         };
         let own = Energy {
-            kinetic: energy.kinetic - flight,
+            kinetic: energy.kinetic - flight - within[0],
+            potential: energy.potential - within[1],
             ..*energy
         };
         Self {

@@ -53,9 +53,9 @@ class Gravity(Handle):
         Softening lengths of the sources themselves. The square of the softening length of a pair is the sum of the squares
         of both. Such forces are computed in double precision on the CPU.
     precision : str, optional
-        "auto" (the default), "mixed", "double", "single", "adaptive" or "double-single". "auto" is double precision for up
-        to about a thousand sources, depending on the backend, and "mixed" for more: accelerations are then exact to about
-        1e-7, at half of the cost. A user's KIRIN_PRECISION wins.
+        "auto" (the default), "mixed", "double", "single", "adaptive", "double-single" or "reduced". "auto" is double
+        precision for up to about a thousand sources, depending on the backend, and "mixed" for more: accelerations are then
+        exact to about 1e-7, at half of the cost. "reduced" has an error of up to 1.1e-3 a pair. A user's KIRIN_PRECISION wins.
 
     Examples
     --------

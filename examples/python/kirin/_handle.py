@@ -7,7 +7,7 @@ from ._arrays import INTEGER, numbers, put_numbers, put_vectors, squares, vector
 from ._errors import raise_for
 
 #: The precisions, at their numbers.
-PRECISIONS = ("auto", "mixed", "double", "single", "adaptive", "double-single")
+PRECISIONS = ("auto", "mixed", "double", "single", "adaptive", "double-single", "reduced")
 
 
 class Handle:
@@ -38,7 +38,7 @@ class Handle:
         >>> gravity.set_precision("exact")
         Traceback (most recent call last):
             ...
-        ValueError: precision 'exact' is none of auto, mixed, double, single, adaptive, double-single
+        ValueError: precision 'exact' is none of auto, mixed, double, single, adaptive, double-single, reduced
         """
         if precision not in PRECISIONS:
             raise ValueError(f"precision {precision!r} is none of {', '.join(PRECISIONS)}")

@@ -25,7 +25,7 @@ module kirin
 
   ! The precisions of kirin_set_precision and kirin_precision_for.
   integer(c_int), parameter :: KIRIN_AUTO = 0, KIRIN_MIXED = 1, KIRIN_DOUBLE = 2, &
-      KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4, KIRIN_DOUBLE_SINGLE = 5
+      KIRIN_SINGLE = 3, KIRIN_ADAPTIVE = 4, KIRIN_DOUBLE_SINGLE = 5, KIRIN_REDUCED = 6
 
   ! The arrays of the bulk interface (docs/bulk.md): at = c_loc(x). An array that is not mentioned is
   ! absent, and one with the steps 0 is packed: x(3, n) for vectors. Other steps are numbers of bytes, also

@@ -46,6 +46,7 @@ const GRAPE6: &str = "\
 #define KIRIN_SINGLE 3
 #define KIRIN_ADAPTIVE 4
 #define KIRIN_DOUBLE_SINGLE 5
+#define KIRIN_REDUCED 6
 {structures}
 #ifdef __cplusplus
 extern \"C\" {

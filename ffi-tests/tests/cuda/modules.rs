@@ -13,9 +13,6 @@ use crate::{PRECISIONS, driver, input, regular_client, set, try_forces};
 /// Numbers of i-particles and of multiprocessors whose plans have 1, 2 and 4 i-particles a thread.
 const BLOCKS: [(usize, &str); 3] = [(20, "1"), (1000, "2"), (1000, "1")];
 
-/// Two pages, of which the last is not full.
-const J_PARTICLES: usize = 600;
-
 /// All kernels of `kernels/prebuilt`.
 fn kernels() -> BTreeSet<String> {
     let folder = repository().join("kernels/prebuilt");
@@ -41,7 +38,7 @@ fn every_kernel_is_launched_and_agrees_with_its_source() {
     let mut launched = BTreeSet::new();
     for (ni, multiprocessors) in BLOCKS {
         for moving in [true, false] {
-            let set = set(J_PARTICLES, ni, 1e-4);
+            let set = set(1100, ni, 1e-4);
             let set = if moving { set } else { still(set) };
             let input = input(&set);
             for precision in PRECISIONS {

@@ -4,14 +4,14 @@ use super::NOTHING;
 use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
 
 /// The output of `precision.c`: the rule of `auto` for 1280 j-particles, then the result of each choice, with an
-/// illegal choice before and after them, then what `adaptive` does once it has seen noise. The last choice is
-/// `double-single`, for which a CPU takes `double`.
+/// illegal choice before and after them, then what `adaptive` does once it has seen noise. The last choices
+/// are `double-single`, for which a CPU takes `double`, and `reduced`, for which blocks with jerks take `single`.
 const BY_RULE: &str = "auto 2 1 -1 double mixed\n\
-    -1 mixed\n0 mixed\n0 mixed\n0 double\n0 single\n0 mixed\n0 double\n-1 double\nmixed\ndouble\n";
+    -1 mixed\n0 mixed\n0 mixed\n0 double\n0 single\n0 mixed\n0 double\n0 single\n-1 single\nmixed\ndouble\n";
 
 /// The same where the user wants `mixed`.
 const MIXED: &str = "mixed 1 1 -1 mixed mixed\n\
-    -1 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n-1 mixed\nmixed\nmixed\n";
+    -1 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n0 mixed\n-1 mixed\nmixed\nmixed\n";
 
 #[test]
 fn rule_client_and_user_choose_the_precision() {
@@ -34,7 +34,7 @@ fn rule_client_and_user_choose_the_precision() {
             assert_eq!(err.matches(line).count(), 1, "{err}");
             assert_eq!(err.matches("limited by").count(), 1, "{err}");
             assert!(err.contains("noise        99."), "{err}");
-            let few = "double in 5 of 13 blocks";
+            let few = "double in 4 of 14 blocks";
             assert_eq!(err.contains(few), user != Some("mixed"), "{err}");
         }
     }

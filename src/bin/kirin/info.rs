@@ -123,6 +123,15 @@ fn plans(conditions: &Conditions, clock: f64, options: &Options) -> String {
 /// The precision that `backend` has under `settings`, with the rule where there is one.
 fn precision_in_force(settings: &Settings, backend: &dyn Backend) -> String {
     let rule = match settings.precision {
+        PrecisionChoice::Always(asked @ Precision::Reduced) => {
+            return match backend.precision() == asked {
+                true => format!(
+                    "{asked} for accelerations alone, {} with jerks",
+                    asked.without_reduced()
+                ),
+                false => format!("{} ({asked} is for CPUs)", backend.precision()),
+            };
+        }
         PrecisionChoice::Always(asked) if asked == backend.precision() => return asked.to_string(),
         PrecisionChoice::Always(asked @ Precision::DoubleSingle) => {
             return format!("{} ({asked} is for GPUs)", backend.precision());

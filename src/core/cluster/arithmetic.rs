@@ -78,7 +78,7 @@ impl Arithmetic {
         let choice = self.choice(settings);
         match choice {
             _ if settings.backend == BackendChoice::Reference => Precision::Double,
-            PrecisionChoice::Always(precision) => self.taken_for(settings, precision),
+            PrecisionChoice::Always(precision) => self.taken_for(settings, moving, precision),
             _ if !moving => Precision::Mixed,
             _ => {
                 let rule = self.rule(settings);
@@ -92,10 +92,11 @@ impl Arithmetic {
     }
 
     /// What computes where `precision` is asked for. Only where that may be another one are the devices looked at.
-    fn taken_for(&mut self, settings: &Settings, precision: Precision) -> Precision {
-        match precision.without_pairs() == precision {
-            true => precision,
-            false => self.rule(settings).takes(precision),
+    fn taken_for(&mut self, settings: &Settings, moving: bool, precision: Precision) -> Precision {
+        match precision {
+            Precision::Reduced if moving => precision.without_reduced(),
+            Precision::DoubleSingle | Precision::Reduced => self.rule(settings).takes(precision),
+            Precision::Mixed | Precision::Double | Precision::Single => precision,
         }
     }
 
@@ -104,6 +105,7 @@ impl Arithmetic {
         match self.choice(settings) {
             _ if settings.backend == BackendChoice::Reference => Some(Precision::Double),
             PrecisionChoice::Always(precision) => Some(match self.rule {
+                _ if moving && precision == Precision::Reduced => precision.without_reduced(),
                 Some(rule) => rule.takes(precision),
                 None => precision,
             }),
@@ -134,7 +136,7 @@ impl Arithmetic {
         let first = self.made.first().map(|(precision, _)| *precision);
         let precision = self.current.or(first).unwrap_or_else(|| {
             let asked = self.choice(settings).arithmetic();
-            self.taken_for(settings, asked)
+            self.taken_for(settings, false, asked)
         });
         self.make(settings, precision)
     }

@@ -4,20 +4,21 @@
 use std::ops::Range;
 
 use super::attraction::{self, LeafPass};
-use super::coincident::{self, Places};
+use super::coincident::{self, Hash, Places};
 use super::division::Task;
 use super::grid::Grid;
 use super::kernel::JPage;
 use super::leaves::{LeafSums, Walk};
 use super::resolution::{LeafBounds, ROUNDING};
 use super::resum::{Leaf, Resum};
-use super::simd::{Real, Simd, Sums};
+use super::simd::{Real, Rows, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tasks::BlockContext;
 use super::tile;
-use super::workspace::{TaskParticle, Workspace};
+use super::workspace::{PURPOSE, TaskParticle, Workspace};
 use crate::error::Result;
 use crate::force::scaling::Scaling;
+use crate::process::allocation;
 use crate::sources::jmemory::{PAGE, PageArray, SourceKind};
 use crate::sources::particle::IParticle;
 
@@ -39,6 +40,7 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     shared: &'a BlockContext<'a, S, SPLIT>,
     particles: &'a [IParticle],
     targets: &'a [TaskParticle<S::T>],
+    hashes: &'a [Hash],
     sources: JPage<'a, S>,
     position: usize,
     bounds: LeafBounds,
@@ -63,6 +65,24 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     unproved: usize,
 }
 
+/// Whose masses were taken out of the present leaf.
+enum TakenMasses {
+    None,
+    /// That of the particle in this slot.
+    One(usize),
+    Many,
+}
+
+impl TakenMasses {
+    #[inline(always)]
+    fn add(&mut self, slot: usize) {
+        *self = match self {
+            Self::None => Self::One(slot),
+            _ => Self::Many,
+        };
+    }
+}
+
 #[inline(always)]
 fn first_four([x, y, z, pot, ..]: Sums) -> Four {
     [x, y, z, pot]
@@ -74,11 +94,17 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
     pub fn sum_at_rest(&self, task: &Task, workspace: &mut Workspace<S::T>) -> Result<()> {
         let Workspace {
             totals,
+            hashes,
             scratch,
             again,
             ..
         } = workspace;
         let particles = &self.block.particles[task.particles.clone()];
+        hashes.clear();
+        if self.unsoftened {
+            allocation::reserve(hashes, particles.len(), PURPOSE)?;
+            hashes.extend(particles.iter().map(|i| Hash::of(&i.x)));
+        }
         let length = attraction::leaf_length::<S>();
         self.restart(task, length, totals)?;
         let soft = self.memory.sources() == SourceKind::Softened;
@@ -102,7 +128,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             let tile = self.tile(&prepared, page, scratch)?;
             let masses = &*prepared.masses;
             totals.aim::<SPLIT>(particles, tile);
-            let bounds = tile.bounds(masses);
+            let bounds = self.bounds(tile, masses);
             let is_plain = tile.units.are_plain();
             let proved = is_plain
                 && all.in_range
@@ -118,6 +144,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 shared: self,
                 particles,
                 targets,
+                hashes,
                 sources: JPage {
                     tile,
                     masses: &masses.m,
@@ -132,6 +159,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     least: false,
                     coincident: false,
                     equal: masses.equal && slots == PAGE,
+                    reduced: self.reduced.is_some(),
                 },
                 places: prepared
                     .places
@@ -178,15 +206,28 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     #[inline(always)]
     fn four(&mut self, k: usize, to: &mut [f64]) -> Result<()> {
         let (i, target) = (&self.particles[k], &self.targets[k].target);
+        let mut taken = TakenMasses::None;
         let mut kind = LeafPass {
             least: !self.bounds.one_sign || self.unproved * 4 > k,
             ..self.kind
         };
         if let Some(places) = self.places
             && i.eps2 == 0.0
+            && let Some(&next) = self.hashes.get(k + 1)
         {
-            let take = |slot: usize| self.lent[slot] = S::T::default();
-            kind.coincident = places.each(self.sources.page, &i.x, &self.range, take);
+            // The sums over this leaf take longer than the memory.
+            self.shared.s.double().prefetch(places.word(next));
+        }
+        if let Some(places) = self.places
+            && i.eps2 == 0.0
+            && places.may_hold(self.hashes[k])
+        {
+            let take = |slot: usize| {
+                self.lent[slot] = S::T::default();
+                taken.add(slot);
+            };
+            let at = (&i.x, self.hashes[k]);
+            kind.coincident = places.each(self.sources.page, at, &self.range, take);
         }
         loop {
             let sources = JPage {
@@ -206,7 +247,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
                 }
             };
             if kind.coincident {
-                self.give_back(&i.x);
+                self.give_back(&taken);
             }
             if sound {
                 for ((to, sum), factor) in to.iter_mut().zip(sums).zip(self.factors) {
@@ -214,7 +255,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
                 }
                 return Ok(());
             }
-            if kind.coincident || i.eps2 != 0.0 || !self.take_out(&i.x) {
+            if kind.coincident || i.eps2 != 0.0 || !self.take_out(&i.x, &mut taken) {
                 to.copy_from_slice(&self.exactly(i)?);
                 return Ok(());
             }
@@ -286,19 +327,22 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     /// Takes out the masses of the particles at a place. Returns whether there are any.
     #[cold]
     #[inline(never)]
-    fn take_out(&mut self, x: &[f64; 3]) -> bool {
-        let mut take = |slot: usize| self.lent[slot] = S::T::default();
+    fn take_out(&mut self, x: &[f64; 3], taken: &mut TakenMasses) -> bool {
+        let mut take = |slot: usize| {
+            self.lent[slot] = S::T::default();
+            taken.add(slot);
+        };
         coincident::each(self.sources.page, x, &self.range, &mut take)
     }
 
-    /// Gives the particles at a place their masses back.
+    /// Gives particles their masses back.
     #[inline(always)]
-    fn give_back(&mut self, x: &[f64; 3]) {
-        let (page, of) = (self.sources.page, self.sources.masses);
-        let mut give = |slot: usize| self.lent[slot] = of[slot];
-        match self.places {
-            Some(places) => places.each(page, x, &self.range, give),
-            None => coincident::each(page, x, &self.range, &mut give),
-        };
+    fn give_back(&mut self, taken: &TakenMasses) {
+        let of = self.sources.masses;
+        match *taken {
+            TakenMasses::None => {}
+            TakenMasses::One(slot) => self.lent[slot] = of[slot],
+            TakenMasses::Many => self.lent.copy_from_slice(of),
+        }
     }
 }

@@ -42,6 +42,8 @@ pub struct LeafPass {
     pub coincident: bool,
     /// Whether every slot has a mass of 1.
     pub equal: bool,
+    /// Whether pairs are computed in `reduced` precision, if positions are not split.
+    pub reduced: bool,
 }
 
 /// Acceleration and potential, summed over the slots of `range`, which lie in one leaf, in the tile's units; and the
@@ -58,7 +60,23 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     range: Range<usize>,
     correction: f64,
 ) -> ([f64; 4], S::T) {
-    let mut pass = Pass::<S, SPLIT> {
+    match kind.reduced && !SPLIT && !S::T::IS_DOUBLE {
+        true => sums::<S, SPLIT, true>(s, kind, j, i, range, correction),
+        false => sums::<S, SPLIT, false>(s, kind, j, i, range, correction),
+    }
+}
+
+/// [`leaf`] in one precision.
+#[inline(always)]
+fn sums<S: Simd, const SPLIT: bool, const REDUCED: bool>(
+    s: S,
+    kind: LeafPass,
+    j: JPage<'_, S>,
+    i: &ScaledParticle<S::T>,
+    range: Range<usize>,
+    correction: f64,
+) -> ([f64; 4], S::T) {
+    let mut pass = Pass::<S, SPLIT, REDUCED> {
         s,
         j,
         x: splat3(s, &i.x),
@@ -93,7 +111,7 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
 }
 
 /// One i-particle and its sums over a leaf.
-struct Pass<'a, S: Simd, const SPLIT: bool> {
+struct Pass<'a, S: Simd, const SPLIT: bool, const REDUCED: bool> {
     s: S,
     j: JPage<'a, S>,
     x: [S::V; 3],
@@ -104,24 +122,32 @@ struct Pass<'a, S: Simd, const SPLIT: bool> {
     least: S::V,
 }
 
-impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
-    /// Adds the pairs of a leaf: those of the first run, and those of the second to them.
+impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED> {
+    /// Adds the pairs of a leaf: the sums of its first run, and those of the second to them.
     #[inline(always)]
     fn over<const SOFT: bool, const LEAST: bool, const COINCIDENT: bool, const EQUAL: bool>(
         &mut self,
         range: Range<usize>,
     ) {
         assert!(!range.is_empty() && range.end <= PAGE);
-        let middle = range.end.min(range.start + RUN * S::LANES);
-        self.run::<SOFT, LEAST, COINCIDENT, EQUAL>(range.start..middle);
-        if middle < range.end {
-            let first = self.sums;
+        // One copy of the loop for both runs. In a second one the compiler kept the potential in memory, with the latency
+        // of a store and a load for each vector.
+        let (mut rest, mut total) = (range, self.sums);
+        let mut is_first = true;
+        while !rest.is_empty() {
+            let run = rest.start..rest.end.min(rest.start + RUN * S::LANES);
+            rest.start = run.end;
             self.sums = [self.s.splat(S::T::default()); 4];
-            self.run::<SOFT, LEAST, COINCIDENT, EQUAL>(middle..range.end);
-            for (sum, first) in self.sums.iter_mut().zip(first) {
-                *sum = self.s.add(first, *sum);
+            self.run::<SOFT, LEAST, COINCIDENT, EQUAL>(run);
+            for (total, sum) in total.iter_mut().zip(self.sums) {
+                *total = match is_first {
+                    true => sum,
+                    false => self.s.add(*total, sum),
+                };
             }
+            is_first = false;
         }
+        self.sums = total;
     }
 
     /// Adds the pairs of a run.
@@ -132,14 +158,19 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
     ) {
         let whole = range.start + (range.len() & !(S::LANES - 1));
         let mut at = range.start;
-        // Two at a time, where there are registers for both: the loop itself takes a tenth of the time otherwise.
-        while (S::MANY_REGISTERS || !SPLIT) && at + S::LANES < whole {
+        // Several vectors a pass: the loop itself takes a tenth of the time otherwise. Split positions leave registers for two.
+        let together = if SPLIT { 2 } else { 4 };
+        while at + (together - 1) * S::LANES < whole {
             // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
             unsafe {
                 self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end);
                 self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at + S::LANES, range.end);
+                if !SPLIT {
+                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at + 2 * S::LANES, range.end);
+                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at + 3 * S::LANES, range.end);
+                }
             }
-            at += 2 * S::LANES;
+            at += together * S::LANES;
         }
         while at < whole {
             // SAFETY: as above.
@@ -200,7 +231,10 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
             // SAFETY: passed on.
             false => Some(unsafe { s.load(self.j.masses, at) }),
         };
-        let mut m_r3 = s.attraction::<SPLIT>(m, r2, s.estimate(r2));
+        let mut m_r3 = match REDUCED {
+            true => s.attraction_less(m, r2, s.estimate(r2)),
+            false => s.attraction::<SPLIT>(m, r2, s.estimate(r2)),
+        };
         if END {
             let below = s.mask(((1_u64 << (end - at)) - 1) as u32);
             m_r3 = s.select(below, m_r3, s.splat(S::T::default()));
@@ -214,16 +248,25 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
     }
 }
 
-/// The factor by which the sums of [`leaf`] are multiplied: the inverse of the mean of [`Simd::attraction`] r^3 / m.
+/// The factor by which the sums of [`leaf`] are multiplied: the inverse of the mean of [`Simd::attraction`] r^3 / m, or of
+/// [`Simd::attraction_less`].
 ///
 /// [`Simd::attraction`] leaves a constant factor out, and its mean error does not cancel in the sums. Processors
 /// differ in their estimates, so the mean is measured, as for [`MeanRoot`](super::mean_root::MeanRoot).
-pub struct Correction<S, const SPLIT: bool>(pub S);
+pub struct Correction<S, const SPLIT: bool> {
+    /// The instruction set.
+    pub s: S,
+    /// Whether it is for `reduced` precision.
+    pub reduced: bool,
+}
 
 impl<S: Simd, const SPLIT: bool> Approximation<S> for Correction<S, SPLIT> {
     #[inline(always)]
     fn of(&self, s: S, x: S::V) -> S::V {
-        s.attraction::<SPLIT>(None, x, s.estimate(x))
+        match self.reduced {
+            true => s.attraction_less(None, x, s.estimate(x)),
+            false => s.attraction::<SPLIT>(None, x, s.estimate(x)),
+        }
     }
 
     fn ratio(x: f64, y: f64) -> f64 {
@@ -235,6 +278,6 @@ impl<S: Simd, const SPLIT: bool> Work for Correction<S, SPLIT> {
     type Output = f64;
     #[inline(always)]
     fn run(self) -> f64 {
-        1.0 / mean_ratio(self.0, &self)
+        1.0 / mean_ratio(self.s, &self)
     }
 }

@@ -8,9 +8,43 @@ use crate::sources::jmemory::{PAGE, Page};
 /// A power of two, twice as many as particles.
 const ROOM: usize = 2 * PAGE;
 
+/// The bits of a filter: 64 times as many as particles, so that it sends 1.5 % of all other positions to the table.
+const BITS: usize = 64 * PAGE;
+
+/// A number below [`BITS`] that depends on a position.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hash(u16);
+
+impl Hash {
+    /// The hash of a position.
+    #[inline(always)]
+    pub fn of(x: &[f64; 3]) -> Self {
+        // Both zeros are the same place.
+        let [a, b, c] = x.map(|x| (x + 0.0).to_bits());
+        let mixed = a ^ b.rotate_left(21) ^ c.rotate_left(43);
+        // The leading bits of the product depend on all bits of the factor.
+        let product = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Self((product >> (u64::BITS - BITS.ilog2())) as u16)
+    }
+
+    /// The entry of the table where a search begins.
+    #[inline(always)]
+    fn entry(self) -> usize {
+        usize::from(self.0) / (BITS / ROOM)
+    }
+
+    /// The word and the bit of the filter.
+    #[inline(always)]
+    fn in_filter(self) -> (usize, u64) {
+        (usize::from(self.0) / 64 % (BITS / 64), 1 << (self.0 % 64))
+    }
+}
+
 /// A table of a page's particles without softening by their positions.
 pub struct Places {
-    /// The slot plus one of a particle whose position is worth this entry, or one before it without a gap.
+    /// One bit is set for the hash of each position. Most other positions find theirs not set, which takes one load.
+    filter: [u64; BITS / 64],
+    /// The slot plus one of a particle whose hash has this entry, or one before it without a gap.
     slots: [u16; ROOM],
     version: Option<u64>,
 }
@@ -18,19 +52,11 @@ pub struct Places {
 impl Default for Places {
     fn default() -> Self {
         Self {
+            filter: [0; BITS / 64],
             slots: [0; ROOM],
             version: None,
         }
     }
-}
-
-/// The entry that a position is worth.
-#[inline(always)]
-fn entry(x: [f64; 3]) -> usize {
-    // Both zeros are the same place.
-    let [a, b, c] = x.map(|x| (x + 0.0).to_bits());
-    let mixed = a ^ b.rotate_left(21) ^ c.rotate_left(43);
-    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % ROOM
 }
 
 #[inline(always)]
@@ -47,9 +73,13 @@ impl Places {
 
     /// Makes the table of a page.
     pub fn load(&mut self, page: &Page) {
+        self.filter.fill(0);
         self.slots.fill(0);
         for slot in page.slots(usize::MAX) {
-            let mut at = entry(page.x(slot));
+            let hash = Hash::of(&page.x(slot));
+            let (word, bit) = hash.in_filter();
+            self.filter[word] |= bit;
+            let mut at = hash.entry();
             while self.slots[at] != 0 {
                 at = (at + 1) % ROOM;
             }
@@ -58,16 +88,30 @@ impl Places {
         self.version = Some(page.version());
     }
 
-    /// Calls `found` for each particle of the page among `range` that is at `x`. Returns whether there is any.
+    /// Whether a particle of the page may be at a position of this hash.
     #[inline(always)]
+    pub fn may_hold(&self, hash: Hash) -> bool {
+        let (word, bit) = hash.in_filter();
+        self.filter[word] & bit != 0
+    }
+
+    /// What [`may_hold`](Self::may_hold) reads for a hash.
+    #[inline(always)]
+    pub fn word(&self, hash: Hash) -> *const u64 {
+        &self.filter[hash.in_filter().0]
+    }
+
+    /// Calls `found` for each particle of the page among `range` that is at `x`, whose hash this is. Returns whether
+    /// there is any.
+    #[inline(never)]
     pub fn each(
         &self,
         page: &Page,
-        x: &[f64; 3],
+        (x, hash): (&[f64; 3], Hash),
         range: &Range<usize>,
         mut found: impl FnMut(usize),
     ) -> bool {
-        let mut at = entry(*x);
+        let mut at = hash.entry();
         let mut any = false;
         while self.slots[at] != 0 {
             let slot = usize::from(self.slots[at] - 1);
@@ -121,14 +165,37 @@ mod tests {
             for k in 0..PAGE / 2 {
                 let x = [k as f64, 0.0, 1.0 / (k as f64 + 1.0)];
                 let (mut a, mut b) = (Vec::new(), Vec::new());
-                let any = places.each(page, &x, &range, |slot| a.push(slot));
+                let hash = Hash::of(&x);
+                let any = places.each(page, (&x, hash), &range, |slot| a.push(slot));
+                assert!(places.may_hold(hash) || !any, "the filter forgot {x:?}");
                 assert_eq!(any, each(page, &x, &range, &mut |slot| b.push(slot)));
                 a.sort_unstable();
                 assert_eq!(a, b);
             }
         }
-        assert!(!places.each(page, &[0.5, 0.0, 1.0], &(0..PAGE), |_| panic!(
-            "nobody is there"
-        )));
+        let x = [0.5, 0.0, 1.0];
+        let nobody = |_| panic!("nobody is there");
+        assert!(!places.each(page, (&x, Hash::of(&x)), &(0..PAGE), nobody));
+    }
+
+    #[test]
+    fn the_filter_holds_few_positions_that_are_not_there() {
+        let mut memory = JMemory::default();
+        // Round numbers have few bits.
+        let lattice = |k: usize| [(k % 8) as f64, (k / 8 % 8) as f64, (k / 64) as f64];
+        for address in 0..PAGE {
+            let particle = JParticle {
+                x: lattice(address),
+                ..JParticle::default()
+            };
+            memory.write(address as i32, &particle).unwrap();
+        }
+        let mut places = Places::default();
+        places.load(memory.page(0));
+        let held = |x: [f64; 3]| places.may_hold(Hash::of(&x));
+        assert!((0..PAGE).all(|k| held(lattice(k))));
+        let elsewhere = (0..PAGE).map(|k| lattice(k).map(|x| x + 0.25));
+        let false_alarms = elsewhere.filter(|&x| held(x)).count();
+        assert!(false_alarms < PAGE / 20, "{false_alarms}");
     }
 }

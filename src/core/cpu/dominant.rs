@@ -114,6 +114,7 @@ impl<S: Simd, const SPLIT: bool> Work for WithoutStrongest<'_, '_, S, SPLIT> {
             jerk,
             mask: true,
             nearest: false,
+            reduced: false,
         };
         let (range, mut unused) = (range.clone(), PageArray::default());
         let (sums, _) =

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::attraction::Correction;
 use super::division::{Division, Task};
 use super::lists;
-use super::mean_root::MeanRoot;
+use super::mean_root::{MeanReducedRoot, MeanRoot};
 use super::pool::{self, Pool};
 use super::simd::Simd;
 use super::tasks::{self, BlockContext, Compute, Finish, Predict, PreparedPage};
@@ -41,6 +41,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     root: f64,
     /// By what sums of particles at rest are multiplied.
     correction: f64,
+    /// The mean of the root in `reduced` precision, times the root.
+    reduced: Option<f64>,
     /// One for each page of the memory, at the page's position.
     prepared: Vec<RwLock<PreparedPage<S::T>>>,
     /// One for each thread; one for each task if their sums are joined.
@@ -69,14 +71,16 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         threads: usize,
         split: bool,
     ) -> Box<dyn Backend> {
+        let reduced = precision == Precision::Reduced;
         Box::new(Self {
             s,
             set,
             precision,
             threads,
             split,
-            root: s.vectorize(MeanRoot(s)),
-            correction: s.vectorize(Correction::<S, SPLIT>(s)),
+            root: s.vectorize(MeanRoot::<S, SPLIT>(s)),
+            correction: s.vectorize(Correction::<S, SPLIT> { s, reduced }),
+            reduced: reduced.then(|| s.vectorize(MeanReducedRoot(s))),
             prepared: Vec::new(),
             workspaces: Vec::new(),
             pages: Vec::new(),
@@ -201,6 +205,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             s: self.s,
             root: self.root,
             correction: self.correction,
+            reduced: self.reduced,
             memory,
             block,
             prepared: &self.prepared,

@@ -35,6 +35,8 @@ struct PageInMotion<'a, S: Simd, const SPLIT: bool> {
     bounds: LeafBounds,
     /// What brings sums into the client's units.
     factors: Sums,
+    /// The same for sums in `reduced` precision, where these are wanted.
+    reduced_factors: Option<Sums>,
     leaf: PresentLeaf,
     again: &'a mut Resum,
     halfway: Option<&'a mut LeafScratch<S::T>>,
@@ -97,8 +99,11 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 },
                 masses,
                 labels: &prepared.labels,
-                bounds: tile.bounds(masses),
+                bounds: self.bounds(tile, masses),
                 factors: tile::factors(&tile.units, masses.unit, self.root),
+                reduced_factors: self
+                    .reduced
+                    .map(|root| tile::factors(&tile.units, masses.unit, root)),
                 leaf: PresentLeaf::none(),
                 again,
                 halfway: halfway.as_deref_mut(),
@@ -149,8 +154,11 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
             return Ok(());
         }
         let target = &self.targets[k].target;
+        let jerk = self.sources.page.has_motion() || target.moves;
+        let reduced_factors = self.reduced_factors.filter(|_| !jerk);
         let variant = Variant {
-            jerk: self.sources.page.has_motion() || target.moves,
+            jerk,
+            reduced: reduced_factors.is_some(),
             mask: self.leaf.holes || self.labels.may_hold(target.label),
             nearest: self.shared.nearest || !self.bounds.one_sign || self.leaf.unproved * 4 > k,
         };
@@ -176,7 +184,8 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
             return Ok(());
         }
         let dominated = SPLIT && self.leaf.bound.is_exceeded(&sums);
-        for ((to, sum), factor) in to.iter_mut().zip(sums).zip(self.factors) {
+        let factors = reduced_factors.unwrap_or(self.factors);
+        for ((to, sum), factor) in to.iter_mut().zip(sums).zip(factors) {
             *to = sum * factor;
         }
         if self.shared.nearest && least < S::T::MAX {

@@ -24,6 +24,9 @@ pub struct JPage<'a, S: Simd> {
     pub minus_three: S::T,
 }
 
+/// Vectors whose distances are found together where registers are few.
+const TOGETHER: usize = 4;
+
 /// The pairs of a leaf between the two halves of the loop, where the registers do not suffice for both.
 pub struct LeafScratch<T> {
     /// x_j - x_i
@@ -51,6 +54,8 @@ pub struct Variant {
     pub mask: bool,
     /// Whether the smallest distance is wanted.
     pub nearest: bool,
+    /// Whether pairs are computed in `reduced` precision: without jerks, if positions are not split.
+    pub reduced: bool,
 }
 
 /// Returns the sums over the slots of `range`, which lie in one leaf, in the tile's units, and the smallest
@@ -71,18 +76,31 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     distances: &mut PageArray<S::T>,
     halfway: Option<&mut LeafScratch<S::T>>,
 ) -> (Sums, S::T) {
-    macro_rules! variants {
-        ($($jerk:literal $mask:literal $nearest:literal),+) => {
-            match (variant.jerk, variant.mask, variant.nearest) {
-                $( ($jerk, $mask, $nearest) =>
-                    pairs::<S, SPLIT, $jerk, $mask, $nearest, false>(s, j, i, range, distances, halfway), )+
-            }
+    macro_rules! with {
+        ($jerk:literal $mask:literal $nearest:literal $reduced:literal) => {
+            pairs::<S, SPLIT, $jerk, $mask, $nearest, false, $reduced>(
+                s, j, i, range, distances, halfway,
+            )
         };
     }
-    variants!(
-        true false false, true false true, true true false, true true true,
-        false false false, false false true, false true false, false true true
-    )
+    if variant.reduced && !variant.jerk && !SPLIT && !S::T::IS_DOUBLE {
+        return match (variant.mask, variant.nearest) {
+            (false, false) => with!(false false false true),
+            (false, true) => with!(false false true true),
+            (true, false) => with!(false true false true),
+            (true, true) => with!(false true true true),
+        };
+    }
+    match (variant.jerk, variant.mask, variant.nearest) {
+        (true, false, false) => with!(true false false false),
+        (true, false, true) => with!(true false true false),
+        (true, true, false) => with!(true true false false),
+        (true, true, true) => with!(true true true false),
+        (false, false, false) => with!(false false false false),
+        (false, false, true) => with!(false false true false),
+        (false, true, false) => with!(false true false false),
+        (false, true, true) => with!(false true true false),
+    }
 }
 
 /// As [`leaf`], with all terms, for any numbers. Particles at no distance without softening exert no force; nor
@@ -97,9 +115,9 @@ pub fn careful_leaf<S: Simd>(
     distances: &mut PageArray<S::T>,
 ) -> (Sums, S::T) {
     if nearest {
-        pairs::<S, false, true, true, true, true>(s, j, i, range, distances, None)
+        pairs::<S, false, true, true, true, true, false>(s, j, i, range, distances, None)
     } else {
-        pairs::<S, false, true, true, false, true>(s, j, i, range, distances, None)
+        pairs::<S, false, true, true, false, true, false>(s, j, i, range, distances, None)
     }
 }
 
@@ -173,6 +191,7 @@ fn pairs<
     const MASK: bool,
     const NEAREST: bool,
     const CAREFUL: bool,
+    const REDUCED: bool,
 >(
     s: S,
     j: JPage<'_, S>,
@@ -182,7 +201,7 @@ fn pairs<
     halfway: Option<&mut LeafScratch<S::T>>,
 ) -> (Sums, S::T) {
     let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
-    let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL> {
+    let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL, REDUCED> {
         s,
         j,
         slots: Slots::of(j.page),
@@ -210,17 +229,15 @@ fn pairs<
     } else if let (false, Some(halfway)) = (CAREFUL, halfway) {
         // All distances and roots first, then all terms: neither half's registers are needed for the other's, and the
         // processor has many vectors in hand at a time.
-        let from = reread(&target);
+        let from = *reread(&target);
+        while at + TOGETHER * S::LANES <= range.end {
+            // SAFETY: as above; the vectors end at `range.end` at most.
+            unsafe { pass.roots::<TOGETHER, SPLIT>(&from, at, distances, halfway) };
+            at += TOGETHER * S::LANES;
+        }
         while at < range.end {
             // SAFETY: as above.
-            unsafe {
-                let pair = from.pair::<CAREFUL>(s, j.tile, at);
-                let (y, _) = pass.root(&pair, at, distances);
-                for (place, r) in halfway.r.iter_mut().zip(pair.r) {
-                    s.store(place, at, r);
-                }
-                s.store(&mut halfway.y, at, y);
-            }
+            unsafe { pass.roots::<1, SPLIT>(&from, at, distances, halfway) };
             at += S::LANES;
         }
         let (from, halfway) = (reread(&target), reread(halfway));
@@ -263,6 +280,7 @@ struct Pass<
     const MASK: bool,
     const NEAREST: bool,
     const CAREFUL: bool,
+    const REDUCED: bool,
 > {
     s: S,
     j: JPage<'a, S>,
@@ -273,9 +291,41 @@ struct Pass<
     least: S::V,
 }
 
-impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAREFUL: bool>
-    Pass<'_, S, JERK, MASK, NEAREST, CAREFUL>
+impl<
+    S: Simd,
+    const JERK: bool,
+    const MASK: bool,
+    const NEAREST: bool,
+    const CAREFUL: bool,
+    const REDUCED: bool,
+> Pass<'_, S, JERK, MASK, NEAREST, CAREFUL, REDUCED>
 {
+    /// Separations and 1 / s of `N` vectors of pairs from `at` on, for `halfway`. Notes their distances.
+    ///
+    /// # Safety
+    ///
+    /// `at + N * LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn roots<const N: usize, const SPLIT: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        at: usize,
+        distances: &mut PageArray<S::T>,
+        halfway: &mut LeafScratch<S::T>,
+    ) {
+        let s = self.s;
+        // SAFETY: passed on.
+        let r2 = unsafe { target.distances::<N>(s, self.j.tile, at, &mut halfway.r) };
+        for (n, r2) in r2.into_iter().enumerate() {
+            let at = at + n * S::LANES;
+            // SAFETY: passed on.
+            unsafe {
+                let (y, _) = self.root::<SPLIT>(r2, s.estimate(r2), at, distances);
+                s.store(&mut halfway.y, at, y);
+            }
+        }
+    }
+
     /// Returns 1 / s for the pairs of the slots from `at` on (zero for slots that are left out), and which pairs
     /// have a distance other than zero. Stores their distances.
     ///
@@ -283,17 +333,19 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
     ///
     /// `at + LANES <= PAGE`.
     #[inline(always)]
-    unsafe fn root(
+    unsafe fn root<const SPLIT: bool>(
         &mut self,
-        &Pair { r2, estimate, .. }: &Pair<S>,
+        r2: S::V,
+        estimate: S::V,
         at: usize,
         distances: &mut PageArray<S::T>,
     ) -> (S::V, S::M) {
         let s = self.s;
         let mut near = r2;
-        let mut y = match CAREFUL {
-            true => s.refine_any(r2, estimate),
-            false => s.refine(r2, estimate),
+        let mut y = match (CAREFUL, REDUCED) {
+            (true, _) => s.refine_any(r2, estimate),
+            (_, true) => s.refine_less(r2, estimate),
+            _ => s.refine::<SPLIT>(r2, estimate),
         };
         let mut felt = s.mask(0);
         if MASK {
@@ -326,7 +378,7 @@ impl<S: Simd, const JERK: bool, const MASK: bool, const NEAREST: bool, const CAR
     ) {
         let s = self.s;
         // SAFETY: passed on.
-        let (mut y, felt) = unsafe { self.root(&pair, at, distances) };
+        let (mut y, felt) = unsafe { self.root::<SPLIT>(pair.r2, pair.estimate, at, distances) };
         let Pair { mut r, r2, .. } = pair;
         // SAFETY: passed on.
         let mut m = unsafe { s.load(self.j.masses, at) };

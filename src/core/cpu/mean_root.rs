@@ -49,16 +49,16 @@ pub fn mean_ratio<S: Simd, A: Approximation<S>>(s: S, approximation: &A) -> f64 
     sum / SAMPLES as f64
 }
 
-/// The mean of [`Simd::refine`]'s result times the root; 1 if it were exact.
+/// The mean of [`Simd::refine`]'s result times the root; its constant if it were exact.
 ///
 /// A Newton step from a 12-bit estimate is too small by half an ulp on average, an error that does not
 /// cancel in sums over r^-3. Processors differ in their estimates, so the mean is measured.
-pub struct MeanRoot<S>(pub S);
+pub struct MeanRoot<S, const FINE: bool>(pub S);
 
-impl<S: Simd> Approximation<S> for MeanRoot<S> {
+impl<S: Simd, const FINE: bool> Approximation<S> for MeanRoot<S, FINE> {
     #[inline(always)]
     fn of(&self, s: S, x: S::V) -> S::V {
-        s.refine(x, s.estimate(x))
+        s.refine::<FINE>(x, s.estimate(x))
     }
 
     fn ratio(x: f64, y: f64) -> f64 {
@@ -66,7 +66,29 @@ impl<S: Simd> Approximation<S> for MeanRoot<S> {
     }
 }
 
-impl<S: Simd> Work for MeanRoot<S> {
+/// The same of [`Simd::refine_less`].
+pub struct MeanReducedRoot<S>(pub S);
+
+impl<S: Simd> Approximation<S> for MeanReducedRoot<S> {
+    #[inline(always)]
+    fn of(&self, s: S, x: S::V) -> S::V {
+        s.refine_less(x, s.estimate(x))
+    }
+
+    fn ratio(x: f64, y: f64) -> f64 {
+        y * x.sqrt()
+    }
+}
+
+impl<S: Simd> Work for MeanReducedRoot<S> {
+    type Output = f64;
+    #[inline(always)]
+    fn run(self) -> f64 {
+        mean_ratio(self.0, &self)
+    }
+}
+
+impl<S: Simd, const FINE: bool> Work for MeanRoot<S, FINE> {
     type Output = f64;
     #[inline(always)]
     fn run(self) -> f64 {

@@ -162,7 +162,7 @@ macro_rules! in_precision {
     ($precision:expr, $single:expr, $double:expr, $backend:ident($($with:expr),*)) => {
         match $precision {
             Precision::Mixed => $backend::<_, true>::boxed($single, $($with),*),
-            Precision::Single => $backend::<_, false>::boxed($single, $($with),*),
+            Precision::Single | Precision::Reduced => $backend::<_, false>::boxed($single, $($with),*),
             Precision::Double | Precision::DoubleSingle => $backend::<_, false>::boxed($double, $($with),*),
         }
     };

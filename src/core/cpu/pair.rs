@@ -28,6 +28,7 @@ pub fn splat3<S: Simd>(s: S, x: &[S::T; 3]) -> [S::V; 3] {
 }
 
 /// An i-particle, copied to every lane.
+#[derive(Clone, Copy)]
 pub struct Broadcast<S: Simd, const SPLIT: bool> {
     x: [S::V; 3],
     x_low: [S::V; 3],
@@ -90,6 +91,39 @@ impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
     }
 }
 
+impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
+    /// The r^2 + eps^2 of `N` vectors of pairs from `at` on, with the bits of [`Self::pair`]; their separations go to the same
+    /// slots of `to`. Each step is done for all vectors before the next: the processor then has independent
+    /// operations at hand, of which it sees only the nearest.
+    ///
+    /// # Safety
+    ///
+    /// `at + N * LANES <= PAGE`.
+    #[inline(always)]
+    pub unsafe fn distances<const N: usize>(
+        &self,
+        s: S,
+        tile: &Tile<S::T>,
+        at: usize,
+        to: &mut [PageArray<S::T>; 3],
+    ) -> [S::V; N] {
+        let mut r2 = [self.eps2; N];
+        for (k, to) in to.iter_mut().enumerate() {
+            let (i, j) = ([self.x[k], self.x_low[k]], [&tile.x[k], &tile.x_low[k]]);
+            for (n, r2) in r2.iter_mut().enumerate() {
+                let at = at + n * S::LANES;
+                // SAFETY: passed on.
+                unsafe {
+                    let r = component::<S, SPLIT>(s, i, j, at);
+                    s.store(to, at, r);
+                    *r2 = s.fma(r, r, *r2);
+                }
+            }
+        }
+        r2
+    }
+}
+
 /// Separations x_j - x_i for the j-particles in the slots from `at` on. With `SPLIT` a position has a leading and a
 /// low part: both are subtracted, and the two differences are added.
 ///
@@ -106,14 +140,30 @@ pub unsafe fn separation<S: Simd, const SPLIT: bool>(
     let mut r = *x_i;
     for (k, r) in r.iter_mut().enumerate() {
         // SAFETY: passed on.
-        *r = s.sub(unsafe { s.load(&x_j[k], at) }, x_i[k]);
-        if SPLIT {
-            // SAFETY: passed on.
-            let low = s.sub(unsafe { s.load(&low_j[k], at) }, low_i[k]);
-            *r = s.add(*r, low);
-        }
+        *r = unsafe { component::<S, SPLIT>(s, [x_i[k], low_i[k]], [&x_j[k], &low_j[k]], at) };
     }
     r
+}
+
+/// One component of [`separation`].
+///
+/// # Safety
+///
+/// `at + LANES <= PAGE`.
+#[inline(always)]
+unsafe fn component<S: Simd, const SPLIT: bool>(
+    s: S,
+    [x_i, low_i]: [S::V; 2],
+    [x_j, low_j]: [&PageArray<S::T>; 2],
+    at: usize,
+) -> S::V {
+    // SAFETY: passed on.
+    let r = s.sub(unsafe { s.load(x_j, at) }, x_i);
+    match SPLIT {
+        // SAFETY: passed on.
+        true => s.add(r, s.sub(unsafe { s.load(low_j, at) }, low_i)),
+        false => r,
+    }
 }
 
 /// The sums over the pairs of one i-particle. Each lane has the sum over its own slots, so the lanes are still to be added.

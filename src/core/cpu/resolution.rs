@@ -43,6 +43,7 @@
 //! [`TERM`]. Usual particles satisfy this. If they do not, the sums themselves may show that the loss does not count:
 //! the sum of all m / s^2 is at least S / D, and at most N [`LOST`] D of it are lost.
 
+use super::simd::REDUCED_ERROR;
 use crate::force::scaling::{CLOSE, CLOSEST, FARTHEST};
 
 /// Sums over a leaf: acceleration, potential, jerk, and one number for padding.
@@ -107,6 +108,17 @@ impl LeafBounds {
         fastest: 0.0,
         slowest: f64::INFINITY,
     };
+}
+
+impl LeafBounds {
+    /// The same for `reduced` precision, whose potentials err by three times a root at most.
+    #[inline(always)]
+    pub fn reduced(self) -> Self {
+        Self {
+            least_mass: self.least_mass * (1.0 - 4.0 * REDUCED_ERROR),
+            ..self
+        }
+    }
 }
 
 impl Resolution {

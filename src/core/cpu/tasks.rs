@@ -11,6 +11,7 @@ use super::leaves;
 use super::masses::{Labels, Masses};
 use super::nearest;
 use super::pool;
+use super::resolution::LeafBounds;
 use super::simd::{Real, Simd, Work};
 use super::target::ScaledParticle;
 use super::tile::Tile;
@@ -76,8 +77,10 @@ pub struct BlockContext<'a, S: Simd, const SPLIT: bool> {
     pub s: S,
     /// [`super::mean_root::MeanRoot`] of the instruction set.
     pub root: f64,
-    /// [`super::attraction::Correction`] of the instruction set.
+    /// [`super::attraction::Correction`] of the instruction set and the precision.
     pub correction: f64,
+    /// [`super::mean_root::MeanReducedRoot`], in `reduced` precision.
+    pub reduced: Option<f64>,
     /// The j-particles.
     pub memory: &'a JMemory,
     /// The block.
@@ -265,6 +268,16 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             tile.predict::<S, SPLIT>(self.s, page, ti, end, &prepared.units);
         }
         Ok(tile)
+    }
+
+    /// What is known of the particles of a tile.
+    #[inline(always)]
+    pub fn bounds(&self, tile: &Tile<S::T>, masses: &Masses<S::T>) -> LeafBounds {
+        let bounds = tile.bounds(masses);
+        match self.reduced {
+            Some(_) => bounds.reduced(),
+            None => bounds,
+        }
     }
 
     /// The slots of a page below the block's `nj`.

@@ -1,5 +1,6 @@
 //! The memory of a task: its i-particles, their unfinished sums, and scratch space.
 
+use super::coincident::Hash;
 use super::grid::Grid;
 use super::kernel::LeafScratch;
 use super::nearest::NearestCandidates;
@@ -115,6 +116,8 @@ impl<T: Real> Totals<T> {
 pub struct Workspace<T> {
     /// The sums.
     pub totals: Totals<T>,
+    /// The hashes of the i-particles' positions, where they are looked up. They lie together: each is read for each leaf.
+    pub hashes: Vec<Hash>,
     /// The results, if the task sums over all pages.
     pub forces: Vec<Force>,
     /// The nearest neighbours, if the task sums over all pages and they are wanted.
@@ -138,6 +141,7 @@ impl<T> Default for Workspace<T> {
                 sums: Vec::new(),
                 joiner: Joiner::new(0),
             },
+            hashes: Vec::new(),
             forces: Vec::new(),
             nearest: Vec::new(),
             scratch: None,

@@ -31,7 +31,7 @@ pub(crate) const CALLS: &[Call] = &[
     Call {
         c: Some("kirin_precision"),
         fortran: None,
-        docs: "Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double`, `single` or `double-single`. \
+        docs: "Returns the precision of the last block of cluster `cluster_id`: `mixed`, `double`, `single`, `double-single` or `reduced`. \
             Before the first block it may be `auto` or `adaptive`.\n",
         support: Support::Implemented,
         returns: Returns::Text,
@@ -56,7 +56,7 @@ pub extern "C" fn kirin_backend(cluster_id: c_int) -> *const c_char {
     text(|| CLUSTERS.with(cluster_id, |c| Ok(c.backend_name())))
 }
 
-/// Precision of the last block of cluster `cluster_id`: `mixed`, `double`, `single` or `double-single`; before, what is in force.
+/// Precision of the last block of cluster `cluster_id`: `mixed`, `double`, `single`, `double-single` or `reduced`; before, what is in force.
 #[cfg_attr(feature = "export-symbols", unsafe(no_mangle))]
 pub extern "C" fn kirin_precision(cluster_id: c_int) -> *const c_char {
     text(|| CLUSTERS.with(cluster_id, |c| Ok(c.precision())))

@@ -10,8 +10,9 @@ use crate::g6::calls::*;
 calls! {
     /// Chooses the precision of cluster `cluster_id`, from its next block on.
     ///
-    /// `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE` or
-    /// `KIRIN_DOUBLE_SINGLE` (docs/numbers.md), in place of which a CPU takes double precision.
+    /// `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE`,
+    /// `KIRIN_DOUBLE_SINGLE`, in place of which a CPU takes double precision, or `KIRIN_REDUCED`, in place of which a GPU
+    /// and blocks with jerks take `KIRIN_SINGLE` (docs/numbers.md).
     /// The user has the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes nothing.
     /// A program that divides its j-particles over several clusters, or over processes, calls it with what
     /// `kirin_precision_for` says of their total number: `auto` would see a part of them only.

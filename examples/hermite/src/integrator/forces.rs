@@ -1,7 +1,8 @@
-//! Forces from the library, with what the members of regularized pairs add to those of their centres.
+//! Forces from the library, with what the members of regularized systems add to those of their centres.
 //!
-//! The library holds the centre of a pair. Particles near it feel the two instead: their forces are corrected here. The
-//! forces on a pair are those at the places that [`Pair::places`](kirin_kit::few_body::pair::Pair::places) names.
+//! The library holds the centre of a system. Particles near it feel the members instead: their forces are corrected here.
+//! The forces on a system are those at the places that [`Subsystem::places`](kirin_kit::few_body::subsystem::Subsystem::places)
+//! names.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -20,20 +21,19 @@ use crate::scheme;
 /// The force on one particle.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Force {
-    /// Acceleration by all others; that of a pair's centre is the mean over its stars.
+    /// Acceleration by all others; that of a system's centre is the mean over its members.
     pub acc: Vec3,
     /// Its time derivative.
     pub jerk: Vec3,
-    /// For a pair, the forces at the places of its two stars, including those of the galaxy. Empty
-    /// for a single star.
+    /// For a system, the forces at its places, including those of the galaxy. Empty for a single star.
     pub pulls: Vec<Pull>,
-    /// Addresses of single stars so near that they may become a pair with it.
+    /// Addresses of stars and systems so near that they may become one system with it.
     pub near: Vec<usize>,
-    /// Whether another star or pair is that near.
+    /// Whether it needs shorter steps because another one is near.
     pub is_crowded: bool,
 }
 
-/// Where a force is wanted: at a particle, or at a place of a pair.
+/// Where a force is wanted: at a particle, or at a place of a system.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
     i: usize,
@@ -41,29 +41,37 @@ pub(super) struct Place {
     v: Vec3,
 }
 
-/// The centre of a pair whose members are felt.
+/// The centre of a system whose members are felt.
 struct Centre<'a> {
     first: usize,
     held: &'a Held,
     dt: f64,
     x: Vec3,
     v: Vec3,
-    /// The second star from the first.
-    own: OnceCell<(Vec3, Vec3)>,
+    /// Its members about the centre.
+    members: OnceCell<Vec<(Vec3, Vec3)>>,
 }
 
 impl Centre<'_> {
     /// Adds what a particle of this mass at `x` and `v` feels more than the centre.
-    fn add_correction(&self, mass: f64, x: &Vec3, v: &Vec3, pull: &mut Pull) {
+    fn add_correction(&self, mass: f64, x: &Vec3, v: &Vec3, pull: &mut Pull) -> Result<(), Error> {
         let dx = sub(&self.x, x);
         let r2 = dot(&dx, &dx);
-        if r2 * r2.sqrt() < self.held.reach * mass {
-            let own = self.own.get_or_init(|| self.held.pair.predict(self.dt));
-            let dv = sub(&self.v, v);
-            let (acc, jerk) = self.held.pair.correction(own, &dx, &dv);
-            add_scaled(&mut pull.0, 1.0, &acc);
-            add_scaled(&mut pull.1, 1.0, &jerk);
+        if r2 * r2.sqrt() >= self.held.reach * mass {
+            return Ok(());
         }
+        let members = match self.members.get() {
+            Some(members) => members,
+            None => {
+                let members = self.held.system.predict(self.dt)?;
+                self.members.get_or_init(|| members)
+            }
+        };
+        let dv = sub(&self.v, v);
+        let (acc, jerk) = self.held.system.correction(members, &dx, &dv);
+        add_scaled(&mut pull.0, 1.0, &acc);
+        add_scaled(&mut pull.1, 1.0, &jerk);
+        Ok(())
     }
 }
 
@@ -84,7 +92,7 @@ impl Integrator<'_> {
         }
         let mut rest = list;
         while !rest.is_empty() {
-            let count = self.places(t, rest, &mut places);
+            let count = self.places(t, rest, &mut places)?;
             let (chunk, others) = rest.split_at(count);
             rest = others;
             self.fill(&places, &mut block);
@@ -94,13 +102,16 @@ impl Integrator<'_> {
                 return Err(Error::Library(status));
             }
             let lists = self.neighbours(&block)?;
-            self.correct(t, &places, &mut block);
+            self.correct(t, &places, &mut block)?;
             let mut k = 0;
             for &i in chunk {
                 let own = places[k..].iter().take_while(|place| place.i == i).count();
                 let mut force = self.force(i, k..k + own, &places, &block);
-                if let Some((near, is_crowded)) = lists.get(k) {
-                    (force.near, force.is_crowded) = (near.clone(), *is_crowded);
+                if !lists.is_empty() {
+                    force.near = lists[k..k + own].concat();
+                    force.near.sort_unstable();
+                    force.near.dedup();
+                    force.is_crowded |= !force.near.is_empty();
                 }
                 k += own;
                 use_force(self, i, force)?;
@@ -111,22 +122,22 @@ impl Integrator<'_> {
     }
 
     /// Finds the places at which the library must compute the forces at `t` on the particles in `list`: for a star
-    /// one, for a pair several. Takes the first particles only, as many as fit into one call, and returns their
+    /// one, for a system several. Takes the first particles only, as many as fit into one call, and returns their
     /// number.
-    fn places(&self, t: f64, list: &[usize], places: &mut Vec<Place>) -> usize {
+    fn places(&self, t: f64, list: &[usize], places: &mut Vec<Place>) -> Result<usize, Error> {
         places.clear();
         for (count, &i) in list.iter().enumerate() {
             let (x, v) = self.predicted(i, t);
             let Some(held) = self.regularized.at.get(&i) else {
                 if places.len() >= self.most_at_once {
-                    return count;
+                    return Ok(count);
                 }
                 places.push(Place { i, x, v });
                 continue;
             };
-            let own = held.pair.places(t - self.states[i].t);
+            let own = held.system.places(t - self.states[i].t)?;
             if places.len() + own.len() > self.most_at_once {
-                return count;
+                return Ok(count);
             }
             for (own_x, own_v) in own {
                 let mut place = Place { i, x, v };
@@ -135,7 +146,7 @@ impl Integrator<'_> {
                 places.push(place);
             }
         }
-        list.len()
+        Ok(list.len())
     }
 
     fn fill(&self, places: &[Place], block: &mut Block) {
@@ -155,8 +166,8 @@ impl Integrator<'_> {
         scheme::predict(&particle::point(&self.bodies[i], state), t - state.t)
     }
 
-    /// Adds to the forces of the centres of pairs at `t` what their stars add.
-    fn correct(&self, t: f64, places: &[Place], block: &mut Block) {
+    /// Adds to the forces of the centres of systems at `t` what their members add.
+    fn correct(&self, t: f64, places: &[Place], block: &mut Block) -> Result<(), Error> {
         let centre = |(&first, held)| {
             let (x, v) = self.predicted(first, t);
             Centre {
@@ -165,24 +176,25 @@ impl Integrator<'_> {
                 dt: t - self.states[first].t,
                 x,
                 v,
-                own: OnceCell::new(),
+                members: OnceCell::new(),
             }
         };
-        let pairs = self.regularized.at.iter();
-        let felt = pairs.filter(|(_, held)| held.pair.is_perturbed);
+        let systems = self.regularized.at.iter();
+        let felt = systems.filter(|(_, held)| held.system.is_felt());
         let centres: Vec<Centre<'_>> = felt.map(centre).collect();
         if centres.is_empty() {
-            return;
+            return Ok(());
         }
         for (k, place) in places.iter().enumerate() {
             let mass = self.bodies[place.i].mass;
             let mut pull = Pull::default();
             for centre in centres.iter().filter(|c| c.first != place.i) {
-                centre.add_correction(mass, &place.x, &place.v, &mut pull);
+                centre.add_correction(mass, &place.x, &place.v, &mut pull)?;
             }
             add_scaled(&mut block.acc[k], 1.0, &pull.0);
             add_scaled(&mut block.jerk[k], 1.0, &pull.1);
         }
+        Ok(())
     }
 
     /// The force on particle `i`, whose places are those of this range.
@@ -195,9 +207,9 @@ impl Integrator<'_> {
         let Some(held) = self.regularized.at.get(&i) else {
             return force;
         };
-        force.is_crowded = held.pair.is_crowded();
+        force.is_crowded = held.system.is_crowded();
         force.pulls = own.clone().map(|k| (block.acc[k], block.jerk[k])).collect();
-        (force.acc, force.jerk) = held.pair.mean(&force.pulls);
+        (force.acc, force.jerk) = held.system.mean(&force.pulls);
         let galaxy = &self.settings.galaxy;
         if !galaxy.is_none() {
             for (place, pull) in places[own].iter().zip(&mut force.pulls) {
@@ -208,9 +220,9 @@ impl Integrator<'_> {
         force
     }
 
-    /// For each particle of `block`, the addresses of single stars near it, and whether any star or pair is near.
-    /// Empty if no particle of the block looks for neighbours.
-    fn neighbours(&self, block: &Block) -> Result<Vec<(Vec<usize>, bool)>, Error> {
+    /// For each particle of `block`, the addresses of the stars and systems near it. Empty if no particle of the block
+    /// looks for neighbours.
+    fn neighbours(&self, block: &Block) -> Result<Vec<Vec<usize>>, Error> {
         if block.h2.iter().all(|h2| *h2 <= 0.0) {
             return Ok(Vec::new());
         }
@@ -221,7 +233,7 @@ impl Integrator<'_> {
             return Err(Error::Library(status));
         }
         let mut labels = vec![0; self.bodies.len() + 1];
-        let mut lists = vec![(Vec::new(), false); block.index.len()];
+        let mut lists = vec![Vec::new(); block.index.len()];
         for (k, list) in lists.iter_mut().enumerate() {
             if block.h2[k] > 0.0 {
                 let found = self.grape.get_neighbour_list(ID, k, &mut labels);

@@ -1,70 +1,55 @@
-//! Regularized pairs: which two stars are one, and how that changes at the ends of blocks.
+//! Regularized systems: which stars are one particle of the cluster.
 //!
-//! The library holds the centre of mass of a pair at the address of its first star. The address of the other star holds
-//! a ghost, a particle without mass, so that no star changes its address: the library's sums, and with them all bits, are
+//! The library holds the centre of mass of a system at the address of its first star. The addresses of the other stars hold
+//! ghosts, particles without mass, so that no star changes its address: the library's sums, and with them all bits, are
 //! a function of the state.
 
 use std::collections::{BTreeMap, HashMap};
 
 use kirin_kit::Body;
-use kirin_kit::few_body::pair::{Limits, Pair, Pull, pull};
+use kirin_kit::few_body::pair::{Limits, Pair, Pull};
+use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::snapshot::State;
-use kirin_kit::vector::{add_scaled, sub};
+use kirin_kit::vector::{norm, sub};
 use kirin_report::text::{exact, grouped};
 
 use super::Integrator;
 use super::forces::time_scale;
 use crate::error::Error;
-use crate::particle;
 use crate::settings::Settings;
 use crate::step;
 
-/// A pair, and what follows from it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A system, and what follows from it.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Held {
-    /// The pair.
-    pub pair: Pair,
-    /// Address of the second star.
-    pub second: usize,
-    /// Cube of the distance within which a star of mass 1 feels the two instead of their centre.
+    /// The system.
+    pub system: Subsystem,
+    /// Addresses of all stars but the first.
+    pub others: Vec<usize>,
+    /// Cube of the distance within which a star of mass 1 feels the members instead of their centre.
     pub reach: f64,
 }
 
-impl Held {
-    /// What is at the address of the second star: a particle without mass that rests at the origin.
-    fn ghost(&self, settings: &Settings) -> (Body, State) {
-        let ghost = Body {
-            index: self.pair.labels[1],
-            ..Body::default()
-        };
-        let state = State {
-            dt: settings.dt_max,
-            ..State::default()
-        };
-        (ghost, state)
-    }
-}
-
-/// The pairs of an integration.
+/// The systems of an integration.
 #[derive(Clone, Debug, Default)]
 pub struct Regularized {
     /// What makes a pair; `None` where there are none.
     pub limits: Option<Limits>,
-    /// Pairs by the addresses of their centres.
+    /// Systems by the addresses of their centres.
     pub at: BTreeMap<usize, Held>,
-    /// The address of the centre, for each star of a pair.
+    /// The address of the centre, for each star of a system.
     pub of: Vec<Option<usize>>,
-    /// Pairs that were formed so far.
+    /// Systems that were formed so far.
     pub formed: u64,
-    /// Steps of pairs so far.
+    /// Steps of systems so far.
     pub steps: u64,
-    /// Seconds of the blocks of which every particle was a pair.
+    /// Seconds of the blocks of which every particle was a system.
     pub seconds: f64,
-    /// The pairs at the time for which the bodies were asked last.
-    pub seen: Vec<Pair>,
-    addresses: HashMap<i32, usize>,
+    /// The systems at the time for which the bodies were asked last.
+    pub seen: Vec<Subsystem>,
+    pub(super) addresses: HashMap<i32, usize>,
     /// The greatest mass of a star.
-    heaviest: f64,
+    pub(super) heaviest: f64,
 }
 
 impl Regularized {
@@ -85,158 +70,198 @@ impl Regularized {
         }
     }
 
-    /// Whether address `i` holds a particle without mass: the second star of a pair.
+    /// Whether address `i` holds a particle without mass: a star of a system other than its first.
     pub fn is_ghost(&self, i: usize) -> bool {
         self.of[i].is_some_and(|first| first != i)
     }
 
-    /// Address of the ghost of the pair whose centre is at address `i`.
-    pub fn ghost_of(&self, i: usize) -> Option<usize> {
-        self.at.get(&i).map(|held| held.second)
-    }
-
-    /// The addresses of the single stars among these labels, ascending, without `own`; and whether any label other
-    /// than `own` belongs to a star or a pair.
-    pub fn near(&self, own: i32, labels: &[i32]) -> (Vec<usize>, bool) {
+    /// Addresses of the stars and systems with these labels, other than `own`.
+    pub fn near(&self, own: i32, labels: &[i32]) -> Vec<usize> {
         let others = labels.iter().filter(|label| **label != own);
         let found = others.filter_map(|label| self.addresses.get(label).copied());
-        let mut found: Vec<usize> = found.filter(|&i| !self.is_ghost(i)).collect();
-        let is_any = !found.is_empty();
-        found.retain(|&i| self.of[i].is_none());
-        found.sort_unstable();
-        (found, is_any)
+        found.filter(|&i| !self.is_ghost(i)).collect()
     }
 
-    /// The pairs by the addresses of their centres.
-    pub fn pairs(&self) -> BTreeMap<usize, Pair> {
-        let pair = |(first, held): (&usize, &Held)| (*first, held.pair);
-        self.at.iter().map(pair).collect()
+    /// The systems by the addresses of their centres.
+    pub fn systems(&self) -> BTreeMap<usize, Subsystem> {
+        let system = |(first, held): (&usize, &Held)| (*first, held.system.clone());
+        self.at.iter().map(system).collect()
     }
 
-    /// Puts the stars of `pairs` into `bodies`, which have their centres.
-    pub fn place_stars(&self, bodies: &mut [Body], pairs: &BTreeMap<usize, Pair>) {
-        for (first, pair) in pairs {
-            let second = self.at[first].second;
-            [bodies[*first], bodies[second]] = pair.stars(&bodies[*first]);
+    /// Puts the stars of `systems` into `bodies`, which have their centres.
+    pub fn place_stars(&self, bodies: &mut [Body], systems: &BTreeMap<usize, Subsystem>) {
+        for (first, system) in systems {
+            let stars = system.stars(&bodies[*first]);
+            let addresses = [&[*first], &self.at[first].others[..]].concat();
+            for (i, star) in addresses.into_iter().zip(stars) {
+                bodies[i] = star;
+            }
         }
     }
 
-    /// Figures for people; none where there are no pairs.
-    pub fn rows(&self) -> Vec<(&'static str, String)> {
+    /// Numbers of systems of two and of more stars, at the time for which the bodies were asked last.
+    pub fn numbers(&self) -> [usize; 2] {
+        let is_pair = |system: &&Subsystem| matches!(system, Subsystem::Pair(_));
+        let pairs = self.seen.iter().filter(is_pair).count();
+        [pairs, self.seen.len() - pairs]
+    }
+
+    /// Figures for people, of a run whose steps took so many `seconds`; none where there are no systems.
+    pub fn rows(&self, seconds: f64) -> Vec<(&'static str, String)> {
         if self.limits.is_none() {
             return Vec::new();
         }
         let (formed, steps) = (grouped(self.formed), grouped(self.steps));
-        let (now, seconds, energy) = (self.at.len(), self.seconds, self.energy());
+        let ([pairs, multiples], energy) = (self.numbers(), self.energy());
+        let (own, share) = (self.seconds, 100.0 * self.seconds / seconds);
         vec![
             (
                 "regularized pairs",
-                format!("{now} with energy {energy:.3e}, {formed} formed"),
+                format!(
+                    "{pairs} and {multiples} larger systems, energy {energy:.3e}, {formed} formed"
+                ),
             ),
             (
-                "steps of pairs",
-                format!("{steps}, {seconds:.3} s in blocks of pairs alone"),
+                "steps of systems",
+                format!("{steps}, {own:.3} s in blocks of systems alone ({share:.0} %)"),
             ),
         ]
     }
 
-    /// Energy within the pairs, at the time for which the bodies were asked last.
-    pub fn energy(&self) -> f64 {
-        self.seen.iter().map(Pair::energy).fold(0.0, |a, b| a + b)
+    /// Kinetic and potential energy within the systems, at the time for which the bodies were asked last.
+    pub fn within(&self) -> [f64; 2] {
+        let potential = self.seen.iter().map(Subsystem::potential).sum::<f64>();
+        [self.energy() - potential, potential]
     }
 
-    /// Lines for a snapshot of bodies: labels, semi-major axis, eccentricity and energy of each pair that is bound.
+    /// The potential energy of the pairs within systems, less what it is by the positions of these `bodies`.
+    pub fn lost_digits(&self, bodies: &[Body]) -> f64 {
+        let mut lost = 0.0;
+        for system in &self.seen {
+            let star = |k: usize| &bodies[self.addresses[&system.labels()[k]]];
+            for (i, j, energy) in system.pairs() {
+                let (a, b) = (star(i), star(j));
+                let distance = norm(&sub(&b.x, &a.x));
+                // Stars at one place add nothing to the sum over all pairs.
+                let summed = match distance > 0.0 {
+                    true => -a.mass * b.mass / distance,
+                    false => 0.0,
+                };
+                lost += energy - summed;
+            }
+        }
+        lost
+    }
+
+    /// Energy within the systems, at the time for which the bodies were asked last.
+    pub fn energy(&self) -> f64 {
+        let energies = self.seen.iter().map(Subsystem::energy);
+        energies.fold(0.0, |a, b| a + b)
+    }
+
+    /// Lines for a snapshot of bodies: labels, semi-major axis, eccentricity and energy of each binary; and of each orbit
+    /// around a binary, with the number of the labels before them.
     pub fn notes(&self) -> Vec<(String, String)> {
-        let bound = self.seen.iter().filter(|pair| pair.orbit().is_bound());
-        let line = |pair: &Pair| {
-            let ([i, j], orbit) = (pair.labels, pair.orbit());
-            let numbers = exact(&[orbit.axis, orbit.eccentricity, pair.energy()]);
-            ("hermite.binary".to_owned(), format!("{i} {j} {numbers}"))
-        };
-        bound.map(line).collect()
+        let mut lines = Vec::new();
+        for (labels, orbit, energy) in self.seen.iter().flat_map(Subsystem::orbits) {
+            let words: Vec<String> = labels.iter().map(i32::to_string).collect();
+            let numbers = exact(&[orbit.axis, orbit.eccentricity, energy]);
+            let (count, labels) = (labels.len(), words.join(" "));
+            lines.push(match count {
+                2 => ("hermite.binary".to_owned(), format!("{labels} {numbers}")),
+                _ => (
+                    "hermite.orbit".to_owned(),
+                    format!("{count} {labels} {numbers}"),
+                ),
+            });
+        }
+        lines
     }
 }
 
-/// The pair, as it goes on after a step to `state`, whose next step becomes as short as the pair needs it.
-pub(super) fn planned(mut pair: Pair, state: &mut State, eta: f64) -> Pair {
-    pair.plan(time_scale(&state.acc, &state.jerk));
-    let longest = pair.longest_step(eta);
+/// The system, as it goes on after a step to `state`, whose next step becomes as short as the system needs it.
+pub(super) fn planned(mut system: Subsystem, state: &mut State, eta: f64) -> Subsystem {
+    system.plan(time_scale(&state.acc, &state.jerk));
+    let longest = system.longest_step(eta);
     if longest < state.dt {
         state.dt = step::power_of_two_below(longest.max(f64::MIN_POSITIVE));
     }
-    pair
+    system
 }
 
 impl Integrator<'_> {
-    /// Square of the radius of the neighbour list that particle `i` needs, or 0 if it needs none. Only a star with
-    /// a short step can be close enough to another star to become a pair.
-    pub(super) fn search2(&self, i: usize) -> f64 {
-        match &self.regularized.limits {
-            Some(limits) if self.regularized.of[i].is_none() => {
-                let mass = self.bodies[i].mass + self.regularized.heaviest;
-                let radius = limits.radius_of(mass);
-                let state = &self.states[i];
-                let is_new = state.acc == [0.0; 3];
-                let is_short = state.dt.powi(2) * mass <= self.settings.eta * radius.powi(3);
-                match is_new || is_short {
-                    true => radius * radius,
-                    false => 0.0,
-                }
-            }
-            _ => 0.0,
-        }
+    /// The system whose centre is particle `i`, if it is one, at `t`, where it was found to feel these `pulls`.
+    pub(super) fn system_at(
+        &self,
+        i: usize,
+        t: f64,
+        pulls: &[Pull],
+    ) -> Result<Option<Subsystem>, Error> {
+        let Some(held) = self.regularized.at.get(&i) else {
+            return Ok(None);
+        };
+        let mut system = held.system.clone();
+        system.advance(t - self.states[i].t, pulls)?;
+        Ok(Some(system))
     }
 
-    /// The pair whose centre is particle `i`, if it is one, at `t`, where it was found to feel these `pulls`.
-    pub(super) fn pair_at(&self, i: usize, t: f64, pulls: &[Pull]) -> Option<Pair> {
-        let mut pair = self.regularized.at.get(&i)?.pair;
-        pair.advance(t - self.states[i].t, pulls);
-        Some(pair)
-    }
-
-    /// The stars and their states: those of a pair are at the time of its centre, and have its state.
+    /// The stars and their states: those of a system are at the time of its centre, and have its state.
     pub fn stars(&self) -> (Vec<Body>, Vec<State>) {
         let (mut bodies, mut states) = (self.bodies.clone(), self.states.clone());
         self.regularized
-            .place_stars(&mut bodies, &self.regularized.pairs());
+            .place_stars(&mut bodies, &self.regularized.systems());
         for (first, held) in &self.regularized.at {
-            states[held.second] = states[*first];
+            for &other in &held.others {
+                states[other] = states[*first];
+            }
         }
         (bodies, states)
     }
 
-    /// Takes over the pairs of a continued run, as [`checkpoint`](crate::checkpoint) saved them: the centres, and
-    /// the pairs without masses. `past` has the number of pairs formed so far, and their steps and seconds.
+    /// Takes over the systems of a run that goes on, as [`checkpoint`](crate::checkpoint) saved them: centres, and systems
+    /// without masses; and how many were formed, their steps and seconds.
     ///
     /// # Errors
     ///
     /// They are not among the bodies; in words.
-    pub fn resume_pairs(
+    pub fn resume_systems(
         &mut self,
-        pairs: &[(Body, Pair)],
+        systems: Vec<(Body, Subsystem)>,
         past: (u64, u64, f64),
     ) -> Result<(), Error> {
-        for (centre, pair) in pairs {
-            let address = |k: usize| self.regularized.addresses.get(&pair.labels[k]).copied();
-            let found = (address(0), address(1));
-            let is_free = |i: usize| self.regularized.of[i].is_none();
-            let (first, second) = match found {
-                (Some(i), Some(j)) if i < j && is_free(i) && is_free(j) => (i, j),
+        for (centre, system) in systems {
+            let address = |label: &i32| self.regularized.addresses.get(label).copied();
+            let found: Option<Vec<usize>> = system.labels().iter().map(address).collect();
+            let is_free = |i: &usize| self.regularized.of[*i].is_none();
+            let addresses = match found {
+                Some(found) if found.is_sorted_by(|a, b| a < b) && found.iter().all(is_free) => {
+                    found
+                }
                 _ => {
-                    let [i, j] = pair.labels;
+                    let labels = system.labels();
                     return Err(Error::Refused(format!(
-                        "the stars {i} and {j} of a pair are not in the snapshot, or in another pair, too"
+                        "the stars {labels:?} of a system are not in the snapshot, or in another system, too"
                     )));
                 }
             };
-            let masses = [self.bodies[first].mass, self.bodies[second].mass];
-            self.schedule.remove(second, self.states[second].dt);
+            let masses: Vec<f64> = addresses.iter().map(|&i| self.bodies[i].mass).collect();
+            for &i in &addresses[1..] {
+                self.schedule.remove(i, self.states[i].dt);
+            }
+            let first = addresses[0];
             self.bodies[first] = Body {
-                mass: masses[0] + masses[1],
-                ..*centre
+                mass: masses.iter().sum(),
+                ..centre
             };
-            self.hold(first, Pair { masses, ..*pair });
-            self.place_ghost(first);
+            let system = match system {
+                Subsystem::Pair(pair) => Subsystem::Pair(Pair {
+                    masses: [masses[0], masses[1]],
+                    ..pair
+                }),
+                Subsystem::Multiple(multiple) => Subsystem::Multiple(multiple.with_masses(masses)),
+            };
+            self.hold(first, system);
+            self.place_ghosts(first);
             self.send(first);
         }
         let all = &mut self.regularized;
@@ -244,203 +269,46 @@ impl Integrator<'_> {
         Ok(())
     }
 
-    /// Notes the `pair` whose centre is at the address `first`.
-    pub(super) fn hold(&mut self, first: usize, pair: Pair) {
-        let second = self.regularized.addresses[&pair.labels[1]];
-        self.regularized.of[first] = Some(first);
-        self.regularized.of[second] = Some(first);
-        let reach = pair.reach(1.0).powi(3);
+    /// Notes the `system` whose centre is at the address `first`.
+    pub(super) fn hold(&mut self, first: usize, system: Subsystem) {
+        let all = &mut self.regularized;
+        let others = system.labels()[1..].iter();
+        let others: Vec<usize> = others.map(|label| all.addresses[label]).collect();
+        all.of[first] = Some(first);
+        for &other in &others {
+            all.of[other] = Some(first);
+        }
+        let reach = system.reach(1.0).powi(3);
         let held = Held {
-            pair,
-            second,
+            system,
+            others,
             reach,
         };
-        self.regularized.at.insert(first, held);
-        self.regularized.steps += 1;
+        all.at.insert(first, held);
+        all.steps += 1;
     }
 
-    /// Puts a particle without mass to the address of the second star of the pair at `first`.
-    fn place_ghost(&mut self, first: usize) {
-        if let Some(held) = self.regularized.at.get(&first) {
-            let ghost = held.second;
-            (self.bodies[ghost], self.states[ghost]) = held.ghost(&self.settings);
-            self.send(ghost);
-        }
-    }
-
-    /// Finds the pairs that the run begins with.
-    pub(super) fn first_pairs(&mut self) -> Result<(), Error> {
-        if self.regularized.limits.is_none() {
-            return Ok(());
-        }
-        let all: Vec<usize> = (0..self.bodies.len()).collect();
-        let near = std::mem::take(&mut self.near);
-        let before: Vec<f64> = self.states.iter().map(|s| s.dt).collect();
-        let new = self.regroup(self.time, &all, &near)?;
-        for &i in &new {
-            self.schedule.remove(i, before[i]);
-            if let Some(ghost) = self.regularized.ghost_of(i) {
-                self.schedule.remove(ghost, before[ghost]);
-            }
-        }
-        self.begin_anew(self.time, &new)
-    }
-
-    /// Forms and dissolves pairs at `t`, the end of the block of `due`, each with the stars near it. Returns the
-    /// addresses whose particles have no force yet.
-    ///
-    /// # Errors
-    ///
-    /// The library fails.
-    pub(super) fn regroup(
-        &mut self,
-        t: f64,
-        due: &[usize],
-        near: &[Vec<usize>],
-    ) -> Result<Vec<usize>, Error> {
-        let Some(limits) = self.regularized.limits else {
-            return Ok(Vec::new());
+    /// Puts particles without mass to the addresses of the other stars of the system at `first`, if it is one.
+    pub(super) fn place_ghosts(&mut self, first: usize) {
+        let Some(held) = self.regularized.at.get(&first) else {
+            return;
         };
-        let joined = self.joined(t, due, near, &limits);
-        let has_parted = |i: &&usize| {
-            let held = self.regularized.at.get(i);
-            held.is_some_and(|held| !held.pair.stays(&limits))
-        };
-        let parted: Vec<usize> = due.iter().filter(has_parted).copied().collect();
-        self.bring_to(t, joined.as_flattened())?;
-        let mut new = Vec::new();
-        for [first, second] in joined {
-            let (centre, pair) = Pair::of(&self.bodies[first], &self.bodies[second]);
-            self.bodies[first] = centre;
-            self.regularized.formed += 1;
-            self.hold(first, pair);
-            self.begin_at(t, first);
-            new.push(first);
-        }
-        for first in parted {
-            let Some(held) = self.regularized.at.remove(&first) else {
-                continue;
-            };
-            let both = [first, held.second];
-            for (i, star) in both.into_iter().zip(held.pair.stars(&self.bodies[first])) {
-                self.bodies[i] = star;
-                self.regularized.of[i] = None;
-                self.begin_at(t, i);
-                new.push(i);
-            }
-        }
-        Ok(new)
-    }
-
-    /// Sends particle `i`, which is another one from `t` on, to the library.
-    fn begin_at(&mut self, t: f64, i: usize) {
-        self.states[i] = State {
-            t,
-            dt: self.settings.dt_max,
-            ..State::default()
-        };
-        self.place_ghost(i);
-        self.send(i);
-    }
-
-    /// Addresses of the stars that become pairs at `t`: first those that are perturbed least.
-    fn joined(
-        &self,
-        t: f64,
-        due: &[usize],
-        near: &[Vec<usize>],
-        limits: &Limits,
-    ) -> Vec<[usize; 2]> {
-        let mut found: Vec<(f64, [usize; 2])> = Vec::new();
-        for (&i, near) in due.iter().zip(near) {
-            for &j in near {
-                // Of two that are due the first one has looked.
-                if j < i && self.states[j].t == t {
-                    continue;
-                }
-                let pair = self.pair_of(t, [i.min(j), i.max(j)]);
-                if pair.joins(limits) {
-                    found.push((pair.perturbation(), [i.min(j), i.max(j)]));
-                }
-            }
-        }
-        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let mut joined: Vec<[usize; 2]> = Vec::new();
-        for (_, both) in found {
-            if !joined.as_flattened().iter().any(|i| both.contains(i)) {
-                joined.push(both);
-            }
-        }
-        joined
-    }
-
-    /// Two stars as a pair at `t`, with the tide that follows from their forces.
-    fn pair_of(&self, t: f64, both: [usize; 2]) -> Pair {
-        let star = |i: usize| {
-            let (x, v) = self.predicted(i, t);
-            Body {
-                x,
-                v,
-                ..self.bodies[i]
-            }
-        };
-        let force = |i: usize| {
-            let state = &self.states[i];
-            let mut acc = state.acc;
-            add_scaled(&mut acc, t - state.t, &state.jerk);
-            acc
-        };
-        let (_, mut pair) = Pair::of(&star(both[0]), &star(both[1]));
-        pair.tide = sub(&force(both[1]), &force(both[0]));
-        let (own, _) = pull(pair.mass(), &pair.x, &pair.v);
-        add_scaled(&mut pair.tide, 1.0, &own);
-        pair
-    }
-
-    /// Takes those of `list` that are at another time to `t`, as steps that end there.
-    fn bring_to(&mut self, t: f64, list: &[usize]) -> Result<(), Error> {
-        let is_absent = |i: &usize| self.states[*i].t != t;
-        let absent: Vec<usize> = list.iter().copied().filter(is_absent).collect();
-        let mut ends: Vec<Body> = Vec::new();
-        let settings = self.settings;
-        self.forces(t, &absent, |this, i, force| {
-            let (mut body, state) = (this.bodies[i], this.states[i]);
-            particle::synchronise(&settings, t, &mut body, &state, force.acc, force.jerk)?;
-            ends.push(body);
-            Ok(())
-        })?;
-        for (&i, body) in absent.iter().zip(ends) {
-            self.schedule.remove(i, self.states[i].dt);
-            self.bodies[i] = body;
-        }
-        Ok(())
-    }
-
-    /// Finds the first forces at `t` on the particles in `new`, and their steps, and schedules them.
-    ///
-    /// # Errors
-    ///
-    /// The library fails, or a step is too small.
-    pub(super) fn begin_anew(&mut self, t: f64, new: &[usize]) -> Result<(), Error> {
-        let settings = self.settings;
-        self.forces(t, new, |this, i, force| {
-            let (body, mut state) = (this.bodies[i], this.states[i]);
-            particle::begin_anew(&settings, &body, &mut state, force.acc, force.jerk)?;
-            if let Some(pair) = this.pair_at(i, t, &force.pulls) {
-                let pair = planned(pair, &mut state, settings.eta);
-                this.hold(i, pair);
-            }
-            while !step::is_multiple(t, state.dt) {
-                state.dt *= 0.5;
-            }
-            particle::check_step(&settings, &body, &state)?;
-            this.states[i] = state;
-            Ok(())
-        })?;
-        for &i in new {
+        for i in held.others.clone() {
+            (self.bodies[i], self.states[i]) = ghost(self.bodies[i].index, &self.settings);
             self.send(i);
-            self.schedule.insert(i, self.states[i].dt);
         }
-        Ok(())
     }
+}
+
+/// A particle without mass that rests at the origin.
+fn ghost(index: i32, settings: &Settings) -> (Body, State) {
+    let ghost = Body {
+        index,
+        ..Body::default()
+    };
+    let state = State {
+        dt: settings.dt_max,
+        ..State::default()
+    };
+    (ghost, state)
 }

@@ -3,6 +3,8 @@
 // Each test file is a program of its own and uses a part of this.
 #![allow(dead_code)]
 
+pub mod systems;
+
 use std::process::Output;
 use std::sync::{Mutex, MutexGuard};
 

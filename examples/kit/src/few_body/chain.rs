@@ -47,6 +47,13 @@ impl Chain {
         sum
     }
 
+    /// Position and velocity of body `j` from body `i`.
+    pub fn relative(&self, i: usize, j: usize) -> (Vec3, Vec3) {
+        let place = |i: usize| self.order.iter().position(|&k| k == i).unwrap_or(0);
+        let (i, j) = (place(i), place(j));
+        (Self::between(&self.x, i, j), Self::between(&self.v, i, j))
+    }
+
     /// Orders the bodies anew if close bodies are no longer neighbours in the chain. Returns whether the order has changed.
     pub fn renew(&mut self) -> bool {
         let n = self.order.len();

@@ -8,6 +8,8 @@
 //! * [`kepler`]: the two-body problem in closed form
 //! * [`hierarchy`]: which bodies of a system form binaries, triples and quadruples, and which escape
 //! * [`pair`]: two stars inside a cluster, perturbed by the tide of all others
+//! * [`multiple`]: three or more stars inside a cluster
+//! * [`subsystem`]: either of these, as an integrator of a cluster sees it
 //! * [`secular`]: what a weak tide does to the orbit of a binary in the mean
 //! * [`scattering`]: encounters of a binary and a star, and cross sections
 //! * [`endurance`]: a hard binary over very many orbits
@@ -33,9 +35,11 @@ pub mod hierarchy;
 pub mod kepler;
 pub mod kozai;
 mod leapfrog;
+pub mod multiple;
 pub mod pair;
 pub mod scattering;
 pub mod secular;
+pub mod subsystem;
 mod system;
 #[cfg(test)]
 mod tests;

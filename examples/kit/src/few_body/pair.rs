@@ -10,12 +10,10 @@
 //! Mikkola and Aarseth's (1996) slow-down: here the semi-major axis has no errors of phase, which a slow-down multiplies.
 
 use super::kepler::{Orbit, drift};
+use super::multiple;
 use super::secular::{self, Tensor};
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, dot, norm, sub};
-
-/// Perturbation by a star above which it feels the two instead of their centre.
-const FELT: f64 = 1e-7;
 
 /// Perturbation below which the orbit of a binary changes in the mean only, and above which it is followed again.
 const MEAN: [f64; 2] = [2.5e-6, 1e-5];
@@ -28,8 +26,11 @@ const LONGEST: f64 = 3.5;
 const USUAL: f64 = 1.5;
 const STANDARD: f64 = 1e-3;
 
+/// Change of the energy of two by one kick, in parts of it, below which a step is short enough.
+const NOTHING: f64 = 1e-13;
+
 /// Perturbation above which the motion of the centre is crowded.
-const CROWDED: f64 = 3e-3;
+pub(super) const CROWDED: f64 = 3e-3;
 
 /// Perturbation at the apocentre below which two stars become a pair, and above which they part.
 const WHOLE: [f64; 2] = [0.2, 0.6];
@@ -147,14 +148,19 @@ impl Pair {
         (x, v)
     }
 
+    /// Where the two are `dt` after the last step, about their centre.
+    pub fn members(&self, dt: f64) -> [(Vec3, Vec3); 2] {
+        let (x, v) = self.predict(dt);
+        let (x, v) = (self.about_centre(&x), self.about_centre(&v));
+        [(x[0], v[0]), (x[1], v[1])]
+    }
+
     /// Positions, relative to the centre, at which the forces of all other stars are needed at the time `dt` after
     /// the last step. They are those of the two stars, or, while the tide acts in the mean, the centre and one
     /// point on each axis.
     pub fn places(&self, dt: f64) -> Vec<(Vec3, Vec3)> {
         if self.is_perturbed {
-            let (x, v) = self.predict(dt);
-            let (x, v) = (self.about_centre(&x), self.about_centre(&v));
-            return vec![(x[0], v[0]), (x[1], v[1])];
+            return self.members(dt).to_vec();
         }
         let mut places = vec![([0.0; 3], [0.0; 3]); 4];
         for k in 0..3 {
@@ -170,13 +176,10 @@ impl Pair {
 
     /// The force on the centre, from those at the [`places`](Self::places).
     pub fn mean(&self, pulls: &[Pull]) -> Pull {
-        let mut mean = pulls[0];
-        if self.is_perturbed {
-            let part = self.masses[1] / self.mass();
-            add_scaled(&mut mean.0, part, &sub(&pulls[1].0, &pulls[0].0));
-            add_scaled(&mut mean.1, part, &sub(&pulls[1].1, &pulls[0].1));
+        match self.is_perturbed {
+            true => multiple::mean(&self.masses, pulls),
+            false => pulls[0],
         }
-        mean
     }
 
     /// Moves the two stars by `dt`. `pulls` are the forces of all other stars at the [`places`](Self::places) that were
@@ -272,42 +275,16 @@ impl Pair {
         if !self.is_perturbed {
             return f64::INFINITY;
         }
-        let r = norm(&self.x);
-        let time = (r.powi(3) / self.mass()).sqrt().min(r / norm(&self.v));
-        let strength = self.perturbation();
-        time * eta.sqrt() * LONGEST.min(USUAL * (STANDARD / strength).powf(0.25))
+        longest_kick(&self.x, &self.v, &self.tide, self.mass(), eta)
     }
 
-    /// Distance within which a star of this mass feels the two instead of their centre; 0 where the tide acts in the mean.
-    pub fn reach(&self, mass: f64) -> f64 {
-        if !self.is_perturbed {
-            return 0.0;
+    /// The apocentre of a binary, and the distance of two that are not bound.
+    pub fn size(&self) -> f64 {
+        let (orbit, r) = (self.orbit(), norm(&self.x));
+        match orbit.is_bound() {
+            true => orbit.apocentre().max(r),
+            false => r,
         }
-        let orbit = self.orbit();
-        let r = norm(&self.x);
-        let size = if orbit.is_bound() {
-            orbit.apocentre()
-        } else {
-            r
-        };
-        size.max(r) * (2.0 * mass / (FELT * self.mass())).cbrt()
-    }
-
-    /// The difference between the attraction of the two stars and that of their centre, on a star from which the
-    /// centre is at `x` with the velocity `v`. `own` is the position and velocity of the second of the two relative
-    /// to the first.
-    pub fn correction(&self, own: &(Vec3, Vec3), x: &Vec3, v: &Vec3) -> Pull {
-        let (mut acc, mut jerk) = pull(-self.mass(), x, v);
-        let (places, velocities) = (self.about_centre(&own.0), self.about_centre(&own.1));
-        for k in 0..2 {
-            let (mut x, mut v) = (*x, *v);
-            add_scaled(&mut x, 1.0, &places[k]);
-            add_scaled(&mut v, 1.0, &velocities[k]);
-            let (a, j) = pull(self.masses[k], &x, &v);
-            add_scaled(&mut acc, 1.0, &a);
-            add_scaled(&mut jerk, 1.0, &j);
-        }
-        (acc, jerk)
     }
 
     /// Whether two stars become a pair: a binary that is hardly perturbed on all of its orbit, or two that come close.
@@ -316,6 +293,13 @@ impl Pair {
         r < radius
             && (self.is_whole(radius, WHOLE[0])
                 || self.approaches() && r < 0.25 * radius && self.perturbation() < PASSING[0])
+    }
+
+    /// Whether two stars are so close that they become a pair unless others perturb them too much.
+    pub fn is_close(&self, limits: &Limits) -> bool {
+        let (r, radius) = (norm(&self.x), limits.radius_of(self.mass()));
+        r < radius
+            && (self.is_whole(radius, f64::INFINITY) || self.approaches() && r < 0.25 * radius)
     }
 
     /// Whether two stars that are a pair remain one.
@@ -338,6 +322,20 @@ impl Pair {
     }
 }
 
+/// Longest step between two kicks of this tide on two at the relative position `x` with the relative velocity `v`, with the
+/// accuracy parameter `eta` of the steps.
+pub(super) fn longest_kick(x: &Vec3, v: &Vec3, tide: &Vec3, mass: f64, eta: f64) -> f64 {
+    let (r, speed, tide) = (norm(x), norm(v), norm(tide));
+    let time = (r.powi(3) / mass).sqrt().min(r / speed);
+    let strength = tide * r * r / mass;
+    let step = time * eta.sqrt() * LONGEST.min(USUAL * (STANDARD / strength).powf(0.25));
+    // At the pericentre of a nearly radial orbit the tide does nothing, and no step need be that short.
+    let digits = NOTHING * Orbit::of(x, v, mass).energy().abs();
+    let by_speed = digits / (speed * tide);
+    let by_place = (12.0 * digits / (mass * tide)).sqrt() * r;
+    step.max(by_speed.min(by_place))
+}
+
 /// Acceleration and jerk by a mass at `x` with the velocity `v`.
 pub fn pull(mass: f64, x: &Vec3, v: &Vec3) -> Pull {
     let r2 = dot(x, x);
@@ -349,4 +347,4 @@ pub fn pull(mass: f64, x: &Vec3, v: &Vec3) -> Pull {
 
 #[cfg(test)]
 #[path = "pair_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -67,6 +67,11 @@ impl System {
         let masses: Vec<f64> = bodies.iter().map(|b| b.mass).collect();
         let of = |part: fn(&Body) -> Vec3| -> Vec<Vec3> { bodies.iter().map(part).collect() };
         let chain = Chain::new(&of(|b| b.x), &of(|b| b.v));
+        Self::along(masses, chain)
+    }
+
+    /// Bodies of these masses along a chain.
+    pub(super) fn along(masses: Vec<f64>, chain: Chain) -> Self {
         let mut new = Self {
             masses,
             chain,
@@ -93,6 +98,11 @@ impl System {
         self
     }
 
+    /// The chain alone.
+    pub(super) fn into_chain(self) -> Chain {
+        self.chain
+    }
+
     /// Masses of the bodies.
     pub fn masses(&self) -> &[f64] {
         &self.masses
@@ -110,12 +120,7 @@ impl System {
 
     /// Relative position and velocity of body `j` from body `i`, with the digits of the chain.
     pub fn relative(&self, i: usize, j: usize) -> (Vec3, Vec3) {
-        let place = |i: usize| self.chain.order.iter().position(|&k| k == i).unwrap_or(0);
-        let (i, j) = (place(i), place(j));
-        (
-            Chain::between(&self.chain.x, i, j),
-            Chain::between(&self.chain.v, i, j),
-        )
+        self.chain.relative(i, j)
     }
 
     /// The orbit of bodies `i` and `j` around each other.

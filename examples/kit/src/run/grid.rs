@@ -116,4 +116,17 @@ mod tests {
             TimeGrid::has_reached(0.3, 0.1, 0.1 + 0.2) && !TimeGrid::has_reached(0.2, 0.1, 0.3)
         );
     }
+
+    #[test]
+    fn a_grid_comes_back_from_its_line() {
+        let grid = TimeGrid {
+            origin: 0.1 + 0.2,
+            steps: 7,
+        };
+        let value = grid.value();
+        assert_eq!(TimeGrid::of(Line::new("grid", &value)), Ok(grid));
+        for wrong in ["", "0.5", "0.5 -1", "0.5 1 2"] {
+            assert!(TimeGrid::of(Line::new("grid", wrong)).is_err(), "{wrong}");
+        }
+    }
 }

@@ -46,6 +46,18 @@ pub trait Integration {
         None
     }
 
+    /// Kinetic and potential energy within the systems of stars that move as one particle each, of the bodies that
+    /// [`bodies_at`](Self::bodies_at) gave last. The cluster's own energy, to which errors are related, is without them.
+    fn within_systems(&self) -> [f64; 2] {
+        [0.0; 2]
+    }
+
+    /// What is added to the potential energy of these `bodies`, which [`bodies_at`](Self::bodies_at) gave last: two stars may be
+    /// so close that their positions in the cluster have not enough digits for their distance.
+    fn lost_digits(&self, _bodies: &[Body]) -> f64 {
+        0.0
+    }
+
     /// What is around the bodies and which units they have, where the program has options for that.
     fn galaxy(&self) -> Option<&Galaxy> {
         None

@@ -79,7 +79,8 @@ impl<I: Integration> Run<I> {
             Some((energy, Some(own), eps)) if eps == integration.eps() => Start { energy, own },
             saved => {
                 let bodies = integration.bodies_at(integration.time())?;
-                let now = Start::of(&Sight::of(&integration, &bodies).energy, &bodies);
+                let sight = Sight::of(&integration, &bodies);
+                let now = Start::of(&sight.energy, &bodies, integration.within_systems());
                 match saved {
                     Some((energy, None, eps)) if eps == integration.eps() => {
                         Start { energy, ..now }

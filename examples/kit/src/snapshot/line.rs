@@ -92,3 +92,27 @@ impl<'a> Line<'a> {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_durations() {
+        let mut line = Line::new("times", "1.5 -1 inf x");
+        assert_eq!(line.seconds(), Ok(Duration::from_millis(1500)));
+        for _ in 0..4 {
+            assert!(line.seconds().is_err_and(|why| why.contains("times 1.5")));
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_missing_is_named() {
+        let mut snapshot = Snapshot::default();
+        let why = Line::required(&snapshot, "grid").err();
+        assert!(why.is_some_and(|why| why.contains("`grid`")));
+        snapshot.run.push(("grid".to_owned(), "3".to_owned()));
+        let line = Line::required(&snapshot, "grid");
+        assert_eq!(line.and_then(|mut line| line.word()), Ok(3));
+    }
+}

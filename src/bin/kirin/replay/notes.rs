@@ -97,6 +97,7 @@ fn is_the_recorded_one(facts: &TraceFacts, candidate: &Candidate) -> bool {
         // A rule takes what it took when the trace was recorded.
         let taken: &[&str] = match o.precision.as_str() {
             "auto" | "adaptive" => &["mixed", "double", "double-single"],
+            "reduced" => &["reduced", "single"],
             always => &[always],
         };
         let with = |precision: &&str| format!("{}, precision {precision}", o.backend);

@@ -236,7 +236,7 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
         // SAFETY: passed on.
         unsafe { s.store(&mut self.notes.least, at, if FAR { least } else { r2 }) };
         let zero = s.splat(S::T::default());
-        let y = s.select(beyond, s.refine(r2, estimate), zero);
+        let y = s.select(beyond, s.refine::<true>(r2, estimate), zero);
         let factors = self.sums.add(s, r, y, m);
         self.sums
             .add_jerks(s, (r, v, rv), factors, target.minus_three);
@@ -277,7 +277,7 @@ pub fn potential<S: Simd, const SPLIT: bool>(
             // SAFETY: the lanes divide 64, and the words the tile.
             let ((_, r2), m) = unsafe { (spread.distance(s, tile, at), s.load(&tile.m, at)) };
             let beyond = s.le(spread.constant, r2);
-            let y = s.select(beyond, s.refine(r2, s.estimate(r2)), zero);
+            let y = s.select(beyond, s.refine::<true>(r2, s.estimate(r2)), zero);
             pot = s.fma(m, y, pot);
             bits |= u64::from(s.bits(beyond)) << lane;
             lane += S::LANES;

@@ -66,7 +66,7 @@ impl<S: Simd, const SPLIT: bool> Regular<S, SPLIT> {
             set,
             threads,
             split,
-            root: s.vectorize(MeanRoot(s)),
+            root: s.vectorize(MeanRoot::<S, true>(s)),
             tiles: Vec::new(),
             stars: Vec::new(),
             parts: Vec::new(),

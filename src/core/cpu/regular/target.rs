@@ -87,7 +87,9 @@ impl UncertainBand {
     pub fn of(target: &Target, precision: Precision) -> Self {
         match precision {
             Precision::Mixed => Self::about(&Scaled::<f32>::new::<true>(target)),
-            Precision::Single => Self::about(&Scaled::<f32>::new::<false>(target)),
+            Precision::Single | Precision::Reduced => {
+                Self::about(&Scaled::<f32>::new::<false>(target))
+            }
             Precision::Double | Precision::DoubleSingle => {
                 Self::about(&Scaled::<f64>::new::<false>(target))
             }

@@ -116,9 +116,13 @@ impl Simd for Avx512<f32> {
         simd!(_mm512_rsqrt14_ps(x))
     }
     #[inline(always)]
-    fn refine(self, x: __m512, y: __m512) -> __m512 {
+    fn refine<const FINE: bool>(self, x: __m512, y: __m512) -> __m512 {
         // From 14 bits.
         self.newton(x, y)
+    }
+    #[inline(always)]
+    fn refine_less(self, _: __m512, y: __m512) -> __m512 {
+        y
     }
     #[inline(always)]
     fn attraction<const FINE: bool>(self, m: Option<__m512>, r2: __m512, y: __m512) -> __m512 {
@@ -314,7 +318,7 @@ impl Simd for Avx512<f64> {
         simd!(_mm512_rsqrt14_pd(x))
     }
     #[inline(always)]
-    fn refine(self, x: __m512d, y: __m512d) -> __m512d {
+    fn refine<const FINE: bool>(self, x: __m512d, y: __m512d) -> __m512d {
         // From 14 bits to 56 by the series of (1 - e)^(-1/2): two operations less than two Newton steps. Without its last
         // term, one less again, the error would be 6e-13. The estimate has 17 bits, so its square is exact, and e is
         // rounded once.

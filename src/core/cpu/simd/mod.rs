@@ -76,6 +76,9 @@ pub type Sums = [f64; 8];
 /// A vector of double precision of the same instruction set.
 pub type Wide<S> = <<S as Simd>::Double as Simd>::V;
 
+/// The largest relative error of [`Simd::refine_less`]: of 12 bits, as x86-64 promises for its estimate.
+pub const REDUCED_ERROR: f64 = 1.5 / 4096.0;
+
 /// A vector instruction set for one element type.
 pub trait Simd: Copy + Send + Sync + 'static {
     /// Element.
@@ -143,20 +146,33 @@ pub trait Simd: Copy + Send + Sync + 'static {
         let e = self.fnma(self.mul(x, y), y, self.splat(one));
         self.fma(self.mul(y, self.splat(half)), e, y)
     }
-    /// 1 / sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`; see
-    /// [`super::mean_root::MeanRoot`].
-    fn refine(self, x: Self::V, y: Self::V) -> Self::V;
+    /// A constant over sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`; see
+    /// [`super::mean_root::MeanRoot`]. `FINE` where positions have more digits than an element.
+    fn refine<const FINE: bool>(self, x: Self::V, y: Self::V) -> Self::V;
+    /// A constant over sqrt(x) for `reduced` precision, whose error is at most [`REDUCED_ERROR`], from the
+    /// [`Simd::estimate`] `y`.
+    #[inline(always)]
+    fn refine_less(self, x: Self::V, y: Self::V) -> Self::V {
+        self.refine::<false>(x, y)
+    }
     /// [`Simd::refine`] for subnormal x, too.
     #[inline(always)]
     fn refine_any(self, x: Self::V, y: Self::V) -> Self::V {
-        self.refine(x, y)
+        self.refine::<true>(x, y)
     }
 
     /// A constant times m / r^3, from r^2 and from `y`, the [`Simd::estimate`] of 1 / r; see [`super::attraction`].
     /// If `m` is `None`, all masses are 1. `FINE` says that positions have more digits than one element holds.
     #[inline(always)]
     fn attraction<const FINE: bool>(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> Self::V {
-        let y = self.refine(r2, y);
+        let y = self.refine::<FINE>(r2, y);
+        self.mul(self.times(m, y), self.mul(y, y))
+    }
+
+    /// [`Simd::attraction`] for `reduced` precision.
+    #[inline(always)]
+    fn attraction_less(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> Self::V {
+        let y = self.refine_less(r2, y);
         self.mul(self.times(m, y), self.mul(y, y))
     }
 

@@ -107,13 +107,18 @@ impl Simd for Neon<f32> {
         simd!(vrsqrteq_f32(x))
     }
     #[inline(always)]
-    fn refine(self, x: float32x4_t, mut y: float32x4_t) -> float32x4_t {
+    fn refine<const FINE: bool>(self, x: float32x4_t, mut y: float32x4_t) -> float32x4_t {
         // Two Newton steps from 8 bits. The step instruction needs no constant in a register, which makes two steps
         // cheaper than one of higher order.
         for _ in 0..2 {
             y = self.mul(y, simd!(vrsqrtsq_f32(self.mul(x, y), y)));
         }
         y
+    }
+    #[inline(always)]
+    fn refine_less(self, x: float32x4_t, y: float32x4_t) -> float32x4_t {
+        // One step of the two.
+        self.mul(y, simd!(vrsqrtsq_f32(self.mul(x, y), y)))
     }
     #[inline(always)]
     fn nonzero(self, a: float32x4_t) -> uint32x4_t {
@@ -245,7 +250,7 @@ impl Simd for Neon<f64> {
         simd!(vdivq_f64(vdupq_n_f64(1.0), vsqrtq_f64(x)))
     }
     #[inline(always)]
-    fn refine(self, _: float64x2_t, y: float64x2_t) -> float64x2_t {
+    fn refine<const FINE: bool>(self, _: float64x2_t, y: float64x2_t) -> float64x2_t {
         y
     }
     #[inline(always)]

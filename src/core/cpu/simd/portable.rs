@@ -90,7 +90,7 @@ macro_rules! portable {
                 [$(1.0 / x[$lane].sqrt()),+]
             }
             #[inline($inline)]
-            fn refine(self, _: Self::V, y: Self::V) -> Self::V {
+            fn refine<const FINE: bool>(self, _: Self::V, y: Self::V) -> Self::V {
                 y
             }
             #[inline($inline)]

@@ -7,6 +7,7 @@ mod extremes;
 mod lists;
 mod nearest;
 mod noise;
+mod reduced;
 mod scenes;
 
 use super::engine::Cpu;
@@ -84,7 +85,7 @@ fn with_split(
         ($($single:literal $double:literal),+) => {$(
             all.push((format!("emulated {}", $single), match precision {
                 Precision::Mixed => Cpu::<Portable<f32, $single>, true>::boxed(Portable::default(), set, precision, threads, split),
-                Precision::Single => Cpu::<Portable<f32, $single>, false>::boxed(Portable::default(), set, precision, threads, split),
+                Precision::Single | Precision::Reduced => Cpu::<Portable<f32, $single>, false>::boxed(Portable::default(), set, precision, threads, split),
                 Precision::Double | Precision::DoubleSingle => Cpu::<Portable<f64, $double>, false>::boxed(Portable::default(), set, precision, threads, split),
             }));
         )+};
@@ -156,6 +157,8 @@ fn tolerance(precision: Precision) -> f64 {
         Precision::Mixed => 1e-6,
         Precision::Double | Precision::DoubleSingle => 1e-14,
         Precision::Single => 3e-4,
+        // Thrice the error of a root, and once more for positions.
+        Precision::Reduced => 1.5e-3,
     }
 }
 

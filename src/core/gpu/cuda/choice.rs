@@ -8,7 +8,7 @@ use super::driver::{self, Device, devices};
 use crate::choice::Rule;
 use crate::force::Backend;
 use crate::gpu::plan::chip;
-use crate::process::settings::{BackendChoice, Devices, Precision, Settings};
+use crate::process::settings::{BackendChoice, Devices, Precision, PrecisionChoice, Settings};
 use crate::process::{self, ranks};
 
 /// Why no device can be used, in words.
@@ -25,6 +25,11 @@ pub enum Absence {
 ///
 /// Why no device can be used.
 pub fn choose(settings: &Settings) -> Result<Box<dyn Backend>, Absence> {
+    let precision = settings.precision.arithmetic().without_reduced();
+    let settings = &Settings {
+        precision: PrecisionChoice::Always(precision),
+        ..settings.clone()
+    };
     let (queues, lost) = open(settings, usize::MAX)?;
     Ok(Box::new(Cuda::new(settings, queues, lost)))
 }

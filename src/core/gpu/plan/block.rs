@@ -258,7 +258,9 @@ impl BlockPlan {
 fn farthest(precision: Precision) -> f64 {
     match precision {
         Precision::Double => 1e140,
-        Precision::Mixed | Precision::Single | Precision::DoubleSingle => FARTHEST,
+        Precision::Mixed | Precision::Single | Precision::Reduced | Precision::DoubleSingle => {
+            FARTHEST
+        }
     }
 }
 
@@ -267,7 +269,7 @@ fn coordinate_error(precision: Precision) -> f64 {
     2.0_f64.powi(match precision {
         Precision::Double => -51,
         Precision::Mixed | Precision::DoubleSingle => -46,
-        Precision::Single => -22,
+        Precision::Single | Precision::Reduced => -22,
     })
 }
 

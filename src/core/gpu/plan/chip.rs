@@ -137,7 +137,7 @@ fn need(precision: Precision) -> Need {
             blocks: [4, 4, 2],
             shared: 25 << 10,
         },
-        Precision::Single => Need {
+        Precision::Single | Precision::Reduced => Need {
             slots: [31.7, 30.3, 29.5],
             arithmetic: 27.0,
             doubles: [0.31, 0.25, 0.25],

@@ -46,6 +46,7 @@ impl Allowed {
             Precision::DoubleSingle => (1e-10, 1e-5, bits(44), bits(21), bits(9)),
             Precision::Mixed => (1e-5, 1e-5, bits(44), bits(21), CLOSE),
             Precision::Single => (1e-4, 1e-4, bits(21), bits(21), 0.0),
+            Precision::Reduced => (2e-3, 1e-4, bits(21), bits(21), 0.0),
         };
         Self {
             term,

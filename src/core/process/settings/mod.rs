@@ -290,6 +290,7 @@ mod tests {
             ("single", 3),
             ("ADAPTIVE", 4),
             ("double-single", 5),
+            ("reduced", 6),
         ] {
             let (s, complaints) = read(&[("KIRIN_PRECISION", name)]);
             assert_eq!(complaints, Vec::<String>::new());
@@ -303,7 +304,7 @@ mod tests {
         assert_eq!(s, Settings::default());
         assert_eq!(complaints.len(), 2);
         assert!(
-            complaints[1].contains("auto, adaptive, mixed, double-single, double, single"),
+            complaints[1].contains("auto, adaptive, mixed, double-single, double, single, reduced"),
             "{complaints:?}"
         );
     }

@@ -40,9 +40,9 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "KIRIN_PRECISION",
-        values: "auto, adaptive, mixed, double-single, double, single",
+        values: "auto, adaptive, mixed, double-single, double, single, reduced",
         default: "auto",
-        about: "arithmetic of the forces; auto is double precision for few j-particles with velocities (double-single on GPUs with few units for it), else mixed; adaptive turns to that when noise limits time steps, too; double-single is for GPUs, a CPU takes double",
+        about: "arithmetic of the forces; auto is double precision for few j-particles with velocities (double-single on GPUs with few units for it), else mixed; adaptive turns to that when noise limits time steps, too; double-single is for GPUs, a CPU takes double; reduced is for forces without jerks on a CPU, others take single",
         apply: |s, v| parse(v).map(|v| s.precision = v),
         show: |s| s.precision.to_string(),
     },

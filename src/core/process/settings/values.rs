@@ -40,6 +40,8 @@ pub enum Precision {
     Single,
     /// Acceleration and potential in pairs of single-precision numbers, jerks in single precision: for GPUs.
     DoubleSingle,
+    /// As single, with reciprocal roots of 11 bits: for accelerations and potentials on a CPU.
+    Reduced,
 }
 
 impl Precision {
@@ -52,12 +54,21 @@ impl Precision {
         }
     }
 
+    /// What computes jerks and NBODY6's forces, and what a GPU computes in: no loop of these is in `reduced`, and `single`
+    /// takes its place.
+    pub fn without_reduced(self) -> Self {
+        match self {
+            Self::Reduced => Self::Single,
+            other => other,
+        }
+    }
+
     /// The name in those of kernels.
     pub fn in_kernels(self) -> &'static str {
         match self {
             Self::Mixed => "mixed",
             Self::Double => "double",
-            Self::Single => "single",
+            Self::Single | Self::Reduced => "single",
             Self::DoubleSingle => "double_single",
         }
     }
@@ -78,13 +89,14 @@ pub enum PrecisionChoice {
 
 impl PrecisionChoice {
     /// Every choice, at the number that stands for it in `kirin_set_precision`.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Auto,
         Self::Always(Precision::Mixed),
         Self::Always(Precision::Double),
         Self::Always(Precision::Single),
         Self::Adaptive,
         Self::Always(Precision::DoubleSingle),
+        Self::Always(Precision::Reduced),
     ];
 
     /// The choice at a number.
@@ -97,7 +109,7 @@ impl PrecisionChoice {
         choice.copied().ok_or(Error::OutOfRange {
             argument: "precision",
             value: number.into(),
-            legal: "precisions are KIRIN_AUTO to KIRIN_DOUBLE_SINGLE, 0 to 5",
+            legal: "precisions are KIRIN_AUTO to KIRIN_REDUCED, 0 to 6",
         })
     }
 
@@ -247,6 +259,7 @@ names!(Precision {
     Double = "double",
     Single = "single",
     DoubleSingle = "double-single",
+    Reduced = "reduced",
 });
 names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
 names!(Nbody6 { PlusPlus = "6++", Amuse = "amuse", Six = "6" });

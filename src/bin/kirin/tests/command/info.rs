@@ -43,6 +43,10 @@ fn info_names_the_rule_of_the_precision() {
         ),
         ("mixed", "mixed"),
         ("double-single", "double (double-single is for GPUs)"),
+        (
+            "reduced",
+            "reduced for accelerations alone, single with jerks",
+        ),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_kirin"))
             .arg("info")

@@ -200,7 +200,7 @@ fn bad_numbers_and_precisions_are_answered_in_words() {
         ),
         (
             &["info", "--plan", "--precision", "foo"],
-            "mixed, double-single, double, single",
+            "mixed, double-single, double, single, reduced",
         ),
         (
             &["run", "--precision", "foo", "true"],

@@ -266,7 +266,7 @@ impl Store {
         self.free(current);
         let vectors = match precision {
             Precision::Mixed | Precision::DoubleSingle => 3 * 16,
-            Precision::Single => 2 * 16,
+            Precision::Single | Precision::Reduced => 2 * 16,
             Precision::Double => 2 * 32,
         };
         self.pages.reserve(current, pages * size_of::<PageInfo>())?;

@@ -32,12 +32,12 @@ impl Module {
             Self::Common => text!("common"),
             Self::Forces(Precision::Mixed) => text!("mixed"),
             Self::Forces(Precision::Double) => text!("double"),
-            Self::Forces(Precision::Single) => text!("single"),
+            Self::Forces(Precision::Single | Precision::Reduced) => text!("single"),
             Self::Forces(Precision::DoubleSingle) => text!("double_single"),
             Self::RegularCommon => text!("regular"),
             Self::Regular(Precision::Mixed) => text!("regular_mixed"),
             Self::Regular(Precision::Double | Precision::DoubleSingle) => text!("regular_double"),
-            Self::Regular(Precision::Single) => text!("regular_single"),
+            Self::Regular(Precision::Single | Precision::Reduced) => text!("regular_single"),
         }
     }
 

@@ -43,7 +43,7 @@ impl DeviceSources {
     ) -> Result<()> {
         let vectors = match precision {
             Precision::Mixed => 3 * 16,
-            Precision::Single => 2 * 16,
+            Precision::Single | Precision::Reduced => 2 * 16,
             Precision::Double | Precision::DoubleSingle => 2 * 32,
         };
         let staged = pages.min(STAGED) * (PAGE_BYTES + size_of::<RegularPage>());
@@ -121,7 +121,7 @@ impl DeviceSources {
 fn describe(masses: &[f64], precision: Precision) -> RegularPage {
     let (mass_unit, fits) = match precision {
         Precision::Double | Precision::DoubleSingle => (1.0, true),
-        Precision::Mixed | Precision::Single => scaling::of_masses(masses),
+        Precision::Mixed | Precision::Single | Precision::Reduced => scaling::of_masses(masses),
     };
     RegularPage {
         mass_unit,

@@ -1,0 +1,370 @@
+//! Which stars form a regularized system, and which part: decided at the ends of blocks.
+//!
+//! Two stars become a pair if they are close and little perturbed ([`Pair::joins`]). A system and a star, or two systems, become
+//! one if they would be a pair as two bodies, and the tide of one is felt within the other. Three stars become one system
+//! if two of them would be a pair without the third. A system of more than two is divided where its two halves hardly feel
+//! each other's tide, or would no longer be a pair.
+
+use kirin_kit::Body;
+use kirin_kit::few_body::multiple::{self, Multiple};
+use kirin_kit::few_body::pair::{Limits, Pair, pull};
+use kirin_kit::few_body::subsystem::{Subsystem, influence};
+use kirin_kit::snapshot::State;
+use kirin_kit::vector::{add_scaled, sub};
+
+use super::Integrator;
+use super::regularized::planned;
+use crate::error::Error;
+use crate::particle;
+use crate::step;
+
+/// Perturbation by each other above which two parts become one system, and below which they part.
+const INFLUENCE: [f64; 2] = [0.01, 0.003];
+
+/// How much further apart than two stars the parts of a larger system may be.
+const WIDER: f64 = 4.0;
+
+/// Greatest number of stars in a system.
+const MOST: usize = 8;
+
+/// Particles that become one, and their perturbation: the least perturbed ones come first.
+type Union = (f64, Vec<usize>);
+
+impl Integrator<'_> {
+    /// Square of the radius of the neighbour list that particle `i` needs; 0 for none. The step of a star that is so
+    /// close to another one is short.
+    pub(super) fn search2(&self, i: usize) -> f64 {
+        let all = &self.regularized;
+        let Some(limits) = &all.limits else {
+            return 0.0;
+        };
+        if let Some(held) = all.at.get(&i) {
+            let system = &held.system;
+            return match system.is_crowded() {
+                true => system.distance_of(2.0 * all.heaviest, INFLUENCE[0]).powi(2),
+                false => 0.0,
+            };
+        }
+        let mass = self.bodies[i].mass + all.heaviest;
+        let radius = limits.radius_of(mass);
+        let state = &self.states[i];
+        let is_new = state.acc == [0.0; 3];
+        let is_short = state.dt.powi(2) * mass <= self.settings.eta * radius.powi(3);
+        match is_new || is_short {
+            true => radius * radius,
+            false => 0.0,
+        }
+    }
+
+    /// Finds the systems that the run begins with.
+    pub(super) fn first_systems(&mut self) -> Result<(), Error> {
+        if self.regularized.limits.is_none() {
+            return Ok(());
+        }
+        let all: Vec<usize> = (0..self.bodies.len()).collect();
+        let near = std::mem::take(&mut self.near);
+        let before: Vec<f64> = self.states.iter().map(|s| s.dt).collect();
+        let new = self.regroup(self.time, &all, &near)?;
+        for &i in &new {
+            let others = self.regularized.at.get(&i).map(|held| &held.others[..]);
+            for &k in others.unwrap_or_default().iter().chain([&i]) {
+                self.schedule.remove(k, before[k]);
+            }
+        }
+        self.begin_anew(self.time, &new)
+    }
+
+    /// Forms and divides systems at `t`, the end of the block of `due`, each with those near it. Returns the addresses
+    /// whose particles have no force yet.
+    ///
+    /// # Errors
+    ///
+    /// The library fails.
+    pub(super) fn regroup(
+        &mut self,
+        t: f64,
+        due: &[usize],
+        near: &[Vec<usize>],
+    ) -> Result<Vec<usize>, Error> {
+        let Some(limits) = self.regularized.limits else {
+            return Ok(Vec::new());
+        };
+        let unions = self.unions(t, due, near, &limits);
+        let is_free = |i: &&usize| !unions.iter().any(|union| union.contains(i));
+        let divided = due.iter().filter(is_free);
+        let divided: Vec<(usize, Vec<Vec<usize>>)> = divided
+            .filter_map(|&i| Some((i, self.parts(i, &limits)?)))
+            .collect();
+        self.bring_to(t, &unions.concat())?;
+        let mut new = Vec::new();
+        for union in unions {
+            let mut stars: Vec<usize> = Vec::new();
+            let mut past = Vec::new();
+            for i in union {
+                let (addresses, system) = self.take_apart(i);
+                stars.extend(addresses);
+                past.extend(system);
+            }
+            stars.sort_unstable();
+            new.push(self.form(&stars, &past));
+        }
+        for (first, parts) in divided {
+            let (_, past) = self.take_apart(first);
+            let past: Vec<Subsystem> = past.into_iter().collect();
+            new.extend(parts.iter().map(|part| self.form(part, &past)));
+        }
+        for &i in &new {
+            self.begin_at(t, i);
+        }
+        Ok(new)
+    }
+
+    /// Puts the stars of the system at the address `first`, if it is one, to their addresses. Returns these and the system.
+    fn take_apart(&mut self, first: usize) -> (Vec<usize>, Option<Subsystem>) {
+        let Some(held) = self.regularized.at.remove(&first) else {
+            return (vec![first], None);
+        };
+        let system = held.system.osculating();
+        let stars = system.stars(&self.bodies[first]);
+        let addresses = [&[first], &held.others[..]].concat();
+        for (&i, star) in addresses.iter().zip(stars) {
+            self.bodies[i] = star;
+            self.regularized.of[i] = None;
+        }
+        (addresses, Some(system))
+    }
+
+    /// Makes one particle of the stars at these addresses, which ascend. Some of them were in the systems `past` at this time.
+    /// Returns its address.
+    fn form(&mut self, addresses: &[usize], past: &[Subsystem]) -> usize {
+        let first = addresses[0];
+        if addresses.len() > 1 {
+            let stars: Vec<Body> = addresses.iter().map(|&i| self.bodies[i]).collect();
+            let (centre, mut system) = Subsystem::of(&stars);
+            past.iter().for_each(|past| system.refine(past));
+            self.bodies[first] = centre;
+            self.regularized.formed += 1;
+            self.hold(first, system);
+        }
+        first
+    }
+
+    /// Sends particle `i`, which is another one from `t` on, to the library.
+    fn begin_at(&mut self, t: f64, i: usize) {
+        self.states[i] = State {
+            t,
+            dt: self.settings.dt_max,
+            ..State::default()
+        };
+        self.place_ghosts(i);
+        self.send(i);
+    }
+
+    /// Addresses of the particles that become one at `t`: first those that are perturbed least.
+    fn unions(
+        &self,
+        t: f64,
+        due: &[usize],
+        near: &[Vec<usize>],
+        limits: &Limits,
+    ) -> Vec<Vec<usize>> {
+        let mut found: Vec<Union> = Vec::new();
+        for (&i, near) in due.iter().zip(near) {
+            for &j in near {
+                found.extend(self.union(t, [i, j], near, limits));
+            }
+        }
+        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut unions: Vec<Vec<usize>> = Vec::new();
+        for (_, union) in found {
+            if !unions.as_slice().concat().iter().any(|i| union.contains(i)) {
+                unions.push(union);
+            }
+        }
+        unions
+    }
+
+    /// The particles that become one with these two, of which the first has others `near`.
+    fn union(&self, t: f64, [i, j]: [usize; 2], near: &[usize], limits: &Limits) -> Option<Union> {
+        let both = [i.min(j), i.max(j)];
+        let is_single = |i: usize| self.regularized.of[i].is_none();
+        if !(is_single(i) && is_single(j)) {
+            let sizes = both.map(|k| (self.bodies[k].mass, self.size(k)));
+            let (_, outer) = self.wide(t, [&both[..1], &both[1..]], sizes, limits)?;
+            return Some((outer.perturbation(), both.to_vec()));
+        }
+        let pair = self.pair_of(t, &both[..1], &both[1..]);
+        if pair.joins(limits) {
+            return Some((pair.perturbation(), both.to_vec()));
+        }
+        if !pair.is_close(limits) {
+            return None;
+        }
+        let third = |&k: &usize| {
+            let size = (self.bodies[k].mass, self.size(k));
+            let sizes = [(pair.mass(), pair.size()), size];
+            let (influence, outer) = self.wide(t, [&both, &[k]], sizes, limits)?;
+            Some((influence, k, outer.perturbation()))
+        };
+        let others = near.iter().filter(|&&k| !both.contains(&k));
+        let nearest = others
+            .filter_map(third)
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        let (_, k, perturbation) = nearest?;
+        let mut all = vec![both[0], both[1], k];
+        all.sort_unstable();
+        Some((perturbation, all))
+    }
+
+    /// Two lists of particles with these masses and sizes as a pair, and how much they perturb each other, if they become one
+    /// system.
+    fn wide(
+        &self,
+        t: f64,
+        [first, second]: [&[usize]; 2],
+        [a, b]: [(f64, f64); 2],
+        limits: &Limits,
+    ) -> Option<(f64, Pair)> {
+        let stars = |list: &[usize]| list.iter().map(|&i| self.number_of_stars(i)).sum::<usize>();
+        let influence = influence(a, b, &self.centres(t, first, second));
+        if stars(first) + stars(second) > MOST || influence <= INFLUENCE[0] {
+            return None;
+        }
+        let outer = self.pair_of(t, first, second);
+        outer.joins(&wider(limits)).then_some((influence, outer))
+    }
+
+    fn number_of_stars(&self, i: usize) -> usize {
+        let held = self.regularized.at.get(&i);
+        held.map_or(1, |held| held.system.masses().len())
+    }
+
+    /// Size of the system at address `i`; 0 for a star.
+    fn size(&self, i: usize) -> f64 {
+        let held = self.regularized.at.get(&i);
+        held.map_or(0.0, |held| held.system.size())
+    }
+
+    /// The parts into which the system at `first` is divided, as addresses; `None` where it remains or is none.
+    fn parts(&self, first: usize, limits: &Limits) -> Option<Vec<Vec<usize>>> {
+        let held = self.regularized.at.get(&first)?;
+        let members = [&[first], &held.others[..]].concat();
+        let parts = match &held.system {
+            Subsystem::Pair(pair) if pair.stays(limits) => return None,
+            Subsystem::Pair(_) => vec![vec![0], vec![1]],
+            Subsystem::Multiple(multiple) => divided(multiple, limits)?,
+        };
+        let addresses = |part: Vec<usize>| part.into_iter().map(|k| members[k]).collect();
+        Some(parts.into_iter().map(addresses).collect())
+    }
+
+    /// Takes those of `list` that are at another time to `t`, as steps that end there.
+    fn bring_to(&mut self, t: f64, list: &[usize]) -> Result<(), Error> {
+        let is_absent = |i: &usize| self.states[*i].t != t;
+        let absent: Vec<usize> = list.iter().copied().filter(is_absent).collect();
+        let mut ends: Vec<(Body, Option<Subsystem>)> = Vec::new();
+        let settings = self.settings;
+        self.forces(t, &absent, |this, i, force| {
+            let (mut body, state) = (this.bodies[i], this.states[i]);
+            let system = this.system_at(i, t, &force.pulls)?;
+            particle::synchronise(&settings, t, &mut body, &state, force.acc, force.jerk)?;
+            ends.push((body, system));
+            Ok(())
+        })?;
+        for (&i, (body, system)) in absent.iter().zip(ends) {
+            self.schedule.remove(i, self.states[i].dt);
+            self.bodies[i] = body;
+            if let Some(system) = system {
+                self.hold(i, system);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the first forces at `t` on the particles in `new`, and their steps, and schedules them.
+    ///
+    /// # Errors
+    ///
+    /// The library fails, or a step is too small.
+    pub(super) fn begin_anew(&mut self, t: f64, new: &[usize]) -> Result<(), Error> {
+        let settings = self.settings;
+        self.forces(t, new, |this, i, force| {
+            let (body, mut state) = (this.bodies[i], this.states[i]);
+            particle::begin_anew(&settings, &body, &mut state, force.acc, force.jerk)?;
+            if let Some(system) = this.system_at(i, t, &force.pulls)? {
+                let system = planned(system, &mut state, settings.eta);
+                this.hold(i, system);
+            }
+            while !step::is_multiple(t, state.dt) {
+                state.dt *= 0.5;
+            }
+            particle::check_step(&settings, &body, &state)?;
+            this.states[i] = state;
+            Ok(())
+        })?;
+        for &i in new {
+            self.send(i);
+            self.schedule.insert(i, self.states[i].dt);
+        }
+        Ok(())
+    }
+}
+
+/// Limits for the parts of larger systems.
+fn wider(limits: &Limits) -> Limits {
+    Limits {
+        radius: WIDER * limits.radius,
+        ..*limits
+    }
+}
+
+/// The parts into which a system is divided, as places in its list of members; `None` where it remains.
+fn divided(multiple: &Multiple, limits: &Limits) -> Option<Vec<Vec<usize>>> {
+    let stars = multiple.stars();
+    let halves = multiple.halves();
+    let half = |part: &[usize]| {
+        let own: Vec<Body> = part.iter().map(|&k| stars[k]).collect();
+        let (masses, tides): (Vec<f64>, Vec<_>) = part
+            .iter()
+            .map(|&k| (stars[k].mass, multiple.tides[k]))
+            .unzip();
+        let (tide, _) = multiple::mean(&masses, &tides);
+        match own.len() {
+            1 => (own[0], 0.0, tide),
+            _ => {
+                let (centre, system) = Subsystem::of(&own);
+                (centre, system.size(), tide)
+            }
+        }
+    };
+    let [(a, size_a, tide_a), (b, size_b, tide_b)] = halves.each_ref().map(|part| half(part));
+    let (_, mut outer) = Pair::of(&a, &b);
+    outer.tide = sub(&tide_b, &tide_a);
+    let influence = influence((a.mass, size_a), (b.mass, size_b), &outer);
+    if influence > INFLUENCE[1] && outer.stays(&wider(limits)) {
+        return None;
+    }
+    let mut parts = Vec::new();
+    for (part, other) in halves.into_iter().zip([b, a]) {
+        let stays = match part[..] {
+            [i, j] => {
+                let (_, mut pair) = Pair::of(&stars[i], &stars[j]);
+                (pair.x, pair.v) = multiple.relative(i, j);
+                let tide = |k: usize| {
+                    let (x, v) = (sub(&other.x, &stars[k].x), sub(&other.v, &stars[k].v));
+                    let mut tide = multiple.tides[k].0;
+                    add_scaled(&mut tide, 1.0, &pull(other.mass, &x, &v).0);
+                    tide
+                };
+                pair.tide = sub(&tide(j), &tide(i));
+                pair.stays(limits)
+            }
+            _ => true,
+        };
+        match stays {
+            true => parts.push(part),
+            false => parts.extend(part.into_iter().map(|k| vec![k])),
+        }
+    }
+    Some(parts)
+}

@@ -1,0 +1,320 @@
+//! Three or more stars inside a cluster that move about their centre of mass, perturbed by the tide of all others.
+//!
+//! The motion between two times is that of a [`System`] alone, with kicks of the tide at both ends: the same rule as for a
+//! [`pair`](super::pair), with an error of fifth order and in proportion to the tide. The integrator of the cluster moves
+//! the centre of mass and finds the tide at the ends.
+//!
+//! The state is the vectors along a chain of neighbours: a binary at a pericentre of 1e-8 inside a system of size 0.1 would
+//! lose its energy if its stars were stored about the centre.
+
+use std::cell::RefCell;
+
+use super::chain::Chain;
+use super::kepler::Orbit;
+use super::pair::{Pull, longest_kick};
+use super::system::{Error, System};
+use super::{Alone, hierarchy};
+use crate::body::Body;
+use crate::vector::{Vec3, add_scaled, dot, norm, sub};
+
+/// Perturbation of two members below which the tide acts on their centre only.
+const MEAN: f64 = 1e-7;
+
+/// Position and velocity of a member about the centre of mass.
+pub type Place = (Vec3, Vec3);
+
+/// Three or more stars about their centre of mass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Multiple {
+    /// Labels of the stars.
+    pub labels: Vec<i32>,
+    /// Their masses.
+    pub masses: Vec<f64>,
+    /// From each star to the next one along the chain.
+    chain: Chain,
+    /// Accelerations by all others, less that of the centre, and their time derivatives.
+    pub tides: Vec<Pull>,
+    /// A time since the last step, and where the kick at its beginning and their own motion bring the stars by then.
+    flown: RefCell<Option<(f64, Chain)>>,
+}
+
+impl Multiple {
+    /// Stars at one time, and their centre: mass, place and velocity with the label of the first.
+    pub fn of(stars: &[Body]) -> (Body, Self) {
+        let mass: f64 = stars.iter().map(|star| star.mass).sum();
+        let mut centre = Body { mass, ..stars[0] };
+        for star in &stars[1..] {
+            add_scaled(&mut centre.x, star.mass / mass, &sub(&star.x, &stars[0].x));
+            add_scaled(&mut centre.v, star.mass / mass, &sub(&star.v, &stars[0].v));
+        }
+        let about = |star: &Body| (sub(&star.x, &centre.x), sub(&star.v, &centre.v));
+        let (x, v): (Vec<Vec3>, Vec<Vec3>) = stars.iter().map(about).unzip();
+        let new = Self {
+            labels: stars.iter().map(|star| star.index).collect(),
+            masses: stars.iter().map(|star| star.mass).collect(),
+            chain: Chain::new(&x, &v),
+            tides: vec![Pull::default(); stars.len()],
+            flown: RefCell::default(),
+        };
+        (centre, new)
+    }
+
+    /// A system from its saved parts: `links` are position and velocity from each star to the next in the `order` of the
+    /// chain, as places in the list of members. `None` if they do not fit together, or two neighbours are at one place.
+    pub fn from_parts(
+        labels: Vec<i32>,
+        masses: Vec<f64>,
+        order: Vec<usize>,
+        links: Vec<Place>,
+        tides: Vec<Pull>,
+    ) -> Option<Self> {
+        let n = labels.len();
+        let is_whole = masses.len() == n && tides.len() == n && links.len() + 1 == n;
+        let has_each = (0..n).all(|k| order.contains(&k)) && order.len() == n;
+        let (x, v): (Vec<Vec3>, Vec<Vec3>) = links.into_iter().unzip();
+        let is_apart = x.iter().all(|x| *x != [0.0; 3]);
+        (n > 2 && is_whole && has_each && is_apart).then(|| Self {
+            labels,
+            masses,
+            chain: Chain { order, x, v },
+            tides,
+            flown: RefCell::default(),
+        })
+    }
+
+    /// The members along the chain, as places in their list, and position and velocity from each to the next.
+    pub fn links(&self) -> (&[usize], impl Iterator<Item = Place>) {
+        let Chain { order, x, v } = &self.chain;
+        (order, x.iter().copied().zip(v.iter().copied()))
+    }
+
+    /// The same with other masses.
+    pub fn with_masses(self, masses: Vec<f64>) -> Self {
+        Self { masses, ..self }
+    }
+
+    /// Position and velocity of member `j` from member `i`, with the digits of the chain.
+    pub fn relative(&self, i: usize, j: usize) -> Place {
+        self.chain.relative(i, j)
+    }
+
+    /// Takes over, with its digits, position and velocity of member `j` from member `i`, if they are neighbours along the
+    /// chain.
+    pub fn set_relative(&mut self, i: usize, j: usize, (x, v): Place) {
+        let order = &self.chain.order;
+        let is_here = |k: &usize| {
+            let both = [order[*k], order[*k + 1]];
+            both == [i, j] || both == [j, i]
+        };
+        if let Some(k) = (0..order.len() - 1).find(is_here) {
+            let sign = if order[k] == i { 1.0 } else { -1.0 };
+            self.chain.x[k] = x.map(|c| sign * c);
+            self.chain.v[k] = v.map(|c| sign * c);
+        }
+    }
+
+    /// Mass of all members.
+    pub fn mass(&self) -> f64 {
+        self.masses.iter().sum()
+    }
+
+    /// The members as stars about their centre.
+    pub fn stars(&self) -> Vec<Body> {
+        let star = |(k, (x, v)): (usize, Place)| Body {
+            index: self.labels[k],
+            mass: self.masses[k],
+            x,
+            v,
+        };
+        let places = self.chain.bodies(&self.masses);
+        places.into_iter().enumerate().map(star).collect()
+    }
+
+    /// Energy of the members about their centre.
+    pub fn energy(&self) -> f64 {
+        System::along(self.masses.clone(), self.chain.clone()).energy()
+    }
+
+    /// Largest distance of two members.
+    pub fn size(&self) -> f64 {
+        let distances = self.pairs().map(|(i, j)| self.distance(i, j));
+        distances.fold(0.0, f64::max)
+    }
+
+    fn distance(&self, i: usize, j: usize) -> f64 {
+        norm(&self.relative(i, j).0)
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let n = self.masses.len();
+        (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
+    }
+
+    /// Where the members are `dt` after the last step, about their centre.
+    ///
+    /// # Errors
+    ///
+    /// Two members are at one place.
+    pub fn predict(&self, dt: f64) -> Result<Vec<Place>, Error> {
+        let mut chain = self.flown(dt)?;
+        let ahead = |(acc, jerk): &Pull| {
+            let mut acc = *acc;
+            add_scaled(&mut acc, dt, jerk);
+            (acc, *jerk)
+        };
+        let tides: Vec<Pull> = self.tides.iter().map(ahead).collect();
+        self.kick(&mut chain, &tides, dt, 1.0);
+        Ok(chain.bodies(&self.masses))
+    }
+
+    /// Takes the members to the end of a step of `dt`, where the forces at the predicted places were found to be `pulls`.
+    ///
+    /// # Errors
+    ///
+    /// Two members are at one place.
+    pub fn advance(&mut self, dt: f64, pulls: &[Pull]) -> Result<(), Error> {
+        let mut chain = self.flown(dt)?;
+        let mean = mean(&self.masses, pulls);
+        let tide = |pull: &Pull| (sub(&pull.0, &mean.0), sub(&pull.1, &mean.1));
+        self.tides = pulls.iter().map(tide).collect();
+        self.kick(&mut chain, &self.tides, dt, 1.0);
+        chain.renew();
+        self.chain = chain;
+        *self.flown.borrow_mut() = None;
+        Ok(())
+    }
+
+    /// Where the kick at the beginning of a step of `dt`, and then their own motion, bring the members.
+    fn flown(&self, dt: f64) -> Result<Chain, Error> {
+        if let Some((known, chain)) = &*self.flown.borrow()
+            && *known == dt
+        {
+            return Ok(chain.clone());
+        }
+        let mut chain = self.chain.clone();
+        self.kick(&mut chain, &self.tides, dt, -1.0);
+        let mut system = System::along(self.masses.clone(), chain);
+        system.advance(dt, &mut Alone)?;
+        let chain = system.into_chain();
+        *self.flown.borrow_mut() = Some((dt, chain.clone()));
+        Ok(chain)
+    }
+
+    /// Kicks the members at one end of a step: -1 for its beginning, 1 for its end.
+    fn kick(&self, chain: &mut Chain, tides: &[Pull], dt: f64, end: f64) {
+        let (half, twelfth) = (dt / 2.0, end * dt * dt / 12.0);
+        let tides = self.without_weakest(tides);
+        for (k, both) in chain.order.windows(2).enumerate() {
+            let (from, to) = (&tides[both[0]], &tides[both[1]]);
+            let acc = sub(&to.0, &from.0);
+            add_scaled(&mut chain.x[k], twelfth, &acc);
+            add_scaled(&mut chain.v[k], half, &acc);
+            add_scaled(&mut chain.v[k], -twelfth, &sub(&to.1, &from.1));
+        }
+    }
+
+    /// The `tides` where close members that they hardly perturb have one in common: steps need not follow such a binary
+    /// along its orbit.
+    fn without_weakest(&self, tides: &[Pull]) -> Vec<Pull> {
+        let mut changed = tides.to_vec();
+        for (i, j) in self.pairs() {
+            if self.is_hardly_perturbed(i, j) {
+                let both = [i, j];
+                let masses = both.map(|k| self.masses[k]);
+                let common = mean(&masses, &both.map(|k| changed[k]));
+                both.iter().for_each(|&k| changed[k] = common);
+            }
+        }
+        changed
+    }
+
+    fn is_hardly_perturbed(&self, i: usize, j: usize) -> bool {
+        self.orbit(i, j).is_bound() && self.perturbation(i, j) < MEAN
+    }
+
+    /// The orbit of two members around each other.
+    fn orbit(&self, i: usize, j: usize) -> Orbit {
+        let (x, v) = self.relative(i, j);
+        Orbit::of(&x, &v, self.masses[i] + self.masses[j])
+    }
+
+    /// The tide between two members in parts of their attraction, at the greatest distance on their orbit.
+    fn perturbation(&self, i: usize, j: usize) -> f64 {
+        let (x, _) = self.relative(i, j);
+        let tide = sub(&self.tides[j].0, &self.tides[i].0);
+        let orbit = self.orbit(i, j);
+        let further = match orbit.is_bound() {
+            true => (orbit.apocentre() / norm(&x)).max(1.0),
+            false => 1.0,
+        };
+        norm(&tide) * dot(&x, &x) / orbit.mass * further.powi(3)
+    }
+
+    /// The tide between neighbours along the chain in parts of their attraction, at the greatest distance on their orbits:
+    /// the greatest of these.
+    pub fn greatest_perturbation(&self) -> f64 {
+        let neighbours = self.chain.order.windows(2);
+        let perturbations = neighbours.map(|both| self.perturbation(both[0], both[1]));
+        perturbations.fold(0.0, f64::max)
+    }
+
+    /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps.
+    pub fn longest_step(&self, eta: f64) -> f64 {
+        let step = |(i, j): (usize, usize)| {
+            if self.perturbation(i, j) < MEAN {
+                return f64::INFINITY;
+            }
+            let (x, v) = self.relative(i, j);
+            let tide = sub(&self.tides[j].0, &self.tides[i].0);
+            longest_kick(&x, &v, &tide, self.masses[i] + self.masses[j], eta)
+        };
+        self.pairs().map(step).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The two parts that are furthest from each other, as places in the list of members: the longest link of the tree
+    /// that connects all members in the shortest way is between them.
+    pub fn halves(&self) -> [Vec<usize>; 2] {
+        let n = self.masses.len();
+        let mut part: Vec<usize> = (0..n).collect();
+        // The closest two parts become one until two are left.
+        for _ in 2..n {
+            let open = self.pairs().filter(|&(i, j)| part[i] != part[j]);
+            let closest =
+                open.min_by(|a, b| self.distance(a.0, a.1).total_cmp(&self.distance(b.0, b.1)));
+            if let Some((i, j)) = closest {
+                let (keep, gone) = (part[i], part[j]);
+                part.iter_mut()
+                    .filter(|p| **p == gone)
+                    .for_each(|p| *p = keep);
+            }
+        }
+        let of = |is_first: bool| {
+            (0..n)
+                .filter(|&k| (part[k] == part[0]) == is_first)
+                .collect()
+        };
+        [of(true), of(false)]
+    }
+
+    /// Orbits of the binaries among the members, and of stars and binaries around these: their members, as places in the
+    /// list, and energies.
+    pub fn orbits(&self) -> Vec<(Vec<usize>, Orbit)> {
+        let nodes = hierarchy::nodes(&self.stars());
+        nodes.iter().flat_map(hierarchy::Node::orbits).collect()
+    }
+}
+
+/// The mean of `pulls` by mass.
+pub fn mean(masses: &[f64], pulls: &[Pull]) -> Pull {
+    let whole: f64 = masses.iter().sum();
+    let mut mean = pulls[0];
+    for (mass, pull) in masses.iter().zip(pulls).skip(1) {
+        add_scaled(&mut mean.0, mass / whole, &sub(&pull.0, &pulls[0].0));
+        add_scaled(&mut mean.1, mass / whole, &sub(&pull.1, &pulls[0].1));
+    }
+    mean
+}
+
+#[cfg(test)]
+#[path = "multiple_tests.rs"]
+mod tests;

@@ -1,0 +1,112 @@
+//! Tests of systems of three and more stars against the few-body integrator under the same perturbation.
+
+use super::*;
+use crate::few_body::pair::tests::Passage;
+use crate::few_body::subsystem::Subsystem;
+
+fn body(index: i32, mass: f64, x: Vec3, v: Vec3) -> Body {
+    Body { index, mass, x, v }
+}
+
+/// A binary of masses 0.5 and 0.2 and size 0.2, and a star of mass 0.3 about it at the distance 1.
+fn triple() -> [Body; 3] {
+    let inner = (0.7_f64 / 0.2).sqrt();
+    [
+        body(1, 0.5, [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]),
+        body(2, 0.2, [0.2, 0.0, 0.0], [0.0, 0.9 * inner, 0.0]),
+        body(3, 0.3, [0.0, 0.8, 0.6], [-0.9, 0.0, 0.0]),
+    ]
+}
+
+/// At half the step the error is a sixteenth.
+#[test]
+fn a_triple_is_followed_to_fourth_order() {
+    let star = || Passage {
+        x: [-3.0, 2.5, 1.0],
+        v: [1.5, -0.3, 0.2],
+    };
+    let mut system = System::new(&triple()).with_tolerance(1e-14);
+    system.advance(2.0, &mut star()).unwrap();
+    let mut alone = System::new(&triple());
+    alone.advance(2.0, &mut Alone).unwrap();
+    let x = |system: &System| system.relative(0, 2).0;
+    assert!(norm(&sub(&x(&alone), &x(&system))) > 0.01);
+    let errors = [64, 128, 256].map(|n| {
+        let (_, mut multiple) = Multiple::of(&triple());
+        let dt = 2.0 / f64::from(n);
+        let pulls = |multiple: &Multiple, t: f64, dt: f64| -> Vec<Pull> {
+            let places = multiple.predict(dt).unwrap();
+            let pull = |(x, v): &Place| star().pull(t, x, v);
+            places.iter().map(pull).collect()
+        };
+        let first = pulls(&multiple, 0.0, 0.0);
+        multiple.advance(0.0, &first).unwrap();
+        for k in 1..=n {
+            let pulls = pulls(&multiple, f64::from(k) * dt, dt);
+            multiple.advance(dt, &pulls).unwrap();
+        }
+        norm(&sub(&multiple.relative(0, 2).0, &x(&system)))
+    });
+    assert!(errors[2] < 1e-6, "{errors:?}");
+    for pair in errors.windows(2) {
+        let order = (pair[0] / pair[1]).log2();
+        assert!((3.5..4.7).contains(&order), "{order}: {errors:?}");
+    }
+}
+
+/// Two stars at a pericentre of 1e-9, in a system of size 1 whose centre is far from the origin: what is known of their
+/// relative motion keeps all digits, and so does the energy over a step.
+#[test]
+fn a_close_binary_keeps_its_digits_in_a_large_system() {
+    let (r, mass) = (1e-9, 0.02_f64);
+    let speed = (2.0 * mass / r * (1.0 - 1e-6)).sqrt();
+    let stars = [
+        body(1, 0.01, [0.3, 0.1, 0.0], [0.0, -0.5 * speed, 0.0]),
+        body(2, 0.01, [0.3 + r, 0.1, 0.0], [0.0, 0.5 * speed, 0.0]),
+        body(3, 0.01, [1.3, 0.1, 0.0], [0.0, 0.1, 0.0]),
+    ];
+    let relative = ([r, 0.0, 0.0], [0.0, speed, 0.0]);
+    let (_, mut pair) = Subsystem::of(&stars[..2]);
+    if let Subsystem::Pair(pair) = &mut pair {
+        (pair.x, pair.v) = relative;
+    }
+    let (_, plain) = Subsystem::of(&stars);
+    let mut known = plain.clone();
+    known.refine(&pair);
+    assert_eq!(known.relative(0, 1), relative);
+    assert_eq!(known.relative(1, 0).0, relative.0.map(|c| -c));
+    let own = 1e-4 * (0.5 * speed * speed / mass - 1.0 / r);
+    let error = |system: &Subsystem| (system.energy() / own - 1.0).abs();
+    // The third star has 1e-3 of the energy.
+    assert!(error(&known) < 5e-3, "{:e}", error(&known));
+    assert!(error(&plain) > 1e-2, "{:e}", error(&plain));
+    let before = known.energy();
+    known.advance(1e-5, &[Pull::default(); 3]).unwrap();
+    assert!((known.energy() - before).abs() < 1e-6 * before.abs());
+    assert!((known.potential() - before).abs() > 0.0);
+}
+
+/// The longest link of the tree that connects four stars is between the two pairs.
+#[test]
+fn the_halves_of_a_quadruple_are_its_pairs() {
+    let at = |index, x| body(index, 1.0, [x, 0.0, 0.0], [0.0; 3]);
+    let (_, four) = Multiple::of(&[at(1, 0.0), at(2, 5.0), at(3, 0.5), at(4, 5.2)]);
+    assert_eq!(four.halves(), [vec![0, 2], vec![1, 3]]);
+    assert_eq!(four.size(), 5.2);
+}
+
+#[test]
+fn parts_that_do_not_fit_are_refused() {
+    let link = ([1.0, 0.0, 0.0], [0.0; 3]);
+    let parts = |labels: Vec<i32>, order: Vec<usize>, links: Vec<Place>| {
+        let masses = vec![1.0; labels.len()];
+        let tides = vec![Pull::default(); labels.len()];
+        Multiple::from_parts(labels, masses, order, links, tides)
+    };
+    assert!(parts(vec![1, 2, 3], vec![2, 0, 1], vec![link; 2]).is_some());
+    assert!(parts(vec![1, 2], vec![0, 1], vec![link]).is_none());
+    assert!(parts(vec![1, 2, 3], vec![0, 0, 1], vec![link; 2]).is_none());
+    assert!(parts(vec![1, 2, 3], vec![0, 1, 2], vec![link]).is_none());
+    let same = ([0.0; 3], [1.0; 3]);
+    assert!(parts(vec![1, 2, 3], vec![0, 1, 2], vec![link, same]).is_none());
+}

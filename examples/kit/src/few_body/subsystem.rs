@@ -1,0 +1,284 @@
+//! What an integrator of a cluster moves as one particle: two stars, or more, with their motion about their centre.
+
+use super::multiple::{self, Multiple, Place};
+use super::pair::{CROWDED, Pair, Pull, pull};
+use super::{Error, kepler::Orbit};
+use crate::body::Body;
+use crate::vector::{Vec3, add_scaled, norm};
+
+/// Perturbation by a star above which it feels the members instead of their centre.
+const FELT: f64 = 1e-7;
+
+/// An outer orbit is narrow below this times the size of the inner one.
+const NARROW: f64 = 12.0;
+
+/// Two or more stars about their centre of mass.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Subsystem {
+    /// Two.
+    Pair(Pair),
+    /// More than two.
+    Multiple(Multiple),
+}
+
+impl Subsystem {
+    /// Two or more stars at one time, and their centre, with the label of the first.
+    pub fn of(stars: &[Body]) -> (Body, Self) {
+        if let [a, b] = stars {
+            let (centre, pair) = Pair::of(a, b);
+            return (centre, Self::Pair(pair));
+        }
+        let (centre, multiple) = Multiple::of(stars);
+        (centre, Self::Multiple(multiple))
+    }
+
+    /// Labels of the members.
+    pub fn labels(&self) -> &[i32] {
+        match self {
+            Self::Pair(pair) => &pair.labels,
+            Self::Multiple(multiple) => &multiple.labels,
+        }
+    }
+
+    /// Masses of the members.
+    pub fn masses(&self) -> &[f64] {
+        match self {
+            Self::Pair(pair) => &pair.masses,
+            Self::Multiple(multiple) => &multiple.masses,
+        }
+    }
+
+    /// Mass of all members.
+    pub fn mass(&self) -> f64 {
+        self.masses().iter().sum()
+    }
+
+    /// Energy of the members about their centre.
+    pub fn energy(&self) -> f64 {
+        match self {
+            Self::Pair(pair) => pair.energy(),
+            Self::Multiple(multiple) => multiple.energy(),
+        }
+    }
+
+    /// Potential energy of the members by each other.
+    pub fn potential(&self) -> f64 {
+        self.pairs().map(|(_, _, energy)| energy).sum()
+    }
+
+    /// Each two members, as places in their list, and the potential energy of the two.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize, f64)> {
+        let masses = self.masses();
+        let pairs = (0..masses.len()).flat_map(|i| (i + 1..masses.len()).map(move |j| (i, j)));
+        pairs.map(move |(i, j)| {
+            let distance = norm(&self.relative(i, j).0);
+            (i, j, -masses[i] * masses[j] / distance)
+        })
+    }
+
+    /// The members where they are if their centre is at that of `centre`.
+    pub fn stars(&self, centre: &Body) -> Vec<Body> {
+        match self {
+            Self::Pair(pair) => pair.stars(centre).to_vec(),
+            Self::Multiple(multiple) => {
+                let mut stars = multiple.stars();
+                for star in &mut stars {
+                    add_scaled(&mut star.x, 1.0, &centre.x);
+                    add_scaled(&mut star.v, 1.0, &centre.v);
+                }
+                stars
+            }
+        }
+    }
+
+    /// Position and velocity of member `j` from member `i`.
+    pub fn relative(&self, i: usize, j: usize) -> Place {
+        match self {
+            Self::Pair(pair) => {
+                let sign = j as f64 - i as f64;
+                (pair.x.map(|c| sign * c), pair.v.map(|c| sign * c))
+            }
+            Self::Multiple(multiple) => multiple.relative(i, j),
+        }
+    }
+
+    /// Takes over the relative positions and velocities of those members that were in the system `other` at this time: they
+    /// have more digits than the differences of places in the cluster.
+    pub fn refine(&mut self, other: &Self) {
+        let labels = self.labels().to_vec();
+        let place = |label: &i32| other.labels().iter().position(|l| l == label);
+        let known = |k: usize| Some((k, place(&labels[k])?));
+        let known: Vec<(usize, usize)> = (0..labels.len()).filter_map(known).collect();
+        for (n, &(i, old_i)) in known.iter().enumerate() {
+            for &(j, old_j) in &known[n + 1..] {
+                let relative = other.relative(old_i, old_j);
+                match self {
+                    Self::Pair(pair) => (pair.x, pair.v) = relative,
+                    Self::Multiple(multiple) => multiple.set_relative(i, j, relative),
+                }
+            }
+        }
+    }
+
+    /// The members with the energy that they have at present: see [`Pair::osculating`].
+    pub fn osculating(self) -> Self {
+        match self {
+            Self::Pair(pair) => Self::Pair(pair.osculating()),
+            Self::Multiple(_) => self,
+        }
+    }
+
+    /// Where the members are `dt` after the last step, about their centre.
+    ///
+    /// # Errors
+    ///
+    /// Two members are at one place.
+    pub fn predict(&self, dt: f64) -> Result<Vec<Place>, Error> {
+        match self {
+            Self::Pair(pair) => Ok(pair.members(dt).to_vec()),
+            Self::Multiple(multiple) => multiple.predict(dt),
+        }
+    }
+
+    /// Where the forces of all others are wanted `dt` after the last step, from the centre.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`predict`](Self::predict).
+    pub fn places(&self, dt: f64) -> Result<Vec<Place>, Error> {
+        match self {
+            Self::Pair(pair) => Ok(pair.places(dt)),
+            Self::Multiple(multiple) => multiple.predict(dt),
+        }
+    }
+
+    /// The force on the centre, from those at the [`places`](Self::places).
+    pub fn mean(&self, pulls: &[Pull]) -> Pull {
+        match self {
+            Self::Pair(pair) => pair.mean(pulls),
+            Self::Multiple(multiple) => multiple::mean(&multiple.masses, pulls),
+        }
+    }
+
+    /// Takes the members to the end of a step of `dt`, where the forces at the [`places`](Self::places) were found to be
+    /// `pulls`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`predict`](Self::predict).
+    pub fn advance(&mut self, dt: f64, pulls: &[Pull]) -> Result<(), Error> {
+        match self {
+            Self::Pair(pair) => pair.advance(dt, pulls),
+            Self::Multiple(multiple) => multiple.advance(dt, pulls)?,
+        }
+        Ok(())
+    }
+
+    /// Decides after a step how the next one is made, where the forces on the centre change within the time `scale`.
+    pub fn plan(&mut self, scale: f64) {
+        if let Self::Pair(pair) = self {
+            pair.plan(scale);
+        }
+    }
+
+    /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps.
+    pub fn longest_step(&self, eta: f64) -> f64 {
+        match self {
+            Self::Pair(pair) => pair.longest_step(eta),
+            Self::Multiple(multiple) => multiple.longest_step(eta),
+        }
+    }
+
+    /// Whether other stars feel the members instead of their centre.
+    pub fn is_felt(&self) -> bool {
+        match self {
+            Self::Pair(pair) => pair.is_perturbed,
+            Self::Multiple(_) => true,
+        }
+    }
+
+    /// Whether another star is so near that the motion of the centre needs shorter steps than usual.
+    pub fn is_crowded(&self) -> bool {
+        match self {
+            Self::Pair(pair) => pair.is_crowded(),
+            Self::Multiple(multiple) => multiple.greatest_perturbation() > CROWDED,
+        }
+    }
+
+    /// Apocentre of two that are bound, else the largest distance of two members.
+    pub fn size(&self) -> f64 {
+        match self {
+            Self::Pair(pair) => pair.size(),
+            Self::Multiple(multiple) => multiple.size(),
+        }
+    }
+
+    /// Distance within which a star of this mass feels the members instead of their centre.
+    pub fn reach(&self, mass: f64) -> f64 {
+        match self.is_felt() {
+            true => self.distance_of(mass, FELT),
+            false => 0.0,
+        }
+    }
+
+    /// Distance at which the tide of this mass is the part `perturbation` of the attraction of the members.
+    pub fn distance_of(&self, mass: f64, perturbation: f64) -> f64 {
+        self.size() * (2.0 * mass / (perturbation * self.mass())).cbrt()
+    }
+
+    /// What a star feels more than the attraction of the centre, which is at `x` and `v` from it, where the members are
+    /// at these `places`.
+    pub fn correction(&self, places: &[Place], x: &Vec3, v: &Vec3) -> Pull {
+        let (mut acc, mut jerk) = pull(-self.mass(), x, v);
+        for (mass, place) in self.masses().iter().zip(places) {
+            let (mut x, mut v) = (*x, *v);
+            add_scaled(&mut x, 1.0, &place.0);
+            add_scaled(&mut v, 1.0, &place.1);
+            let (a, j) = pull(*mass, &x, &v);
+            add_scaled(&mut acc, 1.0, &a);
+            add_scaled(&mut jerk, 1.0, &j);
+        }
+        (acc, jerk)
+    }
+
+    /// Orbits of members around one another that are bound: labels, orbit and energy, from the inside out.
+    pub fn orbits(&self) -> Vec<(Vec<i32>, Orbit, f64)> {
+        let orbits = match self {
+            Self::Pair(pair) => vec![(vec![0, 1], pair.orbit())],
+            Self::Multiple(multiple) => multiple.orbits(),
+        };
+        let of = |members: &[usize]| -> (Vec<i32>, f64) {
+            let label = |k: &usize| self.labels()[*k];
+            let mass = members.iter().map(|k| self.masses()[*k]).sum();
+            (members.iter().map(label).collect(), mass)
+        };
+        let mut found = Vec::new();
+        for (members, orbit) in orbits.iter().rev().filter(|(_, orbit)| orbit.is_bound()) {
+            // The parts of an orbit are the largest ones before it whose members are its own.
+            let inner: Option<&(Vec<usize>, Orbit)> = orbits
+                .iter()
+                .filter(|(m, _)| m.len() < members.len() && m.iter().all(|k| members.contains(k)))
+                .max_by_key(|(m, _)| m.len());
+            let first = match inner {
+                Some((part, _)) => of(part).1,
+                None => self.masses()[members[0]],
+            };
+            let (labels, mass) = of(members);
+            let energy = orbit.energy() * first * (mass - first) / mass;
+            found.push((labels, *orbit, energy));
+        }
+        found
+    }
+}
+
+/// The tide between two bodies or subsystems, which are the two of `outer`, in parts of the attraction within one of them: the
+/// greater of both. `a` and `b` are mass and size. Of a narrow outer orbit the tide at the pericentre counts, so that a
+/// triple does not become another one twice in each revolution.
+pub fn influence(a: (f64, f64), b: (f64, f64), outer: &Pair) -> f64 {
+    let (orbit, mut distance) = (outer.orbit(), norm(&outer.x));
+    if orbit.is_bound() && orbit.apocentre() < NARROW * a.1.max(b.1) {
+        distance = distance.min(orbit.pericentre());
+    }
+    let on = |own: (f64, f64), other: f64| 2.0 * other / own.0 * (own.1 / distance).powi(3);
+    on(a, b.0).max(on(b, a.0))
+}
