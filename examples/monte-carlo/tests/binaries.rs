@@ -5,13 +5,30 @@ mod common;
 use common::PROGRAM;
 use kirin_testing::Folder;
 
+/// From half.txt in this folder 1 and 4 ranks reach whole.txt, bit for bit.
+fn goes_on_to_the_same_end(folder: &Folder, what: &str) {
+    let [half, rest] = ["half.txt", "rest.txt"].map(|f| folder.file(f));
+    for ranks in ["1", "4"] {
+        PROGRAM.succeed(&[
+            "--input", &half, "--ranks", ranks, "--output", &rest, "--steps", "1000000",
+        ]);
+        let [one, other] = ["rest.txt", "whole.txt"].map(|f| {
+            let text = folder.text(f);
+            let lines = text
+                .lines()
+                .filter(|l| !l.contains("told") && !l.starts_with("end"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        });
+        assert!(one == other, "{what}: {ranks} ranks");
+    }
+}
+
 /// Exchanges bring heavier stars into binaries; the energy stays.
 #[test]
 fn any_number_of_ranks_gives_the_same_bits() {
     for masses in ["equal", "2.35,1,5"] {
         let folder = Folder::new(&format!("mc-binaries-{masses}"));
-        let [whole, half, rest, json] =
-            ["whole.txt", "half.txt", "rest.txt", "a.json"].map(|f| folder.file(f));
+        let [whole, half, json] = ["whole.txt", "half.txt", "a.json"].map(|f| folder.file(f));
         let start = [
             "--n",
             "200",
@@ -46,19 +63,7 @@ fn any_number_of_ranks_gives_the_same_bits() {
             folder.text("half.txt").contains("monte-carlo.binary "),
             "a binary is saved"
         );
-        for ranks in ["1", "4"] {
-            PROGRAM.succeed(&[
-                "--input", &half, "--ranks", ranks, "--output", &rest, "--steps", "1000000",
-            ]);
-            let [one, other] = ["rest.txt", "whole.txt"].map(|f| {
-                let text = folder.text(f);
-                let lines = text
-                    .lines()
-                    .filter(|l| !l.contains("told") && !l.starts_with("end"));
-                lines.map(str::to_owned).collect::<Vec<_>>()
-            });
-            assert!(one == other, "{masses}: {ranks} ranks");
-        }
+        goes_on_to_the_same_end(&folder, masses);
     }
 }
 
@@ -66,8 +71,7 @@ fn any_number_of_ranks_gives_the_same_bits() {
 #[test]
 fn primordial_binaries_have_the_same_bits_on_any_number_of_ranks() {
     let folder = Folder::new("mc-primordial");
-    let [whole, half, rest, json] =
-        ["whole.txt", "half.txt", "rest.txt", "a.json"].map(|f| folder.file(f));
+    let [whole, half, json] = ["whole.txt", "half.txt", "a.json"].map(|f| folder.file(f));
     let start = [
         "--n",
         "300",
@@ -115,19 +119,7 @@ fn primordial_binaries_have_the_same_bits_on_any_number_of_ranks() {
         state.contains("monte-carlo.remnants "),
         "stars that have ended are saved"
     );
-    for ranks in ["1", "4"] {
-        PROGRAM.succeed(&[
-            "--input", &half, "--ranks", ranks, "--output", &rest, "--steps", "1000000",
-        ]);
-        let [one, other] = ["rest.txt", "whole.txt"].map(|f| {
-            let text = folder.text(f);
-            let lines = text
-                .lines()
-                .filter(|l| !l.contains("told") && !l.starts_with("end"));
-            lines.map(str::to_owned).collect::<Vec<_>>()
-        });
-        assert!(one == other, "{ranks} ranks");
-    }
+    goes_on_to_the_same_end(&folder, "evolution");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use kirin_kit::Snapshot;
 use kirin_kit::vector::{norm, sub};
-use kirin_testing::{Folder, Program};
+use kirin_testing::{Folder, Program, skipped};
 
 pub const PROGRAM: Program = Program {
     path: env!("CARGO_BIN_EXE_symplectic"),
@@ -67,4 +67,27 @@ pub fn table_7(n: u32, seed: u32, precision: &str, scheme: &str) -> f64 {
     let test = format!("table-7-{n}-{seed}-{precision}-{scheme}");
     let figures = PROGRAM.figures(&test, &options.concat());
     figures["energy_error"].as_f64().unwrap()
+}
+
+/// What a script in benches/ prints when it has compared this program with others. None, and said to be skipped, where there is no
+/// Python or the others are not installed; KIRIN_TEST_PYTHON names a Python that has them.
+#[allow(dead_code, reason = "not every test program needs it")]
+pub fn compared_by(script: &str) -> Option<String> {
+    let python = std::env::var("KIRIN_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
+    let script = format!("{}/benches/{script}", env!("CARGO_MANIFEST_DIR"));
+    let output = std::process::Command::new(python)
+        .args([&script, "--program", PROGRAM.path])
+        .output();
+    let Ok(output) = output else {
+        skipped("there is no Python");
+        return None;
+    };
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.code() == Some(77) {
+        skipped(told.trim().trim_start_matches("SKIPPED: "));
+        return None;
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}\n{errors}");
+    Some(told)
 }
