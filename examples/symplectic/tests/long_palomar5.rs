@@ -1,4 +1,4 @@
-//! Palomar 5 on its orbit beside the tracks that observers published of its stream. It takes two minutes.
+//! Palomar 5 on its orbit beside the tracks that observers published of its stream. It takes some minutes.
 
 mod common;
 
