@@ -60,6 +60,20 @@ fn forces(backend: &mut dyn Backend, memory: &JMemory, block: &ForceRequest) -> 
     results.forces
 }
 
+/// Median over the particles of the error of the acceleration, relative to the sum of the magnitudes of its terms.
+fn median_error(memory: &JMemory, block: &ForceRequest, found: &[Force]) -> f64 {
+    let of = |(i, found): (&IParticle, &Force)| {
+        let one = ForceRequest {
+            particles: vec![*i],
+            ..*block
+        };
+        errors(memory, &one, std::slice::from_ref(found))[0]
+    };
+    let mut all: Vec<f64> = block.particles.iter().zip(found).map(of).collect();
+    let (_, median, _) = all.select_nth_unstable_by(block.particles.len() / 2, f64::total_cmp);
+    *median
+}
+
 #[test]
 fn no_pair_errs_by_more_than_a_thousandth() {
     for labelled in [false, true] {
@@ -82,9 +96,12 @@ fn no_pair_errs_by_more_than_a_thousandth() {
                         // It is not `single` under another name.
                         let coarse = acc > 1e-6 || n < 257 || !matches!(&*name, "avx2" | "avx512");
                         assert!(coarse, "{what}: {acc:e}");
-                        // Errors of pairs cancel, since the mean of the roots is right.
-                        let cancel = acc < 0.3 * MOST || n < 257;
-                        assert!(cancel, "{what}: {acc:e}");
+                        // Errors of pairs cancel, since the mean of the roots is right, but for those whose nearest
+                        // neighbour is most of the force.
+                        if n >= 257 {
+                            let acc = median_error(&memory, &block, &found);
+                            assert!(acc < 0.15 * MOST, "{what}: {acc:e}");
+                        }
                     }
                 }
             }
