@@ -3,6 +3,7 @@
 mod binaries;
 mod evolution;
 mod exchange;
+mod formation;
 mod phases;
 
 use kirin_kit::communicator::{Communicator, Counted};
