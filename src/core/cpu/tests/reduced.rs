@@ -96,8 +96,8 @@ fn no_pair_errs_by_more_than_a_thousandth() {
                         // It is not `single` under another name.
                         let coarse = acc > 1e-6 || n < 257 || !matches!(&*name, "avx2" | "avx512");
                         assert!(coarse, "{what}: {acc:e}");
-                        // Errors of pairs cancel, since the mean of the roots is right, but for those whose nearest
-                        // neighbour is most of the force.
+                        // Errors of pairs cancel, because the mean of the roots is right. The median leaves out particles
+                        // whose nearest neighbour gives most of the force.
                         if n >= 257 {
                             let acc = median_error(&memory, &block, &found);
                             assert!(acc < 0.15 * MOST, "{what}: {acc:e}");
