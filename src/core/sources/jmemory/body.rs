@@ -202,21 +202,20 @@ impl Particles {
         }
     }
 
-    /// Copies the row of a slot that holds a particle.
-    #[inline(always)]
-    pub fn copy_row(&self, slot: usize, to: &mut Row) {
-        match (&self.columns, &self.rows) {
-            (Some(columns), _) => *to = columns.row(slot, true),
-            (None, Some(rows)) => to.copy(&rows[slot]),
-            (None, None) => unreachable!("a page has one of them"),
-        }
-    }
-
     /// Fetches the row of a slot into the cache, where there are rows.
     #[inline(always)]
     pub fn fetch_row(&self, slot: usize) {
         if let Some(rows) = &self.rows {
             prefetch::row(&raw const rows[slot]);
+        }
+    }
+
+    /// The rows, where there are rows.
+    #[inline(always)]
+    pub fn rows(&self) -> Option<&[Row; PAGE]> {
+        match &self.columns {
+            Some(_) => None,
+            None => self.rows.as_deref(),
         }
     }
 

@@ -422,11 +422,16 @@ impl DeviceQueue {
                 page.changed()
             };
             let particles = job.memory.particles(todo.position);
-            let at = upload.put_with(todo.records, |rows: &mut [Row]| {
-                for (to, slot) in rows.iter_mut().zip(slots(bits)) {
-                    particles.copy_row(slot, to);
+            let at = match particles.rows() {
+                Some(rows) => upload.put_with(todo.records, |to: &mut [Row]| {
+                    let rows = slots(bits).map(|slot| &rows[slot]);
+                    to.iter_mut().zip(rows).for_each(|(to, row)| to.copy(row));
+                }),
+                None => {
+                    let rows = slots(bits).map(|slot| particles.row(slot, true));
+                    upload.put_each(todo.records, rows)
                 }
-            });
+            };
             records.get_or_insert(at);
         }
         let mut predictions = None;

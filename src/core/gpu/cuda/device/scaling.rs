@@ -178,7 +178,9 @@ impl DeviceScaling {
 /// Fetches the changed particles of a page into the cache.
 pub fn fetch_changed(memory: &JMemory, position: usize) {
     let particles = memory.particles(position);
-    slots(memory.header(position).changed()).for_each(|slot| particles.fetch_row(slot));
+    if particles.rows().is_some() {
+        slots(memory.header(position).changed()).for_each(|slot| particles.fetch_row(slot));
+    }
 }
 
 /// The numbers of the bits that are set, ascending.
