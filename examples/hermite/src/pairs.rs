@@ -87,7 +87,6 @@ fn shortest(states: &[State]) -> Option<[usize; 2]> {
     if order.len() < 3 {
         return None;
     }
-    order.select_nth_unstable_by(2, by_step);
     let (first, third, _) = order.select_nth_unstable_by(2, by_step);
     let pair = [first[0], first[1]];
     let longest = states[pair[0]].dt.max(states[pair[1]].dt);

@@ -73,8 +73,9 @@ fn a_triple_is_one_system_and_a_star_passes_it() {
     );
 }
 
-/// Burrau's problem of three bodies at rest: the lightest escapes, and the other two are a binary with the orbit that an
-/// integration with 38 digits gives them (`kirin-kit`'s tests). Then the system is a pair and a star.
+/// Burrau's problem of three bodies at rest. The lightest one escapes. The other two become a binary with the orbit
+/// that an integration with 38 digits gives (`kirin-kit`'s tests). At the end the system of three has become a pair and
+/// a single star.
 #[test]
 fn three_bodies_at_rest_end_as_with_38_digits() {
     let body = |index, mass, x, y| Body {

@@ -7,8 +7,8 @@
 
 use std::ops::Range;
 
-/// Addresses in the smallest piece: kirin's page of j-particles, whole leaves of the tree with every
-/// instruction set and on GPUs.
+/// Addresses in the smallest piece, which is kirin's page of j-particles. A page is a whole number of leaves of the
+/// tree, with every instruction set and on GPUs.
 pub const PAGE: usize = 512;
 
 /// The division of the addresses `0..n` over columns.

@@ -27,12 +27,12 @@ const WIDER: f64 = 4.0;
 /// Greatest number of stars in a system.
 const MOST: usize = 8;
 
-/// Particles that become one, and their perturbation: the least perturbed ones come first.
+/// A perturbation, and the particles that become one. Unions are made in this order.
 type Union = (f64, Vec<usize>);
 
 impl Integrator<'_> {
-    /// Square of the radius of the neighbour list that particle `i` needs; 0 for none. The step of a star that is so
-    /// close to another one is short.
+    /// Square of the radius of the neighbour list that particle `i` needs; 0 for none. Stars with long steps have no close
+    /// neighbour, so they ask for no list.
     pub(super) fn search2(&self, i: usize) -> f64 {
         let all = &self.regularized;
         let Some(limits) = &all.limits else {
@@ -216,8 +216,8 @@ impl Integrator<'_> {
         Some((perturbation, all))
     }
 
-    /// Two lists of particles with these masses and sizes as a pair, and how much they perturb each other, if they become one
-    /// system.
+    /// Two lists of particles that become one system: their influence on each other, and their centres as a pair. `None` where
+    /// they stay apart. `a` and `b` are mass and size.
     fn wide(
         &self,
         t: f64,
@@ -288,9 +288,15 @@ impl Integrator<'_> {
     /// The library fails, or a step is too small.
     pub(super) fn begin_anew(&mut self, t: f64, new: &[usize]) -> Result<(), Error> {
         let settings = self.settings;
+        let mut begun = Ok(());
         self.forces(t, new, |this, i, force| {
             let (body, mut state) = (this.bodies[i], this.states[i]);
-            particle::begin_anew(&settings, &body, &mut state, force.acc, force.jerk)?;
+            let first = particle::begin_anew(&settings, &body, &mut state, force.acc, force.jerk);
+            if let Err(error) = &first
+                && !matches!(error, Error::StepTooSmall { .. })
+            {
+                return first;
+            }
             if let Some(system) = this.system_at(i, t, &force.pulls)? {
                 let system = planned(system, &mut state, settings.eta);
                 this.hold(i, system);
@@ -298,15 +304,17 @@ impl Integrator<'_> {
             while !step::is_multiple(t, state.dt) {
                 state.dt *= 0.5;
             }
-            particle::check_step(&settings, &body, &state)?;
             this.states[i] = state;
+            // All begin, so that what is saved then can be resumed with another limit of the steps.
+            let allowed = first.and_then(|()| particle::check_step(&settings, &body, &state));
+            begun = std::mem::replace(&mut begun, Ok(())).and(allowed);
             Ok(())
         })?;
         for &i in new {
             self.send(i);
             self.schedule.insert(i, self.states[i].dt);
         }
-        Ok(())
+        begun
     }
 }
 

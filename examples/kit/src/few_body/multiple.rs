@@ -213,8 +213,8 @@ impl Multiple {
         }
     }
 
-    /// The `tides` where close members that they hardly perturb have one in common: steps need not follow such a binary
-    /// along its orbit.
+    /// The `tides`, with one common tide for the two members of each bound pair that the tide hardly perturbs. So steps
+    /// need not follow such a binary along its orbit.
     fn without_weakest(&self, tides: &[Pull]) -> Vec<Pull> {
         let mut changed = tides.to_vec();
         for (i, j) in self.pairs() {

@@ -239,9 +239,9 @@ impl Pair {
         self
     }
 
-    /// Adds the potential energy of the pair in the tide, times `sign`, to the energy of its orbit. While the tide acts in
-    /// the mean, the orbit's energy includes the tidal energy. Moving it when this mode begins and ends keeps the total
-    /// energy unchanged.
+    /// Adds the potential energy of the pair in the tide, times `sign`, to the energy of its orbit. While the tide acts
+    /// in the mean, the orbit's energy includes this tidal energy. It is added when this mode begins and subtracted
+    /// when it ends, so the total energy is unchanged.
     fn add_tidal_energy(&mut self, sign: f64) {
         let tidal = -0.5 * dot(&self.x, &self.tide);
         let own = self.orbit().energy();
@@ -322,8 +322,8 @@ impl Pair {
     }
 }
 
-/// Longest step between two kicks of this tide on two at the relative position `x` with the relative velocity `v`, with the
-/// accuracy parameter `eta` of the steps.
+/// Longest step between two kicks of `tide` on a pair of stars of the total mass `mass`. Their relative position is
+/// `x`, their relative velocity `v`. `eta` is the accuracy parameter of the steps.
 pub(super) fn longest_kick(x: &Vec3, v: &Vec3, tide: &Vec3, mass: f64, eta: f64) -> f64 {
     let (r, speed, tide) = (norm(x), norm(v), norm(tide));
     let time = (r.powi(3) / mass).sqrt().min(r / speed);

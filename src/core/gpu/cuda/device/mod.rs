@@ -345,8 +345,8 @@ impl DeviceQueue {
         (leaves, time)
     }
 
-    /// Sends changed j-particles and predicts, in batches. The last batch stays in the upload, with `room` bytes left
-    /// behind it, and is returned to be launched together with the block.
+    /// Sends changed j-particles and predicts, in batches. The last batch is not sent yet: it stays in the upload, with
+    /// `room` bytes left behind it. Its kernel arguments are returned, so that it is launched together with the block.
     fn advance(
         &mut self,
         current: &Current<'_>,
