@@ -2,9 +2,9 @@
 //! device computes another.
 
 /// Seconds in which the host takes an i-particle from the client's arrays to the memory that it is sent from, and its results
-/// back to the client's. `benches/results/host-epyc-avx2-2vcpu.txt`, the steps of 16384 i-particles.
-const GATHER: f64 = 8e-9;
-const DELIVER: f64 = 12e-9;
+/// back to the client's: half each of the steps of 16384 i-particles in `benches/results/host-epyc-avx2-2vcpu.txt`.
+const GATHER: f64 = 6e-9;
+const DELIVER: f64 = 6e-9;
 
 /// Seconds that a chunk costs more than its pairs: two copies, two or three launches. Each takes about 2 microseconds on an
 /// H100 (`benches/results/gpu-h100`).
