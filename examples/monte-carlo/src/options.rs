@@ -68,8 +68,8 @@ pub struct Options {
     /// Deflection in the encounters of one step, in radians [default: 1]
     #[arg(long, value_name = "ANGLE", value_parser = number)]
     pub theta_max: Option<f64>,
-    /// Encounters of each star in a step, which share its duration; the paper has one, which falls short where the
-    /// step is long [default: 0, as many as keep the deflections small]
+    /// Encounters of each star in a step, which divide its duration among them; the paper has one, whose effect is too
+    /// small in long steps [default: 0, as many as keep the deflections small]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub encounters: Option<u32>,
     /// Factor of N in the Coulomb logarithm [default: 0.1]
@@ -96,8 +96,8 @@ pub struct Options {
         conflicts_with = "cross_check"
     )]
     pub tidal_boundary: Option<Criterion>,
-    /// Tidal radius at the start, or with units as in 60pc; later r_t^3 is proportional to the mass that is left [default: the
-    /// edge of a King model]
+    /// Tidal radius at the start, also with units as in 60pc; later r_t^3 is proportional to the mass that is left
+    /// [default: the edge of a King model]
     #[arg(long, value_name = "R", value_parser = quantity::length)]
     pub tidal_radius: Option<Quantity>,
     /// Number of ranks, as threads of this process [default: 1]

@@ -207,8 +207,8 @@ mod tests {
         }
     }
 
-    /// The registers have the periods 2^31 - 1, 2^29 - 1, 2^28 - 1 and 2^25 - 1. A long jump is therefore equal to
-    /// a short one in each register: 2^80 steps to 2^18, 2^22, 2^24 and 2^5 steps.
+    /// The registers have the periods 2^31 - 1, 2^29 - 1, 2^28 - 1 and 2^25 - 1. So a long jump of 2^80 steps equals a
+    /// short one in each register, of 2^18, 2^22, 2^24 and 2^5 steps.
     #[test]
     fn a_long_jump_is_the_rest_of_the_periods() {
         let start = Stream::of_seed(3);

@@ -20,8 +20,8 @@ const NEIGHBOURS: usize = 2;
 /// Number density around the bin that begins with star `first`. The volume reaches from the star before the bin to
 /// the last star of the bin. An incomplete last bin takes the density of the last 20 stars.
 ///
-/// Divided by the volume are 19 stars and not 20, since the volume up to the k-th next star scatters and the mean
-/// of its inverse is n / (k - 1).
+/// The density is 19 stars, not 20, over this volume. The volume up to the k-th next star scatters: where the density
+/// is n, the mean of the inverse of the volume is n / (k - 1).
 #[inline]
 pub fn number_density(radii: &[f64], first: usize) -> f64 {
     let begin = first.min(radii.len() - BIN);

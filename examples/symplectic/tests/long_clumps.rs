@@ -29,8 +29,9 @@ fn frequencies(galaxy: &Galaxy, r: f64) -> (f64, f64) {
     (squared(r).sqrt(), (4.0 * squared(r) + r * slope).sqrt())
 }
 
-/// Distances at which a star that leaves the Lagrange point at rest is slowest, in units of the formula's distance.
-/// The frame rotates with the cluster. The unit of length is the tidal radius, and that of time is 1 / W.
+/// A star leaves the Lagrange point at rest. Returns the first three distances along the orbit at which it is slowest,
+/// in units of the formula's distance. The frame rotates with the cluster. The unit of length is the tidal radius, and
+/// that of time is 1 / W.
 fn slowest(k: f64) -> Vec<f64> {
     let tide = 4.0 - k * k;
     let f = |_: f64, (x, v): &Phase| {

@@ -200,7 +200,8 @@ impl Document<'_> {
         }
         format!(
             "\n## Figures 6 to 9 for 1024 ranks, by the model\n\n\
-             Modelled, not measured: work that the ranks divide, equation 18, and the messages of the code over a network of {} (`--latency`, \
+             These times are modelled, not measured. The columns are the work that the ranks divide, the sort by equation 18, and the rest, \
+             which every rank does for itself. The sort and the rest include the code's messages over a network of {} (`--latency`, \
              `--bandwidth`).\n\n{table}",
             words(&self.network)
         )
