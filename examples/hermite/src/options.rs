@@ -100,8 +100,8 @@ pub struct RunOptions {
     /// Accuracy parameter of the time steps; may change when a run is resumed [default: 0.01]
     #[arg(long, value_parser = number)]
     pub eta: Option<f64>,
-    /// Accuracy parameter of the first step, which then is eta_start |a| / |a1|. 0: as all other steps, from a trial step
-    /// [default: 0]
+    /// Accuracy parameter of the first step, which is then this times |a| / |a1|. 0: the formula of all other steps,
+    /// with derivatives from a trial step [default: 0]
     #[arg(long, value_parser = number)]
     pub eta_start: Option<f64>,
     /// Largest time step, a power of two up to 1 [default: 1/8]
@@ -115,8 +115,9 @@ pub struct RunOptions {
     #[arg(long, value_name = "H", value_parser = number)]
     #[arg(conflicts_with_all = ["eta", "eta_start", "dt_max", "dt_min", "report"])]
     pub shared_step: Option<f64>,
-    /// Move binaries and close passages by their two-body motion, perturbed by the tide of all others; two stars of the
-    /// mean mass m may become such a pair at distances below FACTOR times m; with --eps 0 [default: 2]
+    /// Move binaries and close passages by their two-body motion, perturbed by the tide of all others; needs --eps 0.
+    /// Two stars may become such a pair at distances below FACTOR sqrt(M m): M is the mass of the two, m the mean mass
+    /// of all stars [default: 2]
     #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "2", value_parser = number)]
     #[arg(conflicts_with_all = ["shared_step", "report"])]
     pub regularize: Option<f64>,

@@ -22,8 +22,8 @@ pub struct Settings {
     pub dt_min: f64,
     /// Whether everybody takes the largest step always.
     pub shared: bool,
-    /// Two stars of the mean mass m may become a regularized pair at distances below this times m (G = 1); 0 for no
-    /// pairs.
+    /// Two stars may become a regularized pair at distances below this times sqrt(M m), with G = 1: M is the mass of
+    /// the two, m the mean mass of all stars. 0 for no pairs.
     pub regularize: f64,
     /// What there is around the cluster.
     pub galaxy: Galaxy,

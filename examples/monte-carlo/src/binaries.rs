@@ -29,6 +29,11 @@ impl Binary {
         self.masses[0] * self.masses[1] / (2.0 * self.axis)
     }
 
+    /// Whether its axis is the smaller one; with equal axes the label decides.
+    pub fn is_tighter(&self, other: &Self) -> bool {
+        (self.axis, self.ids[0]) < (other.axis, other.ids[0])
+    }
+
     /// Takes this energy from the orbit, which shrinks.
     pub fn harden(&mut self, energy: f64) {
         if energy > 0.0 {

@@ -138,12 +138,10 @@ impl Tracks {
     pub fn remnant(&self, m: f64) -> f64 {
         let [b36, b37, b38] = self.core;
         let core = (b36 * m.powf(b37) + b38).powf(0.25);
-        let dredged = 0.44 * core + 0.448;
         let compact = |core: f64| 1.17 + 0.09 * core;
         let remnant = match core {
             0.0..0.8 => core,
-            0.8..2.25 if dredged < CHANDRASEKHAR => dredged,
-            0.8..2.25 => compact(CHANDRASEKHAR),
+            0.8..2.25 => 0.44 * core + 0.448,
             _ => compact((0.773 * core - 0.35).max(CHANDRASEKHAR)),
         };
         remnant.min(m)

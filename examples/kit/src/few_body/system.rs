@@ -113,6 +113,21 @@ impl System {
         self.chain.bodies(&self.masses)
     }
 
+    /// The same as stars with their masses and without labels.
+    pub fn stars(&self) -> Vec<Body> {
+        let star = |((x, v), mass): ((Vec3, Vec3), &f64)| Body {
+            mass: *mass,
+            x,
+            v,
+            ..Body::default()
+        };
+        self.bodies()
+            .into_iter()
+            .zip(&self.masses)
+            .map(star)
+            .collect()
+    }
+
     /// Energy about the centre of mass.
     pub fn energy(&self) -> f64 {
         self.leapfrog.kinetic(&self.chain.v) - self.leapfrog.potential(&self.chain.x)

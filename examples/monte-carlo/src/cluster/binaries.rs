@@ -34,7 +34,7 @@ struct Bin {
     around: Surroundings,
     /// Stars that cannot form a binary in this step any more.
     busy: [bool; BIN],
-    /// Binaries that have had their encounters.
+    /// Places that no other binary meets in this step any more.
     done: [bool; BIN],
 }
 
@@ -47,7 +47,7 @@ enum Kind {
     Scattered(f64),
 }
 
-/// An encounter: where the two stand, and what they are. The first is the softer binary.
+/// An encounter: where the two stand, and what they are. The first is the wider binary.
 struct Pair {
     places: [usize; 2],
     first: Binary,
@@ -255,7 +255,7 @@ impl<C: Communicator> Cluster<C> {
         }
     }
 
-    /// The places of what the binary in a place can meet: single stars of a bin, and binaries that are harder and have met nothing yet.
+    /// The places of what the binary in a place can meet: single stars of a bin, and binaries that are tighter and have met nothing yet.
     fn partners(&self, bin: &Bin, place: usize, binary: &Binary) -> Vec<usize> {
         let meets = |k: &usize| {
             let done = bin.done[*k - bin.own.start];
@@ -263,7 +263,7 @@ impl<C: Communicator> Cluster<C> {
                 && !done
                 && self
                     .binary_in(*k)
-                    .is_none_or(|other| self.past.binaries[other].binding() > binary.binding())
+                    .is_none_or(|other| self.past.binaries[other].is_tighter(binary))
         };
         bin.own.clone().filter(meets).collect()
     }

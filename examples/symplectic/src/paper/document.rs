@@ -74,8 +74,9 @@ impl Document<'_> {
         );
         section(
             "Tables 4 to 6: shares of the time",
-            "Per cent for force, galaxy, prediction and transfer; published: version C. The precision of its Table 4 is not \
-             published; it is compared with single. Version E has one figure for galaxy and force.\n",
+            "The shares of force, galaxy (`field`), prediction and transfer are in per cent. The published ones are those of version C. \
+             Version E is left out, because it has one figure for galaxy and force. The paper does not print the precision of its Table 4; \
+             this report compares it with single.\n",
             self.shares(),
         );
         section("Table 7: energy", TABLE_7_WORDS, self.table_7());
