@@ -604,9 +604,9 @@ int g6_dump_(const double *t, const int *n, const double *mass, double (*x)[3], 
 int g6_set_j_particle_mxonly(int cluster_id, int address, int index, double mass, const double *x);
 
 /**
- * As `g6calc_firsthalf` with `eps2` by reference in C too: one number if `mode` is odd, and
- * `eps2[ni]`, one for each i-particle, if it is even. The original library calls it with `mode` 1
- * from `g6calc_firsthalf`. Its other bits are not looked at.
+ * As `g6calc_firsthalf`, but `eps2` is passed by reference in C too. If `mode` is odd, `eps2` is
+ * one number; if it is even, `eps2[ni]` has one for each i-particle. The other bits of `mode` are
+ * ignored. In the original library `g6calc_firsthalf` calls this function with `mode` 1.
  */
 int g6calc_firsthalf0(int cluster_id,
                       int nj,
@@ -1862,11 +1862,12 @@ const char *kirin_precision(int cluster_id);
  * Chooses the precision of cluster `cluster_id`, from its next block on.
  *
  * `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE`,
- * `KIRIN_DOUBLE_SINGLE`, in place of which a CPU takes double precision, or `KIRIN_REDUCED`, in
- * place of which a GPU and blocks with jerks take `KIRIN_SINGLE` (docs/numbers.md). The user has
- * the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes nothing. A program
- * that divides its j-particles over several clusters, or over processes, calls it with what
- * `kirin_precision_for` says of their total number: `auto` would see a part of them only.
+ * `KIRIN_DOUBLE_SINGLE` or `KIRIN_REDUCED` (docs/numbers.md). In place of `KIRIN_DOUBLE_SINGLE` a
+ * CPU takes `KIRIN_DOUBLE`. In place of `KIRIN_REDUCED` a GPU takes `KIRIN_SINGLE`, and so do
+ * blocks with jerks. The user has the last word: where `KIRIN_PRECISION` names an arithmetic, the
+ * call changes nothing. A program may divide its j-particles over several clusters or processes.
+ * It then passes what `kirin_precision_for` returns for their total number, because `auto` would
+ * see only a part of them.
  */
 int kirin_set_precision(int cluster_id, int precision);
 

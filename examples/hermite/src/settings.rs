@@ -18,7 +18,8 @@ pub struct Settings {
     /// Accuracy parameter of the time steps; may change when a run is resumed
     #[arg(long, default_value = "0.01", value_parser = number)]
     pub eta: f64,
-    /// Accuracy parameter of the first step, which then is eta_start |a| / |a1|. 0: as all other steps, from a trial step
+    /// Accuracy parameter of the first step, which is then this times |a| / |a1|. 0: the formula of all other steps,
+    /// with derivatives from a trial step
     #[arg(long, default_value = "0", value_parser = number)]
     pub eta_start: f64,
     /// Largest time step, a power of two up to 1
@@ -31,8 +32,9 @@ pub struct Settings {
     /// Whether everybody takes the largest step always.
     #[arg(skip)]
     pub shared: bool,
-    /// Move binaries and close passages by their two-body motion, perturbed by the tide of all others; two stars of the
-    /// mean mass m may become such a pair at distances below FACTOR times m; with --eps 0 [default: 2]
+    /// Move binaries and close passages by their two-body motion, perturbed by the tide of all others; needs --eps 0.
+    /// Two stars may become such a pair at distances below FACTOR sqrt(M m): M is the mass of the two, m the mean mass
+    /// of all stars [default: 2]
     #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "2", value_parser = number)]
     #[arg(default_value = "0", hide_default_value = true)]
     #[serde(default, skip_serializing_if = "is_zero")]

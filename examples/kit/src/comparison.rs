@@ -115,7 +115,7 @@ pub struct Circumstances {
 }
 
 impl Circumstances {
-    /// Records the circumstances of a report that begins now on this machine, by the program with this version. The
+    /// Records the circumstances of a report that begins now on this machine. `version` is that of the program. The
     /// fields about the library and its backend stay empty; the caller fills them in.
     pub fn begin(version: &'static str) -> Self {
         let machine = Machine::here();

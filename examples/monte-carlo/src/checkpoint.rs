@@ -348,12 +348,19 @@ fn stars(bodies: &[Body]) -> Result<Stars, String> {
             [b.v[0], b.v[1]],
         );
     }
-    let mut labels = stars.id.clone();
-    labels.sort_unstable();
-    match labels.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("two bodies have the index {}", pair[0])),
+    match repeated(stars.id.clone()) {
+        Some(label) => Err(format!("two bodies have the index {label}")),
         None => Ok(stars),
     }
+}
+
+/// One of the labels that are there twice.
+fn repeated(mut labels: Vec<u64>) -> Option<u64> {
+    labels.sort_unstable();
+    let mut neighbours = labels.windows(2);
+    neighbours
+        .find(|pair| pair[0] == pair[1])
+        .map(|pair| pair[0])
 }
 
 fn binaries(snapshot: &Snapshot) -> Result<Vec<Binary>, String> {
@@ -371,7 +378,13 @@ fn binaries(snapshot: &Snapshot) -> Result<Vec<Binary>, String> {
         binaries.push(binary);
     }
     binaries.sort_by_key(|binary| binary.ids[0]);
-    Ok(binaries)
+    let bodies = snapshot.bodies.iter();
+    let mut labels: Vec<u64> = bodies.filter_map(|b| b.index.try_into().ok()).collect();
+    labels.extend(binaries.iter().map(|binary| binary.ids[1]));
+    match repeated(labels) {
+        Some(label) => Err(format!("{BINARY}: two stars have the index {label}")),
+        None => Ok(binaries),
+    }
 }
 
 fn streams(snapshot: &Snapshot) -> Result<Vec<Stream>, String> {

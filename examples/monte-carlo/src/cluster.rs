@@ -89,8 +89,9 @@ pub struct Cluster<C> {
 }
 
 impl<C: Communicator> Cluster<C> {
-    /// A cluster of the `stars` that this rank brings; the order and the division of the stars among ranks do not
-    /// matter. `streams` has the random numbers of each bin of all ranks. A new run has no `past`.
+    /// A cluster of the stars of all ranks; `stars` are those that this rank brings. Their order and their division
+    /// among ranks do not matter. `streams` has the random numbers of the bins of all ranks. `past` is `None` in a new
+    /// run.
     ///
     /// # Errors
     ///

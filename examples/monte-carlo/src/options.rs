@@ -90,8 +90,8 @@ pub struct Options {
         conflicts_with = "cross_check"
     )]
     pub tidal_boundary: Option<Criterion>,
-    /// Tidal radius at the start, or with units as in 60pc; later r_t^3 is proportional to the mass that is left [default: the
-    /// edge of a King model]
+    /// Tidal radius at the start, also with units as in 60pc; later r_t^3 is proportional to the mass that is left
+    /// [default: the edge of a King model]
     #[arg(long, value_name = "R", value_parser = quantity::length)]
     pub tidal_radius: Option<Quantity>,
     /// Number of ranks, as threads of this process [default: 1]

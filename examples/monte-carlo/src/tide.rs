@@ -14,7 +14,7 @@ use crate::stars::Share;
 pub enum Criterion {
     /// Apocentre beyond the tidal radius (Joshi, Rasio and Portegies Zwart 2000)
     Apocentre,
-    /// Energy above that of the tidal radius, lowered for the time that an escape takes (Giersz, Heggie and Hurley 2008)
+    /// Energy above that of the tidal radius, and a little more for the time that an escape takes (Giersz, Heggie and Hurley 2008)
     Energy,
 }
 
@@ -64,8 +64,9 @@ impl Tide {
 pub enum Boundary {
     /// Largest apocentre.
     Radius(f64),
-    /// Largest specific energy. Giersz, Heggie and Hurley have -xi G M / r_t with xi = 1.5 - 3 (ln(gamma N) / N)^(1/4): stars above the energy
-    /// -1.5 G M / r_t of the tidal radius need some time to find the way out, and encounters bring some of them back.
+    /// Largest specific energy. Giersz, Heggie and Hurley have -xi G M / r_t with xi = 1.5 - 3 (ln(gamma N) / N)^(1/4).
+    /// This is above -1.5 G M / r_t, the energy of the tidal radius. Stars between the two energies need some time to
+    /// find the way out, and encounters bring some of them back.
     Energy(f64),
 }
 

@@ -162,9 +162,9 @@ mod tests {
         }
     }
 
-    /// Along a straight path past a weak force x^k the kicks b at the places c are a quadrature formula, whose
-    /// order is that of the scheme. This tests the coefficients to the last digit; a measured slope would miss
-    /// errors after the ninth.
+    /// A star passes through a weak force x^k at constant speed. The sum over its kicks b at the places c is then a
+    /// quadrature formula for the integral of the force, and has the order of the scheme. This tests the coefficients
+    /// to the last digit; a measured slope would not show an error beyond the ninth digit.
     #[test]
     fn kicks_integrate_powers_to_the_order() {
         for scheme in Scheme::value_variants() {

@@ -121,8 +121,8 @@ impl Scale {
         self.radius / (self.n.max(1) as f64).cbrt()
     }
 
-    /// The changeover radius of two stars for this step and softening. It is 0 if the step resolves the softening,
-    /// or if the softening is so large that stars at that distance are not neighbours.
+    /// The changeover radius of two stars for this step and softening. It is 0 if the step is at most `LONG` times the
+    /// one that resolves the softening, or if the radius would be at most `LONG` times the softening.
     fn changeover(&self, dt: f64, eps: f64) -> f64 {
         let [usual, most] = CHANGEOVER.map(|part| part * self.mean_distance());
         let radius = (CHANGEOVER_STEPS * self.resolved(dt)).clamp(usual, most);

@@ -165,8 +165,8 @@ impl<'g> Forces<'g> {
 }
 
 impl<'g, C: Communicator> Forces<'g, C> {
-    /// Forces on the particles of all ranks of `world`. Each rank brings its own `engine`, and the counts of its
-    /// `work` so far. With a library rank r opens cluster r.
+    /// Forces on the particles of all ranks of `world`. Each rank brings its own `engine`. `work` are the counts of the
+    /// run so far on this rank. If the engine is a library, rank r opens its cluster r.
     ///
     /// # Errors
     ///

@@ -63,9 +63,9 @@ pub struct Variant {
 /// number for slots that are left out. `halfway` is scratch memory that speeds up instruction sets with few
 /// registers; the bits are the same without it.
 ///
-/// `range` is not empty and begins at a multiple of the lanes; without a mask it ends at one, too. A pair at no
-/// distance without softening makes the sums infinite or NaN: whether the particles coincide is decided in
-/// double precision.
+/// `range` is not empty and begins at a multiple of the lanes. Without a mask it also ends at one. If a pair without
+/// softening is at distance 0 in this precision, the sums are infinite or NaN. Whether the particles coincide is then
+/// decided in double precision.
 #[inline(always)]
 pub fn leaf<S: Simd, const SPLIT: bool>(
     s: S,

@@ -1,8 +1,8 @@
 //! The units of single-precision numbers. Powers of two bring lengths and velocities of any system of units into the
 //! range of the kernels; the unit of mass makes equal masses exact.
 
-/// Coordinates are not scaled while the largest of those that share units lies in this range. Outside it single
-/// precision could overflow in r^-3 or lose small terms.
+/// The coordinates of particles that share units are not scaled while the largest of them lies in this range. Outside
+/// it single precision could overflow in r^-3 or lose small terms.
 pub const LENGTHS: (f64, f64) = (1e-10, 16_777_216.0);
 /// The same for velocities, which enter linearly.
 pub const VELOCITIES: (f64, f64) = (1.0 / 16_777_216.0, 16_777_216.0);

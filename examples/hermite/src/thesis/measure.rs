@@ -122,8 +122,8 @@ impl Bench {
     ///
     /// # Errors
     ///
-    /// The library cannot be used in the second process, or is another one there, as where a GPU takes one process
-    /// only. The text says which.
+    /// The library cannot be used in one of the two processes, or has another backend in the second one (a GPU may take
+    /// one process only). The text says which.
     pub fn start() -> Result<Self, String> {
         let describe = |worker: &mut Worker| worker.ask(&worker::describe(), &|_| ());
         let mut split = Worker::start("auto")?;

@@ -126,8 +126,8 @@ impl Snapshot {
         format::parse(bytes)
     }
 
-    /// Writes the file at `path` in the [`Format`] of its name, through a neighbouring file that replaces it
-    /// when complete: a crash or a full disk never costs the previous one.
+    /// Writes the file at `path` in the [`Format`] of its name. It is written to another file beside it first, which
+    /// replaces it when complete. So a crash or a full disk never costs the old file.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A state in parts: a binary file for each part of the bodies, and a manifest that stands where the snapshot would.
+//! A state in parts: a binary file for each part of the bodies, and a manifest at the path where the snapshot would be.
 //!
 //! The manifest is a snapshot without bodies. Its lines
 //!
@@ -170,8 +170,8 @@ impl Manifest {
         lines
     }
 
-    /// The bodies in the places of `range`, with their states, from the parts beside the `manifest`. Only files that
-    /// have some of them are read.
+    /// The bodies number `range.start` to `range.end` - 1 of the state, with their states, from the files beside the
+    /// `manifest`. Files that have none of them are not read.
     ///
     /// # Errors
     ///

@@ -25,6 +25,8 @@ pub struct Upload {
     pinned: PinnedBuffer,
     device: DeviceBuffer,
     used: usize,
+    /// How many of the bytes used are on their way already.
+    sent: usize,
     /// Where kernels find the start of the buffer.
     base: Pointer,
     /// Where `advance` reads from the host: the offset from which on it copies the data to the device for later kernels.
@@ -48,7 +50,7 @@ impl Upload {
     ///
     /// There is too little memory.
     pub fn begin(&mut self, current: &Current<'_>, bytes: usize, advance: bool) -> Result<()> {
-        self.used = 0;
+        (self.used, self.sent) = (0, 0);
         let capacity = bytes.max(LEAST).next_power_of_two();
         self.pinned.reserve(current, capacity)?;
         self.device.reserve(current, capacity)?;
@@ -108,6 +110,21 @@ impl Upload {
         self.base + at as u64
     }
 
+    /// As [`Upload::put`], for `count` items that `write` writes one by one into their places.
+    ///
+    /// # Panics
+    ///
+    /// More is added than `begin` made room for.
+    pub fn put_with<T: Pod>(&mut self, count: usize, write: impl FnOnce(&mut [T])) -> Pointer {
+        let at = self.take::<T>(count);
+        // SAFETY: `take` reserved this room, aligned for `T`. Every byte of the buffer is initialized, and any are a valid `T`.
+        write(unsafe {
+            let to = self.pinned.start().add(at).cast::<T>();
+            std::slice::from_raw_parts_mut(to, count)
+        });
+        self.base + at as u64
+    }
+
     fn take<T: Pod>(&mut self, count: usize) -> usize {
         const { assert!(align_of::<T>() <= ALIGNMENT) };
         let at = self.used.next_multiple_of(ALIGNMENT);
@@ -120,17 +137,21 @@ impl Upload {
         at
     }
 
-    /// Queues the copy of everything added, unless `advance` reads it from the host.
+    /// Queues the copy of everything added since the last one, unless `advance` reads it from the host.
     ///
     /// # Errors
     ///
     /// Those of the driver.
-    pub fn send(&self, stream: &Stream) -> Result<()> {
-        if self.used == 0 || self.fetched.is_some() {
+    pub fn send(&mut self, stream: &Stream) -> Result<()> {
+        let begin = std::mem::replace(&mut self.sent, self.used);
+        if begin == self.used || self.fetched.is_some() {
             return Ok(());
         }
-        // SAFETY: both buffers have room for `used` bytes; nothing is added before the next `begin`.
-        unsafe { stream.upload(self.device.address(), self.pinned.start(), self.used) }
+        // SAFETY: both buffers have room for `used` bytes. What is added later lies behind them.
+        unsafe {
+            let (to, from) = (self.device.address() + begin as u64, self.pinned.start());
+            stream.upload(to, from.add(begin), self.used - begin)
+        }
     }
 
     /// Gives the memory back.
