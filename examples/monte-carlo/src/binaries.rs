@@ -5,13 +5,14 @@
 use std::f64::consts::PI;
 
 use kirin_kit::communicator::Communicator;
+use serde::{Deserialize, Serialize};
 
 use crate::encounter::Object;
 use crate::error::Error;
 use crate::random::Stream;
 
 /// A binary.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Binary {
     /// Labels of its stars; the first is the label of the binary among the stars of the cluster.
     pub ids: [u64; 2],

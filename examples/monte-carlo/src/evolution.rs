@@ -4,6 +4,8 @@
 //!
 //! Masses are in solar masses, times in Myr.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
 
 /// Metallicities for which the fits hold.
@@ -13,7 +15,7 @@ pub const METALLICITIES: std::ops::RangeInclusive<f64> = 1e-4..=0.03;
 const CHANDRASEKHAR: f64 = 1.44;
 
 /// Evolution of the stars of a cluster, which all began with it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evolution {
     /// Part of the elements heavier than helium.
     pub metallicity: f64,

@@ -1,6 +1,9 @@
 //! The tidal boundary. A galaxy takes the stars of a cluster that come, or could come, beyond the tidal radius. The tidal radius follows the mass that is
 //! left: r_t^3 / M is constant on a circular orbit of the cluster.
 
+use kirin_kit::settings::choice;
+use serde::{Deserialize, Serialize};
+
 use crate::orbit::{self, Star};
 use crate::partition::BIN;
 use crate::potential::Potential;
@@ -23,19 +26,13 @@ impl Criterion {
             Self::Energy => "energy",
         }
     }
-
-    /// The criterion of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Apocentre, Self::Energy]
-            .into_iter()
-            .find(|criterion| criterion.name() == name)
-    }
 }
 
 /// A tidal field.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tide {
     /// Which stars leave.
+    #[serde(with = "choice")]
     pub criterion: Criterion,
     /// Tidal radius of a cluster of the mass `mass`.
     pub radius: f64,

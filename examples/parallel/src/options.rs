@@ -31,6 +31,7 @@ METHOD
 /// A star cluster on many machines, with the same bits on any grid.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "parallel", version, after_help = METHOD, allow_negative_numbers = true)]
+#[command(mut_arg("regularize", |arg| arg.conflicts_with("report")))]
 pub struct Options {
     /// What `hermite` has too.
     #[command(flatten)]

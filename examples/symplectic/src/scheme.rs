@@ -77,13 +77,6 @@ impl Scheme {
         }
     }
 
-    /// The scheme of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        use clap::ValueEnum;
-        let mut all = Self::value_variants().iter().copied();
-        all.find(|scheme| scheme.name() == name)
-    }
-
     /// Power of the step with which the error goes.
     pub fn order(self) -> u32 {
         match self {
@@ -160,7 +153,6 @@ mod tests {
                 assert!((half.iter().sum::<f64>() - 1.0).abs() < 1e-14, "{scheme:?}");
                 assert!(half.iter().eq(half.iter().rev()), "{scheme:?}");
             }
-            assert_eq!(Scheme::named(scheme.name()), Some(*scheme));
             let value = scheme.to_possible_value().unwrap();
             assert_eq!(value.get_name(), scheme.name());
         }

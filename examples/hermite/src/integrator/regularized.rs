@@ -10,8 +10,9 @@ use kirin_kit::Body;
 use kirin_kit::few_body::pair::{Limits, Pair, Pull};
 use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::snapshot::State;
+use kirin_kit::snapshot::line::words;
 use kirin_kit::vector::{norm, sub};
-use kirin_report::text::{exact, grouped};
+use kirin_report::text::grouped;
 
 use super::Integrator;
 use super::forces::time_scale;
@@ -164,16 +165,12 @@ impl Regularized {
     pub fn notes(&self) -> Vec<(String, String)> {
         let mut lines = Vec::new();
         for (labels, orbit, energy) in self.seen.iter().flat_map(Subsystem::orbits) {
-            let words: Vec<String> = labels.iter().map(i32::to_string).collect();
-            let numbers = exact(&[orbit.axis, orbit.eccentricity, energy]);
-            let (count, labels) = (labels.len(), words.join(" "));
-            lines.push(match count {
-                2 => ("hermite.binary".to_owned(), format!("{labels} {numbers}")),
-                _ => (
-                    "hermite.orbit".to_owned(),
-                    format!("{count} {labels} {numbers}"),
-                ),
-            });
+            let numbers = (orbit.axis, orbit.eccentricity, energy);
+            let (key, line) = match labels.len() {
+                2 => ("hermite.binary", words(&(labels, numbers))),
+                count => ("hermite.orbit", words(&(count, labels, numbers))),
+            };
+            lines.push((key.to_owned(), line));
         }
         lines
     }

@@ -1,6 +1,6 @@
 //! The report as Markdown and for programs.
 
-use kirin_kit::comparison::{Circumstances, ReportOptions};
+use kirin_kit::comparison::{Circumstances, ReportLimits};
 use kirin_kit::history::FLOPS_PER_PAIR;
 use kirin_report::repeat::Spread;
 use kirin_report::text::{MarkdownTable, digits, si};
@@ -24,7 +24,7 @@ pub struct Document<'a> {
     /// End of the runs.
     pub t_end: f64,
     /// What was asked for.
-    pub wanted: &'a ReportOptions,
+    pub wanted: &'a ReportLimits,
     /// Why the measurement did not come to its end, if it did not.
     pub cut: Option<&'a str>,
     /// What was measured.

@@ -6,7 +6,7 @@ mod amuse;
 mod format;
 mod gadget;
 mod hdf5;
-mod line;
+pub mod line;
 mod newest;
 mod owner;
 pub mod parts;
@@ -24,7 +24,6 @@ use crate::command::named;
 use crate::vector::Vec3;
 
 pub use format::Format;
-pub use line::Line;
 
 /// First line of every snapshot.
 const MAGIC: &str = "kirin-snapshot 1";

@@ -18,6 +18,7 @@ mod search;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::vector::{Vec3, add_scaled, dot, sub};
+use serde::{Deserialize, Serialize};
 
 pub use law::Law;
 use search::{Chord, Pair};
@@ -26,7 +27,7 @@ use crate::error::Error;
 use flow::Cluster;
 
 /// Radii at which attractions are divided; 0 for none.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Changeover {
     /// That of two stars.
     pub stars: f64,
