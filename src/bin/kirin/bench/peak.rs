@@ -28,8 +28,8 @@ pub const MIXED: Operations = Operations {
     arithmetic: 37.0,
 };
 
-/// In `double`, on instruction sets that estimate reciprocal roots of doubles (AVX-512). Other sets use the
-/// processor's square root and division, whose units limit the speed, so no peak is computed for them.
+/// In `double`, on instruction sets that estimate reciprocal roots of doubles (AVX-512). Other sets have the processor's
+/// square root and division for some or all pairs, whose units are others, so no peak is computed for them.
 const DOUBLE: Operations = Operations {
     multiplications: 2.0 * 26.0,
     arithmetic: 2.0 * 33.0,
