@@ -8,7 +8,7 @@
 # device, bytes from there, kernels and copies of a step. Bytes and copies are counted in a second run in which kernels
 # cannot use memory of the host, so that all that they read and write is copied. At the end the time of one
 # g6_set_j_particle on the CPU backend, in nanoseconds: steps of one i-particle with 4096 writes less those without.
-# IDLE_CUDA_OPERATION and IDLE_CUDA_WAY pose microseconds of a kernel or copy and of the way to the device and back.
+# The settings IDLE_CUDA_... pose times of the device (ffi-tests/fake-cuda/README.md).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 library=$(realpath "${1:?benches/host.sh LIBRARY [MILLISECONDS]}") time=${2:-100}
@@ -37,6 +37,16 @@ for nj in 1024 16384 65536 262144 1048576; do
         on_device 7 "$nj" "$ni" 0 "set_ti, force, update in order"
         on_device 7 "$nj" "$ni" 1 "set_ti, force, update scattered"
     done
+done
+
+# The same with the times of an H100 in a virtual machine posed: 1.4 ps a pair, 40 ps a byte of a copy, 2 us an operation, 5 us
+# to the device and back.
+printf '\nforces on 16384 i-particles, the times of an H100 posed\n%8s %9s %9s\n' N processor wall
+for nj in 16384 65536 262144; do
+    export KIRIN_BACKEND=cuda KIRIN_NPIPES=16384 LD_LIBRARY_PATH=$folder
+    read -r processor wall _ < <(IDLE_CUDA_PAIR=1.4 IDLE_CUDA_BYTE=40 IDLE_CUDA_OPERATION=2 IDLE_CUDA_WAY=5 \
+        "$folder/hosttime" "$library" 2 "$nj" 16384 0 0 "$time")
+    printf '%8d %9.1f %9.1f\n' "$nj" "$processor" "$wall"
 done
 
 # on_cpu CASE NJ SCATTERED

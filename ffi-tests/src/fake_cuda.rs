@@ -7,8 +7,8 @@ pub use fake_cuda::*;
 
 use crate::generate::repository;
 
-/// The folder with the fake driver that runs the kernels' C++ sources, with a sanitizer, whose library a
-/// client has to load before anything else.
+/// The folder of a fake driver that runs the kernels' C++ sources. If it has a sanitizer, a client has to load the
+/// sanitizer's library first.
 pub fn driver_from_source(sanitizer: Sanitizer) -> Option<&'static Path> {
     static DRIVERS: [OnceLock<Option<PathBuf>>; 3] = [const { OnceLock::new() }; 3];
     let make = || {

@@ -132,6 +132,17 @@ unsafe fn entry<T: Copy + Default>(p: *const T, i: usize) -> T {
     }
 }
 
+/// Vector `i`, one number after the other: a copy of the whole goes through the stack, where its load waits for two stores.
+///
+/// # Safety
+///
+/// There is one at `p`.
+unsafe fn row(p: *const [f64; 3], i: usize) -> [f64; 3] {
+    let p = p.wrapping_add(i).cast::<f64>();
+    // SAFETY: passed on.
+    [0, 1, 2].map(|k| unsafe { p.add(k).read_unaligned() })
+}
+
 impl IArrays {
     /// Refuses null pointers, unless there is nothing to read.
     pub fn validate(&self, ni: usize) -> Result<()> {
@@ -159,8 +170,8 @@ impl IArrays {
             unsafe {
                 IParticle {
                     index: self.index.add(i).read_unaligned(),
-                    x: self.x.add(i).read_unaligned(),
-                    v: self.v.add(i).read_unaligned(),
+                    x: row(self.x, i),
+                    v: row(self.v, i),
                     eps2: match eps2 {
                         Softening::All(eps2) => eps2,
                         Softening::Each(eps2) => eps2.add(i).read_unaligned(),

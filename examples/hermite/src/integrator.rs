@@ -218,7 +218,8 @@ impl<'g> Integrator<'g> {
     ///
     /// # Errors
     ///
-    /// The library fails, or steps become too small: then everything is as it was before.
+    /// The library fails, or steps become too small. Either everything is as it was before, or the block is done and the first
+    /// step of a system that has formed or divided at its end is too small.
     pub fn step(&mut self) -> Result<(), Error> {
         let Some(t) = self.next_time() else {
             return Ok(());

@@ -79,15 +79,14 @@ impl Pairs {
     }
 }
 
-/// The two with the shortest steps, where everybody else's are at least four times as long: three of four blocks are
-/// then theirs.
+/// The two stars with the shortest steps, if all other steps are at least four times as long: then three of four blocks
+/// or more are theirs.
 fn shortest(states: &[State]) -> Option<[usize; 2]> {
     let mut order: Vec<usize> = (0..states.len()).collect();
     let by_step = |a: &usize, b: &usize| states[*a].dt.total_cmp(&states[*b].dt);
     if order.len() < 3 {
         return None;
     }
-    order.select_nth_unstable_by(2, by_step);
     let (first, third, _) = order.select_nth_unstable_by(2, by_step);
     let pair = [first[0], first[1]];
     let longest = states[pair[0]].dt.max(states[pair[1]].dt);

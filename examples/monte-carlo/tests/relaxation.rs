@@ -382,9 +382,9 @@ fn evolve(
     done.unwrap();
 }
 
-/// Another Coulomb logarithm gives the same stars after another time, because the deflections follow from the step
-/// and the step from the deflections. The half-mass relaxation time of a Plummer sphere is that of equation 20 with
-/// the half-mass radius 0.7686.
+/// The Coulomb logarithm changes the time of a run, but not its stars. The step is proportional to the inverse of the
+/// logarithm, and the deflections depend on both only through their product. The half-mass relaxation time of a Plummer
+/// sphere is that of equation 20 with the half-mass radius 0.7686.
 #[test]
 fn the_coulomb_logarithm_scales_the_time_and_nothing_else() {
     let n = 2000;

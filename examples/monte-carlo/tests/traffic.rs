@@ -11,8 +11,8 @@ use monte_carlo::paper::traffic::{Calls, of_step};
 use monte_carlo::random::streams;
 use monte_carlo::settings::Settings;
 
-/// What all ranks together receive in the first `steps` steps of `n` stars. The model of the messages knows neither
-/// escaping stars nor energy that a bin could not pay, so the run has neither.
+/// What all ranks together receive in `steps` steps of `n` stars. A step counts only if it leaves the ledger as it was:
+/// the model of the messages knows neither escaping stars nor energy that a bin could not pay.
 fn received(n: u64, ranks: usize, steps: u64) -> Tally {
     let tallies = threads::run(ranks, |world| {
         let world = Counted::new(world);

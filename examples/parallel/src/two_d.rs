@@ -127,9 +127,9 @@ pub fn partial_forces<C>(
     Ok(machine.sources.partial_forces(t, combined, partial)?)
 }
 
-/// Step 6: partial forces are summed over the row, and each rank gets the forces on the particles it
-/// brought: by `MPI_Reduce_scatter` as in the paper, or in the order of the library's tree, for
-/// which the partial sums go to their rank by `MPI_Alltoallv` and are joined there.
+/// Step 6: partial forces are summed over the row. Each rank gets the forces on the particles it brought. With
+/// `Joining::Mpi`, `MPI_Reduce_scatter` does this, as in the paper. With `Joining::Tree`, `MPI_Alltoallv` brings the
+/// partial sums to their rank, which joins them in the order of the library's tree.
 ///
 /// # Errors
 ///

@@ -4,14 +4,18 @@ mod common;
 
 use common::compared_by;
 
-/// The numbers of the row of a Markdown table that begins with `name`.
+/// The numbers of the row of a Markdown table that begins with `name`; a cell `-` is no number.
 fn row(told: &str, name: &str) -> Vec<f64> {
     let line = told
         .lines()
         .find(|line| line.starts_with(&format!("| {name} |")));
     let line = line.unwrap_or_else(|| panic!("no row {name}:\n{told}"));
     let words = line.split(['|', ' ', ',']);
-    words.filter_map(|word| word.parse().ok()).collect()
+    let number = |word: &str| match word {
+        "-" => Some(f64::NAN),
+        _ => word.parse().ok(),
+    };
+    words.filter_map(number).collect()
 }
 
 #[test]
@@ -32,6 +36,7 @@ fn its_stream_lies_where_observers_see_it() {
             .last()
             .expect("the last column is the run's")
     };
+    // The bounds hold the published figures, but for the radial velocity: 1.0 is published, and the run has what its galaxy gives.
     for (name, low, high) in [
         ("distance, kpc a degree", 0.08, 0.17),
         ("proper motion in declination, mas/yr a degree", 0.03, 0.06),

@@ -20,6 +20,9 @@ double setting(const char *name, double otherwise)
 
 // Seconds that every kernel or copy takes, and the way to the device and back.
 const double operation = setting("IDLE_CUDA_OPERATION", 0) * 1e-6, way = setting("IDLE_CUDA_WAY", 0) * 1e-6;
+// Seconds of a pair in the kernels of forces, and of a byte in copies.
+const double pair = setting("IDLE_CUDA_PAIR", 0) * 1e-12, byte = setting("IDLE_CUDA_BYTE", 0) * 1e-12;
+const bool takes_time = operation + way + pair + byte > 0;
 const bool maps = setting("IDLE_CUDA_MAPS", 1) != 0;
 
 // Kernels, copies, bytes to the device, bytes from there, waits, so far.
@@ -34,12 +37,28 @@ double now()
 
 double ready = 0;
 
-void queue()
+// An operation that takes so many seconds beside those of every operation.
+void queue(double more)
 {
-    if (operation + way > 0) {
+    if (takes_time) {
         double begin = now();
-        ready = (ready > begin ? ready : begin + way) + operation;
+        ready = (ready > begin ? ready : begin + way) + operation + more;
     }
+}
+
+bool is_passed(double time) { return counts[4]++, !takes_time || now() >= time; }
+
+// Stands for each kernel of forces.
+int force;
+
+// The pairs of such a kernel, from the end of its arguments (ForceArgs in kernels/layout.cuh, 256 bytes).
+double pairs(void **parameters)
+{
+    unsigned ni, pages;
+    const char *args = static_cast<const char *>(parameters[0]);
+    std::memcpy(&ni, args + 240, sizeof ni);
+    std::memcpy(&pages, args + 244, sizeof pages);
+    return 512.0 * ni * pages;
 }
 
 int attribute(int which)
@@ -73,7 +92,13 @@ CALL(cuCtxPushCurrent_v2, void *) { return success; }
 CALL(cuCtxPopCurrent_v2, void **context) { return *context = counts, success; }
 CALL(cuStreamCreate, void **stream, unsigned) { return *stream = counts, success; }
 CALL(cuStreamDestroy_v2, void *) { return success; }
-CALL(cuStreamQuery, void *) { return counts[4]++, operation + way > 0 && now() < ready ? not_ready : success; }
+CALL(cuStreamQuery, void *) { return is_passed(ready) ? success : not_ready; }
+
+// An event is the time at which the device passes it.
+CALL(cuEventCreate, double **event, unsigned) { return *event = new double(0), success; }
+CALL(cuEventRecord, double *event, void *) { return *event = ready, success; }
+CALL(cuEventQuery, const double *event) { return is_passed(*event) ? success : not_ready; }
+CALL(cuEventDestroy_v2, double *event) { return delete event, success; }
 
 CALL(cuMemAlloc_v2, std::uint64_t *out, std::size_t bytes)
 {
@@ -100,19 +125,25 @@ CALL(cuMemFreeHost, void *memory) { return std::free(memory), success; }
 
 CALL(cuMemcpyHtoDAsync_v2, std::uint64_t, const void *, std::size_t bytes, void *)
 {
-    return queue(), counts[1]++, counts[2] += bytes, success;
+    return queue(byte * double(bytes)), counts[1]++, counts[2] += bytes, success;
 }
 
 CALL(cuMemcpyDtoHAsync_v2, void *, std::uint64_t, std::size_t bytes, void *)
 {
-    return queue(), counts[1]++, counts[3] += bytes, success;
+    return queue(byte * double(bytes)), counts[1]++, counts[3] += bytes, success;
 }
 
 CALL(cuMemsetD8Async, std::uint64_t, unsigned char, std::size_t, void *) { return success; }
 CALL(cuModuleLoadDataEx, void **module, const void *, unsigned, int *, void **) { return *module = counts, success; }
-CALL(cuModuleGetFunction, void **function, void *, const char *) { return *function = counts, success; }
 
-CALL(cuLaunchKernel, void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)
+CALL(cuModuleGetFunction, void **function, void *, const char *name)
 {
-    return queue(), counts[0]++, success;
+    bool is_force = std::strncmp(name, "force_", 6) == 0;
+    return *function = is_force ? static_cast<void *>(&force) : counts, success;
+}
+
+CALL(cuLaunchKernel, void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
+     void **parameters, void **)
+{
+    return queue(function == &force ? pair * pairs(parameters) : 0), counts[0]++, success;
 }

@@ -11,7 +11,7 @@ use crate::sources::neighbours::{self, ListRules, NeighbourLists};
 impl Cluster {
     /// Whether no i-particle of the block has a radius.
     pub(super) fn lists_are_empty(&self) -> bool {
-        !self.block.particles.iter().any(|i| i.h2 > 0.0)
+        !self.has_radii
     }
 
     /// Makes the lists of the block, or notes why there are none.

@@ -1,8 +1,8 @@
 //! One GRAPE cluster: the order of calls, and the pending block.
 //!
-//! `firsthalf` fixes the j-particles and the time of a block. Later writes and times take effect at the next
-//! `firsthalf`, or at a `lasthalf` without one. So all results of a block (forces, nearest neighbours, lists) belong
-//! to one state of the j-particles.
+//! `firsthalf` fixes the j-particles and the time of a block. Later writes and times count from the next `firsthalf`
+//! on. (A `lasthalf` without a `firsthalf` begins a block, too.) So all results of a block (forces, nearest neighbours,
+//! lists) belong to one state of the j-particles.
 
 mod arithmetic;
 mod lists;
@@ -10,12 +10,13 @@ mod registers;
 mod seat;
 mod writes;
 
+use std::ops::Range;
 use std::sync::Once;
 
 use self::arithmetic::Arithmetic;
 use self::registers::Registers;
 use crate::error::{Error, Result};
-use crate::force::{ForceRequest, Results};
+use crate::force::{Deliver, ForceRequest, Results};
 use crate::observe::audit::{Audit, Computed};
 use crate::observe::noise::Noise;
 use crate::observe::pipelines::{Cost, State};
@@ -56,6 +57,24 @@ pub struct BlockResults<'a> {
     pub nearest: &'a [Option<Nearest>],
 }
 
+/// The results of some i-particles.
+fn part<'a>(
+    block: &'a ForceRequest,
+    results: &'a Results,
+    run: Range<usize>,
+    nearest: bool,
+) -> BlockResults<'a> {
+    BlockResults {
+        nj: block.nj,
+        particles: &block.particles[run.clone()],
+        forces: &results.forces[run.clone()],
+        nearest: match nearest {
+            true => &results.nearest[run],
+            false => &[],
+        },
+    }
+}
+
 /// Says once that the GPU would wait less if blocks came in fewer, larger calls.
 fn report_few_pipelines(npipes: i32, cost: Cost, share: f64) {
     static REPORTED: Once = Once::new();
@@ -94,6 +113,8 @@ pub struct Cluster {
     /// Why the last `firsthalf` was refused, until a `lasthalf` has told it.
     refused: Option<Error>,
     block: ForceRequest,
+    /// Whether an i-particle of the block has a neighbour radius.
+    has_radii: bool,
     /// Whether the block could be computed, and why not.
     outcome: Result<()>,
     results: Results,
@@ -137,6 +158,7 @@ impl Cluster {
             owed: false,
             refused: None,
             block: ForceRequest::default(),
+            has_radii: false,
             outcome: Ok(()),
             results: Results::default(),
             has_nearest: false,
@@ -211,7 +233,7 @@ impl Cluster {
     /// Computes everything that may still be asked about the block, so that writes can take effect.
     fn settle(&mut self) {
         if self.phase == Phase::Pending {
-            self.compute(true);
+            self.compute(true, &mut |_, _, _| ());
         }
         if self.lists.is_none() {
             self.build_lists();
@@ -223,6 +245,7 @@ impl Cluster {
     #[cold]
     fn give_up(&mut self, error: &Error) {
         self.block.particles = Vec::new();
+        self.has_radii = false;
         self.results = Results::default();
         self.lists = Some(Err(error.clone()));
         self.outcome = Err(error.clone());
@@ -280,10 +303,12 @@ impl Cluster {
         nj: usize,
         particles: impl ExactSizeIterator<Item = IParticle>,
     ) -> Result<()> {
+        let mut has_radii = false;
+        let mut particles = particles.inspect(|particle| has_radii |= particle.h2 > 0.0);
         let block = &mut self.block;
+        let ni = particles.len();
         block.particles.clear();
-        allocation::reserve(&mut block.particles, particles.len(), I_PARTICLES)?;
-        block.particles.extend(particles);
+        allocation::reserve(&mut block.particles, ni, I_PARTICLES)?;
         block.nj = nj;
         block.ti = self.ti;
 
@@ -296,7 +321,6 @@ impl Cluster {
             self.stats = Some(Box::default());
         }
         if let Some(stats) = &mut self.stats {
-            let ni = self.block.particles.len();
             if stats.begin(ni, nj) && self.settings.stats != Destination::Off {
                 backend.measure();
             }
@@ -306,10 +330,11 @@ impl Cluster {
                 written: self.memory.written(),
             });
         }
-        backend.start(&mut self.memory, &self.block)?;
+        backend.start_arriving(&mut self.memory, &mut self.block, &mut particles)?;
         if let Some(stats) = &mut self.stats {
             stats.leave();
         }
+        self.has_radii = has_radii;
         self.phase = Phase::Pending;
         self.owed = true;
         Ok(())
@@ -334,13 +359,13 @@ impl Cluster {
     }
 
     /// Computes the block, or gives it up.
-    fn compute(&mut self, nearest: bool) {
-        if let Err(error) = self.try_to_compute(nearest) {
+    fn compute(&mut self, nearest: bool, deliver: &mut Deliver<'_>) {
+        if let Err(error) = self.try_to_compute(nearest, deliver) {
             self.give_up(&error);
         }
     }
 
-    fn try_to_compute(&mut self, nearest: bool) -> Result<()> {
+    fn try_to_compute(&mut self, nearest: bool, deliver: &mut Deliver<'_>) -> Result<()> {
         let is_inherited = self.arithmetic.last().is_none();
         let backend = self.arithmetic.any(&self.settings);
         if is_inherited {
@@ -350,11 +375,17 @@ impl Cluster {
             stats.enter();
         }
         let work = self.work.map(LongWork::begin);
-        let computed = backend.finish(&self.memory, &self.block, nearest, &mut self.results);
+        let computed = backend.finish_delivering(
+            &self.memory,
+            &self.block,
+            nearest,
+            &mut self.results,
+            deliver,
+        );
         drop(work);
         if computed == Err(Error::ThreadsLost) {
             self.inherit();
-            return self.try_to_compute(nearest);
+            return self.try_to_compute(nearest, deliver);
         }
         computed?;
         if let Some(stats) = &mut self.stats {
@@ -389,12 +420,34 @@ impl Cluster {
     ///
     /// The block has fewer i-particles, or the backend failed.
     pub fn lasthalf(&mut self, ni: usize, nearest: bool) -> Result<BlockResults<'_>> {
+        self.lasthalf_delivering(ni, nearest, |_, _| ())
+    }
+
+    /// As [`Cluster::lasthalf`]. Also passes the results on in runs of i-particles, each with the number of its first: those
+    /// of a GPU while it computes others. All have been passed on at least once if there is no error; with an error some may
+    /// have been.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Cluster::lasthalf`].
+    pub fn lasthalf_delivering(
+        &mut self,
+        ni: usize,
+        nearest: bool,
+        mut deliver: impl FnMut(usize, BlockResults<'_>),
+    ) -> Result<BlockResults<'_>> {
+        let mut pass_on = |block: &ForceRequest, run: Range<usize>, results: &Results| {
+            let run = run.start.min(ni)..run.end.min(ni);
+            deliver(run.start, part(block, results, run, nearest));
+        };
         let present = self.block.particles.len();
         if ni > present && self.outcome.is_ok() {
             return Err(Error::BlockTooSmall { asked: ni, present });
         }
-        if self.phase == Phase::Pending {
-            self.compute(nearest);
+        match self.phase {
+            Phase::Pending => self.compute(nearest, &mut pass_on),
+            _ if self.outcome.is_ok() => pass_on(&self.block, 0..ni, &self.results),
+            _ => (),
         }
         self.owed = false;
         self.outcome.clone()?;
@@ -403,16 +456,7 @@ impl Cluster {
             self.settle();
         }
         debug_assert!(self.has_nearest || !nearest);
-        Ok(BlockResults {
-            nj: self.block.nj,
-            particles: &self.block.particles[..ni],
-            forces: &self.results.forces[..ni],
-            nearest: if nearest {
-                &self.results.nearest[..ni]
-            } else {
-                &[]
-            },
-        })
+        Ok(part(&self.block, &self.results, 0..ni, nearest))
     }
 
     /// The forces of the j-particles at the addresses `0..nj` on a block, at once.

@@ -1,8 +1,8 @@
 //! Neighbour lists: squared distances in double precision, with vector instructions.
 //!
-//! The positions of the block's pages are predicted once; then threads divide the i-particles. Every comparison
-//! writes one bit, for a few i-particles at a time. So the length of a list is known before its memory is allocated,
-//! and its labels are written only once.
+//! The positions of the block's pages are predicted once; then threads divide the i-particles. A thread compares a few
+//! i-particles at a time with all j-particles. Every comparison gives one bit. So the length of a list is known before
+//! its memory is allocated, and its labels are written only once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -21,6 +21,29 @@ pub struct ForceRequest {
     pub particles: Vec<IParticle>,
 }
 
+/// The i-particles of a block that the client's arrays still have, in their order.
+pub trait Arriving {
+    /// How many there are.
+    fn left(&self) -> usize;
+
+    /// Appends the next `count` of them to `particles`, which has room for them; all if fewer are left.
+    fn fetch(&mut self, count: usize, particles: &mut Vec<IParticle>);
+}
+
+impl<I: ExactSizeIterator<Item = IParticle>> Arriving for I {
+    fn left(&self) -> usize {
+        self.len()
+    }
+
+    fn fetch(&mut self, count: usize, particles: &mut Vec<IParticle>) {
+        particles.extend(self.take(count));
+    }
+}
+
+/// Takes the results of a run of i-particles, which begins at this number of the block, as soon as they are there. A run
+/// may come again if a device was lost.
+pub type Deliver<'a> = dyn FnMut(&ForceRequest, std::ops::Range<usize>, &Results) + 'a;
+
 /// What a backend computes for a block, one entry for each i-particle.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
@@ -43,6 +66,18 @@ impl Results {
         allocation::lengthen(&mut self.forces, ni, PURPOSE, Force::default)?;
         let wanted = if nearest { ni } else { 0 };
         allocation::lengthen(&mut self.nearest, wanted, PURPOSE, || None)
+    }
+
+    /// Makes room for the results of `ni` i-particles. Forces may be those of earlier blocks, nearest neighbours are none.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn make_room(&mut self, ni: usize, nearest: bool) -> Result<()> {
+        match self.forces.len() == ni && !nearest && self.nearest.is_empty() {
+            true => Ok(()),
+            false => self.restart(ni, nearest),
+        }
     }
 }
 
@@ -86,6 +121,22 @@ pub trait Backend: Send {
         Ok(())
     }
 
+    /// As [`Backend::start`], for a block whose last i-particles are still to come. After the return `block` has all of
+    /// them, also with an error.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Backend::start`].
+    fn start_arriving(
+        &mut self,
+        memory: &mut JMemory,
+        block: &mut ForceRequest,
+        rest: &mut dyn Arriving,
+    ) -> Result<()> {
+        rest.fetch(usize::MAX, &mut block.particles);
+        self.start(memory, block)
+    }
+
     /// Gives up the block that was started.
     fn cancel(&mut self) {}
 
@@ -102,6 +153,24 @@ pub trait Backend: Send {
         nearest: bool,
         results: &mut Results,
     ) -> Result<()>;
+
+    /// As [`Backend::finish`], and passes the results on. If it fails, some may have been passed on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Backend::finish`].
+    fn finish_delivering(
+        &mut self,
+        memory: &JMemory,
+        block: &ForceRequest,
+        nearest: bool,
+        results: &mut Results,
+        deliver: &mut Deliver<'_>,
+    ) -> Result<()> {
+        self.finish(memory, block, nearest, results)?;
+        deliver(block, 0..block.particles.len(), results);
+        Ok(())
+    }
 
     /// Times the next block, from `start` to `finish`.
     fn measure(&mut self) {}

@@ -13,4 +13,4 @@ pub mod reference;
 pub mod regular;
 pub mod scaling;
 
-pub use self::backend::{Backend, ForceRequest, Phases, Results};
+pub use self::backend::{Arriving, Backend, Deliver, ForceRequest, Phases, Results};

@@ -65,7 +65,7 @@ pub fn forces(shares: &[Share<'_>], forces: &mut [Force]) {
         before += share.sums.len() / ni;
     }
     if let [only] = kept[..] {
-        let s = &columns[only..];
+        let s: [&[f64]; SUMS] = std::array::from_fn(|c| &columns[only + c][..ni]);
         for (i, force) in forces.iter_mut().enumerate() {
             *force = of_sums(|c| s[c][i]);
         }

@@ -17,9 +17,9 @@
 //!
 //! # The file
 //!
-//! The head is text. Its first line is `kirin trace 3`, with the version of this format; version 2 is the same
-//! without `kirin_set_precision`, version 1 also without the calls of NBODY6's library. Each further
-//! line has a name, a space and a value; an empty line ends the head. The rest are chunks:
+//! The head is text. Its first line is `kirin trace 3`; 3 is the version of this format. Version 2 lacks
+//! `kirin_set_precision`. Version 1 lacks this and the calls of NBODY6's library. Each further line has a name, a space
+//! and a value; an empty line ends the head. The rest are chunks:
 //!
 //! ```text
 //! u32 p, u32 a, u32 b, u32 c   lengths, little endian as everything here

@@ -6,6 +6,7 @@ use super::results::Outputs;
 use crate::edge::pointers::{self, Hints, IArrays, Softening, count, not_null};
 use crate::g6::CLUSTERS;
 use crate::g6::record;
+use kirin_core::cluster::BlockResults;
 use kirin_core::error::Result;
 use kirin_core::trace;
 
@@ -135,9 +136,9 @@ unsafe fn fetch(
         if begin.is_some() {
             record::describe(id, c);
         }
-        let answer = c.lasthalf(ni, wants_nearest)?;
-        // SAFETY: there are ni results, and the caller vouches for as many entries.
-        unsafe { outputs.write(answer) };
+        // SAFETY: there are at most ni results, and the caller vouches for as many entries.
+        let write = |first, some: BlockResults<'_>| unsafe { outputs.write(first, some) };
+        let answer = c.lasthalf_delivering(ni, wants_nearest, write)?;
         if let Some(begin) = begin {
             // SAFETY: the answer was written.
             unsafe { record::lasthalf(id, answer, &outputs, begin) };

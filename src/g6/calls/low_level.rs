@@ -86,7 +86,7 @@ pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result
         let answer = c.low_level_forces(!outputs.nearest.is_null())?;
         outputs.validate(answer.forces.len())?;
         // SAFETY: the caller vouches for the lengths.
-        unsafe { outputs.write(answer) };
+        unsafe { outputs.write(0, answer) };
         if let Some(begin) = begin {
             trace::record_block(id, &answer);
             // SAFETY: the answer was written.

@@ -52,11 +52,13 @@ impl Outputs {
         Ok(())
     }
 
+    /// Writes the results of a run of i-particles, the first of which has this number in the arrays.
+    ///
     /// # Safety
     ///
-    /// `validate` succeeded, and arrays that are not null have as many entries as the answer.
-    pub(super) unsafe fn write(&self, answer: BlockResults<'_>) {
-        for (i, f) in answer.forces.iter().enumerate() {
+    /// `validate` succeeded, and arrays that are not null have an entry for each of them.
+    pub(super) unsafe fn write(&self, first: usize, answer: BlockResults<'_>) {
+        for (i, f) in (first..).zip(answer.forces) {
             // SAFETY: i is below the length of the arrays. An array may be both acc and jerk
             // (ph4): the later write wins, as it does in C.
             unsafe {
@@ -65,7 +67,7 @@ impl Outputs {
                 self.pot.add(i).write_unaligned(f.pot);
             }
         }
-        for (i, n) in answer.nearest.iter().enumerate() {
+        for ((i, n), particle) in (first..).zip(answer.nearest).zip(answer.particles) {
             // SAFETY: as above, for the arrays that are not null.
             unsafe {
                 if !self.nearest.is_null() {
@@ -76,8 +78,7 @@ impl Outputs {
                     });
                 }
                 if !self.nearest_distance.is_null() {
-                    let distance =
-                        n.map_or(f64::INFINITY, |n| (n.r2 + answer.particles[i].eps2).sqrt());
+                    let distance = n.map_or(f64::INFINITY, |n| (n.r2 + particle.eps2).sqrt());
                     self.nearest_distance
                         .add(i)
                         .write_unaligned(distance as f32);

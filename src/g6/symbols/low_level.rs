@@ -15,9 +15,9 @@ calls! {
     (cluster_id: id, address: int, index: int, mass: double, x: vector)
         = set_mass_position(cluster_id, address, index, mass, x);
 
-    /// As `g6calc_firsthalf` with `eps2` by reference in C too: one number if `mode` is odd, and
-    /// `eps2[ni]`, one for each i-particle, if it is even. The original library calls it with `mode` 1 from
-    /// `g6calc_firsthalf`. Its other bits are not looked at.
+    /// As `g6calc_firsthalf`, but `eps2` is passed by reference in C too. If `mode` is odd, `eps2` is one number; if it
+    /// is even, `eps2[ni]` has one for each i-particle. The other bits of `mode` are ignored. In the original library
+    /// `g6calc_firsthalf` calls this function with `mode` 1.
     implemented nothing [g6calc_firsthalf0 g6calc_firsthalf0_]
     all [g6calc_firsthalf0_all g6calc_firsthalf0_all_]
     (

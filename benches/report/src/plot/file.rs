@@ -15,8 +15,7 @@ use super::draw;
 /// Pixels of the PNG to the figure's length unit, along each side.
 const PNG_SCALE: u32 = 2;
 
-/// Pixels drawn for each pixel of the PNG, along each side: smooths the edges, which plotters
-/// leaves rough.
+/// Pixels drawn for each pixel of the PNG, along each side. This smooths the edges, which `plotters` leaves rough.
 const OVERSAMPLING: u32 = 2;
 
 /// Units of the SVG's coordinates to the figure's length unit: plotters writes integers.

@@ -1,9 +1,10 @@
 //! Which stars form a regularized system, and which part: decided at the ends of blocks.
 //!
-//! Two stars become a pair if they are close and little perturbed ([`Pair::joins`]). A system and a star, or two systems, become
-//! one if they would be a pair as two bodies, and the tide of one is felt within the other. Three stars become one system
-//! if two of them would be a pair without the third. A system of more than two is divided where its two halves hardly feel
-//! each other's tide, or would no longer be a pair.
+//! Two stars become a pair if they are close and little perturbed ([`Pair::joins`]). A system and a star, or two
+//! systems, become one on two conditions: their centres would become a pair within wider limits, and the tide of one is
+//! felt within the other. Three stars become one system if two of them are close but perturbed too much for a pair, and
+//! the third fulfils these conditions. A system of more than two is divided where its two halves hardly feel each
+//! other's tide, or their centres would no longer be a pair.
 
 use kirin_kit::Body;
 use kirin_kit::few_body::multiple::{self, Multiple};
@@ -27,12 +28,12 @@ const WIDER: f64 = 4.0;
 /// Greatest number of stars in a system.
 const MOST: usize = 8;
 
-/// Particles that become one, and their perturbation: the least perturbed ones come first.
+/// A perturbation, and the particles that become one. Unions are made in this order.
 type Union = (f64, Vec<usize>);
 
 impl Integrator<'_> {
-    /// Square of the radius of the neighbour list that particle `i` needs; 0 for none. The step of a star that is so
-    /// close to another one is short.
+    /// Square of the radius of the neighbour list that particle `i` needs; 0 for none. Stars with long steps have no close
+    /// neighbour, so they ask for no list.
     pub(super) fn search2(&self, i: usize) -> f64 {
         let all = &self.regularized;
         let Some(limits) = &all.limits else {
@@ -74,8 +75,8 @@ impl Integrator<'_> {
         self.begin_anew(self.time, &new)
     }
 
-    /// Forms and divides systems at `t`, the end of the block of `due`, each with those near it. Returns the addresses
-    /// whose particles have no force yet.
+    /// Forms and divides systems at `t`, the end of the block of the particles `due`. `near` lists what is near each of
+    /// them. Returns the addresses whose particles have no force yet.
     ///
     /// # Errors
     ///
@@ -134,8 +135,8 @@ impl Integrator<'_> {
         (addresses, Some(system))
     }
 
-    /// Makes one particle of the stars at these addresses, which ascend. Some of them were in the systems `past` at this time.
-    /// Returns its address.
+    /// Makes one particle of the stars at these addresses, which ascend, and returns its address. `past` are the
+    /// systems in which some of these stars were until now.
     fn form(&mut self, addresses: &[usize], past: &[Subsystem]) -> usize {
         let first = addresses[0];
         if addresses.len() > 1 {
@@ -216,8 +217,8 @@ impl Integrator<'_> {
         Some((perturbation, all))
     }
 
-    /// Two lists of particles with these masses and sizes as a pair, and how much they perturb each other, if they become one
-    /// system.
+    /// Two lists of particles that become one system: their influence on each other, and their centres as a pair. `None` where
+    /// they stay apart. `a` and `b` are mass and size.
     fn wide(
         &self,
         t: f64,
@@ -288,9 +289,15 @@ impl Integrator<'_> {
     /// The library fails, or a step is too small.
     pub(super) fn begin_anew(&mut self, t: f64, new: &[usize]) -> Result<(), Error> {
         let settings = self.settings;
+        let mut begun = Ok(());
         self.forces(t, new, |this, i, force| {
             let (body, mut state) = (this.bodies[i], this.states[i]);
-            particle::begin_anew(&settings, &body, &mut state, force.acc, force.jerk)?;
+            let first = particle::begin_anew(&settings, &body, &mut state, force.acc, force.jerk);
+            if let Err(error) = &first
+                && !matches!(error, Error::StepTooSmall { .. })
+            {
+                return first;
+            }
             if let Some(system) = this.system_at(i, t, &force.pulls)? {
                 let system = planned(system, &mut state, settings.eta);
                 this.hold(i, system);
@@ -298,15 +305,17 @@ impl Integrator<'_> {
             while !step::is_multiple(t, state.dt) {
                 state.dt *= 0.5;
             }
-            particle::check_step(&settings, &body, &state)?;
             this.states[i] = state;
+            // All begin, so that what is saved then can be resumed with another limit of the steps.
+            let allowed = first.and_then(|()| particle::check_step(&settings, &body, &state));
+            begun = std::mem::replace(&mut begun, Ok(())).and(allowed);
             Ok(())
         })?;
         for &i in new {
             self.send(i);
             self.schedule.insert(i, self.states[i].dt);
         }
-        Ok(())
+        begun
     }
 }
 

@@ -11,9 +11,9 @@ use crate::snapshot::{Snapshot, State};
 /// Longest words of a rank's error that the others pass on, in bytes.
 const WORDS: usize = 400;
 
-/// Writes the state of a run to `path`, and the parts of the ranks to files beside it; all ranks must reach that
-/// folder. `head` has no bodies. Each rank brings its own `bodies` with their `states`, or none. In the order of
-/// the ranks these are all bodies of the run.
+/// Writes the state of a run to `path`, and each rank's part to a file beside it, so all ranks must reach that folder.
+/// Each rank brings its own `bodies` with their `states`; it may have none. The run's bodies are those of rank 0, then
+/// those of rank 1, and so on. `head` has everything else, and no bodies.
 ///
 /// The earlier state at `path` stays whole until all files of the new one are on the disk. An error of any rank is
 /// returned on all ranks.

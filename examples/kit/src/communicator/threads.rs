@@ -104,9 +104,8 @@ struct Group {
     arrival: Condvar,
 }
 
-/// What the ranks brought to the present exchange and to the one before. No older one is needed: before a rank can
-/// begin the next exchange but one, all ranks have come to the next one, and by then have taken what they need of
-/// this one.
+/// What the ranks brought to the present exchange and to the one before. No older one is needed. A rank begins exchange
+/// k + 2 only when all ranks have come to exchange k + 1. By then they all have taken what they need of exchange k.
 struct Table {
     brought: [Vec<Option<Brought>>; 2],
     present: [usize; 2],

@@ -5,9 +5,10 @@
 //! error of a step is of fifth order and in proportion to the tide. The integrator of the cluster moves the centre of mass
 //! and finds the tide at the ends.
 //!
-//! A binary that is hardly perturbed moves in closed form without kicks, and its orbit changes as the tide changes it in the
-//! mean over many revolutions ([`secular`]). Stars around it then feel its centre. It is the limit of
-//! Mikkola and Aarseth's (1996) slow-down: here the semi-major axis has no errors of phase, which a slow-down multiplies.
+//! A binary that is hardly perturbed moves in closed form without kicks. The tide changes its orbit in the mean over
+//! many revolutions ([`secular`]), and stars around it feel its centre. This is the limit of Mikkola and Aarseth's
+//! (1996) slow-down. A slow-down multiplies the tide, and with it the changes of the semi-major axis within a
+//! revolution; here there are none.
 
 use super::kepler::{Orbit, drift};
 use super::multiple;
@@ -239,9 +240,9 @@ impl Pair {
         self
     }
 
-    /// Adds the potential energy of the pair in the tide, times `sign`, to the energy of its orbit. While the tide acts in
-    /// the mean, the orbit's energy includes the tidal energy. Moving it when this mode begins and ends keeps the total
-    /// energy unchanged.
+    /// Adds the potential energy of the pair in the tide, times `sign`, to the energy of its orbit. While the tide acts
+    /// in the mean, the orbit's energy includes this tidal energy. It is added when this mode begins and subtracted
+    /// when it ends, so the total energy is unchanged.
     fn add_tidal_energy(&mut self, sign: f64) {
         let tidal = -0.5 * dot(&self.x, &self.tide);
         let own = self.orbit().energy();
@@ -322,8 +323,8 @@ impl Pair {
     }
 }
 
-/// Longest step between two kicks of this tide on two at the relative position `x` with the relative velocity `v`, with the
-/// accuracy parameter `eta` of the steps.
+/// Longest step between two kicks of `tide` on a pair of stars of the total mass `mass`. Their relative position is
+/// `x`, their relative velocity `v`. `eta` is the accuracy parameter of the steps.
 pub(super) fn longest_kick(x: &Vec3, v: &Vec3, tide: &Vec3, mass: f64, eta: f64) -> f64 {
     let (r, speed, tide) = (norm(x), norm(v), norm(tide));
     let time = (r.powi(3) / mass).sqrt().min(r / speed);

@@ -129,14 +129,7 @@ fn binary_at_the_end(
     while t < patience {
         system.advance(INTERVAL, &mut Alone)?;
         t += INTERVAL;
-        let star = |(x, v): (Vec3, Vec3)| Body {
-            mass: 1.0,
-            x,
-            v,
-            ..Body::default()
-        };
-        let bodies: Vec<Body> = system.bodies().into_iter().map(star).collect();
-        let nodes = nodes(&bodies);
+        let nodes = nodes(&system.stars());
         if nodes.len() > 1 && is_dissolved(&nodes, APART) {
             let binary = nodes.iter().find(|n| matches!(n.kind, Kind::Binary(..)));
             return Ok(Some(binary.map(super::hierarchy::Node::members)));

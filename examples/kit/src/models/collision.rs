@@ -12,10 +12,9 @@ const PERICENTRE: f64 = 0.25;
 
 /// Two equal Plummer spheres of `n` bodies together, on a parabolic orbit towards each other.
 ///
-/// Each sphere has half the mass and half the size of the standard one, so that each has the
-/// energy -1/8 by itself and the orbit adds none. The orbit lies in the xy plane; the centres of two
-/// points would pass each other at the distance 1/4 at the time 3.9. Labels count from 0, those of the
-/// second sphere from half of `n`, rounded up.
+/// Each sphere has half the mass and half the size of the standard one, so each has the energy -1/8 by itself. The
+/// orbit has the energy 0 and lies in the xy plane. Two points in place of the spheres would be closest at the time
+/// 4.1, at the distance 1/4. Labels count from 0; those of the second sphere begin at half of `n`, rounded up.
 pub fn collision(n: usize, seed: u64) -> Vec<Body> {
     // Relative velocity on a parabola, with all mass 1: v^2 = 2/d, and (v_t d)^2 = 2 p.
     let across = (2.0 * PERICENTRE).sqrt() / DISTANCE;

@@ -1,9 +1,10 @@
 //! Datasets as HDF5 2.0 writes them in its newest format, which AMUSE asks for, made readable for hdf5-pure 0.47.
 //!
-//! The message in an object's header that tells where the numbers lie has version 5 there. Its bytes are those of version
-//! 4, which hdf5-pure reads. What differs is the width of the sizes in an index of compressed chunks, which hdf5-pure takes
-//! from the index. So the version and the header's checksum are changed. (HDF5 file format specification 4.0, "Data
-//! Object Header Messages"; `H5O_LAYOUT_VERSION_5` of HDF5 2.0.)
+//! That format has version 5 of the data layout message, which tells where the numbers of a dataset lie. hdf5-pure
+//! reads version 4, whose bytes are the same. The versions differ only in the width of the sizes in an index of
+//! compressed chunks, and hdf5-pure takes this width from the index. So this module changes the version number and the
+//! header's checksum. (HDF5 file format specification 4.0, "Data Object Header Messages"; `H5O_LAYOUT_VERSION_5` of
+//! HDF5 2.0.)
 
 /// What an object header begins with.
 const HEADER: &[u8] = b"OHDR\x02";

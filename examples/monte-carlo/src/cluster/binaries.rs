@@ -34,7 +34,7 @@ struct Bin {
     around: Surroundings,
     /// Stars that cannot form a binary in this step any more.
     busy: [bool; BIN],
-    /// Binaries that have had their encounters.
+    /// Places that no other binary meets in this step any more.
     done: [bool; BIN],
 }
 
@@ -47,7 +47,7 @@ enum Kind {
     Scattered(f64),
 }
 
-/// An encounter: where the two stand, and what they are. The first is the softer binary.
+/// An encounter: where the two stand, and what they are. The first is the wider binary.
 struct Pair {
     places: [usize; 2],
     first: Binary,
@@ -255,7 +255,7 @@ impl<C: Communicator> Cluster<C> {
         }
     }
 
-    /// The places of what the binary in a place can meet: single stars of a bin, and binaries that are harder and have met nothing yet.
+    /// The places of what the binary in a place can meet: single stars of a bin, and binaries that are tighter and have met nothing yet.
     fn partners(&self, bin: &Bin, place: usize, binary: &Binary) -> Vec<usize> {
         let meets = |k: &usize| {
             let done = bin.done[*k - bin.own.start];
@@ -263,13 +263,13 @@ impl<C: Communicator> Cluster<C> {
                 && !done
                 && self
                     .binary_in(*k)
-                    .is_none_or(|other| self.past.binaries[other].binding() > binary.binding())
+                    .is_none_or(|other| self.past.binaries[other].is_tighter(binary))
         };
         bin.own.clone().filter(meets).collect()
     }
 
-    /// The first star that the binary in a place meets in any case, as both are so close to the centre. (The density of the bin tells nothing of the innermost
-    /// two.)
+    /// The first star or binary that the binary at `place` meets in any case, because both are nearer to the centre
+    /// than the largest pericentre of an encounter. (The density of the bin tells nothing of the innermost two.)
     fn close_partner(&self, partners: &[usize], place: usize, binary: &Binary) -> Option<usize> {
         let r = &self.stars.r;
         let is_close = |k: &&usize| {
@@ -394,8 +394,8 @@ impl<C: Communicator> Cluster<C> {
         more + masses[0] * phi[0] + masses[1] * phi[1]
     }
 
-    /// Notes the events of all ranks. Binaries that form or are dissolved change the number of stars, and exchanges the masses.
-    /// Tells whether they do.
+    /// Notes the events of all ranks. The number of stars changes if binaries form or are dissolved, and masses change
+    /// by exchanges. Returns whether number or masses have changed.
     fn take_over(&mut self, events: Vec<Event>) -> Result<bool, Error> {
         if events.is_empty() {
             return Ok(false);

@@ -20,7 +20,7 @@ impl<C: Communicator> Cluster<C> {
     ) -> Vec<Event> {
         let singles: Vec<usize> = own.clone().filter(|k| !busy[k - own.start]).collect();
         let mut events = Vec::new();
-        // Each star is in a triple, but for one or two.
+        // Stars for each triple: 3, or a little more, as one or two are left over.
         let whole = singles.len() as f64 / (singles.len() / 3).max(1) as f64;
         for triple in singles.as_chunks::<3>().0 {
             let mut triple = *triple;

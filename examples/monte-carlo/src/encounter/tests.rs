@@ -1,5 +1,7 @@
 //! Encounters of binaries with stars and with each other.
 
+use std::collections::HashSet;
+
 use super::*;
 use crate::binaries::{Surroundings, is_torn};
 
@@ -49,6 +51,33 @@ fn an_encounter_begins_as_it_should() {
 /// The impact parameter of a pericentre, for a binary and a second party of these masses.
 fn impact(pericentre: f64, masses: f64, speed: f64) -> f64 {
     (pericentre * pericentre + 2.0 * pericentre * masses / (speed * speed)).sqrt()
+}
+
+/// Of two binaries either may be the wider one, and the wider one may be the harder one.
+#[test]
+fn the_order_of_two_binaries_does_not_matter() {
+    let wide = binary([1, 2], [1.0, 1.0], 20.0, 0.3);
+    let tight = binary([3, 4], [0.2, 0.2], 1.0, 0.5);
+    assert!(wide.binding() > tight.binding());
+    let mut outcomes = HashSet::new();
+    for seed in 0..20 {
+        let meet = |first: &Binary, second: Binary| {
+            let mut stream = Stream::of_seed(seed);
+            scatter(first, &Object::Binary(second), 30.0, 0.3, &mut stream).unwrap()
+        };
+        let (parts, mut swapped) = (meet(&wide, tight), meet(&tight, wide));
+        for part in &mut swapped {
+            part.velocity = [part.velocity[0], -part.velocity[1], -part.velocity[2]];
+        }
+        assert_eq!(parts, swapped);
+        outcomes.insert(
+            parts
+                .iter()
+                .map(|part| part.object.id())
+                .collect::<Vec<_>>(),
+        );
+    }
+    assert!(outcomes.len() > 1, "{outcomes:?}");
 }
 
 /// Hard binaries of equal masses get harder, by a fifth to a half in close encounters (Heggie 1975, Spitzer 1987).

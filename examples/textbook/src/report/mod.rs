@@ -1,4 +1,5 @@
-//! The report `--report chapter`: Tables 7.3, 7.5, 7.6 and 7.7 of the chapter beside this machine, and the library beside both.
+//! The report `--report chapter`: the times of Tables 7.3, 7.5, 7.6 and 7.7 of the chapter, the times of the same
+//! programs on this machine, and those of the library on it.
 
 mod document;
 mod measured;

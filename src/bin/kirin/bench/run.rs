@@ -42,9 +42,9 @@ pub struct Reading {
     pub rate: Option<Spread>,
     /// Rate over that of the base, round by round.
     pub ratio: Option<Spread>,
-    /// The rate divided by the peak: the rate at which the cores could do the operations of the pairs alone. The
-    /// first number holds if additions have pipes of their own, the second if additions share the pipes of the
-    /// multiplications.
+    /// The rate divided by the peak. The peak is the rate of cores that do nothing but the arithmetic of the pairs. The
+    /// first number is for processors with separate pipes for additions, the second for those on which additions share
+    /// the pipes of the multiplications.
     pub of_limit: Option<[f64; 2]>,
     /// Why there is no figure.
     pub error: Option<String>,

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use super::device::DeviceQueue;
 use super::distribution::Distribution;
 use crate::error::Result;
-use crate::force::Phases;
-use crate::force::{Backend, ForceRequest, Results};
+use crate::force::{Arriving, Backend, Deliver, ForceRequest, Phases, Results};
 use crate::process;
 use crate::process::allocation;
 use crate::process::settings::{Precision, Settings};
@@ -65,6 +64,44 @@ impl Cuda {
             phases: Phases::default(),
         }
     }
+
+    /// What comes before a block is queued. Returns when it began, if the block is timed.
+    fn prepare(&mut self, memory: &mut JMemory, block: &ForceRequest) -> Result<Option<Instant>> {
+        let begin = std::mem::take(&mut self.measured).then(Instant::now);
+        self.phases = Phases::default();
+        self.queued = None;
+        self.leave_to_parent();
+        if !self.queues.is_empty() {
+            let pages = memory.page_count();
+            if self.distribution.pages.len() < pages {
+                // Memory for what the queues keep of each new page.
+                allocation::spare(pages * BESIDE_A_PAGE, PURPOSE)?;
+            }
+            memory.settle();
+            self.distribution
+                .look_at(memory, block, self.settings.precision.arithmetic());
+        }
+        Ok(begin)
+    }
+
+    /// What follows when a block is queued, or no device is left.
+    fn started(
+        &mut self,
+        memory: &mut JMemory,
+        block: &ForceRequest,
+        begin: Option<Instant>,
+    ) -> Result<()> {
+        if let Some(begin) = begin {
+            self.phases.transfer = begin.elapsed();
+            if self.queues.is_empty() {
+                self.host().measure();
+            }
+        }
+        match self.queues.is_empty() {
+            true => self.host().start(memory, block),
+            false => Ok(()),
+        }
+    }
 }
 
 impl Backend for Cuda {
@@ -113,35 +150,37 @@ impl Backend for Cuda {
     }
 
     fn start(&mut self, memory: &mut JMemory, block: &ForceRequest) -> Result<()> {
-        let begin = std::mem::take(&mut self.measured).then(Instant::now);
-        self.phases = Phases::default();
-        self.queued = None;
-        self.leave_to_parent();
+        let begin = self.prepare(memory, block)?;
         if !self.queues.is_empty() {
-            let pages = memory.page_count();
-            if self.distribution.pages.len() < pages {
-                // Memory for what the queues keep of each new page.
-                allocation::spare(pages * BESIDE_A_PAGE, PURPOSE)?;
-            }
-            memory.settle();
-            self.distribution
-                .look_at(memory, block, self.settings.precision.arithmetic());
+            self.distribution.look_at_targets(&block.particles);
             self.on_devices(|cuda| {
-                let batch = cuda.batch(memory, block, DeviceQueue::most_for_forces);
-                cuda.enqueue(memory, block, 0, &block.particles[..batch], cuda.wish > 0)
+                let ni = block.particles.len();
+                let batch = cuda.batch(memory, block, ni, DeviceQueue::most_for_forces);
+                cuda.enqueue(memory, block, 0..batch, cuda.wish > 0)
             });
             memory.forget_changes();
         }
-        if let Some(begin) = begin {
-            self.phases.transfer = begin.elapsed();
-            if self.queues.is_empty() {
-                self.host().measure();
+        self.started(memory, block, begin)
+    }
+
+    fn start_arriving(
+        &mut self,
+        memory: &mut JMemory,
+        block: &mut ForceRequest,
+        rest: &mut dyn Arriving,
+    ) -> Result<()> {
+        let begin = self.prepare(memory, block);
+        let is_on_gpu = begin.is_ok() && !self.queues.is_empty();
+        if is_on_gpu {
+            if !self.distribution.is_moving() {
+                rest.fetch(usize::MAX, &mut block.particles);
+                self.distribution.look_at_targets(&block.particles);
             }
+            self.on_devices(|cuda| cuda.enqueue_arriving(memory, block, rest, cuda.wish > 0));
+            memory.forget_changes();
         }
-        match self.queues.is_empty() {
-            true => self.host().start(memory, block),
-            false => Ok(()),
-        }
+        rest.fetch(usize::MAX, &mut block.particles);
+        self.started(memory, block, begin?)
     }
 
     fn cancel(&mut self) {
@@ -156,15 +195,27 @@ impl Backend for Cuda {
         nearest: bool,
         results: &mut Results,
     ) -> Result<()> {
+        self.finish_delivering(memory, block, nearest, results, &mut |_, _, _| ())
+    }
+
+    fn finish_delivering(
+        &mut self,
+        memory: &JMemory,
+        block: &ForceRequest,
+        nearest: bool,
+        results: &mut Results,
+        deliver: &mut Deliver<'_>,
+    ) -> Result<()> {
         self.leave_to_parent();
         self.wish = match nearest {
             true => HABIT,
             false => self.wish.saturating_sub(1),
         };
         let ni = block.particles.len();
-        results.restart(ni, nearest)?;
-        let computed = match self.distribution.scale.representable {
-            true => self.on_devices(|cuda| cuda.compute(memory, block, nearest, results)),
+        let is_on_gpu = !self.queues.is_empty() && self.distribution.scale.representable;
+        results.make_room(ni, nearest)?;
+        let computed = match is_on_gpu {
+            true => self.on_devices(|cuda| cuda.compute(memory, block, nearest, results, deliver)),
             false => None,
         };
         match computed {
@@ -174,7 +225,7 @@ impl Backend for Cuda {
                 self.redone = redone;
                 Ok(())
             }
-            None => self.host().finish(memory, block, nearest, results),
+            None => (self.host()).finish_delivering(memory, block, nearest, results, deliver),
         }
     }
 

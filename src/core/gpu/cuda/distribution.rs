@@ -41,7 +41,7 @@ impl Distribution {
         }
     }
 
-    /// Takes in what a new block finds in the j-memory.
+    /// Takes in what a new block finds in the j-memory. If no source moves, [`Distribution::look_at_targets`] is to follow.
     pub fn look_at(&mut self, memory: &JMemory, block: &ForceRequest, precision: Precision) {
         if precision != Precision::Double {
             self.scale.update(memory);
@@ -59,7 +59,17 @@ impl Distribution {
             let mut changed = memory.changed().iter().map(|&p| p as usize);
             self.pages_move = changed.any(|p| is_below(p) && moves(p));
         }
-        self.moving = self.pages_move || block.particles.iter().any(|i| i.v != [0.0; 3]);
+        self.moving = self.pages_move;
+    }
+
+    /// Whether there are jerks, whatever the i-particles do.
+    pub fn is_moving(&self) -> bool {
+        self.moving
+    }
+
+    /// Takes in whether i-particles move.
+    pub fn look_at_targets(&mut self, particles: &[IParticle]) {
+        self.moving |= particles.iter().any(|i| i.v != [0.0; 3]);
     }
 
     /// The work of device `queue` of `queues` for some i-particles.
@@ -80,6 +90,7 @@ impl Distribution {
             pages: self.below.clamp(run.start, run.end) - run.start,
             run: &self.pages[run],
             particles,
+            expected: particles.len(),
             nj: block.nj,
             ti: block.ti,
             units: self.scale.units,

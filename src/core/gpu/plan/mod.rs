@@ -18,6 +18,7 @@ use std::fmt;
 
 pub mod block;
 pub mod chip;
+pub mod chunks;
 pub mod joins;
 pub mod limit;
 mod module;
@@ -138,6 +139,13 @@ impl LaunchPlan {
             }
         }
         best.unwrap_or_else(|| unreachable!("there are shapes"))
+    }
+
+    /// The same division for a chunk of at most as many i-particles.
+    pub fn for_chunk(self, ni: usize) -> Self {
+        let blocks = ni.div_ceil(self.columns * self.tile);
+        debug_assert!(blocks <= self.blocks, "no chunk is larger than the first");
+        Self { blocks, ..self }
     }
 
     fn count_clocks(&mut self, ni: usize, pages: usize, conditions: &Conditions) {

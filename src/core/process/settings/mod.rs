@@ -82,8 +82,8 @@ impl Default for Settings {
 impl Settings {
     /// Whether a particle within its own radius stands in its own neighbour list.
     ///
-    /// kira concludes from more than 48 pipelines that it talks to a library
-    /// which lists the particle itself, and from at most 48 that it does not.
+    /// With more than 48 pipelines kira expects each particle in its own neighbour list; with up to 48 it expects the
+    /// opposite.
     pub fn lists_include_self(&self) -> bool {
         self.npipes > 48
     }

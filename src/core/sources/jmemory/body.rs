@@ -190,6 +190,35 @@ impl Particles {
         }
     }
 
+    /// Position and velocity in a slot.
+    #[inline(always)]
+    pub fn position_and_velocity(&self, slot: usize) -> [[f64; 3]; 2] {
+        match (&self.columns, &self.rows) {
+            (Some(columns), _) => {
+                [X, V].map(|first| [0, 1, 2].map(|k| columns.values[first + k][slot]))
+            }
+            (None, Some(rows)) => rows[slot].position_and_velocity(),
+            (None, None) => unreachable!("a page has one of them"),
+        }
+    }
+
+    /// Fetches the row of a slot into the cache, where there are rows.
+    #[inline(always)]
+    pub fn fetch_row(&self, slot: usize) {
+        if let Some(rows) = &self.rows {
+            prefetch::row(&raw const rows[slot]);
+        }
+    }
+
+    /// The rows, where there are rows.
+    #[inline(always)]
+    pub fn rows(&self) -> Option<&[Row; PAGE]> {
+        match &self.columns {
+            Some(_) => None,
+            None => self.rows.as_deref(),
+        }
+    }
+
     /// The masses of all slots.
     pub fn masses(&self) -> [f64; PAGE] {
         match (&self.columns, &self.rows) {
@@ -370,9 +399,7 @@ impl Body {
     /// Fetches the row of a slot into the cache, where there are rows.
     #[inline(always)]
     pub fn fetch_row(&mut self, slot: usize) {
-        if let Some(rows) = &self.particles.get_mut().rows {
-            prefetch::row(&raw const rows[slot]);
-        }
+        self.particles.get_mut().fetch_row(slot);
     }
 
     /// Whether writes wait to be brought in.

@@ -1,7 +1,7 @@
 //! Writes on their way to the pages, in the order of the calls.
 //!
-//! A client's write is one append: its cost does not depend on the address. The pages take the rows in later, one page
-//! after the other, when something reads the page.
+//! A client's write is one append, whose cost does not depend on the address. A page takes in its rows later: when
+//! something reads the page, or before the next log is taken in.
 
 use crate::error::Result;
 use crate::process::allocation;
@@ -12,8 +12,8 @@ use super::{PURPOSE, prefetch};
 /// How many writes a log holds at most.
 pub const LOG: usize = 8192;
 
-/// How many rows in advance the room for a row is fetched into the cache: the lock of the next call waits until this
-/// call's stores have reached the cache.
+/// The room for a row is fetched into the cache when the row this many places before it is written. Otherwise the
+/// stores would wait for memory, and the lock of the next call would wait for the stores.
 pub const AHEAD: usize = 6;
 
 /// The room that a log begins with.

@@ -1,4 +1,4 @@
-//! Rows that will be written are fetched into the cache in advance: the addresses of clients' writes follow no order.
+//! Rows that will be written or read are fetched into the cache in advance: the addresses of clients' writes follow no order.
 
 use std::ops::Range;
 

@@ -1,44 +1,21 @@
-//! Queues one block as planned: sends the data, launches the kernels, fetches the results.
+//! Queues the chunks of a batch as planned: sends the data, launches the kernels, fetches the results.
+//!
+//! The chunks share one upload, one buffer for the results and, as the device computes one after the other, the buffers of
+//! partial sums. So the host gathers a chunk while the device computes the one before, and hands out the results of a chunk
+//! while the device computes the next.
 
-use super::{Current, DeviceJob, DeviceQueue, Queued, Result, i_record};
+use super::{Chunking, Current, DeviceJob, DeviceQueue, Queued, Result, i_record};
+use crate::gpu::cuda::driver::Event;
 use crate::gpu::layout::{AdvanceArgs, ForceArgs};
 use crate::gpu::plan::LaunchPlan;
 use crate::gpu::plan::block::{BlockPlan, Buffers, Sent, Wanted};
 
-impl DeviceQueue {
-    /// Reserves the buffers; returns where they lie, and whether the kernels write the results to the host's memory.
-    fn reserve_block(
-        &mut self,
-        current: &Current<'_>,
-        plan: &BlockPlan,
-    ) -> Result<(Buffers, bool)> {
-        let bytes = plan.results.bytes();
-        self.pinned.reserve(current, bytes)?;
-        let mapped = self.pinned.mapped().filter(|_| plan.may_write_to_host);
-        if mapped.is_none() {
-            self.answer.reserve(current, bytes)?;
-        }
-        self.sums.reserve(current, plan.sum_bytes())?;
-        self.candidates.reserve(current, plan.candidate_bytes())?;
-        self.redone.reserve(current, &self.stream)?;
-        let buffers = Buffers {
-            results: mapped.unwrap_or(self.answer.address()),
-            sums: self.sums.address(),
-            candidates: self.candidates.address(),
-        };
-        Ok((buffers, mapped.is_some()))
-    }
+/// Alignment of the results of a chunk, bytes.
+const ALIGNMENT: usize = 256;
 
-    /// Queues the forces on the i-particles, and the copy of the results.
-    pub(super) fn block(
-        &mut self,
-        current: &Current<'_>,
-        job: &DeviceJob<'_>,
-        division: &LaunchPlan,
-        advance: Option<AdvanceArgs>,
-    ) -> Result<Queued> {
-        let tree = &self.trees.by_parts[&division.parts];
-        let kept = tree.kept.clone();
+impl DeviceQueue {
+    /// The plan of a job's chunk under this division.
+    fn chunk_plan(&self, job: &DeviceJob<'_>, division: &LaunchPlan) -> BlockPlan {
         let wanted = Wanted {
             ni: job.particles.len(),
             precision: self.precision,
@@ -46,18 +23,75 @@ impl DeviceQueue {
             nearest: job.nearest,
             join: job.join,
         };
-        let plan = BlockPlan::new(wanted, division, tree);
-        let particles = job.particles.iter().map(i_record);
-        let sent = Sent {
-            particles: self.upload.put_each(wanted.ni, particles),
-            ..self.resident.schedule(
-                (current, &self.stream),
-                job,
-                &self.store,
-                (division.parts, tree),
-            )?
+        BlockPlan::new(wanted, division, &self.trees.by_parts[&division.parts])
+    }
+
+    /// Reserves the buffers of all chunks, and has the device know the join schedule. The job has the first chunk, which is
+    /// the largest.
+    pub(super) fn prepare(
+        &mut self,
+        current: &Current<'_>,
+        job: &DeviceJob<'_>,
+        division: LaunchPlan,
+        chunks: usize,
+    ) -> Result<()> {
+        let plan = self.chunk_plan(job, &division);
+        let bytes = plan.results.bytes().next_multiple_of(ALIGNMENT);
+        self.pinned.reserve(current, chunks * bytes)?;
+        if self.pinned.mapped().is_none() || !plan.may_write_to_host {
+            self.answer.reserve(current, chunks * bytes)?;
+        }
+        self.sums.reserve(current, plan.sum_bytes())?;
+        self.candidates.reserve(current, plan.candidate_bytes())?;
+        self.redone.reserve(current, &self.stream)?;
+        let tree = &self.trees.by_parts[&division.parts];
+        let sent = self.resident.schedule(
+            (current, &self.stream),
+            job,
+            &self.store,
+            (division.parts, tree),
+        )?;
+        self.chunking = Some(Chunking {
+            division,
+            sent,
+            bytes,
+            chunks: 0,
+            left: job.expected,
+        });
+        Ok(())
+    }
+
+    /// Queues the forces on the i-particles of one chunk, and the copy of the results.
+    pub(super) fn chunk(
+        &mut self,
+        current: &Current<'_>,
+        job: &DeviceJob<'_>,
+        advance: Option<AdvanceArgs>,
+    ) -> Result<()> {
+        let Some(chunking) = &mut self.chunking else {
+            unreachable!("a batch was begun");
         };
-        let (buffers, is_on_host) = self.reserve_block(current, &plan)?;
+        let ni = job.particles.len();
+        let at = chunking.chunks * chunking.bytes;
+        chunking.chunks += 1;
+        chunking.left -= ni;
+        let (is_last, bytes, sent) = (chunking.left == 0, chunking.bytes, chunking.sent);
+        let division = chunking.division.for_chunk(ni);
+        let plan = self.chunk_plan(job, &division);
+        assert!(
+            plan.results.bytes() <= bytes,
+            "no chunk is larger than the first"
+        );
+        let sent = Sent {
+            particles: (self.upload).put_each(ni, job.particles.iter().map(i_record)),
+            ..sent
+        };
+        let mapped = self.pinned.mapped().filter(|_| plan.may_write_to_host);
+        let buffers = Buffers {
+            results: mapped.unwrap_or(self.answer.address()) + at as u64,
+            sums: self.sums.address(),
+            candidates: self.candidates.address(),
+        };
         let args = ForceArgs {
             j: self.store.sources(job.units),
             redone: self.redone.address(),
@@ -82,17 +116,39 @@ impl DeviceQueue {
                     .launch(kernel, launch.grid, launch.block, &args)?;
             }
         }
-        if !is_on_host {
-            let (to, bytes) = (self.pinned.start(), plan.results.bytes());
+        if mapped.is_none() {
             // SAFETY: both buffers have this size; the pinned one is not touched before the next wait.
-            unsafe { self.stream.download(to, buffers.results, bytes)? };
+            unsafe {
+                let to = self.pinned.start().add(at);
+                (self.stream).download(to, buffers.results, plan.results.bytes())?;
+            }
         }
-        self.redone.fetch(&self.stream)?;
-        Ok(Queued {
-            ni: wanted.ni,
+        let event = match is_last {
+            true => {
+                self.redone.fetch(&self.stream)?;
+                None
+            }
+            false => Some(self.record(current)?),
+        };
+        let tree = &self.trees.by_parts[&division.parts];
+        self.queued.push_back(Queued {
+            ni,
+            at,
+            event,
             unjoined: plan.host_joins.then_some(division.parts),
-            kept,
+            kept: tree.kept.clone(),
             results: plan.results,
-        })
+        });
+        Ok(())
+    }
+
+    /// An event behind everything queued.
+    fn record(&mut self, current: &Current<'_>) -> Result<Event> {
+        let event = match self.events.pop() {
+            Some(event) => event,
+            None => Event::new(current)?,
+        };
+        event.record(&self.stream)?;
+        Ok(event)
     }
 }

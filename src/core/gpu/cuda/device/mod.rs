@@ -7,29 +7,30 @@ pub mod regular;
 mod resident;
 mod roots;
 pub mod scaling;
+mod standing;
 pub mod store;
 mod upload;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use self::plans::Trees;
 use self::resident::Resident;
-use self::scaling::slots;
-use self::store::{Store, Todo};
+use self::scaling::{CACHED, fetch_changed, slots};
+use self::store::{Prediction, Store, Todo};
 use self::upload::{Upload, bytes_of};
 use crate::force::scaling::Scaling;
 use crate::gpu::combine::Share;
 use crate::gpu::cuda::driver::memory::{DeviceBuffer, PinnedBuffer, Tally};
 use crate::gpu::cuda::driver::{
-    Current, Device, Kernel, Result, RetainedContext, Stream, WaitLimits,
+    Current, Device, Event, Kernel, Result, RetainedContext, Stream, WaitLimits,
 };
 use crate::gpu::layout::{AdvanceArgs, IRecord, PageWork, RECORD, Redone};
 use crate::gpu::plan::LaunchPlan;
 use crate::gpu::plan::Module;
-use crate::gpu::plan::block::ResultLayout;
+use crate::gpu::plan::block::{ResultLayout, Sent};
 use crate::process::settings::{HostOrDevice, Precision, Settings};
-use crate::sources::jmemory::{JMemory, PAGE};
+use crate::sources::jmemory::{JMemory, PAGE, Row};
 use crate::sources::particle::IParticle;
 
 /// Bytes of changes that are sent in one copy.
@@ -50,8 +51,11 @@ pub struct DeviceJob<'a> {
     pub first: u32,
     /// Number of the first page of the next device, if that has addresses below `nj`.
     pub next: Option<u32>,
-    /// The i-particles of one batch.
+    /// The i-particles of one chunk.
     pub particles: &'a [IParticle],
+    /// The number of i-particles of the batch. If the chunk has fewer, [`DeviceQueue::add`] is to bring the others, in chunks
+    /// of the same size but for the last.
+    pub expected: usize,
     /// Number of leading addresses.
     pub nj: usize,
     /// Time of the prediction.
@@ -96,7 +100,12 @@ pub struct DeviceQueue {
     plans: HashMap<(usize, usize), LaunchPlan>,
     trees: Trees,
     resident: Resident,
-    queued: Option<Queued>,
+    /// The chunks whose results were not fetched yet.
+    queued: VecDeque<Queued>,
+    /// How the chunks of the present batch are computed.
+    chunking: Option<Chunking>,
+    /// Events for the ends of chunks, those not in use.
+    events: Vec<Event>,
     /// Whether there may be work that nobody has waited for.
     busy: bool,
     /// How long that work should take by the plans.
@@ -105,9 +114,26 @@ pub struct DeviceQueue {
     timeout: Option<Duration>,
 }
 
-/// How the results of a queued block lie in the pinned memory after the wait.
+/// What the chunks of a batch share.
+#[derive(Clone, Copy)]
+struct Chunking {
+    division: LaunchPlan,
+    /// Where the join schedule lies.
+    sent: Sent,
+    /// Bytes of the results of a chunk, at most.
+    bytes: usize,
+    /// Chunks and i-particles that were queued, and i-particles that are still to come.
+    chunks: usize,
+    left: usize,
+}
+
+/// How the results of a queued chunk lie in the pinned memory after the wait.
 struct Queued {
     ni: usize,
+    /// Where they begin.
+    at: usize,
+    /// What is waited for; the queue itself after the last chunk.
+    event: Option<Event>,
     /// The number of parts if the host has to join their sums.
     unjoined: Option<usize>,
     kept: Vec<(u32, u32)>,
@@ -161,7 +187,9 @@ impl DeviceQueue {
             plans: HashMap::new(),
             trees: Trees::default(),
             resident: Resident::default(),
-            queued: None,
+            queued: VecDeque::new(),
+            chunking: None,
+            events: Vec::new(),
             busy: false,
             planned: Duration::ZERO,
             timeout: settings.gpu_timeout.map(|s| Duration::from_secs(s.into())),
@@ -191,7 +219,7 @@ impl DeviceQueue {
         Ok(kernel)
     }
 
-    /// Queues a job. Earlier work is waited for, and its results are dropped.
+    /// Queues a job with the first chunk of a batch. Earlier work is waited for, and its results are dropped.
     ///
     /// # Errors
     ///
@@ -202,27 +230,47 @@ impl DeviceQueue {
         self.busy = true;
         let plan = self.plan(job.particles.len().max(1), job.pages.max(1));
         self.grow_tree(job, plan.parts);
-        let room = bytes_of::<IRecord>(job.particles.len());
+        let chunks = job.expected.div_ceil(job.particles.len().max(1));
+        let room = chunks * bytes_of::<IRecord>(job.particles.len());
         let advance = self.advance(&current, job, room)?;
-        let queued = if job.particles.is_empty() || job.pages == 0 {
+        if job.particles.is_empty() || job.pages == 0 {
             self.upload.send(&self.stream)?;
             self.launch_advance(&current, advance)?;
-            None
         } else {
-            Some(self.block(&current, job, &plan, advance)?)
-        };
-        self.queued = queued;
+            self.prepare(&current, job, plan, chunks)?;
+            self.chunk(&current, job, advance)?;
+        }
         Ok(())
+    }
+
+    /// Queues a further chunk of the batch that [`DeviceQueue::start`] began.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver; the queue must not be used again then.
+    pub fn add(&mut self, job: &DeviceJob<'_>) -> Result<()> {
+        if job.pages == 0 {
+            return Ok(());
+        }
+        let current = self.context.enter()?;
+        self.chunk(&current, job, None)
     }
 
     /// Waits for what is queued, and drops its results.
     fn settle(&mut self, current: &Current<'_>) -> Result<()> {
-        self.queued = None;
+        self.drop_queued();
         if self.busy {
             self.wait(current)?;
             self.busy = false;
         }
         Ok(())
+    }
+
+    /// Drops the results of all chunks.
+    fn drop_queued(&mut self) {
+        self.chunking = None;
+        let events = self.queued.drain(..).filter_map(|queued| queued.event);
+        self.events.extend(events);
     }
 
     /// Waits for all that was launched.
@@ -234,26 +282,43 @@ impl DeviceQueue {
         self.stream.wait(current, limits)
     }
 
-    /// The results of the last job; `None` if it had no pairs.
+    /// The results of the first chunk that they were not fetched of; `None` if there are no pairs.
     ///
     /// # Errors
     ///
     /// Those of the driver; the queue must not be used again then.
     pub fn finish(&mut self) -> Result<Option<Share<'_>>> {
-        let Some(queued) = self.queued.take() else {
+        let Some(queued) = self.queued.pop_front() else {
             return Ok(None);
         };
         let current = self.context.enter()?;
-        self.wait(&current)?;
-        self.busy = false;
-        self.known_redone = self.redone.read();
+        match queued.event {
+            Some(event) => {
+                let limits = WaitLimits {
+                    planned: self.planned,
+                    timeout: self.timeout,
+                };
+                let passed = event.wait(&current, limits);
+                self.events.push(event);
+                passed?;
+            }
+            None => {
+                self.wait(&current)?;
+                self.busy = false;
+                self.known_redone = self.redone.read();
+            }
+        }
         let Queued {
-            ni, kept, results, ..
+            ni,
+            at,
+            kept,
+            results,
+            ..
         } = queued;
         // SAFETY: the pinned memory has at least the bytes of the layout, the device is done writing them, each array
         // is aligned, and any bits are valid numbers.
         let (sums, r2, labels) = unsafe {
-            let start = self.pinned.start();
+            let start = self.pinned.start().add(at);
             let (r2, labels) = (start.add(results.r2()), start.add(results.labels()));
             (
                 std::slice::from_raw_parts_mut(start.cast::<f64>(), results.sums),
@@ -280,8 +345,8 @@ impl DeviceQueue {
         (leaves, time)
     }
 
-    /// Sends changed j-particles and predicts, in batches. The last batch stays in the upload, with `room` bytes left
-    /// behind it, and is returned to be launched together with the block.
+    /// Sends changed j-particles and predicts, in batches. The last batch is not sent yet: it stays in the upload, with
+    /// `room` bytes left behind it. Its kernel arguments are returned, so that it is launched together with the block.
     fn advance(
         &mut self,
         current: &Current<'_>,
@@ -290,8 +355,26 @@ impl DeviceQueue {
     ) -> Result<Option<AdvanceArgs>> {
         let Scaling { length, velocity } = job.units;
         let stamp = [job.ti.to_bits(), length.to_bits(), velocity.to_bits()];
-        let todo = self.store.plan(current, job, stamp, self.precision)?;
         let on_host = job.predictor == HostOrDevice::Host;
+        let may_stand = !on_host && self.most_predicted(job.pages) >= job.pages;
+        let queue = (current, &self.stream);
+        let Prediction { standing, todo } =
+            (self.store).plan(queue, job, stamp, self.precision, may_stand)?;
+        if let Some((work, pages)) = standing {
+            let args = AdvanceArgs {
+                j: self.store.sources(job.units),
+                work,
+                ti: job.ti,
+                pages: pages as u32,
+                ..AdvanceArgs::default()
+            };
+            if todo.is_empty() {
+                self.upload.begin(current, room, true)?;
+                self.upload.behind();
+                return Ok(Some(args));
+            }
+            self.run_advance(current, args)?;
+        }
         let most = self.most_predicted(todo.len());
         let mut rest = &todo[..];
         loop {
@@ -325,7 +408,13 @@ impl DeviceQueue {
             .collect();
         let work = upload.put(&work);
         let mut records = None;
-        for todo in batch.iter().filter(|todo| todo.records > 0) {
+        let mut sent = batch.iter().filter(|todo| todo.records > 0).peekable();
+        while let Some(todo) = sent.next() {
+            if let Some(next) = sent.peek().filter(|next| !next.fresh)
+                && batch.len() > CACHED
+            {
+                fetch_changed(job.memory, next.position);
+            }
             let page = job.memory.header(todo.position);
             let bits = if todo.fresh {
                 page.present()
@@ -333,8 +422,16 @@ impl DeviceQueue {
                 page.changed()
             };
             let particles = job.memory.particles(todo.position);
-            let rows = slots(bits).map(|slot| particles.row(slot, true));
-            let at = upload.put_each(todo.records, rows);
+            let at = match particles.rows() {
+                Some(rows) => upload.put_with(todo.records, |to: &mut [Row]| {
+                    let rows = slots(bits).map(|slot| &rows[slot]);
+                    to.iter_mut().zip(rows).for_each(|(to, row)| to.copy(row));
+                }),
+                None => {
+                    let rows = slots(bits).map(|slot| particles.row(slot, true));
+                    upload.put_each(todo.records, rows)
+                }
+            };
             records.get_or_insert(at);
         }
         let mut predictions = None;
@@ -365,6 +462,10 @@ impl DeviceQueue {
             return Ok(());
         };
         (args.from, args.to, args.fetch) = self.upload.fetch();
+        self.run_advance(current, args)
+    }
+
+    fn run_advance(&mut self, current: &Current<'_>, args: AdvanceArgs) -> Result<()> {
         let name = format!("advance_{}", self.precision.in_kernels());
         let kernel = self.kernel(current, Module::Forces(self.precision), name)?;
         self.expect(self.conditions().prediction_clocks(args.pages as usize));
@@ -379,7 +480,7 @@ impl DeviceQueue {
 
     /// Drops the results of what is queued, without waiting.
     pub fn cancel(&mut self) {
-        self.queued = None;
+        self.drop_queued();
     }
 
     /// Frees nothing on the device: it belongs to the parent of this process, or does not answer.
@@ -401,6 +502,10 @@ impl Drop for DeviceQueue {
             buffer.free(&current);
         }
         self.resident.free(&current);
+        self.drop_queued();
+        self.events
+            .iter_mut()
+            .for_each(|event| event.free(&current));
         self.redone.free(&current);
         self.pinned.free(&current);
         self.stream.free(&current);
@@ -428,10 +533,12 @@ fn split_batch(todo: &[Todo], most: usize, on_host: bool) -> (&[Todo], &[Todo], 
     (batch, after, bytes)
 }
 
+/// Copies number by number: a copy of a vector goes through the stack, where its load waits for two stores.
 fn i_record(i: &IParticle) -> IRecord {
+    let copy = |v: &[f64; 3]| [v[0], v[1], v[2]];
     IRecord {
-        x: i.x,
-        v: i.v,
+        x: copy(&i.x),
+        v: copy(&i.v),
         eps2: i.eps2,
         h2: i.h2,
         label: i.index.into(),

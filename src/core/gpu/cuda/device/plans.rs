@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{DeviceJob, DeviceQueue};
 use crate::gpu::plan::chip::Conditions;
 use crate::gpu::plan::joins::JoinSchedule;
-use crate::gpu::plan::{LEAST_COLUMNS, LaunchPlan, limit};
+use crate::gpu::plan::{LEAST_COLUMNS, LaunchPlan, chunks, limit};
 
 /// Most plans that are kept.
 const MOST_PLANS: usize = 4096;
@@ -65,6 +65,14 @@ impl DeviceQueue {
     pub(super) fn expect(&mut self, clocks: f64) {
         let seconds = self.seconds(clocks);
         self.planned += Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    }
+
+    /// How many of `ni` i-particles a chunk has.
+    pub fn chunk_size(&mut self, ni: usize, pages: usize) -> usize {
+        chunks::size(ni, |n| {
+            let clocks = self.plan(n, pages.max(1)).clocks;
+            self.seconds(clocks)
+        })
     }
 
     /// How many of `ni` i-particles one launch of the force kernel may have: all, unless long kernels are ended.

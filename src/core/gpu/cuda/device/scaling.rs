@@ -31,6 +31,9 @@ fn exponent(class: usize) -> i32 {
     class as i32 - 1024
 }
 
+/// Changed particles on up to so many pages are still in the cache, as they were just brought into the pages.
+pub const CACHED: usize = 256;
+
 /// How many particles there are of each class.
 struct Counts {
     of: [u32; CLASSES],
@@ -64,8 +67,8 @@ impl Counts {
         }
     }
 
-    /// The exponent of the unit: 0 if the greatest needs none, else that which brings the median of all but zeros close
-    /// to 1.
+    /// The exponent of the unit. It is 0 if the greatest number that is not zero lies in the plain range, or if all are
+    /// zero. Else it brings the median of the numbers that are not zero close to 1.
     fn unit(&self) -> i32 {
         let sizes = &self.of[1..];
         let all: u32 = sizes.iter().sum();
@@ -132,17 +135,23 @@ impl DeviceScaling {
             slots: [0; PAGE / 64],
         });
         let mut changed = false;
-        for &position in memory.changed() {
+        let pages = memory.changed();
+        for (n, &position) in pages.iter().enumerate() {
+            if let Some(&next) = pages.get(n + 1)
+                && pages.len() > CACHED
+            {
+                fetch_changed(memory, next as usize);
+            }
             let position = position as usize;
             let page_counted = &mut counted[position];
             let changed_slots = memory.header(position).changed();
             let particles = memory.particles(position);
             for slot in slots(changed_slots) {
-                let particle = particles.row(slot, true);
                 let bit = 1 << (slot % 64);
                 let before = page_counted.slots[slot / 64] & bit != 0;
                 page_counted.slots[slot / 64] |= bit;
-                for (k, vector) in particle.position_and_velocity().iter().enumerate() {
+                let vectors = particles.position_and_velocity(slot);
+                for (k, vector) in vectors.iter().enumerate() {
                     let old = &mut page_counted.classes[k][slot];
                     let new = class(vector);
                     if before && *old == new {
@@ -163,6 +172,14 @@ impl DeviceScaling {
             let [length, velocity] = units.map(|exponent| 2.0_f64.powi(exponent));
             self.units = Scaling { length, velocity };
         }
+    }
+}
+
+/// Fetches the changed particles of a page into the cache.
+pub fn fetch_changed(memory: &JMemory, position: usize) {
+    let particles = memory.particles(position);
+    if particles.rows().is_some() {
+        slots(memory.header(position).changed()).for_each(|slot| particles.fetch_row(slot));
     }
 }
 

@@ -11,9 +11,9 @@ const ALIGNMENT: usize = 16;
 /// Least size of the buffers, bytes.
 const LEAST: usize = 64 << 10;
 
-/// Up to this many bytes the kernel `advance` reads the upload from host memory, which saves a copy: one more call
-/// and one more operation in the queue, some 2 microseconds each. Reading is slower than copying (some 10 instead
-/// of 25 GB/s over PCIe 4), which costs 4 microseconds for so many bytes. Not yet measured on a GPU.
+/// Up to this many bytes the kernel `advance` reads the upload from host memory. This saves a copy: one call and one
+/// operation in the queue, some 2 microseconds each. Reading is slower than copying (some 10 instead of 25 GB/s over
+/// PCIe 4); for this many bytes the difference is 4 microseconds. Not yet measured on a GPU.
 const READ_BY_KERNEL: usize = 64 << 10;
 
 /// Bytes that a thread of `advance` fetches at a time.
@@ -25,6 +25,8 @@ pub struct Upload {
     pinned: PinnedBuffer,
     device: DeviceBuffer,
     used: usize,
+    /// How many of the bytes used are on their way already.
+    sent: usize,
     /// Where kernels find the start of the buffer.
     base: Pointer,
     /// Where `advance` reads from the host: the offset from which on it copies the data to the device for later kernels.
@@ -42,13 +44,13 @@ pub fn bytes_of<T: Pod>(count: usize) -> usize {
 
 impl Upload {
     /// Empties the upload and makes room for `bytes` bytes. The device must be done with what was sent before. With
-    /// `advance` the kernel of that name reads the data that is added before the call of [`Upload::behind`].
+    /// `advance`, the kernel `advance` itself reads the data that is added before the call of [`Upload::behind`].
     ///
     /// # Errors
     ///
     /// There is too little memory.
     pub fn begin(&mut self, current: &Current<'_>, bytes: usize, advance: bool) -> Result<()> {
-        self.used = 0;
+        (self.used, self.sent) = (0, 0);
         let capacity = bytes.max(LEAST).next_power_of_two();
         self.pinned.reserve(current, capacity)?;
         self.device.reserve(current, capacity)?;
@@ -108,6 +110,21 @@ impl Upload {
         self.base + at as u64
     }
 
+    /// As [`Upload::put`], for `count` items that `write` writes one by one into their places.
+    ///
+    /// # Panics
+    ///
+    /// More is added than `begin` made room for.
+    pub fn put_with<T: Pod>(&mut self, count: usize, write: impl FnOnce(&mut [T])) -> Pointer {
+        let at = self.take::<T>(count);
+        // SAFETY: `take` reserved this room, aligned for `T`. Every byte of the buffer is initialized, and any are a valid `T`.
+        write(unsafe {
+            let to = self.pinned.start().add(at).cast::<T>();
+            std::slice::from_raw_parts_mut(to, count)
+        });
+        self.base + at as u64
+    }
+
     fn take<T: Pod>(&mut self, count: usize) -> usize {
         const { assert!(align_of::<T>() <= ALIGNMENT) };
         let at = self.used.next_multiple_of(ALIGNMENT);
@@ -120,17 +137,21 @@ impl Upload {
         at
     }
 
-    /// Queues the copy of everything added, unless `advance` reads it from the host.
+    /// Queues the copy of everything added since the last one, unless `advance` reads it from the host.
     ///
     /// # Errors
     ///
     /// Those of the driver.
-    pub fn send(&self, stream: &Stream) -> Result<()> {
-        if self.used == 0 || self.fetched.is_some() {
+    pub fn send(&mut self, stream: &Stream) -> Result<()> {
+        let begin = std::mem::replace(&mut self.sent, self.used);
+        if begin == self.used || self.fetched.is_some() {
             return Ok(());
         }
-        // SAFETY: both buffers have room for `used` bytes; nothing is added before the next `begin`.
-        unsafe { stream.upload(self.device.address(), self.pinned.start(), self.used) }
+        // SAFETY: both buffers have room for `used` bytes. What is added later lies behind them.
+        unsafe {
+            let (to, from) = (self.device.address() + begin as u64, self.pinned.start());
+            stream.upload(to, from.add(begin), self.used - begin)
+        }
     }
 
     /// Gives the memory back.

@@ -10,7 +10,7 @@ use super::functions::driver;
 /// Result of a call of the driver.
 pub type Result<T> = std::result::Result<T, Failure>;
 
-/// What `cuStreamQuery` returns while work is left.
+/// What `cuStreamQuery` and `cuEventQuery` return while work is left.
 pub const NOT_READY: c_int = sys::CUresult::CUDA_ERROR_NOT_READY as c_int;
 
 /// A call of the driver that failed.

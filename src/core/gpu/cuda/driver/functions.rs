@@ -10,8 +10,8 @@ use std::error::Error;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_ulonglong, c_void};
 
 use cudarc::driver::sys::{
-    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUfunction, CUjit_option, CUmodule,
-    CUstream,
+    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUjit_option,
+    CUmodule, CUstream,
 };
 
 use super::modules::LEAST_DRIVER;
@@ -69,6 +69,10 @@ functions! {
     cuStreamCreate(*mut CUstream, c_uint);
     cuStreamQuery(CUstream);
     cuStreamDestroy_v2(CUstream);
+    cuEventCreate(*mut CUevent, c_uint);
+    cuEventRecord(CUevent, CUstream);
+    cuEventQuery(CUevent);
+    cuEventDestroy_v2(CUevent);
     cuMemAlloc_v2(*mut CUdeviceptr, usize);
     cuMemFree_v2(CUdeviceptr);
     cuMemHostAlloc(*mut *mut c_void, usize, c_uint);

@@ -16,4 +16,4 @@ pub use self::device::Device;
 pub use self::devices::{OF_THE_PARENT, devices};
 pub use self::failure::{Failure, Result};
 pub use self::modules::Kernel;
-pub use self::stream::{Stream, WaitLimits};
+pub use self::stream::{Event, Stream, WaitLimits};

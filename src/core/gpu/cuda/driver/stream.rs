@@ -1,6 +1,6 @@
-//! A queue of work on a device, and how the host waits for it.
+//! A queue of work on a device, points in it, and how the host waits for both.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
@@ -48,6 +48,84 @@ fn tell_slow(device: &Device, waited: Duration, limits: WaitLimits) {
     ));
 }
 
+/// Calls `query`, the driver's function `name`, until it answers that work is done. The thread polls, as the driver's own
+/// wait would, but sleeps between the polls of a long wait.
+fn poll(
+    name: &'static str,
+    query: impl Fn() -> c_int,
+    current: &Current<'_>,
+    limits: WaitLimits,
+) -> Result<()> {
+    let begin = Instant::now();
+    let mut is_told = false;
+    loop {
+        let code = query();
+        if code != NOT_READY {
+            return result_of(name, code);
+        }
+        let waited = begin.elapsed();
+        if limits.timeout.is_some_and(|t| waited > limits.limit(t)) {
+            let log = format!("no answer for {:.1} s", waited.as_secs_f64());
+            return Err(Failure::new(name, code).with_log(log));
+        }
+        if !is_told && waited > limits.limit(SLOW) {
+            is_told = true;
+            tell_slow(current.device, waited, limits);
+        }
+        match waited < SPIN {
+            true => std::hint::spin_loop(),
+            false => std::thread::sleep((waited / 256).min(SPIN)),
+        }
+    }
+}
+
+/// A point in a queue, which the device passes when all that was queued before is done.
+pub struct Event(sys::CUevent);
+
+// SAFETY: an event may be used from any thread in which its context is current.
+unsafe impl Send for Event {}
+
+impl Event {
+    /// An event that no queue has.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn new(_: &Current<'_>) -> Result<Self> {
+        let flags = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING as u32;
+        ask!(cuEventCreate(flags)).map(Self)
+    }
+
+    /// Puts the event behind everything queued.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn record(&self, stream: &Stream) -> Result<()> {
+        // SAFETY: both live, in the same context.
+        result_of("cuEventRecord", unsafe {
+            (driver().cuEventRecord)(self.0, stream.0)
+        })
+    }
+
+    /// Waits until the device has passed the event, as [`Stream::wait`].
+    ///
+    /// # Errors
+    ///
+    /// Part of the work failed, or it is not done within the timeout.
+    pub fn wait(&self, current: &Current<'_>, limits: WaitLimits) -> Result<()> {
+        // SAFETY: the event lives.
+        let query = || unsafe { (driver().cuEventQuery)(self.0) };
+        poll("cuEventQuery", query, current, limits)
+    }
+
+    /// Gives the event back.
+    pub fn free(&mut self, _: &Current<'_>) {
+        // SAFETY: the event exists and is not used again. Nothing can be done if a lost device refuses.
+        unsafe { (driver().cuEventDestroy_v2)(self.0) };
+    }
+}
+
 /// A queue of work.
 pub struct Stream(sys::CUstream);
 
@@ -65,35 +143,15 @@ impl Stream {
         ask!(cuStreamCreate(flags)).map(Self)
     }
 
-    /// Waits until everything queued is done. The thread polls, as the driver's own wait would, but sleeps
-    /// between the polls of a long wait.
+    /// Waits until everything queued is done.
     ///
     /// # Errors
     ///
     /// Part of the work failed, or it is not done within the timeout.
     pub fn wait(&self, current: &Current<'_>, limits: WaitLimits) -> Result<()> {
-        let begin = Instant::now();
-        let mut is_told = false;
-        loop {
-            // SAFETY: the stream lives.
-            let code = unsafe { (driver().cuStreamQuery)(self.0) };
-            if code != NOT_READY {
-                return result_of("cuStreamQuery", code);
-            }
-            let waited = begin.elapsed();
-            if limits.timeout.is_some_and(|t| waited > limits.limit(t)) {
-                let log = format!("no answer for {:.1} s", waited.as_secs_f64());
-                return Err(Failure::new("cuStreamQuery", code).with_log(log));
-            }
-            if !is_told && waited > limits.limit(SLOW) {
-                is_told = true;
-                tell_slow(current.device, waited, limits);
-            }
-            match waited < SPIN {
-                true => std::hint::spin_loop(),
-                false => std::thread::sleep((waited / 256).min(SPIN)),
-            }
-        }
+        // SAFETY: the stream lives.
+        let query = || unsafe { (driver().cuStreamQuery)(self.0) };
+        poll("cuStreamQuery", query, current, limits)
     }
 
     /// Queues a copy to the device.

@@ -7,9 +7,10 @@ use ffi_tests::compiler::{Link, compile};
 use crate::run;
 
 /// The devices that the clusters of a process take, the last of them for a second time, and what is on stderr.
-fn devices(clusters: &str, settings: &[(&str, &str)]) -> Option<(String, String)> {
+fn devices(clusters: &[&str], settings: &[(&str, &str)]) -> Option<(String, String)> {
     let client = compile("turns.c", Link::Shared)?;
-    let run = run(&client, &[OsStr::new(clusters)], settings)?;
+    let arguments: Vec<_> = clusters.iter().map(OsStr::new).collect();
+    let run = run(&client, &arguments, settings)?;
     assert!(run.success, "{settings:?}: {run:?}");
     assert_eq!(run.log.complaints, [""; 0], "{settings:?}");
     let names = run.out.lines().map(|name| match name.split_once(' ') {
@@ -37,7 +38,7 @@ fn clusters_take_the_devices_in_turn() {
             "0,1,2 0,1,2 0,1,2 0,1,2 0,1,2",
         ),
     ] {
-        let Some((taken, err)) = devices("4", settings) else {
+        let Some((taken, err)) = devices(&["4"], settings) else {
             return;
         };
         assert_eq!(
@@ -48,24 +49,44 @@ fn clusters_take_the_devices_in_turn() {
     }
 }
 
-/// If another process has a device for itself, a process takes the next device and writes nothing. It writes a line
+/// Ranks that are threads and compute at the same time: each takes another device.
+#[test]
+fn eight_clusters_in_eight_threads_take_eight_devices() {
+    let eight = [("FAKE_CUDA_DEVICES", "8")];
+    let Some((taken, err)) = devices(&["8", "in threads"], &eight) else {
+        return;
+    };
+    let mut taken: Vec<&str> = taken.split(' ').collect();
+    let again = taken.pop();
+    assert_eq!(again, taken.get(1).copied(), "{taken:?}");
+    taken.sort_unstable();
+    assert_eq!(taken.join(" "), "0 1 2 3 4 5 6 7");
+    assert_eq!(err, "");
+}
+
+/// If another process has a device for itself, a process takes the next device and writes nothing; if all are taken, the CPU
+/// computes. It writes a line
 /// if the device fails otherwise, or if the user asked for that device.
 #[test]
 fn the_next_device_computes_where_one_cannot_be_opened() {
     for (code, named, expected, says) in [
         ("46", "auto", "1 1 1", ""),
         ("999", "auto", "1 1 1", "the other devices compute"),
+        ("46 of all", "auto", "cpu cpu cpu", "the CPU computes"),
         ("46", "0", "cpu cpu cpu", "the CPU computes"),
         ("46", "all", "1 1 1", "the other devices compute"),
     ] {
-        // Every attempt to open device 0 fails.
-        let fail = format!("cuDevicePrimaryCtxRetain#1:{code}:device");
+        let fail = match code {
+            "46 of all" => "cuDevicePrimaryCtxRetain:46".to_owned(),
+            // Every attempt to open device 0 fails.
+            _ => format!("cuDevicePrimaryCtxRetain#1:{code}:device"),
+        };
         let settings = [
             ("FAKE_CUDA_DEVICES", "2"),
             ("FAKE_CUDA_FAIL", &fail),
             ("KIRIN_DEVICES", named),
         ];
-        let Some((taken, err)) = devices("2", &settings) else {
+        let Some((taken, err)) = devices(&["2"], &settings) else {
             return;
         };
         assert_eq!(taken, expected, "{settings:?}: {err}");

@@ -33,14 +33,21 @@ fn idle_driver() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// The order of the pages and the schedule of the joins stay on the device: only the i-particle is sent, however many
-/// j-particles there are.
+/// The order of the pages, the schedule of the joins and the list of the pages to predict stay on the device: only the
+/// i-particle is sent, however many j-particles there are, also at a new time.
 #[test]
 fn one_i_particle_is_less_than_a_kilobyte() {
     let (Some(client), Some(driver)) = (compile("hosttime.c", Link::None), idle_driver()) else {
         return;
     };
-    for nj in ["1024", "65536", "262144"] {
+    // Forces at the same time, and at a new time in each step.
+    for (case, nj) in [
+        ("2", "1024"),
+        ("2", "65536"),
+        ("2", "262144"),
+        ("3", "1024"),
+        ("3", "262144"),
+    ] {
         let settings = [
             ("KIRIN_BACKEND", "cuda"),
             ("KIRIN_PRECISION", "mixed"),
@@ -51,7 +58,7 @@ fn one_i_particle_is_less_than_a_kilobyte() {
         command.env("LD_LIBRARY_PATH", &driver);
         command.arg(library::fresh().folder().join("libkirin.so"));
         // Forces on one i-particle, without writes, for a millisecond.
-        command.args(["2", nj, "1", "0", "0", "1"]);
+        command.args([case, nj, "1", "0", "0", "1"]);
         let output = process::run(&mut command);
         let (out, err) = texts(&output);
         assert!(output.status.success(), "{err}");
@@ -59,6 +66,6 @@ fn one_i_particle_is_less_than_a_kilobyte() {
             .split_whitespace()
             .filter_map(|w| w.parse().ok())
             .collect();
-        assert!((72.0..1000.0).contains(&words[2]), "{nj}: {out}");
+        assert!((72.0..1000.0).contains(&words[2]), "{case} {nj}: {out}");
     }
 }

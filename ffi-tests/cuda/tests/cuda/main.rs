@@ -2,6 +2,7 @@
 
 mod agreement;
 mod bulk;
+mod chunks;
 mod clients;
 mod fake;
 mod inputs;
@@ -18,6 +19,7 @@ mod regular_client;
 mod scales;
 mod small_blocks;
 mod steps;
+mod times;
 mod tiny;
 mod traffic;
 mod tree;
