@@ -44,12 +44,21 @@ pub fn cores() -> usize {
 
 /// Seconds that this thread has computed.
 pub fn processor_seconds() -> f64 {
+    seconds(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Seconds that all threads of this process have computed, together.
+pub fn process_seconds() -> f64 {
+    seconds(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn seconds(clock: libc::clockid_t) -> f64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: `time` is valid for writes.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 

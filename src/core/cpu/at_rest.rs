@@ -11,7 +11,7 @@ use super::kernel::JPage;
 use super::leaves::{LeafSums, Walk};
 use super::resolution::{LeafBounds, ROUNDING};
 use super::resum::{Leaf, Resum};
-use super::simd::{Real, Rows, Simd, Sums};
+use super::simd::{Real, Rows, SERIES_MASS, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tasks::BlockContext;
 use super::tile;
@@ -54,6 +54,8 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     quick: (f64, f64),
     /// Whether all of its masses are zero.
     massless: bool,
+    /// Whether some mass is too small for roots that are series.
+    tiny_masses: bool,
     /// Its masses, of which some may be taken out for an i-particle.
     lent: &'a mut PageArray<S::T>,
     again: &'a mut Resum,
@@ -171,6 +173,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     (false, false) => (-1.0, -1.0),
                 },
                 massless: masses.none,
+                tiny_masses: S::SERIES && masses.least < SERIES_MASS,
                 lent: &mut lent,
                 again,
                 range: 0..0,
@@ -206,6 +209,10 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     #[inline(always)]
     fn four(&mut self, k: usize, to: &mut [f64]) -> Result<()> {
         let (i, target) = (&self.particles[k], &self.targets[k].target);
+        if self.tiny_masses {
+            to.copy_from_slice(&self.exactly(i)?);
+            return Ok(());
+        }
         let mut taken = TakenMasses::None;
         let mut kind = LeafPass {
             least: !self.bounds.one_sign || self.unproved * 4 > k,

@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::kernel::JPage;
 use super::mean_root::{Approximation, mean_ratio};
 use super::pair::splat3;
-use super::simd::{Real, Simd, Work};
+use super::simd::{Real, Simd, Work, series_softening};
 use super::target::ScaledParticle;
 use crate::sources::jmemory::PAGE;
 
@@ -50,7 +50,8 @@ pub struct LeafPass {
 /// smallest softened r^2 if it is wanted. `correction` is what [`Correction`] returns.
 ///
 /// `range` is not empty and begins at a multiple of the lanes. A j-particle with a mass at distance zero makes the sums
-/// infinite or NaN, unless the pair is softened.
+/// infinite or NaN, unless the pair is softened. If [`Simd::SERIES`], masses are zero or at least
+/// [`SERIES_MASS`](super::simd::SERIES_MASS).
 #[inline(always)]
 pub fn leaf<S: Simd, const SPLIT: bool>(
     s: S,
@@ -81,7 +82,10 @@ fn sums<S: Simd, const SPLIT: bool, const REDUCED: bool>(
         j,
         x: splat3(s, &i.x),
         x_low: splat3(s, &i.x_low),
-        eps2: s.splat(i.eps2),
+        eps2: s.splat(match S::SERIES && !kind.soft {
+            true => S::T::from_f64(series_softening(i.eps2.to_f64())),
+            false => i.eps2,
+        }),
         sums: [s.splat(S::T::default()); 4],
         least: s.splat(S::T::MAX),
     };
@@ -163,27 +167,35 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         while at + (together - 1) * S::LANES < whole {
             // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
             unsafe {
-                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end);
-                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at + S::LANES, range.end);
+                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(at, range.end);
+                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(at + S::LANES, range.end);
                 if !SPLIT {
-                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at + 2 * S::LANES, range.end);
-                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at + 3 * S::LANES, range.end);
+                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(
+                        at + 2 * S::LANES,
+                        range.end,
+                    );
+                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, true>(
+                        at + 3 * S::LANES,
+                        range.end,
+                    );
                 }
             }
             at += together * S::LANES;
         }
         while at < whole {
             // SAFETY: as above.
-            unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at, range.end) };
+            unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(at, range.end) };
             at += S::LANES;
         }
         if at < range.end {
             // SAFETY: as above.
-            unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, true>(at, range.end) };
+            unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, true, false>(at, range.end) };
         }
     }
 
-    /// Adds the pairs of the slots from `at` on; at the `END` only those below `end`.
+    /// Adds the pairs of the slots from `at` on; at the `END` only those below `end`. The `FOURTH` vector of a pass has roots
+    /// by [`Simd::series`] if [`Simd::SERIES`]: the processor's own root, which takes longer than all else, is then at
+    /// work for the other three.
     ///
     /// # Safety
     ///
@@ -195,6 +207,7 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         const COINCIDENT: bool,
         const EQUAL: bool,
         const END: bool,
+        const FOURTH: bool,
     >(
         &mut self,
         at: usize,
@@ -233,6 +246,11 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         };
         let mut m_r3 = match REDUCED {
             true => s.attraction_less(m, r2, s.estimate(r2)),
+            // Softening lengths of j-particles may be of any sign.
+            false if FOURTH && S::SERIES && !SOFT => {
+                let y = s.series(r2);
+                s.mul(s.times(m, y), s.mul(y, y))
+            }
             false => s.attraction::<SPLIT>(m, r2, s.estimate(r2)),
         };
         if END {

@@ -63,11 +63,9 @@ impl<T: Real> Masses<T> {
         let one = T::from_f64(1.0);
         self.none = page.mass().iter().fold(true, |all, &m| all & (m == 0.0));
         self.equal = self.m.iter().fold(true, |all, &m| all & (m == one));
-        if !T::IS_DOUBLE {
-            let range = scaling::mass_range(page.mass());
-            self.least = range.least * inverse.abs();
-            self.one_sign = range.one_sign;
-        }
+        let range = scaling::mass_range(page.mass());
+        self.least = range.least * inverse.abs();
+        self.one_sign = range.one_sign;
         for (sum, masses) in self.of_leaves.iter_mut().zip(self.m.chunks(leaf)) {
             *sum = mass_of(masses);
         }

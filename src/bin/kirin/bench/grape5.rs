@@ -31,7 +31,7 @@ impl Bench5 {
             return Err("no cluster is loaded".to_owned());
         }
         if what.case == Case::Load {
-            let seconds = repeat(what.seconds, || {
+            let seconds = repeat(what, || {
                 grape.set_j_particles(&mut self.x, &self.mass);
             });
             return Ok(Sample {
@@ -52,7 +52,7 @@ impl Bench5 {
         let (mut acc, mut pot) = (vec![[0.0; 3]; size], vec![0.0; size]);
         grape.set_eps_to_all(what.eps2.sqrt());
         let mut turn = 0;
-        let seconds = repeat(what.seconds, || {
+        let seconds = repeat(what, || {
             grape.forces_on(&mut blocks[turn], &mut acc, &mut pot);
             turn = (turn + 1) % BLOCKS;
         });

@@ -7,6 +7,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use kirin::client::{Block, Grape};
 use kirin_core::sources::particle::JParticle;
+use kirin_report::machine::process_seconds;
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::MeasuredInterface;
@@ -118,6 +119,18 @@ pub struct Measurement {
     pub eps2: f64,
     /// For about how long.
     pub seconds: f64,
+    /// Whether the result is processor time of all threads together.
+    pub processor_time: bool,
+}
+
+impl Measurement {
+    /// Reads the clock by which operations are timed.
+    fn now(&self, begin: Instant) -> f64 {
+        match self.processor_time {
+            true => process_seconds(),
+            false => begin.elapsed().as_secs_f64(),
+        }
+    }
 }
 
 /// The answer.
@@ -231,7 +244,7 @@ impl Bench {
     fn time_forces(&mut self, grape: &Grape, what: &Measurement, requests: &mut [Request]) -> f64 {
         let n = self.stars.len();
         let mut turn = 0;
-        repeat(what.seconds, || {
+        repeat(what, || {
             let Request { addresses, calls } = &mut requests[turn];
             turn = (turn + 1) % BLOCKS;
             if matches!(what.case, Case::Predict | Case::Step) {
@@ -267,7 +280,7 @@ impl Bench {
         let n = self.stars.len();
         if !pending {
             let mut addresses = (0..n).cycle();
-            let seconds = repeat(what.seconds, || {
+            let seconds = repeat(what, || {
                 for address in addresses.by_ref().take(WRITES) {
                     self.write(grape, address);
                 }
@@ -281,12 +294,12 @@ impl Bench {
             // One j-particle: the force itself costs next to nothing.
             grape.firsthalf(CLUSTER, 1, block, what.eps2);
             grape.lasthalf(CLUSTER, 1, block, what.eps2);
-            let start = Instant::now();
+            let start = what.now(begin);
             for address in addresses.by_ref().take(WRITES) {
                 self.write(grape, address);
             }
             grape.firsthalf(CLUSTER, 1, block, what.eps2);
-            spent += start.elapsed().as_secs_f64();
+            spent += what.now(begin) - start;
             grape.lasthalf(CLUSTER, 1, block, what.eps2);
             rounds += 1.0;
         }
@@ -331,22 +344,23 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
     }
 }
 
-/// Seconds for one operation: the mean over about `seconds`, after one that does not count.
-pub(super) fn repeat(seconds: f64, mut operation: impl FnMut()) -> f64 {
+/// Seconds for one operation: the mean over about the measurement's length, after one that does not count.
+pub(super) fn repeat(what: &Measurement, mut operation: impl FnMut()) -> f64 {
     operation();
     let (mut batch, mut done) = (1_u32, 0_u32);
-    let start = Instant::now();
+    let begin = Instant::now();
+    let start = what.now(begin);
     loop {
         for _ in 0..batch {
             operation();
         }
         done += batch;
-        let elapsed = start.elapsed().as_secs_f64();
-        if elapsed >= seconds {
-            return elapsed / f64::from(done);
+        let elapsed = begin.elapsed().as_secs_f64();
+        if elapsed >= what.seconds {
+            return (what.now(begin) - start) / f64::from(done);
         }
         // Looking at the clock costs as much as some operations.
-        if elapsed < seconds / 64.0 {
+        if elapsed < what.seconds / 64.0 {
             batch *= 2;
         }
     }
@@ -370,7 +384,14 @@ mod tests {
     #[test]
     fn the_mean_is_of_all_operations() {
         let mut count = 0;
-        let mean = repeat(0.01, || {
+        let what = Measurement {
+            case: Case::Force,
+            ni: Size::Full,
+            eps2: 0.0,
+            seconds: 0.01,
+            processor_time: false,
+        };
+        let mean = repeat(&what, || {
             count += 1;
             std::thread::sleep(std::time::Duration::from_millis(1));
         });

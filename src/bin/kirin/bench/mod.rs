@@ -57,6 +57,10 @@ pub struct Options {
     /// Time for all samples together, about; a sample has at least one block
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
     seconds: f64,
+    /// Counts the processor time of a library's process, and not the time that passes. For one thread on a machine with
+    /// other work
+    #[arg(long)]
+    processor_time: bool,
     /// Samples of each figure
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rounds: u32,

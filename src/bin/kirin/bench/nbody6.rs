@@ -86,17 +86,17 @@ impl BenchNbody6 {
             Case::Potential => {
                 let mut pot = vec![0.0; size];
                 let (mass, x) = (&self.mass, &mut self.x);
-                let seconds = repeat(what.seconds, || library.potentials(mass, x, 0, &mut pot));
+                let seconds = repeat(what, || library.potentials(mass, x, 0, &mut pot));
                 (seconds, size * n)
             }
             Case::Load => {
                 let (mass, x, v) = (&self.mass, &mut self.x, &mut self.v);
-                let seconds = repeat(what.seconds, || library.send(mass, x, v));
+                let seconds = repeat(what, || library.send(mass, x, v));
                 (seconds / n as f64, 1)
             }
             Case::Update => {
                 let mut addresses = Walk::new(n);
-                let seconds = repeat(what.seconds, || {
+                let seconds = repeat(what, || {
                     for address in addresses.by_ref().take(WRITES) {
                         library.set_star(address, &self.orbits[address]);
                     }
@@ -136,7 +136,7 @@ fn time<B>(
 ) -> f64 {
     let mut blocks: Vec<B> = blocks.iter().map(|block| make(block)).collect();
     let mut turn = 0;
-    repeat(what.seconds, || {
+    repeat(what, || {
         call(&mut blocks[turn]);
         turn = (turn + 1) % BLOCKS;
     })

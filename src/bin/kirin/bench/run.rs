@@ -66,6 +66,8 @@ pub struct Document {
     pub company: Option<Company>,
     rounds: u32,
     eps: f64,
+    /// Whether seconds are processor time.
+    pub processor_time: bool,
     seed: u64,
     /// Length of the run.
     pub seconds: f64,
@@ -133,6 +135,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
                     ni: cell.ni,
                     eps2: options.eps * options.eps,
                     seconds,
+                    processor_time: options.processor_time,
                 };
                 // No library is always the one that finds the machine as another left it.
                 for k in 0..candidates.len() {
@@ -153,6 +156,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         company: watch.company(),
         rounds: options.rounds,
         eps: options.eps,
+        processor_time: options.processor_time,
         seed: options.common.seed,
         seconds: begin.elapsed().as_secs_f64(),
         base: base(&candidates),

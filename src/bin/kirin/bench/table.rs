@@ -41,6 +41,9 @@ pub fn text(document: &Document) -> String {
         "+-: half the distance between the quartiles. A pair is {pair} of one particle on another.\n{:.1} s.\n",
         document.seconds
     ));
+    if document.processor_time {
+        text.push_str("Times are processor time of all threads together.\n");
+    }
     limit(document, &mut text);
     if let Some(company) = &document.company {
         text.push_str(&format!("Other load: {company}.\n"));

@@ -247,6 +247,7 @@ impl Simd for Avx2<f64> {
     const LANES: usize = 4;
     const MANY_REGISTERS: bool = false;
     const PARTS: usize = 1;
+    const SERIES: bool = true;
 
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
@@ -308,12 +309,28 @@ impl Simd for Avx2<f64> {
     }
     #[inline(always)]
     fn estimate(self, x: __m256d) -> __m256d {
-        // The divider works beside the multipliers: faster than three Newton steps.
+        // Right for all numbers. The divider takes 13 cycles for root and division, beside other operations.
         simd!(_mm256_div_pd(_mm256_set1_pd(1.0), _mm256_sqrt_pd(x)))
     }
     #[inline(always)]
     fn refine<const FINE: bool>(self, _: __m256d, y: __m256d) -> __m256d {
         y
+    }
+    #[inline(always)]
+    fn series(self, x: __m256d) -> __m256d {
+        // From the exponent and a linear function of the digits: an error of 4 %.
+        let y = simd!({
+            let half = _mm256_srli_epi64::<1>(_mm256_castpd_si256(x));
+            _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_set1_epi64x(SEED), half))
+        });
+        // y (1 - e)^(-1/2), twice: with the parabola of the least error, 2.5e-5, and with four terms of the series.
+        let e = self.fnma(self.mul(x, y), y, self.splat(1.0));
+        let sum = self.fma(e, self.splat(PARABOLA[1]), self.splat(PARABOLA[0]));
+        let y = self.fma(self.mul(y, e), sum, y);
+        let e = self.fnma(self.mul(x, y), y, self.splat(1.0));
+        let sum = self.fma(e, self.splat(5.0 / 16.0), self.splat(3.0 / 8.0));
+        let sum = self.fma(e, sum, self.splat(0.5));
+        self.fma(self.mul(y, e), sum, y)
     }
     #[inline(always)]
     fn nonzero(self, a: __m256d) -> __m256d {
@@ -375,6 +392,11 @@ impl Simd for Avx2<f64> {
         )
     }
 }
+
+/// What the bits of x, halved, are subtracted from for the bits of a number near x^(-1/2).
+const SEED: i64 = 0x5fe6_ea50_c7b5_37a9;
+/// 1 + e (a + b e) is nearest to (1 - e)^(-1/2) for the errors of the seed, e from -0.069 to 0.068.
+const PARABOLA: [f64; 2] = [0.5010936007386758, 0.3757075875819526];
 
 impl Rows for Avx2<f64> {
     #[inline(always)]

@@ -79,6 +79,26 @@ pub type Wide<S> = <<S as Simd>::Double as Simd>::V;
 /// The largest relative error of [`Simd::refine_less`]: of 12 bits, as x86-64 promises for its estimate.
 pub const REDUCED_ERROR: f64 = 1.5 / 4096.0;
 
+/// The least number for which [`Simd::series`] is right: 2^-1000.
+const SERIES_FROM: f64 = f64::from_bits(23 << (f64::MANTISSA_DIGITS - 1));
+
+/// The least mass, 2^-390, for which [`series_softening`] changes no sum unseen.
+pub const SERIES_MASS: f64 = f64::from_bits(633 << (f64::MANTISSA_DIGITS - 1));
+
+/// The eps^2 for loops with [`Simd::SERIES`]: [`SERIES_FROM`] if it is less, so that no r^2 + eps^2 is below that.
+///
+/// The sum changes where r^2 is below 2^-946. There m / r^3 overflows for every mass of at least [`SERIES_MASS`], with
+/// this softening or without, and the leaf is summed again. Roots of negative numbers would not be NaN, so a negative
+/// eps^2 becomes NaN.
+#[inline(always)]
+pub fn series_softening(eps2: f64) -> f64 {
+    match eps2 {
+        SERIES_FROM.. => eps2,
+        0.0.. => SERIES_FROM,
+        _ => f64::NAN,
+    }
+}
+
 /// A vector instruction set for one element type.
 pub trait Simd: Copy + Send + Sync + 'static {
     /// Element.
@@ -96,6 +116,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     const MANY_REGISTERS: bool;
     /// Vectors of double precision that hold as many elements: 1 or 2.
     const PARTS: usize;
+    /// Whether some roots are better made by [`Simd::series`], while the processor's own root is at work for others.
+    const SERIES: bool = false;
 
     /// Runs `work` compiled for this instruction set.
     fn vectorize<W: Work>(self, work: W) -> W::Output;
@@ -154,6 +176,11 @@ pub trait Simd: Copy + Send + Sync + 'static {
     #[inline(always)]
     fn refine_less(self, x: Self::V, y: Self::V) -> Self::V {
         self.refine::<false>(x, y)
+    }
+    /// 1 / sqrt(x) as a series, correct to an ulp for x from 2^-1000 on, where [`Simd::SERIES`] says so.
+    #[inline(always)]
+    fn series(self, x: Self::V) -> Self::V {
+        self.refine::<true>(x, self.estimate(x))
     }
     /// [`Simd::refine`] for subnormal x, too.
     #[inline(always)]

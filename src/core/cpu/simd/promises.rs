@@ -1,5 +1,7 @@
 //! Tests of the promises of [`Simd`], for every instruction set and width, lane by lane.
 
+use std::ops::Range;
+
 use super::super::attraction::Correction;
 use super::super::mean_root::MeanRoot;
 use super::super::tile::Tile;
@@ -18,7 +20,7 @@ trait Element: Real + std::fmt::Debug {
     /// Distance from 1 to the next number.
     const EPSILON: f64;
     /// Powers of ten of squared distances.
-    const SQUARES: std::ops::Range<i32>;
+    const SQUARES: Range<i32>;
 }
 
 impl Element for f32 {
@@ -27,7 +29,7 @@ impl Element for f32 {
         a.mul_add(b, c)
     }
     const EPSILON: f64 = Self::EPSILON as f64;
-    const SQUARES: std::ops::Range<i32> = -37..38;
+    const SQUARES: Range<i32> = -37..38;
 }
 
 impl Element for f64 {
@@ -36,7 +38,7 @@ impl Element for f64 {
         a.mul_add(b, c)
     }
     const EPSILON: f64 = Self::EPSILON;
-    const SQUARES: std::ops::Range<i32> = -300..300;
+    const SQUARES: Range<i32> = -300..300;
 }
 
 /// Runs a check on every instruction set of this processor and on the emulated widths. The check gets a name for
@@ -205,15 +207,34 @@ fn roots_of<S: Simd<T: Element>, const FINE: bool>(name: &str, s: S, constants: 
                 let x = load(s, &x, at);
                 s.store(&mut y, at, s.refine::<FINE>(x, s.estimate(x)));
             }
-            for l in at..at + S::LANES {
-                let error = y[l].to_f64() * x[l].to_f64().sqrt() / mean - 1.0;
-                assert!(
-                    error.abs() < most * S::T::EPSILON,
-                    "{name}: {error:e} at {:?}",
-                    x[l]
-                );
+            assert_roots(name, &x, &y, at..at + S::LANES, (mean, most));
+        }
+        if S::SERIES {
+            for at in (0..PAGE).step_by(S::LANES) {
+                let mut y = [S::T::default(); PAGE];
+                // SAFETY: the lanes divide PAGE.
+                unsafe { s.store(&mut y, at, s.series(load(s, &x, at))) };
+                assert_roots(name, &x, &y, at..at + S::LANES, (1.0, most));
             }
         }
+    }
+}
+
+/// `y` are `mean` times the reciprocal roots of `x`, but for so many ulps.
+fn assert_roots<T: Element>(
+    name: &str,
+    x: &[T; PAGE],
+    y: &[T; PAGE],
+    slots: Range<usize>,
+    (mean, most): (f64, f64),
+) {
+    for l in slots {
+        let error = y[l].to_f64() * x[l].to_f64().sqrt() / mean - 1.0;
+        assert!(
+            error.abs() < most * T::EPSILON,
+            "{name}: {error:e} at {:?}",
+            x[l]
+        );
     }
 }
 

@@ -71,6 +71,36 @@ fn column<'a>(json: &'a Value, rows: &str, k: usize) -> Vec<&'a Value> {
     rows.iter().map(|row| &row["figures"][k]).collect()
 }
 
+/// A library that sleeps takes no processor time.
+#[test]
+fn bench_counts_processor_time_if_asked() {
+    let folder = folder("processor-time");
+    let Some(sleeper) = stand_in(&folder, "sleeper", &["-DFIRSTHALF=usleep(20000)"]) else {
+        return;
+    };
+    let cases = ["--library", &sleeper, "--cases", "force"];
+    let figures = |more: &[&str]| {
+        let (output, json) = document(&folder, &[&QUICK_BENCH[..], &cases, more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        // The first library is kirin.
+        let figures = column(&json, "cells", 1);
+        let medians = figures.iter().map(|f| f["seconds"]["median"].as_f64());
+        let medians: Vec<f64> = medians.map(|m| m.expect("a figure")).collect();
+        (
+            medians,
+            json["processor_time"].clone(),
+            text(&output.stdout),
+        )
+    };
+    let (passed, flag, _) = figures(&[]);
+    assert!(passed.iter().all(|&s| s > 0.019), "{passed:?}");
+    assert_eq!(flag, false);
+    let (computed, flag, out) = figures(&["--processor-time"]);
+    assert!(computed.iter().all(|&s| s < 0.01), "{computed:?}");
+    assert_eq!(flag, true);
+    assert!(out.contains("processor time of all threads"), "{out}");
+}
+
 #[test]
 fn bench_measures_every_case_and_writes_them() {
     let (output, json) = document(&folder("bench"), &QUICK_BENCH);
