@@ -2,7 +2,7 @@
 """How long a star cluster takes with each library, over its number of stars: a table and a figure.
 
     cargo build --release -p hermite
-    benches/cluster_time.py target/release/hermite benches/results/cluster-time --picture docs/cluster-time.svg \\
+    benches/cluster_time.py target/release/hermite benches/results/cluster-time \\
         --curve "kirin, 1 core: KIRIN_THREADS=1" --curve "Phantom-GRAPE, 1 core: OMP_NUM_THREADS=1 /opt/pg6/libpg6.so"
 
 Each curve has a label, environment variables, and the GRAPE-6 library if it is another than kirin. `hermite` integrates the same

@@ -97,10 +97,10 @@ fn kernels(c: &mut Criterion) {
     group.finish();
 }
 
-/// What leaves cost that are summed again in double precision. In one run every second star has a companion that
-/// single precision cannot tell from it, in the other there is none. Each star of a binary makes one such leaf, so
-/// the cost is least where there are many other leaves. The promise is at most three times the time of the run
-/// without binaries.
+/// The cost of leaves that are summed again in double precision. One run has binaries whose stars single precision
+/// cannot tell apart; half of all stars are in one. The other run has none. For each star of a binary one leaf is
+/// summed again, so the share of such leaves is smallest where there are many leaves. The run with binaries is to take
+/// at most three times as long.
 fn binaries(c: &mut Criterion) {
     const SEPARATION: f64 = 1e-9;
     let mut group = c.benchmark_group("binaries");
@@ -261,8 +261,8 @@ fn block_step(c: &mut Criterion) {
     grape.close(ID);
 }
 
-/// Neighbour lists: of everything, and of a hundredth; labels that ascend with the addresses, and that do not.
-/// One thread, and the best instruction set with all of them.
+/// Neighbour lists that have all particles or a hundredth of them, with labels that ascend with the addresses or do
+/// not. Every instruction set runs on one thread, the best one also on all threads.
 fn lists(c: &mut Criterion) {
     const NJ: usize = 8192;
     const NI: usize = 256;

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --example 04_two_clusters`
 //!
-//! Two star clusters are in two clusters of the library, 0 and 1. So the program gets the forces of each star cluster
-//! separately, and can show the tide.
+//! Each of two star clusters is in its own memory of the library (0 and 1). So the program gets the forces of each
+//! separately, and can show the tide of one on the other.
 
 use kirin::client::{Block, ClientError, Grape};
 

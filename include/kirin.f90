@@ -448,9 +448,10 @@ module kirin
       real(c_double), intent(in) :: x(3)
     end function g6_set_j_particle_mxonly
 
-    ! As `g6calc_firsthalf` with `eps2` by reference in C too: one number if `mode` is odd, and
-    ! `eps2[ni]`, one for each i-particle, if it is even. The original library calls it with
-    ! `mode` 1 from `g6calc_firsthalf`. Its other bits are not looked at.
+    ! As `g6calc_firsthalf`, but `eps2` is passed by reference in C too. If `mode` is odd, `eps2`
+    ! is one number; if it is even, `eps2[ni]` has one for each i-particle. The other bits of
+    ! `mode` are ignored. In the original library `g6calc_firsthalf` calls this function with
+    ! `mode` 1.
     subroutine g6calc_firsthalf0(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, eps2, &
         h2, mode) bind(C, name="g6calc_firsthalf0_")
       import :: c_double, c_int
@@ -1373,12 +1374,12 @@ module kirin
     ! Chooses the precision of cluster `cluster_id`, from its next block on.
     !
     ! `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`,
-    ! `KIRIN_ADAPTIVE`, `KIRIN_DOUBLE_SINGLE`, in place of which a CPU takes double precision, or
-    ! `KIRIN_REDUCED`, in place of which a GPU and blocks with jerks take `KIRIN_SINGLE`
-    ! (docs/numbers.md). The user has the last word: where `KIRIN_PRECISION` names an arithmetic,
-    ! the call changes nothing. A program that divides its j-particles over several clusters, or
-    ! over processes, calls it with what `kirin_precision_for` says of their total number: `auto`
-    ! would see a part of them only.
+    ! `KIRIN_ADAPTIVE`, `KIRIN_DOUBLE_SINGLE` or `KIRIN_REDUCED` (docs/numbers.md). In place of
+    ! `KIRIN_DOUBLE_SINGLE` a CPU takes `KIRIN_DOUBLE`. In place of `KIRIN_REDUCED` a GPU takes
+    ! `KIRIN_SINGLE`, and so do blocks with jerks. The user has the last word: where
+    ! `KIRIN_PRECISION` names an arithmetic, the call changes nothing. A program may divide its
+    ! j-particles over several clusters or processes. It then passes what `kirin_precision_for`
+    ! returns for their total number, because `auto` would see only a part of them.
     integer(c_int) function kirin_set_precision(cluster_id, precision) bind(C, &
         name="kirin_set_precision_")
       import :: c_int
@@ -1416,8 +1417,8 @@ module kirin
       integer(c_int64_t), value :: handle
     end function kirin_bulk_close
 
-    ! Chooses the precision of a handle, from the next `kirin_bulk_forces` on: a number as for
-    ! `kirin_set_precision`, which also says when the user has the last word.
+    ! Chooses the precision of a handle, from the next `kirin_bulk_forces` on. The numbers are
+    ! those of `kirin_set_precision`, and a precision that the user has set wins here, too.
     integer(c_int) function kirin_bulk_set_precision(handle, precision) bind(C, &
         name="kirin_bulk_set_precision")
       import :: c_int, c_int64_t
@@ -1428,12 +1429,12 @@ module kirin
     ! Replaces all sources of a handle by these `n`, from 0 to 2147483647. Their indices are 0 to
     ! n - 1.
     !
-    ! `mass` and `x` are needed; what is absent is zero. `v`, `acc`, `jerk` and `snap` are the
-    ! derivatives of the position at `time`, from which a source is predicted to the time of
-    ! `kirin_bulk_forces`; `mass` has any sign. `eps2` are the squares of the sources' own
-    ! softening lengths, which are added to those of the targets. Forces of sources with `eps2`
-    ! are computed in double precision on the CPU. A refused call leaves the earlier sources as
-    ! they were.
+    ! `mass` and `x` are required; the other arrays are taken as zero where they are absent.
+    ! Masses may have any sign. `v`, `acc`, `jerk` and `snap` are the derivatives of the position
+    ! at `time`, from which a source is predicted to the time of `kirin_bulk_forces`. `eps2` are
+    ! the squares of the sources' own softening lengths, which are added to those of the targets.
+    ! Forces of sources with `eps2` are computed in double precision on the CPU. A refused call
+    ! leaves the earlier sources as they were.
     integer(c_int) function kirin_bulk_set_sources(handle, n, sources) bind(C, &
         name="kirin_bulk_set_sources")
       import :: c_int, c_int64_t, kirin_sources
@@ -1464,17 +1465,18 @@ module kirin
       integer(c_int64_t), value :: handle
     end function kirin_bulk_source_count
 
-    ! Computes the forces of all sources, predicted to `time`, on `n` targets, and writes those of
-    ! `results` that are not null: `acc`, `jerk` and `pot` as `g6calc_lasthalf` defines them, the
-    ! index of the nearest source and the square of its distance, without softening.
+    ! Computes the forces of all sources, predicted to `time`, on `n` targets. It fills the arrays
+    ! of `results` that are not null: `acc`, `jerk` and `pot` as `g6calc_lasthalf` defines them,
+    ! the index of the nearest source, and the square of its distance, without softening.
     !
-    ! Targets are at `x`, with velocities `v` (zero where absent). `source` tells which source a
-    ! target is, and leaves that source out of its results; it is absent, or negative, where a
-    ! target is none. If `x` is absent, the targets are the sources that `source` lists, or the
-    ! first `n` where it is absent too, at their predicted positions and velocities. The square of
-    ! the softening length is `eps2`, or that of each target. With `radius2`, squares of radii,
-    ! the call also makes the neighbour lists. The bits are those of `g6calc_lasthalf2` for the
-    ! same particles. A refused call writes nothing.
+    ! Targets are at `x`, with velocities `v` (zero where absent). A target that is itself a
+    ! source gives its index in `source` and gets no force from that source. `source` is negative
+    ! for other targets, and absent if there are only such. Without `x` the targets are sources at
+    ! their predicted positions and velocities: those that `source` lists, or the first `n`. The
+    ! square of a target's softening length is its entry of the targets' array `eps2`; without
+    ! that array it is the argument `eps2` or, without `x`, the source's own if sources have their
+    ! own. With `radius2`, the squares of radii, the call also makes the neighbour lists. The bits
+    ! are those of `g6calc_lasthalf2` for the same particles. A refused call writes nothing.
     integer(c_int) function kirin_bulk_forces(handle, time, eps2, n, targets, results) bind(C, &
         name="kirin_bulk_forces")
       import :: c_double, c_int, c_int64_t, kirin_results, kirin_targets
@@ -1486,9 +1488,9 @@ module kirin
       type(kirin_results), intent(in) :: results
     end function kirin_bulk_forces
 
-    ! Writes `offsets[n + 1]`: the neighbours of target k of the last `kirin_bulk_forces`, which
-    ! had `n` targets with radii, are at the places `offsets[k]` to `offsets[k + 1] - 1` of what
-    ! `kirin_bulk_neighbour_indices` writes.
+    ! Writes the `n + 1` numbers `offsets`. They belong to the last `kirin_bulk_forces`, which had
+    ! `n` targets with radii. The neighbours of target k are entries `offsets[k]` to `offsets[k +
+    ! 1] - 1` of the array that `kirin_bulk_neighbour_indices` writes.
     integer(c_int) function kirin_bulk_neighbour_offsets(handle, n, offsets) bind(C, &
         name="kirin_bulk_neighbour_offsets")
       import :: c_int, c_int64_t
@@ -1497,8 +1499,8 @@ module kirin
       integer(c_int64_t), intent(inout) :: offsets(*)
     end function kirin_bulk_neighbour_offsets
 
-    ! Writes the indices of the sources nearer than the radius of each target, without the target
-    ! itself, in ascending order for each target. `room` is how many `indices` has room for, at
+    ! Writes the indices of the sources that are nearer than the radius of each target, ascending
+    ! for each target and without the target itself. `indices` has room for `room` numbers, at
     ! least `offsets[n]`.
     integer(c_int) function kirin_bulk_neighbour_indices(handle, room, indices) bind(C, &
         name="kirin_bulk_neighbour_indices")
@@ -1508,8 +1510,9 @@ module kirin
       integer(c_int64_t), intent(inout) :: indices(*)
     end function kirin_bulk_neighbour_indices
 
-    ! Writes what `kirin_bulk_message` returns to `text[length]`, filled up with blanks and
-    ! without a zero at its end, for Fortran. Returns the length of the message.
+    ! For Fortran: writes the message of `kirin_bulk_message` to `text`, which has `length`
+    ! characters. The rest is filled with blanks, and there is no zero at the end. Returns the
+    ! length of the message.
     integer(c_int) function kirin_bulk_message_text(text, length) bind(C, &
         name="kirin_bulk_message_text")
       import :: c_char, c_int, c_int64_t

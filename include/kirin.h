@@ -604,9 +604,9 @@ int g6_dump_(const double *t, const int *n, const double *mass, double (*x)[3], 
 int g6_set_j_particle_mxonly(int cluster_id, int address, int index, double mass, const double *x);
 
 /**
- * As `g6calc_firsthalf` with `eps2` by reference in C too: one number if `mode` is odd, and
- * `eps2[ni]`, one for each i-particle, if it is even. The original library calls it with `mode` 1
- * from `g6calc_firsthalf`. Its other bits are not looked at.
+ * As `g6calc_firsthalf`, but `eps2` is passed by reference in C too. If `mode` is odd, `eps2` is
+ * one number; if it is even, `eps2[ni]` has one for each i-particle. The other bits of `mode` are
+ * ignored. In the original library `g6calc_firsthalf` calls this function with `mode` 1.
  */
 int g6calc_firsthalf0(int cluster_id,
                       int nj,
@@ -1862,11 +1862,12 @@ const char *kirin_precision(int cluster_id);
  * Chooses the precision of cluster `cluster_id`, from its next block on.
  *
  * `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE`,
- * `KIRIN_DOUBLE_SINGLE`, in place of which a CPU takes double precision, or `KIRIN_REDUCED`, in
- * place of which a GPU and blocks with jerks take `KIRIN_SINGLE` (docs/numbers.md). The user has
- * the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes nothing. A program
- * that divides its j-particles over several clusters, or over processes, calls it with what
- * `kirin_precision_for` says of their total number: `auto` would see a part of them only.
+ * `KIRIN_DOUBLE_SINGLE` or `KIRIN_REDUCED` (docs/numbers.md). In place of `KIRIN_DOUBLE_SINGLE` a
+ * CPU takes `KIRIN_DOUBLE`. In place of `KIRIN_REDUCED` a GPU takes `KIRIN_SINGLE`, and so do
+ * blocks with jerks. The user has the last word: where `KIRIN_PRECISION` names an arithmetic, the
+ * call changes nothing. A program may divide its j-particles over several clusters or processes.
+ * It then passes what `kirin_precision_for` returns for their total number, because `auto` would
+ * see only a part of them.
  */
 int kirin_set_precision(int cluster_id, int precision);
 
@@ -1908,8 +1909,8 @@ int kirin_bulk_open(int64_t *handle);
 int kirin_bulk_close(int64_t handle);
 
 /**
- * Chooses the precision of a handle, from the next `kirin_bulk_forces` on: a number as for
- * `kirin_set_precision`, which also says when the user has the last word.
+ * Chooses the precision of a handle, from the next `kirin_bulk_forces` on. The numbers are those
+ * of `kirin_set_precision`, and a precision that the user has set wins here, too.
  */
 int kirin_bulk_set_precision(int64_t handle, int precision);
 
@@ -1917,11 +1918,12 @@ int kirin_bulk_set_precision(int64_t handle, int precision);
  * Replaces all sources of a handle by these `n`, from 0 to 2147483647. Their indices are 0 to n -
  * 1.
  *
- * `mass` and `x` are needed; what is absent is zero. `v`, `acc`, `jerk` and `snap` are the
- * derivatives of the position at `time`, from which a source is predicted to the time of
- * `kirin_bulk_forces`; `mass` has any sign. `eps2` are the squares of the sources' own softening
- * lengths, which are added to those of the targets. Forces of sources with `eps2` are computed in
- * double precision on the CPU. A refused call leaves the earlier sources as they were.
+ * `mass` and `x` are required; the other arrays are taken as zero where they are absent. Masses
+ * may have any sign. `v`, `acc`, `jerk` and `snap` are the derivatives of the position at `time`,
+ * from which a source is predicted to the time of `kirin_bulk_forces`. `eps2` are the squares of
+ * the sources' own softening lengths, which are added to those of the targets. Forces of sources
+ * with `eps2` are computed in double precision on the CPU. A refused call leaves the earlier
+ * sources as they were.
  */
 int kirin_bulk_set_sources(int64_t handle, int64_t n, const kirin_sources *sources);
 
@@ -1943,17 +1945,18 @@ int kirin_bulk_update_sources(int64_t handle,
 int kirin_bulk_source_count(int64_t handle);
 
 /**
- * Computes the forces of all sources, predicted to `time`, on `n` targets, and writes those of
+ * Computes the forces of all sources, predicted to `time`, on `n` targets. It fills the arrays of
  * `results` that are not null: `acc`, `jerk` and `pot` as `g6calc_lasthalf` defines them, the
- * index of the nearest source and the square of its distance, without softening.
+ * index of the nearest source, and the square of its distance, without softening.
  *
- * Targets are at `x`, with velocities `v` (zero where absent). `source` tells which source a
- * target is, and leaves that source out of its results; it is absent, or negative, where a target
- * is none. If `x` is absent, the targets are the sources that `source` lists, or the first `n`
- * where it is absent too, at their predicted positions and velocities. The square of the softening
- * length is `eps2`, or that of each target. With `radius2`, squares of radii, the call also makes
- * the neighbour lists. The bits are those of `g6calc_lasthalf2` for the same particles. A refused
- * call writes nothing.
+ * Targets are at `x`, with velocities `v` (zero where absent). A target that is itself a source
+ * gives its index in `source` and gets no force from that source. `source` is negative for other
+ * targets, and absent if there are only such. Without `x` the targets are sources at their
+ * predicted positions and velocities: those that `source` lists, or the first `n`. The square of a
+ * target's softening length is its entry of the targets' array `eps2`; without that array it is
+ * the argument `eps2` or, without `x`, the source's own if sources have their own. With `radius2`,
+ * the squares of radii, the call also makes the neighbour lists. The bits are those of
+ * `g6calc_lasthalf2` for the same particles. A refused call writes nothing.
  */
 int kirin_bulk_forces(int64_t handle,
                       double time,
@@ -1963,22 +1966,23 @@ int kirin_bulk_forces(int64_t handle,
                       const kirin_results *results);
 
 /**
- * Writes `offsets[n + 1]`: the neighbours of target k of the last `kirin_bulk_forces`, which had
- * `n` targets with radii, are at the places `offsets[k]` to `offsets[k + 1] - 1` of what
- * `kirin_bulk_neighbour_indices` writes.
+ * Writes the `n + 1` numbers `offsets`. They belong to the last `kirin_bulk_forces`, which had `n`
+ * targets with radii. The neighbours of target k are entries `offsets[k]` to `offsets[k + 1] - 1`
+ * of the array that `kirin_bulk_neighbour_indices` writes.
  */
 int kirin_bulk_neighbour_offsets(int64_t handle, int64_t n, int64_t *offsets);
 
 /**
- * Writes the indices of the sources nearer than the radius of each target, without the target
- * itself, in ascending order for each target. `room` is how many `indices` has room for, at least
+ * Writes the indices of the sources that are nearer than the radius of each target, ascending for
+ * each target and without the target itself. `indices` has room for `room` numbers, at least
  * `offsets[n]`.
  */
 int kirin_bulk_neighbour_indices(int64_t handle, int64_t room, int64_t *indices);
 
 /**
- * Writes what `kirin_bulk_message` returns to `text[length]`, filled up with blanks and without a
- * zero at its end, for Fortran. Returns the length of the message.
+ * For Fortran: writes the message of `kirin_bulk_message` to `text`, which has `length`
+ * characters. The rest is filled with blanks, and there is no zero at the end. Returns the length
+ * of the message.
  */
 int kirin_bulk_message_text(char *text, int64_t length);
 

@@ -45,6 +45,8 @@ def arguments():
     parser.add_argument("--limit-nearest", type=float, help="the same for kernels with `nearest` in their name")
     parser.add_argument("--limit-kernels", default=".*", metavar="REGEX", help="kernels the limits are for (all)")
     parser.add_argument("--masked-extra", type=float, default=0, help="what masked loops may take beyond the limits (0)")
+    parser.add_argument("--limits", nargs=4, action="append", default=[], metavar=("REGEX", "PLAIN", "NEAREST", "EXTRA"),
+                        help="the last four in one, which may stand several times")
     parser.add_argument("--limit-of", choices=["inner", "leaf", "page"], default="leaf", help="what is limited (leaf)")
     parser.add_argument("--ptxas", type=pathlib.Path, help="another ptxas, for newer architectures")
     parser.add_argument("--nvdisasm", type=pathlib.Path, help="another nvdisasm, for older architectures")
@@ -143,26 +145,34 @@ def measure_cards(given):
     return rows, ptxas.version(tools["ptxas"])
 
 
+def limits(given):
+    """Each limit: the pattern of its kernels, the most slots per pair, those with `nearest`, and what masked loops may take beyond."""
+    wanted = [(kernels, float(plain), float(nearest), float(extra)) for kernels, plain, nearest, extra in given.limits]
+    if given.limit is not None or given.limit_nearest is not None:
+        wanted.append((given.limit_kernels, given.limit, given.limit_nearest, given.masked_extra))
+    return wanted
+
+
 def complaints(result, given):
     """What is beyond the limits."""
-    for at in result["architectures"]:
-        if given.limit is None and given.limit_nearest is None:
-            return
+    wanted = limits(given)
+    for at in result["architectures"] if wanted else []:
         for row in at["kernels"]:
             if row["spills"]:
                 yield f"{at['name']} {row['kernel']}: spills {row['spills']} bytes"
-        checked = 0
-        for row in at["loops"]:
-            limit = given.limit_nearest if "nearest" in row["kernel"] else given.limit
-            if limit is not None and re.fullmatch(given.limit_kernels, row["kernel"]):
-                checked += 1
-                limit += given.masked_extra if row["masked"] else 0
-                slots_per_pair = row[given.limit_of]
-                if slots_per_pair > limit:
-                    which = "masked" if row["masked"] else "plain"
-                    yield f"{at['name']} {row['kernel']}, {which}: {slots_per_pair:.2f} slots per pair, limit {limit:g}"
-        if not checked:
-            yield f"{at['name']}: no pair loop to check among {given.kernels}, {given.limit_kernels}"
+        for kernels, plain, nearest, extra in wanted:
+            checked = 0
+            for row in at["loops"]:
+                limit = nearest if "nearest" in row["kernel"] else plain
+                if limit is not None and re.fullmatch(kernels, row["kernel"]):
+                    checked += 1
+                    limit += extra if row["masked"] else 0
+                    slots_per_pair = row[given.limit_of]
+                    if slots_per_pair > limit:
+                        which = "masked" if row["masked"] else "plain"
+                        yield f"{at['name']} {row['kernel']}, {which}: {slots_per_pair:.2f} slots per pair, limit {limit:g}"
+            if not checked:
+                yield f"{at['name']}: no pair loop to check among {given.kernels}, {kernels}"
 
 
 def main():

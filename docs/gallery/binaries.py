@@ -11,6 +11,6 @@ table = np.genfromtxt("binaries.csv", delimiter=",", names=True)
 share = table["pair_energy"][0] / table["energy"][0]
 plt.semilogy(table["time"][1:], np.abs(table["energy_error"][1:]), ".-")
 plt.title(f"{table['pairs'][0]:.0f} pairs with {100 * share:.0f} % of the energy")
-plt.xlabel("time")
+plt.xlabel("time / N-body units")
 plt.ylabel("energy error")
 plt.savefig("binaries.png")

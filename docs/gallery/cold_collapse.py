@@ -22,7 +22,7 @@ with kirin.Gravity(x, m) as gravity:
 
 plt.plot(times, half_mass)
 plt.axvline(np.pi / 8**0.5, linestyle=":", label="free fall of the sphere")
-plt.xlabel("time")
-plt.ylabel("half-mass radius")
+plt.xlabel("time / N-body units")
+plt.ylabel("half-mass radius / N-body units")
 plt.legend()
 plt.savefig("cold_collapse.png")

@@ -12,6 +12,6 @@ for percent in ("01", "10", "50", "90"):
     plt.semilogy(table["t"], table[f"lagrangian_{percent}"], label=f"{int(percent)} % of the mass")
 plt.semilogy(table["t"], table["core_radius"], "k:", label="core")
 plt.xlabel("time / initial half-mass relaxation time")
-plt.ylabel("radius")
+plt.ylabel("radius / N-body units")
 plt.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 plt.savefig("core_collapse.png")

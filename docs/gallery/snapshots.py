@@ -17,6 +17,6 @@ for name in sorted(Path().glob("cluster.0*.hdf5")):
 panels = plt.subplots(1, len(snapshots), sharex=True, sharey=True, figsize=(9, 3.3))[1]
 for panel, (time, x, m, _) in zip(panels, snapshots):
     panel.scatter(x[:, 0], x[:, 1], s=2000 * m)
-    panel.set(title=f"t = {time:g}", xlim=(-2, 2), ylim=(-2, 2), xlabel="x", aspect="equal")
-panels[0].set_ylabel("y")
+    panel.set(title=f"t = {time:g}", xlim=(-2, 2), ylim=(-2, 2), xlabel="x / N-body units", aspect="equal")
+panels[0].set_ylabel("y / N-body units")
 plt.savefig("snapshots.png")

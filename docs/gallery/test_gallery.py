@@ -13,6 +13,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
+# Labels without a unit: a panel shares the axis of another, it is a unit itself, or a pure number.
+PLAIN = {"", "years", "energy error", "rms eccentricity"}
 SCRIPTS = Path(__file__).resolve().parent
 
 
@@ -22,6 +24,8 @@ def run(name):
     plt.rcParams.update({"figure.figsize": (5.0, 3.6), "figure.dpi": 80, "savefig.bbox": "tight"})
     values = runpy.run_path(str(SCRIPTS / f"{name}.py"))
     assert Path(f"{name}.png").stat().st_size > 4000, f"{name}.png is empty"
+    labels = [label for axes in plt.gcf().axes for label in (axes.get_xlabel(), axes.get_ylabel())]
+    assert all(label in PLAIN or " / " in label for label in labels), f"{name}.png: an axis has no unit: {labels}"
     return values
 
 

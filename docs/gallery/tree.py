@@ -19,7 +19,7 @@ model = 3 / (4 * np.pi * a**3) * (1 + (middle / a) ** 2) ** -2.5
 
 plt.loglog(middle, density, "o", label="30000 stars")
 plt.loglog(middle, model, label="Plummer (1911)")
-plt.xlabel("radius")
-plt.ylabel("density")
+plt.xlabel("radius / N-body units")
+plt.ylabel("density / N-body units")
 plt.legend()
 plt.savefig("tree.png")

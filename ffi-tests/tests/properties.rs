@@ -139,7 +139,8 @@ fn eps2() -> impl Strategy<Value = f64> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 100,
+        // 42, and in .ci/long, with PROPTEST_CASES, several hundred.
+        cases: ProptestConfig::default().cases / 6,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -181,8 +181,8 @@ fn settings() -> impl Strategy<Value = Settings> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        // A case takes a few milliseconds; PROPTEST_CASES asks for more.
-        cases: 6 * ProptestConfig::default().cases,
+        // A case takes a few milliseconds; PROPTEST_CASES asks for more, and .ci/long does.
+        cases: 2 * ProptestConfig::default().cases,
         // The file of regressions would be written into the source tree.
         failure_persistence: None,
         ..ProptestConfig::default()

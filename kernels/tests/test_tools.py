@@ -197,6 +197,15 @@ class Limits(unittest.TestCase):
         self.assertEqual(len(self.complaints("--limit-nearest", "1")), 1)
         self.assertEqual(len(self.complaints("--limit", "5", "--limit-kernels", "pairs_2")), 1)
 
+    def test_several_limits(self):
+        def limits(*of_each):
+            return self.complaints(*(word for four in of_each for word in ("--limits", *four.split())))
+
+        self.assertEqual(limits("pairs_1 5 1 0"), [])
+        self.assertEqual(len(limits("pairs_1 5 1 0", "pairs_.* 3.6 1 0")), 2)
+        self.assertEqual(len(limits("pairs_1 4 1 0.5", "pairs_2 5 5 0")), 1)
+        self.assertEqual(len(self.complaints("--limits", "pairs_1", "5", "5", "0", spills=8)), 1)
+
 
 class Devices(unittest.TestCase):
     def test_occupancy(self):

@@ -1,8 +1,8 @@
 //! Handles, and what they stand for.
 //!
-//! A handle is a serial number, which is never used twice in a process, and a place among the ids of a registry, which is.
-//! So a handle that was closed never stands for something else. A handle belongs to the process that opened it: in the
-//! child of a fork it is refused.
+//! A handle consists of a serial number and a place. A serial number is never used twice in a process; a place is used
+//! again after its handle was closed. So a closed handle never stands for something else. A handle belongs to the
+//! process that opened it: in the child of a fork it is refused.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -67,8 +67,8 @@ pub fn with_message<R>(act: impl FnOnce(&[u8]) -> R) -> R {
     act(&text[..end])
 }
 
-/// Returns what the bulk interface refused last in this thread: a string that lives until its next refusal. Empty before
-/// the first one.
+/// Returns the message of this thread's last refused call of the bulk interface, empty before the first one. The string
+/// lives until the thread's next refused call.
 #[cfg_attr(feature = "export-symbols", unsafe(no_mangle))]
 pub extern "C" fn kirin_bulk_message() -> *const c_char {
     MESSAGE.with(Cell::as_ptr).cast()

@@ -1,4 +1,5 @@
-//! The calls of the bulk interface. They have one name each: Fortran calls it with values, through the module `kirin`.
+//! The calls of the bulk interface. Each has one name, without a Fortran spelling: Fortran programs pass the arguments
+//! by value, through the module `kirin`.
 
 use std::ffi::{c_char, c_int};
 
@@ -20,17 +21,18 @@ calls! {
     implemented status [kirin_bulk_close -]
     (handle: handle) = close(handle);
 
-    /// Chooses the precision of a handle, from the next `kirin_bulk_forces` on: a number as for `kirin_set_precision`,
-    /// which also says when the user has the last word.
+    /// Chooses the precision of a handle, from the next `kirin_bulk_forces` on. The numbers are those of
+    /// `kirin_set_precision`, and a precision that the user has set wins here, too.
     implemented status [kirin_bulk_set_precision -]
     (handle: handle, precision: int) = set_precision(handle, precision);
 
     /// Replaces all sources of a handle by these `n`, from 0 to 2147483647. Their indices are 0 to n - 1.
     ///
-    /// `mass` and `x` are needed; what is absent is zero. `v`, `acc`, `jerk` and `snap` are the derivatives of the position
-    /// at `time`, from which a source is predicted to the time of `kirin_bulk_forces`; `mass` has any sign. `eps2` are the
-    /// squares of the sources' own softening lengths, which are added to those of the targets. Forces of sources with
-    /// `eps2` are computed in double precision on the CPU. A refused call leaves the earlier sources as they were.
+    /// `mass` and `x` are required; the other arrays are taken as zero where they are absent. Masses may have any sign.
+    /// `v`, `acc`, `jerk` and `snap` are the derivatives of the position at `time`, from which a source is predicted to
+    /// the time of `kirin_bulk_forces`. `eps2` are the squares of the sources' own softening lengths, which are added
+    /// to those of the targets. Forces of sources with `eps2` are computed in double precision on the CPU. A refused
+    /// call leaves the earlier sources as they were.
     implemented status [kirin_bulk_set_sources -]
     (handle: handle, n: long, sources: sources) = set_sources(handle, n, sources);
 
@@ -45,32 +47,34 @@ calls! {
     implemented count [kirin_bulk_source_count -]
     (handle: handle) = source_count(handle);
 
-    /// Computes the forces of all sources, predicted to `time`, on `n` targets, and writes those of `results` that are not
-    /// null: `acc`, `jerk` and `pot` as `g6calc_lasthalf` defines them, the index of the nearest source and the square of
-    /// its distance, without softening.
+    /// Computes the forces of all sources, predicted to `time`, on `n` targets. It fills the arrays of `results` that
+    /// are not null: `acc`, `jerk` and `pot` as `g6calc_lasthalf` defines them, the index of the nearest source, and
+    /// the square of its distance, without softening.
     ///
-    /// Targets are at `x`, with velocities `v` (zero where absent). `source` tells which source a target is, and leaves that
-    /// source out of its results; it is absent, or negative, where a target is none. If `x` is absent, the targets are
-    /// the sources that `source` lists, or the first `n` where it is absent too, at their predicted positions and
-    /// velocities. The square of the softening length is `eps2`, or that of each target. With `radius2`, squares of
-    /// radii, the call also makes the neighbour lists. The bits are those of `g6calc_lasthalf2` for the same
-    /// particles. A refused call writes nothing.
+    /// Targets are at `x`, with velocities `v` (zero where absent). A target that is itself a source gives its index in
+    /// `source` and gets no force from that source. `source` is negative for other targets, and absent if there are
+    /// only such. Without `x` the targets are sources at their predicted positions and velocities: those that `source`
+    /// lists, or the first `n`. The square of a target's softening length is its entry of the targets' array `eps2`;
+    /// without that array it is the argument `eps2` or, without `x`, the source's own if sources have their own. With
+    /// `radius2`, the squares of radii, the call also makes the neighbour lists. The bits are those of
+    /// `g6calc_lasthalf2` for the same particles. A refused call writes nothing.
     implemented status [kirin_bulk_forces -]
     (handle: handle, time: double, eps2: double, n: long, targets: targets, results: results)
         = forces(handle, [time, eps2], n, targets, results);
 
-    /// Writes `offsets[n + 1]`: the neighbours of target k of the last `kirin_bulk_forces`, which had `n` targets with
-    /// radii, are at the places `offsets[k]` to `offsets[k + 1] - 1` of what `kirin_bulk_neighbour_indices` writes.
+    /// Writes the `n + 1` numbers `offsets`. They belong to the last `kirin_bulk_forces`, which had `n` targets with
+    /// radii. The neighbours of target k are entries `offsets[k]` to `offsets[k + 1] - 1` of the array that
+    /// `kirin_bulk_neighbour_indices` writes.
     implemented status [kirin_bulk_neighbour_offsets -]
     (handle: handle, n: long, offsets: out_longs) = neighbour_offsets(handle, n, offsets);
 
-    /// Writes the indices of the sources nearer than the radius of each target, without the target itself, in ascending
-    /// order for each target. `room` is how many `indices` has room for, at least `offsets[n]`.
+    /// Writes the indices of the sources that are nearer than the radius of each target, ascending for each target and
+    /// without the target itself. `indices` has room for `room` numbers, at least `offsets[n]`.
     implemented status [kirin_bulk_neighbour_indices -]
     (handle: handle, room: long, indices: out_longs) = neighbour_indices(handle, room, indices);
 
-    /// Writes what `kirin_bulk_message` returns to `text[length]`, filled up with blanks and without a zero at its end, for
-    /// Fortran. Returns the length of the message.
+    /// For Fortran: writes the message of `kirin_bulk_message` to `text`, which has `length` characters. The rest is
+    /// filled with blanks, and there is no zero at the end. Returns the length of the message.
     implemented count [kirin_bulk_message_text -]
     (text: out_text, length: long) = message_text(text, length);
 }

@@ -95,8 +95,8 @@ impl Cluster<'_> {
         self.optional("g6calc_lasthalf2", status)
     }
 
-    /// [`Cluster::start`] and [`Cluster::finish`]: the forces on any number of i-particles, in parts of as many as
-    /// one call may bring ([`Grape::most_at_once`]).
+    /// Computes the forces on any number of i-particles. It calls [`Cluster::start`] and [`Cluster::finish`] for parts
+    /// of [`Grape::most_at_once`] particles.
     ///
     /// # Errors
     ///

@@ -93,16 +93,16 @@ impl Grape {
         self.origin.precision(id)
     }
 
-    /// `kirin_set_precision`: chooses the precision of cluster `id` by its number, unless the user has. Other libraries
-    /// have one precision only.
+    /// `kirin_set_precision`: chooses the precision of cluster `id` by its number. It changes nothing if the user has
+    /// chosen one, or in other libraries, which have only one.
     pub fn set_precision(&self, id: i32, precision: i32) -> i32 {
         // SAFETY: both arguments are live integers.
         self.set_precision
             .map_or(0, |f| unsafe { f(&id, &precision) })
     }
 
-    /// Has cluster `id` take the precision that it would take for `nj` j-particles, also where the client's calls bring
-    /// fewer: `kirin_set_precision` with what `kirin_precision_for` says.
+    /// Fixes the precision of cluster `id` to the one that it would take for `nj` j-particles, even if the client's
+    /// calls bring fewer. It passes the answer of `kirin_precision_for` to `kirin_set_precision`.
     pub fn set_precision_for(&self, id: i32, nj: usize) -> i32 {
         let nj = i32::try_from(nj).unwrap_or(i32::MAX);
         // SAFETY: both arguments are live integers.

@@ -92,8 +92,8 @@ pub struct RegularBlock {
 }
 
 impl RegularBlock {
-    /// Room for `ni` particles with lists of at most `longest` neighbours. Arrays are longer than that by what
-    /// older libraries write behind the end.
+    /// Room for `ni` particles with lists of at most `longest` neighbours. The arrays are a little longer, because
+    /// older libraries write beyond the last particle.
     pub fn new(ni: usize, longest: usize) -> Self {
         let room = ni + BEYOND;
         Self {
@@ -309,8 +309,8 @@ impl Nbody6 {
         };
     }
 
-    /// `gpupot_`: positive potentials of all stars at those from the number `first`, from 0, on, as many as `pot` has
-    /// entries.
+    /// `gpupot_`: the positive potentials that all stars cause at some of them. These are the stars from number `first`
+    /// (counted from 0) on, as many as `pot` has entries.
     ///
     /// # Panics
     ///

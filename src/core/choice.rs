@@ -8,8 +8,8 @@ use crate::force::regular::{self, RegularForce};
 use crate::gpu::cuda;
 use crate::process::settings::{BackendChoice, Precision, PrecisionChoice, Settings};
 
-/// The precision that `auto` chooses, and whether a GPU can compute in `double-single`. Both depend only on the
-/// kind of processor and on the GPUs that `settings` name, and not on whether one of these GPUs fails.
+/// The rule by which `auto` chooses a precision, and whether GPUs compute. Both depend only on the kind of processor
+/// and on the GPUs that `settings` name, and not on whether one of these GPUs fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Up to how many j-particles it takes the better precision; above, `mixed`.

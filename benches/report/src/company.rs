@@ -1,5 +1,5 @@
-//! The load of the machine during a measurement: how much of the cores' time other programs, and other virtual
-//! machines of the host, used.
+//! The load of the machine during a measurement: the part of the cores' time that went to other programs, and to other
+//! virtual machines on the host.
 
 use std::fmt;
 
@@ -32,8 +32,8 @@ impl Watch {
         }
     }
 
-    /// The company since then. Children of this process count as its own once they were waited for. `None` where the
-    /// system does not tell (no Linux).
+    /// What others took of the cores' time since [`Watch::start`]. A child of this process counts as part of it once it
+    /// was waited for. `None` where the system does not tell (no Linux).
     pub fn company(&self) -> Option<Company> {
         let second = ticks_per_second()?;
         Company::between(

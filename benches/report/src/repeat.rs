@@ -38,8 +38,7 @@ impl Spread {
         })
     }
 
-    /// Half the distance between the quartiles in percent of the median: `3.1`, or nothing to
-    /// say of a single trial.
+    /// Half the distance between the quartiles in percent of the median, such as `3.1`; `-` for a single trial.
     pub fn percent(&self) -> String {
         match self.trials {
             0 | 1 => "-".to_owned(),

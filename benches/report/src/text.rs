@@ -1,7 +1,5 @@
 //! Numbers and tables for people.
 
-use std::fmt::Write;
-
 use serde_json::{Map, Value};
 
 /// An integer with its thousands set apart: `1 234 567`.
@@ -155,16 +153,6 @@ pub fn digits(value: f64) -> String {
     }
 }
 
-/// `numbers` as words on one line, with all their digits.
-pub fn exact(numbers: &[f64]) -> String {
-    let mut text = String::new();
-    for (k, number) in numbers.iter().enumerate() {
-        let space = if k == 0 { "" } else { " " };
-        write!(text, "{space}{number:?}").expect("a string takes everything");
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,15 +221,5 @@ mod tests {
         ] {
             assert_eq!(digits(value), text);
         }
-    }
-
-    #[test]
-    fn exact_numbers_keep_their_bits() {
-        let numbers = [1.0 / 3.0, -0.0, 1e300];
-        let again: Vec<u64> = exact(&numbers)
-            .split(' ')
-            .map(|w| w.parse::<f64>().unwrap().to_bits())
-            .collect();
-        assert_eq!(again, numbers.map(f64::to_bits));
     }
 }

@@ -16,16 +16,17 @@
 //! hermite.block_sizes C0 C1 ... blocks of 2^k to 2^(k+1) - 1 particles
 //! ```
 
+use std::str::FromStr;
+
 use kirin::client::Grape;
 use kirin_kit::few_body::multiple::Multiple;
 use kirin_kit::few_body::pair::{Pair, Pull};
 use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Log, Run};
-use kirin_kit::snapshot::Line;
+use kirin_kit::snapshot::line::{read, refuse, words};
 use kirin_kit::vector::Vec3;
 use kirin_kit::{Body, Snapshot};
-use kirin_report::text::exact;
 
 use crate::counts::Counts;
 use crate::error::Error;
@@ -38,6 +39,12 @@ const PAIR: &str = "hermite.pair";
 const MULTIPLE: &str = "hermite.multiple";
 const COUNTS: &str = "hermite.counts";
 const BLOCK_SIZES: &str = "hermite.block_sizes";
+
+/// The line of all regularized systems: the factor of their distances, how many were formed, their steps and seconds.
+type Regularized = (f64, u64, u64, f64);
+
+/// The line of a pair: labels; centre, second star from the first, tide and its rate; whether the tide acts.
+type PairLine = ([i32; 2], [Vec3; 6], bool);
 
 /// All of `integrator`.
 pub fn save(integrator: &Integrator<'_>) -> Snapshot {
@@ -59,37 +66,27 @@ fn system_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
         return Vec::new();
     }
     let (formed, steps) = (all.formed, all.steps);
-    let numbers = exact(&[factor]);
-    let head = format!("{numbers} {formed} {steps} {}", exact(&[all.seconds]));
-    let mut lines = vec![(REGULARIZED.to_owned(), head)];
+    let head: Regularized = (factor, formed, steps, all.seconds);
+    let mut lines = vec![(REGULARIZED.to_owned(), words(&head))];
     for (first, held) in &all.at {
         let centre = &integrator.bodies()[*first];
-        let mut vectors = vec![centre.x, centre.v];
-        let labels: Vec<String> = held.system.labels().iter().map(i32::to_string).collect();
-        let labels = labels.join(" ");
+        let (x, v) = (centre.x, centre.v);
         lines.push(match &held.system {
             Subsystem::Pair(pair) => {
-                vectors.extend([pair.x, pair.v, pair.tide, pair.tide_rate]);
-                let (numbers, felt) = (exact(vectors.as_flattened()), pair.is_perturbed);
-                (PAIR.to_owned(), format!("{labels} {numbers} {felt}"))
+                let vectors = [x, v, pair.x, pair.v, pair.tide, pair.tide_rate];
+                let line: PairLine = (pair.labels, vectors, pair.is_perturbed);
+                (PAIR.to_owned(), words(&line))
             }
-            Subsystem::Multiple(multiple) => (
-                MULTIPLE.to_owned(),
-                multiple_line(&labels, vectors, multiple),
-            ),
+            Subsystem::Multiple(multiple) => {
+                let (order, links) = multiple.links();
+                let links: Vec<Pull> = links.chain(multiple.tides.iter().copied()).collect();
+                let labels = held.system.labels();
+                let line = (order.len(), labels, [x, v], order, links);
+                (MULTIPLE.to_owned(), words(&line))
+            }
         });
     }
     lines
-}
-
-fn multiple_line(labels: &str, centre: Vec<Vec3>, multiple: &Multiple) -> String {
-    let (order, links) = multiple.links();
-    let (count, order) = (order.len(), order.iter().map(usize::to_string));
-    let order = order.collect::<Vec<_>>().join(" ");
-    let both = links.chain(multiple.tides.iter().copied());
-    let vectors: Vec<Vec3> = both.flat_map(|(x, v)| [x, v]).collect();
-    let [centre, vectors] = [centre, vectors].map(|list| exact(list.as_flattened()));
-    format!("{count} {labels} {centre} {order} {vectors}")
 }
 
 /// The systems of the run that `snapshot` was saved from. Each comes with its centre, labelled as its first star. The
@@ -101,84 +98,93 @@ fn systems(snapshot: &Snapshot) -> Result<Vec<(Body, Subsystem)>, Error> {
         .collect()
 }
 
-/// Three numbers of a line, which are finite.
-fn vector(line: &mut Line<'_>) -> Result<Vec3, String> {
-    let vector: Vec3 = [line.word()?, line.word()?, line.word()?];
-    match vector.iter().all(|c| c.is_finite()) {
-        true => Ok(vector),
-        false => line.refuse(),
+fn centre(index: i32, [x, v]: [Vec3; 2]) -> Body {
+    Body {
+        index,
+        mass: 0.0,
+        x,
+        v,
     }
 }
 
-fn centre(line: &mut Line<'_>, index: i32) -> Result<Body, String> {
-    Ok(Body {
-        index,
-        mass: 0.0,
-        x: vector(line)?,
-        v: vector(line)?,
-    })
+fn is_finite(vectors: &[Vec3]) -> bool {
+    vectors.as_flattened().iter().all(|c| c.is_finite())
 }
 
-fn pair(value: &str) -> Result<(Body, Subsystem), Error> {
-    let mut line = Line::new(PAIR, value);
-    let labels = [line.word()?, line.word()?];
-    let centre = centre(&mut line, labels[0])?;
+fn pair(line: &str) -> Result<(Body, Subsystem), Error> {
+    let (labels, vectors, is_perturbed): PairLine = read(PAIR, line)?;
+    let [at, moves, x, v, tide, tide_rate] = vectors;
+    if !is_finite(&vectors) || x == [0.0; 3] {
+        refuse::<()>(PAIR, line)?;
+    }
     let pair = Pair {
         labels,
         masses: [0.0; 2],
-        x: vector(&mut line)?,
-        v: vector(&mut line)?,
-        tide: vector(&mut line)?,
-        tide_rate: vector(&mut line)?,
-        is_perturbed: line.word()?,
+        x,
+        v,
+        tide,
+        tide_rate,
+        is_perturbed,
     };
-    if pair.x == [0.0; 3] {
-        line.refuse::<()>()?;
-    }
-    line.end()?;
-    Ok((centre, Subsystem::Pair(pair)))
+    Ok((centre(labels[0], [at, moves]), Subsystem::Pair(pair)))
 }
 
-fn multiple(value: &str) -> Result<(Body, Subsystem), Error> {
-    let mut line = Line::new(MULTIPLE, value);
-    let count: usize = line.word()?;
-    if count < 3 {
-        line.refuse::<()>()?;
-    }
-    let mut labels: Vec<i32> = Vec::new();
-    for _ in 0..count {
-        labels.push(line.word()?);
-    }
-    let centre = centre(&mut line, labels[0])?;
-    let mut order: Vec<usize> = Vec::new();
-    for _ in 0..count {
-        order.push(line.word()?);
-    }
-    let mut both: Vec<Pull> = Vec::new();
-    for _ in 0..2 * count - 1 {
-        both.push((vector(&mut line)?, vector(&mut line)?));
-    }
-    let tides = both.split_off(count - 1);
-    let multiple = Multiple::from_parts(labels, vec![0.0; count], order, both, tides);
-    let multiple = match multiple {
-        Some(multiple) => multiple,
-        None => line.refuse()?,
+fn multiple(line: &str) -> Result<(Body, Subsystem), Error> {
+    let found = words_of_multiple(line);
+    found.map_or_else(|| Ok(refuse(MULTIPLE, line)?), Ok)
+}
+
+/// The parts of the line, whose number follows from its first word.
+fn words_of_multiple(line: &str) -> Option<(Body, Subsystem)> {
+    let all: Vec<&str> = line.split_whitespace().collect();
+    let (count, rest) = all.split_first()?;
+    let count: usize = count.parse().ok().filter(|count| *count >= 3)?;
+    let (labels, rest) = rest.split_at_checked(count)?;
+    let (at, rest) = rest.split_at_checked(6)?;
+    let (order, links) = rest.split_at_checked(count)?;
+    let labels: Vec<i32> = parsed(labels)?;
+    let vectors: Vec<f64> = parsed(&[at, links].concat())?;
+    let (vectors, []) = vectors.as_chunks::<3>() else {
+        return None;
     };
-    line.end()?;
-    Ok((centre, Subsystem::Multiple(multiple)))
+    let (both, []) = vectors.as_chunks::<2>() else {
+        return None;
+    };
+    let (at, links) = both.split_first()?;
+    if !is_finite(vectors) || links.len() != 2 * count - 1 {
+        return None;
+    }
+    let mut links: Vec<Pull> = links.iter().map(|[x, v]| (*x, *v)).collect();
+    let tides = links.split_off(count - 1);
+    let centre = centre(labels[0], *at);
+    let masses = vec![0.0; count];
+    let multiple = Multiple::from_parts(labels, masses, parsed(order)?, links, tides)?;
+    Some((centre, Subsystem::Multiple(multiple)))
+}
+
+fn parsed<T: FromStr>(words: &[&str]) -> Option<Vec<T>> {
+    words.iter().map(|word| word.parse().ok()).collect()
 }
 
 /// The lines of a snapshot: keys and values.
 pub fn lines(s: &Settings, counts: &Counts) -> Vec<(String, String)> {
-    let numbers = exact(&[s.eps, s.eta, s.eta_start, s.dt_max, s.dt_min]);
-    let (steps, blocks, pairs) = (counts.steps, counts.block_steps, counts.pairs);
+    let Counts {
+        steps,
+        block_steps,
+        pairs,
+        ref block_sizes,
+    } = *counts;
+    // The factor stands in the line of the regularized systems.
+    let settings = Settings {
+        regularize: 0.0,
+        ..*s
+    };
     let mut lines = vec![
-        (SETTINGS, format!("{numbers} {}", s.shared)),
-        (COUNTS, format!("{steps} {blocks} {pairs}")),
+        (SETTINGS, words(&settings)),
+        (COUNTS, words(&(steps, block_steps, pairs))),
     ];
-    if !counts.block_sizes.is_empty() {
-        let sizes: Vec<String> = counts.block_sizes.iter().map(u64::to_string).collect();
-        lines.push((BLOCK_SIZES, sizes.join(" ")));
+    if !block_sizes.is_empty() {
+        lines.push((BLOCK_SIZES, words(block_sizes)));
     }
     let owned = |(key, value): (&str, String)| (key.to_owned(), value);
     lines
@@ -198,22 +204,13 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
     if snapshot.states.is_none() {
         return Ok(None);
     }
-    let regularize = match Line::of(snapshot, REGULARIZED) {
-        Some(mut line) => line.word()?,
-        None => 0.0,
-    };
-    let mut words = Line::required(snapshot, SETTINGS)?;
-    let settings = Settings {
-        eps: words.word()?,
-        eta: words.word()?,
-        eta_start: words.word()?,
-        dt_max: words.word()?,
-        dt_min: words.word()?,
-        shared: words.word()?,
-        regularize,
+    let mut settings = Settings {
         galaxy: Galaxy::of(snapshot)?,
+        ..snapshot.required(SETTINGS)?
     };
-    words.end()?;
+    if let Some((factor, ..)) = snapshot.line::<Regularized>(REGULARIZED)? {
+        settings.regularize = factor;
+    }
     Ok(Some(settings))
 }
 
@@ -223,18 +220,13 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
 ///
 /// The lines are missing or no counts.
 pub fn counts(snapshot: &Snapshot) -> Result<Counts, Error> {
-    let mut words = Line::required(snapshot, COUNTS)?;
-    let mut counts = Counts {
-        steps: words.word()?,
-        block_steps: words.word()?,
-        pairs: words.word()?,
-        block_sizes: Vec::new(),
-    };
-    words.end()?;
-    if let Some(sizes) = Line::of(snapshot, BLOCK_SIZES) {
-        counts.block_sizes = sizes.rest()?;
-    }
-    Ok(counts)
+    let (steps, block_steps, pairs) = snapshot.required(COUNTS)?;
+    Ok(Counts {
+        steps,
+        block_steps,
+        pairs,
+        block_sizes: snapshot.line(BLOCK_SIZES)?.unwrap_or_default(),
+    })
 }
 
 /// The run that `snapshot` was saved from. `settings` hold from now on: they are those of the snapshot, except that
@@ -249,14 +241,11 @@ pub fn resume<'g>(
     snapshot: Snapshot,
 ) -> Result<Run<Integrator<'g>>, Error> {
     let (counts, log) = (counts(&snapshot)?, Log::of(&snapshot)?);
-    let (systems, past) = (systems(&snapshot)?, Line::of(&snapshot, REGULARIZED));
-    let past = match past {
-        Some(mut line) => {
-            line.word::<f64>()?;
-            (line.word()?, line.word()?, line.word()?)
-        }
-        None => (0, 0, 0.0),
-    };
+    let systems = systems(&snapshot)?;
+    let past = snapshot.line::<Regularized>(REGULARIZED)?;
+    let past = past.map_or((0, 0, 0.0), |(_, formed, steps, seconds)| {
+        (formed, steps, seconds)
+    });
     let Snapshot {
         time,
         bodies,

@@ -12,9 +12,10 @@ use kirin_kit::models::BinaryOptions;
 use kirin_kit::number::number;
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::RunControl;
+use kirin_kit::settings::{Given, contradiction};
 
 use crate::error::Error;
-use crate::settings::Settings;
+use crate::settings::{MAY_CHANGE, Settings};
 
 /// Default end of the run.
 pub const DEFAULT_T_END: f64 = 1.0;
@@ -73,6 +74,7 @@ EXAMPLES
 /// Evolves a star cluster through the GRAPE-6 interface.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "hermite", version, after_help = METHOD, allow_negative_numbers = true)]
+#[command(mut_arg("regularize", |arg| arg.conflicts_with("report")))]
 pub struct Options {
     /// The run.
     #[command(flatten)]
@@ -97,29 +99,13 @@ pub struct RunOptions {
     /// Softening length [default: 1/256]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
-    /// Accuracy parameter of the time steps; may change when a run is resumed [default: 0.01]
-    #[arg(long, value_parser = number)]
-    pub eta: Option<f64>,
-    /// Accuracy parameter of the first step, which then is eta_start |a| / |a1|. 0: as all other steps, from a trial step
-    /// [default: 0]
-    #[arg(long, value_parser = number)]
-    pub eta_start: Option<f64>,
-    /// Largest time step, a power of two up to 1 [default: 1/8]
-    #[arg(long, value_parser = number)]
-    pub dt_max: Option<f64>,
-    /// End the run where a step below this power of two is needed [default: no limit but the digits
-    /// of the time]
-    #[arg(long, value_parser = number)]
-    pub dt_min: Option<f64>,
+    /// Accuracy and steps.
+    #[command(flatten)]
+    pub settings: Given<Settings>,
     /// Give everybody this one constant step, a power of two, instead of individual ones
     #[arg(long, value_name = "H", value_parser = number)]
-    #[arg(conflicts_with_all = ["eta", "eta_start", "dt_max", "dt_min", "report"])]
+    #[arg(conflicts_with_all = ["eta", "eta_start", "dt_max", "dt_min", "regularize", "report"])]
     pub shared_step: Option<f64>,
-    /// Move binaries and close passages by their two-body motion, perturbed by the tide of all others; two stars of the
-    /// mean mass m may become such a pair at distances below FACTOR times m; with --eps 0 [default: 2]
-    #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "2", value_parser = number)]
-    #[arg(conflicts_with_all = ["shared_step", "report"])]
-    pub regularize: Option<f64>,
     /// Its end, files and guard.
     #[command(flatten)]
     pub control: RunControl,
@@ -158,26 +144,23 @@ impl RunOptions {
             Some(eps) => Some(eps.of_bodies(Some(&saved.galaxy))?),
             None => None,
         };
-        let contradicts = |given: Option<f64>, saved: f64| given.is_some_and(|v| v != saved);
-        let shared_step = if saved.shared { saved.dt_max } else { f64::NAN };
-        let options = [
-            ("eps", contradicts(eps, saved.eps)),
-            ("eta-start", contradicts(self.eta_start, saved.eta_start)),
-            ("dt-max", contradicts(self.dt_max, saved.dt_max)),
-            ("shared-step", contradicts(self.shared_step, shared_step)),
-            ("regularize", contradicts(self.regularize, saved.regularize)),
-        ];
-        match options.iter().find(|(_, contradicts)| *contradicts) {
-            None => Ok(Settings {
-                galaxy: self.galaxy.galaxy(Some(saved.galaxy))?,
-                eta: self.eta.unwrap_or(saved.eta),
-                dt_min: self.dt_min.unwrap_or(saved.dt_min),
-                ..saved
-            }),
-            Some((name, _)) => Err(Error::Refused(format!(
-                "--{name} is not what the input was made with; a resumed run may change only --eta and --dt-min"
-            ))),
+        let of_steps = |step: f64| saved.shared && step == saved.dt_max;
+        let refuse = |name, saved| Err(Error::Refused(contradiction(name, saved, &MAY_CHANGE)));
+        if eps.is_some_and(|eps| eps != saved.eps) {
+            return refuse("eps", saved.eps.to_string());
         }
+        if !self.shared_step.is_none_or(of_steps) {
+            let steps = match saved.shared {
+                true => saved.dt_max.to_string(),
+                false => "individual steps".to_owned(),
+            };
+            return refuse("shared_step", steps);
+        }
+        self.settings.check(&saved, &MAY_CHANGE)?;
+        Ok(Settings {
+            galaxy: self.galaxy.galaxy(Some(saved.galaxy))?,
+            ..self.settings.or(&saved)?
+        })
     }
 
     /// The settings of a new run in `galaxy`.
@@ -197,20 +180,19 @@ impl RunOptions {
     ///
     /// A softening with a unit that has no meaning.
     pub fn settings_or(&self, eta: f64, eta_start: f64, galaxy: Galaxy) -> Result<Settings, Error> {
-        let default = Settings::default();
-        let eps = self
-            .eps
-            .map(|eps| eps.of_bodies(Some(&galaxy)))
-            .transpose()?;
+        let default = Settings {
+            eta,
+            eta_start,
+            ..Settings::default()
+        };
+        let eps = self.eps.map(|eps| eps.of_bodies(Some(&galaxy)));
+        let settings = self.settings.or(&default)?;
         Ok(Settings {
-            eps: eps.unwrap_or(default.eps),
-            eta: self.eta.unwrap_or(eta),
-            eta_start: self.eta_start.unwrap_or(eta_start),
-            dt_max: self.shared_step.or(self.dt_max).unwrap_or(default.dt_max),
-            dt_min: self.dt_min.unwrap_or(default.dt_min),
+            eps: eps.transpose()?.unwrap_or(default.eps),
+            dt_max: self.shared_step.unwrap_or(settings.dt_max),
             shared: self.shared_step.is_some(),
-            regularize: self.regularize.unwrap_or(0.0),
             galaxy,
+            ..settings
         })
     }
 

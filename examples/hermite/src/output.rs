@@ -26,10 +26,6 @@ pub fn rows(counts: &Counts) -> Vec<(&'static str, String)> {
 /// The scheme's own figures, for programs.
 pub fn figures(settings: &Settings, counts: &Counts) -> Value {
     json!({
-        "eta": settings.eta,
-        "eta_start": settings.eta_start,
-        "dt_max": settings.dt_max,
-        "dt_min": settings.dt_min,
         "shared_step": settings.shared.then_some(settings.dt_max),
         "steps": counts.steps,
         "block_steps": counts.block_steps,
@@ -70,8 +66,9 @@ impl<'a, 'g> Report<'a, 'g> {
 
     /// The figures for programs. Numbers that are not finite become null.
     pub fn json(&self) -> Value {
-        let own = figures(self.integrator.settings(), self.integrator.counts());
-        self.summary.json(&self.forces, own)
+        let settings = self.integrator.settings();
+        let own = figures(settings, self.integrator.counts());
+        self.summary.json(&self.forces, settings, own)
     }
 
     /// Diagnostics over time, the histogram of block sizes, and the stars from above.

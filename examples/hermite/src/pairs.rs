@@ -79,8 +79,8 @@ impl Pairs {
     }
 }
 
-/// The two with the shortest steps, where everybody else's are at least four times as long: three of four blocks are
-/// then theirs.
+/// The two stars with the shortest steps, if all other steps are at least four times as long: then three of four blocks
+/// or more are theirs.
 fn shortest(states: &[State]) -> Option<[usize; 2]> {
     let mut order: Vec<usize> = (0..states.len()).collect();
     let by_step = |a: &usize, b: &usize| states[*a].dt.total_cmp(&states[*b].dt);

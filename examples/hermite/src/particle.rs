@@ -94,7 +94,7 @@ pub fn point(body: &Body, state: &State) -> Point {
     }
 }
 
-/// Adds the galaxy's acceleration and jerk to those by the pairs, for a particle that is predicted to be at `x`
+/// Adds the galaxy's part to the acceleration and jerk by the other particles. The particle is predicted to be at `x`
 /// with the velocity `v`.
 fn with_galaxy(settings: &Settings, (x, v): (Vec3, Vec3), acc: Vec3, jerk: Vec3) -> (Vec3, Vec3) {
     let (galaxy, mut acc, mut jerk) = (&settings.galaxy, acc, jerk);
@@ -263,8 +263,8 @@ fn check_force(body: &Body, t: f64, acc: &Vec3, jerk: &Vec3) -> Result<(), Error
     Err(Error::NotFinite { index, t })
 }
 
-/// Refuses a step that is below the limit of the settings, or too small to change the particle's time in
-/// double precision. Times near 0 could hold any step: there the time counts as one largest step.
+/// Refuses a step that is below the limit of the settings, or too small to change the particle's time in double
+/// precision. A time near 0 could be changed by a step of any size, so times below the largest step count as that step.
 ///
 /// # Errors
 ///

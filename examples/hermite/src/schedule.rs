@@ -1,8 +1,8 @@
 //! Which particles are due, and when: the particles are sorted by the length of their steps.
 //!
-//! The time of a particle is a multiple of its step, and lies less than one step back. So all particles with the same
-//! step have the same time. The next block is due one smallest step after the present time. It contains all particles
-//! whose step divides the time of the block. So no search over the particles is needed.
+//! The time of a particle is a multiple of its step, and lies less than one step back, so all particles with the same
+//! step have the same time. The next block is at the next multiple of the smallest step. It contains all particles
+//! whose step divides the time of the block. They are found without a search over the particles.
 
 use crate::step::is_multiple;
 

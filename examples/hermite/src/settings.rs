@@ -1,47 +1,61 @@
 //! The settings that determine an integration, besides its initial conditions.
 
+use clap::Args;
 use kirin_kit::galaxy::Galaxy;
+use kirin_kit::number::number;
+use kirin_kit::settings::Given;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::step;
 
-/// What determines an integration, besides its initial conditions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What determines an integration, besides its initial conditions. A state has the words of these fields, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Args, Serialize, Deserialize)]
 pub struct Settings {
-    /// Softening length.
+    /// Softening length, whose option may have a unit of the bodies.
+    #[arg(skip = 1.0 / 256.0)]
     pub eps: f64,
-    /// Accuracy parameter of the steps.
+    /// Accuracy parameter of the time steps; may change when a run is resumed
+    #[arg(long, default_value = "0.01", value_parser = number)]
     pub eta: f64,
-    /// Accuracy parameter of the first step, which is then this times |a| / |j|. 0: the first steps of a run follow the
-    /// criterion of all other steps, with derivatives from a trial step.
+    /// Accuracy parameter of the first step, which is then this times |a| / |a1|. 0: the formula of all other steps,
+    /// with derivatives from a trial step
+    #[arg(long, default_value = "0", value_parser = number)]
     pub eta_start: f64,
-    /// Largest step, a power of two.
+    /// Largest time step, a power of two up to 1
+    #[arg(long, default_value = "1/8", value_parser = number)]
     pub dt_max: f64,
-    /// Smallest step, a power of two: the integration ends where a smaller one is needed. 0: no limit
-    /// but the digits of the time.
+    /// End the run where a step below this power of two is needed [default: no limit but the digits
+    /// of the time]
+    #[arg(long, default_value = "0", hide_default_value = true, value_parser = number)]
     pub dt_min: f64,
     /// Whether everybody takes the largest step always.
+    #[arg(skip)]
     pub shared: bool,
-    /// Two stars of the mean mass m may become a regularized pair at distances below this times m (G = 1); 0 for no
-    /// pairs.
+    /// Move binaries and close passages by their two-body motion, perturbed by the tide of all others; needs --eps 0.
+    /// Two stars may become such a pair at distances below FACTOR sqrt(M m): M is the mass of the two, m the mean mass
+    /// of all stars [default: 2]
+    #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "2", value_parser = number)]
+    #[arg(default_value = "0", hide_default_value = true)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub regularize: f64,
     /// What there is around the cluster.
+    #[arg(skip)]
+    #[serde(skip)]
     pub galaxy: Galaxy,
 }
 
+/// The settings that a resumed run may change.
+pub const MAY_CHANGE: [&str; 2] = ["eta", "dt_min"];
+
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            eps: 1.0 / 256.0,
-            eta: 0.01,
-            eta_start: 0.0,
-            dt_max: 0.125,
-            dt_min: 0.0,
-            shared: false,
-            regularize: 0.0,
-            galaxy: Galaxy::default(),
-        }
+        Given::default().all
     }
+}
+
+fn is_zero(x: &f64) -> bool {
+    *x == 0.0
 }
 
 /// In regularized runs, `eta` of a star near another star or pair, as a fraction of the `eta` of all others.

@@ -1,4 +1,4 @@
-//! Runs whose files are HDF5, or begin with a table, are the runs of a snapshot as text.
+//! Runs with HDF5 files, or from a table, have the same bits as runs with text files.
 
 mod common;
 

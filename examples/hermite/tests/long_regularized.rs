@@ -5,8 +5,8 @@ mod common;
 use common::PROGRAM;
 use kirin_testing::Folder;
 
-/// Greatest error of the energy, in parts of the cluster's own energy without those within systems, in a run with these
-/// further arguments, which writes to the folder `name`.
+/// Greatest `own_energy_error` in a run with these further arguments: the change of the energy, relative to the
+/// cluster's energy without that within systems. The run writes to the folder `name`.
 fn greatest_error(name: &str, arguments: &[&str]) -> f64 {
     let folder = Folder::new(name);
     let csv = folder.file("run.csv");

@@ -1,5 +1,5 @@
-//! Regularized systems of three and more stars: beside the few-body integrator, and with the same bits after a checkpoint
-//! and on any number of threads.
+//! Regularized systems of three and more stars: they are compared with the few-body integrator, and give the same bits
+//! after a checkpoint and on any number of threads.
 
 mod common;
 
@@ -13,8 +13,8 @@ use kirin_kit::vector::{add_scaled, norm, sub};
 use kirin_kit::{Body, Snapshot};
 use kirin_testing::Folder;
 
-/// The three stars of a binary of size `axis` and a third one four times as far, whose centre is that of `star`; labels from
-/// `index` on.
+/// A triple in the place of `star`: a binary with the semi-major axis `axis`, and a third star on an orbit four times
+/// as wide. Labels count from `index`.
 fn triple(index: i32, star: &Body, axis: f64) -> Vec<Body> {
     let masses = [0.7, 0.3].map(|part| part * star.mass);
     let outer = binary(index + 1, masses, 4.0 * axis, 0.1, (star.x, star.v));
@@ -32,8 +32,8 @@ fn multiples(run: &Integrator<'_>) -> Vec<Vec<i32>> {
     larger.map(|system| system.labels().to_vec()).collect()
 }
 
-/// A star passes a triple, which is one system, at eight times its size. All four end where the few-body integrator puts
-/// them; a quarter of the accuracy parameter brings them closer by the fourth order of the step.
+/// A star passes a triple, which is one system, at eight times its size. All four stars end where the few-body
+/// integrator puts them. A quarter of `eta` halves the steps, and makes the error more than eight times smaller.
 #[test]
 fn a_triple_is_one_system_and_a_star_passes_it() {
     let centre = Body {

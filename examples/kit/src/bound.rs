@@ -45,10 +45,10 @@ impl Potentials {
 }
 
 impl BoundPart {
-    /// The bound part of `bodies`. A body is bound if its energy is negative in the frame of the bound bodies, so
-    /// the set is found by iteration. The iteration begins with all bodies. If a field may have drawn out `tails`,
-    /// it begins with the tenth of the bodies in the deepest potential. The potential of a body is that of all
-    /// other bodies: stars in the tails make it deeper, by about a per cent of their own share.
+    /// The bound part of `bodies`. A body is bound if its energy is negative in the frame of the bound bodies, so the
+    /// set is found by iteration. The iteration begins with all bodies. If a field may have drawn out `tails`, it
+    /// begins with the tenth of the bodies in the deepest potential. The potential of a body is that of all other
+    /// bodies. Stars in the tails make it deeper, too, by about a hundredth of the part of the mass that they have.
     pub fn of(bodies: &[Body], potentials: &Potentials, tails: bool) -> Self {
         let values = potentials.values();
         let mut members: Vec<usize> = (0..bodies.len()).collect();
@@ -118,9 +118,9 @@ impl BoundPart {
     }
 }
 
-/// Potentials of the `chosen` members by each other: stars that have left are no part of the cluster's energy.
-/// `of_all` are the potentials by all bodies. If few bodies have left, their part is subtracted, which is cheaper
-/// than a sum over all pairs of members.
+/// Potentials of the `chosen` members by each other only, since stars that have left are no part of the cluster's
+/// energy. `of_all` are the potentials by all bodies. If few bodies have left, their part is subtracted from these,
+/// which is cheaper than a sum over all pairs of members.
 fn own_potentials(
     bodies: &[Body],
     members: &[usize],

@@ -149,8 +149,7 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What a program returns to the shell whose time on the wall was over: the `EX_TEMPFAIL` of sysexits.h, to be tried
-/// again.
+/// Exit status of a program that stopped because its wall-clock time was over: `EX_TEMPFAIL` of sysexits.h (try again).
 pub const TIME_LIMIT_STATUS: u8 = 75;
 
 /// How far a run got.

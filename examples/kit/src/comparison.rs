@@ -31,7 +31,15 @@ pub struct ReportOptions {
     #[arg(conflicts_with_all = ["input", "every", "csv", "snapshot_every", "checkpoint_every", "frames", "force"])]
     #[arg(conflicts_with_all = ["energy_warning", "energy_limit"])]
     pub report: Option<Publication>,
-    /// Largest number of particles in the report [default: that of the thesis]
+    /// How much of it.
+    #[command(flatten)]
+    pub limits: ReportLimits,
+}
+
+/// How much of a report is made.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ReportLimits {
+    /// Largest number of particles in the report [default: that of the publication]
     #[arg(long, value_name = "N", requires = "report", value_parser = bodies)]
     pub largest: Option<u64>,
     /// Leave out of the report what would make it last longer [default: 3; on a GPU there is no limit]
@@ -39,7 +47,7 @@ pub struct ReportOptions {
     pub minutes: Option<f64>,
 }
 
-impl ReportOptions {
+impl ReportLimits {
     /// Whether the report is to have a row for so many particles.
     pub fn wants(&self, n: usize) -> bool {
         self.largest.is_none_or(|largest| n as u64 <= largest)
@@ -107,7 +115,7 @@ pub struct Circumstances {
 }
 
 impl Circumstances {
-    /// Records the circumstances of a report that begins now on this machine, by the program with this version. The
+    /// Records the circumstances of a report that begins now on this machine. `version` is that of the program. The
     /// fields about the library and its backend stay empty; the caller fills them in.
     pub fn begin(version: &'static str) -> Self {
         let machine = Machine::here();
@@ -242,12 +250,12 @@ mod tests {
 
     #[test]
     fn a_gpu_has_time() {
-        let options = ReportOptions::default();
+        let options = ReportLimits::default();
         assert_eq!(options.budget("cuda 0 (Fake 0)").left(), f64::INFINITY);
         assert!(!options.budget("cpu avx2").allows(60.0 * DEFAULT_MINUTES));
         assert!(options.budget("cpu avx2").allows(59.0 * DEFAULT_MINUTES));
         let minutes = Some(2.0);
-        let options = ReportOptions { minutes, ..options };
+        let options = ReportLimits { minutes, ..options };
         assert!(!options.budget("cuda 0 (Fake 0)").allows(121.0));
     }
 

@@ -113,8 +113,8 @@ mod tests {
         }
     }
 
-    /// Integrals over Plummer's density: the radius is 256/(120 pi) scale lengths, the density
-    /// weighted by itself 0.4631 of the central one, 0.541 in standard units.
+    /// By integrals over Plummer's density the core radius is 256/(120 pi) scale lengths. The density weighted by
+    /// itself is 0.4631 of the central one: 0.541 in standard units.
     #[test]
     fn the_core_of_plummers_sphere() {
         let core = Core::of(&plummer(20_000, 1));

@@ -143,8 +143,7 @@ pub fn angular_momentum(bodies: &[Body]) -> Vec3 {
 
 /// Radii about the centre of mass that hold the given `fractions` of the mass.
 ///
-/// A fraction is reached at the body with which the enclosed mass comes up to it. NaN without
-/// bodies.
+/// A radius is that of the first body from inside with which the mass reaches the fraction. NaN without bodies.
 pub fn lagrangian_radii(bodies: &[Body], fractions: &[f64]) -> Vec<f64> {
     let (centre, _) = centre_of_mass(bodies);
     let mut shells: Vec<(f64, f64)> = bodies

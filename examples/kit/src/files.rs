@@ -24,8 +24,8 @@ pub struct Files {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub input: Option<PathBuf>,
-    /// Write the final snapshot, from which the run can be resumed: as text, or by its name in GADGET's (.hdf5) or AMUSE's
-    /// (.amuse) layout of an HDF5 file
+    /// Write the final snapshot, from which the run can be resumed; its name decides the format: .hdf5 or .h5 for
+    /// GADGET's layout, .amuse for AMUSE's, any other for text
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub output: Option<PathBuf>,
@@ -38,8 +38,8 @@ pub struct Files {
     #[arg(long, value_name = "FILE")]
     #[serde(default, with = "told::path")]
     pub plot: Option<PathBuf>,
-    /// Write the diagnostics as CSV, a line when it is made: time, energy, energy_error,
-    /// virial_ratio, core_radius, core_density, Lagrangian radii
+    /// Write the diagnostics as CSV, each line as soon as it is recorded: time, energy, energy_error, virial_ratio,
+    /// core_radius, core_density, Lagrangian radii
     #[arg(long, value_name = "FILE")]
     #[serde(default, with = "told::path")]
     pub csv: Option<PathBuf>,
@@ -53,8 +53,8 @@ pub struct Files {
     #[arg(long, value_name = "DT", value_parser = quantity::interval)]
     #[serde(default, with = "told::interval")]
     pub snapshot_every: Option<Quantity>,
-    /// Replace the --output by the newest state at multiples of this time (1/4, 10Myr), or whenever so much
-    /// time has passed on the wall (30min, 2h): what a crash leaves can be resumed
+    /// Replace the --output by the newest state at multiples of this simulated time (1/4, 10Myr) or after each such
+    /// wall-clock time (30min, 2h), so that a run that crashes can be resumed
     #[arg(long, value_name = "INTERVAL", value_parser = Cadence::parse)]
     #[serde(default, with = "told::cadence")]
     pub checkpoint_every: Option<Cadence>,
@@ -112,8 +112,8 @@ impl Files {
         Claim::of([&self.output, &self.csv].into_iter().flatten())
     }
 
-    /// Checks that the output, if it exists, is an earlier state of the run of `n` bodies with this `log`, or is
-    /// to be replaced all the same.
+    /// Checks that the output, if it exists, is an earlier state of the run of `n` bodies with this `log`. An output
+    /// that may be replaced in any case is not checked.
     ///
     /// # Errors
     ///
@@ -125,8 +125,8 @@ impl Files {
         }
     }
 
-    /// The path of the output if it must be an earlier state of this run, where it exists. `None` if the output is
-    /// the input itself, or if the user allows any file to be replaced.
+    /// The path of the output. If a file exists there, it must be an earlier state of this run. `None` if the output is
+    /// the input itself, if the user allows any file to be replaced, or without an output.
     pub fn replaced(&self) -> Option<&Path> {
         let output = self.output.as_deref().filter(|_| !self.force)?;
         (!claim::is_same(output, self.input.as_deref())).then_some(output)

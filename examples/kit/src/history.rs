@@ -218,9 +218,9 @@ pub fn length_axis(what: &str, units: Option<&Units>) -> (f64, String) {
     }
 }
 
-/// Curves over time of these `records`: energy error, virial ratio and radii. For two components the core density
-/// takes the place of the virial ratio, and each component has its radii. If the units are known there is a galaxy,
-/// and the orbit in it has most of the energy; then the error relative to the cluster's own energy is drawn, too.
+/// Curves over time of these `records`: energy error, virial ratio and radii. For two components the core density takes
+/// the place of the virial ratio, and each component has its radii. If the units are known, the error relative to the
+/// cluster's own energy is drawn, too: in a galaxy most of the energy is that of the orbit.
 pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
     let (myr, time) = time_axis(units);
     let (parsecs, radius) = length_axis("radius", units);

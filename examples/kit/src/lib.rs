@@ -7,6 +7,7 @@
 //! * [`number`]: numbers on the command line
 //! * [`quantity`]: numbers with units, read and written
 //! * [`interrupt`]: Ctrl-C, SIGTERM and SIGHUP
+//! * [`settings`]: the settings of a method, declared once: options, lines of the state, JSON
 //! * [`claim`]: the output files of a run, checked and locked before it begins
 //! * [`communicator`]: ranks that compute together, over MPI or as threads
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
@@ -47,6 +48,7 @@ pub mod progress;
 pub mod quantity;
 mod rows;
 pub mod run;
+pub mod settings;
 pub mod sight;
 pub mod snapshot;
 pub mod sum;

@@ -293,8 +293,8 @@ impl Columns {
         columns
     }
 
-    /// The same table without columns that are always empty or 0; `has` says of a column whether it has something
-    /// to show. The copy in physical units goes with its column.
+    /// The same table without the columns that are always empty or 0. `has` tells whether the column of a name has
+    /// anything to show. A column that is left out takes its copy in physical units with it.
     pub fn only(mut self, has: impl Fn(&str) -> bool) -> Self {
         let all = self.names.len();
         let first = all - self.physical.len();

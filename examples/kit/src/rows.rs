@@ -18,8 +18,8 @@ pub(crate) fn rows<T: Clone + Default + Send>(n: usize, row: impl Fn(usize) -> T
     tasks(n, ROWS, row)
 }
 
-/// Like [`rows`], for rows that are more work: a thread takes `at_a_time` of them at once, and
-/// there may be as many threads as such portions.
+/// Like [`rows`], for rows that take longer. A thread takes `at_a_time` rows at once. There are no more threads than
+/// portions of this size.
 pub(crate) fn tasks<T: Clone + Default + Send>(
     n: usize,
     at_a_time: usize,

@@ -83,8 +83,8 @@ pub struct Start {
 }
 
 impl Start {
-    /// The energies at the start of a run of `bodies`. The motion of the whole cluster does not count as its own
-    /// energy, nor do the kinetic and potential energies `within` systems.
+    /// The energies at the start of a run of `bodies`. The cluster's own energy does not include the motion of the
+    /// whole cluster, nor the kinetic and potential energies `within` systems.
     pub fn of(energy: &Energy, bodies: &[Body], within: [f64; 2]) -> Self {
         let p = momentum(bodies);
         let flight = match (energy.external, mass(bodies)) {

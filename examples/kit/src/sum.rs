@@ -3,9 +3,11 @@
 use std::iter::FromIterator;
 use std::ops::AddAssign;
 
+use serde::{Deserialize, Serialize};
+
 /// A sum that keeps what its additions round off (Neumaier 1974, ZAMM 54, 39): the result is as if it
 /// had been summed with twice the digits.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sum {
     /// The sum as it is rounded.
     pub rounded: f64,

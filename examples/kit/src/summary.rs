@@ -1,5 +1,6 @@
 //! How a run ended: a table for people, JSON for programs, a figure.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::body::Body;
@@ -197,9 +198,9 @@ impl Summary {
         })
     }
 
-    /// The summary as JSON, together with `own`, the object of the method. NaN and infinite
-    /// numbers become null.
-    pub fn json(&self, forces: &ForceFacts, own: Value) -> Value {
+    /// The summary as JSON, together with the method's `settings` and `own` figures, whose fields stand beside those of all
+    /// methods. NaN and infinite numbers become null.
+    pub fn json(&self, forces: &ForceFacts, settings: &impl Serialize, own: Value) -> Value {
         let mut all = json!({
             "model": self.log.model,
             "seed": self.log.seed,
@@ -231,8 +232,10 @@ impl Summary {
             "mass_fractions": FRACTIONS,
             "records": history::json(&self.log.records, self.own_columns),
         });
-        if let (Some(all), Value::Object(own)) = (all.as_object_mut(), own) {
-            all.extend(own);
+        for more in [json!(settings), own] {
+            if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
+                all.extend(more);
+            }
         }
         all
     }

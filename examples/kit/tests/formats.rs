@@ -1,5 +1,5 @@
-//! HDF5 files and tables: what other programs have written is read, what is written is read by them, and a file that is
-//! damaged or incomplete is refused in words.
+//! HDF5 files and tables. Files that other programs have written can be read, and other programs read those written
+//! here. A file that is damaged or incomplete is refused in words.
 //!
 //! `formats/make.py` has written the files in `formats` with h5py 3.16 and AMUSE 2024.6.
 
@@ -109,8 +109,8 @@ fn numbers_without_units_are_taken_as_they_are() {
     }
 }
 
-/// Files whose units have G other than 1 are converted: the mass of all bodies becomes 1, and so does their
-/// half-mass radius. Multiplied by the units, the numbers are those of the file again.
+/// Files in whose units G is not 1 are converted: the mass of all bodies and their half-mass radius become 1. The new
+/// numbers times the new units are the quantities in the file.
 #[test]
 fn physical_numbers_become_those_of_units_with_g_1() {
     // Solar masses, parsecs, km/s and Myr of the units of each file.

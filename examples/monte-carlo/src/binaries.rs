@@ -5,13 +5,14 @@
 use std::f64::consts::PI;
 
 use kirin_kit::communicator::Communicator;
+use serde::{Deserialize, Serialize};
 
 use crate::encounter::Object;
 use crate::error::Error;
 use crate::random::Stream;
 
 /// A binary.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Binary {
     /// Labels of its stars; the first is the label of the binary among the stars of the cluster.
     pub ids: [u64; 2],
@@ -85,8 +86,9 @@ pub const SURVIVORS: f64 = 0.62;
 /// Least binding energy of a new binary, in k T.
 const LEAST_HARDNESS: f64 = 3.0;
 
-/// Number of binaries that one star forms in the unit of time, with a star of the second mass and any third star.
-/// Unequal masses enter as in Morscher et al. (2013).
+/// Number of binaries that a star forms in the unit of time, if it has the first mass, its partner has the second, and
+/// the third star any. Binaries that encounters will dissolve are included. Unequal masses enter as in Morscher et al.
+/// (2013).
 pub fn formation_rate(around: &Surroundings, [m1, m2]: [f64; 2]) -> f64 {
     let mean = 0.5 * (m1 + m2);
     RATE / SURVIVORS * mean.powi(5) * around.density_squared / around.sigma.powi(9)

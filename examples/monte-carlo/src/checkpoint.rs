@@ -23,20 +23,20 @@
 
 use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::run::Told;
-use kirin_kit::snapshot::Line;
+use kirin_kit::snapshot::line::{read, refuse, words};
 use kirin_kit::{Body, Snapshot};
-use kirin_report::text::exact;
+
+use serde::{Deserialize, Serialize};
 
 use crate::binaries::Binary;
 use crate::cluster::Past;
 use crate::evolution::Evolution;
-use crate::history::{DensityProfile, History, Record};
+use crate::history::{History, Record};
 use crate::ledger::Ledger;
 use crate::partition::BIN;
 use crate::random::Stream;
 use crate::settings::Settings;
 use crate::stars::Stars;
-use crate::tide::{Criterion, Tide};
 
 /// Softening, in the snapshots of other programs.
 const EPS: &str = "run.eps";
@@ -54,6 +54,25 @@ const PROFILE: &str = "monte-carlo.profile";
 /// Key of what the run was told.
 pub const TOLD: &str = "monte-carlo.told";
 const STREAMS: &str = "monte-carlo.streams";
+
+/// The line of the ledger: number, mass and energy of the escapers, what collisions cost, what all have shared.
+type Losses = (u64, f64, f64, f64, f64);
+
+/// The line of stellar evolution: the evolution, and the energy and the mass that were lost by it.
+type Evolving = (Evolution, f64, f64);
+
+/// The line of all binaries.
+#[derive(Serialize, Deserialize)]
+struct Binaries {
+    formed: u64,
+    encounters: u64,
+    escaped: u64,
+    binding_escaped: f64,
+    /// Binaries dissolved, binding energy of those at the start, and the kind. A run that began before there were other
+    /// binaries than those of three stars has none of these.
+    #[serde(default)]
+    of_kind: Option<(u64, f64, String)>,
+}
 
 /// States on a line.
 const STATES: usize = 64;
@@ -91,19 +110,11 @@ impl Checkpoint {
             ..
         } = self;
         let mut run = self.head();
-        run.extend(past.binaries.iter().map(|binary| {
-            let [a, b] = binary.masses;
-            let numbers = exact(&[a, b, binary.axis, binary.eccentricity]);
-            let [first, second] = binary.ids;
-            (BINARY, format!("{first} {second} {numbers}"))
-        }));
+        run.extend(past.binaries.iter().map(|binary| (BINARY, words(binary))));
         let records = history.records.iter();
-        run.extend(records.map(|r| (RECORD, exact(&r.numbers()))));
-        run.extend(history.profiles.iter().map(|profile| {
-            let mut numbers = vec![profile.t];
-            numbers.extend(profile.points.iter().flat_map(|&(r, rho)| [r, rho]));
-            (PROFILE, exact(&numbers))
-        }));
+        run.extend(records.map(|r| (RECORD, words(&r.numbers()))));
+        let profiles = history.profiles.iter();
+        run.extend(profiles.map(|profile| (PROFILE, words(profile))));
         run.extend(streams.chunks(STATES).map(|states| {
             let words: Vec<String> = states
                 .iter()
@@ -132,60 +143,38 @@ impl Checkpoint {
             model,
             ..
         } = self;
-        let Settings {
-            theta_max,
-            gamma,
-            radius,
-            encounters,
-            primordial,
-            three_body,
-            evolution,
-            tide,
-            seed,
-        } = settings;
-        let numbers = exact(&[*theta_max, *gamma, *radius]);
-        let settings = format!("{numbers} {encounters} {seed}");
-        let (time, steps, n0) = (past.time, past.steps, past.n0);
-        let start = exact(&[past.energy0, past.relaxation_time0]);
         let ledger = &past.ledger;
-        let energies = [ledger.escaped, ledger.collided, ledger.shared];
-        let (mass, energies) = (exact(&[ledger.escaped_mass]), exact(&energies));
+        let losses: Losses = (
+            ledger.escapers,
+            ledger.escaped_mass,
+            ledger.escaped,
+            ledger.collided,
+            ledger.shared,
+        );
         let mut head = vec![
-            (SETTINGS, settings),
-            (PAST, format!("{time:?} {steps} {n0} {start}")),
-            (LEDGER, format!("{} {mass} {energies}", ledger.escapers)),
+            (SETTINGS, words(settings)),
+            (PAST, words(past)),
+            (LEDGER, words(&losses)),
             (MODEL, model.clone()),
         ];
-        let kind = KINDS
-            .iter()
-            .find(|(_, kinds)| kinds == &[*primordial, *three_body]);
-        if let Some((kind, _)) = kind {
-            let (formed, encounters) = (ledger.formed, ledger.encounters);
-            let (escaped, dissolved) = (ledger.binaries_escaped, ledger.dissolved);
-            let binding = exact(&[ledger.binding_escaped]);
-            let before = exact(&[ledger.primordial]);
-            let counts =
-                format!("{formed} {encounters} {escaped} {binding} {dissolved} {before} {kind}");
-            head.push((BINARIES, counts));
+        let kinds = [settings.primordial, settings.three_body];
+        if let Some((kind, _)) = KINDS.iter().find(|(_, other)| *other == kinds) {
+            let binaries = Binaries {
+                formed: ledger.formed,
+                encounters: ledger.encounters,
+                escaped: ledger.binaries_escaped,
+                binding_escaped: ledger.binding_escaped,
+                of_kind: Some((ledger.dissolved, ledger.primordial, (*kind).to_owned())),
+            };
+            head.push((BINARIES, words(&binaries)));
         }
-        head.extend(evolution.map(|evolution| {
-            let Evolution {
-                metallicity,
-                mass,
-                time,
-            } = evolution;
-            let lost = [ledger.evolved, ledger.evolved_mass];
-            let numbers = [metallicity, mass, time, lost[0], lost[1]];
-            (EVOLUTION, exact(&numbers))
+        head.extend(settings.evolution.map(|evolution| {
+            let line: Evolving = (evolution, ledger.evolved, ledger.evolved_mass);
+            (EVOLUTION, words(&line))
         }));
-        head.extend(past.remnants.chunks(STATES).map(|labels| {
-            let labels: Vec<String> = labels.iter().map(u64::to_string).collect();
-            (REMNANTS, labels.join(" "))
-        }));
-        head.extend(tide.map(|tide| {
-            let numbers = exact(&[tide.radius, tide.mass]);
-            (TIDE, format!("{} {numbers}", tide.criterion.name()))
-        }));
+        let remnants = past.remnants.chunks(STATES);
+        head.extend(remnants.map(|labels| (REMNANTS, words(&labels))));
+        head.extend(settings.tide.map(|tide| (TIDE, words(&tide))));
         head
     }
 
@@ -212,7 +201,7 @@ impl Checkpoint {
                 "it is a run of another program: its header has the line `{key} {value}`"
             ));
         }
-        let Some(mut line) = Line::of(snapshot, SETTINGS) else {
+        let Some(settings) = snapshot.line(SETTINGS)? else {
             let told_of_bodies = [EPS, Galaxy::KEY];
             return match snapshot
                 .run
@@ -224,22 +213,19 @@ impl Checkpoint {
             };
         };
         let [primordial, three_body] = kinds(snapshot)?;
-        let (evolution, lost) = evolution(snapshot)?;
+        let evolving: Option<Evolving> = snapshot.line(EVOLUTION)?;
         let settings = Settings {
-            theta_max: line.word()?,
-            gamma: line.word()?,
-            radius: line.word()?,
-            encounters: line.word()?,
             primordial,
             three_body,
-            evolution,
-            tide: tide(snapshot)?,
-            seed: line.word()?,
+            evolution: evolving.map(|(evolution, ..)| evolution),
+            tide: snapshot.line(TIDE)?,
+            ..settings
         };
-        line.end()?;
         settings.validate().map_err(|e| e.to_string())?;
         let mut past = past(snapshot)?;
-        [past.ledger.evolved, past.ledger.evolved_mass] = lost;
+        if let Some((_, energy, mass)) = evolving {
+            [past.ledger.evolved, past.ledger.evolved_mass] = [energy, mass];
+        }
         let stars = stars(&snapshot.bodies)?;
         let streams = streams(snapshot)?;
         if streams.len() != stars.len().div_ceil(BIN) {
@@ -275,68 +261,41 @@ impl Checkpoint {
 
 /// What has happened, as the lines of `snapshot` tell.
 fn past(snapshot: &Snapshot) -> Result<Past, String> {
-    let missing = |key: &str| format!("the line `{key}` is missing");
-    let mut line = Line::of(snapshot, PAST).ok_or_else(|| missing(PAST))?;
     let mut past = Past {
-        time: line.word()?,
-        steps: line.word()?,
-        n0: line.word()?,
-        energy0: line.word()?,
-        relaxation_time0: line.word()?,
-        ledger: Ledger::default(),
         binaries: binaries(snapshot)?,
         remnants: remnants(snapshot)?,
+        ..snapshot.required(PAST)?
     };
-    let finite = past.time.is_finite() && past.energy0 < 0.0 && past.relaxation_time0 > 0.0;
-    if !finite {
-        return line.refuse();
+    if !(past.time.is_finite() && past.energy0 < 0.0 && past.relaxation_time0 > 0.0) {
+        return refuse(PAST, snapshot.value(PAST).unwrap_or_default());
     }
-    line.end()?;
-    let mut line = Line::of(snapshot, LEDGER).ok_or_else(|| missing(LEDGER))?;
+    let (escapers, escaped_mass, escaped, collided, shared): Losses = snapshot.required(LEDGER)?;
     past.ledger = Ledger {
-        escapers: line.word()?,
-        escaped_mass: line.word()?,
-        escaped: line.word()?,
-        collided: line.word()?,
-        shared: line.word()?,
+        escapers,
+        escaped_mass,
+        escaped,
+        collided,
+        shared,
         ..Ledger::default()
     };
-    line.end()?;
-    if let Some(mut line) = Line::of(snapshot, BINARIES) {
-        past.ledger.formed = line.word()?;
-        past.ledger.encounters = line.word()?;
-        past.ledger.binaries_escaped = line.word()?;
-        past.ledger.binding_escaped = line.word()?;
-        // A run that began before there were other binaries than those of three stars has no more.
-        if line.clone().end().is_err() {
-            past.ledger.dissolved = line.word()?;
-            past.ledger.primordial = line.word()?;
-        }
+    if let Some(line) = snapshot.line::<Binaries>(BINARIES)? {
+        let (dissolved, primordial, _) = line.of_kind.unwrap_or_default();
+        past.ledger = Ledger {
+            formed: line.formed,
+            encounters: line.encounters,
+            binaries_escaped: line.escaped,
+            binding_escaped: line.binding_escaped,
+            dissolved,
+            primordial,
+            ..past.ledger
+        };
     }
     Ok(past)
 }
 
-/// Stellar evolution, and the energy and mass that were lost by it.
-fn evolution(snapshot: &Snapshot) -> Result<(Option<Evolution>, [f64; 2]), String> {
-    let Some(mut line) = Line::of(snapshot, EVOLUTION) else {
-        return Ok((None, [0.0; 2]));
-    };
-    let evolution = Evolution {
-        metallicity: line.word()?,
-        mass: line.word()?,
-        time: line.word()?,
-    };
-    let lost = [line.word()?, line.word()?];
-    line.end()?;
-    Ok((Some(evolution), lost))
-}
-
 /// The labels of the stars that have ended, in order.
 fn remnants(snapshot: &Snapshot) -> Result<Vec<u64>, String> {
-    let mut labels = Vec::new();
-    for value in snapshot.values(REMNANTS) {
-        labels.extend(Line::new(REMNANTS, value).rest::<u64>()?);
-    }
+    let mut labels: Vec<u64> = snapshot.lines::<Vec<u64>>(REMNANTS)?.concat();
     labels.sort_unstable();
     Ok(labels)
 }
@@ -350,17 +309,14 @@ const KINDS: [(&str, [bool; 2]); 3] = [
 
 /// Whether there are binaries from the start, and whether three stars can form one.
 fn kinds(snapshot: &Snapshot) -> Result<[bool; 2], String> {
-    let Some(line) = Line::of(snapshot, BINARIES) else {
+    let Some(line) = snapshot.line::<Binaries>(BINARIES)? else {
         return Ok([false; 2]);
     };
-    let words = line.clone().rest::<String>()?;
-    let kind = match words.len() {
-        4 => KINDS[0].0,
-        7 => words[6].as_str(),
-        _ => return line.refuse(),
-    };
-    let found = KINDS.iter().find(|(name, _)| *name == kind);
-    found.map_or_else(|| line.refuse(), |(_, kinds)| Ok(*kinds))
+    let kind = line.of_kind.as_ref().map_or(KINDS[0].0, |(.., kind)| kind);
+    match KINDS.iter().find(|(name, _)| *name == kind) {
+        Some((_, kinds)) => Ok(*kinds),
+        None => refuse(BINARIES, snapshot.value(BINARIES).unwrap_or_default()),
+    }
 }
 
 fn body(stars: &Stars, k: usize) -> Body {
@@ -410,22 +366,15 @@ fn repeated(mut labels: Vec<u64>) -> Option<u64> {
 fn binaries(snapshot: &Snapshot) -> Result<Vec<Binary>, String> {
     let mut binaries = Vec::new();
     for value in snapshot.values(BINARY) {
-        let mut line = Line::new(BINARY, value);
-        let binary = Binary {
-            ids: [line.word()?, line.word()?],
-            masses: [line.word()?, line.word()?],
-            axis: line.word()?,
-            eccentricity: line.word()?,
-        };
+        let binary: Binary = read(BINARY, value)?;
         if !binary.is_sensible()
             || !snapshot
                 .bodies
                 .iter()
                 .any(|b| u64::try_from(b.index) == Ok(binary.ids[0]))
         {
-            return line.refuse();
+            return refuse(BINARY, value);
         }
-        line.end()?;
         binaries.push(binary);
     }
     binaries.sort_by_key(|binary| binary.ids[0]);
@@ -438,60 +387,29 @@ fn binaries(snapshot: &Snapshot) -> Result<Vec<Binary>, String> {
     }
 }
 
-fn tide(snapshot: &Snapshot) -> Result<Option<Tide>, String> {
-    let Some(mut line) = Line::of(snapshot, TIDE) else {
-        return Ok(None);
-    };
-    let Some(criterion) = Criterion::named(&line.word::<String>()?) else {
-        return line.refuse();
-    };
-    let tide = Tide {
-        criterion,
-        radius: line.word()?,
-        mass: line.word()?,
-    };
-    line.end()?;
-    Ok(Some(tide))
-}
-
 fn streams(snapshot: &Snapshot) -> Result<Vec<Stream>, String> {
     let mut streams = Vec::new();
     for value in snapshot.values(STREAMS) {
-        let line = Line::new(STREAMS, value);
-        for word in line.clone().rest::<String>()? {
+        for word in value.split_whitespace() {
             let half = |part: Option<&str>| u64::from_str_radix(part?, 16).ok();
             let is_state = word.len() == 32 && word.bytes().all(|b| b.is_ascii_hexdigit());
             let words = half(word.get(..16)).zip(half(word.get(16..)));
             let words = words.filter(|_| is_state);
             let stream = words.and_then(|(a, b)| Stream::of_words([a, b]));
-            streams.push(stream.map_or_else(|| line.refuse(), Ok)?);
+            streams.push(stream.map_or_else(|| refuse(STREAMS, value), Ok)?);
         }
     }
     Ok(streams)
 }
 
 fn history(snapshot: &Snapshot) -> Result<History, String> {
-    let mut history = History::default();
+    let mut records = Vec::new();
     for value in snapshot.values(RECORD) {
-        let line = Line::new(RECORD, value);
-        let record = Record::of_numbers(&line.clone().rest::<f64>()?);
-        history
-            .records
-            .push(record.map_or_else(|| line.refuse(), Ok)?);
+        let record = Record::of_numbers(&read::<Vec<f64>>(RECORD, value)?);
+        records.push(record.map_or_else(|| refuse(RECORD, value), Ok)?);
     }
-    for value in snapshot.values(PROFILE) {
-        let line = Line::new(PROFILE, value);
-        let numbers = line.clone().rest::<f64>()?;
-        let Some((t, points)) = numbers.split_first() else {
-            return line.refuse();
-        };
-        let points = points
-            .as_chunks::<2>()
-            .0
-            .iter()
-            .map(|&[r, rho]| (r, rho))
-            .collect();
-        history.profiles.push(DensityProfile { t: *t, points });
-    }
-    Ok(history)
+    Ok(History {
+        records,
+        profiles: snapshot.lines(PROFILE)?,
+    })
 }

@@ -7,6 +7,7 @@ mod formation;
 mod phases;
 
 use kirin_kit::communicator::{Communicator, Counted};
+use serde::{Deserialize, Serialize};
 
 use crate::binaries::{Binary, binding};
 use crate::diagnostics::{Diagnostics, SUMMED, half_mass_relaxation_time};
@@ -27,7 +28,7 @@ use crate::time_step::Moments;
 pub const FEWEST: usize = 100;
 
 /// What a run knows of its past, besides the stars.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Past {
     /// Time in N-body units.
     pub time: f64,
@@ -40,10 +41,13 @@ pub struct Past {
     /// Half-mass relaxation time at the start.
     pub relaxation_time0: f64,
     /// Energy that has left the stars.
+    #[serde(skip)]
     pub ledger: Ledger,
     /// The binaries in the cluster, by label. Every rank has all of them.
+    #[serde(skip)]
     pub binaries: Vec<Binary>,
     /// Labels of the stars that have ended, in order. Every rank has all of them.
+    #[serde(skip)]
     pub remnants: Vec<u64>,
 }
 
@@ -85,8 +89,9 @@ pub struct Cluster<C> {
 }
 
 impl<C: Communicator> Cluster<C> {
-    /// A cluster of the `stars` that this rank brings; the order and the division of the stars among ranks do not
-    /// matter. `streams` has the random numbers of each bin of all ranks. A new run has no `past`.
+    /// A cluster of the stars of all ranks; `stars` are those that this rank brings. Their order and their division
+    /// among ranks do not matter. `streams` has the random numbers of the bins of all ranks. `past` is `None` in a new
+    /// run.
     ///
     /// # Errors
     ///

@@ -14,9 +14,9 @@ use crate::stars::Share;
 /// Part of its kinetic energy that a star may lose at most to what another could not pay.
 const LARGEST_SHARE: f64 = 0.5;
 
-/// v^2 of a star after the correction. The star has the mass `m` and began the step at the radius `start`, which in
-/// the new potential lies just outside star `there`. It is now star `index`, with the square `v2` of its velocity,
-/// and climbed by `climb` in the old potential. Stars count from 1.
+/// v^2 of a star of mass `m` after the correction. At the start of the step its radius was `start`, which in the new
+/// potential lies just outside star `there`. It is now star `index`, and `v2` is its v^2 before the correction. `climb`
+/// is the change of the old potential between these two places. Stars count from 1.
 #[inline]
 pub fn corrected(
     potential: &Potential,

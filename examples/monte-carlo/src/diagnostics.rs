@@ -49,8 +49,8 @@ pub fn half_mass_relaxation_time(n: usize, coulomb: f64, mass: f64, half_mass_ra
 }
 
 /// Density at star `k` (from 0): the mass of the star and of its two next neighbours on each side, over the volume
-/// between the third neighbours. The estimate has no bias. Near the centre the volume is a sphere. It is 0 for the
-/// outermost three stars.
+/// between the third neighbours. Near the centre the volume is a sphere. The density is 0 for the outermost three
+/// stars. The estimate has no bias.
 ///
 /// It scatters like Casertano and Hut's estimate from six neighbours in space: the mean of its square is 5/4 of the
 /// square of its mean.

@@ -78,12 +78,13 @@ pub struct Part {
     pub velocity: Vec3,
 }
 
-/// Follows the encounter of the binary `first` with `second`, which comes with this speed and impact parameter; phases and orientations are
-/// random. Of two binaries the wider one sets the units. `None` where the integrator fails.
+/// Follows the encounter of the binary `first` with `second`. `impact` is the impact parameter, and `speed` the
+/// relative velocity far away; phases and orientations are random. Of two binaries the wider one sets the units. `None`
+/// where the integrator fails.
 ///
-/// A hierarchical triple that is left becomes a binary and a star: the inner binary shrinks by the energy that it takes to part the
-/// third star from it (Fregeau and Rasio 2007). The same is done with parties that are still bound when the encounter ends without a decision; they part with as much energy as they were
-/// bound with.
+/// If a hierarchical triple is left, it becomes a binary and a star: the inner binary shrinks by the energy that frees
+/// the third star (Fregeau and Rasio 2007). The same is done if the encounter ends undecided with parties that are
+/// still bound. Their motion apart then has as much energy as their binding had.
 pub fn scatter(
     first: &Binary,
     second: &Object,
@@ -148,8 +149,8 @@ pub fn scatter(
     Some(parts)
 }
 
-/// The stars of a binary that `second` passes so far away that other stars are as near: both go on with the velocity of the binary, and the second party pays with its own for
-/// the binding energy.
+/// The parts after `second` dissolves the binary `first`, which is so wide that other stars are as near. Its two stars
+/// get the same velocity. The motion relative to `second` pays for the binding energy.
 pub fn torn(first: &Binary, second: &Object) -> Vec<Part> {
     let (m1, m2) = (first.mass(), second.mass());
     let part = |object: Object, share: f64| Part {

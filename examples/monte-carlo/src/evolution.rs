@@ -1,7 +1,10 @@
-//! Phase 4, stellar evolution: when a star ends, and what remains of it. Lifetimes and remnants are those of Hurley, Pols and Tout (2000, MNRAS 315, 543); what happens
-//! between, winds included, is left out: a star keeps its mass until its end, and then loses what its remnant does not have, at once.
+//! Phase 4, stellar evolution: when a star ends, and which remnant it leaves. Lifetimes and remnants are those of
+//! Hurley, Pols and Tout (2000, MNRAS 315, 543). What happens before the end, winds included, is left out. A star keeps
+//! its mass until its end, and then loses at once all but the mass of its remnant.
 //!
 //! Masses are in solar masses, times in Myr.
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
@@ -12,7 +15,7 @@ pub const METALLICITIES: std::ops::RangeInclusive<f64> = 1e-4..=0.03;
 const CHANDRASEKHAR: f64 = 1.44;
 
 /// Evolution of the stars of a cluster, which all began with it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evolution {
     /// Part of the elements heavier than helium.
     pub metallicity: f64,
@@ -124,8 +127,10 @@ impl Tracks {
         (1.0 - 0.01 * longer).max(0.5).max(self.x) * self.giant_branch(m)
     }
 
-    /// Time to the end: that to the base of the giant branch, and that of helium burning where it begins without a flash (equation 57). This fit is taken for stars with a
-    /// flash, too, in place of their time on the giant branch and after it: up to 10 % too long. For others the asymptotic giant branch is left out: 2 % too short.
+    /// Time to the end: the time to the base of the giant branch, and that of helium burning by the fit for stars
+    /// without a helium flash (equation 57). Stars with a flash have the same fit in place of their time on the giant
+    /// branch and after it: up to 10 % too long. For the others the asymptotic giant branch is left out: up to 3 % too
+    /// short.
     pub fn lifetime(&self, m: f64) -> f64 {
         let giant = self.giant_branch(m);
         let [b41, b42, b43, b44] = self.helium;

@@ -1,6 +1,7 @@
 //! The cluster over time: the records of a run, and their form in CSV and JSON.
 
 use kirin_kit::communicator::Communicator;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::cluster::Cluster;
@@ -225,7 +226,7 @@ impl Record {
 }
 
 /// The density of shells at one time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DensityProfile {
     /// Time in initial half-mass relaxation times.
     pub t: f64,

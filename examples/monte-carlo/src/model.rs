@@ -54,8 +54,8 @@ fn primordial(start: &Start, binaries: &BinaryOptions) -> Vec<Primordial> {
         .collect()
 }
 
-/// The binaries of a model that was brought to standard units, in which its mass was `mass` before: eccentricities are thermal, axes as the
-/// options say.
+/// The binaries of a model that was brought to standard units. Before that its mass was `mass`. Eccentricities are
+/// thermal, and the options choose the semi-major axes.
 ///
 /// # Errors
 ///
@@ -84,8 +84,8 @@ pub fn binaries(
     drawn.iter().enumerate().map(binary).collect()
 }
 
-/// The systems of the model that this rank of `world` draws: stars, and the centres of mass of [`binaries`], which are the first. In units where all masses
-/// add up to about 1.
+/// The systems of the model that this rank of `world` draws. The first systems of the model are the centres of mass of
+/// its [`binaries`], the others are stars. The masses of all systems add up to about 1.
 ///
 /// # Errors
 ///
@@ -179,8 +179,8 @@ impl Masses {
     }
 }
 
-/// The `bodies` that each rank brings, as stars of this rank. Radii are distances from the centre of mass of all
-/// bodies, and velocities are relative to its velocity.
+/// The `bodies` as stars of this rank. Radii are distances from the centre of mass of `bodies`, and velocities are
+/// relative to its velocity.
 ///
 /// # Errors
 ///

@@ -11,6 +11,7 @@ use kirin_kit::models::{BinaryOptions, DEFAULT_W0, King, MassFunction, Model};
 use kirin_kit::number::{count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Kept, RunControl, told};
+use kirin_kit::settings::{Given, contradiction};
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::TOLD;
@@ -65,16 +66,9 @@ pub struct Options {
     /// Its ends and files.
     #[command(flatten)]
     pub control: RunControl<Ends>,
-    /// Deflection in the encounters of one step, in radians [default: 1]
-    #[arg(long, value_name = "ANGLE", value_parser = number)]
-    pub theta_max: Option<f64>,
-    /// Encounters of each star in a step, which share its duration; the paper has one, which falls short where the
-    /// step is long [default: 0, as many as keep the deflections small]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=1000))]
-    pub encounters: Option<u32>,
-    /// Factor of N in the Coulomb logarithm [default: 0.1]
-    #[arg(long, value_parser = number)]
-    pub gamma: Option<f64>,
+    /// Encounters.
+    #[command(flatten)]
+    pub settings: Given<Settings>,
     /// Let stars collide: radius of one of mean mass, or with units as in 1Rsun [default: 0, no collisions]
     #[arg(long, value_name = "R", value_parser = quantity::length)]
     pub stellar_radius: Option<Quantity>,
@@ -96,8 +90,8 @@ pub struct Options {
         conflicts_with = "cross_check"
     )]
     pub tidal_boundary: Option<Criterion>,
-    /// Tidal radius at the start, or with units as in 60pc; later r_t^3 is proportional to the mass that is left [default: the
-    /// edge of a King model]
+    /// Tidal radius at the start, also with units as in 60pc; later r_t^3 is proportional to the mass that is left
+    /// [default: the edge of a King model]
     #[arg(long, value_name = "R", value_parser = quantity::length)]
     pub tidal_radius: Option<Quantity>,
     /// Number of ranks, as threads of this process [default: 1]
@@ -289,17 +283,14 @@ impl Options {
         let tidal_radius = of_bodies(self.tidal_radius, galaxy)?;
         let stellar_radius = of_bodies(self.stellar_radius, galaxy)?;
         let Some(saved) = saved else {
-            let default = Settings::default();
             return Ok(Settings {
-                theta_max: self.theta_max.unwrap_or(default.theta_max),
-                gamma: self.gamma.unwrap_or(default.gamma),
-                radius: stellar_radius.unwrap_or(default.radius),
-                encounters: self.encounters.unwrap_or(default.encounters),
+                radius: stellar_radius.unwrap_or_default(),
                 primordial: self.binaries.binary_fraction.is_some_and(|part| part > 0.0),
                 three_body: self.three_body_binaries,
                 evolution: self.evolution(galaxy.known_units())?,
                 tide: self.tide(tidal_radius)?,
                 seed: self.start.seed(),
+                ..self.settings.all
             });
         };
         if let Some(criterion) = self.tidal_boundary
@@ -313,25 +304,19 @@ impl Options {
             let why = "--three-body-binaries: the input was made without them";
             return Err(Error::Refused(why.to_owned()));
         }
+        let check = self.settings.check(&saved, &[]);
+        check.map_err(Error::Refused)?;
         let radius = saved.tide.map_or(f64::INFINITY, |tide| tide.radius);
         let metallicity = saved
             .evolution
             .map_or(0.0, |evolution| evolution.metallicity);
         for (name, given, saved) in [
-            ("tidal-radius", tidal_radius, radius),
-            ("stellar-evolution", self.stellar_evolution, metallicity),
-            ("theta-max", self.theta_max, saved.theta_max),
-            ("gamma", self.gamma, saved.gamma),
-            ("stellar-radius", stellar_radius, saved.radius),
-            (
-                "encounters",
-                self.encounters.map(f64::from),
-                f64::from(saved.encounters),
-            ),
+            ("tidal_radius", tidal_radius, radius),
+            ("stellar_evolution", self.stellar_evolution, metallicity),
+            ("stellar_radius", stellar_radius, saved.radius),
         ] {
             if given.is_some_and(|value| value != saved) {
-                let why = format!("--{name} is not the {saved} that the input was made with");
-                return Err(Error::Refused(why));
+                return Err(Error::Refused(contradiction(name, saved, &[])));
             }
         }
         Ok(saved)

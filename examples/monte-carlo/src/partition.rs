@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-/// Stars of a bin, which have one density, one time step and one stream of random numbers. Even, so that no
-/// pair of neighbours is divided.
+/// Number of stars in a bin. They have one density, one relaxation time and one stream of random numbers. The number is
+/// even, so that no pair of neighbours is divided.
 pub const BIN: usize = 20;
 
 /// The division of the stars among the ranks.

@@ -28,8 +28,8 @@ pub struct Place {
     pub phi: f64,
 }
 
-/// Most points that are drawn for one orbit. Usually one of a few is accepted. None may be accepted if rounding
-/// leaves no digits of the potential, as with one star of 10^15 times the mass of the others.
+/// The largest number of points that are drawn for one orbit. Usually one of the first few is accepted. None may be
+/// accepted if rounding leaves no digits of the potential, as with one star of 10^15 times the mass of the others.
 const MOST_ROUNDS: u32 = 100_000;
 
 /// A star between its apsides, and where it is put.

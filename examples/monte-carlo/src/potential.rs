@@ -1,4 +1,4 @@
-//! Phase 1, potential: the potential of concentric shells at the stars' radii (equations 1 to 6), at any radius.
+//! Phase 1, potential: the potential at any radius. Every star is a shell at its radius (equations 1 to 6).
 //!
 //! Between two neighbouring radii r_k and r_(k+1) the mass M_k inside and the potential -S_k of the shells outside
 //! are constant. So Phi(r) = -M_k / r - S_k. Equation 6 interpolates linearly in 1/r between the potentials at the
@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use crate::bisection::Search;
 use crate::radial_index::RadialIndex;
 
-/// Stars whose masses are summed one after the other; sums of such runs are added in order, so that threads
-/// change no bit.
+/// Number of stars in a run. Masses are summed within each run, and the sums of the runs are added in order, so the
+/// result has the same bits on any number of threads.
 const RUN: usize = 4096;
 
 /// Distance of the nodes in [`Potential::coarse`].

@@ -53,8 +53,9 @@ impl Register {
 pub struct Stream([u32; 4]);
 
 impl Stream {
-    /// The beginning of the sequence of `seed`. Up to 2^32 - 1 it is that of the GNU Scientific
-    /// Library's `taus113`: four numbers of the congruential generator 69069, and ten steps.
+    /// The beginning of the sequence of `seed`. For a seed below 2^32 the sequence is that of `taus113` in the GNU
+    /// Scientific Library: the state is four numbers of the congruential generator 69069, and the first ten numbers are
+    /// skipped.
     pub fn of_seed(seed: u64) -> Self {
         let folded = (seed as u32) ^ ((seed >> 32) as u32).wrapping_mul(2_654_435_761);
         let mut number = folded.max(1);
@@ -206,8 +207,8 @@ mod tests {
         }
     }
 
-    /// The registers have the periods 2^31 - 1, 2^29 - 1, 2^28 - 1 and 2^25 - 1. A long jump is therefore equal to
-    /// a short one in each register: 2^80 steps to 2^18, 2^22, 2^24 and 2^5 steps.
+    /// The registers have the periods 2^31 - 1, 2^29 - 1, 2^28 - 1 and 2^25 - 1. So a long jump of 2^80 steps equals a
+    /// short one in each register, of 2^18, 2^22, 2^24 and 2^5 steps.
     #[test]
     fn a_long_jump_is_the_rest_of_the_periods() {
         let start = Stream::of_seed(3);

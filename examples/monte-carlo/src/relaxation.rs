@@ -15,14 +15,13 @@ use crate::time_step::number_density;
 
 /// sin^2 of half the deflection above which a pair turns by a right angle instead, sin^2 = 1/2.
 ///
-/// The formula for the deflection asks more of slow pairs in a long step than a deflection can give. Drag and
-/// diffusion depend on 1 - cos(beta) = 2 sin^2(beta/2). For slow pairs the phase space is nearly uniform, so a
-/// relative speed w contributes with the weight w^4 (1 - cos(beta)).
+/// In a long step the formula gives slow pairs more than any deflection can have: sin^2(beta/2) above 1. Drag and
+/// diffusion depend on 1 - cos(beta) = 2 sin^2(beta/2). For slow pairs the phase space is nearly uniform, so a relative
+/// speed w contributes with the weight w^4 (1 - cos(beta)).
 ///
-/// Pairs between this limit and a right angle are turned by more than the formula says, which makes up for what the
-/// slower pairs lack. With the limit at 2/5 of the right angle's value the integral over w is that of the formula.
-/// The remaining error falls with the power 4/3 of the step. With the limit at 1/2, as in CMC, it falls with the
-/// power 2/3.
+/// Pairs between this limit and a right angle are turned by more than the formula says. This makes up for the slower
+/// pairs, which are turned by less. At 1/5 both balance: the integral over w is that of the formula, and the remaining
+/// error falls with the power 4/3 of the step. At 1/2, as in CMC, the error falls with the power 2/3.
 const LIMIT: f64 = 0.2;
 /// sin^2 of half a right angle.
 const RIGHT_ANGLE: f64 = 0.5;
@@ -64,7 +63,7 @@ pub fn of_group(encounters: &Encounters<'_>, group: &mut Share<'_>) {
 }
 
 /// Lets pairs of neighbours collide. The merged star takes the place of the outer one, and the inner one is left
-/// without mass. Stores the energy that this costs.
+/// without mass. Returns the energy that this costs.
 fn collide(
     encounters: &Encounters<'_>,
     group: &mut Share<'_>,

@@ -1,5 +1,11 @@
 //! The settings that determine a run, besides its stars.
 
+use clap::Args;
+use kirin_kit::command::DEFAULT_SEED;
+use kirin_kit::number::number;
+use kirin_kit::settings::Given;
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
 use crate::evolution::Evolution;
 use crate::tide::Tide;
@@ -7,42 +13,47 @@ use crate::tide::Tide;
 /// Most encounters of a star in a step.
 pub const MOST_ENCOUNTERS: u32 = 1000;
 
-/// What determines a run, besides its stars.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What determines a run, besides its stars. A state has the words of these fields, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Args, Serialize, Deserialize)]
 pub struct Settings {
-    /// Deflection in the encounters of one step, in radians.
+    /// Deflection in the encounters of one step, in radians
+    #[arg(long, value_name = "ANGLE", default_value = "1", value_parser = number)]
     pub theta_max: f64,
-    /// Factor of N in the Coulomb logarithm.
+    /// Factor of N in the Coulomb logarithm
+    #[arg(long, default_value = "0.1", value_parser = number)]
     pub gamma: f64,
     /// Stellar radius of a star of mean mass; 0: no collisions.
+    #[arg(skip)]
     pub radius: f64,
-    /// Encounters of each star in a step, which share its duration. The paper has 1; 0: as many as keep the deflections small.
+    /// Encounters of each star in a step, which divide its duration among them; 0: as many as keep the deflections small.
+    /// The paper has one, whose effect is too small in long steps
+    #[arg(long, value_name = "COUNT", default_value = "0")]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_ENCOUNTERS)))]
     pub encounters: u32,
+    /// Seed of the random numbers.
+    #[arg(skip = DEFAULT_SEED)]
+    pub seed: u64,
     /// Whether there are binaries from the start.
+    #[arg(skip)]
+    #[serde(skip)]
     pub primordial: bool,
     /// Whether three stars can form a binary.
+    #[arg(skip)]
+    #[serde(skip)]
     pub three_body: bool,
     /// Stellar evolution.
+    #[arg(skip)]
+    #[serde(skip)]
     pub evolution: Option<Evolution>,
     /// The tidal field that the cluster is in.
+    #[arg(skip)]
+    #[serde(skip)]
     pub tide: Option<Tide>,
-    /// Seed of the random numbers.
-    pub seed: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            theta_max: 1.0,
-            gamma: 0.1,
-            radius: 0.0,
-            encounters: 0,
-            primordial: false,
-            three_body: false,
-            evolution: None,
-            tide: None,
-            seed: 1,
-        }
+        Given::default().all
     }
 }
 

@@ -39,8 +39,8 @@ fn near_collapse(records: &[Record]) -> Option<Vec<(f64, f64)>> {
     Some(near.collect())
 }
 
-/// Slope of the line of least squares through points whose errors are in both coordinates alike: the geometric mean
-/// of the slopes of y over x and of x over y. `None` of fewer than three.
+/// Slope of a line through points with like errors in both coordinates: the geometric mean of the slopes dy/dx of the
+/// two lines of least squares, y over x and x over y. `None` for fewer than three points.
 fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
     let (x, y) = points

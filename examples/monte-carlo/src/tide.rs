@@ -1,6 +1,9 @@
 //! The tidal boundary. A galaxy takes the stars of a cluster that come, or could come, beyond the tidal radius. The tidal radius follows the mass that is
 //! left: r_t^3 / M is constant on a circular orbit of the cluster.
 
+use kirin_kit::settings::choice;
+use serde::{Deserialize, Serialize};
+
 use crate::orbit::{self, Star};
 use crate::partition::BIN;
 use crate::potential::Potential;
@@ -11,7 +14,7 @@ use crate::stars::Share;
 pub enum Criterion {
     /// Apocentre beyond the tidal radius (Joshi, Rasio and Portegies Zwart 2000)
     Apocentre,
-    /// Energy above that of the tidal radius, lowered for the time that an escape takes (Giersz, Heggie and Hurley 2008)
+    /// Energy above that of the tidal radius, and a little more for the time that an escape takes (Giersz, Heggie and Hurley 2008)
     Energy,
 }
 
@@ -23,19 +26,13 @@ impl Criterion {
             Self::Energy => "energy",
         }
     }
-
-    /// The criterion of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Apocentre, Self::Energy]
-            .into_iter()
-            .find(|criterion| criterion.name() == name)
-    }
 }
 
 /// A tidal field.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tide {
     /// Which stars leave.
+    #[serde(with = "choice")]
     pub criterion: Criterion,
     /// Tidal radius of a cluster of the mass `mass`.
     pub radius: f64,
@@ -67,8 +64,9 @@ impl Tide {
 pub enum Boundary {
     /// Largest apocentre.
     Radius(f64),
-    /// Largest specific energy. Giersz, Heggie and Hurley have -xi G M / r_t with xi = 1.5 - 3 (ln(gamma N) / N)^(1/4): stars above the energy
-    /// -1.5 G M / r_t of the tidal radius need some time to find the way out, and encounters bring some of them back.
+    /// Largest specific energy. Giersz, Heggie and Hurley have -xi G M / r_t with xi = 1.5 - 3 (ln(gamma N) / N)^(1/4).
+    /// This is above -1.5 G M / r_t, the energy of the tidal radius. Stars between the two energies need some time to
+    /// find the way out, and encounters bring some of them back.
     Energy(f64),
 }
 

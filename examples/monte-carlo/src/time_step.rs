@@ -20,8 +20,8 @@ const NEIGHBOURS: usize = 2;
 /// Number density around the bin that begins with star `first`. The volume reaches from the star before the bin to
 /// the last star of the bin. An incomplete last bin takes the density of the last 20 stars.
 ///
-/// Divided by the volume are 19 stars and not 20, since the volume up to the k-th next star scatters and the mean
-/// of its inverse is n / (k - 1).
+/// The density is 19 stars, not 20, over this volume. The volume up to the k-th next star scatters: where the density
+/// is n, the mean of the inverse of the volume is n / (k - 1).
 #[inline]
 pub fn number_density(radii: &[f64], first: usize) -> f64 {
     let begin = first.min(radii.len() - BIN);
@@ -58,10 +58,10 @@ pub fn moments(m: &[f64], vr: &[f64], vt: &[f64]) -> Moments {
 
 /// How much dynamical friction shortens the step, in units of the product of the masses.
 ///
-/// With equal dispersions sigma a heavy star of mass M slows down at the rate
-/// (4/3) sqrt(2 pi) <m> n ln(gamma N) (M - <m>) / sigma^3. No star can lose more than its velocity, so in a step that is
-/// a large fraction of that time a heavy star would slow down too little where stars are dense. With this factor, and
-/// theta_max = 1, the heaviest star of the densest bin loses a fifth of its velocity in a step.
+/// With equal dispersions sigma a heavy star of mass M slows down at the rate (4/3) sqrt(2 pi) <m> n ln(gamma N) (M -
+/// <m>) / sigma^3. No star can lose more than its velocity, so a step must be short against the inverse of this rate.
+/// In longer ones heavy stars would slow down too little where stars are dense. With this factor, and theta_max = 1,
+/// the heaviest star of the densest bin loses a fifth of its velocity in a step.
 const FRICTION: f64 = 7.0;
 
 /// Equation 7 for stars of these moments. A term for the friction of the heaviest star is added; it is 0 for equal masses.

@@ -92,8 +92,9 @@ fn bounce(seed: u32) -> Bounce {
     }
 }
 
-/// Without binaries such a cluster ends with fewer than 30 stars in its core. With them the core expands again, and then the
-/// whole cluster, as the energy of binaries flows outwards. One run of so few stars may show little of it: medians of eight count.
+/// Without binaries such a cluster ends with fewer than 30 stars in its core. With them the core expands again, and
+/// then the whole cluster, as the energy of binaries flows outwards. One run of so few stars may show little of it, so
+/// the test takes medians of eight runs.
 #[test]
 fn a_collapse_ends_in_a_bounce() {
     let runs: Vec<Bounce> = std::thread::scope(|scope| {

@@ -1,4 +1,5 @@
-//! The tidal boundary: who leaves, what the cluster then has, and the same bits on any number of ranks.
+//! The tidal boundary: which stars leave, the mass and energy of those that stay, and the same bits on any number of
+//! ranks.
 
 mod common;
 

@@ -50,8 +50,8 @@ impl Columns {
         (pages.start * PAGE).min(self.n)..(pages.end * PAGE).min(self.n)
     }
 
-    /// Pages of the largest subtrees that lie within a column, in address order. Beyond the last page
-    /// there is nothing, so a subtree that reaches over it lies within the last column.
+    /// Pages of the largest subtrees that lie within a column, in address order. Pages after the last one are empty. So
+    /// the last column may have a subtree that goes on beyond the last page.
     pub fn subtrees(&self, column: usize) -> Vec<Range<usize>> {
         let Range { start, end } = self.pages[column].clone();
         let last = self.n.div_ceil(PAGE);

@@ -12,9 +12,10 @@
 //! step 7, all-gather-v    48 N_b (a-1) / (a b)        acceleration and jerk
 //! ```
 //!
-//! bytes. On r x r ranks this is N_b/r times (r-1)/r, the part that comes from other ranks. On 1 x p (j-parallel) and
-//! p x 1 (copy) it approaches a multiple of N_b. Around the ring each rank passes on all lists: 56 N_b (p-1)/p bytes,
-//! and 48 N_b s (p-1)/p bytes of forces. With the sums of MPI the forces travel with the list and take 48 N_b bytes.
+//! bytes. Without the 16 (b-1) of step 2 this is proportional to N_b (r-1) / r^2 on r x r ranks. On 1 x p (j-parallel)
+//! and p x 1 (copy) it is proportional to N_b (p-1) / p, which does not fall with the number of ranks. Around the ring
+//! each rank passes on all lists: 56 N_b (p-1)/p bytes, and 48 N_b s (p-1)/p bytes of forces. With the sums of MPI the
+//! forces travel with the list and take 48 N_b bytes.
 //!
 //! A block takes as long as its slowest rank, which has n_a active particles in its row, and N_j particles, n_j of them
 //! active, in its column of s subtrees:
@@ -207,9 +208,9 @@ pub struct Workload {
 impl Workload {
     /// The load of `n` particles whose blocks are not known yet.
     ///
-    /// From N = 512 to 16384 the mean block of a Plummer sphere is 0.6 N^(2/3) within a quarter (the column "mean
-    /// block" in benches/results/hermite-thesis-xeon-avx512-2vcpu.md). The paper's cluster near core collapse has
-    /// smaller blocks: 404 particles of 65536, a factor of 0.25 in place of 0.6.
+    /// From N = 512 to 16384 the mean block of a Plummer sphere is 0.6 N^(2/3), to 25 % (the column "mean block" in
+    /// benches/results/hermite-thesis-xeon-avx512-2vcpu.md). The paper's cluster near core collapse has smaller blocks:
+    /// 404 particles of 65536, a factor of 0.25 in place of 0.6.
     pub fn typical(n: usize) -> Self {
         let block = (0.6 * (n as f64).powf(2.0 / 3.0)).max(1.0);
         Self { n, block }

@@ -2,7 +2,7 @@
 
 /// The unknowns x >= 0 for which the sums `terms[i][k] x[k]` come nearest to `seconds[i]`, in relative errors.
 ///
-/// Differences of measured times can be negative where a part costs less than the times vary. Such a part is set to
+/// A plain fit may give a negative cost, if a part takes less time than the measurements scatter. Such a part is set to
 /// 0, and the other parts are fitted again without it, so that together they still give the measured times.
 pub fn nonnegative<const K: usize>(terms: &[[f64; K]], seconds: &[f64]) -> [f64; K] {
     let rows: Vec<[f64; K]> = terms

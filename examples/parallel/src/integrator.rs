@@ -384,7 +384,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     /// All bodies at `t`, on rank 0; `None` on other ranks. `t` lies between [`time`](Self::time) and the end of
     /// the next block.
     ///
-    /// A particle whose own time is another takes a step to `t` in a copy: the integration itself is not
+    /// Particles whose own time is not `t` take a step to `t`, but only in a copy. The integration itself is not
     /// changed.
     ///
     /// # Errors

@@ -94,8 +94,8 @@ impl<'g> JParticles<'g> {
         self.grape.set_j_particle(*id, address, state.dt, &j);
     }
 
-    /// The partial forces at `t` on `active` particles, [`ACTIVE`] numbers each: for each subtree, for each
-    /// particle, [`FORCE`] numbers.
+    /// The partial forces at `t` on the particles in `active`, each of which is [`ACTIVE`] numbers. A force is
+    /// [`FORCE`] numbers. First come the forces of the first subtree on all particles, then those of the next.
     ///
     /// # Errors
     ///

@@ -175,8 +175,8 @@ impl<'g, C: Communicator> Node<'g, C> {
         self.subtrees[column].len()
     }
 
-    /// Joins `count` particles' partial forces along the tree: `parts[c]` holds column c's, for each of its
-    /// subtrees, for each particle.
+    /// Joins the partial forces on `count` particles along the tree. `parts[c]` has those of column c: first the forces
+    /// of its first subtree on all particles, then those of the next.
     pub fn join(&self, parts: &[&[f64]], count: usize, forces: &mut Vec<f64>) {
         let mut joiner = Joiner::<[f64; FORCE]>::new(0);
         forces.clear();

@@ -31,6 +31,7 @@ METHOD
 /// A star cluster on many machines, with the same bits on any grid.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "parallel", version, after_help = METHOD, allow_negative_numbers = true)]
+#[command(mut_arg("regularize", |arg| arg.conflicts_with("report")))]
 pub struct Options {
     /// What `hermite` has too.
     #[command(flatten)]
@@ -47,8 +48,8 @@ pub struct Options {
     /// How partial forces are summed
     #[arg(long, value_enum, default_value_t)]
     pub sums: Joining,
-    /// Write the state as a binary file of each column, with a manifest at the --output: no rank holds all particles. A run
-    /// that goes on from such a state keeps to it. `hermite` reads it, too
+    /// Write the state as a manifest at the --output and a binary file for each column, so that no rank collects all
+    /// particles. A run that continues from such a state writes its own in this way, too. `hermite` can also read it
     #[arg(long)]
     pub parts: bool,
     /// Go on where ranks have other instruction sets, backends or precisions: the bits then depend on the grid

@@ -1,5 +1,6 @@
 //! The reports of a run: hermite's figures, and the work of the ranks.
 
+use hermite::settings::Settings;
 use kirin_kit::communicator::counted::Collective;
 use kirin_kit::communicator::{Communicator, OverRanks};
 use kirin_kit::summary::{ForceFacts, Summary};
@@ -29,6 +30,7 @@ pub struct Report<'a> {
     forces: ForceFacts,
     rows: Vec<(&'static str, String)>,
     figures: Value,
+    settings: Settings,
     plan: Arrangement,
     /// Seconds of each step.
     steps: Vec<OverRanks>,
@@ -89,6 +91,7 @@ impl<'a> Report<'a> {
             },
             rows: hermite::output::rows(integrator.counts()),
             figures: hermite::output::figures(integrator.settings(), integrator.counts()),
+            settings: *integrator.settings(),
             plan: machine.plan,
             steps: steps.to_vec(),
             times: [totals[0], totals[1]],
@@ -180,7 +183,7 @@ impl<'a> Report<'a> {
         if let (Some(own), Value::Object(more)) = (own.as_object_mut(), more) {
             own.extend(more);
         }
-        self.summary.json(&self.forces, own)
+        self.summary.json(&self.forces, &self.settings, own)
     }
 
     /// Diagnostics over time, where the ranks' time went, and the stars from above.

@@ -113,8 +113,8 @@ mod tests {
         assert_eq!(include_str!("../algorithm.svg"), svg());
     }
 
-    /// Counts the circles of the first three pictures: each column's list stands there four times, once it is
-    /// divided, and each row's particles stand at each of its three ranks.
+    /// Counts the circles of the first three pictures. The first has each column's list on all four rows, the second
+    /// has it divided over the rows, and the third has each row's particles on all three columns.
     #[test]
     fn every_particle_is_drawn() {
         let (lists, all) = (4 * 19, 19);

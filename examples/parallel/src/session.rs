@@ -171,8 +171,9 @@ fn common(error: Error, input: Option<&Path>) -> Error {
     }
 }
 
-/// Refuses to start if a rank has other settings, bodies, backends or precisions than the others, because the bits
-/// would not be those of one rank. With --unlike-ranks differences of backend or precision are only reported.
+/// Refuses to start if a rank has other settings, bodies, library, backend or precision than the others, because the
+/// bits would not be those of one rank. With --unlike-ranks a difference of library, backend or precision is only
+/// reported.
 fn check_ranks<C: Communicator>(
     world: &C,
     grape: &Grape,

@@ -54,9 +54,9 @@ fn the_paper_s_machine() {
     assert!(near(found.total(), CALCULATION + COMMUNICATION, 0.2));
 }
 
-/// The paper's communication takes 179 us, which only p - 1 rounds of this network's latency explain: with log2 p
-/// rounds the model finds a quarter of that. With log2 p rounds copying would also be cheaper than the grid, while
-/// the paper says that the one-dimensional schemes need 20 times the communication.
+/// The paper's communication takes 179 us. Only with p - 1 rounds of this network's latency does the model find so
+/// much; with log2 p rounds it finds a quarter. With log2 p rounds copying would also need only 1.3 times the
+/// communication of the grid, while the paper says that the one-dimensional schemes need 20 times as much.
 #[test]
 fn only_p_minus_1_rounds_give_the_paper_s_communication() {
     let xd1 = machine("xd1");

@@ -1,6 +1,6 @@
 //! The program under an MPI launcher: the bits of one rank, and the end of a run in which a rank dies.
 //!
-//! Builds the program with its feature `mpi` into a folder of its own, where MPI and libclang are.
+//! Where MPI and libclang are installed, builds the program with its feature `mpi` into a folder of its own.
 
 mod common;
 
@@ -109,8 +109,8 @@ fn signal(name: &str, process: &str) {
     assert!(told.unwrap().success());
 }
 
-/// `kill -9` of one of four ranks: all end within seconds, the last checkpoint is whole, and the run goes
-/// on on another grid to the bits of an undisturbed one.
+/// `kill -9` of one of four ranks: all end within seconds, and the last checkpoint is whole. A run that continues from
+/// it on another grid ends with the same bits as an undisturbed one.
 #[test]
 fn a_rank_that_dies_costs_only_the_time_since_the_checkpoint() {
     let Some(folder) = program() else { return };

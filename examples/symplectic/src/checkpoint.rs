@@ -18,18 +18,15 @@
 use kirin::client::Grape;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Log, Run, TimeGrid};
-use kirin_kit::snapshot::Line;
+use kirin_kit::snapshot::line::words;
 use kirin_kit::sum::Sum;
+use kirin_kit::vector::Vec3;
 use kirin_kit::{Body, Snapshot};
-use kirin_report::text::exact;
 
-use crate::encounter::Changeover;
 use crate::error::Error;
 use crate::fixed::Resolution;
-use crate::forces::{Counts, Times};
 use crate::integrator::{Integrator, Past};
 use crate::phase_space::{Bits, PhaseSpace, Point};
-use crate::scheme::Scheme;
 use crate::settings::Settings;
 use crate::torque::Balance;
 
@@ -43,34 +40,32 @@ const GAIN: &str = "symplectic.gain";
 const SCALES: &str = "symplectic.scales";
 const POINT: &str = "symplectic.point";
 
+/// The line of the balance: angular momentum at the start; torque, and what was rounded off it.
+type Torque = (Vec3, Vec3, Vec3);
+
 /// All of `integrator`.
 pub fn save(integrator: &Integrator<'_>) -> Snapshot {
     let s = integrator.settings();
     let past = integrator.past();
-    let (work, grid) = (&past.work, &past.grid);
-    let counts = [past.steps, work.evaluations, work.pairs].map(|count| count.to_string());
-    let seconds = work.times.parts().map(|part| part.1);
     let Balance {
         initial,
         impulse,
         gain,
     } = past.balance;
-    let balance = [initial, impulse.map(|s| s.rounded), impulse.map(|s| s.lost)].concat();
-    let words = format!("{} {} {}", s.scheme.name(), s.bits.name(), s.uncentred);
+    let balance: Torque = (initial, impulse.map(|s| s.rounded), impulse.map(|s| s.lost));
     let lines = [
-        (SETTINGS, format!("{} {words}", exact(&[s.eps, s.dt]))),
-        (GRID, grid.value()),
-        (COUNTS, counts.join(" ")),
-        (TIMES, exact(&seconds)),
-        (BALANCE, exact(&balance)),
+        (SETTINGS, words(s)),
+        (GRID, words(&past.grid)),
+        (COUNTS, words(&(past.steps, past.work))),
+        (TIMES, words(&past.work.times)),
+        (BALANCE, words(&balance)),
     ];
     let mut run: Vec<(String, String)> = lines.map(|(k, value)| (k.to_owned(), value)).into();
     if s.galaxy.changes() {
-        run.push((GAIN.to_owned(), exact(&[gain.rounded, gain.lost])));
+        run.push((GAIN.to_owned(), words(&gain)));
     }
     if !s.changeover.is_none() {
-        let Changeover { stars, hole } = s.changeover;
-        run.push((CHANGEOVER.to_owned(), exact(&[stars, hole])));
+        run.push((CHANGEOVER.to_owned(), words(&s.changeover)));
     }
     run.extend(s.galaxy.lines());
     if let PhaseSpace::Exact {
@@ -79,10 +74,8 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
         speed,
     } = integrator.state()
     {
-        run.push((SCALES.to_owned(), format!("{} {}", length.0, speed.0)));
-        for point in points {
-            run.push((POINT.to_owned(), point.map(|c| c.to_string()).join(" ")));
-        }
+        run.push((SCALES.to_owned(), words(&(length.0, speed.0))));
+        run.extend(points.iter().map(|point| (POINT.to_owned(), words(point))));
     }
     Snapshot {
         time: integrator.time(),
@@ -100,36 +93,14 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
 pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
     snapshot.check_owner("symplectic")?;
     snapshot.check_one_time()?;
-    let Some(mut line) = Line::of(snapshot, SETTINGS) else {
+    let Some(saved) = snapshot.line(SETTINGS)? else {
         return Ok(None);
     };
-    let (eps, dt) = (line.word()?, line.word()?);
-    let name: String = line.word()?;
-    let scheme = Scheme::named(&name).map_or_else(|| line.refuse(), Ok)?;
-    let name: String = line.word()?;
-    let bits = [Bits::Double, Bits::Exact]
-        .into_iter()
-        .find(|b| b.name() == name);
-    let settings = Settings {
-        eps,
-        dt,
-        scheme,
-        bits: bits.map_or_else(|| line.refuse(), Ok)?,
+    Ok(Some(Settings {
         galaxy: Galaxy::of(snapshot)?,
-        uncentred: line.word()?,
-        changeover: changeover(snapshot)?,
-    };
-    line.end()?;
-    Ok(Some(settings))
-}
-
-fn changeover(snapshot: &Snapshot) -> Result<Changeover, Error> {
-    let Some(mut line) = Line::of(snapshot, CHANGEOVER) else {
-        return Ok(Changeover::default());
-    };
-    let (stars, hole) = (line.word()?, line.word()?);
-    line.end()?;
-    Ok(Changeover { stars, hole })
+        changeover: snapshot.line(CHANGEOVER)?.unwrap_or_default(),
+        ..saved
+    }))
 }
 
 /// The run that `snapshot` was saved from, with `settings` from now on.
@@ -154,15 +125,9 @@ fn state(snapshot: &Snapshot, bits: Bits) -> Result<PhaseSpace, Error> {
     if bits == Bits::Double {
         return PhaseSpace::new(bits, &snapshot.bodies, 0.0);
     }
-    let mut line = Line::required(snapshot, SCALES)?;
-    let (length, speed) = (Resolution(line.word()?), Resolution(line.word()?));
-    line.end()?;
-    let mut points = Vec::with_capacity(snapshot.bodies.len());
-    for value in snapshot.values(POINT) {
-        let line = Line::new(POINT, value);
-        let point = Point::try_from(line.clone().rest::<i64>()?);
-        points.push(point.map_or_else(|_| line.refuse(), Ok)?);
-    }
+    let (length, speed) = snapshot.required(SCALES)?;
+    let [length, speed] = [length, speed].map(Resolution);
+    let points: Vec<Point> = snapshot.lines(POINT)?;
     let state = PhaseSpace::Exact {
         points,
         length,
@@ -184,40 +149,18 @@ fn check(state: &PhaseSpace, bodies: &[Body]) -> Result<(), Error> {
 
 /// What the run had behind it.
 fn past(snapshot: &Snapshot, dt: f64) -> Result<Past, Error> {
-    let line = |key: &'static str| Line::required(snapshot, key);
+    let grid: TimeGrid = snapshot.required(GRID)?;
+    let (steps, work) = snapshot.required(COUNTS)?;
     let mut past = Past {
-        grid: TimeGrid::of(line(GRID)?)?.at(snapshot.time, dt),
+        grid: grid.at(snapshot.time, dt),
+        steps,
+        work,
         ..Past::default()
     };
-    let mut words = line(COUNTS)?;
-    past.steps = words.word()?;
-    let (evaluations, pairs) = (words.word()?, words.word()?);
-    words.end()?;
-    let mut words = line(TIMES)?;
-    past.work = Counts {
-        evaluations,
-        pairs,
-        times: Times {
-            force: words.seconds()?,
-            field: words.seconds()?,
-            predict: words.seconds()?,
-            transfer: words.seconds()?,
-        },
-    };
-    words.end()?;
-    let mut words = line(BALANCE)?;
-    let mut next = || words.word::<f64>();
-    let initial = [next()?, next()?, next()?];
-    let rounded = [next()?, next()?, next()?];
-    let lost = [next()?, next()?, next()?];
-    words.end()?;
-    let mut gain = Sum::default();
-    if let Some(mut words) = Line::of(snapshot, GAIN) {
-        (gain.rounded, gain.lost) = (words.word()?, words.word()?);
-        words.end()?;
-    }
+    past.work.times = snapshot.required(TIMES)?;
+    let (initial, rounded, lost): Torque = snapshot.required(BALANCE)?;
     past.balance = Balance {
-        gain,
+        gain: snapshot.line(GAIN)?.unwrap_or_default(),
         initial,
         impulse: [0, 1, 2].map(|k| Sum {
             rounded: rounded[k],

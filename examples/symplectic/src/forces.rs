@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use kirin::client::{Block, Grape};
+use kirin_kit::snapshot::line::seconds;
 use kirin_kit::sum::Sum;
 use kirin_kit::vector::Vec3;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::phase_space::PhaseSpace;
@@ -13,15 +15,19 @@ use crate::phase_space::PhaseSpace;
 const ID: i32 = 0;
 
 /// Wall time by what it was spent on.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// Summing over the pairs: the library's blocks.
+    #[serde(with = "seconds")]
     pub force: Duration,
     /// The external field.
+    #[serde(with = "seconds")]
     pub field: Duration,
     /// Kicks and drifts.
+    #[serde(with = "seconds")]
     pub predict: Duration,
     /// Positions with respect to the centre of mass, and their way into the library's memory.
+    #[serde(with = "seconds")]
     pub transfer: Duration,
 }
 
@@ -39,13 +45,14 @@ impl Times {
 }
 
 /// How much has been done.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     /// Forces on everybody.
     pub evaluations: u64,
     /// Pairs that were summed.
     pub pairs: u64,
     /// Wall time.
+    #[serde(skip)]
     pub times: Times,
 }
 

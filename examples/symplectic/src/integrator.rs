@@ -283,8 +283,8 @@ impl<'g> Integrator<'g> {
         Ok(())
     }
 
-    /// Turns all velocities round: steps from now on undo those before. The angular momentum and what is
-    /// known of its change begin anew.
+    /// Turns all velocities round, so that steps from now on undo those before. The balance of angular momentum and
+    /// energy begins anew.
     pub fn reverse(&mut self) {
         self.state.reverse();
         self.past.balance = Balance {

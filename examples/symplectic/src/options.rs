@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
+use kirin_kit::comparison::ReportLimits;
 use kirin_kit::galaxy::sky::Sun;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions, Units};
 use kirin_kit::models::{
@@ -12,13 +13,12 @@ use kirin_kit::models::{
 use kirin_kit::number::{bodies, count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Log, RunControl};
+use kirin_kit::settings::{Given, contradiction};
 use kirin_kit::{Body, Snapshot};
 
 use crate::encounter::Radii;
 use crate::error::Error;
-use crate::phase_space::Bits;
-use crate::scheme::Scheme;
-use crate::settings::{Scale, Settings};
+use crate::settings::{MAY_CHANGE, Scale, Settings};
 use crate::stars;
 
 /// End of the run where no option says otherwise.
@@ -93,9 +93,9 @@ pub struct Options {
     /// Where to start.
     #[command(flatten)]
     pub start: Start,
-    /// Scheme [default: leapfrog]
-    #[arg(long, value_enum)]
-    pub scheme: Option<Scheme>,
+    /// Scheme and numbers.
+    #[command(flatten)]
+    pub settings: Given<Settings>,
     /// Step of everybody [default: what resolves the softening]
     #[arg(long, value_parser = quantity::time)]
     pub dt: Option<Quantity>,
@@ -105,19 +105,13 @@ pub struct Options {
     /// Softening length [default: 0.2 / N^(1/3), or what the --dt resolves]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
-    /// Within this distance of each other, or of the black hole, stars move together under the step; or none [default: as
-    /// the step needs]
+    /// Distances of two stars, and of a star and the black hole, within which they move together with steps of their
+    /// own; or none [default: as the step needs]
     #[arg(long, value_name = "STARS,HOLE", value_parser = Radii::parse)]
     pub changeover: Option<Radii>,
-    /// Numbers of positions and velocities [default: double]
-    #[arg(long, value_enum)]
-    pub bits: Option<Bits>,
     /// Arithmetic of the pair forces [default: KIRIN_PRECISION, or mixed]
     #[arg(long, value_enum)]
     pub precision: Option<Precision>,
-    /// Send positions as they are, with respect to the galaxy's centre
-    #[arg(long)]
-    pub uncentred: bool,
     /// Turn all velocities of the --input round: the run goes back where it came from
     #[arg(long, requires = "input")]
     pub reverse: bool,
@@ -153,12 +147,9 @@ pub struct Options {
     #[arg(conflicts_with_all = ["model", "virial", "mass_function", "dt", "t_end", "eps", "precision", "uncentred"])]
     #[arg(conflicts_with_all = ["galaxy", "orbit", "radius", "black_hole", "energy_warning", "energy_limit", "changeover"])]
     pub report: Option<Publication>,
-    /// Largest number of particles in the report [default: that of the paper]
-    #[arg(long, value_name = "N", requires = "report", value_parser = bodies)]
-    pub largest: Option<u64>,
-    /// Leave out of the report what would make it last longer [default: 3; on a GPU there is no limit]
-    #[arg(long, value_name = "M", requires = "report", value_parser = number)]
-    pub minutes: Option<f64>,
+    /// How much of the report.
+    #[command(flatten)]
+    pub limits: ReportLimits,
     /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
@@ -290,13 +281,10 @@ impl Options {
     pub fn settings(&self, scale: &Scale, galaxy: Galaxy) -> Result<Settings, Error> {
         let of_bodies =
             |given: Option<Quantity>| given.map(|q| q.of_bodies(Some(&galaxy))).transpose();
-        let default = Settings::chosen(scale, of_bodies(self.eps)?, of_bodies(self.dt)?);
+        let chosen = Settings::chosen(scale, of_bodies(self.eps)?, of_bodies(self.dt)?);
         let settings = Settings {
-            scheme: self.scheme.unwrap_or(default.scheme),
-            bits: self.bits.unwrap_or(default.bits),
             galaxy,
-            uncentred: self.uncentred,
-            ..default
+            ..self.settings.or(&chosen)?
         };
         let changeover = match self.changeover {
             Some(radii) => radii.of_bodies(&galaxy)?,
@@ -360,28 +348,18 @@ impl Options {
             ));
         }
         let dt = of_bodies(self.dt)?;
-        let other = if of_bodies(self.eps)?.is_some_and(|eps| eps != saved.eps) {
-            Some("eps")
-        } else if self.bits.is_some_and(|bits| bits != saved.bits) {
-            Some("bits")
-        } else {
-            None
-        };
-        if let Some(name) = other {
-            return Err(Error::Refused(format!(
-                "--{name} is not what the input was made with; a resumed run may change only --scheme, --dt and --changeover"
-            )));
+        if of_bodies(self.eps)?.is_some_and(|eps| eps != saved.eps) {
+            return Err(Error::Refused(contradiction("eps", saved.eps, &MAY_CHANGE)));
         }
+        self.settings.check(&saved, &MAY_CHANGE)?;
         Ok(Settings {
             dt: dt.unwrap_or(saved.dt),
-            scheme: self.scheme.unwrap_or(saved.scheme),
             galaxy: self.galaxy.galaxy(Some(saved.galaxy))?,
             changeover: match self.changeover {
                 Some(radii) => radii.of_bodies(&saved.galaxy)?,
                 None => saved.changeover,
             },
-            uncentred: self.uncentred || saved.uncentred,
-            ..saved
+            ..self.settings.or(&saved)?
         })
     }
 }
@@ -389,6 +367,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheme::Scheme;
     use kirin_kit::diagnostics::{Energy, mass};
     use kirin_testing::readme::understood;
 

@@ -130,12 +130,8 @@ impl<'a, 'g> Report<'a, 'g> {
         let galaxy = &settings.galaxy;
         let (rest, part) = self.unexplained();
         let own = json!({
-            "scheme": settings.scheme.name(),
             "order": settings.scheme.order(),
-            "dt": settings.dt,
-            "bits": settings.bits.name(),
             "changeover": [settings.changeover.stars, settings.changeover.hole],
-            "uncentred": settings.uncentred,
             "galaxy": galaxy.model.name(),
             "black_hole": galaxy.black_hole,
             "black_hole_eps": galaxy.black_hole_eps,
@@ -151,7 +147,7 @@ impl<'a, 'g> Report<'a, 'g> {
             "unexplained_part": part,
             "tidal_radius": self.tidal_radius(),
         });
-        self.summary.json(&self.forces, own)
+        self.summary.json(&self.forces, settings, own)
     }
 
     /// Energy error, what the tide leaves, angular momentum, and the stars in the plane at start and end.

@@ -1,8 +1,11 @@
 //! The settings that determine an integration, besides its initial conditions.
 
+use clap::Args;
 use kirin_kit::Body;
 use kirin_kit::diagnostics::{lagrangian_radii, mass};
 use kirin_kit::galaxy::Galaxy;
+use kirin_kit::settings::choice;
+use serde::{Deserialize, Serialize};
 
 use crate::encounter::Changeover;
 use crate::error::Error;
@@ -118,8 +121,8 @@ impl Scale {
         self.radius / (self.n.max(1) as f64).cbrt()
     }
 
-    /// The changeover radius of two stars for this step and softening. It is 0 if the step resolves the softening,
-    /// or if the softening is so large that stars at that distance are not neighbours.
+    /// The changeover radius of two stars for this step and softening. It is 0 if the step is at most `LONG` times the
+    /// one that resolves the softening, or if the radius would be at most `LONG` times the softening.
     fn changeover(&self, dt: f64, eps: f64) -> f64 {
         let [usual, most] = CHANGEOVER.map(|part| part * self.mean_distance());
         let radius = (CHANGEOVER_STEPS * self.resolved(dt)).clamp(usual, most);
@@ -130,24 +133,38 @@ impl Scale {
     }
 }
 
-/// What determines an integration, besides its initial conditions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What determines an integration, besides its initial conditions. A state has the words of these fields, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Args, Serialize, Deserialize)]
 pub struct Settings {
-    /// Softening length.
+    /// Softening length, whose option may have a unit of the bodies.
+    #[arg(skip)]
     pub eps: f64,
-    /// Step of everybody.
+    /// Step of everybody, whose option may have a unit, too.
+    #[arg(skip)]
     pub dt: f64,
-    /// The scheme.
+    /// Scheme
+    #[arg(long, value_enum, default_value_t)]
+    #[serde(with = "choice")]
     pub scheme: Scheme,
-    /// The numbers of positions and velocities.
+    /// Numbers of positions and velocities
+    #[arg(long, value_enum, default_value_t)]
+    #[serde(with = "choice")]
     pub bits: Bits,
+    /// Send positions as they are, with respect to the galaxy's centre
+    #[arg(long)]
+    pub uncentred: bool,
     /// What there is around the cluster.
+    #[arg(skip)]
+    #[serde(skip)]
     pub galaxy: Galaxy,
     /// Within which distances stars move together under the step.
+    #[arg(skip)]
+    #[serde(skip)]
     pub changeover: Changeover,
-    /// Whether the library gets positions as they are, not with respect to the centre of mass.
-    pub uncentred: bool,
 }
+
+/// The settings that a resumed run may change.
+pub const MAY_CHANGE: [&str; 4] = ["scheme", "dt", "changeover", "uncentred"];
 
 impl Settings {
     /// The settings for a cluster of this scale. Softening and step are those given; a missing one is chosen such

@@ -1,9 +1,9 @@
 //! A stream without an N-body run: particle spray after Fardal, Huang and Weinberg (2015, MNRAS 452, 301).
 //!
-//! The cluster is a single body on its orbit. It releases stars at its tidal radius, in pairs to both sides, and
-//! they then move in the field of the galaxy alone. Their offsets have normal distributions. The unit of the
-//! positions is the tidal radius; that of the velocities is the circular speed times the tidal radius over the
-//! distance from the galaxy's centre.
+//! The cluster is a single body on its orbit. It releases stars in pairs, one outwards and one inwards, and they then
+//! move in the field of the galaxy alone. Their offsets have normal distributions. The unit of the positions is the
+//! tidal radius, and the mean distance is 2. The unit of the velocities is the circular speed times the tidal radius
+//! over the distance from the galaxy's centre.
 
 use kirin_kit::galaxy::{Field, Galaxy, flow::Phase, way};
 use kirin_kit::models::Random;

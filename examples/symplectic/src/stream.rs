@@ -8,8 +8,8 @@ use rayon::prelude::*;
 /// Points of the orbit on each side of the cluster.
 const POINTS: usize = 400;
 
-/// The orbit is followed for the time of so many radians on a circle to each side; a star is taken for that part of it which
-/// is nearest.
+/// How far the orbit is followed to each side: the time in which a star on a circle goes through so many radians. A
+/// star's place is measured from the nearest part of the orbit.
 const REACH: f64 = 3.0;
 
 /// The orbit of a cluster, as a single body's, behind it and ahead of it.

@@ -10,8 +10,8 @@ use kirin_testing::Folder;
 /// has others within the changeover radius.
 const CIRCLING: [&str; 16] = common::circling("0.1");
 
-/// Halving the step divides the error by 2^order, so the near part is smooth enough for the sixth order. The limit
-/// is that of a run without changeover.
+/// Halving the step divides the error by 2^order, so the near part is smooth enough for the sixth order. Errors are
+/// differences from a run with short steps and without changeover.
 #[test]
 fn the_changeover_keeps_the_order() {
     let folder = Folder::new("changeover-orders");

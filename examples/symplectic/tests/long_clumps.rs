@@ -3,10 +3,10 @@
 //! A star that leaves through a Lagrange point drifts along the orbit on a cycloid. It is slowest once in each
 //! epicyclic period, and there the tails are densest.
 //!
-//! The papers' formula follows a star that starts at rest at the tidal radius x and feels only the galaxy. The
-//! distance of the first clump is then 4 pi W / k (1 - 4 W^2 / k^2) x, with the angular speed W and the epicyclic
-//! frequency k. Where the star starts, however, the cluster's attraction is half of all forces. With it the
-//! distance is 1.3 times as long. This test therefore integrates the star's path from the Lagrange point.
+//! The papers' formula follows a star that starts at rest at the tidal radius x and feels only the galaxy. The distance
+//! of the first clump is then 4 pi W / k (1 - 4 W^2 / k^2) x, with the angular speed W and the epicyclic frequency k.
+//! At the tidal radius, however, the cluster's attraction is as strong as the tide. With it the distance is 1.3 times
+//! as long. This test therefore integrates the star's path from the Lagrange point.
 
 mod common;
 
@@ -29,8 +29,9 @@ fn frequencies(galaxy: &Galaxy, r: f64) -> (f64, f64) {
     (squared(r).sqrt(), (4.0 * squared(r) + r * slope).sqrt())
 }
 
-/// Distances at which a star that leaves the Lagrange point at rest is slowest, in units of the formula's distance.
-/// The frame rotates with the cluster. The unit of length is the tidal radius, and that of time is 1 / W.
+/// A star leaves the Lagrange point at rest. Returns the first three distances along the orbit at which it is slowest,
+/// in units of the formula's distance. The frame rotates with the cluster. The unit of length is the tidal radius, and
+/// that of time is 1 / W.
 fn slowest(k: f64) -> Vec<f64> {
     let tide = 4.0 - k * k;
     let f = |_: f64, (x, v): &Phase| {

@@ -1,4 +1,5 @@
-//! Clusters on orbits: bodies of other programs, the way back from today, galaxies that change, what is seen of it.
+//! Clusters on orbits: bodies of other programs, the way back from today, galaxies that change with time, and what is
+//! seen of the cluster and its stream from the Sun.
 
 mod common;
 

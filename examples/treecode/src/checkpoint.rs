@@ -16,8 +16,8 @@ use kirin_kit::Snapshot;
 use kirin_kit::communicator::Communicator;
 use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::run::{Log, Run, TimeGrid};
-use kirin_kit::snapshot::Line;
-use kirin_report::text::exact;
+use kirin_kit::snapshot::line::{seconds, words};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::forces::{Counts, Engine, Times};
@@ -30,6 +30,10 @@ const COUNTS: &str = "treecode.counts";
 const TIMES: &str = "treecode.times";
 const EXCHANGE: &str = "treecode.exchange";
 
+/// Wall time of the exchange.
+#[derive(Serialize, Deserialize)]
+struct Exchange(#[serde(with = "seconds")] Duration);
+
 /// All of `integrator`, on rank 0.
 ///
 /// # Errors
@@ -39,25 +43,13 @@ pub fn save<C: Communicator>(integrator: &Integrator<'_, C>) -> Result<Snapshot,
     let s = integrator.settings();
     let grid = integrator.grid();
     let work = integrator.work()?;
-    let t = &work.times;
-    let times = [t.tree, t.walk, t.transfer, t.force].map(|time| time.as_secs_f64());
-    let numbers = exact(&[s.eps, s.theta, s.dt]);
-    let counts = [
-        integrator.steps(),
-        work.evaluations,
-        work.groups,
-        work.entries,
-        work.pairs,
-    ];
+    let counts = (integrator.steps(), work);
     let lines = [
-        (
-            SETTINGS,
-            format!("{numbers} {} {}", s.n_crit, s.quadrupoles),
-        ),
-        (GRID, grid.value()),
-        (COUNTS, counts.map(|count| count.to_string()).join(" ")),
-        (TIMES, exact(&times)),
-        (EXCHANGE, exact(&[t.exchange.as_secs_f64()])),
+        (SETTINGS, words(s)),
+        (GRID, words(&grid)),
+        (COUNTS, words(&counts)),
+        (TIMES, words(&work.times)),
+        (EXCHANGE, words(&Exchange(work.times.exchange))),
     ];
     Ok(Snapshot {
         time: integrator.time(),
@@ -78,19 +70,13 @@ pub fn save<C: Communicator>(integrator: &Integrator<'_, C>) -> Result<Snapshot,
 /// They are no settings; in words.
 pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
     snapshot.check_owner("treecode")?;
-    let Some(mut words) = Line::of(snapshot, SETTINGS) else {
+    let Some(saved) = snapshot.line(SETTINGS)? else {
         return Ok(None);
     };
-    let settings = Settings {
+    Ok(Some(Settings {
         galaxy: Galaxy::of_units(Units::of(snapshot)?),
-        eps: words.word()?,
-        theta: words.word()?,
-        dt: words.word()?,
-        n_crit: words.word()?,
-        quadrupoles: words.word()?,
-    };
-    words.end()?;
-    Ok(Some(settings))
+        ..saved
+    }))
 }
 
 /// The run that `snapshot` was saved from, with `settings` from now on and on the ranks of `world`; or a new one from its bodies.
@@ -106,8 +92,8 @@ pub fn resume<'g, C: Communicator>(
 ) -> Result<Run<Integrator<'g, C>>, Error> {
     snapshot.check_one_time()?;
     let mut grid = TimeGrid::from(snapshot.time);
-    if let Some(line) = Line::of(snapshot, GRID) {
-        grid = TimeGrid::of(line)?.at(snapshot.time, settings.dt);
+    if let Some(saved) = snapshot.line::<TimeGrid>(GRID)? {
+        grid = saved.at(snapshot.time, settings.dt);
     }
     let (steps, work) = done(snapshot)?;
     let origin = Origin {
@@ -123,31 +109,13 @@ pub fn resume<'g, C: Communicator>(
 
 /// Steps that were taken, and what work they were.
 fn done(snapshot: &Snapshot) -> Result<(u64, Counts), Error> {
-    let Some(mut words) = Line::of(snapshot, COUNTS) else {
+    let counts = snapshot.line::<(u64, Counts)>(COUNTS)?;
+    let Some((steps, mut work)) = counts else {
         return Ok((0, Counts::default()));
     };
-    let steps = words.word()?;
-    let mut work = Counts {
-        evaluations: words.word()?,
-        groups: words.word()?,
-        entries: words.word()?,
-        pairs: words.word()?,
-        times: Times::default(),
-    };
-    words.end()?;
-    if let Some(mut words) = Line::of(snapshot, TIMES) {
-        work.times = Times {
-            tree: words.seconds()?,
-            walk: words.seconds()?,
-            transfer: words.seconds()?,
-            force: words.seconds()?,
-            exchange: Duration::ZERO,
-        };
-        words.end()?;
-    }
-    if let Some(mut words) = Line::of(snapshot, EXCHANGE) {
-        work.times.exchange = words.seconds()?;
-        words.end()?;
+    work.times = snapshot.line::<Times>(TIMES)?.unwrap_or_default();
+    if let Some(Exchange(time)) = snapshot.line(EXCHANGE)? {
+        work.times.exchange = time;
     }
     Ok((steps, work))
 }

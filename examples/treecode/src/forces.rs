@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use kirin::client::Grape;
 use kirin_kit::communicator::threads::Threads;
 use kirin_kit::communicator::{Communicator, Operation};
+use kirin_kit::snapshot::line::seconds;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::host::Host;
@@ -17,17 +19,22 @@ use crate::tree::Tree;
 use crate::walk::{self, Group};
 
 /// Wall time by what it was spent on. The tasks of several threads at once share the time among them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// Sorting, building the tree, grouping.
+    #[serde(with = "seconds")]
     pub tree: Duration,
     /// Finding the interaction lists.
+    #[serde(with = "seconds")]
     pub walk: Duration,
     /// Loading the lists into the library.
+    #[serde(with = "seconds")]
     pub transfer: Duration,
     /// Summing the pairs.
+    #[serde(with = "seconds")]
     pub force: Duration,
     /// On several ranks: the exchange of particles and cells, and the wait for others.
+    #[serde(skip)]
     pub exchange: Duration,
 }
 
@@ -49,7 +56,7 @@ impl Times {
 }
 
 /// How much has been done.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     /// Forces on everybody.
     pub evaluations: u64,
@@ -60,6 +67,7 @@ pub struct Counts {
     /// Pairs of a particle and an entry of its group's list.
     pub pairs: u64,
     /// Wall time.
+    #[serde(skip)]
     pub times: Times,
 }
 

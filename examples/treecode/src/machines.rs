@@ -118,12 +118,12 @@ fn measure<C: Communicator>(
     backend: &str,
     rows: &mut Vec<Row>,
 ) -> Result<Ended, Box<dyn AnyError>> {
-    let budget = options.comparison.budget(backend);
+    let budget = options.comparison.limits.budget(backend);
     let t_end = options.control.t_end(DEFAULT_T_END, None)?;
     let alone = || world.split(world.rank(), 0);
     let mut last = 0.0;
     for (n, published) in PUBLISHED {
-        let goes_on = options.comparison.wants(n) && budget.allows(GROWTH * last);
+        let goes_on = options.comparison.limits.wants(n) && budget.allows(GROWTH * last);
         let mut told = [u64::from(goes_on), u64::from(interrupted())];
         world.broadcast(0, &mut told)?;
         if told[1] > 0 {

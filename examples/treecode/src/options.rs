@@ -7,9 +7,9 @@ use kirin_kit::Snapshot;
 use kirin_kit::command::Start;
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::UnitOptions;
-use kirin_kit::number::{count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::RunControl;
+use kirin_kit::settings::Given;
 
 use crate::checkpoint;
 use crate::error::Error;
@@ -48,7 +48,7 @@ METHOD
 /// Evolves a star cluster by a treecode through the GRAPE-6 interface.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "treecode", version, after_help = METHOD, allow_negative_numbers = true)]
-#[command(mut_arg("units", |arg| arg.conflicts_with("report")))]
+#[command(mut_arg("units", |arg| arg.conflicts_with("report")), mut_arg("n_crit", |arg| arg.conflicts_with("report")))]
 pub struct Options {
     /// Where to start.
     #[command(flatten)]
@@ -59,18 +59,9 @@ pub struct Options {
     /// Softening length, as in 0.01, or with units 0.01pc [default: 1/64]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
-    /// Opening angle; 0 sums all pairs [default: 0.75]
-    #[arg(long, value_parser = number)]
-    pub theta: Option<f64>,
-    /// Step of everybody [default: 1/64]
-    #[arg(long, value_parser = number)]
-    pub dt: Option<f64>,
-    /// Largest group of particles with one interaction list [default: 2048]
-    #[arg(long, conflicts_with = "report", value_parser = count)]
-    pub n_crit: Option<u64>,
-    /// Give cells quadrupoles
-    #[arg(long)]
-    pub quadrupoles: bool,
+    /// Accuracy and groups.
+    #[command(flatten)]
+    pub settings: Given<Settings>,
     /// Number of ranks, as threads of this process [default: 1]. Under an MPI launcher its processes are the ranks
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..))]
     pub ranks: Option<u16>,
@@ -114,18 +105,12 @@ impl Options {
         let saved = snapshot.map(checkpoint::settings).transpose()?;
         let default = saved.flatten().unwrap_or_default();
         let galaxy = self.units.galaxy(snapshot).map_err(Error::Refused)?;
-        let n_crit = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let eps = self.eps.map(|eps| eps.of_bodies(Some(&galaxy)));
+        let eps = eps.transpose().map_err(Error::Refused)?;
         Ok(Settings {
             galaxy,
-            eps: eps
-                .transpose()
-                .map_err(Error::Refused)?
-                .unwrap_or(default.eps),
-            theta: self.theta.unwrap_or(default.theta),
-            dt: self.dt.unwrap_or(default.dt),
-            n_crit: self.n_crit.map_or(default.n_crit, n_crit),
-            quadrupoles: self.quadrupoles || default.quadrupoles,
+            eps: eps.unwrap_or(default.eps),
+            ..self.settings.or(&default).map_err(Error::Refused)?
         })
     }
 }

@@ -166,12 +166,7 @@ impl<'a> Report<'a> {
     /// The figures for programs. Numbers that are not finite become null.
     pub fn json(&self) -> Value {
         let work = &self.work;
-        let settings = self.settings;
         let own = json!({
-            "theta": settings.theta,
-            "dt": settings.dt,
-            "n_crit": settings.n_crit,
-            "quadrupoles": settings.quadrupoles,
             "steps": self.steps,
             "groups": work.groups,
             "list_entries": work.entries,
@@ -183,7 +178,7 @@ impl<'a> Report<'a> {
             "most_of_a_rank": self.ranks.as_ref().map(RankFacts::json),
             "direct_energy_error": self.direct_energy_error,
         });
-        self.summary.json(&self.forces, own)
+        self.summary.json(&self.forces, &self.settings, own)
     }
 
     /// Diagnostics over time, where the time of a step goes, and the particles from above.

@@ -1,37 +1,46 @@
 //! The settings that determine an integration, besides its initial conditions.
 
+use clap::Args;
 use kirin_kit::galaxy::Galaxy;
+use kirin_kit::number::{count, number};
+use kirin_kit::settings::Given;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// What determines an integration, besides its initial conditions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What determines an integration, besides its initial conditions. A state has the words of these fields, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Args, Serialize, Deserialize)]
 pub struct Settings {
     /// There is none: it tells the units of the bodies, where they are known.
+    #[arg(skip)]
+    #[serde(skip)]
     pub galaxy: Galaxy,
-    /// Softening length.
+    /// Softening length, whose option may have a unit of the bodies.
+    #[arg(skip = 1.0 / 64.0)]
     pub eps: f64,
-    /// Opening angle: a cell of edge l at the distance d is accepted as a whole where l / d < theta.
+    /// Opening angle; 0 sums all pairs
+    // A cell of edge l at the distance d is accepted as a whole where l / d < theta.
+    #[arg(long, default_value = "0.75", value_parser = number)]
     pub theta: f64,
-    /// Step of everybody.
+    /// Step of everybody
+    #[arg(long, default_value = "1/64", value_parser = number)]
     pub dt: f64,
-    /// Largest group of particles that share an interaction list.
+    /// Largest group of particles with one interaction list
+    #[arg(long, default_value = "2048", value_parser = size)]
     pub n_crit: usize,
-    /// Whether cells have quadrupoles.
+    /// Give cells quadrupoles
+    #[arg(long)]
     pub quadrupoles: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            galaxy: Galaxy::default(),
-            eps: 1.0 / 64.0,
-            theta: 0.75,
-            dt: 1.0 / 64.0,
-            n_crit: 2048,
-            quadrupoles: false,
-        }
+        Given::default().all
     }
+}
+
+fn size(text: &str) -> Result<usize, String> {
+    Ok(usize::try_from(count(text)?).unwrap_or(usize::MAX))
 }
 
 impl Settings {

@@ -129,11 +129,11 @@ fn measure<'g>(
     backend: &str,
     rows: &mut Vec<Row>,
 ) -> Result<Ended, Box<dyn AnyError>> {
-    let budget = options.comparison.budget(backend);
+    let budget = options.comparison.limits.budget(backend);
     let t_end = options.control.t_end(DEFAULT_T_END, None)?;
     let mut last = 0.0;
     for (n, published) in PUBLISHED {
-        if !options.comparison.wants(n) || !budget.allows(GROWTH * last) {
+        if !options.comparison.limits.wants(n) || !budget.allows(GROWTH * last) {
             break;
         }
         let began = Instant::now();

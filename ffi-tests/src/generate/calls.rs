@@ -48,8 +48,9 @@ fn procedure(call: &Call) -> &'static str {
 
 /// The table of return codes.
 fn codes() -> String {
-    let mut out = "\n## Return codes\n\n0 is success. A negative number comes with one line on stderr, which says more, or with the \
-        message of the [bulk interface](bulk.md) ([signal handlers](process.md#signal-handlers)).\n\n| code | meaning |\n|---|---|\n"
+    let mut out = "\n## Return codes\n\n0 is success, a negative number is a failure. A line on stderr says more. Calls of \
+        the [bulk interface](bulk.md) and of trees leave a message instead. A call in a [signal handler](process.md#signal-handlers) that \
+        has interrupted another call returns -6.\n\n| code | meaning |\n|---|---|\n"
         .to_owned();
     for code in Code::ALL {
         out += &format!("| {} | {} |\n", code as i32, code.meaning());

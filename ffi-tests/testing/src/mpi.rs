@@ -41,6 +41,16 @@ fn lacking() -> Option<String> {
     (!found).then(|| "there is no libclang".to_owned())
 }
 
+/// What is compiled once more with the feature, and computes no forces: quickly compiled is better than quick here.
+const QUICKLY: [&str; 6] = [
+    "hermite",
+    "kirin-kit",
+    "monte-carlo",
+    "parallel",
+    "textbook",
+    "treecode",
+];
+
 /// Builds the program `package` with the feature `mpi`, next to the one without it at `path`; `besides` are further
 /// arguments of cargo. Returns the program's folder. If this machine has no MPI, returns `None` and writes a line
 /// that says why.
@@ -60,6 +70,12 @@ pub fn build(package: &str, path: &str, besides: &[&str]) -> Option<PathBuf> {
     let status = Command::new(cargo)
         .args(["build", "--quiet", "-p", package, "--bin", package])
         .args(["--features", &format!("{package}/mpi")])
+        .args(QUICKLY.iter().flat_map(|p| {
+            [
+                "--config".to_owned(),
+                format!("profile.dev.package.{p}.opt-level=1"),
+            ]
+        }))
         .args(besides)
         .arg("--target-dir")
         .arg(&target)

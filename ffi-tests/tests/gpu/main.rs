@@ -2,17 +2,17 @@
 //!
 //! A real driver ignores the settings `FAKE_CUDA_*`.
 
-#[path = "../cuda/agreement.rs"]
+#[path = "../../cuda/tests/cuda/agreement.rs"]
 mod agreement;
-#[path = "../cuda/bits.rs"]
+#[path = "../../cuda/tests/cuda/bits.rs"]
 mod bits;
-#[path = "../cuda/clients.rs"]
+#[path = "../../cuda/tests/cuda/clients.rs"]
 mod clients;
-#[path = "../cuda/inputs.rs"]
+#[path = "../../cuda/tests/cuda/inputs.rs"]
 mod inputs;
-#[path = "../cuda/regular.rs"]
+#[path = "../../cuda/tests/cuda/regular.rs"]
 mod regular;
-#[path = "../cuda/regular_client.rs"]
+#[path = "../../cuda/tests/cuda/regular_client.rs"]
 mod regular_client;
 
 use std::ffi::OsStr;

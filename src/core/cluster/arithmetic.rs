@@ -1,8 +1,9 @@
 //! Chooses the precision of a block, and keeps one backend for each precision. A backend is made when it is first
 //! needed.
 //!
-//! `auto` looks only at the number of j-particles of the call and at the backend. So the force on a particle still
-//! depends on that particle and on the j-particles `0..nj` only.
+//! `auto` looks only at the number of j-particles of the call, at the backend, and at whether j-particles were ever
+//! stored with more than a mass and a position. So the force on a particle still depends on that particle and on the
+//! j-particles `0..nj` only.
 
 use super::seat::Seat;
 use crate::choice::{self, Rule};

@@ -1,8 +1,8 @@
 //! One GRAPE cluster: the order of calls, and the pending block.
 //!
-//! `firsthalf` fixes the j-particles and the time of a block. Later writes and times take effect at the next
-//! `firsthalf`, or at a `lasthalf` without one. So all results of a block (forces, nearest neighbours, lists) belong
-//! to one state of the j-particles.
+//! `firsthalf` fixes the j-particles and the time of a block. Later writes and times count from the next `firsthalf`
+//! on. (A `lasthalf` without a `firsthalf` begins a block, too.) So all results of a block (forces, nearest neighbours,
+//! lists) belong to one state of the j-particles.
 
 mod arithmetic;
 mod lists;

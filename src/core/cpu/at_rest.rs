@@ -48,9 +48,9 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     kind: LeafPass,
     /// Where its particles are, if that is known.
     places: Option<&'a Places>,
-    /// Two bounds for the potential of a leaf. Its finite sums are sound if the potential times
-    /// [`Resolution::closest`](super::resolution::Resolution::closest) is at most the first bound and the potential
-    /// itself at most the second.
+    /// Two bounds for the potential of a leaf. If the sums of the leaf are finite, they are sound under two conditions:
+    /// the potential times [`Resolution::closest`](super::resolution::Resolution::closest) is at most the first bound,
+    /// and the potential itself is at most the second.
     quick: (f64, f64),
     /// Whether all of its masses are zero.
     massless: bool,
@@ -59,9 +59,9 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     again: &'a mut Resum,
     /// The slots of the present leaf.
     range: Range<usize>,
-    /// Number of i-particles for which the potential of the leaf did not prove that its sums are sound. If there
-    /// are many, as with masses of both signs, the pair loop finds the smallest distance too, which saves a second
-    /// pass.
+    /// Number of i-particles for which the potential of the leaf did not prove that its sums are sound. If these are
+    /// more than a quarter of the i-particles so far, or masses have both signs, the pair loop also finds the smallest
+    /// distance, which saves a second pass.
     unproved: usize,
 }
 

@@ -49,8 +49,8 @@ pub struct LeafPass {
 /// Acceleration and potential, summed over the slots of `range`, which lie in one leaf, in the tile's units; and the
 /// smallest softened r^2 if it is wanted. `correction` is what [`Correction`] returns.
 ///
-/// `range` is not empty and begins at a multiple of the lanes. A pair with a mass at no distance without softening
-/// makes the sums infinite or NaN.
+/// `range` is not empty and begins at a multiple of the lanes. A j-particle with a mass at distance zero makes the sums
+/// infinite or NaN, unless the pair is softened.
 #[inline(always)]
 pub fn leaf<S: Simd, const SPLIT: bool>(
     s: S,
@@ -248,11 +248,12 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
     }
 }
 
-/// The factor by which the sums of [`leaf`] are multiplied: the inverse of the mean of [`Simd::attraction`] r^3 / m, or of
-/// [`Simd::attraction_less`].
+/// The factor by which the sums of [`leaf`] are multiplied. It is 1 / c, where c is the mean ratio of
+/// [`Simd::attraction`] (or [`Simd::attraction_less`]) to m / r^3.
 ///
-/// [`Simd::attraction`] leaves a constant factor out, and its mean error does not cancel in the sums. Processors
-/// differ in their estimates, so the mean is measured, as for [`MeanRoot`](super::mean_root::MeanRoot).
+/// c is not 1 for two reasons: [`Simd::attraction`] leaves a constant factor out, and the mean of its errors does not
+/// cancel in the sums. Processors differ in their estimates, so c is measured, as for
+/// [`MeanRoot`](super::mean_root::MeanRoot).
 pub struct Correction<S, const SPLIT: bool> {
     /// The instruction set.
     pub s: S,

@@ -101,8 +101,8 @@ impl Places {
         &self.filter[hash.in_filter().0]
     }
 
-    /// Calls `found` for each particle of the page among `range` that is at `x`, whose hash this is. Returns whether
-    /// there is any.
+    /// Calls `found` for each unsoftened particle at the position `x` among the slots `range` of the page. `hash` is
+    /// the hash of `x`. Returns whether there is any.
     #[inline(never)]
     pub fn each(
         &self,

@@ -3,10 +3,10 @@
 //!
 //! A term in single precision has a relative error of 10^-7. If one term is much larger than the sum of all others,
 //! this error is the error of the whole leaf. The sums of a leaf show such a term. Let S be the potential and M the
-//! mass of the leaf. If no particle is nearer than M / S, the acceleration is at most S^2 / M. A particle of mass m
-//! that is nearer can raise it to m S^2 / m^2. If the acceleration exceeds [`DOMINATES`] times S^2 / M, the strongest
-//! pair is computed in double precision, and the leaf is summed without it. So the result depends only on the leaf
-//! and the i-particle.
+//! mass of the leaf. If no particle is nearer than M / S, the acceleration is at most S^2 / M. A nearer particle of
+//! mass m can raise it to S^2 / m, because its own m / r is at most S. If the acceleration exceeds [`DOMINATES`] times
+//! S^2 / M, the strongest pair is computed in double precision, and the leaf is summed without it. This decision
+//! depends only on the leaf and the i-particle.
 
 use std::ops::Range;
 

@@ -2,8 +2,8 @@
 //!
 //! A position is split into a leading part, which is a multiple of the grid's step, and a rest. If both particles are
 //! on one grid, the difference of the leading parts is exact. Without a common grid the leading part of an i-particle
-//! may have just the digits that the distance has. Its rest is then rounded away, in the same direction for all
-//! j-particles.
+//! far out may have no more digits than the distance has. Its rest is then lost when it is added to that distance, in
+//! the same direction for all j-particles.
 //!
 //! Each page has a grid. It is a function of the predicted positions of the page's particles.
 
@@ -26,12 +26,13 @@ impl Grid {
     /// That of positions of about 1.
     pub const USUAL: Self = Self::with(4);
 
-    /// The grid for a page whose greatest coordinates, group by group, are these (zero for a group without
-    /// particles). Only the exponents of the coordinates count.
+    /// The grid for a page. `groups` holds the greatest coordinate of each group of slots, zero for a group without
+    /// particles. Only the exponents of the coordinates count.
     ///
-    /// Let m be the median of the groups' greatest coordinates. Coordinates up to 4 to 16 m keep all their digits,
-    /// and so do their differences. Of larger coordinates the leading part keeps the leading 24 bits. The median is
-    /// used because a few escapers with large coordinates must not cost the other particles digits.
+    /// Let m be the median of the groups' greatest coordinates. The grid reaches to between 4 m and 16 m. Smaller
+    /// coordinates keep all their digits, and so do their differences. Of larger coordinates the leading part keeps the
+    /// leading 24 bits. The median is used because a few escapers with large coordinates must not cost the other
+    /// particles digits.
     pub fn of(mut groups: [f64; GROUPS]) -> Self {
         groups.sort_unstable_by(f64::total_cmp);
         let some = &groups[groups.partition_point(|&greatest| greatest == 0.0)..];

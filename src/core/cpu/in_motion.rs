@@ -53,9 +53,9 @@ struct PresentLeaf {
     massless: bool,
     /// Beyond which it has a dominant pair.
     bound: DominanceLimit,
-    /// Number of i-particles for which the potential of the leaf did not prove that its sums are sound. If there
-    /// are many, as with masses of both signs, the pair loop finds the smallest distance too, which saves a second
-    /// pass.
+    /// Number of i-particles for which the potential of the leaf did not prove that its sums are sound. If these are
+    /// more than a quarter of the i-particles so far, or masses have both signs, the pair loop also finds the smallest
+    /// distance, which saves a second pass.
     unproved: usize,
 }
 

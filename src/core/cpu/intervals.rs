@@ -8,8 +8,8 @@ use crate::process::settings::WaitPolicy;
 /// Less work than this is small: to wake a thread for it takes a good part of it.
 const SMALL: Duration = Duration::from_micros(100);
 
-/// Small jobs keep coming if the gaps between them are shorter than this many times their effort. Then workers are
-/// woken for them, and stay awake: to spin through longer gaps would cost more processor time than it saves.
+/// Small jobs keep coming if the gaps between them are shorter than this many times their effort. In that case workers
+/// are woken for them and stay awake. Staying awake through longer gaps would cost more processor time than it saves.
 const KEEP_COMING: u32 = 10;
 
 /// A longer gap counts as this long, so that an interruption is soon forgotten.

@@ -103,8 +103,8 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     }
 }
 
-/// As [`leaf`], with all terms, for any numbers. Particles at no distance without softening exert no force; nor
-/// do those so far away that r^2 overflows.
+/// As [`leaf`], with all terms, and for any numbers. A particle exerts no force if it is at distance zero and the pair
+/// is not softened, or so far away that r^2 overflows.
 #[inline(always)]
 pub fn careful_leaf<S: Simd>(
     s: S,
@@ -326,8 +326,8 @@ impl<
         }
     }
 
-    /// Returns 1 / s for the pairs of the slots from `at` on (zero for slots that are left out), and which pairs
-    /// have a distance other than zero. Stores their distances.
+    /// Returns 1 / s for the pairs of the slots from `at` on, zero for slots that are left out. With `MASK` it also
+    /// returns which pairs have an s other than zero. With `NEAREST` it stores s^2 in `distances`.
     ///
     /// # Safety
     ///
@@ -426,8 +426,8 @@ impl<
         }
     }
 
-    /// Adds accelerations and jerks of which every factor is in range: with q = r / s, which is 1 at most, they are
-    /// (q / s) m / s and (v - 3 (q.v) q) / s m / s / s. m / s^3 itself overflows for s below 1e-103.
+    /// Adds accelerations and jerks, as products whose factors all stay in range. (m / s^3 itself overflows for s below
+    /// 1e-103.) With q = r / s, which is 1 at most, the terms are (q / s) m / s and (v - 3 (q.v) q) / s m / s / s.
     ///
     /// # Safety
     ///

@@ -1,8 +1,8 @@
 //! The CPU backend: vector kernels over tiles of predicted particles, on all cores.
 //!
-//! The particles of a page are predicted in double precision into a tile and used
-//! while it is close to the processor. A leaf of the summation tree is a run of
-//! 32 vectors of a tile: single-precision sums of at most 32 terms a lane.
+//! The particles of a page are predicted in double precision into a tile and used while it is close to the processor. A
+//! leaf of the summation tree is a run of 32 vectors of a tile, so that a lane adds at most 32 terms in single
+//! precision. (For particles at rest it is up to two such runs.)
 
 mod at_rest;
 mod attraction;
@@ -52,9 +52,9 @@ pub use self::pool::Pool;
 pub use self::regular::UncertainBand;
 pub use self::threads::threads;
 
-/// The value of [`crate::choice::Rule::up_to`] on a CPU. It covers clusters of a thousand stars with their
-/// companions. There double precision costs 1.5 to 2 times as much for each pair as `mixed`, and such runs are
-/// short.
+/// [`crate::choice::Rule::up_to`] on a CPU: up to this many j-particles `auto` computes in double precision. The number
+/// covers clusters of a thousand stars with their companions. For such clusters double precision costs 1.5 to 2 times
+/// as much for each pair as `mixed`, but their runs are short.
 pub const DOUBLE_UP_TO: usize = 1280;
 
 /// The instruction sets that this processor has, best first.
@@ -168,9 +168,9 @@ macro_rules! in_precision {
     };
 }
 
-/// The backend for one instruction set, where the processor has it. With `split`, threads may
-/// divide the j-particles of a small block. In place of `double-single` it is double precision, which errs less and
-/// takes no longer.
+/// The backend for one instruction set; `None` where the processor lacks it. With `split`, threads may divide the
+/// j-particles of a small block. If `precision` is `double-single`, the backend computes in double precision, which
+/// errs less and takes no longer.
 pub fn build(
     set: InstructionSet,
     precision: Precision,

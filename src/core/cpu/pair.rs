@@ -92,9 +92,9 @@ impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
 }
 
 impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
-    /// The r^2 + eps^2 of `N` vectors of pairs from `at` on, with the bits of [`Self::pair`]; their separations go to the same
-    /// slots of `to`. Each step is done for all vectors before the next: the processor then has independent
-    /// operations at hand, of which it sees only the nearest.
+    /// Returns the r^2 + eps^2 of `N` vectors of pairs from `at` on, with the bits of [`Self::pair`]. Their separations
+    /// are stored in the same slots of `to`. Each step is done for all vectors before the next step. Neighbouring
+    /// instructions are then independent, and a processor can look only a few instructions ahead.
     ///
     /// # Safety
     ///
@@ -202,8 +202,8 @@ impl<S: Simd> LaneSums<S> {
         (m_r3, y2)
     }
 
-    /// Adds jerks of pairs with the relative velocities `v`, with `rv` for (r.v), and what [`Self::add`] returned.
-    /// `minus_three` is [`JPage::minus_three`](super::kernel::JPage::minus_three) in every lane.
+    /// Adds jerks of pairs. `v` are the relative velocities, `rv` is (r.v), and the second tuple is what [`Self::add`]
+    /// returned. `minus_three` is [`JPage::minus_three`](super::kernel::JPage::minus_three) in every lane.
     #[inline(always)]
     pub fn add_jerks(
         &mut self,

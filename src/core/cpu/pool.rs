@@ -98,8 +98,8 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// This is the child of a fork that a signal handler made during the job: tasks that the workers had begun are
-    /// not done, and what they had locked stays locked.
+    /// A signal handler forked during the job, and this is the child. Tasks that the workers had begun are not done,
+    /// and what they had locked stays locked.
     pub fn run(
         &'static self,
         tasks: usize,

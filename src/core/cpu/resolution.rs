@@ -14,13 +14,14 @@
 //! and 8e-7, no more than single precision loses in the products. A closer pair is summed in double precision, with
 //! its leaf.
 //!
-//! On a CPU leading parts are multiples of one step (`grid.rs`). A rest is at most half a step and errs by 2^-26 of a
-//! step; the difference of two rests errs by 2^-25 of a step, so r errs by 2^-24 of a step. If s is half a step, the
-//! acceleration of a pair errs by 2.4e-7, less than above. So [`Resolution::closest`] is half a step if that is more than
-//! 2^-24 |x|.
+//! On a CPU leading parts are multiples of one step (`grid.rs`). A rest is at most half a step and is rounded by at
+//! most 2^-26 of a step, and the difference of two rests by 2^-25 of a step. Together r errs by at most 2^-24 of a
+//! step. If s is half a step, the acceleration of a pair errs by 2.4e-7, less than above. So [`Resolution::closest`] is
+//! half a step if that is more than 2^-24 |x|.
 //!
-//! The distance of the i-particle from the origin is used as |x|. In a close pair the distances of both particles are
-//! equal to 2^-24. In any other pair the separation is at least the difference of the two distances.
+//! The distance of the i-particle from the origin is used as |x|. In a close pair the two particles' distances from the
+//! origin differ by a fraction of 2^-24 only. In any other pair the separation is at least the difference of the two
+//! distances.
 //!
 //! Finding a close pair adds nothing to the pair loop. If the masses of a page have one sign, each pair adds m / s to
 //! the potential S of its leaf, and nothing subtracts. Let m_min be the smallest mass that is not zero. Then S is at
@@ -31,17 +32,18 @@
 //! its smallest s. Only s then decides whether the leaf is summed in double precision, so the decision does not
 //! depend on the other masses.
 //!
-//! The same bound keeps s above [`CLOSEST`]: r^2 is not subnormal, and m / s^3 does not overflow for masses up to 100
-//! times the unit. Larger masses may overflow; then the sums are not finite.
+//! A pair closer than [`CLOSEST`] counts as close, too. So s is at least [`CLOSEST`] in all other pairs: r^2 is not
+//! subnormal, and m / s^3 does not overflow for masses up to 100 times the unit. Larger masses may overflow; then the
+//! sums are not finite.
 //!
 //! # Underflow
 //!
 //! The sums do not show an underflow. A GPU flushes numbers below 2^-126 to zero, so m / s^3 has an absolute error of
-//! up to 2^-126 ([`LOST`]) beside its relative error; a CPU would lose less. For terms of at least [`TERM`] this
-//! error is below 2^-27 of the term. Let D be the greatest distance of a pair, and v the speed of the i-particle or,
-//! if it rests, the least speed of the others. No term underflows if m_min / D^3 and m_min v / D^3 are at least
-//! [`TERM`]. Usual particles satisfy this. If they do not, the sums themselves may show that the loss does not count:
-//! the sum of all m / s^2 is at least S / D, and at most N [`LOST`] D of it are lost.
+//! up to 2^-126 ([`LOST`]) beside its relative error; a CPU would lose less. For terms of at least [`TERM`] this error
+//! is at most 2^-27 of the term. Let D be the greatest distance of a pair. Let v be the speed of the i-particle or, if
+//! it rests, the least speed of the others. No term underflows if m_min / D^3 and m_min v / D^3 are at least [`TERM`].
+//! Usual particles satisfy this. If some do not, the sums may still show that the loss is negligible: the sum of all m
+//! / s^2 is at least S / D, and at most N [`LOST`] D of it are lost.
 
 use super::simd::REDUCED_ERROR;
 use crate::force::scaling::{CLOSE, CLOSEST, FARTHEST};

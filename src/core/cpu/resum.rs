@@ -124,9 +124,9 @@ impl<D: Simd<T = f64>> Work for ExactLeaf<'_, D> {
     }
 }
 
-/// Stores the particles of a leaf that may be the nearest neighbour. `least` is the smallest softened r^2 of the
-/// leaf and `distances` are those of all its slots, both in squares of the tile's unit of length; `area` of these
-/// are one square of the client's unit. `slack` is the absolute error of a squared distance.
+/// Stores the particles of a leaf that may be the nearest neighbour. `distances` are the softened r^2 of all slots of
+/// the leaf, and `least` is the smallest of them. Both are in the tile's units. `slack` is the absolute error of r^2 in
+/// the same units, and `area` is the square of the client's unit of length in them.
 #[inline(always)]
 pub fn note<S: Simd>(
     s: S,

@@ -13,8 +13,8 @@ use crate::sources::jmemory::{PAGE, Page, PageArray};
 
 pub use self::prediction::Lanes;
 
-/// Factors that turn the sums of a leaf into acceleration, potential and jerk. They belong to a kernel that
-/// computes `scale` / r in place of 1 / r, with masses in units of `mass`.
+/// Factors that turn the sums of a leaf into acceleration, potential and jerk. The kernel computes `scale` / r in place
+/// of 1 / r, and its masses are in units of `mass`.
 #[inline(always)]
 pub fn factors(units: &Scaling, mass: f64, scale: f64) -> Sums {
     let l = units.length / scale;
@@ -95,9 +95,10 @@ impl<T: Real> Tile<T> {
 
     /// Predicts `page` to `ti`. `SPLIT` makes the low parts. The slots below `end` decide on the grid.
     ///
-    /// Units and grid are functions of the page and of the time. Two guesses for the units are tried first: the
-    /// units of `sampled`, which belongs to the page, and those of this tile's last prediction, perhaps of another
-    /// page. A guess is kept only if that function gives the same value.
+    /// Units and grid are functions of the page and of the time, but they are guessed first. The guess for the units is
+    /// what `sampled` keeps of this page, or else the units of this tile's last prediction, perhaps of another page.
+    /// The guess for the grid is that of the page's last prediction. If a guess differs from the function, the page is
+    /// predicted again.
     pub fn predict<S: Simd<T = T>, const SPLIT: bool>(
         &mut self,
         s: S,

@@ -10,8 +10,9 @@ use crate::sources::jmemory::{PAGE, Page};
 /// The least number of single precision with all its digits.
 pub const LEAST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
-/// [`scaling::suitable`] for a sample of a page's particles, as they were written: of each 64 slots
-/// ([`Page::present`] has a word for them) the first and the last particle.
+/// [`scaling::suitable`] for a sample of a page's particles: the first and the last particle of each 64 slots
+/// ([`Page::present`] has a word for each 64). Positions and velocities are taken as they were written, without
+/// prediction.
 fn sampled(page: &Page) -> (Scaling, bool) {
     const SAMPLE: usize = 2 * PAGE / 64;
     let mut norms = [[0.0; SAMPLE]; 2];

@@ -95,8 +95,8 @@ impl<T: Real> Totals<T> {
         (&self.steps, &mut self.progress[..ni], stacks)
     }
 
-    /// Joins the sums of the tasks on the following runs of pages, for the same `ni` i-particles. The total is then
-    /// at the bottom of each stack.
+    /// Joins these sums and candidates with those of `others`, for the same `ni` i-particles. The pages of `others`
+    /// follow the pages of this task, in order. The total of each i-particle is then at the bottom of its stack.
     pub fn join(&mut self, others: &mut [Lock<Workspace<T>>], ni: usize) {
         for k in 0..ni {
             self.joiner.restart(0);

@@ -96,8 +96,8 @@ impl PlainIrregular {
 /// Squares of distances below this count as none: r^-3 would not be a number.
 pub const COINCIDENT: f64 = 1e-200;
 
-/// Adds the force of a mass at the distance `r`, which moves with `v` relative to the star. Returns the square
-/// of the distance.
+/// Adds the force of a mass. `r` is its position and `v` its velocity relative to the star. Returns the square of the
+/// distance.
 #[inline(always)]
 pub fn add_pair(force: &mut NeighbourForce, m: f64, r: [f64; 3], v: [f64; 3]) -> f64 {
     let r2 = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];

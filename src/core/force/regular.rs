@@ -264,8 +264,8 @@ pub trait RegularForce: Send {
     /// There is no memory; `results` are then meaningless.
     fn forces(&mut self, block: &RegularRequest<'_>, results: &mut [RegularResult]) -> Result<()>;
 
-    /// The positive potentials of all sources, which have no velocities, at those of them in `range`. `sources` is memory
-    /// for them that is kept from call to call.
+    /// The positive potentials that all sources cause at those in `range`. The sources have no velocities. `sources` is
+    /// memory for them that is kept from call to call.
     ///
     /// # Errors
     ///

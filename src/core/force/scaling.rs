@@ -1,8 +1,8 @@
 //! The units of single-precision numbers. Powers of two bring lengths and velocities of any system of units into the
 //! range of the kernels; the unit of mass makes equal masses exact.
 
-/// Coordinates are not scaled while the largest of those that share units lies in this range. Outside it single
-/// precision could overflow in r^-3 or lose small terms.
+/// The coordinates of particles that share units are not scaled while the largest of them lies in this range. Outside
+/// it single precision could overflow in r^-3 or lose small terms.
 pub const LENGTHS: (f64, f64) = (1e-10, 16_777_216.0);
 /// The same for velocities, which enter linearly.
 pub const VELOCITIES: (f64, f64) = (1.0 / 16_777_216.0, 16_777_216.0);
@@ -90,9 +90,10 @@ pub fn mass_range(masses: &[f64]) -> MassRange {
     }
 }
 
-/// Power-of-two units that bring the median of some particles to order 1, and whether single precision still covers
-/// the others. A particle is given by its greatest coordinate and its greatest velocity component; those that are
-/// zero have no say.
+/// Units of length and velocity for some particles, and whether single precision then covers the coordinates of nine in
+/// ten. A particle is given by its greatest coordinate and its greatest velocity component. A unit is 1 while the
+/// median lies in [`LENGTHS`] or [`VELOCITIES`], else the power of two that brings the median to order 1. Zeros do not
+/// count in a median.
 pub fn suitable(lengths: &mut [f64], velocities: &mut [f64]) -> (Scaling, bool) {
     // The median and not the largest: one escaper must not cost the others their digits.
     let unit = |norms: &mut [f64], range| {

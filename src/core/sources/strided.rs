@@ -1,5 +1,5 @@
-//! A number of each particle where the client has it: one pointer, and the distance in bytes from one particle to the
-//! next.
+//! One number of each particle, in the client's memory: a pointer to the first, and the distance in bytes from one to
+//! the next.
 
 /// The bits of the exponent, all of which are set in infinities and NaN.
 const EXPONENT: u64 = 0x7ff << 52;

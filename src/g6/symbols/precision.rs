@@ -11,11 +11,11 @@ calls! {
     /// Chooses the precision of cluster `cluster_id`, from its next block on.
     ///
     /// `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE`,
-    /// `KIRIN_DOUBLE_SINGLE`, in place of which a CPU takes double precision, or `KIRIN_REDUCED`, in place of which a GPU
-    /// and blocks with jerks take `KIRIN_SINGLE` (docs/numbers.md).
-    /// The user has the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes nothing.
-    /// A program that divides its j-particles over several clusters, or over processes, calls it with what
-    /// `kirin_precision_for` says of their total number: `auto` would see a part of them only.
+    /// `KIRIN_DOUBLE_SINGLE` or `KIRIN_REDUCED` (docs/numbers.md). In place of `KIRIN_DOUBLE_SINGLE` a CPU takes
+    /// `KIRIN_DOUBLE`. In place of `KIRIN_REDUCED` a GPU takes `KIRIN_SINGLE`, and so do blocks with jerks. The user
+    /// has the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes nothing. A program may divide
+    /// its j-particles over several clusters or processes. It then passes what `kirin_precision_for` returns for their
+    /// total number, because `auto` would see only a part of them.
     implemented status [(kirin_set_precision) kirin_set_precision_]
     (cluster_id: id, precision: int) = set_precision(cluster_id, precision);
 

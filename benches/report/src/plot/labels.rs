@@ -3,8 +3,8 @@
 /// Places for labels that want to be at `wanted` (ascending), at least `gap` apart and within
 /// `range`, moved as little as possible.
 ///
-/// With `k` gaps taken off label `k` the places only have to ascend: that is isotonic regression,
-/// solved by joining neighbours that are out of order at their mean.
+/// If `k` gaps are subtracted from the place of label `k`, the places only have to ascend. This is isotonic regression:
+/// neighbours that are out of order get their common mean, until all ascend. At the end the gaps are added again.
 pub(super) fn spread(wanted: &[f64], gap: f64, range: (f64, f64)) -> Vec<f64> {
     let mut groups: Vec<(f64, usize)> = Vec::new();
     for (k, y) in wanted.iter().enumerate() {

@@ -1,9 +1,10 @@
 //! Which stars form a regularized system, and which part: decided at the ends of blocks.
 //!
-//! Two stars become a pair if they are close and little perturbed ([`Pair::joins`]). A system and a star, or two systems, become
-//! one if they would be a pair as two bodies, and the tide of one is felt within the other. Three stars become one system
-//! if two of them would be a pair without the third. A system of more than two is divided where its two halves hardly feel
-//! each other's tide, or would no longer be a pair.
+//! Two stars become a pair if they are close and little perturbed ([`Pair::joins`]). A system and a star, or two
+//! systems, become one on two conditions: their centres would become a pair within wider limits, and the tide of one is
+//! felt within the other. Three stars become one system if two of them are close but perturbed too much for a pair, and
+//! the third fulfils these conditions. A system of more than two is divided where its two halves hardly feel each
+//! other's tide, or their centres would no longer be a pair.
 
 use kirin_kit::Body;
 use kirin_kit::few_body::multiple::{self, Multiple};
@@ -74,8 +75,8 @@ impl Integrator<'_> {
         self.begin_anew(self.time, &new)
     }
 
-    /// Forms and divides systems at `t`, the end of the block of `due`, each with those near it. Returns the addresses
-    /// whose particles have no force yet.
+    /// Forms and divides systems at `t`, the end of the block of the particles `due`. `near` lists what is near each of
+    /// them. Returns the addresses whose particles have no force yet.
     ///
     /// # Errors
     ///
@@ -134,8 +135,8 @@ impl Integrator<'_> {
         (addresses, Some(system))
     }
 
-    /// Makes one particle of the stars at these addresses, which ascend. Some of them were in the systems `past` at this time.
-    /// Returns its address.
+    /// Makes one particle of the stars at these addresses, which ascend, and returns its address. `past` are the
+    /// systems in which some of these stars were until now.
     fn form(&mut self, addresses: &[usize], past: &[Subsystem]) -> usize {
         let first = addresses[0];
         if addresses.len() > 1 {

@@ -1,8 +1,8 @@
 //! Regularized systems: which stars are one particle of the cluster.
 //!
-//! The library holds the centre of mass of a system at the address of its first star. The addresses of the other stars hold
-//! ghosts, particles without mass, so that no star changes its address: the library's sums, and with them all bits, are
-//! a function of the state.
+//! The library holds the centre of mass of a system at the address of its first star. The addresses of the other stars
+//! hold ghosts, which are particles without mass. So no star ever changes its address. The order of the library's sums,
+//! and with it every bit, follows from the present state alone.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,8 +10,9 @@ use kirin_kit::Body;
 use kirin_kit::few_body::pair::{Limits, Pair, Pull};
 use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::snapshot::State;
+use kirin_kit::snapshot::line::words;
 use kirin_kit::vector::{norm, sub};
-use kirin_report::text::{exact, grouped};
+use kirin_report::text::grouped;
 
 use super::Integrator;
 use super::forces::time_scale;
@@ -159,21 +160,17 @@ impl Regularized {
         energies.fold(0.0, |a, b| a + b)
     }
 
-    /// Lines for a snapshot of bodies: labels, semi-major axis, eccentricity and energy of each binary; and of each orbit
-    /// around a binary, with the number of the labels before them.
+    /// Lines for a snapshot of bodies, one an orbit: the labels, semi-major axis, eccentricity and energy. A line of an
+    /// orbit around a binary has the number of labels before them.
     pub fn notes(&self) -> Vec<(String, String)> {
         let mut lines = Vec::new();
         for (labels, orbit, energy) in self.seen.iter().flat_map(Subsystem::orbits) {
-            let words: Vec<String> = labels.iter().map(i32::to_string).collect();
-            let numbers = exact(&[orbit.axis, orbit.eccentricity, energy]);
-            let (count, labels) = (labels.len(), words.join(" "));
-            lines.push(match count {
-                2 => ("hermite.binary".to_owned(), format!("{labels} {numbers}")),
-                _ => (
-                    "hermite.orbit".to_owned(),
-                    format!("{count} {labels} {numbers}"),
-                ),
-            });
+            let numbers = (orbit.axis, orbit.eccentricity, energy);
+            let (key, line) = match labels.len() {
+                2 => ("hermite.binary", words(&(labels, numbers))),
+                count => ("hermite.orbit", words(&(count, labels, numbers))),
+            };
+            lines.push((key.to_owned(), line));
         }
         lines
     }
@@ -218,8 +215,8 @@ impl Integrator<'_> {
         (bodies, states)
     }
 
-    /// Takes over the systems of a run that goes on, as [`checkpoint`](crate::checkpoint) saved them: centres, and systems
-    /// without masses; and how many were formed, their steps and seconds.
+    /// Takes over the systems of a run that goes on, as [`checkpoint`](crate::checkpoint) saved them: each with its
+    /// centre, and without masses. `past` is how many were formed, how many steps they took, and the seconds.
     ///
     /// # Errors
     ///

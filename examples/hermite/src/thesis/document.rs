@@ -1,6 +1,6 @@
 //! The report as Markdown and for programs.
 
-use kirin_kit::comparison::{Circumstances, ReportOptions};
+use kirin_kit::comparison::{Circumstances, ReportLimits};
 use kirin_kit::history::FLOPS_PER_PAIR;
 use kirin_report::repeat::Spread;
 use kirin_report::text::{MarkdownTable, digits, si};
@@ -24,7 +24,7 @@ pub struct Document<'a> {
     /// End of the runs.
     pub t_end: f64,
     /// What was asked for.
-    pub wanted: &'a ReportOptions,
+    pub wanted: &'a ReportLimits,
     /// Why the measurement did not come to its end, if it did not.
     pub cut: Option<&'a str>,
     /// What was measured.
@@ -71,12 +71,12 @@ impl Document<'_> {
         );
         section(
             "Figure 4.2: blocks of n among N particles",
-            "The thesis has a picture only: the published numbers are those of Table 4.1 where n = N, and those in its text.\n",
+            "The thesis shows these results only as a picture. The published numbers in the table are from its text, and, where n = N, from Table 4.1.\n",
             figure_table(&measured.figure_4_2),
         );
         section(
             "Figure 4.3: blocks of 128 particles",
-            "The thesis has a picture only: the published numbers are those in its text.\n",
+            "The thesis shows these results only as a picture. The published numbers in the table are from its text.\n",
             figure_table(&measured.figure_4_3),
         );
         section(
@@ -91,7 +91,7 @@ impl Document<'_> {
         let settings = &self.settings;
         format!(
             "Seconds from t = {} to {} in block steps, without diagnostics; eta = {}, eta_start = {}, largest step {}. \
-             The published runs have 0.03 and 0.01, by a criterion that the thesis does not name, from t = 0.25 to 0.5. \
+             The published runs cover the same time, with 0.03 and 0.01 in a time-step criterion that the thesis does not name. \
              The host computes dE/E, up to N = {LARGEST_ENERGY}.\n",
             self.t_end / 2.0,
             self.t_end,

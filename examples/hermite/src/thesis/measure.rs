@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use kirin_kit::command::Ended;
-use kirin_kit::comparison::{Budget, ReportOptions};
+use kirin_kit::comparison::{Budget, ReportLimits};
 use kirin_kit::interrupt::interrupted;
 use kirin_kit::progress::Progress;
 use kirin_report::repeat::{Repetitions, Spread, repeat};
@@ -122,8 +122,8 @@ impl Bench {
     ///
     /// # Errors
     ///
-    /// The library cannot be used in the second process, or is another one there, as where a GPU takes one process
-    /// only. The text says which.
+    /// The library cannot be used in one of the two processes, or has another backend in the second one (a GPU may take
+    /// one process only). The text says which.
     pub fn start() -> Result<Self, String> {
         let describe = |worker: &mut Worker| worker.ask(&worker::describe(), &|_| ());
         let mut split = Worker::start("auto")?;
@@ -159,7 +159,7 @@ impl Bench {
     /// # Errors
     ///
     /// Something fails; what came before is kept. In words.
-    pub fn measure(&mut self, wanted: &ReportOptions) -> Result<Ended, String> {
+    pub fn measure(&mut self, wanted: &ReportLimits) -> Result<Ended, String> {
         let backend = self.described.split["backend"].as_str().unwrap_or_default();
         let budget = wanted.budget(backend);
         let blocks: usize = sets().iter().map(|set| set.blocks.len()).sum();
@@ -174,7 +174,7 @@ impl Bench {
 
     fn measure_all(
         &mut self,
-        wanted: &ReportOptions,
+        wanted: &ReportLimits,
         budget: &Budget,
         progress: &Progress,
     ) -> Result<(), String> {

@@ -53,14 +53,14 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
         library: text("library"),
         ..begun
     };
-    let ended = bench.measure(&options.comparison);
+    let ended = bench.measure(&options.comparison.limits);
     let document = Document {
         circumstances,
         described: &described,
         seed: options.run.start.seed(),
         settings,
         t_end,
-        wanted: &options.comparison,
+        wanted: &options.comparison.limits,
         cut: match &ended {
             Ok(Ended::Complete | Ended::EnergyError) => None,
             Ok(Ended::Interrupted | Ended::TimeLimit) => Some("interrupted"),

@@ -1,6 +1,6 @@
 //! The published figures: Tables 4.1 and 4.2 of the thesis, and the machines on which they were measured.
 
-/// Table 4.1: N; the seconds for the forces on all from all and the GFLOP/s, of the base and of the
+/// Table 4.1. A row has N, then the seconds for the forces of all on all and the GFLOP/s, of the base and of the
 /// improved implementation.
 pub const TABLE_4_1: [(usize, [f64; 4]); 10] = [
     (256, [0.00021, 18.72, 0.000132, 29.79]),

@@ -1,4 +1,4 @@
-//! Whether all ranks compute the same: what they compare before a run, and what may change on its way.
+//! Whether all ranks compute the same: facts compared before a run, and values watched during it.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;

@@ -27,8 +27,8 @@ impl RankFailure {
         }
     }
 
-    /// The failure of an application. `is_common` says of the application's error type `E` whether every rank finds
-    /// the error by itself, so that no rank has to tell the others.
+    /// The failure of an application whose error type is `E`. `is_common` says whether every rank finds this error by
+    /// itself; then no rank has to tell the others.
     pub fn of<E: Error + 'static>(error: Box<dyn Error>, is_common: fn(&E) -> bool) -> Self {
         Self {
             common: error.downcast_ref().is_some_and(is_common),

@@ -7,7 +7,7 @@
 //! * [`counted`]: counts messages, bytes and time around either
 //! * [`launch`]: how a program finds its ranks, and reads a file on all of them
 //! * [`cores`]: how many threads a rank uses
-//! * [`sample_sort`]: sorts elements over the ranks, each of which gets the places that it is to have
+//! * [`sample_sort`]: sorts elements over the ranks; each gets the part of the sorted whole that the caller wants there
 //! * [`agreement`]: whether all ranks compute the same
 //! * [`checkpoint`]: states that ranks write together
 //! * [`over_ranks`]: least, mean and greatest of a number over the ranks

@@ -65,8 +65,8 @@ impl Orbit {
 
 /// Position and velocity of one body relative to another after `dt`, forwards or backwards, on any conic section.
 ///
-/// Universal variables: Kepler's equation r0 G1 + (x.v) G2 + M G3 = dt is solved for the universal anomaly by
-/// Newton's method inside a bracket. A bound orbit goes on by the rest of whole periods.
+/// Universal variables: Kepler's equation r0 G1 + (x.v) G2 + M G3 = dt is solved for the universal anomaly by Newton's
+/// method inside a bracket. On a bound orbit whole periods are first taken out of `dt`.
 pub fn drift(x: &Vec3, v: &Vec3, mass: f64, dt: f64) -> (Vec3, Vec3) {
     let (r0, along) = (norm(x), dot(x, v));
     let beta = 2.0 * mass / r0 - dot(v, v);

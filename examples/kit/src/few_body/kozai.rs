@@ -5,8 +5,8 @@ use std::f64::consts::TAU;
 
 use crate::Body;
 
-/// A triple with a_out / a_in = 12, whose inner pair is the first two bodies. Its eccentricity goes from 0.1 to 0.96 and
-/// back.
+/// A triple with a_out / a_in = 12. The first two bodies are the inner binary, whose eccentricity goes from 0.1 to 0.96
+/// and back.
 pub fn triple() -> [Body; 3] {
     let body = |index, mass, x, v| Body { index, mass, x, v };
     [

@@ -59,8 +59,9 @@ impl Multiple {
         (centre, new)
     }
 
-    /// A system from its saved parts: `links` are position and velocity from each star to the next in the `order` of the
-    /// chain, as places in the list of members. `None` if they do not fit together, or two neighbours are at one place.
+    /// A system from its saved parts. `order` has the members along the chain, as places in their list. `links` are
+    /// position and velocity of each from the one before. `None` if the parts do not fit together, or two neighbours
+    /// are at one place.
     pub fn from_parts(
         labels: Vec<i32>,
         masses: Vec<f64>,
@@ -98,8 +99,8 @@ impl Multiple {
         self.chain.relative(i, j)
     }
 
-    /// Takes over, with its digits, position and velocity of member `j` from member `i`, if they are neighbours along the
-    /// chain.
+    /// If the members `i` and `j` are neighbours along the chain, stores position and velocity of `j` from `i` with all
+    /// digits. Otherwise nothing changes.
     pub fn set_relative(&mut self, i: usize, j: usize, (x, v): Place) {
         let order = &self.chain.order;
         let is_here = |k: &usize| {
@@ -250,8 +251,8 @@ impl Multiple {
         norm(&tide) * dot(&x, &x) / orbit.mass * further.powi(3)
     }
 
-    /// The tide between neighbours along the chain in parts of their attraction, at the greatest distance on their orbits:
-    /// the greatest of these.
+    /// The greatest perturbation of two neighbours along the chain: the tide between them in parts of their attraction,
+    /// at the greatest distance on their orbit.
     pub fn greatest_perturbation(&self) -> f64 {
         let neighbours = self.chain.order.windows(2);
         let perturbations = neighbours.map(|both| self.perturbation(both[0], both[1]));
@@ -271,8 +272,8 @@ impl Multiple {
         self.pairs().map(step).fold(f64::INFINITY, f64::min)
     }
 
-    /// The two parts that are furthest from each other, as places in the list of members: the longest link of the tree
-    /// that connects all members in the shortest way is between them.
+    /// The two parts that are furthest from each other, as places in the list of members. Between them is the longest
+    /// link of the shortest tree that connects all members.
     pub fn halves(&self) -> [Vec<usize>; 2] {
         let n = self.masses.len();
         let mut part: Vec<usize> = (0..n).collect();
@@ -296,8 +297,8 @@ impl Multiple {
         [of(true), of(false)]
     }
 
-    /// Orbits of the binaries among the members, and of stars and binaries around these: their members, as places in the
-    /// list, and energies.
+    /// Bound orbits among the members: those of binaries, and those of stars and binaries around binaries. Each comes
+    /// with its members, as places in the list.
     pub fn orbits(&self) -> Vec<(Vec<usize>, Orbit)> {
         let nodes = hierarchy::nodes(&self.stars());
         nodes.iter().flat_map(hierarchy::Node::orbits).collect()

@@ -5,9 +5,10 @@
 //! error of a step is of fifth order and in proportion to the tide. The integrator of the cluster moves the centre of mass
 //! and finds the tide at the ends.
 //!
-//! A binary that is hardly perturbed moves in closed form without kicks, and its orbit changes as the tide changes it in the
-//! mean over many revolutions ([`secular`]). Stars around it then feel its centre. It is the limit of
-//! Mikkola and Aarseth's (1996) slow-down: here the semi-major axis has no errors of phase, which a slow-down multiplies.
+//! A binary that is hardly perturbed moves in closed form without kicks. The tide changes its orbit in the mean over
+//! many revolutions ([`secular`]), and stars around it feel its centre. This is the limit of Mikkola and Aarseth's
+//! (1996) slow-down. A slow-down multiplies the tide, and with it the changes of the semi-major axis within a
+//! revolution; here there are none.
 
 use super::kepler::{Orbit, drift};
 use super::multiple;

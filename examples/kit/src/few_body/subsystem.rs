@@ -160,8 +160,8 @@ impl Subsystem {
         }
     }
 
-    /// Takes the members to the end of a step of `dt`, where the forces at the [`places`](Self::places) were found to be
-    /// `pulls`.
+    /// Takes the members to the end of a step of `dt`. `pulls` are the forces at the [`places`](Self::places) of this
+    /// step.
     ///
     /// # Errors
     ///
@@ -226,8 +226,8 @@ impl Subsystem {
         self.size() * (2.0 * mass / (perturbation * self.mass())).cbrt()
     }
 
-    /// What a star feels more than the attraction of the centre, which is at `x` and `v` from it, where the members are
-    /// at these `places`.
+    /// The attraction of a star by the members at these `places`, less that by their whole mass at the centre. `x` and
+    /// `v` are position and velocity of the centre relative to the star.
     pub fn correction(&self, places: &[Place], x: &Vec3, v: &Vec3) -> Pull {
         let (mut acc, mut jerk) = pull(-self.mass(), x, v);
         for (mass, place) in self.masses().iter().zip(places) {
@@ -271,9 +271,10 @@ impl Subsystem {
     }
 }
 
-/// The tide between two bodies or subsystems, which are the two of `outer`, in parts of the attraction within one of them: the
-/// greater of both. `a` and `b` are mass and size. Of a narrow outer orbit the tide at the pericentre counts, so that a
-/// triple does not become another one twice in each revolution.
+/// The tide of each of two bodies or subsystems on the other, relative to the attraction within the other: the greater
+/// of the two values. `a` and `b` are mass and size of the two, and `outer` is their orbit about each other. If this
+/// orbit is narrow, the tide at its pericentre counts. Otherwise a triple would be grouped anew twice in each
+/// revolution.
 pub fn influence(a: (f64, f64), b: (f64, f64), outer: &Pair) -> f64 {
     let (orbit, mut distance) = (outer.orbit(), norm(&outer.x));
     if orbit.is_bound() && orbit.apocentre() < NARROW * a.1.max(b.1) {

@@ -15,8 +15,8 @@ const TOLERANCE: f64 = 1e-12;
 /// Steps to the end of an advance, each of which brings the time many digits closer.
 const LAST_STEPS: u32 = 12;
 
-/// A passage is examined only if it appears closer than this fraction of the closest one so far. The pericentre
-/// between two basic steps is estimated to that accuracy.
+/// A passage is examined only if its estimated pericentre is below this fraction of the closest one so far. The
+/// estimate between two basic steps is accurate to about that fraction.
 const CLOSER: f64 = 0.97;
 
 /// Why a system cannot go on.
@@ -279,9 +279,9 @@ impl System {
         0.5 * shortest * self.leapfrog.potential(x)
     }
 
-    /// The value of s at the time `dt`, which is between `before` and `after`, counted from `before`; the two are
-    /// `taken` apart in s. It is interpolated by a cubic through both ends whose slope there is ds/dt, the
-    /// potential.
+    /// The step in s from the state `before` to the time `dt`. This time is before that of the state `after`, which is
+    /// `taken` further in s. s is interpolated over time by a cubic through both ends; its slope there is ds/dt, which
+    /// is the potential.
     fn length_to(&self, before: &[f64], after: &[f64], dt: f64, taken: f64) -> f64 {
         let whole = after[0] - before[0];
         let part = (dt - before[0]) / whole;

@@ -178,8 +178,8 @@ fn a_perturbed_binary_is_a_part_of_a_triple() {
     assert!(missed < 1e-5, "{missed:e}: {a:?} {b:?}");
 }
 
-/// A third star on a wide circle, inclined by 75 degrees, turns the binary's orbit eccentric. Slowed down four times the
-/// binary comes to the same eccentricities with less than a third of the steps.
+/// A third star on a wide circle, inclined by 75 degrees, makes the binary's orbit eccentric. If the binary is slowed
+/// down four times, it reaches the same eccentricities with less than a third of the steps.
 #[test]
 fn a_slowed_binary_has_the_secular_motion() {
     struct Circle;

@@ -5,9 +5,9 @@ use super::milky_way::{TIME, VELOCITY, solar_masses};
 use super::satellite::{Friction, Moving, Satellite};
 use super::table::Table;
 use super::{Field, MilkyWay};
-use crate::snapshot::{Line, Snapshot};
+use crate::snapshot::Snapshot;
+use crate::snapshot::line::words;
 use crate::vector::{Vec3, add_scaled};
-use kirin_report::text::exact;
 
 const POTENTIAL: &str = "galaxy.potential";
 const BAR: &str = "galaxy.bar";
@@ -42,10 +42,10 @@ impl AdditionOptions {
             line(POTENTIAL, format!("{:08x} {path}", table.sum));
         }
         if let Some(bar) = &self.bar {
-            line(BAR, exact(bar));
+            line(BAR, words(bar));
         }
         if self.growth != 0.0 {
-            line(GROWTH, exact(&[self.growth]));
+            line(GROWTH, words(&self.growth));
         }
         for satellite in &self.satellites {
             line(SATELLITE, satellite.text.clone());
@@ -60,9 +60,7 @@ impl AdditionOptions {
     /// A line makes no sense, or the file of a potential has changed; in words.
     pub fn of(snapshot: &Snapshot) -> Result<Self, String> {
         let mut told = Self::default();
-        if let Some(mut line) = Line::of(snapshot, POTENTIAL) {
-            let (sum, path): (String, String) = (line.word()?, line.word()?);
-            line.end()?;
+        if let Some((sum, path)) = snapshot.line::<(String, String)>(POTENTIAL)? {
             let table = Table::load(crate::run::told::decoded(&path).as_ref())?;
             if format!("{:08x}", table.sum) != sum {
                 let path = table.path.display();
@@ -72,14 +70,8 @@ impl AdditionOptions {
             }
             told.table = Some(table);
         }
-        if let Some(line) = Line::of(snapshot, BAR) {
-            let numbers: Vec<f64> = line.clone().rest()?;
-            told.bar = Some(numbers.try_into().or_else(|_| line.refuse())?);
-        }
-        if let Some(mut line) = Line::of(snapshot, GROWTH) {
-            told.growth = line.word()?;
-            line.end()?;
-        }
+        told.bar = snapshot.line(BAR)?;
+        told.growth = snapshot.line(GROWTH)?.unwrap_or_default();
         for text in snapshot.values(SATELLITE) {
             told.satellites.push(Satellite::parse(text)?);
         }

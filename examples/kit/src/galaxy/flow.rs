@@ -104,8 +104,9 @@ fn step<S: Phases>(f: &Rates<'_>, t: f64, start: &S, h: f64) -> (S, f64, usize) 
     (table.swap_remove(COLUMNS - 1), error, COLUMNS)
 }
 
-/// Takes a body from `start` at the time `from` to the time `to`, later or earlier, with the acceleration `f` of the
-/// time, the position and the velocity. `f` may have any units; `first` is a step to begin with.
+/// Follows a body from `start` at the time `from` to the time `to`, which may be later or earlier. `f` is the
+/// acceleration as a function of time and phase (position and velocity), in any units. `first` is the length of the
+/// first step that is tried.
 ///
 /// # Errors
 ///

@@ -4,9 +4,12 @@
 use super::additions::{AdditionOptions, Additions};
 use super::component::Plummer;
 use super::{Field, MilkyWay, Moment, Units};
-use crate::snapshot::{Line, Snapshot};
+use serde::{Deserialize, Serialize};
+
+use crate::settings::choice;
+use crate::snapshot::Snapshot;
+use crate::snapshot::line::words;
 use crate::vector::Vec3;
-use kirin_report::text::exact;
 
 /// Key of the time that is today's.
 const TODAY: &str = "galaxy.today";
@@ -26,9 +29,19 @@ pub struct Galaxy {
     pub black_hole_eps: f64,
     /// What options add to the model.
     pub more: Option<&'static Additions>,
-    /// The time of the run that is today. The options give the places of satellites and bar, and an observed orbit,
-    /// for this time.
+    /// The time in the run that is the present day. Options give the places of satellites and bar, and an observed
+    /// orbit, for this day.
     pub today: f64,
+}
+
+/// The line of a galaxy in a snapshot.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    #[serde(with = "choice")]
+    model: MilkyWay,
+    units: Units,
+    black_hole: f64,
+    black_hole_eps: f64,
 }
 
 impl Galaxy {
@@ -103,14 +116,15 @@ impl Galaxy {
         if self.known_units().is_none() {
             return Vec::new();
         }
-        let Units { mass, length } = self.units;
-        let numbers = exact(&[mass, length, self.black_hole, self.black_hole_eps]);
-        let mut lines = vec![(
-            Self::KEY.to_owned(),
-            format!("{} {numbers}", self.model.name()),
-        )];
+        let line = Line {
+            model: self.model,
+            units: self.units,
+            black_hole: self.black_hole,
+            black_hole_eps: self.black_hole_eps,
+        };
+        let mut lines = vec![(Self::KEY.to_owned(), words(&line))];
         if self.today != 0.0 {
-            lines.push((TODAY.to_owned(), exact(&[self.today])));
+            lines.push((TODAY.to_owned(), words(&self.today)));
         }
         lines.extend(self.more.iter().flat_map(|more| more.told.lines()));
         lines
@@ -122,33 +136,21 @@ impl Galaxy {
     ///
     /// Its line makes no sense; in words.
     pub fn of(snapshot: &Snapshot) -> Result<Self, String> {
-        let Some(mut line) = Line::of(snapshot, Self::KEY) else {
+        let Some(line) = snapshot.line::<Line>(Self::KEY)? else {
             return Ok(Self::default());
         };
-        let name: String = line.word()?;
-        let Some(model) = MilkyWay::named(&name) else {
-            return line.refuse();
-        };
         let mut galaxy = Self {
-            model,
+            model: line.model,
             told_units: false,
-            units: Units {
-                mass: line.word()?,
-                length: line.word()?,
-            },
-            black_hole: line.word()?,
-            black_hole_eps: line.word()?,
+            units: line.units,
+            black_hole: line.black_hole,
+            black_hole_eps: line.black_hole_eps,
             more: None,
-            today: 0.0,
+            today: snapshot.line(TODAY)?.unwrap_or_default(),
         };
-        line.end()?;
         let told = AdditionOptions::of(snapshot)?;
         if !told.is_empty() {
-            galaxy.more = Some(Additions::of(told, model)?);
-        }
-        if let Some(mut line) = Line::of(snapshot, TODAY) {
-            galaxy.today = line.word()?;
-            line.end()?;
+            galaxy.more = Some(Additions::of(told, line.model)?);
         }
         galaxy.told_units = galaxy.is_none();
         Ok(galaxy)
@@ -180,12 +182,8 @@ impl Units {
     ///
     /// Its line makes no sense; in words.
     pub fn of(snapshot: &Snapshot) -> Result<Option<Self>, String> {
-        let Some(mut line) = Line::of(snapshot, Galaxy::KEY) else {
-            return Ok(None);
-        };
-        let _model: String = line.word()?;
-        let (mass, length) = (line.word()?, line.word()?);
-        Ok(Some(Self { mass, length }))
+        let line: Option<Line> = snapshot.line(Galaxy::KEY)?;
+        Ok(line.map(|line| line.units))
     }
 }
 

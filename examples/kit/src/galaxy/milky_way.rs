@@ -145,15 +145,6 @@ impl MilkyWay {
             Self::McMillan2017 => "mcmillan2017",
         }
     }
-
-    /// The model of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        use clap::ValueEnum;
-        Self::value_variants()
-            .iter()
-            .copied()
-            .find(|m| m.name() == name)
-    }
 }
 
 /// The sum of a vector of each part.
@@ -268,7 +259,7 @@ mod tests {
     fn names_lead_back() {
         use clap::ValueEnum;
         for model in MilkyWay::value_variants() {
-            assert_eq!(MilkyWay::named(model.name()), Some(*model));
+            assert_eq!(MilkyWay::from_str(model.name(), false), Ok(*model));
             assert_eq!(model.to_possible_value().unwrap().get_name(), model.name());
         }
     }

@@ -1,4 +1,4 @@
-//! The field of a galaxy around a cluster: potential, acceleration and jerk, the units that join both, and
+//! The field of a galaxy around a cluster (potential, acceleration and jerk), the cluster's units in physical ones, and
 //! the cluster's orbit.
 //!
 //! * [`Field`]: the trait of a smooth field: potential, acceleration, jerk

@@ -28,8 +28,8 @@ pub struct Multipole {
 }
 
 impl Multipole {
-    /// The expansion of `density(R, z)` between the radii `least` and `most`; further out is nothing, and further in
-    /// the density of the border.
+    /// The expansion of `density(R, z)` between the radii `least` and `most`. Beyond `most` there is no mass. Within
+    /// `least` the density is constant: the mean over the sphere of this radius.
     pub fn of(density: impl Fn(f64, f64) -> f64, least: f64, most: f64, lines: usize) -> Self {
         let step = (most / least).ln() / lines as f64;
         let radius = |k: f64| least * (k * step).exp();

@@ -24,8 +24,8 @@ pub struct GalaxyOptions {
     /// Galaxy around the cluster [default: none]
     #[arg(long, value_enum)]
     pub galaxy: Option<MilkyWay>,
-    /// Orbit of the cluster: of a model, or of the bodies of an --input, which are taken there [default: circular in a
-    /// galaxy, rest without; of an --input with a galaxy of its own, where it is]
+    /// Orbit to which the model, or the bodies of an --input, are moved [default: circular in a galaxy, at rest without
+    /// one; bodies of an --input with a galaxy of its own stay where they are]
     #[arg(long, value_enum)]
     pub orbit: Option<Path>,
     /// Distance from the galaxy's centre at which the orbit begins, in kpc, or as in 8000pc [default: 8; for a
@@ -39,8 +39,8 @@ pub struct GalaxyOptions {
     /// Velocity of the centre of mass at the start, in km/s; the Sun's is (12.9, 245.6, 7.78)
     #[arg(long, value_name = "X,Y,Z", value_parser = quantity::velocity, allow_hyphen_values = true)]
     pub velocity: Option<[Quantity; 3]>,
-    /// The orbit is where the cluster is today: go back so long as a single body, as in 3Gyr, and begin there; the run
-    /// ends today
+    /// Take the start of the orbit as today's place: follow it back over this time, as in 3Gyr, as a single body, begin
+    /// the run there, and end it today
     #[arg(long, value_name = "TIME", value_parser = quantity::time)]
     pub back: Option<Quantity>,
     /// Add a potential from a file: columns r_kpc mass_solar, or R_kpc z_kpc potential_km2_s2
@@ -58,8 +58,8 @@ pub struct GalaxyOptions {
     /// masses, kpc, km/s); with :fixed it stands still, with :friction the galaxy slows it. May be repeated
     #[arg(long, value_name = "SATELLITE", value_parser = Satellite::parse)]
     pub satellite: Vec<Satellite>,
-    /// Units of mass and length without a galaxy, as in 1e4Msun,3pc: a model has the mass 1 and the virial radius 1. Then
-    /// Myr, pc and km/s have a meaning, and all files have them
+    /// Units of mass and length without a galaxy, as in 1e4Msun,3pc: a model has the mass 1 and the virial radius 1.
+    /// Options may then be given in Myr, pc and km/s, and all files tell these units
     #[arg(long, value_name = "MASS,PC", value_parser = units)]
     #[arg(conflicts_with_all = ["cluster_mass", "cluster_radius", "galaxy"])]
     pub units: Option<Units>,
@@ -80,8 +80,9 @@ pub struct GalaxyOptions {
 /// The units of the bodies, in a program without a galaxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, clap::Args)]
 pub struct UnitOptions {
-    /// Units of mass and length, as in 1e4Msun,3pc: a model has the mass 1 and the virial radius 1. Then Myr, pc and km/s
-    /// have a meaning, and all files have them [default: those that an --input tells, which this may only repeat]
+    /// Units of mass and length, as in 1e4Msun,3pc: a model has the mass 1 and the virial radius 1. Options may then be
+    /// given in Myr, pc and km/s, and all files tell these units [default: the units of the --input, which the option
+    /// may repeat but not change]
     #[arg(long, value_name = "MASS,PC", value_parser = units)]
     pub units: Option<Units>,
 }

@@ -40,8 +40,8 @@ impl Orbit {
         }
     }
 
-    /// The place where a run must begin to be on this orbit at the time `back` later, which is today. The cluster
-    /// is moved back through the galaxy as a single body.
+    /// The position and velocity with which a run begins the time `back` before today, so that the cluster is at the
+    /// start of this orbit today. The cluster is followed back through the galaxy as a single body.
     ///
     /// # Errors
     ///

@@ -119,8 +119,8 @@ impl Units {
         }
     }
 
-    /// Units in which bodies in solar masses and parsecs have the mass 1 and the half-mass radius 1 or nearly so, where
-    /// no option says otherwise.
+    /// Units in which `bodies`, given in solar masses and parsecs, have the total mass 1 and the half-mass radius 1 (or
+    /// nearly so).
     pub fn of_physical(bodies: &[Body]) -> Self {
         let length = lagrangian_radii(bodies, &[0.5])[0];
         let whole = mass(bodies);

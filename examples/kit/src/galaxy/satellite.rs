@@ -274,8 +274,8 @@ impl Field for Here {
     }
 }
 
-/// Dynamical friction by Chandrasekhar's formula, in a galaxy whose density and velocity dispersion are those on a line
-/// at 45 degrees from the plane, where the dispersion is isotropic.
+/// Dynamical friction by Chandrasekhar's formula. The density is that at the satellite. The velocity dispersion is
+/// isotropic and depends on the radius only. It is found by the Jeans equation on a line at 45 degrees from the plane.
 pub struct Friction {
     /// Logarithm of the first radius, and the step.
     first: f64,
@@ -335,9 +335,10 @@ impl Friction {
             .sqrt()
     }
 
-    /// The deceleration over the velocity of a satellite of this mass and half-mass radius: 4 pi m rho ln(Lambda) (erf X -
-    /// 2 X exp(-X^2) / sqrt pi) / v^3, with X = v / (sqrt 2 sigma) and Lambda = r / max(size, m / v^2). Within its
-    /// half-mass radius of the centre, where a satellite is no point, friction fades away.
+    /// The deceleration, divided by the velocity, of a satellite of this mass and half-mass radius: 4 pi m rho
+    /// ln(Lambda) (erf X - 2 X exp(-X^2) / sqrt pi) / v^3, with X = v / (sqrt 2 sigma). ln(Lambda) is ln(1 + (r /
+    /// max(size, m / v^2))^2) / 2. A satellite nearer to the galaxy's centre than its half-mass radius is no point
+    /// mass: there friction falls to 0 at the centre.
     fn rate(&self, mass: f64, size: f64, x: &Vec3, v: &Vec3) -> f64 {
         let (r, speed) = (norm(x), norm(v));
         let (rho, sigma) = (self.host.density(x).max(0.0), self.dispersion(r));

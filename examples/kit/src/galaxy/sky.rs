@@ -17,8 +17,8 @@ pub struct Sun {
 }
 
 impl Default for Sun {
-    /// GRAVITY (2018) 8.122 kpc, Bennett and Bovy (2019) 20.8 pc, Drimmel and Poggio (2018) 12.9, 245.6 and 7.78 km/s:
-    /// what astropy has from 4.0 on.
+    /// The values of astropy since 4.0: distance 8.122 kpc (GRAVITY 2018), height 20.8 pc (Bennett and Bovy 2019),
+    /// velocity 12.9, 245.6 and 7.78 km/s (Drimmel and Poggio 2018).
     fn default() -> Self {
         Self {
             distance: 8.122,

@@ -148,8 +148,8 @@ impl Sphere for PowerCutoff {
     }
 }
 
-/// The incomplete gamma function from `x` to infinity, for an `a` above 0 of which `gamma` is the whole one: a series below a + 1, a continued fraction
-/// (by Lentz's method) above.
+/// The incomplete gamma function of `a` from `x` to infinity, for `a` above 0. `gamma` is the complete gamma function
+/// of `a`. For x below a + 1 a series is summed, above a continued fraction (by Lentz's method).
 fn upper_gamma(a: f64, x: f64, gamma: f64) -> f64 {
     const EPSILON: f64 = 1e-17;
     let head = x.powf(a) * (-x).exp();

@@ -1,5 +1,6 @@
 //! A cluster's units, in which G = M = R = 1, in solar masses, parsecs, Myr and km/s.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The gravitational constant in pc (km/s)^2 per solar mass (CODATA and IAU 2015).
@@ -15,7 +16,7 @@ pub(crate) const ASTRONOMICAL_UNIT: f64 = std::f64::consts::PI / 648_000.0;
 pub(crate) const SOLAR_RADIUS: f64 = ASTRONOMICAL_UNIT * (6.957e8 / 149_597_870_700.0);
 
 /// Units in which G = 1, given by those of mass and length.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Units {
     /// Unit of mass in solar masses.
     pub mass: f64,

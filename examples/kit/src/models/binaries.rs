@@ -18,8 +18,8 @@ const OPIK: (f64, f64) = (0.01, 1.0);
 /// How the periods of binaries are distributed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Periods {
-    /// Uniform in the logarithm (Opik 1924): semi-major axes from 1/(100 N) to 1/N, for equal masses from about 300 to 3
-    /// times the mean kinetic energy
+    /// Uniform in the logarithm (Opik 1924): semi-major axes from 1/(100 N) to 1/N. With equal masses the binding
+    /// energies are about 300 to 3 k T, where 3/2 k T is the mean kinetic energy of a star
     #[default]
     Opik,
     /// Birth periods of Kroupa (1995), from 10 to 3e8 days: needs units of mass and length
@@ -45,8 +45,9 @@ impl BinaryOptions {
         ((n as f64 * fraction / (1.0 + fraction)).round() as usize).min(n / 2)
     }
 
-    /// Makes `n` stars out of the systems at `centres`, which are n - [`count`](Self::count): the first are binaries.
-    /// Stars are drawn from `masses` independently; where the model moves, the centres are brought to standard units.
+    /// Makes `n` stars out of the systems at `centres`. There must be n - [`count`](Self::count) systems, and the first
+    /// of them become binaries. Stars are drawn from `masses` independently. If the model moves and has at most
+    /// [`EXACT_SCALING_LIMIT`] systems, the centres are brought to standard units.
     ///
     /// # Errors
     ///

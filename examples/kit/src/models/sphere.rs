@@ -32,8 +32,8 @@ pub fn warm_sphere(n: usize, seed: u64, virial_ratio: f64) -> Vec<Body> {
 
 /// A uniform sphere of `n` bodies of mass 1/n, all at rest.
 ///
-/// The energy is that of the sphere it is a sample of, so it differs from -1/4 by noise of order
-/// 1/sqrt(n). It collapses at the time pi/2 sqrt(R^3 / 2) = 4.13. Labels count from 0.
+/// The sphere of which this is a sample has the energy -1/4; the energy of the sample differs from it by noise of order
+/// 1/sqrt(n). The sphere collapses at the time pi/2 sqrt(R^3 / 2) = 4.13. Labels count from 0.
 pub fn uniform_sphere(n: usize, seed: u64) -> Vec<Body> {
     let mut random = Random::new(seed);
     let mut bodies: Vec<Body> = (0..n)

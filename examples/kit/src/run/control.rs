@@ -41,8 +41,8 @@ pub struct RunControl<Own: Kept = Guard> {
     #[arg(long, value_parser = quantity::time)]
     #[serde(default, with = "super::told::time")]
     pub t_end: Option<Quantity>,
-    /// End after so much time on the wall (30min, 11h 50min) since the program's start, in order and with the exit status
-    /// 75: what is left can go on from the --output
+    /// End in order after this wall-clock time (30min, 11h 50min) since the program's start, with the exit status 75;
+    /// the run can be continued from the --output
     #[arg(long, value_name = "TIME", value_parser = wall_time)]
     #[serde(default, with = "super::told::wall")]
     pub stop_after: Option<Duration>,
@@ -129,8 +129,8 @@ impl<Own: Kept> RunControl<Own> {
         Ok(all)
     }
 
-    /// Checks that a new model of `n` bodies, with so many `bytes` each, has room here. A run that goes on has its bodies
-    /// already.
+    /// Checks that there is memory for a new model of `n` bodies of `bytes` each. A run with an input is not checked:
+    /// it has its bodies already.
     ///
     /// # Errors
     ///

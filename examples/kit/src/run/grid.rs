@@ -1,6 +1,6 @@
 //! The end times of constant steps, computed such that rounding errors do not add up.
 
-use crate::snapshot::Line;
+use serde::{Deserialize, Serialize};
 
 /// A time this close to the end of a step, as a fraction of the step, counts as the end: the time after many steps
 /// is rounded.
@@ -8,7 +8,7 @@ const SLACK: f64 = 1e-9;
 
 /// The grid of times at which constant steps end. They are multiples of the step, counted from the start of the run
 /// or from its last shortened step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeGrid {
     /// Where the steps are counted from.
     pub origin: f64,
@@ -20,25 +20,6 @@ impl TimeGrid {
     /// A grid that begins at `origin`.
     pub fn from(origin: f64) -> Self {
         Self { origin, steps: 0 }
-    }
-
-    /// The value of a snapshot's line: origin and steps.
-    pub fn value(&self) -> String {
-        format!("{:?} {}", self.origin, self.steps)
-    }
-
-    /// The grid of a line that has [`Self::value`].
-    ///
-    /// # Errors
-    ///
-    /// It has not; in words.
-    pub fn of(mut line: Line<'_>) -> Result<Self, String> {
-        let grid = Self {
-            origin: line.word()?,
-            steps: line.word()?,
-        };
-        line.end()?;
-        Ok(grid)
     }
 
     /// Time at which the last of the steps `dt` ended.
@@ -115,18 +96,5 @@ mod tests {
         assert!(
             TimeGrid::has_reached(0.3, 0.1, 0.1 + 0.2) && !TimeGrid::has_reached(0.2, 0.1, 0.3)
         );
-    }
-
-    #[test]
-    fn a_grid_comes_back_from_its_line() {
-        let grid = TimeGrid {
-            origin: 0.1 + 0.2,
-            steps: 7,
-        };
-        let value = grid.value();
-        assert_eq!(TimeGrid::of(Line::new("grid", &value)), Ok(grid));
-        for wrong in ["", "0.5", "0.5 -1", "0.5 1 2"] {
-            assert!(TimeGrid::of(Line::new("grid", wrong)).is_err(), "{wrong}");
-        }
     }
 }

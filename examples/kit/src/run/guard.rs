@@ -60,9 +60,9 @@ impl Guard {
         self.energy_limit.unwrap_or(LIMIT)
     }
 
-    /// Interval at which the guard checks the energy of `n` bodies in a run without diagnostics. The sum over all
-    /// pairs then takes about a fiftieth of the time of the steps. A run over the time `span` has at most 10,000
-    /// checks, since in units other than N-body units it may last millions.
+    /// Interval at which the guard checks the energy of `n` bodies in a run without diagnostics. The sum over all pairs
+    /// then takes about a fiftieth of the time of the steps. Over the time `span` there are at most 10,000 checks,
+    /// because in other units than N-body units it may be millions of units of time.
     pub fn interval(n: usize, span: f64) -> f64 {
         let interval: f64 = match n {
             0..=1024 => 0.5,

@@ -40,20 +40,21 @@ pub trait Integration {
     /// Those of a step.
     fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Self::Error>;
 
-    /// The potential by all others of each body that [`bodies_at`](Self::bodies_at) returned last, if the forces
-    /// came with potentials. `None` otherwise: the run then sums over all pairs.
+    /// The potential that all other bodies have at each body that [`bodies_at`](Self::bodies_at) returned last. `None`
+    /// if the forces came without potentials: the run then sums over all pairs.
     fn potentials(&self) -> Option<Vec<f64>> {
         None
     }
 
-    /// Kinetic and potential energy within the systems of stars that move as one particle each, of the bodies that
-    /// [`bodies_at`](Self::bodies_at) gave last. The cluster's own energy, to which errors are related, is without them.
+    /// Kinetic and potential energy within those systems of stars that move as one particle each, at the time of the
+    /// bodies that [`bodies_at`](Self::bodies_at) returned last. The cluster's own energy, to which errors are
+    /// relative, does not include them.
     fn within_systems(&self) -> [f64; 2] {
         [0.0; 2]
     }
 
-    /// What is added to the potential energy of these `bodies`, which [`bodies_at`](Self::bodies_at) gave last: two stars may be
-    /// so close that their positions in the cluster have not enough digits for their distance.
+    /// A correction of the potential energy of these `bodies`, which [`bodies_at`](Self::bodies_at) returned last. Two
+    /// stars may be so close that their positions in the cluster have too few digits for their distance.
     fn lost_digits(&self, _bodies: &[Body]) -> f64 {
         0.0
     }
@@ -151,8 +152,8 @@ pub trait Integration {
     /// It is elsewhere, and cannot be had.
     fn state(&self) -> Result<Snapshot, Self::Error>;
 
-    /// Writes the state to `path`, a part by each rank, with the further `lines` of a snapshot. `false` if this
-    /// integration has no parts: nothing was written, and rank 0 must save what [`state`](Self::state) returns.
+    /// Writes the state to `path` in parts, one by each rank, and adds `lines` to those of the snapshot. `false` if
+    /// this integration has no parts: nothing was written, and rank 0 must save what [`state`](Self::state) returns.
     ///
     /// # Errors
     ///
@@ -177,8 +178,8 @@ pub trait Integration {
         false
     }
 
-    /// Agrees with all ranks on what to do before the next step. `wanted` is what this rank wants. All ranks get
-    /// the same answer; what one wants may be done some steps later.
+    /// Agrees with all ranks on what to do before the next step. `wanted` is what this rank wants. All ranks get the
+    /// same answer. What one rank wants may be done only some steps later.
     ///
     /// # Errors
     ///

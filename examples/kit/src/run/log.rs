@@ -11,9 +11,11 @@
 //! run.record T ...       diagnostics, one line for each time: see `history::Record`
 //! ```
 
+use serde::{Deserialize, Serialize};
+
 use crate::history::{COLUMNS, Record};
-use crate::snapshot::{Line, Snapshot};
-use kirin_report::text::exact;
+use crate::snapshot::Snapshot;
+use crate::snapshot::line::{read, refuse, words};
 
 const MODEL: &str = "run.model";
 const SEED: &str = "run.seed";
@@ -22,6 +24,15 @@ const SECONDS: &str = "run.seconds";
 const WALL: &str = "run.wall";
 const NAMES: &str = "run.columns";
 const RECORD: &str = "run.record";
+
+/// The line of the energy at the start.
+#[derive(Serialize, Deserialize)]
+struct Energy0 {
+    energy: f64,
+    eps: f64,
+    #[serde(default)]
+    own: Option<f64>,
+}
 
 /// What is known of a run's past.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,30 +85,17 @@ impl Log {
         if let Some(model) = snapshot.value(MODEL) {
             log.model = model.to_owned();
         }
-        if let Some(mut line) = Line::of(snapshot, SEED) {
-            log.seed = Some(line.word()?);
-            line.end()?;
-        }
-        if let Some(line) = Line::of(snapshot, ENERGY0) {
-            log.start = Some(match line.clone().rest::<f64>()?[..] {
-                [energy, eps] => (energy, None, eps),
-                [energy, eps, own] => (energy, Some(own), eps),
-                _ => return line.refuse(),
-            });
-        }
-        if let Some(mut line) = Line::of(snapshot, SECONDS) {
-            log.seconds = line.word()?;
-            line.end()?;
-        }
-        if let Some(mut line) = Line::of(snapshot, WALL) {
-            log.wall = line.word()?;
-            line.end()?;
-        }
+        log.seed = snapshot.line(SEED)?;
+        let start: Option<Energy0> = snapshot.line(ENERGY0)?;
+        log.start = start.map(|start| (start.energy, start.own, start.eps));
+        log.seconds = snapshot.line(SECONDS)?.unwrap_or_default();
+        log.wall = snapshot.line(WALL)?.unwrap_or_default();
         let names: Option<Vec<&str>> = snapshot.value(NAMES).map(|v| v.split(' ').collect());
         for value in snapshot.values(RECORD) {
-            let line = Line::new(RECORD, value);
-            let record = Record::from_numbers(names.as_deref(), &line.clone().rest::<f64>()?);
-            log.records.push(record.map_or_else(|| line.refuse(), Ok)?);
+            let numbers: Vec<f64> = read(RECORD, value)?;
+            let record = Record::from_numbers(names.as_deref(), &numbers);
+            log.records
+                .push(record.map_or_else(|| refuse(RECORD, value), Ok)?);
         }
         Ok(log)
     }
@@ -106,19 +104,16 @@ impl Log {
     pub(crate) fn lines(&self) -> Vec<(String, String)> {
         let mut lines = vec![(MODEL, self.model.clone())];
         lines.extend(self.seed.map(|seed| (SEED, seed.to_string())));
-        lines.extend(self.start.map(|(energy, own, eps)| {
-            let numbers = [Some(energy), Some(eps), own];
-            (
-                ENERGY0,
-                exact(&numbers.into_iter().flatten().collect::<Vec<f64>>()),
-            )
-        }));
-        lines.push((SECONDS, exact(&[self.seconds])));
-        lines.push((WALL, exact(&[self.wall])));
+        lines.extend(
+            self.start
+                .map(|(energy, own, eps)| (ENERGY0, words(&Energy0 { energy, eps, own }))),
+        );
+        lines.push((SECONDS, words(&self.seconds)));
+        lines.push((WALL, words(&self.wall)));
         if !self.records.is_empty() {
             lines.push((NAMES, COLUMNS.join(" ")));
         }
-        lines.extend(self.records.iter().map(|r| (RECORD, exact(&r.numbers()))));
+        lines.extend(self.records.iter().map(|r| (RECORD, words(&r.numbers()))));
         let owned = |(key, value): (&str, String)| (key.to_owned(), value);
         lines.into_iter().map(owned).collect()
     }

@@ -1,4 +1,4 @@
-//! The formats of a file of bodies: which one is written by the file's name, and which one is read by its content.
+//! The formats of a file of bodies. A file is written in the format of its name, and read in the format of its content.
 
 use std::path::Path;
 

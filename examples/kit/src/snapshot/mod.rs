@@ -6,7 +6,7 @@ mod amuse;
 mod format;
 mod gadget;
 mod hdf5;
-mod line;
+pub mod line;
 mod newest;
 mod owner;
 pub mod parts;
@@ -24,7 +24,6 @@ use crate::command::named;
 use crate::vector::Vec3;
 
 pub use format::Format;
-pub use line::Line;
 
 /// First line of every snapshot.
 const MAGIC: &str = "kirin-snapshot 1";
@@ -127,8 +126,8 @@ impl Snapshot {
         format::parse(bytes)
     }
 
-    /// Writes the file at `path` in the [`Format`] of its name, through a neighbouring file that replaces it
-    /// when complete: a crash or a full disk never costs the previous one.
+    /// Writes the file at `path` in the [`Format`] of its name. It is written to another file beside it first, which
+    /// replaces it when complete. So a crash or a full disk never costs the old file.
     ///
     /// # Errors
     ///

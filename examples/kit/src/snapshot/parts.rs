@@ -1,4 +1,4 @@
-//! A state in parts: a binary file for each part of the bodies, and a manifest that stands where the snapshot would.
+//! A state in parts: a binary file for each part of the bodies, and a manifest at the path where the snapshot would be.
 //!
 //! The manifest is a snapshot without bodies. Its lines
 //!
@@ -17,7 +17,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::{Line, Snapshot, State, is_snapshot};
+use super::line::read;
+use super::{Snapshot, State, is_snapshot};
 use crate::body::Body;
 use crate::command::named;
 use crate::run::told::{decoded, encoded};
@@ -105,23 +106,17 @@ impl Manifest {
     ///
     /// A line makes no sense, or the parts are not all bodies; in words.
     pub fn of(snapshot: &Snapshot) -> Result<Option<Self>, String> {
-        let Some(mut line) = Line::of(snapshot, N) else {
+        let Some(n) = snapshot.line(N)? else {
             return Ok(None);
         };
-        let n = line.word()?;
-        line.end()?;
-        let mut line = Line::of(snapshot, GENERATION).ok_or(format!("no line `{GENERATION}`"))?;
-        let generation = line.word()?;
-        line.end()?;
+        let generation = snapshot.required(GENERATION)?;
         let mut parts = Vec::new();
         let mut next = 0_usize;
         for value in snapshot.values(FILE) {
-            let mut line = Line::new(FILE, value);
-            let name = decoded(&line.word::<String>()?);
-            let (first, count): (usize, usize) = (line.word()?, line.word()?);
-            let sum = u32::from_str_radix(&line.word::<String>()?, 16);
+            let (name, first, count, sum): (String, usize, usize, String) = read(FILE, value)?;
+            let name = decoded(&name);
+            let sum = u32::from_str_radix(&sum, 16);
             let sum = sum.map_err(|e| format!("{FILE} {value}: {e}"))?;
-            line.end()?;
             let is_beside = Path::new(&name).file_name() == Some(name.as_ref());
             if first != next || !is_beside {
                 return Err(format!("{FILE} {value}: not the part of body {next} on"));
@@ -175,8 +170,8 @@ impl Manifest {
         lines
     }
 
-    /// The bodies in the places of `range`, with their states, from the parts beside the `manifest`. Only files that
-    /// have some of them are read.
+    /// The bodies number `range.start` to `range.end` - 1 of the state, with their states, from the files beside the
+    /// `manifest`. Files that have none of them are not read.
     ///
     /// # Errors
     ///

@@ -91,8 +91,9 @@ impl FileUnits {
         Ok(None)
     }
 
-    /// Takes the bodies and the time from these units to units in which G = 1, and notes which these are. If G is 1 in
-    /// the file's own units no number changes. Otherwise the mass of all bodies and their half-mass radius become 1.
+    /// Converts the bodies and the time from these units to units in which G = 1, and notes the new units in the
+    /// snapshot. If G is 1 in the file's own units no number changes. Otherwise the mass of all bodies and their
+    /// half-mass radius become 1.
     pub(super) fn convert(&self, snapshot: &mut Snapshot) {
         let mut units = Units {
             mass: self.mass / SOLAR_MASS,

@@ -268,8 +268,8 @@ impl<C: Communicator> Cluster<C> {
         bin.own.clone().filter(meets).collect()
     }
 
-    /// The first star that the binary in a place meets in any case, as both are so close to the centre. (The density of the bin tells nothing of the innermost
-    /// two.)
+    /// The first star or binary that the binary at `place` meets in any case, because both are nearer to the centre
+    /// than the largest pericentre of an encounter. (The density of the bin tells nothing of the innermost two.)
     fn close_partner(&self, partners: &[usize], place: usize, binary: &Binary) -> Option<usize> {
         let r = &self.stars.r;
         let is_close = |k: &&usize| {
@@ -394,8 +394,8 @@ impl<C: Communicator> Cluster<C> {
         more + masses[0] * phi[0] + masses[1] * phi[1]
     }
 
-    /// Notes the events of all ranks. Binaries that form or are dissolved change the number of stars, and exchanges the masses.
-    /// Tells whether they do.
+    /// Notes the events of all ranks. The number of stars changes if binaries form or are dissolved, and masses change
+    /// by exchanges. Returns whether number or masses have changed.
     fn take_over(&mut self, events: Vec<Event>) -> Result<bool, Error> {
         if events.is_empty() {
             return Ok(false);

@@ -49,8 +49,8 @@ impl<C: Communicator> Cluster<C> {
         Ok(())
     }
 
-    /// Brings the random numbers to the ranks that have their bins now. A bin more than before, as binaries were dissolved, gets random numbers that the last one
-    /// chooses.
+    /// Brings the random numbers of each bin to the rank that has the bin now. If there are more bins than before,
+    /// because binaries were dissolved, each new bin has a stream that branches off the one before it.
     pub(super) fn move_streams(&mut self, old: Partition) -> Result<(), Error> {
         let bins = |partition: &Partition| -> Vec<_> {
             (0..partition.ranks)

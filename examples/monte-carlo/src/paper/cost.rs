@@ -141,8 +141,9 @@ mod tests {
         assert!((costs.comparison / 3e-9 - 1.0).abs() < 1e-12);
     }
 
-    /// Figure 9: the sort is fastest on a certain number of ranks, and this number grows with the number of stars. (When
-    /// rank 0 had 8 p^2 samples, 1024 ranks took the same time for all numbers of stars.)
+    /// Figure 9: the sort is fastest on a certain number of ranks, and this number grows with the number of stars. (In
+    /// an earlier model one of p ranks had 8 p^2 samples. With it 1024 ranks took the same time for all numbers of
+    /// stars.)
     #[test]
     fn the_sort_has_a_best_number_of_ranks() {
         let sort = |n: usize, ranks: usize| costs().predict(n, ranks, &network()).sort;

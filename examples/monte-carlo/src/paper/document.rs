@@ -153,16 +153,17 @@ impl Document<'_> {
         }
         let network = self.measured.network.map_or(String::new(), |network| {
             format!(
-                " Messages among the ranks took {} here, the fastest of a thousand.",
+                " The fastest messages among the ranks had {}.",
                 words(&network)
             )
         });
         format!(
             "\n## Figures 6, 7 and 9 on the ranks of this machine\n\n\
-             Measured: s/step, the speedup over one rank, and sort, in the fastest of the steps.{network}\n\n\
-             Modelled: the columns `model` and `equation 18`. The work of one rank is fitted to all clusters on one rank. Equation 18 is then \
-             {} ns for each of the N log2 N comparisons, and the same for the sorts of several ranks: of their own N/p stars, of the \
-             stars that they receive, and of the samples. The messages are those that the code sends (`tests/traffic.rs` counts them).\n\n{table}",
+             Measured: the columns `s/step`, `x one rank` (the speedup) and `sort`, all from the fastest of the steps.{network}\n\n\
+             Modelled: the columns `model` and `equation 18`. The work of one rank is fitted to all clusters on one rank. Equation 18 is \
+             the time of the sort. The fit gives {} ns for each of the N log2 N comparisons on one rank. With several ranks a \
+             comparison takes the same time; each rank sorts its own N/p stars, the stars that it receives, and the samples, and \
+             looks for each sample among its stars. The messages are those that the code sends (`tests/traffic.rs` counts them).\n\n{table}",
             digits(1e9 * costs.comparison)
         )
     }
@@ -199,7 +200,8 @@ impl Document<'_> {
         }
         format!(
             "\n## Figures 6 to 9 for 1024 ranks, by the model\n\n\
-             Modelled, not measured: work that the ranks divide, equation 18, and the messages of the code over a network of {} (`--latency`, \
+             These times are modelled, not measured. The columns are the work that the ranks divide, the sort by equation 18, and the rest, \
+             which every rank does for itself. The sort and the rest include the code's messages over a network of {} (`--latency`, \
              `--bandwidth`).\n\n{table}",
             words(&self.network)
         )

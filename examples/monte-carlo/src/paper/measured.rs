@@ -1,5 +1,5 @@
-//! The measurements of the report: steps of clusters of several sizes on 1, 2, ... of the ranks, and one cluster to
-//! core collapse, as far as the time allows.
+//! The measurements of the report: steps of clusters of several sizes on 1, 2, ... up to all ranks, and one cluster to
+//! core collapse, as far as `--minutes` allow.
 
 use std::error::Error as AnyError;
 use std::time::Instant;

@@ -65,10 +65,11 @@ pub struct Search {
 }
 
 impl Search {
-    /// The search for the splitters of `n` stars on so many ranks. In each round the samples divide an interval at
-    /// random places. The two gaps next to a splitter are together, on average, 2 / samples of the interval, with
-    /// the distribution Gamma(2). The interval after several rounds is a product of such numbers, so its logarithm
-    /// is nearly normal. The search ends in the round in which every star of the interval is a sample.
+    /// The search for the splitters of `n` stars on so many ranks. In each round random samples divide an interval
+    /// around each splitter. The next interval is the two gaps beside the splitter. Its length is on average 2 /
+    /// samples of the old one, with the distribution Gamma(2). After several rounds the length is a product of such
+    /// numbers, so its logarithm is nearly normal. The search ends in the round in which every star of the interval is
+    /// a sample.
     pub fn of(n: usize, ranks: usize) -> Self {
         // Mean and variance of the logarithm of Gamma(2): 1 - 0.5772..., pi^2 / 6 - 1.
         const MEAN: f64 = 0.4228;

@@ -2,9 +2,10 @@
 
 /// The near part of the attraction by a body: all of it at small distances, nothing from the changeover radius on.
 ///
-/// Between these two the far part is a polynomial of the distance. Its first six derivatives vanish at both ends,
-/// as many as the error of a sixth-order scheme contains. At small distances the far part of the force goes with
-/// the fifth power of the distance. So it vanishes where passages are faster than the step.
+/// Within the changeover radius the far part is the attraction times a polynomial of the distance, which rises from 0
+/// to 1. The polynomial's first six derivatives vanish at both ends, as many as the error of a sixth-order scheme
+/// contains. Without softening the far part of the force goes with the fifth power of small distances. So it vanishes
+/// where passages are faster than the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
     eps2: f64,
@@ -22,8 +23,8 @@ impl Law {
         self.radius
     }
 
-    /// The near part of the attraction by a unit of mass at the squared distance `r2`, divided by the distance; 0 where
-    /// both are at one place.
+    /// The near part of the attraction by a unit of mass at the squared distance `r2`, divided by the distance. Without
+    /// softening it is 0 if both are at one place.
     pub fn near(&self, r2: f64) -> f64 {
         let r = r2.sqrt();
         if r >= self.radius {

@@ -1,4 +1,5 @@
-//! Close encounters under the step: what the drifts do to stars that are near each other or near the black hole.
+//! Close encounters, shorter than the step: what the drifts do to stars that are near each other or near the black
+//! hole.
 //!
 //! The attraction of two stars has a near part, which vanishes from the changeover radius on, and a far part
 //! ([`Law`]). The far parts are kicks, together with the galaxy. The near parts belong to the drift, in which stars near
@@ -17,6 +18,7 @@ mod search;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::vector::{Vec3, add_scaled, dot, sub};
+use serde::{Deserialize, Serialize};
 
 pub use law::Law;
 use search::{Chord, Pair};
@@ -25,7 +27,7 @@ use crate::error::Error;
 use flow::Cluster;
 
 /// Radii at which attractions are divided; 0 for none.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Changeover {
     /// That of two stars.
     pub stars: f64,
@@ -304,8 +306,9 @@ mod tests {
         }
     }
 
-    /// Two stars go around the black hole on the same circle in opposite directions, for a whole revolution. Their
-    /// chords have no length and lie a radius apart; the stars must be found to meet all the same.
+    /// Two stars go around the black hole on nearly the same circle in opposite directions, for a whole revolution.
+    /// They meet on the way. But each ends where it began, so the chords have no length and are about a radius apart.
+    /// The search must find the pair all the same.
     #[test]
     fn stars_meet_behind_the_hole() {
         let changeover = Changeover {

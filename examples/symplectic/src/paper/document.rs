@@ -24,18 +24,19 @@ pub struct Document<'a> {
 const NONE: &str = "-";
 
 const TABLE_7_WORDS: &str = "\
-|dE/E| after 1000 steps of 0.0005 with the paper's softening, 0.005 N^(-1/3). A pair of stars of mass 1/N falls through that
-length in 0.005^(3/2) / 2 = 1.8e-4, whatever N is: a step of 0.0005 passes over such an encounter, and some 0.01 N^(2/3) of them occur
-in a unit of time. Stars near each other therefore move together under the step (`--changeover`). The columns `no changeover` are without:
-their error depends on the number of such encounters, which differs from seed to seed. E is the whole energy, of which the orbit's is 10^4 times
-the cluster's own.
+|dE/E| after 1000 steps of 0.0005 with the paper's softening, 0.005 N^(-1/3). E is the whole energy, of which the orbit's is 10^4 times
+the cluster's own. Two stars of mass 1/N fall through the softening length in 0.005^(3/2) / 2 = 1.8e-4, whatever N is. A step of 0.0005
+passes over such an encounter, and about 0.01 N^(2/3) of them occur in a unit of time. Therefore stars near each other move together under
+the step (`--changeover`). In the columns `no changeover` they do not: the number of such encounters, which differs from seed to seed,
+determines the error.
 ";
 
 const TABLE_8_WORDS: &str = "\
-A fall from (10, 0, 0) with a thousandth of the circular speed, to t = 4 by 40 000 leapfrog steps, the black hole as a bare point and softened by a
-tenth of the cluster's radius. Stars near the hole follow it under the step (`--changeover`): without this a passage at the distance r of a mass M needs steps of
-about 0.2 r^(3/2) M^(-1/2), 6e-7 at r = 0.01 of the largest. The paper has 15 360 stars and does not name the scheme, the cluster's mass or its radius. dL/L is
-the change of the angular momentum, which is nearly 0 at the start. The next column is the part of this change that the torque does not explain. Both are relative to L at the start.
+A fall from (10, 0, 0) with a thousandth of the circular speed, to t = 4 by 40 000 leapfrog steps. The black hole is a bare point, or softened by a
+tenth of the cluster's radius. Stars near the hole follow it under the step (`--changeover`). Without this a star that passes a mass M at the distance r
+needs steps of about 0.2 r^(3/2) M^(-1/2): 6e-7 for the largest mass at r = 0.01. The paper has 15 360 stars and does not name the scheme, the cluster's
+mass or its radius. dL/L is the change of the angular momentum. The next column is the part of this change that the torque does not explain. Both are
+relative to L at the start, which is nearly 0.
 ";
 
 const TABLE_2_WORDS: &str = "\

@@ -121,12 +121,6 @@ impl<'a> Bench<'a> {
         self.table_2(budget.share(SHARES[3]))
     }
 
-    /// Most particles that the report is to have.
-    fn largest(&self) -> usize {
-        let largest = self.options.largest.map(usize::try_from);
-        largest.map_or(usize::MAX, |n| n.unwrap_or(usize::MAX))
-    }
-
     /// A run of `steps` steps.
     fn run(
         &self,
@@ -161,8 +155,8 @@ impl<'a> Bench<'a> {
     /// Seconds per step over N.
     fn timings(&mut self, budget: Budget) -> Result<(), String> {
         let mut last = [0.0; COLUMNS.len()];
-        let largest = self.largest();
-        for n in FIGURES.into_iter().filter(|n| *n <= largest) {
+        let limits = &self.options.limits;
+        for n in FIGURES.into_iter().filter(|n| limits.wants(*n)) {
             for (column, last) in COLUMNS.into_iter().zip(&mut last) {
                 // Once for the length of a step, once for its time.
                 if !budget.allows(GROWTH * *last) {
@@ -192,8 +186,8 @@ impl<'a> Bench<'a> {
             ("si6a", "mixed"),
         ];
         let mut last = [0.0; 8];
-        let largest = self.largest();
-        for (n, _) in TABLE_7.into_iter().filter(|row| row.0 <= largest) {
+        let limits = &self.options.limits;
+        for (n, _) in TABLE_7.into_iter().filter(|row| limits.wants(row.0)) {
             let trials = [true, false]
                 .into_iter()
                 .flat_map(|changeover| columns.map(|column| (changeover, column)));
@@ -238,9 +232,9 @@ impl<'a> Bench<'a> {
         let (_, spent) = self.run(480, column, (steps / 100, 1e-4), &plunge(1.0, 0.0))?;
         let all = 100.0 * (HOLES.len() * TABLE_8.len()) as f64 * spent;
         let sizes = TABLE_7.map(|row| row.0);
-        let largest = self.largest();
+        let limits = &self.options.limits;
         let fits =
-            |n: &&usize| **n <= largest && budget.allows(all * (**n as f64 / 480.0).powf(1.7));
+            |n: &&usize| limits.wants(**n) && budget.allows(all * (**n as f64 / 480.0).powf(1.7));
         let Some(&n) = sizes.iter().rev().find(fits) else {
             return Ok(());
         };

@@ -14,7 +14,7 @@ use std::error::Error;
 
 use kirin::client::Grape;
 use kirin_kit::command::Ended;
-use kirin_kit::comparison::{Budget, Circumstances, DEFAULT_MINUTES, publish};
+use kirin_kit::comparison::{Circumstances, publish};
 use kirin_kit::interrupt::{self, interrupted};
 
 use crate::forces::Forces;
@@ -38,11 +38,9 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
         library: grape.name().to_owned(),
         ..Circumstances::begin(env!("CARGO_PKG_VERSION"))
     };
-    let on_gpu = circumstances.backend.starts_with("cuda");
-    let default = (!on_gpu).then_some(DEFAULT_MINUTES);
-    let minutes = options.minutes.or(default);
+    let budget = options.limits.budget(&circumstances.backend);
     let mut bench = Bench::new(options);
-    let ended = bench.measure(Budget::new(minutes.map(|minutes| 60.0 * minutes)));
+    let ended = bench.measure(budget);
     let document = Document {
         circumstances,
         seed: options.start.seed(),

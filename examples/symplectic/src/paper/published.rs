@@ -20,8 +20,8 @@ pub const TABLE_3: [[f64; 4]; 3] = [
 /// Floating-point operations that the paper counts for a pair: "20 to 30" (section 4.1), taken here as 25.
 pub const FLOPS: f64 = 25.0;
 
-/// Table 4: per cent of the time that version C takes for force, galaxy, prediction and transfer, at the
-/// three sizes, in single precision with leapfrog; then Table 5: leapfrog in double precision; then Table 6: sixth order.
+/// Tables 4, 5 and 6: leapfrog in single precision, leapfrog in double precision, and sixth order. Each has a row for
+/// each of the three sizes: per cent of the time that version C takes for force, galaxy, prediction and transfer.
 pub const SHARES: [[[f64; 4]; 3]; 3] = [
     [
         [23.5, 70.3, 4.5, 1.7],

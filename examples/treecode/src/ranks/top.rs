@@ -1,8 +1,8 @@
 //! The cells above the domains, which every rank has: the root and each cell that holds particles of several ranks, down
 //! to the branches of all ranks.
 //!
-//! A domain begins between two groups. So a cell on both sides of such a place has more particles than a group, and is divided in the
-//! tree of one rank, too.
+//! A domain begins between two groups. A cell that reaches over such a place has more particles than a group may have.
+//! So the tree of a single rank divides it, too.
 
 use std::ops::Range;
 

@@ -21,10 +21,10 @@ use crate::candidate::Common;
 /// Compares the results of GRAPE-6 libraries with a double-precision sum of their own inputs,
 /// full predictor included.
 ///
-/// Every library runs in a process of its own. Errors are relative to the number itself; those "of terms" are relative
-/// to the sum of the magnitudes of its terms. The first library is judged: the limits stand beside its errors, and the
-/// exit status is 1 if it misses one. The relative error of an acceleration or jerk is the length of the difference
-/// over the length of the vector; the rms falls somewhat as N grows.
+/// Every library runs in a process of its own. Errors are relative to the exact number, and those "of terms" to the sum
+/// of the magnitudes of its terms. For an acceleration or jerk the length of the difference is divided by the length of
+/// the vector. The rms falls somewhat as N grows. The first library is judged: the limits stand beside its errors, and
+/// the exit status is 1 if it misses one.
 ///
 /// With `--interface grape5` the accelerations and potentials of GRAPE-5 libraries are compared. The potentials leave
 /// out the part m / eps that a particle has in its own potential.

@@ -34,8 +34,8 @@ const ALIASES: [(&str, Option<&str>); 10] = [
     ("hib", None),
 ];
 
-/// Everything that belongs under `prefix`. The archive for programs with own C names is put
-/// in where it is given.
+/// Everything that belongs under `prefix`. `fortran_archive`, if given, is put in too: the static library for programs
+/// that define the C names themselves.
 ///
 /// # Errors
 ///

@@ -10,8 +10,8 @@ pub enum Rules {
     Other,
 }
 
-/// The number of pipelines of a GRAPE-6. If there are more, kirin puts the particle's own label into its list,
-/// because clients then take it for a GPU library, and GPU libraries do so.
+/// The number of pipelines of a GRAPE-6. Clients take a library with more pipelines for a GPU library. GPU libraries
+/// put the i-particle's own label into its list, so kirin with more pipelines does, too.
 const GRAPE6: usize = 48;
 
 impl Rules {

@@ -1,8 +1,8 @@
 //! The pair loops of NBODY6's regular force and potential: one body for every instruction set and precision.
 //!
-//! A loop leaves out a source that may be a neighbour, or that is so close that its force needs more digits, and
-//! reports its slot. These sources are few, and are decided one by one in double precision. So lists do not depend on
-//! the precision of the loop.
+//! A loop leaves some sources out and reports their slots: those that may be neighbours, and those that are so close
+//! that their force needs more digits. These sources are few. Whether each is a neighbour is decided in double
+//! precision, so lists do not depend on the precision of the loop.
 //!
 //! No closure may call a vector operation here: it would be compiled without the instruction set of the function
 //! around it.

@@ -1,5 +1,5 @@
-//! A target in the units and the precision of a tile, and bounds for its rounding errors. Within these bounds a pair
-//! loop cannot decide who is a neighbour.
+//! A target in the units and the precision of a tile, and bounds for its rounding errors. If the distance of a source
+//! is within these bounds of the neighbour radius, a pair loop cannot decide whether it is a neighbour.
 
 use super::super::simd::{Real, leading};
 use super::tile::Tile;
@@ -8,14 +8,15 @@ use crate::force::scaling::FARTHEST;
 use crate::process::settings::Precision;
 use crate::sources::jmemory::PageArray;
 
-/// In the loop a source with s below (1 + `DOUBT`) h2 + `ABSOLUTE` e^2 may be a neighbour. Here e is the absolute
-/// error of a distance. A neighbour in exact arithmetic has a computed distance below sqrt(h2) + e, whose square
-/// exceeds h2 by 2 e sqrt(h2) + e^2. For any t, 2 e sqrt(h2) <= t h2 + e^2 / t; t is 1 / 4096. Rounding relative to
-/// s adds another t.
+/// The loop treats a source as a possible neighbour if its s is below (1 + `DOUBT`) h2 + `ABSOLUTE` e^2. Here e is the
+/// absolute error of a distance. The reason: the computed distance of a neighbour is below sqrt(h2) + e, whose square
+/// is h2 + 2 e sqrt(h2) + e^2. For any t, 2 e sqrt(h2) <= t h2 + e^2 / t; t is 1 / 4096. Rounding relative to s adds
+/// another t.
 ///
-/// If no particle moves far in dtr, the loop computes |r|^2 + 2 dtr (r.v), which is less than |r + dtr v|^2 and
-/// takes one operation instead of six. Sources that it counts as neighbours have r up to sqrt(h2) + 2 w, where w is
-/// the longest way. The same argument then gives 2 t h2 and `ON_THE_WAY` w^2.
+/// If no particle moves far in dtr, the loop computes |r|^2 + 2 dtr (r.v) in place of |r + dtr v|^2. This is a little
+/// less, and takes one operation instead of six. So the loop may count sources as neighbours whose r is up to
+/// `sqrt(h2) + 2 w`, where w is the longest way of a particle in dtr. The same argument as above then gives 2 t h2 and
+/// `ON_THE_WAY` w^2.
 const DOUBT: f64 = 1.0 / 512.0;
 const ABSOLUTE: f64 = 4200.0;
 const ON_THE_WAY: f64 = 1.0 / 128.0;
@@ -62,8 +63,8 @@ impl Errors {
 }
 
 /// The band of distances in which a pair loop, here or on a GPU, cannot decide whether a source is a target's
-/// neighbour. It ends at s = (1 + `OF_H2`) h2 + `OF_ERROR` e^2 + `closest2`. Where the loop looks ahead by |r|^2 +
-/// 2 dtr (r.v) it ends `OF_WAY` w^2 further out.
+/// neighbour. Its outer end is at s = (1 + `OF_H2`) h2 + `OF_ERROR` e^2 + `closest2`. Where the loop computes |r|^2 + 2
+/// dtr (r.v), that end is larger by `OF_WAY` w^2.
 pub struct UncertainBand {
     /// Absolute error e of a distance from the target, with sources at rest,
     pub error: f64,

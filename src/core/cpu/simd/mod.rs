@@ -147,7 +147,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         self.fma(self.mul(y, self.splat(half)), e, y)
     }
     /// A constant over sqrt(x), correct to about an ulp, from the [`Simd::estimate`] `y`; see
-    /// [`super::mean_root::MeanRoot`]. `FINE` where positions have more digits than an element.
+    /// [`super::mean_root::MeanRoot`]. `FINE` says that positions have more digits than one element holds.
     fn refine<const FINE: bool>(self, x: Self::V, y: Self::V) -> Self::V;
     /// A constant over sqrt(x) for `reduced` precision, whose error is at most [`REDUCED_ERROR`], from the
     /// [`Simd::estimate`] `y`.
@@ -176,8 +176,9 @@ pub trait Simd: Copy + Send + Sync + 'static {
         self.mul(self.times(m, y), self.mul(y, y))
     }
 
-    /// [`Simd::attraction`] times 2/3, in one step from an estimate y = (1 + d) / r: (5/3 - r^2 y^2) m y^3. Apart
-    /// from rounding its relative error is 7.5 d^2. (Only some estimates are accurate enough.)
+    /// 2/3 m / r^3 in one step from an estimate y = (1 + d) / r: (5/3 - r^2 y^2) m y^3. Apart from rounding its
+    /// relative error is 7.5 d^2. Some instruction sets, whose estimates are accurate enough, use it as
+    /// [`Simd::attraction`].
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn attraction_in_one(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> Self::V {

@@ -9,9 +9,9 @@ pub const PROMISED: [f64; 3] = [1e-6, 2e-6, 1e-6];
 /// Masses of the two stars of a binary, in those of a cluster star.
 pub const MASSES: [(f64, f64); 3] = [(1.0, 1.0), (1.0, 1e-3), (1e-6, 1e6)];
 
-/// A cluster with a binary beside it. The cluster has 600 stars in a cube of size 2; every seventh has no mass. The
-/// binary is `distance` from the origin, where neither accelerations nor jerks of the cluster cancel. Its two stars
-/// have this separation, on a circular orbit.
+/// A binary beside a cluster, 600 stars in all. The stars of the cluster fill a cube with edges of length 2; every
+/// seventh has no mass. The binary lies outside the cube, where neither accelerations nor jerks of the cluster cancel.
+/// Its distance from the origin is `distance`. Its two stars are `separation` apart, on a circular orbit.
 pub fn stars(
     seed: u64,
     separation: f64,

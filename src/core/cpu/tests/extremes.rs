@@ -130,8 +130,8 @@ fn nothing_underflows_unseen() {
     }
 }
 
-/// A black hole first, a planetary system, and stars at 8 kpc among the same addresses, two of them close; in
-/// astronomical units.
+/// A black hole (the first particle), a planetary system, and stars 8 kpc away, two of them close to each other, all on
+/// one page. Lengths are in astronomical units.
 #[test]
 fn a_binary_beside_what_single_precision_cannot_hold() {
     for (separation, far, distance) in [
@@ -168,8 +168,9 @@ fn a_binary_beside_what_single_precision_cannot_hold() {
     }
 }
 
-/// A small potential does not prove that a leaf is sound if the masses have both signs, or if no unit brings nine
-/// in ten particles into range. The leaf is seen from far away, or through a large softening.
+/// A small potential does not prove in two cases that the sums of a leaf are sound: if the masses have both signs, and
+/// if no unit brings nine in ten particles into range. The potential is small because the leaf is seen from far away,
+/// or through a large softening.
 #[test]
 fn a_small_potential_is_no_proof() {
     for precision in [Precision::Mixed, Precision::Single, Precision::Double] {

@@ -4,8 +4,8 @@ use super::super::simd::REDUCED_ERROR;
 use super::*;
 use crate::sources::jmemory::{AtRest, SourceKind};
 
-/// The most that a sum may err by, relative to the sum of the magnitudes of its terms: three times a root, and positions that
-/// are rounded to single precision.
+/// The greatest error of a sum, relative to the sum of the magnitudes of its terms. It is three times the error of a
+/// root, plus the error from rounding positions to single precision.
 const MOST: f64 = 3.0 * REDUCED_ERROR + 3e-5;
 
 /// How masses are given.

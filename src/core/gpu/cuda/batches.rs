@@ -99,7 +99,8 @@ impl Cuda {
         (distribution.job(device, memory, block, &[], false)).pages
     }
 
-    /// The number of i-particles in a chunk of a batch of `ni`, at least 1: as the device with the most pages has it.
+    /// The number of i-particles in a batch of `block`: no more than one launch on any device may have.
+    /// `on(device, ni, pages)` returns how many of `ni` i-particles one launch on that device may have.
     fn chunk_size(&mut self, memory: &JMemory, block: &ForceRequest, ni: usize) -> usize {
         if ni < chunks::DIVIDED {
             return ni.max(1);

@@ -34,8 +34,8 @@ pub fn choose(settings: &Settings) -> Result<Box<dyn Backend>, Absence> {
     Ok(Box::new(Cuda::new(settings, queues, lost)))
 }
 
-/// The queues of the devices that `settings` name, one at least and `most` at most, and what is wrong with the devices
-/// that cannot be used, unless that was reported before.
+/// Opens the devices that `settings` name. Returns the queues of at least one and at most `most` devices. Also says in
+/// words why others cannot be used, unless that was reported before.
 ///
 /// # Errors
 ///

@@ -8,8 +8,8 @@ use crate::gpu::layout::{Deciding, ForceArgs, Joining, Pointer, SUMS};
 use crate::gpu::plan::Module;
 use crate::process::settings::{HostOrDevice, Precision};
 
-/// Up to so many bytes of partial sums are joined on the host, unless a setting decides: the longer download then costs
-/// less than one more kernel. On an H100 both took the same time at 57 kB.
+/// Up to this many bytes of partial sums are joined on the host, unless a setting decides. This takes a longer download
+/// but saves a kernel. On an H100 both ways took the same time at 57 kB.
 pub(super) const JOINED_BY_HOST: usize = 48 << 10;
 
 /// Up to so many bytes of results are written by the kernels directly to the host's memory. On an H100 writing 64 kB

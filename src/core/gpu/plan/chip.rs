@@ -86,13 +86,12 @@ fn chip(capability: (i32, i32)) -> Chip {
 
 /// The rule of `auto` on a GPU of this capability. There are two kinds of GPU.
 ///
-/// * With at least a quarter as many double-precision lanes as single-precision lanes, blocks on up to 4096
-///   particles are computed in double precision. On GPUs with half as many lanes that takes twice as long as
-///   `mixed`, apart from the 10 microseconds that any block takes.
-/// * With fewer lanes (a sixty-fourth on an RTX 3090), blocks on up to 1024 particles are computed in
-///   `double-single`. A pair takes 3.6 times the issue slots of `mixed`. For 1024 i-particles on as many the
-///   planned time is 1.6 times as long, with the same 10 microseconds; in double precision it would be 13 times as
-///   long.
+/// * On GPUs with at least a quarter as many double-precision lanes as single-precision lanes, calls with up to 4096
+///   j-particles are computed in double precision. With half as many lanes this takes twice as long as `mixed`, apart
+///   from the 10 microseconds that any block takes.
+/// * On GPUs with fewer (a sixty-fourth on an RTX 3090), calls with up to 1024 j-particles are computed in
+///   `double-single`. A pair takes 3.6 times the issue slots of `mixed`. For 1024 i-particles and 1024 j-particles the
+///   planned time is 1.6 times that of `mixed`, the 10 microseconds included; in double precision it would be 13 times.
 pub fn rule(capability: (i32, i32)) -> Rule {
     let chip = chip(capability);
     let (up_to, better) = match chip.double * 4.0 >= chip.single {
@@ -106,8 +105,8 @@ pub fn rule(capability: (i32, i32)) -> Rule {
     }
 }
 
-/// What a force kernel needs, with jerk and without nearest neighbour. Three numbers are for one, two and four
-/// i-particles a thread.
+/// What a force kernel needs, with jerk and without nearest neighbour. An array of three has the numbers for one, two
+/// and four i-particles a thread.
 struct Need {
     /// Issue slots a pair.
     slots: [f64; 3],
@@ -214,8 +213,8 @@ impl Conditions {
         self.double_clocks(ni.div_ceil(self.multiprocessors) * pages, DISTANCE)
     }
 
-    /// Clocks that one multiprocessor needs to execute `instructions` double-precision instructions for every slot
-    /// of some pages, and to move `bytes` bytes for each.
+    /// Clocks that one multiprocessor needs for `pages` pages. For every slot of a page it executes `instructions`
+    /// double-precision instructions and moves `bytes` bytes.
     fn double_clocks(&self, pages: usize, (instructions, bytes): (f64, f64)) -> f64 {
         let each = (instructions / chip(self.capability).double).max(bytes / CACHE_BYTES);
         (pages * PAGE) as f64 * each

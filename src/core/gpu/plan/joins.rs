@@ -34,8 +34,8 @@ pub struct JoinSchedule {
 impl JoinSchedule {
     /// The schedule for the pages with these numbers (ascending) in `parts` parts.
     ///
-    /// `first` is the page at which the device's run begins, 0 if there is none before; `next` is the
-    /// page at which the following run begins, if there is one.
+    /// The device's run begins at the page `first`, which is 0 for the first run. `next` is the page at which the
+    /// following run begins, if there is one.
     ///
     /// The sums of a subtree are joined once a later page is seen. Without a `next` run all are.
     pub fn new(numbers: &[u32], parts: usize, first: u32, next: Option<u32>) -> Self {

@@ -1,7 +1,7 @@
 //! Writes on their way to the pages, in the order of the calls.
 //!
-//! A client's write is one append: its cost does not depend on the address. The pages take the rows in later, one page
-//! after the other, when something reads the page.
+//! A client's write is one append, whose cost does not depend on the address. A page takes in its rows later: when
+//! something reads the page, or before the next log is taken in.
 
 use crate::error::Result;
 use crate::process::allocation;

@@ -135,8 +135,8 @@ impl DeviceQueue {
     }
 }
 
-/// Where each list begins, given the lengths of the lists, and the number of their labels. Only as many of the
-/// first lists are counted as are fetched together, at least one.
+/// Returns where each list begins, and how many labels these lists have together. `counts` are the lengths of the
+/// lists. Only the first lists are treated: as many as are fetched together, at least one.
 fn fitting(counts: &[u32]) -> (Vec<u64>, usize) {
     let mut begins = Vec::new();
     let mut total = 0;

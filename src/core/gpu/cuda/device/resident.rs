@@ -28,8 +28,8 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// Where the device has the order of the job's pages and their join schedule; sends both if it does not have them.
-    /// Nothing that was queued before may still be under way.
+    /// Returns the addresses on the device of the order of the job's pages and of their join schedule. Sends both first
+    /// if the device does not have them. Nothing that was queued before may still be under way.
     ///
     /// # Errors
     ///

@@ -67,8 +67,8 @@ impl Counts {
         }
     }
 
-    /// The exponent of the unit: 0 if the greatest needs none, else that which brings the median of all but zeros close
-    /// to 1.
+    /// The exponent of the unit. It is 0 if the greatest number that is not zero lies in the plain range, or if all are
+    /// zero. Else it brings the median of the numbers that are not zero close to 1.
     fn unit(&self) -> i32 {
         let sizes = &self.of[1..];
         let all: u32 = sizes.iter().sum();

@@ -74,10 +74,10 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes room for the job's run of pages, drops all others, and returns the pages to bring up to date: those that have
-    /// changed, and among those with addresses below `nj` those not yet predicted to `stamp`. Where the run and the stamp are
-    /// those of the last time, only changed pages are looked at. The same holds where only the time is another one, if
-    /// `may_stand` allows the list that stays on the device.
+    /// Makes room for the job's run of pages, drops all others, and returns the pages to bring up to date. These are
+    /// the pages that have changed, and the pages with addresses below `nj` that are not yet predicted to `stamp`. Only
+    /// changed pages are looked at if the run and the stamp are those of the last time. The same holds if only the time
+    /// is another one, and `may_stand` allows the list that stays on the device.
     ///
     /// # Errors
     ///
@@ -191,8 +191,8 @@ impl Store {
         Ok(todo)
     }
 
-    /// Marks a page as up to date; returns the work with which the kernel `advance` makes it so. The page's records
-    /// begin at number `begin`.
+    /// Notes that a page will be up to date, and returns the work by which the kernel `advance` brings it there. The
+    /// page's records begin at number `begin`.
     pub fn note(
         &mut self,
         memory: &JMemory,

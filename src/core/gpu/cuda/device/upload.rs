@@ -11,9 +11,9 @@ const ALIGNMENT: usize = 16;
 /// Least size of the buffers, bytes.
 const LEAST: usize = 64 << 10;
 
-/// Up to this many bytes the kernel `advance` reads the upload from host memory, which saves a copy: one more call
-/// and one more operation in the queue, some 2 microseconds each. Reading is slower than copying (some 10 instead
-/// of 25 GB/s over PCIe 4), which costs 4 microseconds for so many bytes. Not yet measured on a GPU.
+/// Up to this many bytes the kernel `advance` reads the upload from host memory. This saves a copy: one call and one
+/// operation in the queue, some 2 microseconds each. Reading is slower than copying (some 10 instead of 25 GB/s over
+/// PCIe 4); for this many bytes the difference is 4 microseconds. Not yet measured on a GPU.
 const READ_BY_KERNEL: usize = 64 << 10;
 
 /// Bytes that a thread of `advance` fetches at a time.
@@ -44,7 +44,7 @@ pub fn bytes_of<T: Pod>(count: usize) -> usize {
 
 impl Upload {
     /// Empties the upload and makes room for `bytes` bytes. The device must be done with what was sent before. With
-    /// `advance` the kernel of that name reads the data that is added before the call of [`Upload::behind`].
+    /// `advance`, the kernel `advance` itself reads the data that is added before the call of [`Upload::behind`].
     ///
     /// # Errors
     ///

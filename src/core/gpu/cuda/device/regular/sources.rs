@@ -54,8 +54,8 @@ impl DeviceSources {
         self.tiles.reserve(current, pages * PAGE * vectors)
     }
 
-    /// Queues the copies of pages, at most [`STAGED`], the first of which is number `first`. What was queued before must
-    /// have been waited for.
+    /// Queues the copies of at most [`STAGED`] pages, from page number `first` on. The caller must have waited for
+    /// everything that was queued before.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ use crate::bits::same_of;
 use crate::inputs::{PRECISIONS, set, still, write};
 use crate::{forces, input};
 
-#[path = "../../../src/core/cpu/tests/binary.rs"]
+#[path = "../../../../src/core/cpu/tests/binary.rs"]
 mod binary;
 
 /// How often a client's first block is computed: a second time when nearest neighbours are asked for.

@@ -23,8 +23,8 @@ const SIZES: [usize; 4] = [1, 8, 32, 256];
 const HEAD: &str = "\
 # What a small block costs
 
-Counted from the log of the fake driver (`ffi-tests/tests/cuda/small_blocks.rs`, which keeps this file true: `cargo test -p
-ffi-tests --test cuda small_blocks`, with `KIRIN_WRITE_RESULTS=1` to write it). N = 16384, `mixed`, with jerk, 132
+Counted from the log of the fake driver (`ffi-tests/cuda/tests/cuda/small_blocks.rs`, which keeps this file true: `cargo test -p
+cuda-tests --test cuda small_blocks`, with `KIRIN_WRITE_RESULTS=1` to write it). N = 16384, `mixed`, with jerk, 132
 multiprocessors; each step moves the i-particles and sets a new time. The microseconds are predicted. The time of the force kernel
 follows from counted instructions (`kirin info --plan`). The other times were measured on an H100 in a virtual machine: 4 us for the
 prediction, 3.9 us for each kernel or copy, 5.4 us for the way to the device and back. Whole steps measured there are in

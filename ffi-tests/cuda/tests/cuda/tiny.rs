@@ -1,5 +1,5 @@
-//! Softening lengths that single precision cannot hold, down to the smallest double. Their leaves are summed again in
-//! double precision.
+//! Softening lengths too small for single precision, down to the smallest double. Leaves in which particles coincide
+//! are then summed again in double precision.
 
 use std::ffi::OsStr;
 

@@ -10,10 +10,10 @@ use self::scenes::{Scene, errors, exact, scene};
 use crate::inputs::write;
 use crate::{PRECISIONS, forces};
 
-#[path = "../../../src/core/cpu/tests/binary.rs"]
+#[path = "../../../../src/core/cpu/tests/binary.rs"]
 #[allow(dead_code, reason = "the scenes need some of it")]
 mod binary;
-#[path = "../../../src/core/cpu/tests/scenes.rs"]
+#[path = "../../../../src/core/cpu/tests/scenes.rs"]
 #[allow(dead_code, reason = "its sets have addresses of their own")]
 mod scenes;
 

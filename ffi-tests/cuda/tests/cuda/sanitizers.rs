@@ -61,6 +61,7 @@ fn check_addresses(sizes: &[(usize, usize)]) {
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/long runs it"]
 fn addresses_and_undefined_behaviour() {
     check_addresses(&[(1, 1), (65, 17), (513, 33)]);
 }
