@@ -1,5 +1,5 @@
-//! Random sequences of calls, valid and not, from a C client's process. None may crash, hang,
-//! exit or print anything else on stdout, and every answer must be the oracle's.
+//! Random sequences of calls, valid and not, from a C client's process. No call may crash, hang or exit, and only the
+//! answers may appear on stdout. Every answer must be the oracle's.
 
 use ffi_tests::direct::{Probe, Source};
 use ffi_tests::script::{Call, Form, Request, Script, Spelling, odd};

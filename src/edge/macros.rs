@@ -130,8 +130,8 @@ macro_rules! lives {
 
 /// Declares calls, one row each. A row has the documentation, the support, what is returned, the C and Fortran names,
 /// the arguments with their kinds, and the private function behind all names. A `-` stands for a spelling that never
-/// existed. A C name in parentheses is in every form of the library. `all` names the form without `cluster_id`, which
-/// goes to cluster 0; `also` gives further names of the same call.
+/// existed. A C name in parentheses is exported even with the feature `fortran-names-only`. After `all` stand the names
+/// of the form without `cluster_id`, which goes to cluster 0. After `also` stand further names of the same call.
 ///
 /// `exported as "PREFIX";` at the beginning puts a prefix before the exported names.
 ///

@@ -79,8 +79,8 @@ impl Pairs {
     }
 }
 
-/// The two stars with the shortest steps, if all other steps are at least four times as long: then three of four blocks
-/// or more are theirs.
+/// The two stars with the shortest steps, if all other steps are at least four times as long as both. Then at least
+/// three quarters of the blocks are of these two alone.
 fn shortest(states: &[State]) -> Option<[usize; 2]> {
     let mut order: Vec<usize> = (0..states.len()).collect();
     let by_step = |a: &usize, b: &usize| states[*a].dt.total_cmp(&states[*b].dt);

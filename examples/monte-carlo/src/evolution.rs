@@ -233,8 +233,8 @@ mod tests {
         }
     }
 
-    /// Lamers et al. (2005, A&A 441, 117) fit the mass that clusters of Z = 0.02 lose, with Salpeter's masses from 0.15 to 85: log q = (log t - 7)^0.255 - 1.805,
-    /// t in years.
+    /// Lamers et al. (2005, A&A 441, 117) fit q, the part of its mass that a cluster of Z = 0.02 has lost after t
+    /// years: log q = (log t - 7)^0.255 - 1.805. Its stars have Salpeter's masses from 0.15 to 85.
     #[test]
     fn salpeter_stars_lose_the_published_mass() {
         let tracks = Tracks::new(0.02);

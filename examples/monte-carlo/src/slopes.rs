@@ -1,5 +1,5 @@
-//! Slopes near core collapse, beside those of the paper: of the core density over the core radius (Figure 5), and of the density outside the
-//! core (Figure 4).
+//! Logarithmic slopes near core collapse, beside those of the paper: of the core density against the core radius
+//! (Figure 5), and of the density against the radius outside the core (Figure 4).
 
 use kirin_report::plot::{Curve, Form};
 

@@ -48,7 +48,7 @@ METHOD
   Precision   --precision single, mixed (default), double, or reference (plain loops)
   Galaxy      a model, a black hole, a bar, satellites, a potential from a file; axes as in astropy's Galactocentric.
               Units are G = M = R = 1; --cluster-mass and --cluster-radius say what that is in solar masses and pc.
-              Where it changes with time, its work on the stars is summed, and is no error of the energy
+              Where it changes with time, the energy that the stars gain by this is summed, and is no error
   Orbit       --orbit, --radius, --position and --velocity place a model or the bodies of an --input; with --back
               TIME they are today's, and the run begins where a single body was then
   Model       a uniform sphere of radius 1 with speeds uniform up to a largest one, 2 T / |W| = 0.3

@@ -46,8 +46,8 @@ pub struct LeafPass {
     pub reduced: bool,
 }
 
-/// Acceleration and potential, summed over the slots of `range`, which lie in one leaf, in the tile's units; and the
-/// smallest softened r^2 if it is wanted. `correction` is what [`Correction`] returns.
+/// Sums acceleration and potential over the slots of `range`, which lie in one leaf. Returns the sums, and the smallest
+/// softened r^2 if it is wanted, in the tile's units. `correction` is what [`Correction`] returns.
 ///
 /// `range` is not empty and begins at a multiple of the lanes. A j-particle with a mass at distance zero makes the sums
 /// infinite or NaN, unless the pair is softened. If [`Simd::SERIES`], masses are zero or at least

@@ -95,10 +95,10 @@ impl<T: Real> Tile<T> {
 
     /// Predicts `page` to `ti`. `SPLIT` makes the low parts. The slots below `end` decide on the grid.
     ///
-    /// Units and grid are functions of the page and of the time, but they are guessed first. The guess for the units is
-    /// what `sampled` keeps of this page, or else the units of this tile's last prediction, perhaps of another page.
-    /// The guess for the grid is that of the page's last prediction. If a guess differs from the function, the page is
-    /// predicted again.
+    /// The page is first predicted with guessed units and a guessed grid. If the prediction shows a guess to be wrong,
+    /// the page is predicted again. The guess for the units is what `sampled` keeps of this page, or else the units of
+    /// this tile's last prediction, perhaps of another page. The guess for the grid is that of the page's last
+    /// prediction. The results do not depend on the guesses.
     pub fn predict<S: Simd<T = T>, const SPLIT: bool>(
         &mut self,
         s: S,

@@ -37,10 +37,10 @@
 //!   the last. A signed one is folded first: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...;
 //! * a text is its length and its bytes, a list its length and its items, a Boolean 0 or 1.
 //!
-//! A number is stored as its difference from a forecast from earlier events (`Forecast`; 0 where the forecast is
-//! NaN): the bits of both are subtracted as 64-bit integers, and the result is folded. The shape tells which bytes
-//! of the result follow; all others are zero. The shapes 0 to 8 are the number of lowest bytes, lowest first; 9
-//! means the two highest bytes.
+//! A number is stored as a difference. `Forecast` foretells the number from earlier events. The bits of the forecast (0
+//! where it is NaN) are subtracted from those of the number, both as 64-bit integers, and the difference is folded as
+//! above. The shape tells which bytes of the folded difference follow; all others are zero. A shape from 0 to 8 means
+//! so many of the lowest bytes; 9 means the two highest. The lowest byte comes first.
 //!
 //! The last event is `End`. A file without it is incomplete, for instance because the program was killed;
 //! all of its whole chunks can be read.

@@ -94,11 +94,10 @@ impl Octree {
         }
     }
 
-    /// Builds the cells over particles in Morton order: `keys` has the key of each particle, and `point` returns
-    /// its position and mass. `branches` has the level and the number of particles of each of the first cells, and
-    /// `first` is the number of particles before these. A cell of level 0 may act as a whole from the distance
-    /// `opening` on (the edge of the cube over theta), and a cell of each further level from half of the distance
-    /// before.
+    /// Builds the cells over particles in Morton order: `keys` has the key of each particle, and `point` returns its
+    /// position and mass. `branches` has the level and the number of particles of each of the first cells, and `first`
+    /// is the number of particles before these. A cell of level l may act as a whole from the distance `opening` / 2^l
+    /// on. `opening` is the edge of the cube over theta.
     ///
     /// # Errors
     ///

@@ -66,8 +66,8 @@ pub unsafe fn cxvpred(
 
 /// # Safety
 ///
-/// `nblist` is null or has `nnb - 1` entries; the arrays of particles are null or long enough for them and for `i`; `f` and
-/// `fdot` are null or have three entries.
+/// `nblist` is null or has `nnb - 1` entries. Each array of particles is null or has entries for `i` and for all
+/// particles in `nblist`. `f` and `fdot` are null or have three entries.
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn cnbint(
     i: c_int,

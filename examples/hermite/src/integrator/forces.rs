@@ -1,4 +1,4 @@
-//! Forces from the library, with what the members of regularized systems add to those of their centres.
+//! Forces from the library, corrected near regularized systems.
 //!
 //! The library holds the centre of a system. Particles near it feel the members instead: their forces are corrected here.
 //! The forces on a system are those at the places that [`Subsystem::places`](kirin_kit::few_body::subsystem::Subsystem::places)

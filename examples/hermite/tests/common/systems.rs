@@ -62,8 +62,8 @@ pub fn cluster(axis: f64, e: f64) -> Vec<Body> {
     bodies
 }
 
-/// The state at t = 1 of a run of `bodies`, and how many systems were formed. The run is written as text and read again
-/// after each of these numbers of blocks.
+/// Runs `bodies` to t = 1. Returns the state then, and how many systems were formed. After each number of blocks in
+/// `interrupted`, the run is written as text and read again.
 pub fn state_after(grape: &Grape, bodies: Vec<Body>, interrupted: &[u32]) -> (Snapshot, u64) {
     let start = Integrator::start(grape, settings(0.01), 0.0, bodies).unwrap();
     let mut run = Run::new(start, Log::default()).unwrap();

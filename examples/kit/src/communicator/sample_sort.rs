@@ -1,4 +1,5 @@
-//! Sample sort among ranks, with exact splitters: rank r gets the elements from a given place of the sorted whole on.
+//! Sample sort among ranks, with exact splitters: each rank gets exactly those places of the sorted whole that the
+//! caller names.
 //!
 //! Samples narrow the splitters down in rounds (histogram sort: Harsh, Kale and Solomonik 2019). In each round all ranks
 //! know the same samples, and count their own elements before each of them. The sums of the counts tell between which two

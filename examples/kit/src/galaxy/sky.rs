@@ -166,8 +166,8 @@ impl StreamAxes {
 mod tests {
     use super::*;
 
-    /// By examples/symplectic/benches/galaxies.py with astropy 8.0.2: `SkyCoord(Galactocentric(...)).transform_to(ICRS)`
-    /// with the defaults of v4.0.
+    /// Positions and velocities in the Galaxy (kpc, km/s), and what is seen of them. astropy 8.0.2 computed them in
+    /// examples/symplectic/benches/galaxies.py: `Galactocentric(...).transform_to(ICRS())` with the defaults of v4.0.
     const SEEN: [([f64; 6], [f64; 6]); 3] = include!("sky_reference.txt");
 
     #[test]

@@ -46,8 +46,8 @@ impl BinaryOptions {
     }
 
     /// Makes `n` stars out of the systems at `centres`. There must be n - [`count`](Self::count) systems, and the first
-    /// of them become binaries. Stars are drawn from `masses` independently. If the model moves and has at most
-    /// [`EXACT_SCALING_LIMIT`] systems, the centres are brought to standard units.
+    /// `count` of them become binaries. The masses of the stars are drawn from `masses` independently. The centres are
+    /// brought to standard units, unless all are at rest or there are more than [`EXACT_SCALING_LIMIT`] of them.
     ///
     /// # Errors
     ///

@@ -24,8 +24,8 @@ pub struct Document<'a> {
 const NONE: &str = "-";
 
 const TABLE_7_WORDS: &str = "\
-|dE/E| after 1000 steps of 0.0005 with the paper's softening, 0.005 N^(-1/3). E is the whole energy, of which the orbit's is 10^4 times
-the cluster's own. Two stars of mass 1/N fall through the softening length in 0.005^(3/2) / 2 = 1.8e-4, whatever N is. A step of 0.0005
+|dE/E| after 1000 steps of 0.0005 with the paper's softening, 0.005 N^(-1/3). E is the energy of the orbit and of the cluster together;
+the orbit's part is 10^4 times the cluster's. Two stars of mass 1/N on a parabolic orbit cross the softening length in 0.005^(3/2) / 2 = 1.8e-4, whatever N is. A step of 0.0005
 passes over such an encounter, and about 0.01 N^(2/3) of them occur in a unit of time. Therefore stars near each other move together under
 the step (`--changeover`). In the columns `no changeover` they do not: the number of such encounters, which differs from seed to seed,
 determines the error.

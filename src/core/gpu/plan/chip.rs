@@ -9,8 +9,8 @@ use crate::choice::Rule;
 use crate::process::settings::Precision;
 use crate::sources::jmemory::PAGE;
 
-/// Most issue slots of a warp for a page besides its pairs: loading the page into shared memory, and storing and
-/// joining the sums of its leaves.
+/// Issue slots of a warp for a page besides its pairs, roughly: 370 to 780 were counted in kernels with jerks. They go
+/// to loading the page into shared memory, and to storing and joining the sums of its leaves.
 pub const PAGE_SLOTS: f64 = 600.0;
 
 /// Double-precision instructions for predicting one particle, counted in the PTX, and most bytes moved for it.

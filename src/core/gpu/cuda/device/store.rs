@@ -191,8 +191,8 @@ impl Store {
         Ok(todo)
     }
 
-    /// Notes that a page will be up to date, and returns the work by which the kernel `advance` brings it there. The
-    /// page's records begin at number `begin`.
+    /// Notes that a page will be up to date, and returns what the kernel `advance` has to do for that. The page's
+    /// records begin at number `begin`.
     pub fn note(
         &mut self,
         memory: &JMemory,
