@@ -161,12 +161,12 @@ module kirin
     ! Starts the calculation of the forces of the j-particles at addresses `0..nj`, predicted to
     ! the time of `g6_set_ti`, on `ni` i-particles.
     !
-    ! `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are their labels, predicted positions and velocities;
-    ! `eps2` is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`,
-    ! `jold`, `phiold` were scaling hints for the fixed-point sums of GRAPE-6 and are not read.
-    ! The arrays are copied, so the client may change them after the return. A block whose results
-    ! were not fetched is dropped. Where this call is refused, so is the next `g6calc_lasthalf`,
-    ! with the same code.
+    ! `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are the labels, predicted positions and velocities of
+    ! the i-particles; `eps2` is the squared softening length and `h2[ni]` the squared neighbour
+    ! radii. `aold`, `jold`, `phiold` were scaling hints for the fixed-point sums of GRAPE-6. They
+    ! do not enter the forces; only a trace (`KIRIN_TRACE`) records them. The arrays are copied,
+    ! so the client may change them after the return. A block whose results were not fetched is
+    ! dropped. Where this call is refused, so is the next `g6calc_lasthalf`, with the same code.
     subroutine g6calc_firsthalf(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, eps2, h2) &
         bind(C, name="g6calc_firsthalf_")
       import :: c_double, c_int
@@ -232,9 +232,10 @@ module kirin
       integer(c_int), intent(inout) :: nnbindex(*)
     end function g6calc_lasthalf2
 
-    ! Makes the neighbour lists of the last block. Returns 0, or 1 with a line on stderr if there
-    ! is no memory for them or they have more than 2^28 entries together; on GRAPE-6, if they
-    ! overflowed its list memory. The client then shrinks its radii and computes the block again.
+    ! Makes the neighbour lists of the last block. Returns 0; or 1, with a line on stderr, if
+    ! there is no memory for them or they have more than 2^28 entries together. On GRAPE-6 a 1
+    ! meant that its list memory had overflowed. After a 1 the client shrinks its radii and
+    ! computes the block again.
     integer(c_int) function g6_read_neighbour_list(cluster_id) bind(C, &
         name="g6_read_neighbour_list_")
       import :: c_int
@@ -246,8 +247,8 @@ module kirin
     !
     ! The list has the labels of all j-particles with r^2 < h^2, without softening, in ascending
     ! order (see `g6_set_neighbour_list_sort_mode`). The own label is in it if there are more than
-    ! 48 pipelines, as kira expects. Returns 0, or 1 if the list is longer than `maxlength`;
-    ! `*nblen` is then `maxlength`.
+    ! 48 pipelines, as kira expects. Returns 0, or 1 if the list is longer than `maxlength` or the
+    ! lists could not be made; `*nblen` is then `maxlength`.
     integer(c_int) function g6_get_neighbour_list(cluster_id, ipipe, maxlength, nblen, nbl) &
         bind(C, name="g6_get_neighbour_list_")
       import :: c_int
@@ -364,8 +365,8 @@ module kirin
       integer(c_int), intent(in) :: cluster_id
     end function g6_print_chip_status
 
-    ! Stores mass and position only, at time 0 and at rest: the load of treecodes. It goes to the
-    ! same clusters as with `g6_set_j_particle_multisend`.
+    ! Stores mass and position only, at time 0 and at rest, as treecodes need it. It goes to the
+    ! same clusters as `g6_set_j_particle_multisend`.
     integer(c_int) function g6_set_j_particle_multisend_mxfast(cluster_id, nclusters, address, &
         index, mass, x) bind(C, name="g6_set_j_particle_multisend_mxfast_")
       import :: c_double, c_int
@@ -685,8 +686,8 @@ module kirin
       integer(c_int), intent(in) :: pscale(*)
     end function g6_copy_i_particle_scales
 
-    ! Writes the scales of i-particle `address` to the entries of that number in three arrays.
-    ! They stay as they are.
+    ! Computes the scales of i-particle `address`, for the entries of that number in three arrays.
+    ! kirin leaves the arrays as they are.
     !
     ! Accepted without effect: floating-point sums need no scale.
     integer(c_int) function g6_calc_i_particle_scales_from_real_value(cluster_id, address, acc, &
@@ -707,8 +708,8 @@ module kirin
 
     ! Sets the scales that i-particle `address` has in later blocks.
     !
-    ! In the original the C spelling ends with `phi`, which is a pointer in it too. No argument is
-    ! looked at.
+    ! In the original, `phi` is the last argument of the C spelling, and a pointer in C, too.
+    ! kirin looks at no argument.
     !
     ! Accepted without effect: floating-point sums need no scale.
     integer(c_int) function g6_preset_i_particle_scales_from_real_value(cluster_id, address, &
@@ -1557,8 +1558,9 @@ module kirin
     ! Replaces all sources of a tree by these `n`, from 0 to 2147483647, and builds the tree.
     ! Their indices are 0 to n - 1.
     !
-    ! `mass`, from 0 on, and `x` are needed; the other arrays must be null. The tree is kept for
-    ! any number of `kirin_tree_forces`. A refused call leaves the earlier sources as they were.
+    ! `mass` and `x` are required, and no mass may be negative; the other arrays must be null. The
+    ! tree is kept for any number of `kirin_tree_forces`. A refused call leaves the earlier
+    ! sources as they were.
     integer(c_int) function kirin_tree_set_sources(handle, n, sources) bind(C, &
         name="kirin_tree_set_sources")
       import :: c_int, c_int64_t, kirin_sources
@@ -1572,12 +1574,13 @@ module kirin
     ! must be null.
     !
     ! A cell with the edge l acts as a whole on targets whose distance from its centre of mass is
-    ! greater than l / theta + delta, where delta is the distance of its centre of mass from its
-    ! centre. It acts as one mass, or with `quadrupoles` = 1 as three that have its quadrupole
-    ! moment, too. `theta` is from 0 on; 0 sums over all sources. `eps2` and `targets` are those
-    ! of `kirin_bulk_forces`, but `v` does not count and `radius2` must be null. The bits depend
-    ! on the sources and on the targets of the call, and not on the number of threads or on
-    ! earlier calls. A refused call writes nothing.
+    ! greater than l / theta + delta. Here delta is the distance of its centre of mass from its
+    ! centre; for 1 / theta at least 0.867 is taken, so that no target is inside such a cell. The
+    ! cell acts as one mass, or with `quadrupoles` = 1 as three masses that have its quadrupole
+    ! moment, too. `theta` may not be negative; with 0 all sources are summed. `eps2` and
+    ! `targets` are those of `kirin_bulk_forces`, but `v` has no effect and `radius2` must be
+    ! null. The bits depend on the sources and on the targets of the call, and not on the number
+    ! of threads or on earlier calls. A refused call writes nothing.
     integer(c_int) function kirin_tree_forces(handle, theta, quadrupoles, eps2, n, targets, &
         results) bind(C, name="kirin_tree_forces")
       import :: c_double, c_int, c_int64_t, kirin_results, kirin_targets

@@ -171,11 +171,12 @@ int g6_set_j_particle(int cluster_id,
  * Starts the calculation of the forces of the j-particles at addresses `0..nj`, predicted to the
  * time of `g6_set_ti`, on `ni` i-particles.
  *
- * `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are their labels, predicted positions and velocities;
- * `eps2` is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`, `jold`,
- * `phiold` were scaling hints for the fixed-point sums of GRAPE-6 and are not read. The arrays are
- * copied, so the client may change them after the return. A block whose results were not fetched
- * is dropped. Where this call is refused, so is the next `g6calc_lasthalf`, with the same code.
+ * `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are the labels, predicted positions and velocities of the
+ * i-particles; `eps2` is the squared softening length and `h2[ni]` the squared neighbour radii.
+ * `aold`, `jold`, `phiold` were scaling hints for the fixed-point sums of GRAPE-6. They do not
+ * enter the forces; only a trace (`KIRIN_TRACE`) records them. The arrays are copied, so the
+ * client may change them after the return. A block whose results were not fetched is dropped.
+ * Where this call is refused, so is the next `g6calc_lasthalf`, with the same code.
  */
 int g6calc_firsthalf(int cluster_id,
                      int nj,
@@ -234,9 +235,9 @@ int g6calc_lasthalf2(int cluster_id,
                      int *nnbindex);
 
 /**
- * Makes the neighbour lists of the last block. Returns 0, or 1 with a line on stderr if there is
- * no memory for them or they have more than 2^28 entries together; on GRAPE-6, if they overflowed
- * its list memory. The client then shrinks its radii and computes the block again.
+ * Makes the neighbour lists of the last block. Returns 0; or 1, with a line on stderr, if there is
+ * no memory for them or they have more than 2^28 entries together. On GRAPE-6 a 1 meant that its
+ * list memory had overflowed. After a 1 the client shrinks its radii and computes the block again.
  */
 int g6_read_neighbour_list(int cluster_id);
 
@@ -246,8 +247,8 @@ int g6_read_neighbour_list(int cluster_id);
  *
  * The list has the labels of all j-particles with r^2 < h^2, without softening, in ascending order
  * (see `g6_set_neighbour_list_sort_mode`). The own label is in it if there are more than 48
- * pipelines, as kira expects. Returns 0, or 1 if the list is longer than `maxlength`; `*nblen` is
- * then `maxlength`.
+ * pipelines, as kira expects. Returns 0, or 1 if the list is longer than `maxlength` or the lists
+ * could not be made; `*nblen` is then `maxlength`.
  */
 int g6_get_neighbour_list(int cluster_id, int ipipe, int maxlength, int *nblen, int *nbl);
 
@@ -334,8 +335,8 @@ int g6_set_overflow_flag_test_mode(int aflag, int jflag, int pflag);
 int g6_print_chip_status(int cluster_id);
 
 /**
- * Stores mass and position only, at time 0 and at rest: the load of treecodes. It goes to the same
- * clusters as with `g6_set_j_particle_multisend`.
+ * Stores mass and position only, at time 0 and at rest, as treecodes need it. It goes to the same
+ * clusters as `g6_set_j_particle_multisend`.
  */
 int g6_set_j_particle_multisend_mxfast(int cluster_id,
                                        int nclusters,
@@ -839,8 +840,8 @@ int g6_set_j_particle_multisend(int cluster_id,
 /**
  * Sets the scales that i-particle `address` has in later blocks.
  *
- * In the original the C spelling ends with `phi`, which is a pointer in it too. No argument is
- * looked at.
+ * In the original, `phi` is the last argument of the C spelling, and a pointer in C, too. kirin
+ * looks at no argument.
  *
  * Accepted without effect: floating-point sums need no scale.
  */
@@ -978,8 +979,8 @@ int g6_copy_i_particle_scales_(const int *cluster_id,
                                const int *pscale);
 
 /**
- * Writes the scales of i-particle `address` to the entries of that number in three arrays. They
- * stay as they are.
+ * Computes the scales of i-particle `address`, for the entries of that number in three arrays.
+ * kirin leaves the arrays as they are.
  *
  * Accepted without effect: floating-point sums need no scale.
  */
@@ -2021,8 +2022,9 @@ int kirin_tree_open(int64_t *handle);
  * Replaces all sources of a tree by these `n`, from 0 to 2147483647, and builds the tree. Their
  * indices are 0 to n - 1.
  *
- * `mass`, from 0 on, and `x` are needed; the other arrays must be null. The tree is kept for any
- * number of `kirin_tree_forces`. A refused call leaves the earlier sources as they were.
+ * `mass` and `x` are required, and no mass may be negative; the other arrays must be null. The
+ * tree is kept for any number of `kirin_tree_forces`. A refused call leaves the earlier sources as
+ * they were.
  */
 int kirin_tree_set_sources(int64_t handle, int64_t n, const kirin_sources *sources);
 
@@ -2032,10 +2034,11 @@ int kirin_tree_set_sources(int64_t handle, int64_t n, const kirin_sources *sourc
  * be null.
  *
  * A cell with the edge l acts as a whole on targets whose distance from its centre of mass is
- * greater than l / theta + delta, where delta is the distance of its centre of mass from its
- * centre. It acts as one mass, or with `quadrupoles` = 1 as three that have its quadrupole moment,
- * too. `theta` is from 0 on; 0 sums over all sources. `eps2` and `targets` are those of
- * `kirin_bulk_forces`, but `v` does not count and `radius2` must be null. The bits depend on the
+ * greater than l / theta + delta. Here delta is the distance of its centre of mass from its
+ * centre; for 1 / theta at least 0.867 is taken, so that no target is inside such a cell. The cell
+ * acts as one mass, or with `quadrupoles` = 1 as three masses that have its quadrupole moment,
+ * too. `theta` may not be negative; with 0 all sources are summed. `eps2` and `targets` are those
+ * of `kirin_bulk_forces`, but `v` has no effect and `radius2` must be null. The bits depend on the
  * sources and on the targets of the call, and not on the number of threads or on earlier calls. A
  * refused call writes nothing.
  */

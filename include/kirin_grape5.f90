@@ -165,8 +165,8 @@ module kirin_grape5
       real(c_double), intent(in) :: eps2
     end subroutine g5_set_eps2_to_all
 
-    ! Gives the i-particles that `g5_set_xi` brought softening lengths of their own: `eps[ni]`,
-    ! not squared. The next `g5_set_xi` forgets them.
+    ! Sets a softening length for each i-particle of the last `g5_set_xi`: `eps[ni]`, not squared.
+    ! The next `g5_set_xi` forgets these lengths.
     subroutine g5_set_eps(ni, eps) bind(C, name="g5_set_eps_")
       import :: c_double, c_int
       integer(c_int), intent(in) :: ni
@@ -203,9 +203,9 @@ module kirin_grape5
       real(c_double), intent(in) :: mj(*)
     end subroutine g5_set_xmjMC
 
-    ! FDPS': as `g5_set_xmj`, with the square of a softening length for each j-particle, `epsj2`.
-    ! They are kept apart from the others and act in the calls whose names end in 0, where the
-    ! softening lengths of both particles are added in squares.
+    ! From FDPS: `g5_set_xmj` with the square of a softening length for each j-particle, `epsj2`.
+    ! These j-particles are kept apart from the others. They act in the calls whose names end in
+    ! 0, which add the squares of the softening lengths of both particles.
     subroutine g5_set_xmj0(adr, nj, xj, mj, epsj2) bind(C, name="g5_set_xmj0_")
       import :: c_double, c_int
       integer(c_int), intent(in) :: adr
@@ -323,8 +323,9 @@ module kirin_grape5
     ! Writes accelerations `a[ni]` and potentials `p[ni]` that the last run computed: a = sum m_j
     ! (x_j - x_i) / s^3, p = + sum m_j / s with s^2 = |x_j - x_i|^2 + eps^2.
     !
-    ! The potential is positive. There is no label to tell a particle by, so one that is among the
-    ! j-particles acts on itself: m / eps of p is its own. Pairs with s = 0 add nothing.
+    ! The potential is positive. The interface has no labels, so an i-particle that is also among
+    ! the j-particles acts on itself: this adds m / eps to its potential. Pairs with s = 0 add
+    ! nothing.
     subroutine g5_get_force(ni, a, p) bind(C, name="g5_get_force_")
       import :: c_double, c_int
       integer(c_int), intent(in) :: ni
@@ -341,8 +342,9 @@ module kirin_grape5
       real(c_double), intent(inout) :: p(*)
     end subroutine g5_get_forceMC
 
-    ! Computes the forces on any number of i-particles at `x[ni]`, as `g5_set_xi`, `g5_run` and
-    ! `g5_get_force` do, without the registers that these share.
+    ! Computes the forces on any number of i-particles at `x[ni]`. The results are those of
+    ! `g5_set_xi`, `g5_run` and `g5_get_force`, but the registers that these calls share stay as
+    ! they are.
     subroutine g5_calculate_force_on_x(x, a, p, ni) bind(C, name="g5_calculate_force_on_x_")
       import :: c_double, c_int
       real(c_double), intent(in) :: x(3, *)

@@ -155,8 +155,8 @@ int g5_set_eps_to_all(double eps);
 int g5_set_eps2_to_all(double eps2);
 
 /**
- * Gives the i-particles that `g5_set_xi` brought softening lengths of their own: `eps[ni]`, not
- * squared. The next `g5_set_xi` forgets them.
+ * Sets a softening length for each i-particle of the last `g5_set_xi`: `eps[ni]`, not squared. The
+ * next `g5_set_xi` forgets these lengths.
  */
 int g5_set_eps(int ni, const double *eps);
 
@@ -179,9 +179,9 @@ int g5_set_xmj(int adr, int nj, double (*xj)[3], const double *mj);
 int g5_set_xmjMC(int devid, int adr, int nj, double (*xj)[3], const double *mj);
 
 /**
- * FDPS': as `g5_set_xmj`, with the square of a softening length for each j-particle, `epsj2`. They
- * are kept apart from the others and act in the calls whose names end in 0, where the softening
- * lengths of both particles are added in squares.
+ * From FDPS: `g5_set_xmj` with the square of a softening length for each j-particle, `epsj2`.
+ * These j-particles are kept apart from the others. They act in the calls whose names end in 0,
+ * which add the squares of the softening lengths of both particles.
  */
 int g5_set_xmj0(int adr, int nj, double (*xj)[3], const double *mj, const double *epsj2);
 
@@ -260,8 +260,8 @@ int g5_runMC0(int devid);
  * Writes accelerations `a[ni]` and potentials `p[ni]` that the last run computed: a = sum m_j (x_j
  * - x_i) / s^3, p = + sum m_j / s with s^2 = |x_j - x_i|^2 + eps^2.
  *
- * The potential is positive. There is no label to tell a particle by, so one that is among the
- * j-particles acts on itself: m / eps of p is its own. Pairs with s = 0 add nothing.
+ * The potential is positive. The interface has no labels, so an i-particle that is also among the
+ * j-particles acts on itself: this adds m / eps to its potential. Pairs with s = 0 add nothing.
  */
 int g5_get_force(int ni, double (*a)[3], double *p);
 
@@ -271,8 +271,9 @@ int g5_get_force(int ni, double (*a)[3], double *p);
 int g5_get_forceMC(int devid, int ni, double (*a)[3], double *p);
 
 /**
- * Computes the forces on any number of i-particles at `x[ni]`, as `g5_set_xi`, `g5_run` and
- * `g5_get_force` do, without the registers that these share.
+ * Computes the forces on any number of i-particles at `x[ni]`. The results are those of
+ * `g5_set_xi`, `g5_run` and `g5_get_force`, but the registers that these calls share stay as they
+ * are.
  */
 int g5_calculate_force_on_x(double (*x)[3], double (*a)[3], double *p, int ni);
 

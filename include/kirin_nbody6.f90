@@ -58,14 +58,14 @@ module kirin_nbody6
     ! Over the others `acc[ni][3]` = sum m r / r^3, `jrk[ni][3]` = sum m (v - 3 (r.v) r / r^2) /
     ! r^3, `pot[ni]` = sum m / r, without softening and with nothing from sources at no distance.
     !
-    ! `list` has `ni` rows of `lmax` integers: the number of neighbours, then their addresses,
-    ! from 0 and ascending, the particle itself among them. Of more than `nbmax` (or `lmax` - 1)
-    ! neighbours minus their number is written, and the rest of the row stays as it was; the force
-    ! is right all the same.
+    ! `list` has `ni` rows of `lmax` integers. A row has the number of neighbours, then their
+    ! addresses, from 0 and ascending, the particle itself among them. If there are more than
+    ! `nbmax` (or `lmax` - 1) neighbours, their number is written with a minus sign, and the rest
+    ! of the row stays as it was. The force is right all the same.
     !
-    ! Older libraries lose digits, or answer NaN, for close pairs and for `h2` = 0, write to the
-    ! next multiple of 4 beyond `ni`, and tell a part of the number of neighbours where they are
-    ! too many.
+    ! Older libraries lose digits, or answer NaN, for close pairs and for `h2` = 0. They write
+    ! beyond `ni`, up to the next multiple of 4. If there are too many neighbours, they tell too
+    ! small a number.
     subroutine gpunb_regf(ni, h2, dtr, xi, vi, acc, jrk, pot, lmax, nbmax, list, m_flag) bind(C, &
         name="gpunb_regf_")
       import :: c_double, c_int
@@ -90,8 +90,9 @@ module kirin_nbody6
     end subroutine gpunb_profile
 
     ! Computes the potentials `pot[ni]` = sum m / r, positive, of `n` particles, `m[n]` and
-    ! `x[n][3]`, at those with the numbers `istart`, from 1, to `istart + ni - 1`. The first goes
-    ! to `pot[0]`; particles at no distance, such as the particle itself, are left out.
+    ! `x[n][3]`. They are those at the particles with the numbers `istart` to `istart + ni - 1`,
+    ! from 1; the first goes to `pot[0]`. Particles at no distance, such as the particle itself,
+    ! are left out.
     !
     ! NBODY6 passes four arguments: `n`, `m`, `x`, `pot`, and gets the potentials at all
     ! particles.
@@ -145,8 +146,9 @@ module kirin_nbody6
       real(c_double), intent(in) :: time
     end subroutine irr_simd_set_jp
 
-    ! Stores the neighbours of the star at address `addr`: `nblist[0]` is their number, any, and
-    ! then come their addresses, from 1. Threads may call it at once for different addresses.
+    ! Stores the neighbours of the star at address `addr`. `nblist[0]` is their number, which has
+    ! no limit. Their addresses follow, from 1. Threads may call it at once for different
+    ! addresses.
     subroutine irr_simd_set_list(addr, nblist) bind(C, name="irr_simd_set_list_")
       import :: c_int
       integer(c_int), intent(in) :: addr
@@ -158,8 +160,8 @@ module kirin_nbody6
     ! address of the nearest neighbour, 0 where there is none.
     !
     ! All of it is double precision, whatever `KIRIN_PRECISION` says. Neighbours that were never
-    ! stored have no mass. At an address of `addr` without a star the force is NaN, and stderr
-    ! says which.
+    ! stored have no mass. At an address of `addr` without a star the force is NaN; stderr names
+    ! the first such address.
     subroutine irr_simd_firr_vec(ti, ni, addr, acc, jrk, nnbid) bind(C, &
         name="irr_simd_firr_vec_")
       import :: c_double, c_int
@@ -204,8 +206,8 @@ module kirin_nbody6
       integer(c_int), intent(in) :: nblist(*)
     end subroutine gpuirr_set_list
 
-    ! Has the forces that follow belong to the time `ti`. Stars are predicted when they are
-    ! needed: `js` and `je` are not looked at.
+    ! Sets the time `ti` of the forces that follow. Each star is predicted when it is needed: `js`
+    ! and `je` are not looked at.
     subroutine gpuirr_pred_all(js, je, ti) bind(C, name="gpuirr_pred_all_")
       import :: c_double, c_int
       integer(c_int), intent(in) :: js
@@ -239,8 +241,8 @@ module kirin_nbody6
       real(c_double), intent(inout) :: jrk(3)
     end subroutine gpuirr_firr
 
-    ! Predicts particles `js` to `je`, from 1, of NBODY6's own arrays to `time`: x = x0 + s (x0dot
-    ! + s (f + s fdot)) and xdot = x0dot + 2 s (f + 1.5 s fdot) with s = `time` - t0. Particles
+    ! Predicts particles `js` to `je`, from 1, of NBODY6's own arrays to `time`, with s = `time` -
+    ! t0: x = x0 + s (x0dot + s (f + s fdot)) and xdot = x0dot + 2 s (f + 1.5 s fdot). Particles
     ! with `tpred` = `time` are left alone, and `tpred` becomes `time`.
     subroutine cxvpred(js, je, time, t0, x0, x0dot, f, fdot, x, xdot, tpred) bind(C, &
         name="cxvpred_")
@@ -258,9 +260,9 @@ module kirin_nbody6
       real(c_double), intent(inout) :: tpred(*)
     end subroutine cxvpred
 
-    ! Sums the forces `f[3]` and their derivatives `fdot[3]` of the `nnb` - 1 particles in
-    ! `nblist`, from 1, on particle `i`. The arrays hold `pos[][3]`, `vel[][3]` and `mass[]` at
-    ! the same time.
+    ! Sums the forces `f[3]` and their derivatives `fdot[3]` on particle `i`. They are those of
+    ! the particles in `nblist`, which has `nnb` - 1 entries. Particles have numbers from 1. The
+    ! arrays `pos[][3]`, `vel[][3]` and `mass[]` hold at one time.
     subroutine cnbint(i, pos, vel, mass, nnb, nblist, f, fdot) bind(C, name="cnbint_")
       import :: c_double, c_int
       integer(c_int), intent(in) :: i

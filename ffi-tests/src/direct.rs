@@ -50,8 +50,8 @@ pub struct Sum {
     pub acc_scale: f64,
     /// Sum of the magnitudes of the parts of the jerks.
     pub jerk_scale: f64,
-    /// How much acceleration, jerk and potential change, to first order, for a relative change of positions and velocities
-    /// by 1.
+    /// To first order, how much acceleration, jerk and potential change if every position and velocity changes by its
+    /// own size. A smaller relative change changes them by as much less.
     pub shift: [f64; 3],
 }
 

@@ -64,8 +64,9 @@ pub fn hermite() -> PathBuf {
     profile_folder().join("hermite")
 }
 
-/// The static library without the C spellings. Its target folder is another one, so that the usual library is not replaced
-/// under somebody's feet; what it is made of comes from the usual one, where cargo knows a folder for that (1.91).
+/// The static library without the C spellings. It is built in another target folder, because other tests may be using
+/// the usual library. Cargo 1.91 and later keep the intermediate files of both builds in the usual folder
+/// (`CARGO_BUILD_BUILD_DIR`).
 pub fn fortran_names_only() -> &'static Path {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
         let options = "-p kirin --lib --crate-type staticlib --features fortran-names-only";

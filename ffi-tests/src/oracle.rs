@@ -1,5 +1,6 @@
 //! A model of the library that gives the expected result of every call: sections 3 and 7 of the specification in the
-//! plainest form. A block keeps a copy of everything that it depends on.
+//! plainest form. When a block begins, it copies its time, its i-particles and all sources. So no later call changes
+//! its results.
 
 use std::collections::{BTreeMap, HashMap};
 

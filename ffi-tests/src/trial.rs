@@ -81,8 +81,9 @@ pub fn client() -> Option<&'static Path> {
     CLIENT.as_deref()
 }
 
-/// Makes the calls of a script under every backend (CUDA on the fake driver) and precision, and compares. The
-/// answers returned are those of the reference backend; `None` where there is no C compiler.
+/// Makes the calls of a script under every backend (CUDA on the fake driver), in double and in mixed precision, and
+/// compares each answer with the oracle's. Returns the answers of the reference backend in double precision, or `None`
+/// where there is no C compiler.
 pub fn everywhere(script: &Script) -> Option<Answers> {
     let mut first = None;
     for backend in ["reference", "cpu", "cuda"] {

@@ -1,5 +1,6 @@
-//! `kirin amuse`: kirin in the place of the GRAPE-6 library of AMUSE's framework, and everything as before after `kirin uninstall`. The
-//! environment is posed: a framework's library, its pkg-config files, and workers that are linked as AMUSE's makefiles do it.
+//! `kirin amuse` puts kirin in the place of the GRAPE-6 library of AMUSE's framework, and after `kirin uninstall`
+//! everything is as before. The tests make an environment that resembles AMUSE's: a framework's library, its pkg-config
+//! files, and workers that are linked as AMUSE's makefiles do it.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,5 @@
-//! The bulk interface in C and Fortran: the bits of the g6 calls, own softening lengths, refusals, forks.
+//! The bulk interface in C and Fortran: its results have the bits of the g6 calls. Sources with softening lengths of
+//! their own, refusals and forks are tested, too.
 
 use std::ffi::OsStr;
 

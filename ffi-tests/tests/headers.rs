@@ -1,5 +1,5 @@
-//! The generated headers, Fortran modules and lists of calls are fresh; the first two compile. The library has the
-//! calls that its clients make, and the package the figures of the README.
+//! The generated headers, Fortran modules and lists of calls are up to date, and the headers and modules compile. The
+//! library exports every call that its clients make. The package contains the figures of the README.
 
 use std::process::Command;
 

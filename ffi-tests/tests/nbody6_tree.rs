@@ -1,5 +1,5 @@
-//! `kirin nbody6`: a build tree is linked once more with kirin. The tree is posed: a makefile with the variables of NBODY6++'s, and a
-//! program that makes one of its calls.
+//! `kirin nbody6` links the program of a build tree once more, with kirin. The tests make a tree that resembles
+//! NBODY6++'s: a makefile with its variables, and a program that makes one of its calls.
 
 use std::fs;
 use std::path::{Path, PathBuf};

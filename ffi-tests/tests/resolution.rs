@@ -1,5 +1,5 @@
-//! CPU and GPU decide by the same condition whether single precision holds the sums of a leaf: kernels/resolution.cuh is
-//! compared with src/core/cpu/resolution.rs, over the product of all their states.
+//! CPU and GPU decide by the same condition whether single precision holds the sums of a leaf. The test compares
+//! kernels/resolution.cuh with src/core/cpu/resolution.rs, for every combination of some values of each input.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

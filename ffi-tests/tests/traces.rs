@@ -283,8 +283,8 @@ fn kinds(calls: &[Call]) -> [usize; 10] {
     kinds
 }
 
-/// Repeats calls on the linked library, where forces must be the recorded ones, bit for bit. Returns how many regular
-/// forces, neighbours of theirs, irregular forces and potentials were compared.
+/// Repeats calls of NBODY6's interface on the linked library. Their forces must be the recorded ones, bit for bit.
+/// Returns how many regular forces, neighbours in their lists, irregular forces and potentials were compared.
 fn repeat_nbody6(calls: &[Call]) -> [usize; 4] {
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _alone = ALONE

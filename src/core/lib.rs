@@ -2,7 +2,8 @@
 //! NBODY6's library over it, and is what programs should use.
 //!
 //! This crate is public for the command `kirin`, the applications and the tests of kirin's repository. It may change in
-//! any version. Its modules, from the outside inwards; none uses those above it:
+//! any version. These are its modules, from the outside inwards. None uses one above it, except that [`gpu`] has its
+//! [`choice::Rule`] from [`choice`]:
 //!
 //! | module | what is in it |
 //! |---|---|

@@ -128,10 +128,10 @@ macro_rules! lives {
     (@text $name:ident $what:literal) => { concat!("* `", stringify!($name), "`: ", $what, "\n") };
 }
 
-/// Declares calls, one row each: documentation, support, what is returned, the C and Fortran names
-/// (`-` for a spelling that never existed, parentheses around a C name that is in every form of the library), the arguments with their kinds, and the private function
-/// behind all names. `all` names the form without `cluster_id`, which goes to cluster 0; `also` gives
-/// further names of the same call.
+/// Declares calls, one row each. A row has the documentation, the support, what is returned, the C and Fortran names,
+/// the arguments with their kinds, and the private function behind all names. A `-` stands for a spelling that never
+/// existed. A C name in parentheses is in every form of the library. `all` names the form without `cluster_id`, which
+/// goes to cluster 0; `also` gives further names of the same call.
 ///
 /// `exported as "PREFIX";` at the beginning puts a prefix before the exported names.
 ///

@@ -70,8 +70,7 @@ pub fn set_n(device: c_int, n: c_int) -> Result<c_int> {
     devices::set_n(place, count(n, "n")?).map(|()| 0)
 }
 
-/// What is sent of the j-particles from `address` on: arrays that the client begins to count at
-/// address 0.
+/// The arrays of a call that sends j-particles. Their entry number `address` belongs to the particle at `address`.
 #[derive(Clone, Copy)]
 pub struct JArrays {
     /// Positions, where they are sent.

@@ -101,8 +101,8 @@ calls! {
     implemented nothing [g5_set_eps2_to_all g5_set_eps2_to_all_]
     (eps2: double) = set_eps2_to_all(eps2);
 
-    /// Gives the i-particles that `g5_set_xi` brought softening lengths of their own: `eps[ni]`, not squared. The next
-    /// `g5_set_xi` forgets them.
+    /// Sets a softening length for each i-particle of the last `g5_set_xi`: `eps[ni]`, not squared. The next
+    /// `g5_set_xi` forgets these lengths.
     implemented nothing [g5_set_eps g5_set_eps_]
     (ni: int, eps: doubles) = set_eps(FIRST, ni, eps);
 
@@ -120,8 +120,9 @@ calls! {
     implemented nothing [g5_set_xmjMC g5_set_xmjMC_]
     (devid: int, adr: int, nj: int, xj: vectors, mj: doubles) = set_j_particles((devid, Plain), adr, nj, xm(xj, mj));
 
-    /// FDPS': as `g5_set_xmj`, with the square of a softening length for each j-particle, `epsj2`. They are kept apart from
-    /// the others and act in the calls whose names end in 0, where the softening lengths of both particles are added in squares.
+    /// From FDPS: `g5_set_xmj` with the square of a softening length for each j-particle, `epsj2`. These j-particles
+    /// are kept apart from the others. They act in the calls whose names end in 0, which add the squares of the
+    /// softening lengths of both particles.
     implemented nothing [g5_set_xmj0 g5_set_xmj0_]
     (adr: int, nj: int, xj: vectors, mj: doubles, epsj2: doubles) = set_j_particles((FIRST, Softened), adr, nj, xme(xj, mj, epsj2));
 
@@ -181,8 +182,8 @@ calls! {
     /// Writes accelerations `a[ni]` and potentials `p[ni]` that the last run computed:
     /// a = sum m_j (x_j - x_i) / s^3, p = + sum m_j / s with s^2 = |x_j - x_i|^2 + eps^2.
     ///
-    /// The potential is positive. There is no label to tell a particle by, so one that is among the j-particles acts on itself:
-    /// m / eps of p is its own. Pairs with s = 0 add nothing.
+    /// The potential is positive. The interface has no labels, so an i-particle that is also among the j-particles acts
+    /// on itself: this adds m / eps to its potential. Pairs with s = 0 add nothing.
     implemented nothing [g5_get_force g5_get_force_]
     (ni: int, a: out_vectors, p: out_doubles) = get_force(FIRST, ni, a, p);
 
@@ -190,8 +191,8 @@ calls! {
     implemented nothing [g5_get_forceMC g5_get_forceMC_]
     (devid: int, ni: int, a: out_vectors, p: out_doubles) = get_force(devid, ni, a, p);
 
-    /// Computes the forces on any number of i-particles at `x[ni]`, as `g5_set_xi`, `g5_run` and `g5_get_force` do, without
-    /// the registers that these share.
+    /// Computes the forces on any number of i-particles at `x[ni]`. The results are those of `g5_set_xi`, `g5_run` and
+    /// `g5_get_force`, but the registers that these calls share stay as they are.
     implemented nothing [g5_calculate_force_on_x g5_calculate_force_on_x_]
     (x: vectors, a: out_vectors, p: out_doubles, ni: int) = forces_on((FIRST, Plain), xi_alone(x), a, p, ni);
 

@@ -1,5 +1,5 @@
-//! Small functions that NBODY6 has in its library: prediction of its own arrays, the force of a list on one
-//! particle, and the time since the run began.
+//! Small functions that NBODY6 has in its library: the prediction of its own arrays, the force of the particles in a
+//! list on one particle, and the time since the library was opened.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

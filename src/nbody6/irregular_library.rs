@@ -175,8 +175,8 @@ impl IrregularLibrary {
     ///
     /// # Errors
     ///
-    /// There is no star at one of the addresses, the first of which is told; the forces on all others are right. Or
-    /// the library is not open or has no memory, and all forces are refused.
+    /// There is no star at some address: the error names the first such address, and the forces at all others are
+    /// right. Or the library is not open or has no memory: all forces are refused then.
     ///
     /// # Safety
     ///

@@ -74,8 +74,8 @@ impl RegularLibrary {
         loaded
     }
 
-    /// The regular forces on the targets, which stay as they are, and the targets' neighbours up to
-    /// `longest` for each.
+    /// The regular forces on the targets, and the neighbours of each target. Of more than `longest` neighbours only the
+    /// number is told. The targets stay as they are.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! Counts and times of the calls of NBODY6's library, for `gpunb_profile_` and `irr_simd_profile_`, and for
 //! `KIRIN_STATS` at the end of the process.
 //!
-//! Counts are exact, and every call is timed except those that write stars and lists. Many threads make these calls
-//! at once, and each takes a few nanoseconds; they count as the client's time.
+//! Counts are exact. Every call is timed, except those that write stars and lists: many threads make them at once, and
+//! each takes a few nanoseconds. Their time counts as the client's.
 
 use std::array;
 use std::fmt;
@@ -218,8 +218,8 @@ impl Counts {
         }
     }
 
-    /// Counts a call for regular forces of `sources` that began at `begin`. Each target has so many `neighbours`, of which
-    /// lists have at most `longest`.
+    /// Counts a call for regular forces that began at `begin`. There were `sources` sources. `neighbours` has the
+    /// number of neighbours of each target; a list has room for `longest`.
     #[inline]
     pub fn add_regular(
         &self,

@@ -10,15 +10,16 @@
 //! stderr for a refusal ([`crate::error::Error::code`]), unless its text says
 //! otherwise. Older libraries declare some of them `void`; their clients ignore the value.
 //!
-//! A null pointer is tolerated for the cluster id (it stands for 0), for the old
-//! accelerations, jerks and potentials (never read) and for `h2` (no neighbour
-//! lists). Input and output arrays may overlap in any way.
+//! GRAPE-6's calls tolerate a null pointer for the cluster id (it stands for 0), for the old accelerations, jerks and
+//! potentials (only traces record them), for `h2` (no neighbour lists) and for the list of `g6_open_special`. Input and
+//! output arrays may overlap in any way.
 //!
 //! NBODY6's library has Fortran spellings only. Its names, and some of sapporo's, are also names of functions in
 //! other programs. Therefore they are exported with a prefix: see [`Interface::exported`].
 //!
-//! Each call is declared once, in one of the modules below, with all its names, and [`table()`] lists
-//! them all. All names lead to one private function: clients may define the C names themselves.
+//! Each call is declared once, in one of the modules below, with all its names, and [`table()`] lists them all. No
+//! exported name calls another one, since clients may define the C names themselves: all names lead to one private
+//! function.
 
 mod table;
 

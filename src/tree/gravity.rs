@@ -200,9 +200,9 @@ impl TreeGravity {
 }
 
 impl Grown {
-    /// Sets the opening angle theta. A cell acts as a whole if the distance d from its centre of mass to the
-    /// nearest target exceeds l / theta + delta. Here l is the edge of the cell, and delta the distance of its
-    /// centre of mass from its centre (J. E. Barnes, 1994).
+    /// Sets the opening angle theta. A cell acts as a whole if the distance d from its centre of mass to the nearest
+    /// target exceeds l / theta + delta. Here l is the edge of the cell, and delta the distance of its centre of mass
+    /// from its centre (J. E. Barnes, 1994). For 1 / theta at least `HALF_DIAGONAL` is taken.
     fn aim(&mut self, theta: f64) {
         let Some(cube) = &self.cube else { return };
         if self.theta == theta {

@@ -56,8 +56,8 @@ pub enum Scheme {
         /// Time step in s.
         dt: f64,
     },
-    /// Leapfrog: second order, and the energy does not drift. Between `begin` and `show` the positions
-    /// are half a step ahead of the velocities, so that a step is one call of `advance` here too.
+    /// Leapfrog: second order, and the energy does not drift. `begin` moves the positions half a step ahead of the
+    /// velocities, and `show` moves them back. So a step in between is one call of `advance`, as in Euler's method.
     Leapfrog {
         /// Time step in s.
         dt: f64,

@@ -35,8 +35,8 @@ pub fn run(threads: usize, work: impl Fn(usize) + Sync) -> Result<(), String> {
     })
 }
 
-/// An array of vectors that all threads may read and write. Barriers decide who sees what; the relaxed loads and
-/// stores in between are those of plain numbers.
+/// An array of vectors that all threads may read and write. Barriers make sure that a thread sees what others have
+/// written. Loads and stores are relaxed atomic operations, which cost no more than plain ones.
 pub struct SharedVectors(Vec<[AtomicU64; 2]>);
 
 impl SharedVectors {

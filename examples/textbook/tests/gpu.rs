@@ -1,5 +1,5 @@
-//! The programs for a GPU, on a driver that interprets their PTX. Their results have the bits of the other
-//! programs, in any order of blocks and threads, and no memory stays allocated on the device.
+//! The programs for a GPU, on a driver that interprets their PTX. Their results are those of the programs for a CPU,
+//! bit for bit, in any order of blocks and threads. No memory stays allocated on the device.
 
 mod common;
 

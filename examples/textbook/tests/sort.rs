@@ -91,8 +91,8 @@ fn hard_lists(n: usize) -> Vec<(&'static str, Vec<Key>)> {
     ]
 }
 
-/// The largest bucket has at most 1.5 times the mean number of keys, for every kind of list. This holds for buckets of the
-/// whole list and for those of processes.
+/// The largest bucket has less than 1.5 times the mean number of keys, for every kind of list. This holds with one
+/// process, and with one bucket for each of several processes.
 #[test]
 fn buckets_are_even() {
     let n = 100_000;

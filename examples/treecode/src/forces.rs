@@ -1,4 +1,5 @@
-//! The forces on all particles: builds a tree, groups and their lists, which a library or this program sums.
+//! The forces on all particles. This module builds the tree, the groups and their interaction lists. A library or this
+//! program sums the lists.
 
 use std::time::{Duration, Instant};
 

@@ -131,8 +131,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     ///
     /// # Errors
     ///
-    /// A position or force is no longer finite, or the library fails; then everybody is where they
-    /// were before.
+    /// A position or force is no longer finite, or the library fails. All particles are then where they were before the
+    /// step.
     pub fn step(&mut self, t_end: f64) -> Result<bool, Error> {
         let Some(end) = self.next_time(t_end) else {
             return Ok(false);

@@ -34,8 +34,8 @@ pub struct Sorter {
 impl Sorter {
     /// Sorts `particles` along the curve through `cube` and writes their keys.
     ///
-    /// Particles with one key keep the order in which they were given, so the result depends on
-    /// nothing but their positions.
+    /// Particles with the same key are sorted by their number (`order`), so the result does not depend on the order of
+    /// the array.
     pub fn sort(&mut self, cube: &Cube, particles: &mut Vec<Particle>, keys: &mut Vec<u64>) {
         particles
             .par_iter()

@@ -1,6 +1,7 @@
 //! The program under an MPI launcher: the bits of one rank, and an error of all ranks.
 //!
-//! Builds the program with its feature `mpi` into a folder of its own, where MPI and libclang are.
+//! The program is built with its feature `mpi`, in a folder of its own. Where MPI or libclang is missing, nothing is
+//! tested.
 
 mod common;
 

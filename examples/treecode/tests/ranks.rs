@@ -14,8 +14,9 @@ use treecode::particle::Particle;
 use treecode::ranks::Holdings;
 use treecode::settings::Settings;
 
-/// Acceleration and potential of each body, in the order of `bodies`, and what each rank held. Rank 0 has all
-/// bodies at first. The first calculation distributes them; the second one's forces are returned.
+/// Returns acceleration and potential of each body, in the order of `bodies`, and what each rank held. Forces are
+/// calculated twice. Rank 0 has all bodies before the first calculation, which distributes them. The forces returned
+/// are those of the second one.
 fn on_ranks(
     ranks: usize,
     engine: Engine<'_>,

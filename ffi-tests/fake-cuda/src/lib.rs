@@ -379,8 +379,8 @@ impl Log {
         log
     }
 
-    /// The lines of the log about what the client did not free, or freed only by destroying the context. Their
-    /// numbers should be 0.
+    /// The lines of the log that tell of something that the client did not free, or freed only by destroying the
+    /// context. There should be none.
     pub fn left(&self) -> Vec<&str> {
         let is_left = |line: &&str| {
             let mut numbers = line.split(' ').skip(4).step_by(2);

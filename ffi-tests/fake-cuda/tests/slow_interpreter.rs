@@ -20,8 +20,9 @@ fn client() -> Option<&'static Path> {
     CLIENT.as_deref()
 }
 
-/// A module with one kernel. Its threads find in %r1 and %r2 their number in the block and in the grid, in %rd1 and
-/// %rd2 two arrays of `ALL` words (the second holds 0, 1, 2 ...), and in %rd4 and %rd5 their own words there.
+/// A module with one kernel, which sets registers and then runs `body`. %r1 and %r2 are the thread's number in the
+/// block and in the grid. %rd1 and %rd2 are the addresses of two arrays of `ALL` words; the second array holds 0, 1, 2
+/// ... %rd4 and %rd5 are the addresses of the thread's own words in them.
 fn module(name: &str, body: &str) -> String {
     format!(
         "

@@ -17,8 +17,8 @@ use serde_json::Value;
 /// How often each reason kept a test, or a part of one, from running.
 static SKIPPED: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
 
-/// Notes that something cannot be tested here. When the test program ends it says on stderr what it skipped and why:
-/// the harness hides what tests that pass have printed.
+/// Notes that something cannot be tested here, and why. The notes are written to stderr when the test program ends,
+/// because the test harness hides what a passing test prints.
 pub fn skipped(why: impl Into<String>) {
     let mut reasons = SKIPPED.lock().unwrap_or_else(|e| e.into_inner());
     if reasons.is_empty() {

@@ -3,9 +3,10 @@
 use super::NOTHING;
 use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
 
-/// The output of `precision.c`: the rule of `auto` for 1280 j-particles, then the result of each choice, with an
-/// illegal choice before and after them, then what `adaptive` does once it has seen noise. The last choices
-/// are `double-single`, for which a CPU takes `double`, and `reduced`, for which blocks with jerks take `single`.
+/// The output of `precision.c`. The first line is the rule of `auto` for 1280 j-particles and for more. Then follows
+/// the result of each choice, with an illegal choice before and after them. The last two words are the precisions after
+/// noise in the steps, for `mixed` and for `adaptive`. Of the choices, `double-single` becomes `double` on a CPU, and
+/// `reduced` becomes `single` for blocks with jerks.
 const BY_RULE: &str = "auto 2 1 -1 double mixed\n\
     -1 mixed\n0 mixed\n0 mixed\n0 double\n0 single\n0 mixed\n0 double\n0 single\n-1 single\nmixed\ndouble\n";
 

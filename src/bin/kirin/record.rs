@@ -12,9 +12,9 @@ use crate::run;
 /// Runs a program with kirin in place of its GRAPE-6 library and records all calls with their
 /// inputs and outputs, for `kirin replay`.
 ///
-/// The settings of the environment hold. Several MPI ranks record to FILE.0, FILE.1, ...; in the name `%p`
-/// stands for the process id and `%r` for the rank. A file that is there already is left as it is: the
-/// trace goes to FILE.PROCESS, and a line on stderr says so.
+/// Settings in the environment apply as usual. Several MPI ranks record to FILE.0, FILE.1, ...; in the name `%p` stands
+/// for the process id and `%r` for the rank. A file that exists already is not touched: the trace goes to FILE.PROCESS,
+/// and a line on stderr says so.
 #[derive(Args)]
 #[group(skip)]
 pub struct Options {

@@ -37,8 +37,9 @@ const WAITING: usize = 256;
 /// How many corrections are judged at a time.
 const WINDOW: usize = 1024;
 
-/// The number of turns, 3 % of the corrections, above which corrections are taken for noise. If the client's
-/// accuracy parameter limits the steps, 0.1 to 1 % of the corrections turn; if noise limits them, most turn.
+/// A correction turns if it points against the one before it. If more than this number of corrections in a window turn,
+/// 3 % of them, they are taken for noise. If the client's accuracy parameter limits the steps, 0.1 to 1 % of the
+/// corrections turn; if noise limits them, most turn.
 const TURNS: u32 = 30;
 
 /// A correction counts as a turn only if its step is at most this fraction of the longest one. Noise does not limit

@@ -1,9 +1,9 @@
 //! Estimates the time of all blocks from the times of a sample.
 //!
 //! Small blocks are sorted into classes; in a class the numbers of pairs differ by less than a factor of two. Some
-//! blocks of each class are timed, and their median is taken for all blocks of the class. A mean would count an
-//! interruption by another process many times, as often as there are blocks for each timed one. Large blocks are all
-//! timed, and their times are added.
+//! blocks of each class are timed, and their median is taken for all blocks of the class. In a mean, one timed block
+//! that another process interrupted would count for all blocks that it stands for. Large blocks are all timed, and
+//! their times are added.
 
 use crate::force::Phases;
 use crate::random::Random;
@@ -205,8 +205,9 @@ impl Class {
         (median, 1.25 * deviation / (count as f64).sqrt())
     }
 
-    /// The parts of the median time: their shares are those of all blocks that were not interrupted. (A block with
-    /// prediction may be followed by several without, so that the median of that part would be 0.)
+    /// The parts of the median time. Their shares are those of the sum of the kept times, without the interrupted ones.
+    /// (A median of each part would be wrong: a block with prediction may be followed by several without, and the
+    /// median of the prediction would be 0.)
     fn parts(&self, median: f64) -> Parts<f64> {
         let mut sums = [0.0; PARTS];
         let undisturbed = |sample: &&Parts<f32>| f64::from(sample[0]) <= OUTLYING * median;

@@ -14,8 +14,8 @@ use super::sampled::{OUTLYING, SMALL, Sampled};
 use crate::force::Phases;
 use crate::process;
 
-/// The share of the time in the library that few pipelines must cost to be worth a hint in the report,
-/// and on a GPU a line on stderr.
+/// Shares of the time in the library. If too few pipelines cost more than the first, the report has a hint. If they
+/// cost more than the second on a GPU, there is a line on stderr, too.
 const COSTLY: f64 = 0.1;
 const VERY_COSTLY: f64 = 0.3;
 

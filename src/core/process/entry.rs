@@ -7,7 +7,8 @@
 //! * The initial-exec model reads the variable directly. It would save 0.5 to 1 ns of the 38 ns of
 //!   `g6_set_j_particle` (measured with a patched library). But stable Rust cannot ask for it, and `dlopen` may have
 //!   no room for such a library.
-//! * Checking only where a lock is contended would cost nothing. But a handler could then interrupt an allocation.
+//! * A check only where a lock is contended would cost nothing. But a handler could then allocate memory while the
+//!   interrupted call is in the middle of an allocation.
 
 use std::cell::Cell;
 use std::ptr;

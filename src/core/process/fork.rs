@@ -102,8 +102,8 @@ fn older(entry: &SubjectNode) -> Option<&'static SubjectNode> {
 /// The handlers are registered before any lock is taken that a child would need. Otherwise another thread could
 /// fork while the lock is held and no handler runs.
 ///
-/// If two threads call this at once, both register the handlers, and of the two calls at a fork the second does
-/// nothing. No lock prevents this: in the child of a fork its owner might not exist.
+/// If two threads call this at once, both register the handlers. These then run twice at each fork, and the second time
+/// they do nothing. No lock prevents this: in the child of a fork, the thread that holds the lock might not exist.
 fn register() {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     if REGISTERED.load(Ordering::Acquire) {

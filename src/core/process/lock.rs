@@ -6,10 +6,10 @@
 //! This lock is not fair, and need not be: clients rarely share a cluster between threads, and those that do wait for
 //! calls of microseconds.
 //!
-//! All data that a call may hold while another thread forks are behind this lock. `parking_lot` and the standard
-//! library's mutex record which threads wait, and after a fork those threads do not exist: parking_lot's table for
-//! the whole process still names them. parking_lot's mutex is used where no fork can happen while it is held: within
-//! one call, or in the command.
+//! Data that outlive a call are behind this lock, since another thread may fork while it is held. A mutex of
+//! `parking_lot` would not do: its table for the whole process names the threads that wait, and after a fork these do
+//! not exist. A mutex of the standard library would not do, either: only the thread that holds it can free it. Both are
+//! used for the data of one call, and that of the standard library for worker threads, too, which a child makes anew.
 
 use std::cell::UnsafeCell;
 use std::hint;

@@ -38,8 +38,8 @@ pub fn at_exit(hook: extern "C" fn()) {
     }
 }
 
-/// Runs what computes, reads or writes: in the standard floating-point environment, and uncancelled to the end of the
-/// call.
+/// Runs `act`, which computes, reads or writes, in the standard floating-point environment. The thread's cancellation
+/// is off until the end of the call.
 #[inline]
 pub fn protected<R>(act: impl FnOnce() -> R) -> R {
     entry::hold_cancellation();

@@ -155,8 +155,8 @@ impl Steps {
         self.joiner.reserve()
     }
 
-    /// Begins anew, keeping the memory: the steps for a run that begins at leaf `first` and has the
-    /// leaves `leaves`, ascending. `after` is the first leaf of the next run, `u32::MAX` if there is none.
+    /// Computes the steps for another run, in the same memory. The run begins at leaf `first`; `leaves` are the leaves
+    /// to be joined, ascending. `after` is the first leaf of the next run, `u32::MAX` if there is none.
     pub fn restart(&mut self, leaves: impl Iterator<Item = u32>, first: u32, after: u32) {
         self.joiner.restart(first);
         self.joins.clear();

@@ -28,8 +28,8 @@ pub fn record_block(id: i32, answer: &BlockResults<'_>) {
     });
 }
 
-/// The results of a block, with the labels of the nearest neighbours that were asked for, of a call
-/// that came at `begin`.
+/// Records the results of a block. `nearest` has the labels of the nearest neighbours, if these were asked for. The
+/// call came at `begin`.
 pub fn record_results(
     id: i32,
     forces: &[Force],

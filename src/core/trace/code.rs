@@ -36,8 +36,8 @@ impl Streams {
     }
 }
 
-/// Writing and reading are one description, in which values are written from, or read into,
-/// the places they are in.
+/// Writes values from the places they are in, or reads values into these places. So one description of an event serves
+/// for both.
 pub trait Coder {
     /// Whether values are read.
     const READS: bool;

@@ -204,8 +204,8 @@ impl Event {
         })
     }
 
-    /// Bytes of all arguments of the call, in and out, each array once for each call that has
-    /// it. `lasthalf` has labels, positions, velocities and radii of the block like `firsthalf`.
+    /// Bytes of all arguments of the call, inputs and outputs. Each call counts all of its arrays, even if another call
+    /// has the same: labels, positions, velocities and radii of a block count in `firsthalf` and in `lasthalf`.
     pub fn raw_bytes(&self) -> u64 {
         const BLOCK: usize = 4 + 24 + 24 + 8;
         const FORCE: usize = 24 + 24 + 8;

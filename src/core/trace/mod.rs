@@ -7,8 +7,8 @@
 //! `firsthalf` as both. Not recorded are
 //!
 //! * calls without effect and calls that are refused, which change nothing;
-//! * the labels, positions, velocities, softening and radii of a `lasthalf` after a `firsthalf`, whose
-//!   arguments they repeat: kirin does not read them;
+//! * the labels, positions, velocities, softening and radii of a `lasthalf` after a `firsthalf`: they repeat the
+//!   arguments of the `firsthalf`, and kirin does not read them;
 //! * the distances of `g6calc_lasthalf2p`;
 //! * `cxvpred_`, `cnbint_` and `wtime_` of NBODY6, which work on its own arrays.
 //!

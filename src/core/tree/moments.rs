@@ -1,7 +1,7 @@
 //! Mass, centre and second moments of cells, and the points that stand for a cell.
 //!
-//! A quadrupole is sent as three pseudo-particles (A. Kawai and J. Makino, 2001). What sums m r / r^3
-//! computes their force like any other, so quadrupoles need no pair loop of their own.
+//! A quadrupole is sent as three pseudo-particles (A. Kawai and J. Makino, 2001). The loop that sums m r / r^3 takes
+//! them like any other particles, so quadrupoles need no pair loop of their own.
 
 use super::octree::Cell;
 use super::symmetric::{Matrix, eigen};

@@ -4,8 +4,9 @@
 //! of one cell next to each other. A generation is divided by all threads at once, and so are the
 //! moments, from the last generation up.
 //!
-//! One rank of several has the cells that hold particles of its own alone, its *branches*, and what these are divided into. The
-//! treecode adds the branches of all ranks and what the walks of this rank need of the others, so the fields are open.
+//! With several ranks, a rank builds its *branches* and what these are divided into. A branch is a cell with particles
+//! of this rank alone. The treecode adds the branches of all other ranks and what the walks of this rank need of them.
+//! So it has access to the fields.
 
 use std::collections::TryReserveError;
 

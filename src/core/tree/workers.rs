@@ -1,4 +1,5 @@
-//! Threads that build a tree: the library's own in the library, others in a program that builds the same tree.
+//! Threads that build a tree. In the library they are the library's own; a program that builds the same tree brings
+//! others.
 
 use std::collections::TryReserveError;
 use std::sync::{Mutex, PoisonError};

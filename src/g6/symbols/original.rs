@@ -63,8 +63,8 @@ calls! {
     accepted("floating-point sums need no scale") status [- g6_copy_i_particle_scales_]
     (cluster_id: id, address: int, ascale: ints, jscale: ints, pscale: ints) = nothing();
 
-    /// Writes the scales of i-particle `address` to the entries of that number in three arrays. They stay
-    /// as they are.
+    /// Computes the scales of i-particle `address`, for the entries of that number in three arrays. kirin leaves the
+    /// arrays as they are.
     accepted("floating-point sums need no scale") status [- g6_calc_i_particle_scales_from_real_value_]
     (
         cluster_id: id, address: int, acc: vector, jerk: vector, phi: double, jfactor: double,
@@ -74,8 +74,8 @@ calls! {
 
     /// Sets the scales that i-particle `address` has in later blocks.
     ///
-    /// In the original the C spelling ends with `phi`, which is a pointer in it too. No argument is looked
-    /// at.
+    /// In the original, `phi` is the last argument of the C spelling, and a pointer in C, too. kirin looks at no
+    /// argument.
     accepted("floating-point sums need no scale") status [g6_preset_i_particle_scales_from_real_value g6_preset_i_particle_scales_from_real_value_]
     (
         cluster_id: id, address: int, acc: vector, jerk: vector, phi: double_ref, jfactor: unit,

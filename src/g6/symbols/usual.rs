@@ -75,11 +75,11 @@ calls! {
     /// Starts the calculation of the forces of the j-particles at addresses `0..nj`, predicted to the time
     /// of `g6_set_ti`, on `ni` i-particles.
     ///
-    /// `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are their labels, predicted positions and velocities; `eps2`
-    /// is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`, `jold`, `phiold`
-    /// were scaling hints for the fixed-point sums of GRAPE-6 and are not read. The arrays are copied, so the
-    /// client may change them after the return. A block whose results were not fetched is dropped. Where this
-    /// call is refused, so is the next `g6calc_lasthalf`, with the same code.
+    /// `index[ni]`, `xi[ni][3]`, `vi[ni][3]` are the labels, predicted positions and velocities of the i-particles;
+    /// `eps2` is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`, `jold`, `phiold` were
+    /// scaling hints for the fixed-point sums of GRAPE-6. They do not enter the forces; only a trace (`KIRIN_TRACE`)
+    /// records them. The arrays are copied, so the client may change them after the return. A block whose results were
+    /// not fetched is dropped. Where this call is refused, so is the next `g6calc_lasthalf`, with the same code.
     implemented nothing [g6calc_firsthalf g6calc_firsthalf_]
     all [g6calc_firsthalf_all g6calc_firsthalf_all_]
     also [GPU_g6calc_firsthalf GPU_g6calc_firsthalf_]
@@ -125,9 +125,9 @@ calls! {
     )
         = lasthalf2(cluster_id, nj, ni, arrays(index, xi, vi, h2), eps2, forces_to(acc, jerk, pot).nearest_to(nnbindex));
 
-    /// Makes the neighbour lists of the last block. Returns 0, or 1 with a line on stderr if there is no
-    /// memory for them or they have more than 2^28 entries together; on GRAPE-6, if they overflowed its
-    /// list memory. The client then shrinks its radii and computes the block again.
+    /// Makes the neighbour lists of the last block. Returns 0; or 1, with a line on stderr, if there is no memory for
+    /// them or they have more than 2^28 entries together. On GRAPE-6 a 1 meant that its list memory had overflowed.
+    /// After a 1 the client shrinks its radii and computes the block again.
     implemented status [g6_read_neighbour_list g6_read_neighbour_list_]
     all [g6_read_neighbour_list_all g6_read_neighbour_list_all_]
     also [g6_read_neighbour_list_old g6_read_neighbour_list_old_]
@@ -138,8 +138,9 @@ calls! {
     /// `nbl[maxlength]`, and their number to `*nblen`.
     ///
     /// The list has the labels of all j-particles with r^2 < h^2, without softening, in ascending order (see
-    /// `g6_set_neighbour_list_sort_mode`). The own label is in it if there are more than 48 pipelines, as
-    /// kira expects. Returns 0, or 1 if the list is longer than `maxlength`; `*nblen` is then `maxlength`.
+    /// `g6_set_neighbour_list_sort_mode`). The own label is in it if there are more than 48 pipelines, as kira expects.
+    /// Returns 0, or 1 if the list is longer than `maxlength` or the lists could not be made; `*nblen` is then
+    /// `maxlength`.
     implemented status [g6_get_neighbour_list g6_get_neighbour_list_]
     all [g6_get_neighbour_list_all g6_get_neighbour_list_all_]
     also [- GPU_g6_get_neighbour_list_]
@@ -208,8 +209,8 @@ calls! {
     also [GPU_g6_print_chip_status -]
     (cluster_id: id) = nothing();
 
-    /// Stores mass and position only, at time 0 and at rest: the load of treecodes. It goes to the same
-    /// clusters as with `g6_set_j_particle_multisend`.
+    /// Stores mass and position only, at time 0 and at rest, as treecodes need it. It goes to the same clusters as
+    /// `g6_set_j_particle_multisend`.
     implemented status [g6_set_j_particle_multisend_mxfast g6_set_j_particle_multisend_mxfast_]
     also [- g6_set_j_particle_multisend_mxf_]
          [- GPU_g6_set_j_particle_multisend_mxfast_]

@@ -27,8 +27,8 @@ calls! {
     implemented nothing [- gpuirr_set_list_]
     (addr: int, nblist: ints) = irregular_set_list(addr, nblist);
 
-    /// Has the forces that follow belong to the time `ti`. Stars are predicted when they are needed: `js`
-    /// and `je` are not looked at.
+    /// Sets the time `ti` of the forces that follow. Each star is predicted when it is needed: `js` and `je` are not
+    /// looked at.
     implemented nothing [- gpuirr_pred_all_]
     (js: int_ref, je: int_ref, ti: double) = irregular_predict(ti);
 
@@ -47,9 +47,9 @@ calls! {
     (addr: ints, acc: out_vector, jrk: out_vector)
         = irregular_forces_then(1, addr, acc.cast(), jrk.cast());
 
-    /// Predicts particles `js` to `je`, from 1, of NBODY6's own arrays to `time`: x = x0 + s (x0dot + s (f
-    /// + s fdot)) and xdot = x0dot + 2 s (f + 1.5 s fdot) with s = `time` - t0. Particles with `tpred` =
-    /// `time` are left alone, and `tpred` becomes `time`.
+    /// Predicts particles `js` to `je`, from 1, of NBODY6's own arrays to `time`, with s = `time` - t0:
+    /// x = x0 + s (x0dot + s (f + s fdot)) and xdot = x0dot + 2 s (f + 1.5 s fdot). Particles with `tpred` = `time` are
+    /// left alone, and `tpred` becomes `time`.
     implemented nothing [- cxvpred_]
     (
         js: int, je: int, time: double, t0: doubles, x0: vectors, x0dot: vectors, f: vectors,
@@ -57,8 +57,9 @@ calls! {
     )
         = cxvpred([js, je], time, t0, [x0, x0dot, f, fdot], [x, xdot], tpred);
 
-    /// Sums the forces `f[3]` and their derivatives `fdot[3]` of the `nnb` - 1 particles in `nblist`, from
-    /// 1, on particle `i`. The arrays hold `pos[][3]`, `vel[][3]` and `mass[]` at the same time.
+    /// Sums the forces `f[3]` and their derivatives `fdot[3]` on particle `i`. They are those of the particles in
+    /// `nblist`, which has `nnb` - 1 entries. Particles have numbers from 1. The arrays `pos[][3]`, `vel[][3]` and
+    /// `mass[]` hold at one time.
     implemented nothing [- cnbint_]
     (
         i: int, pos: vectors, vel: vectors, mass: doubles, nnb: int, nblist: ints, f: out_vector,

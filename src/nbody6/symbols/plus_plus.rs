@@ -39,12 +39,12 @@ calls! {
     /// Over the others `acc[ni][3]` = sum m r / r^3, `jrk[ni][3]` = sum m (v - 3 (r.v) r / r^2) / r^3,
     /// `pot[ni]` = sum m / r, without softening and with nothing from sources at no distance.
     ///
-    /// `list` has `ni` rows of `lmax` integers: the number of neighbours, then their addresses, from 0 and
-    /// ascending, the particle itself among them. Of more than `nbmax` (or `lmax` - 1) neighbours minus
-    /// their number is written, and the rest of the row stays as it was; the force is right all the same.
+    /// `list` has `ni` rows of `lmax` integers. A row has the number of neighbours, then their addresses, from 0 and
+    /// ascending, the particle itself among them. If there are more than `nbmax` (or `lmax` - 1) neighbours, their
+    /// number is written with a minus sign, and the rest of the row stays as it was. The force is right all the same.
     ///
-    /// Older libraries lose digits, or answer NaN, for close pairs and for `h2` = 0, write to the next
-    /// multiple of 4 beyond `ni`, and tell a part of the number of neighbours where they are too many.
+    /// Older libraries lose digits, or answer NaN, for close pairs and for `h2` = 0. They write beyond `ni`, up to the
+    /// next multiple of 4. If there are too many neighbours, they tell too small a number.
     implemented nothing [- gpunb_regf_]
     (
         ni: int, h2: doubles, dtr: doubles, xi: vectors, vi: vectors, acc: out_vectors,
@@ -56,8 +56,8 @@ calls! {
     implemented nothing [- gpunb_profile_]
     (irank: int) = gpunb_profile(irank);
 
-    /// Computes the potentials `pot[ni]` = sum m / r, positive, of `n` particles, `m[n]` and `x[n][3]`, at
-    /// those with the numbers `istart`, from 1, to `istart + ni - 1`. The first goes to `pot[0]`; particles
+    /// Computes the potentials `pot[ni]` = sum m / r, positive, of `n` particles, `m[n]` and `x[n][3]`. They are those
+    /// at the particles with the numbers `istart` to `istart + ni - 1`, from 1; the first goes to `pot[0]`. Particles
     /// at no distance, such as the particle itself, are left out.
     ///
     /// NBODY6 passes four arguments: `n`, `m`, `x`, `pot`, and gets the potentials at all particles.
@@ -87,8 +87,8 @@ calls! {
     (addr: int, pos: vector, vel: vector, acc2: vector, jrk6: vector, mass: double, time: double)
         = irregular_set_star(addr, [pos, vel, acc2, jrk6], mass, time);
 
-    /// Stores the neighbours of the star at address `addr`: `nblist[0]` is their number, any, and then come
-    /// their addresses, from 1. Threads may call it at once for different addresses.
+    /// Stores the neighbours of the star at address `addr`. `nblist[0]` is their number, which has no limit. Their
+    /// addresses follow, from 1. Threads may call it at once for different addresses.
     implemented nothing [- irr_simd_set_list_]
     (addr: int, nblist: ints) = irregular_set_list(addr, nblist);
 
@@ -96,8 +96,8 @@ calls! {
     /// sums the forces of the neighbours: `acc[ni][3]`, `jrk[ni][3]`. `nnbid[ni]` gets the address of the
     /// nearest neighbour, 0 where there is none.
     ///
-    /// All of it is double precision, whatever `KIRIN_PRECISION` says. Neighbours that were never stored have
-    /// no mass. At an address of `addr` without a star the force is NaN, and stderr says which.
+    /// All of it is double precision, whatever `KIRIN_PRECISION` says. Neighbours that were never stored have no mass.
+    /// At an address of `addr` without a star the force is NaN; stderr names the first such address.
     implemented nothing [- irr_simd_firr_vec_]
     (ti: double, ni: int, addr: ints, acc: out_vectors, jrk: out_vectors, nnbid: out_ints)
         = irregular_forces(ti, ni, addr, acc, jrk, nnbid);

@@ -1,5 +1,6 @@
-//! The basic solver on a GPU (sections 7.1.12 to 7.1.16): one particle a thread, and two kernels a time step, between which
-//! all threads wait for each other. The kernels are in `kernels/nbody.cuh`.
+//! The basic solver on a GPU (sections 7.1.12 to 7.1.16). Each thread has one particle. A time step is two kernels, the
+//! forces and the motion, because all threads must wait for each other between the two. The kernels are in
+//! `kernels/nbody.cuh`.
 
 use std::ffi::CStr;
 

@@ -1,8 +1,9 @@
 //! The n-body solvers, in the order of the chapter.
 //!
 //! The *basic* solvers compute every force twice, once for each particle of a pair. The *reduced* solvers compute it
-//! once and subtract it from the other particle (Newton's third law). All solvers add with [`Law`]. The basic solvers
-//! add in one order, so they agree in every bit.
+//! once, add it to the sum of one particle and subtract it from the sum of the other (Newton's third law). All solvers
+//! on the CPU except [`library`] take the force of a pair from [`Law`]. The basic ones among them add in the same
+//! order, so they agree in every bit.
 
 pub mod basic;
 pub mod basic_ranks;

@@ -1,5 +1,5 @@
-//! The reduced solver with message passing (Program 7.3): positions and forces travel around a ring of processes, and
-//! only process 0 ever has all of them, for the output.
+//! The reduced solver with message passing (Program 7.3). Positions and partial forces travel around a ring of
+//! processes. Only process 0 ever has all positions and velocities, for the output.
 
 use kirin_kit::communicator::{Communicator, Result};
 
@@ -8,8 +8,8 @@ use super::ring::{CYCLIC, ring_pass};
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Gravity;
 
-/// Moves the `particles` of process 0 by the steps of `plan`. The `particles` of other processes are only a place for as
-/// many particles: their contents are ignored.
+/// Moves the `particles` of process 0 by the steps of `plan`. On the other processes `particles` is only working
+/// memory: what it contains is ignored.
 ///
 /// # Errors
 ///

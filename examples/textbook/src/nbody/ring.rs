@@ -121,8 +121,8 @@ pub fn first_index(i: usize, me: usize, owner: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The properties that the chapter demands of `First_index`. (Its second property, a distance below p, cannot
-    /// hold if the owner is the process itself.)
+    /// `First_index` gives the first particle of the owner after particle q, as the chapter demands. (The chapter also
+    /// demands a distance below p. If the owner is the process itself, the distance is p.)
     #[test]
     fn the_first_index_is_the_next_particle_of_the_owner() {
         let p = 4;

@@ -226,9 +226,9 @@ fn by_size(runs: &Runs, sizes: &[usize]) -> Vec<Vec<Cell>> {
     sizes.iter().map(row).collect()
 }
 
-/// Expected seconds for `n` particles, from the two largest sizes measured. Their ratio gives a power of the size,
-/// at most 2. (On a GPU the power is small, because opening the device takes as long as the pairs of many
-/// particles.)
+/// Expected seconds for `n` particles, from the two largest sizes measured: the time grows as a power of the size, at
+/// most the second. (On a GPU the power is small for few particles, because most of the time goes into opening the
+/// device.)
 fn expected(known: &[(usize, f64)], n: usize) -> f64 {
     let (before, &[.., (few, seconds)]) = (known.iter().rev().nth(1), known) else {
         return 0.0;

@@ -47,8 +47,8 @@ pub fn sample(keys: &[Key], count: usize) -> Vec<Placed> {
     (0..count).map(|_| at(any())).collect()
 }
 
-/// The splitters that separate the `buckets`, one fewer than there are buckets, at equal distances in the sorted
-/// sample. Bucket b holds the keys from splitter b - 1 on that are less than splitter b.
+/// The splitters between the `buckets`, one fewer than there are buckets: keys at equal distances in the sorted sample.
+/// Bucket b holds the keys that are at least splitter b - 1 and less than splitter b.
 pub fn splitters(sample: &mut [Placed], buckets: usize) -> Vec<Placed> {
     sample.sort_unstable();
     let at = |b: usize| sample.get(b * sample.len() / buckets).copied();

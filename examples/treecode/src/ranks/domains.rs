@@ -1,7 +1,7 @@
 //! Which part of the Morton curve each rank has.
 //!
-//! A part begins where a group begins. The parts have equal shares, up to one group, of the work that the last
-//! forces took. Where parts begin changes no bit of the forces.
+//! Every part begins with a group. The parts have about equal shares of the work that the last forces took. The forces
+//! do not depend on where parts begin, not even in the last bit.
 
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
 //! The cells and particles of other ranks that the walks of a rank get to: its locally essential tree.
 //!
-//! Each rank tells the others the boxes around its groups; if it has many groups, a box contains several. For each
-//! of these boxes the other ranks send the children of every cell that a group in the box could open, and the
-//! particles of such cells that are leaves. A box around several groups opens more cells than the groups themselves
-//! do. Such cells are sent in vain and change no list.
+//! Each rank tells the others the boxes around its groups; if it has many groups, a box contains several. For each box
+//! the other ranks send the contents of every cell that a group in the box could open: its child cells or, if it is a
+//! leaf, its particles. A box around several groups opens more cells than the groups themselves do. These further cells
+//! change no list.
 //!
 //! A message has the cells generation by generation, so that children stand side by side where they arrive.
 

@@ -1,9 +1,10 @@
 //! The tree of all particles on several ranks.
 //!
-//! Each rank has a part of the Morton curve, its domain, and the particles on it. Domains begin and end between groups, so a
-//! group and each leaf belong to one rank. Every rank knows the cells above the domains and, of the cells of other ranks, those
-//! that its groups open or accept: its locally essential tree (Warren and Salmon 1993). Its walks find the cells, in the order, that
-//! the walks through the tree of one rank find, with the same masses and centres. So the forces have the same bits on any number of ranks.
+//! Each rank has a part of the Morton curve, its domain, and the particles on it. Domains begin and end between groups,
+//! so each group and each leaf belongs to one rank. Every rank knows the cells above the domains. It also knows those
+//! cells of other ranks that its groups open or accept: its locally essential tree (Warren and Salmon 1993). Its walks
+//! find the same cells as walks through the tree of a single rank, in the same order and with the same masses and
+//! centres. So the forces have the same bits on any number of ranks.
 //!
 //! * [`domains`]: the parts of the curve, and the exchange of particles
 //! * [`top`]: the cells above the domains
@@ -144,8 +145,9 @@ impl<C: Communicator> Ranks<C> {
         self.profile.note(&self.world, groups, lists)
     }
 
-    /// Lets all ranks return the same error if one of them has an error. Of different errors a bad position comes first,
-    /// because the others may follow from it; of equal ones the lowest rank's counts.
+    /// Makes all ranks return the same error if any rank has one. If ranks have different errors, a bad position is
+    /// returned first, because the others may follow from it. If several ranks have the same error, that of the lowest
+    /// rank is returned.
     ///
     /// # Errors
     ///

@@ -76,8 +76,9 @@ fn errors_of_4096_terms_in_pairs_of_singles() {
     }
 }
 
-/// Limits of the median relative errors of acceleration, jerk and potential. With one sum for each leaf these would be
-/// 2.9e-8, 1.5e-7 and 1.4e-8; without the correction for the mean error of the roots 2.1e-7, 3e-7 and 7e-8.
+/// Limits of the median relative errors of acceleration, jerk and potential. With one sum for each leaf the errors
+/// would be 2.9e-8, 1.5e-7 and 1.4e-8. Without the correction for the mean error of the roots they would be 2.1e-7,
+/// 3e-7 and 7e-8.
 #[test]
 fn errors_of_4096_terms() {
     let set = sphere();

@@ -1,6 +1,6 @@
 //! Large blocks, which the host gives a device in chunks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ffi_tests::fake_cuda::Run;
 use ffi_tests::report::{self, Tolerance};
@@ -19,7 +19,7 @@ fn block(nj: usize) -> (Set, PathBuf) {
     (set, input)
 }
 
-fn compute(input: &PathBuf, settings: &[&[(&str, &str)]]) -> Option<Run> {
+fn compute(input: &Path, settings: &[&[(&str, &str)]]) -> Option<Run> {
     let run = try_forces(driver()?, input, &settings.concat())?;
     assert!(run.success, "{settings:?}: {run:?}");
     assert_eq!(run.log.complaints, [""; 0], "{settings:?}");

@@ -90,8 +90,8 @@ fn every_separation_in_pairs_of_singles() {
     every_separation("double-single", [1e-11, PROMISED[1], 1e-11], 6);
 }
 
-/// The errors of a binary's stars are as promised, and for each star at most `times` leaves are summed again: the
-/// companion's alone if `times` is 1.
+/// The errors of both stars of a binary are as promised. For each star at most `times` leaves are summed again. If
+/// `times` is 1, this is the leaf of its companion.
 fn every_separation(precision: &str, promised: [f64; 3], times: u64) {
     for (seed, masses) in (1..).zip(MASSES) {
         let mut sets = Vec::new();
@@ -189,8 +189,8 @@ fn the_same_bits_wherever_leaves_are_summed_again() {
     );
 }
 
-/// The number of leaves that are summed again does not depend on how the work is divided, or on where the leaves
-/// are counted. The stars move, or are at rest.
+/// The number of leaves that are summed again does not depend on how the work is divided. Nor does it depend on whether
+/// the count is in the memory of the host or of the device. The stars are at rest, or move.
 #[test]
 fn as_many_leaves_however_the_work_is_divided() {
     let moving = binaries(1500, 300);
@@ -213,8 +213,8 @@ fn as_many_leaves_however_the_work_is_divided() {
     }
 }
 
-/// All threads of a block have finished counting before the first thread adds up their counts. A single page is the
-/// critical case, because no further barrier follows it. Threads have 1, 2 and 4 i-particles.
+/// The first thread of a block adds up the counts of all threads, so it must wait until they have finished counting. A
+/// single page is the critical case, because no further barrier follows it. Threads have 1, 2 and 4 i-particles.
 #[test]
 fn leaves_of_a_last_page_are_counted() {
     let moving = binaries(500, 500);

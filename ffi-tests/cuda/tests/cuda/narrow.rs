@@ -46,9 +46,9 @@ fn observer(index: i32, x: [f64; 3], h2: f64) -> Probe {
     }
 }
 
-/// Pairs of addresses that are compared directly with each other in the join of 128 threads, each of which has
-/// every 128th address. There are pairs for each step of the join, with the lower address on either side, and in
-/// one leaf, in one page and in two pages.
+/// Pairs of addresses that the join of the nearest neighbours compares directly with each other. It joins the results
+/// of 128 threads, each of which has every 128th address. There are pairs for each step of the join, with the lower
+/// address on either side, and in one leaf, in one page and in two pages.
 fn rivals() -> Vec<[usize; 2]> {
     let mut taken = [false; 1280];
     let mut pairs = Vec::new();
@@ -117,9 +117,10 @@ fn at_the_exact_radius_nobody_is_a_neighbour() {
     });
 }
 
-/// Two massless sources in different leaves, whose distances differ by less than the error of the pair loop. In
-/// `mixed` and in double precision that error is relative to the distance. For close sources it is relative to the
-/// coordinates, in `single` and in `mixed`.
+/// Two massless sources in different leaves, whose distances differ by less than the error of the pair loop. For the
+/// differences 3e-9 and 1e-16 it is the error of `mixed` and of double precision, which is relative to the distance.
+/// For the difference 1e-5 of close sources it is the error of `single` and `mixed`, which is relative to the
+/// coordinates.
 #[test]
 fn the_pair_loop_may_err_about_who_is_nearer() {
     const APART: usize = 640;

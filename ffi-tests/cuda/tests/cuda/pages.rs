@@ -1,5 +1,5 @@
-//! The summary of a page on the device: its empty places, the greatest distance and the least speed of its
-//! particles.
+//! The device keeps a summary of each page: which places are empty, the greatest distance of its particles, and their
+//! least speed.
 
 use ffi_tests::direct::Source;
 use ffi_tests::library;

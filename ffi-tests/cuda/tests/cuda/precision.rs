@@ -1,4 +1,5 @@
-//! The rule of `auto` on a device. The backends of two precisions both get the writes between their blocks.
+//! The rule by which `auto` chooses the precision on a device. If blocks alternate between two precisions, the backends
+//! of both get what is written between the blocks.
 
 use std::ffi::OsStr;
 

@@ -1,5 +1,5 @@
-//! NBODY6's regular force where the device fails, is the parent's, or is not there: right numbers from the CPU, and one line
-//! on stderr.
+//! NBODY6's regular force where the device fails, is missing, or belongs to the parent of a forked process. The CPU
+//! then gives the right numbers, and the process writes one line to stderr.
 
 use std::ffi::OsStr;
 

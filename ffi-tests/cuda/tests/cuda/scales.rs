@@ -1,4 +1,5 @@
-//! Random scenes in scales from 1e-30 to 1e30: the errors of `mixed` and `double-single`, and the same bits whatever came before.
+//! Random scenes in scales from 1e-30 to 1e30. The errors of `mixed` and `double-single` are within their limits. The
+//! bits of a scene do not depend on which scenes were computed before.
 
 use ffi_tests::direct::{Probe, Source};
 use ffi_tests::report::{self, Line};

@@ -8,12 +8,12 @@ use kirin_core::process::settings::Precision;
 
 use crate::steps::{DriverCall, WIDE, last_step, steps};
 
-/// Microseconds on an H100 in a virtual machine. `OPERATION` is for each kernel or copy; each begins when the one
-/// before has ended. `ROUND_TRIP` is for the way to the device and back.
+/// Microseconds on an H100 in a virtual machine. Each kernel or copy takes `OPERATION`, and begins when the one before
+/// has ended. The way to the device and back takes `ROUND_TRIP`.
 const OPERATION: f64 = 3.9;
 const ROUND_TRIP: f64 = 5.4;
-/// Clocks per microsecond, and clocks of a prediction. In a prediction each multiprocessor has at most one thread
-/// block of 512 j-particles, which waits for memory a few times.
+/// `CLOCKS` is the clock rate per microsecond. `ADVANCE` is the number of clocks that a prediction takes. In a
+/// prediction each multiprocessor has at most one thread block of 512 j-particles, which waits for memory a few times.
 const CLOCKS: f64 = 1980.0;
 const ADVANCE: f64 = 8000.0;
 

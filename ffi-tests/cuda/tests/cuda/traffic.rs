@@ -33,8 +33,8 @@ fn idle_driver() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// The order of the pages, the schedule of the joins and the list of the pages to predict stay on the device: only the
-/// i-particle is sent, however many j-particles there are, also at a new time.
+/// Only the i-particle is sent, however many j-particles there are, also at a new time. The order of the pages, the
+/// schedule of the joins and the list of the pages to predict stay on the device.
 #[test]
 fn one_i_particle_is_less_than_a_kilobyte() {
     let (Some(client), Some(driver)) = (compile("hosttime.c", Link::None), idle_driver()) else {

@@ -64,9 +64,9 @@ fn eight_clusters_in_eight_threads_take_eight_devices() {
     assert_eq!(err, "");
 }
 
-/// If another process has a device for itself, a process takes the next device and writes nothing; if all are taken, the CPU
-/// computes. It writes a line
-/// if the device fails otherwise, or if the user asked for that device.
+/// If another process has a device for itself, a process takes the next device and writes nothing. If all devices are
+/// taken, the CPU computes. A line on stderr says so if the CPU computes, if the device fails otherwise, or if the user
+/// asked for that device.
 #[test]
 fn the_next_device_computes_where_one_cannot_be_opened() {
     for (code, named, expected, says) in [

@@ -33,8 +33,8 @@ use crate::candidate::{Common, positive};
 /// call for all i-particles.
 ///
 /// With `--interface nbody6` libraries of NBODY6++ are measured. `force` is the regular force on particles with about
-/// 100 neighbours each; for `full` a call has 1024 particles. Potentials, and irregular forces of 100 neighbours,
-/// follow. `load` sends the sources of the regular force, and `update` the stars of the irregular force.
+/// 100 neighbours each; `full` means calls of 1024 particles. Potentials, and irregular forces of 100 neighbours, are
+/// measured, too. `load` sends the sources of the regular force, and `update` the stars of the irregular force.
 #[derive(Args)]
 pub struct Options {
     #[command(flatten)]

@@ -1,10 +1,10 @@
 //! The peak of the arithmetic units: independent fused multiply-adds per second of one core, in a loop without
 //! other work.
 //!
-//! For one vector of pairs (softened, no nearest neighbour) the pair loop of `src/core/cpu/kernel.rs` takes some
-//! [`Operations`] and one estimate of a reciprocal root. If additions share the pipes of the multiplications
-//! (Intel, Zen 2), the limit is the measured rate over all operations. If additions have pipes of their own (Zen 3 and
-//! later), only the multiplications count.
+//! The pair loop of `src/core/cpu/kernel.rs` takes the counted [`Operations`] and one estimate of a reciprocal root for
+//! one vector of pairs (softened, no nearest neighbour). If additions share the pipes of the multiplications (Intel,
+//! Zen 2), the limit is the measured rate over all operations. If additions have pipes of their own (Zen 3 and later),
+//! only the multiplications count.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -28,8 +28,9 @@ pub const MIXED: Operations = Operations {
     arithmetic: 37.0,
 };
 
-/// In `double`, on instruction sets that estimate reciprocal roots of doubles (AVX-512). Other sets have the processor's
-/// square root and division for some or all pairs, whose units are others, so no peak is computed for them.
+/// In `double`. It was counted for the instruction sets that estimate reciprocal roots of doubles (AVX-512). Other sets
+/// use the processor's square root and division for some or all pairs. The units of these limit the speed, so no peak is
+/// computed for them.
 const DOUBLE: Operations = Operations {
     multiplications: 2.0 * 26.0,
     arithmetic: 2.0 * 33.0,

@@ -136,9 +136,9 @@ pub fn forces(grape: &Grape, scene: &SceneOf) -> ForceErrors {
 }
 
 /// The noise of the acceleration: how much the error changes from step to step, along the trajectories of some
-/// particles. A step is 1/1024 of the time |a| / |j|. The noise of one particle is the root mean square of the
-/// difference of two successive errors, divided by sqrt(2) and by the acceleration. Returns the median over the
-/// particles, or `None` where their forces are not finite.
+/// particles. The step is 1/1024 of their median |a| / |j|. The noise of one particle is the root mean square of the
+/// difference of two successive relative errors, divided by sqrt(2). Returns the median over the particles, or `None`
+/// where their forces are not finite.
 ///
 /// Integrators take higher derivatives from differences of forces, so this part of the error limits their steps.
 fn noise(grape: &Grape, mut setup: Setup) -> Option<f64> {

@@ -18,8 +18,8 @@ pub struct Item {
     pub mode: u32,
 }
 
-/// Names under which clients look for a GRAPE-6 library, with the pkg-config module that
-/// AMUSE asks for where there is one; then those of GRAPE-5 libraries.
+/// Names under which clients look for a GRAPE-6 library, then those for a GRAPE-5 library. Beside a name stands its
+/// pkg-config module, if it has one.
 const ALIASES: [(&str, Option<&str>); 10] = [
     ("g6", Some("g6lib")),
     ("sapporo", Some("sapporo_light")),
@@ -153,9 +153,9 @@ fn link(path: &str, to: &str) -> Item {
     }
 }
 
-/// A pkg-config file. Unless the library lies where the system looks by itself, the file has linker options with which
-/// programs find it without `LD_LIBRARY_PATH`. The compiler adds its own library for unwinding, which has other names
-/// in a static program.
+/// A pkg-config file. It has linker options with which programs find the library without `LD_LIBRARY_PATH`, unless the
+/// library is where the system looks anyway. It does not name the compiler's library for unwinding. The compiler adds
+/// that itself, and in a static program under other names.
 fn module(prefix: &Path, name: &str, library: &str) -> String {
     let system = ["/usr", "/usr/local"]
         .iter()

@@ -16,8 +16,8 @@ pub struct Pending {
     pub begun: Option<Block>,
     /// The part of a split block of which the library has the lists.
     pub listed: Option<Range<usize>>,
-    /// Writes and times that the client sent after a block that is split. They are applied at the next block,
-    /// because parts of this one may still have to be computed.
+    /// Writes and times that the client sent after this block, if it is split. They wait for the next block, because
+    /// parts of this one may still have to be computed.
     pub later: Vec<Event>,
 }
 

@@ -24,8 +24,8 @@ impl Rules {
         }
     }
 
-    /// Whether the list that was `found` equals the recorded list of the i-particle with the label `own`. Each list
-    /// comes with the status of its call, in which there was `room` for so many labels.
+    /// Whether the list `found` equals the `recorded` list of the i-particle with the label `own`. Each list comes with
+    /// the status of its call. The client had `room` for so many labels.
     pub fn alike(
         self,
         own: Option<i32>,

@@ -25,12 +25,11 @@ use crate::candidate::Common;
 /// Repeats the calls of a trace on GRAPE-6 libraries, or on those of NBODY6++, and compares their results with the recorded
 /// ones and their times with each other.
 ///
-/// Every library runs in a process of its own; they take turns of about a second. Errors are relative to the
-/// recorded vector or number. kirin has as many pipelines as when the trace was recorded; blocks are
-/// split for a library that has fewer. Below the table stands what must not be compared.
-/// A trace tells which calls it has; one of both is replayed for `--interface`.
-/// The exit status is 1 if a library was lost, or if the trace is damaged or cut off: it is replayed
-/// as far as it can be read.
+/// Every library runs in a process of its own; they take turns of about a second. Errors are relative to the recorded
+/// vector or number. kirin has as many pipelines as when the trace was recorded; for a library that has fewer, blocks
+/// are split. Notes below the table say which figures must not be compared. If a trace has the calls of several
+/// interfaces, `--interface` chooses those to replay. The exit status is 1 if a library was lost, or if the trace is
+/// damaged or cut off. Such a trace is replayed as far as it can be read.
 #[derive(Args)]
 pub struct Options {
     /// A trace of `kirin record` or KIRIN_TRACE

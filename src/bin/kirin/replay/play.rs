@@ -15,8 +15,8 @@ use super::summary::Summary;
 use super::turn::turn;
 use crate::worker::CLUSTER;
 
-/// Replay passes the client's own list length to a library, but no more than this, or one more
-/// than the recorded list has.
+/// The longest list for which replay asks, even if the client had room for more. If the recorded list is as long or
+/// longer, replay asks for one label more than it has.
 const LONGEST_LIST: usize = 1 << 20;
 
 /// A replay under way.

@@ -45,12 +45,13 @@ pub struct Options {
     /// Prints statistics on stderr at the end (KIRIN_STATS=1)
     #[arg(long)]
     stats: bool,
-    /// Also keeps out, or fills in for, the library of this file name; may be repeated. Needed
-    /// only for libraries that a script's programs lack, or that are opened while running
+    /// Also replaces the library of this file name, whether it exists or not; may be repeated. Needed only for
+    /// libraries of programs that a script starts, if they are missing, and for libraries that a program opens while it
+    /// runs
     #[arg(long, value_name = "NAME")]
     replace: Vec<String>,
-    /// Also takes the place of NBODY6's library in programs that a script starts; it does so by itself in a program
-    /// that is named here
+    /// Also replaces NBODY6's library in programs that a script starts. In a program that is named here this needs no
+    /// option
     #[arg(long)]
     nbody6: bool,
     /// The program and its arguments

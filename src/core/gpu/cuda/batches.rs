@@ -10,6 +10,7 @@ use super::losses::{Attempt, Lost};
 use crate::error::Result;
 use crate::force::{Arriving, Deliver, ForceRequest, Results};
 use crate::gpu::combine;
+use crate::gpu::plan::chunks;
 use crate::process::allocation;
 use crate::sources::jmemory::JMemory;
 use crate::sources::neighbours::{self, ListRules};
@@ -101,6 +102,9 @@ impl Cuda {
     /// The number of i-particles in a batch of `block`: no more than one launch on any device may have.
     /// `on(device, ni, pages)` returns how many of `ni` i-particles one launch on that device may have.
     fn chunk_size(&mut self, memory: &JMemory, block: &ForceRequest, ni: usize) -> usize {
+        if ni < chunks::DIVIDED {
+            return ni.max(1);
+        }
         let count = self.queues.len();
         let pages = |n| Self::pages_of(&self.distribution, (n, count), memory, block);
         let (_, most) = (0..count).fold((0, 0), |most, n| most.max((pages(n), n)));

@@ -162,6 +162,11 @@ impl BlockPlan {
         }
     }
 
+    /// Whether it is for so many i-particles.
+    pub fn is_for(&self, ni: usize) -> bool {
+        self.wanted.ni == ni
+    }
+
     /// Bytes of partial sums that stay on the device.
     pub fn sum_bytes(&self) -> usize {
         if self.host_joins { 0 } else { self.every_sum }

@@ -13,13 +13,16 @@ const CHUNK: f64 = 10e-6;
 /// Fewest i-particles of a chunk, except the last.
 const LEAST: usize = 2048;
 
+/// A batch with fewer i-particles is one chunk.
+pub const DIVIDED: usize = 2 * LEAST;
+
 /// A chunk has a multiple of so many i-particles, as many as the largest thread block of the force kernels, so that all
 /// thread blocks are full.
 const MULTIPLE: usize = 512;
 
 /// The number of i-particles in a chunk. `seconds` is the time of the device for this many of them.
 pub fn size(ni: usize, mut seconds: impl FnMut(usize) -> f64) -> usize {
-    if ni < 2 * LEAST {
+    if ni < DIVIDED {
         return ni;
     }
     let mut best = (f64::INFINITY, ni);

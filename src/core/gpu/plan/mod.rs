@@ -6,10 +6,10 @@
 //! layout.
 //!
 //! A thread block takes whole pages, and a thread sums whole leaves. A thread block of 16 x 8 threads has 16 columns,
-//! one for each i-particle, and 8 rows, which share the eight leaves of a page. A larger number of i-particles fills
-//! the device with further thread blocks of this shape, as well as parts of pages would. The price is that each of
-//! them reads the page, 24 kB, from the second-level cache. Example with 16384 j-particles, 128 i-particles and 132
-//! multiprocessors:
+//! one for each i-particle, and 8 rows, which share the eight leaves of a page. More i-particles need more thread
+//! blocks of this shape, and these fill the device as well as a division of the pages would. The price is that each
+//! thread block reads the page, 24 kB, from the second-level cache. Example with 16384 j-particles, 128 i-particles and
+//! 132 multiprocessors:
 //!
 //! * 8 x 32 blocks of 16 x 8 threads have 64 pairs a thread.
 //! * 1 x 32 blocks of 128 x 1 threads would have 512 pairs a thread.
@@ -200,8 +200,8 @@ impl LaunchPlan {
         };
     }
 
-    /// The fraction of the best possible speed: the clocks that these pairs would take if they filled the device in
-    /// tiles of four i-particles, over the clocks of this plan.
+    /// The speed of this plan over the best possible one, at which these pairs would fill the device in tiles of four
+    /// i-particles.
     pub fn efficiency(&self, ni: usize, pages: usize, conditions: &Conditions) -> f64 {
         let pairs = (ni * pages * LEAVES * LEAF) as f64;
         let least = pairs / (THREADS * conditions.multiprocessors) as f64 * conditions.slots(4);

@@ -27,13 +27,13 @@ struct Allowed {
     term: f64,
     /// The same for jerks.
     jerk: f64,
-    /// Relative to a coordinate. 0 in double precision: every backend predicts positions by the same
-    /// operations, and the difference of two is rounded like any term.
+    /// The error of a position, relative to a coordinate. It is 0 in double precision: every backend predicts by the
+    /// same operations, and `term` covers the rounding of the difference of two positions.
     position: f64,
     /// Relative to a component of a velocity.
     velocity: f64,
-    /// Pairs closer than this part of the i-particle's distance from the origin are summed in double
-    /// precision, without an error of the coordinates.
+    /// A pair is close if its distance is below this fraction of the i-particle's distance from the origin. Close pairs
+    /// are summed in double precision, so their positions have no error.
     close: f64,
 }
 

@@ -120,8 +120,8 @@ pub fn from_variables(
     (settings, complaints)
 }
 
-/// As [`from_variables`]. A `privileged` program has rights that its user lacks, and could be made to write to
-/// files in their name: none of the variables is read.
+/// As [`from_variables`], but reads no variable if the program is `privileged`. Such a program has rights that its user
+/// lacks, and a variable could have it write to files that the user may not write to.
 fn of_process(
     privileged: bool,
     variables: impl IntoIterator<Item = (OsString, OsString)>,

@@ -45,8 +45,8 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// What a CPU computes in, and what is done in `mixed`, `double` and `single` only: where pairs of single-precision
-    /// numbers gain nothing, double precision takes their place.
+    /// The precision that a CPU takes, and NBODY6's regular force on any backend. Neither computes in pairs of
+    /// single-precision numbers: double precision takes their place.
     pub fn without_pairs(self) -> Self {
         match self {
             Self::DoubleSingle => Self::Double,
@@ -54,8 +54,8 @@ impl Precision {
         }
     }
 
-    /// What computes jerks and NBODY6's forces, and what a GPU computes in: no loop of these is in `reduced`, and `single`
-    /// takes its place.
+    /// The precision that jerks, NBODY6's regular force and a GPU take. None of these is computed in `reduced`:
+    /// `single` takes its place.
     pub fn without_reduced(self) -> Self {
         match self {
             Self::Reduced => Self::Single,

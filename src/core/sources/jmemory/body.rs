@@ -384,8 +384,8 @@ impl Body {
         unsafe { &*self.particles.get() }
     }
 
-    /// The particles, for a caller that has exclusive access and may change them. `waiting` says whether writes to this page
-    /// will then still wait to be brought in.
+    /// The particles, which the caller may change: it has exclusive access. `waiting` says whether writes to this page
+    /// still wait to be brought in after the change.
     pub fn change(&mut self, waiting: bool) -> &mut Particles {
         let particles = self.particles.get_mut();
         *self.state.get_mut() = match (waiting, &particles.columns) {

@@ -3,10 +3,11 @@
 //! A page holds the particles at [`PAGE`] consecutive addresses. It is made at the first write to one of these
 //! addresses. So an address near 2^31 costs one page, and loops skip pages that were never written.
 //!
-//! [`JMemory::write_at_once`] writes into a page. Where writes are scattered over rows, or a block needs the memory as it is, they are
-//! appended to a log instead. [`JMemory::take_in`] makes the writes so far part of the state: each page learns which of
-//! them are its own. They are brought into the page when something reads it, or before the next log is taken in. Inside a
-//! page the particles are rows ([`Row`]) until something reads columns.
+//! [`JMemory::write_at_once`] writes straight into a page. Writes are appended to a log instead if they are scattered
+//! over rows, or if a block needs the memory unchanged. [`JMemory::take_in`] makes the writes so far part of the state:
+//! each page learns which of them are its own. They are brought into the page when something reads it, or before the
+//! next log is taken in. GRAPE-6's particles are rows ([`Row`]) until something reads columns; all others are columns
+//! from the start.
 
 mod body;
 mod load;
@@ -72,7 +73,7 @@ pub struct JMemory {
     changed: Vec<u32>,
     /// Number of writes taken in.
     written: u64,
-    /// The address after the last write since the last block that went straight into its page. `None` if there was no such
+    /// The address after that of the last write straight into a page since the last block. `None` if there was no such
     /// write: then any address follows.
     next: Option<i32>,
     /// Whether all pages are columns.
@@ -95,8 +96,8 @@ impl JMemory {
         self.sources
     }
 
-    /// Stores `count` particles at rest from `address` on: what `make` makes of the number of each,
-    /// from 0, and what stood at its address.
+    /// Stores `count` particles at rest from `address` on. `make` gets the number of each, from 0, and what stood at
+    /// its address. It returns the particle to be stored.
     ///
     /// # Errors
     ///

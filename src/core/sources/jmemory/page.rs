@@ -71,8 +71,8 @@ pub struct Header {
     pub(super) flags: u8,
     /// Whether the memory counts it among the changed pages.
     pub(super) is_listed: bool,
-    /// The range of the log's order that has the writes to this page. It stays after they were
-    /// brought in, until the next log is taken in.
+    /// Where the log's order has the writes to this page. The range stays after they were brought in, until the next
+    /// log is taken in.
     pub(super) waiting: Range<usize>,
     /// The flags that all of these have.
     flags_waiting: u8,
@@ -120,8 +120,9 @@ impl Page {
         allocation::fill(&mut self.eps2, PURPOSE, PageArray::default).map(drop)
     }
 
-    /// Writes particles at rest without labels to `slots`: what `make` makes of a slot and of what is there. Their
-    /// softening lengths are kept where there is room for them. The page has columns, and no writes wait.
+    /// Writes particles at rest without labels to `slots`. `make` gets a slot and what is there, and returns the
+    /// particle to be stored. Its softening length is stored if the page has room for such lengths. The page has
+    /// columns, and no writes wait.
     #[inline(always)]
     pub(super) fn fill(
         &mut self,

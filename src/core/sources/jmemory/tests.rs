@@ -170,8 +170,8 @@ fn draw(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-/// Runs of neighbours, single addresses and repeated ones, more than a log holds, as rows and as columns, at once and by the log,
-/// with reads of all kinds between: what is read is what was written last.
+/// What is read is what was written last: at runs of neighbours, at single and at repeated addresses, more than a log
+/// holds. Pages are rows or columns, writes are made at once or by the log, and reads of all kinds come between.
 #[test]
 fn writes_are_read_in_their_order() {
     for as_columns in [false, true] {

@@ -42,9 +42,9 @@ impl JMemory {
         unsafe { self.incoming.push(position, slot, numbers, at_rest) };
     }
 
-    /// Writes a particle straight into its page if a detour through the log would only cost time. This is so if the
-    /// log is empty and, besides, the pages are columns or all writes since the last block came in the order of
-    /// their addresses. Returns whether it wrote. The arguments are those of [`JMemory::append`].
+    /// Writes a particle straight into its page if a detour through the log would only cost time. For this the log must
+    /// be empty. Besides, all pages must be columns, or the address must be the next one after the last write of this
+    /// kind; after a block any address is. Returns whether it wrote. The arguments are those of [`JMemory::append`].
     ///
     /// # Safety
     ///

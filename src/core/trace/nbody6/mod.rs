@@ -11,8 +11,8 @@ use crate::trace::code::{Coder, Malformed, each, flag, label};
 
 pub use forecast::Forecast;
 
-/// The id by which traces describe what computes regular forces: among the ids of clusters, away from those
-/// that clients use.
+/// The id under which traces describe the backend of the regular force. It is a cluster id far from those that clients
+/// use.
 pub const REGULAR: i32 = 0x4e36_0000;
 
 /// A source of the regular force, or of a potential, which has no velocity.

@@ -53,6 +53,7 @@ impl DeviceQueue {
         )?;
         self.chunking = Some(Chunking {
             division,
+            plan,
             sent,
             bytes,
             chunks: 0,
@@ -68,18 +69,20 @@ impl DeviceQueue {
         job: &DeviceJob<'_>,
         advance: Option<AdvanceArgs>,
     ) -> Result<()> {
-        let Some(chunking) = &mut self.chunking else {
+        let Some(mut chunking) = self.chunking.take() else {
             unreachable!("a batch was begun");
         };
         let ni = job.particles.len();
         let at = chunking.chunks * chunking.bytes;
         chunking.chunks += 1;
         chunking.left -= ni;
-        let (is_last, bytes, sent) = (chunking.left == 0, chunking.bytes, chunking.sent);
+        let (is_last, sent) = (chunking.left == 0, chunking.sent);
         let division = chunking.division.for_chunk(ni);
-        let plan = self.chunk_plan(job, &division);
+        let smaller = !chunking.plan.is_for(ni);
+        let smaller = smaller.then(|| self.chunk_plan(job, &division));
+        let plan = smaller.as_ref().unwrap_or(&chunking.plan);
         assert!(
-            plan.results.bytes() <= bytes,
+            plan.results.bytes() <= chunking.bytes,
             "no chunk is larger than the first"
         );
         let sent = Sent {
@@ -139,6 +142,7 @@ impl DeviceQueue {
             kept: tree.kept.clone(),
             results: plan.results,
         });
+        self.chunking = (!is_last).then_some(chunking);
         Ok(())
     }
 

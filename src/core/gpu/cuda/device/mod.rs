@@ -28,7 +28,7 @@ use crate::gpu::cuda::driver::{
 use crate::gpu::layout::{AdvanceArgs, IRecord, PageWork, RECORD, Redone};
 use crate::gpu::plan::LaunchPlan;
 use crate::gpu::plan::Module;
-use crate::gpu::plan::block::{ResultLayout, Sent};
+use crate::gpu::plan::block::{BlockPlan, ResultLayout, Sent};
 use crate::process::settings::{HostOrDevice, Precision, Settings};
 use crate::sources::jmemory::{JMemory, PAGE, Row};
 use crate::sources::particle::IParticle;
@@ -115,9 +115,10 @@ pub struct DeviceQueue {
 }
 
 /// What the chunks of a batch share.
-#[derive(Clone, Copy)]
 struct Chunking {
     division: LaunchPlan,
+    /// The plan of all chunks but perhaps the last.
+    plan: BlockPlan,
     /// Where the join schedule lies.
     sent: Sent,
     /// Bytes of the results of a chunk, at most.
@@ -282,7 +283,7 @@ impl DeviceQueue {
         self.stream.wait(current, limits)
     }
 
-    /// The results of the first chunk that they were not fetched of; `None` if there are no pairs.
+    /// The results of the next chunk; `None` if it has no pairs.
     ///
     /// # Errors
     ///
