@@ -17,7 +17,8 @@ import figure
 
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 PAGE = os.path.join(RESULTS, "cluster-time-gpu.md")
-# A block of one star, in seconds, where the library does nearly nothing: bench-mixed.txt (16384 stars) and cluster-time.md's Xeon.
+# A block of one star, in seconds, where the library does nearly nothing: bench-mixed.txt (16384 stars), and an estimate for one core of the Xeon, which
+# enters only the check of the model.
 CALL_OF_GPU = 24e-6
 CALL_OF_CPU = 2e-6
 NAMES = {"kirin, 1 core": "kirin, a core", "kirin, 2 cores": "kirin, two cores",

@@ -220,7 +220,7 @@ fn a_small_potential_is_no_proof() {
 use super::errors as errors_of;
 
 /// (The emulator Bochs 2.7 fails here with AVX-512 for eps^2 = 1e-323, which is 2^-1073: its estimates of the root are sqrt(2)
-/// times too large for 2, 8, 1/2 and all other odd powers of two. Intel and AMD promise 2^-14 for all numbers.)
+/// times too large for 2, 8, 1/2 and all other odd powers of two. Intel promises 2^-14 for all numbers.)
 #[test]
 fn coincident_particles_have_no_force_whatever_the_softening() {
     for exponent in [
