@@ -6,12 +6,12 @@
 
 enum { PAGES = 300, PAGE = 512, FIRST = PAGE * PAGES };
 
-static double mass = 1.0 / PAGES;
+static double mass = 1.0 / PAGES, snap = 0.0;
 
 /* Particle `n`, on its page the first (0) or another one. */
 static void put(int page, int slot, int n, double t)
 {
-    double zero[3] = {0.0}, x[3], v[3], a[3], j[3];
+    double s[3] = {snap, 0.0, 0.0}, x[3], v[3], a[3], j[3];
     int k;
     for (k = 0; k < 3; k++) {
         x[k] = (n * (37 + 4 * k) % 101) / 50.5 - 1.0;
@@ -19,7 +19,7 @@ static void put(int page, int slot, int n, double t)
         a[k] = 0.25 * v[(k + 1) % 3];
         j[k] = 0.125 * x[(k + 2) % 3];
     }
-    g6_set_j_particle(0, page * PAGE + slot, n + 1, t, 0.5, mass, zero, j, a, v, x);
+    g6_set_j_particle(0, page * PAGE + slot, n + 1, t, 0.5, mass, s, j, a, v, x);
 }
 
 static void force(double ti, int nj)
@@ -49,10 +49,13 @@ int main(void)
     for (n = 0; n < 3; n++)
         put(90 * n + 7, 0, 90 * n + 7, 0.25);
     force(0.375, FIRST);
-    /* Other masses and labels change what is known of a page. */
+    /* Other masses and labels, and a second derivative of an acceleration, change what is known of a page. */
     mass *= 4096.0;
     put(17, 0, 1017, 0.375);
     put(18, 3, 1018, 0.375);
+    snap = 8.0;
+    put(19, 3, 1019, 0.375);
+    snap = 0.0;
     force(0.5, FIRST);
     force(0.625, FIRST);
     /* An earlier time again, with fewer particles, then with all. */
