@@ -3,7 +3,8 @@
 
     cargo build --release -p hermite
     benches/cluster_time.py target/release/hermite benches/results/cluster-time \\
-        --curve "kirin, 1 core: KIRIN_THREADS=1" --curve "Phantom-GRAPE, 1 core: OMP_NUM_THREADS=1 /opt/pg6/libpg6.so"
+        --curve "kirin, 1 core: KIRIN_THREADS=1" --curve "kirin, 2 cores: KIRIN_THREADS=2" \\
+        --curve "Phantom-GRAPE, AVX2, 1 core: OMP_NUM_THREADS=1 /opt/pg6/libpg6.so"
 
 Each curve has a label, environment variables, and the GRAPE-6 library if it is another than kirin. `hermite` integrates the same
 Plummer models with each of them, in turns.

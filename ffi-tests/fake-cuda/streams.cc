@@ -229,6 +229,8 @@ CALL(cuEventQuery, CUevent event)
         return with(event, [=]() -> CUresult {
             if (event->reached == event->recorded)
                 return SUCCESS;
+            if (event->stream->hangs)
+                return NOT_READY;
             CUresult code = event->stream->queue.empty() ? CUresult(LAUNCH_FAILED)
                                                          : step(event->stream);
             return code ? code : CUresult(NOT_READY);

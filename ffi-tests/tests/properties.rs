@@ -140,7 +140,7 @@ fn eps2() -> impl Strategy<Value = f64> {
 proptest! {
     #![proptest_config(ProptestConfig {
         // 42, and in .ci/long, with PROPTEST_CASES, several hundred.
-        cases: ProptestConfig::default().cases / 6,
+        cases: (ProptestConfig::default().cases / 6).max(1),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

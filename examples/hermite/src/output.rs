@@ -26,6 +26,7 @@ pub fn rows(counts: &Counts) -> Vec<(&'static str, String)> {
 /// The scheme's own figures, for programs.
 pub fn figures(settings: &Settings, counts: &Counts) -> Value {
     json!({
+        "regularize": settings.regularize,
         "shared_step": settings.shared.then_some(settings.dt_max),
         "steps": counts.steps,
         "block_steps": counts.block_steps,

@@ -87,6 +87,9 @@ impl<S: Serialize + DeserializeOwned> Given<S> {
     /// A number is not finite; in words.
     pub fn or(&self, saved: &S) -> Result<S, String> {
         let mut all = fields(saved)?;
+        if let Some((name, _)) = all.iter().find(|(_, value)| value.is_null()) {
+            return Err(format!("{}: a finite number is needed", option(name)));
+        }
         for (name, value) in self.given()? {
             match value {
                 Some(value) => all.insert(name.to_owned(), value),
@@ -122,9 +125,12 @@ impl<S: Serialize + DeserializeOwned> Given<S> {
     }
 }
 
+fn option(name: &str) -> String {
+    format!("--{}", name.replace('_', "-"))
+}
+
 /// That the option of the field `name` is not the `saved` value, with which the input was made.
 pub fn contradiction(name: &str, saved: impl Display, may_change: &[&str]) -> String {
-    let option = |name: &str| format!("--{}", name.replace('_', "-"));
     let saved = saved.to_string();
     let why = format!(
         "{} is not the {} that the input was made with",

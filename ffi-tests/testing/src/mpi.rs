@@ -41,7 +41,7 @@ fn lacking() -> Option<String> {
     (!found).then(|| "there is no libclang".to_owned())
 }
 
-/// What is compiled once more with the feature, and computes no forces: quickly compiled is better than quick here.
+/// What is compiled once more with the feature, and spends little time in forces of its own: quickly compiled is better than quick here.
 const QUICKLY: [&str; 6] = [
     "hermite",
     "kirin-kit",

@@ -375,12 +375,17 @@ impl Cluster {
             stats.enter();
         }
         let work = self.work.map(LongWork::begin);
+        // A fork waits until a part is with the client.
+        let mut whole = |block: &ForceRequest, run, results: &Results| {
+            let _short = self.work.map(LongWork::pause);
+            deliver(block, run, results);
+        };
         let computed = backend.finish_delivering(
             &self.memory,
             &self.block,
             nearest,
             &mut self.results,
-            deliver,
+            &mut whole,
         );
         drop(work);
         if computed == Err(Error::ThreadsLost) {

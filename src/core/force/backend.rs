@@ -121,7 +121,7 @@ pub trait Backend: Send {
         Ok(())
     }
 
-    /// As [`Backend::start`], for a block whose last i-particles are still to come. After the return `block` has all of
+    /// As [`Backend::start`], for a block whose i-particles, or the last of them, are still to come. After the return `block` has all of
     /// them, also with an error.
     ///
     /// # Errors

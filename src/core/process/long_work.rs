@@ -1,6 +1,7 @@
 //! Marks long work on a cluster: forces and lists, which change nothing but their own results.
 //!
-//! A fork need not wait until such work ends. It only prevents the work from ending while the child is being made.
+//! A fork need not wait until such work ends. It only prevents the work from ending while the child is being made. Results that
+//! are passed on meanwhile are short work ([`LongWork::pause`]), for which a fork waits.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -21,6 +22,19 @@ impl LongWork {
     pub fn begin(&self) -> WorkGuard<'_> {
         self.0.store(GOES_ON, Ordering::Release);
         WorkGuard(self)
+    }
+
+    /// The work under way is short until the result is dropped: a fork waits for it.
+    pub fn pause(&self) -> PauseGuard<'_> {
+        self.end();
+        PauseGuard(self)
+    }
+
+    /// Ends the work, once nothing holds it up.
+    fn end(&self) {
+        while !self.change(GOES_ON, NONE) {
+            std::thread::sleep(Duration::from_micros(50));
+        }
     }
 
     /// Keeps the work from ending until [`LongWork::let_go`]. False if none is under way.
@@ -51,9 +65,16 @@ pub struct WorkGuard<'a>(&'a LongWork);
 
 impl Drop for WorkGuard<'_> {
     fn drop(&mut self) {
-        while !self.0.change(GOES_ON, NONE) {
-            std::thread::sleep(Duration::from_micros(50));
-        }
+        self.0.end();
+    }
+}
+
+/// A short part of the work; the long work goes on when this is dropped.
+pub struct PauseGuard<'a>(&'a LongWork);
+
+impl Drop for PauseGuard<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(GOES_ON, Ordering::Release);
     }
 }
 
@@ -67,6 +88,9 @@ mod tests {
         let work = LongWork::default();
         assert!(!work.hold_up());
         let going = work.begin();
+        let short = work.pause();
+        assert!(!work.hold_up());
+        drop(short);
         assert!(work.hold_up());
         let ended = AtomicBool::new(false);
         std::thread::scope(|s| {

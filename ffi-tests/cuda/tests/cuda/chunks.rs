@@ -10,6 +10,7 @@ use crate::{driver, input, set, try_forces};
 
 const WHOLE: (&str, &str) = ("KIRIN_NPIPES", "16384");
 const IN_PARTS: (&str, &str) = ("KIRIN_NPIPES", "1024");
+const WITHOUT_NEAREST: (&str, &str) = ("WITHOUT_NEAREST", "1");
 const TWO: [(&str, &str); 2] = [("FAKE_CUDA_DEVICES", "2"), ("KIRIN_DEVICES", "all")];
 
 /// Two chunks, the second of which fills no thread block.
@@ -29,7 +30,6 @@ fn compute(input: &Path, settings: &[&[(&str, &str)]]) -> Option<Run> {
 /// The number of chunks changes no digit. A block of one chunk needs no event.
 #[test]
 fn a_block_in_chunks_has_the_digits_of_small_blocks() {
-    const WITHOUT_NEAREST: (&str, &str) = ("WITHOUT_NEAREST", "1");
     // In the last row both devices have pages.
     for (nj, settings, events) in [
         (70, &[][..], 2),
@@ -81,5 +81,35 @@ fn a_device_may_be_lost_between_two_chunks() {
                 assert!(run.out == whole.out, "{call}: other digits");
             }
         }
+    }
+}
+
+/// A device whose event of the first chunk never comes.
+#[test]
+fn a_device_that_hangs_in_a_chunk_is_given_up_if_asked_for() {
+    let (_, input) = block(70);
+    let Some(whole) = compute(&input, &[&[WHOLE, WITHOUT_NEAREST]]) else {
+        return;
+    };
+    // With nearest neighbours, which nobody has expected, the block would be queued anew before anybody waits for an event.
+    let hangs = [
+        ("FAKE_CUDA_HANG", "3"),
+        ("KIRIN_GPU_TIMEOUT", "1"),
+        WITHOUT_NEAREST,
+    ];
+    for (devices, heir) in [
+        (&[][..], "the CPU computes"),
+        (&TWO, "the other devices compute"),
+    ] {
+        let Some(run) = compute(&input, &[&[WHOLE], devices, &hangs]) else {
+            return;
+        };
+        for words in ["cuEventQuery", "no answer for 1.", heir] {
+            assert!(run.err.contains(words), "{words}: {}", run.err);
+        }
+        // The last bits of the CPU are others.
+        let lines = |run: &Run| run.out.lines().count();
+        assert_eq!(lines(&run), lines(&whole));
+        assert!(devices.is_empty() || run.out == whole.out, "other digits");
     }
 }

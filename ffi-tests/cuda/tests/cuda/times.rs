@@ -4,8 +4,7 @@ use ffi_tests::compiler::{Link, compile};
 
 use crate::run;
 
-/// The same bits as with the host's predictions, which are sent page by page. Where only the time changes, the list is not sent
-/// again: there is no copy.
+/// The same bits as with the host's predictions, which are sent page by page.
 #[test]
 fn a_new_time_predicts_every_page() {
     let Some(client) = compile("times.c", Link::Shared) else {

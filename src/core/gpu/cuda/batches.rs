@@ -99,8 +99,7 @@ impl Cuda {
         (distribution.job(device, memory, block, &[], false)).pages
     }
 
-    /// The number of i-particles in a batch of `block`: no more than one launch on any device may have.
-    /// `on(device, ni, pages)` returns how many of `ni` i-particles one launch on that device may have.
+    /// The number of i-particles in a chunk of a batch of `ni`, by the plan of the device with most pages.
     fn chunk_size(&mut self, memory: &JMemory, block: &ForceRequest, ni: usize) -> usize {
         if ni < chunks::DIVIDED {
             return ni.max(1);

@@ -74,7 +74,7 @@ mod tests {
         assert!((2048..=4096).contains(&large), "{large}");
         assert_eq!(large % MULTIPLE, 0);
         // Where the device takes milliseconds, few chunks are enough, and more would cost their launches.
-        assert!(size(16384, device(1000.0)) >= 1024);
+        assert_eq!(size(16384, device(1000.0)), 4096);
     }
 
     #[test]
@@ -86,6 +86,10 @@ mod tests {
                 assert!((1..=ni).contains(&each));
                 let of = |each| time(ni, each, device(each) + CHUNK);
                 assert!(of(each) <= of(ni));
+                assert!(
+                    each == ni || each >= LEAST && each % MULTIPLE == 0,
+                    "{each}"
+                );
             }
         }
         // One chunk: gather, compute, deliver.

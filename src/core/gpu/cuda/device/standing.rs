@@ -14,7 +14,7 @@ use crate::gpu::layout::{PageWork, Pointer};
 pub struct Standing {
     /// For which run of pages, and for which places of these pages.
     of: Option<(RunKey, u64)>,
-    /// How many pages it has; 0 if some of the run are at rest, which need no prediction.
+    /// How many pages it has; 0 if there are none, or some of the run are at rest, which need no prediction.
     pages: usize,
     list: DeviceBuffer,
     /// The list on its way.
@@ -51,11 +51,12 @@ impl Store {
         if self.standing.of != of {
             let pages = &job.run[..job.pages];
             let moves = |&p: &usize| !job.memory.header(p).is_at_rest();
-            self.standing.pages = match pages.iter().all(moves) {
+            self.standing.pages = match !pages.is_empty() && pages.iter().all(moves) {
                 true => self.send_list((current, stream), pages)?,
                 false => 0,
             };
-            self.standing.of = of;
+            // A page at rest may begin to move without a change of its summary, so that there is none is not kept.
+            self.standing.of = of.filter(|_| self.standing.pages > 0);
         }
         let Standing { pages, list, .. } = &self.standing;
         Ok((*pages > 0).then(|| (list.address(), *pages)))
