@@ -4,6 +4,8 @@
 use super::scenes::{Scene, errors, exact, scene};
 use super::*;
 use crate::cpu::resolution::{LeafBounds, Resolution};
+use crate::cpu::simd::SERIES_MASS;
+use crate::sources::jmemory::{AtRest, SourceKind};
 
 fn memory_of(scene: &Scene) -> (JMemory, ForceRequest) {
     let mut memory = JMemory::default();
@@ -271,15 +273,15 @@ fn coincident_particles_have_no_force_whatever_the_softening() {
     }
 }
 
-/// Masses and distances that no unit brings into range, beside a particle that exerts no force because it is where the
-/// i-particle is.
+/// Masses and distances that no unit brings into range, alone and beside a particle that exerts no force because it is where
+/// the i-particle is.
 #[test]
 fn double_precision_has_every_mass_at_every_distance() {
-    let sizes = [1e-150, 1e-148, 1e-140, 1e-120, 1e-60, 1.0, 1e60];
+    let sizes = [1e-153, 1e-150, 1e-148, 1e-140, 1e-120, 1e-60, 1.0, 1e60];
     for mass in [1e-290, 1e-250, 1e-200, 1e-125, 1e-110, 1e-60, 1.0] {
         let fits = |size: &f64| (1e-280..1e280).contains(&(mass / size / size));
         for size in sizes.into_iter().filter(fits) {
-            for moves in [false, true] {
+            for (moves, first) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
                 let star = |k: i32| JParticle {
                     index: k,
                     mass,
@@ -287,19 +289,31 @@ fn double_precision_has_every_mass_at_every_distance() {
                     v: [0.0, if moves { size } else { 0.0 }, 0.0],
                     ..JParticle::default()
                 };
-                let mut memory = JMemory::default();
+                let stars: Vec<JParticle> = (first..=40).map(star).collect();
+                let mut memory = JMemory::of(match moves {
+                    true => SourceKind::Moving,
+                    false => SourceKind::AtRest,
+                });
+                let at_rest = |k: usize, _| AtRest {
+                    mass,
+                    x: stars[k].x,
+                    eps2: 0.0,
+                };
+                match moves {
+                    true => (0..)
+                        .zip(&stars)
+                        .for_each(|(address, star)| memory.write(address, star).unwrap()),
+                    false => memory.fill(0, stars.len(), at_rest).unwrap(),
+                }
                 let [mut acc, mut pot, mut jerk] = [0.0; 3];
-                for k in 0..=40 {
-                    memory.write(k, &star(k)).unwrap();
-                    if k > 0 {
-                        let r = star(k).x[0];
-                        acc += mass / r / r;
-                        pot -= mass / r;
-                        jerk += mass / r / r * (star(k).v[1] / r);
-                    }
+                for star in stars.iter().filter(|star| star.x[0] > 0.0) {
+                    let r = star.x[0];
+                    acc += mass / r / r;
+                    pot -= mass / r;
+                    jerk += mass / r / r * (star.v[1] / r);
                 }
                 let block = ForceRequest {
-                    nj: 41,
+                    nj: stars.len(),
                     ti: 0.0,
                     particles: i_particles(
                         &[JParticle {
@@ -311,6 +325,12 @@ fn double_precision_has_every_mass_at_every_distance() {
                     ),
                 };
                 for (name, mut backend) in backends(Precision::Double, 1) {
+                    // Only sets some of whose roots are series look for masses that are so small. (With others the force of such a mass at
+                    // such a distance is too small, if the sources are at rest.)
+                    let is_tiny = mass < SERIES_MASS && size < 1e-145 && !moves;
+                    if name != "avx2" && (is_tiny || size < 1e-150) {
+                        continue;
+                    }
                     let [force] = results(&mut *backend, &memory, &block).forces[..] else {
                         panic!("one force");
                     };
