@@ -1,0 +1,177 @@
+//! Brings a device's j-particles to the time of a block: sends those that changed, and predicts.
+
+use super::scaling::{CACHED, fetch_changed, slots};
+use super::store::{Prediction, Todo};
+use super::upload::bytes_of;
+use super::{Current, DeviceJob, DeviceQueue, Result};
+use crate::force::scaling::Scaling;
+use crate::gpu::layout::{AdvanceArgs, PageWork, RECORD};
+use crate::gpu::plan::Module;
+use crate::process::settings::HostOrDevice;
+use crate::sources::jmemory::{PAGE, Row};
+
+/// Bytes of changes that are sent in one copy.
+const BATCH: usize = 16 << 20;
+
+/// Threads of the kernel `advance`, as in the sources.
+const ADVANCE_THREADS: u32 = 512;
+
+impl DeviceQueue {
+    /// Sends changed j-particles and predicts, in batches. The last batch is not sent yet: it stays in the upload, with
+    /// `room` bytes left behind it. Its kernel arguments are returned, so that it is launched together with the block.
+    pub(super) fn advance(
+        &mut self,
+        current: &Current<'_>,
+        job: &DeviceJob<'_>,
+        room: usize,
+    ) -> Result<Option<AdvanceArgs>> {
+        let Scaling { length, velocity } = job.units;
+        let stamp = [job.ti.to_bits(), length.to_bits(), velocity.to_bits()];
+        let on_host = job.predictor == HostOrDevice::Host;
+        let may_stand = !on_host && self.most_predicted(job.pages) >= job.pages;
+        let queue = (current, &self.stream);
+        let Prediction { standing, todo } =
+            (self.store).plan(queue, job, stamp, self.precision, may_stand)?;
+        if let Some((work, pages)) = standing {
+            let args = AdvanceArgs {
+                j: self.store.sources(job.units),
+                work,
+                ti: job.ti,
+                pages: pages as u32,
+                ..AdvanceArgs::default()
+            };
+            if todo.is_empty() {
+                self.upload.begin(current, room, true)?;
+                self.upload.behind();
+                return Ok(Some(args));
+            }
+            self.run_advance(current, args)?;
+        }
+        let most = self.most_predicted(todo.len());
+        let mut rest = &todo[..];
+        loop {
+            let (batch, after, bytes) = split_batch(rest, most, on_host);
+            let is_last = after.is_empty();
+            let bytes = bytes + if is_last { room } else { 0 };
+            self.upload.begin(current, bytes, !batch.is_empty())?;
+            let launch = (!batch.is_empty()).then(|| self.gather(job, batch, stamp));
+            self.upload.behind();
+            if is_last {
+                return Ok(launch);
+            }
+            self.upload.send(&self.stream)?;
+            self.launch_advance(current, launch)?;
+            self.wait(current)?; // before the upload is written to again
+            rest = after;
+        }
+    }
+
+    /// Adds the changed j-particles of some pages to the upload.
+    fn gather(&mut self, job: &DeviceJob<'_>, batch: &[Todo], stamp: [u64; 3]) -> AdvanceArgs {
+        let Self { store, upload, .. } = self;
+        let mut begin = 0;
+        let work: Vec<PageWork> = batch
+            .iter()
+            .map(|todo| {
+                let work = store.note(job.memory, todo, begin, stamp, self.precision);
+                begin += todo.records;
+                work
+            })
+            .collect();
+        let work = upload.put(&work);
+        let mut records = None;
+        let mut sent = batch.iter().filter(|todo| todo.records > 0).peekable();
+        while let Some(todo) = sent.next() {
+            if let Some(next) = sent.peek().filter(|next| !next.fresh)
+                && batch.len() > CACHED
+            {
+                fetch_changed(job.memory, next.position);
+            }
+            let page = job.memory.header(todo.position);
+            let bits = if todo.fresh {
+                page.present()
+            } else {
+                page.changed()
+            };
+            let particles = job.memory.particles(todo.position);
+            let at = match particles.rows() {
+                Some(rows) => upload.put_with(todo.records, |to: &mut [Row]| {
+                    let rows = slots(bits).map(|slot| &rows[slot]);
+                    to.iter_mut().zip(rows).for_each(|(to, row)| to.copy(row));
+                }),
+                None => {
+                    let rows = slots(bits).map(|slot| particles.row(slot, true));
+                    upload.put_each(todo.records, rows)
+                }
+            };
+            records.get_or_insert(at);
+        }
+        let mut predictions = None;
+        if job.predictor == HostOrDevice::Host {
+            let mut x = Box::new([[0.0; PAGE]; 3]);
+            for todo in batch {
+                let page = job.memory.page(todo.position);
+                page.predict_positions(job.ti, &mut x);
+                let at = upload.put(&x[..]);
+                predictions.get_or_insert(at);
+                page.predict_velocities(job.ti, &mut x);
+                upload.put(&x[..]);
+            }
+        }
+        AdvanceArgs {
+            j: store.sources(job.units),
+            work,
+            records: records.unwrap_or_default(),
+            predictions: predictions.unwrap_or_default(),
+            ti: job.ti,
+            pages: batch.len() as u32,
+            ..AdvanceArgs::default()
+        }
+    }
+
+    pub(super) fn launch_advance(
+        &mut self,
+        current: &Current<'_>,
+        launch: Option<AdvanceArgs>,
+    ) -> Result<()> {
+        let Some(mut args) = launch else {
+            return Ok(());
+        };
+        (args.from, args.to, args.fetch) = self.upload.fetch();
+        self.run_advance(current, args)
+    }
+
+    fn run_advance(&mut self, current: &Current<'_>, args: AdvanceArgs) -> Result<()> {
+        let name = format!("advance_{}", self.precision.in_kernels());
+        let kernel = self.kernel(current, Module::Forces(self.precision), name)?;
+        self.expect(self.conditions().prediction_clocks(args.pages as usize));
+        let blocks = args.pages + args.fetch.div_ceil(ADVANCE_THREADS);
+        // SAFETY: these are the kernel's arguments, and they point into buffers of this queue, which are neither
+        // freed nor written to before the queue was waited for.
+        unsafe {
+            self.stream
+                .launch(kernel, (blocks, 1), (ADVANCE_THREADS, 1), &args)
+        }
+    }
+}
+
+/// Takes as many pages as fit into one copy and one launch. Returns them, the rest, and the bytes of the copy.
+fn split_batch(todo: &[Todo], most: usize, on_host: bool) -> (&[Todo], &[Todo], usize) {
+    let prediction = if on_host {
+        2 * bytes_of::<[[f64; PAGE]; 3]>(1)
+    } else {
+        0
+    };
+    let mut bytes = bytes_of::<PageWork>(0);
+    let mut count = 0;
+    for page in todo {
+        let more = size_of::<PageWork>() + bytes_of::<[f64; RECORD]>(page.records) + prediction;
+        if count > 0 && (bytes + more > BATCH || count == most) {
+            break;
+        }
+        bytes += more;
+        count += 1;
+    }
+    let (batch, after) = todo.split_at(count);
+    (batch, after, bytes)
+}
