@@ -272,6 +272,12 @@ mod tests {
         };
         assert_eq!(given(&["--factor", "0"]).or(&other), Ok(SAVED));
         assert_eq!(given(&["--factor", "2"]).or(&SAVED), Ok(other));
+        let infinite = Settings {
+            eta: f64::INFINITY,
+            ..SAVED
+        };
+        let why = given(&[]).or(&infinite).unwrap_err();
+        assert_eq!(why, "--eta: a finite number is needed");
     }
 
     #[test]
