@@ -40,6 +40,7 @@ fn the_json_holds_every_figure() {
         "--n", "40", "--eps", "1/64", "--eta", "0.02", "--t-end", "0.125",
     ];
     let figures = figures("json", &arguments);
+    assert_eq!(figures["regularize"], 0.0);
     assert_eq!(figures["n"], 40);
     assert_eq!(figures["eps"], 1.0 / 64.0);
     assert_eq!(figures["eta"], 0.02);
