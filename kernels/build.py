@@ -21,7 +21,7 @@ import tempfile
 from tools import nvrtc, wheels
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = [REPOSITORY / "kernels", REPOSITORY / "examples/textbook/kernels"]
+FOLDERS = [REPOSITORY / "kernels", *sorted(REPOSITORY.glob("examples/*/kernels"))]
 TARGET = "60"
 OPTIONS = [f"--gpu-architecture=compute_{TARGET}", "--std=c++17", "--fmad=false", "--ftz=true"]
 # What NVRTC 12.1 writes, and the first Linux driver that reads it (that of CUDA 12.1).

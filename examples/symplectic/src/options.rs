@@ -16,6 +16,7 @@ use kirin_kit::run::{Log, RunControl};
 use kirin_kit::settings::{Given, contradiction};
 use kirin_kit::{Body, Snapshot};
 
+use crate::device::Device;
 use crate::encounter::Radii;
 use crate::error::Error;
 use crate::settings::{MAY_CHANGE, Scale, Settings};
@@ -112,6 +113,9 @@ pub struct Options {
     /// Arithmetic of the pair forces [default: KIRIN_PRECISION, or mixed]
     #[arg(long, value_enum)]
     pub precision: Option<Precision>,
+    /// What computes the galaxy's field; the bits are the same
+    #[arg(long, value_enum, default_value_t)]
+    pub device: Device,
     /// Turn all velocities of the --input round: the run goes back where it came from
     #[arg(long, requires = "input")]
     pub reverse: bool,
