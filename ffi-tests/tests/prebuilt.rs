@@ -19,9 +19,9 @@ fn folders() -> Vec<PathBuf> {
     let examples = fs::read_dir(generate::repository().join("examples")).expect("examples");
     let kernels_of =
         |entry: std::io::Result<fs::DirEntry>| entry.expect("readable").path().join("kernels");
-    let mut folders = vec![kernels()];
+    let mut folders = vec![kernels(), generate::repository().join("src/device/kernels")];
     folders.extend(examples.map(kernels_of).filter(|folder| folder.is_dir()));
-    assert!(folders.len() >= 3, "{folders:?}");
+    assert!(folders.len() >= 4, "{folders:?}");
     folders
 }
 

@@ -7,19 +7,22 @@
 #define NOT_A_NUMBER __longlong_as_double(0x7ff8000000000000ll)
 #define LEAST_NORMAL 2.2250738585072014e-308
 
-// The polynomial with these coefficients, its even and its odd powers summed apart.
-template <int N> __device__ inline double polynomial(const double (&coefficients)[N], double z)
+// The polynomial with these coefficients, summed in four parts.
+__device__ inline double polynomial(const double (&c)[12], double z)
 {
     const double square = z * z;
-    double even = 0, odd = 0;
-#pragma unroll
-    for (int n = N - 1; n >= 0; n--) {
-        if (n % 2 == 0)
-            even = even * square + coefficients[n];
-        else
-            odd = odd * square + coefficients[n];
-    }
-    return even + z * odd;
+    const double fourth = square * square;
+    const double part0 = (c[8] * fourth + c[4]) * fourth + c[0];
+    const double part1 = (c[9] * fourth + c[5]) * fourth + c[1];
+    const double part2 = (c[10] * fourth + c[6]) * fourth + c[2];
+    const double part3 = (c[11] * fourth + c[7]) * fourth + c[3];
+    return (part0 + z * part1) + square * (part2 + z * part3);
+}
+
+// A number without its last 27 bits.
+__device__ inline double head(double x)
+{
+    return __longlong_as_double(__double_as_longlong(x) & ~0x7ffffffll);
 }
 
 // A sum of two numbers.
@@ -41,12 +44,14 @@ __device__ inline Parts ln_parts(double x)
     const double m = __longlong_as_double(__double_as_longlong(x) - (above << 52));
     const double k = double(above + shift);
     const double f = m - 1, d = m + 1;
-    const double d_rest = m - (d - 1);
-    const double s = f / d;
-    const double s_rest = (__fma_rn(-s, d, f) - s * d_rest) / d;
+    const double d_head = head(d), d_rest = m - (d - 1);
+    const double inverse = 1 / d;
+    const double s = f * inverse;
+    const double s_head = head(s);
+    const double s_rest = ((f - s_head * d_head) - s_head * ((d - d_head) + d_rest)) * inverse;
     const double z = s * s;
     const double cubic = s * z * polynomial(log, z);
-    const double whole = k * LN2, first = 2 * s;
+    const double whole = k * LN2, first = 2 * s_head;
     const double sum = whole + first;
     const double rest = (whole - sum) + first;
     return {sum, rest + (2 * s_rest + (cubic + k * LN2_REST))};
@@ -129,5 +134,8 @@ __device__ inline double power(double x, double y)
     }
     const Parts parts = ln_parts(x);
     const double product = y * parts.sum;
-    return exp_parts(product, __fma_rn(y, parts.sum, -product) + y * parts.rest);
+    const double y_head = head(y), sum_head = head(parts.sum);
+    const double y_tail = y - y_head, sum_tail = parts.sum - sum_head;
+    const double lost = ((y_head * sum_head - product) + y_head * sum_tail) + y_tail * sum_head;
+    return exp_parts(product, (lost + y_tail * sum_tail) + y * parts.rest);
 }

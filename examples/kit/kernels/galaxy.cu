@@ -75,26 +75,32 @@ extern "C" __global__ void galaxy(double *accelerations, double *potential_chang
     Vector a = Plummer{g.hole_m, g.hole_b}.acceleration(star);
     Vector sum = {0, 0, 0};
     double depth = 0, of_bar = 0, of_satellites = 0, potential;
-    for (int k = 0; k < g.of_model; k++) {
-        add_scaled(sum, 1, field(parts[k], mcmillan, x, with_potential, potential));
-        depth += potential;
-    }
-    if (g.has_bar) {
-        const Part &bar = parts[g.of_model];
-        const Vector pull = field(bar, mcmillan, x, with_potential, potential);
+    // One loop, so that the formulae stand once in the machine code.
+    const int grown = g.of_model + g.has_bar, all = grown + g.satellites;
+    for (int k = 0; k < all; k++) {
+        const Part &part = parts[k];
+        const bool is_satellite = k >= grown;
+        Vector from = x;
+        if (is_satellite) {
+            const Vector at = part.position();
+            from = {x.x - at.x, x.y - at.y, x.z - at.z};
+        }
+        const Vector pull = field(part, mcmillan, from, with_potential && !is_satellite, potential);
+        if (k == grown)
+            sum = scaled(g.growth, sum);
         add_scaled(sum, 1, pull);
+        if (is_satellite) {
+            of_satellites += dot(part.velocity(), pull);
+            continue;
+        }
         depth += potential;
-        const double speed = bar.numbers[6];
-        of_bar = dot({-speed * x.y, speed * x.x, 0}, pull);
+        if (k >= g.of_model) {
+            const double speed = part.numbers[6];
+            of_bar = dot({-speed * x.y, speed * x.x, 0}, pull);
+        }
     }
-    sum = scaled(g.growth, sum);
-    for (int k = 0; k < g.satellites; k++) {
-        const Part &satellite = parts[g.of_model + g.has_bar + k];
-        const Vector at = satellite.position();
-        const Vector pull = field(satellite, mcmillan, {x.x - at.x, x.y - at.y, x.z - at.z}, false, potential);
-        add_scaled(sum, 1, pull);
-        of_satellites += dot(satellite.velocity(), pull);
-    }
+    if (all == grown)
+        sum = scaled(g.growth, sum);
     if (!g.hole_is_alone)
         add_scaled(a, g.acceleration, sum);
     accelerations[3 * i] = a.x;

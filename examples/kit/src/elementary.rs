@@ -1,16 +1,19 @@
 //! Logarithm, exponential and power whose bits are the same on every machine and on a GPU.
 //!
 //! The C library's functions differ between versions and machines in the last bit. Those here consist of additions,
-//! multiplications, divisions and a few fused multiplications in a fixed order. `kernels/elementary.cuh` has the same
+//! multiplications and divisions in a fixed order. `kernels/elementary.cuh` has the same
 //! sequence for a GPU, with the coefficients of this file: [`header`] writes them.
 //!
 //! The logarithm is the series of 2 artanh(s), s = (m - 1) / (m + 1), on m from sqrt(1/2) to sqrt(2); the exponential is
 //! Taylor's series within ln(2) / 2 of 0. Sums of two numbers carry what the first one rounds off, so that errors stay below
-//! one unit of the last place (two for [`exp_m1`]).
+//! one unit of the last place (two for [`exp_m1`], and for [`pow`] with large exponents).
+
+/// Terms of a series.
+const TERMS: usize = 12;
 
 /// Coefficients 2 / (2 n + 3) of z^n in (ln(m) - 2 s) / s^3, z = s^2.
-const LOG: [f64; 11] = {
-    let mut table = [0.0; 11];
+const LOG: [f64; TERMS] = {
+    let mut table = [0.0; TERMS];
     let mut n = 0;
     while n < table.len() {
         table[n] = 2.0 / (2 * n + 3) as f64;
@@ -20,8 +23,8 @@ const LOG: [f64; 11] = {
 };
 
 /// Coefficients 1 / (n + 2)! of r^n in (exp(r) - 1 - r) / r^2.
-const EXP: [f64; 12] = {
-    let mut table = [0.0; 12];
+const EXP: [f64; TERMS] = {
+    let mut table = [0.0; TERMS];
     let (mut factorial, mut n) = (2.0, 0);
     while n < table.len() {
         table[n] = 1.0 / factorial;
@@ -75,20 +78,23 @@ pub fn header() -> String {
     text + &format!("#define ROOT_HALF {ROOT_HALF:#x}ll\n")
 }
 
-/// The polynomial with these coefficients, its even and its odd powers summed apart.
-fn polynomial(coefficients: &[f64], z: f64) -> f64 {
+/// The polynomial with these coefficients, summed in four parts that a processor computes side by side.
+#[inline(always)]
+fn polynomial(c: &[f64; TERMS], z: f64) -> f64 {
     let square = z * z;
-    let (mut even, mut odd) = (0.0, 0.0);
-    for (n, c) in coefficients.iter().enumerate().rev() {
-        match n % 2 {
-            0 => even = even * square + c,
-            _ => odd = odd * square + c,
-        }
-    }
-    even + z * odd
+    let fourth = square * square;
+    let from = |n: usize| (c[n + 8] * fourth + c[n + 4]) * fourth + c[n];
+    (from(0) + z * from(1)) + square * (from(2) + z * from(3))
+}
+
+/// A number without its last 27 bits.
+#[inline]
+fn head(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & !0x7ff_ffff)
 }
 
 /// The logarithm of a positive, finite number as the sum of two numbers.
+#[inline]
 fn ln_parts(x: f64) -> (f64, f64) {
     let (x, shift) = match x < f64::MIN_POSITIVE {
         true => (x * TWO54, -54),
@@ -99,18 +105,22 @@ fn ln_parts(x: f64) -> (f64, f64) {
     let m = f64::from_bits((x.to_bits() as i64 - (above << 52)) as u64);
     let k = (above + shift) as f64;
     let (f, d) = (m - 1.0, m + 1.0);
-    let d_rest = m - (d - 1.0);
-    let s = f / d;
-    let s_rest = ((-s).mul_add(d, f) - s * d_rest) / d;
+    let (d_head, d_rest) = (head(d), m - (d - 1.0));
+    let inverse = 1.0 / d;
+    let s = f * inverse;
+    let s_head = head(s);
+    // Products of heads are exact.
+    let s_rest = ((f - s_head * d_head) - s_head * ((d - d_head) + d_rest)) * inverse;
     let z = s * s;
     let cubic = s * z * polynomial(&LOG, z);
-    let (whole, first) = (k * LN2[0], 2.0 * s);
+    let (whole, first) = (k * LN2[0], 2.0 * s_head);
     let sum = whole + first;
     let rest = (whole - sum) + first;
     (sum, rest + (2.0 * s_rest + (cubic + k * LN2[1])))
 }
 
 /// Natural logarithm.
+#[inline]
 pub fn ln(x: f64) -> f64 {
     if x > 0.0 && x < f64::INFINITY {
         let (sum, rest) = ln_parts(x);
@@ -124,6 +134,7 @@ pub fn ln(x: f64) -> f64 {
 }
 
 /// ln(1 + x), also for small `x`.
+#[inline]
 pub fn ln_1p(x: f64) -> f64 {
     let u = 1.0 + x;
     if !(u > 0.0 && u < f64::INFINITY) {
@@ -138,16 +149,19 @@ pub fn ln_1p(x: f64) -> f64 {
 }
 
 /// 2^k.
+#[inline]
 fn power_of_two(k: i64) -> f64 {
     f64::from_bits(((1023 + k) as u64) << 52)
 }
 
 /// exp(r + rest) - 1 - r for small numbers.
+#[inline]
 fn above_linear(r: f64, rest: f64) -> f64 {
     rest + r * r * polynomial(&EXP, r)
 }
 
 /// exp(x + rest), where `rest` is much smaller.
+#[inline]
 fn exp_parts(x: f64, rest: f64) -> f64 {
     if x < RANGE[0] {
         return 0.0;
@@ -165,6 +179,7 @@ fn exp_parts(x: f64, rest: f64) -> f64 {
 }
 
 /// Exponential.
+#[inline]
 pub fn exp(x: f64) -> f64 {
     exp_parts(x, 0.0)
 }
@@ -178,6 +193,7 @@ pub fn exp_m1(x: f64) -> f64 {
 }
 
 /// x^y for `x` from 0 on; exactly `x` for the exponent 1.
+#[inline]
 pub fn pow(x: f64, y: f64) -> f64 {
     if y == 1.0 {
         return x;
@@ -195,7 +211,10 @@ pub fn pow(x: f64, y: f64) -> f64 {
     }
     let (sum, rest) = ln_parts(x);
     let product = y * sum;
-    exp_parts(product, y.mul_add(sum, -product) + y * rest)
+    let (y_head, sum_head) = (head(y), head(sum));
+    let (y_tail, sum_tail) = (y - y_head, sum - sum_head);
+    let lost = ((y_head * sum_head - product) + y_head * sum_tail) + y_tail * sum_head;
+    exp_parts(product, (lost + y_tail * sum_tail) + y * rest)
 }
 
 #[cfg(test)]
@@ -232,7 +251,7 @@ mod tests {
     /// The C library is off by less than one unit itself.
     #[test]
     fn errors_are_below_a_unit_of_the_last_place() {
-        let mut worst = [0.0_f64; 6];
+        let mut worst = [0.0_f64; 7];
         let mut see = |k: usize, error: f64| worst[k] = worst[k].max(error);
         for x in numbers(-3.0, 3.0) {
             see(0, off(ln(x), x.ln()));
@@ -241,7 +260,7 @@ mod tests {
             see(2, off(exp(0.7 * x), (0.7 * x).exp()));
             see(3, off(exp_m1(-x), (-x).exp_m1()));
             see(4, off(pow(x, 1.02), x.powf(1.02)));
-            see(4, off(pow(x, -33.0), x.powf(-33.0)));
+            see(6, off(pow(x, -33.0), x.powf(-33.0)));
         }
         for x in numbers(-18.0, -2.0) {
             see(0, off(ln(1.0 - x), (1.0 - x).ln()));
@@ -250,7 +269,7 @@ mod tests {
             see(3, off(exp_m1(x), x.exp_m1()));
             see(5, off(pow(x, 0.6), x.powf(0.6)));
         }
-        let limits = [1.5, 1.5, 1.5, 2.5, 1.5, 1.5];
+        let limits = [1.5, 1.5, 1.5, 2.5, 1.5, 1.5, 2.5];
         let within = worst
             .iter()
             .zip(&limits)
