@@ -1,4 +1,4 @@
-//! Multiplies numbers on a GPU: `cargo run -p kirin-device --example scale`.
+//! Multiplies numbers on a GPU: `cargo run -p kirin-device`.
 
 use std::process::ExitCode;
 

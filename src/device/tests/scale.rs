@@ -1,17 +1,16 @@
-//! The example on the driver that interprets PTX, and on machines without one.
+//! The example in the README, on the driver that interprets PTX, and on machines without one.
 
 use std::path::{Path, PathBuf};
 
 use fake_cuda::Run;
-use kirin_testing::process::profile_folder;
-
-/// The example, which `cargo test` builds.
-fn program() -> PathBuf {
-    profile_folder().join("examples/scale")
-}
 
 fn run(driver: &Path, settings: &[(&str, &str)]) -> Run {
-    fake_cuda::run(driver, &program(), &[], settings)
+    fake_cuda::run(
+        driver,
+        Path::new(env!("CARGO_BIN_EXE_scale")),
+        &[],
+        settings,
+    )
 }
 
 #[test]
