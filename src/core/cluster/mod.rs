@@ -132,7 +132,10 @@ pub struct Cluster {
 impl Cluster {
     /// A cluster of GRAPE-6 with empty memory at time 0.
     pub fn new(settings: Settings) -> Self {
-        Self::of(SourceKind::Moving, settings)
+        Self {
+            arithmetic: Arithmetic::with_few_on_cpu(),
+            ..Self::of(SourceKind::Moving, settings)
+        }
     }
 
     /// A cluster with empty memory at time 0, for such j-particles.

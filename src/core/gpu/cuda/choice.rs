@@ -127,7 +127,7 @@ pub fn rule(settings: &Settings) -> Option<Rule> {
                 Precision::Double => b.better,
                 slower => slower,
             },
-            on_gpu: true,
+            ..a
         })
 }
 

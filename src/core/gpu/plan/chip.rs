@@ -84,6 +84,11 @@ fn chip(capability: (i32, i32)) -> Chip {
     }
 }
 
+/// [`Rule::on_cpu_up_to`]: with so few moving j-particles, the wait for a GPU takes longer than the pairs of a usual block take
+/// on a CPU. A unit of time of a star cluster takes one core of a Xeon 0.023 s with 256 stars, 0.071 with 512 and 0.286
+/// with 1024, and an H100 0.07, 0.10 and 0.23 (modelled; `benches/results/cluster-time-gpu.md`).
+const ON_CPU_UP_TO: usize = 512;
+
 /// The rule of `auto` on a GPU of this capability. There are two kinds of GPU.
 ///
 /// * On GPUs with at least a quarter as many double-precision lanes as single-precision lanes, calls with up to 4096
@@ -102,6 +107,7 @@ pub fn rule(capability: (i32, i32)) -> Rule {
         up_to,
         better,
         on_gpu: true,
+        on_cpu_up_to: ON_CPU_UP_TO,
     }
 }
 
