@@ -1,8 +1,8 @@
 //! Chooses the precision of a block, and whether the CPU computes a small one. Keeps one backend for each choice, and
 //! makes it when it is first needed.
 //!
-//! `auto`, of the precision and of the backend, looks only at the number of j-particles of the call, at the GPUs, and at
-//! whether j-particles were ever stored with more than a mass and a position. So the force on a particle still depends on
+//! Both choices of `auto`, precision and backend, depend only on the number of j-particles of the call, on the GPUs, and
+//! on whether j-particles were ever stored with more than a mass and a position. So the force on a particle still depends on
 //! that particle and on the j-particles `0..nj` only.
 
 use super::seat::Seat;

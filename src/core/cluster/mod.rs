@@ -290,8 +290,8 @@ impl Cluster {
         self.outcome = Ok(());
     }
 
-    /// Notes why a `firsthalf` was refused. The next `lasthalf` returns the same error: a client may ignore the
-    /// status of `firsthalf`, and the results of the block before would be wrong for it. Nothing else changes.
+    /// Notes why a `firsthalf` was refused. The next `lasthalf` returns the same error. Otherwise a client that ignores
+    /// the status of `firsthalf` would get the results of the block before. Nothing else changes.
     pub fn note_refusal(&mut self, error: Error) {
         self.refused = Some(error);
     }
@@ -431,9 +431,9 @@ impl Cluster {
         self.lasthalf_delivering(ni, nearest, |_, _| ())
     }
 
-    /// As [`Cluster::lasthalf`]. Also passes the results on in runs of i-particles, each with the number of its first: those
-    /// of a GPU while it computes others. All have been passed on at least once if there is no error; with an error some may
-    /// have been.
+    /// As [`Cluster::lasthalf`]. Also passes the results to `deliver` in runs of i-particles, each with the number of
+    /// its first. A GPU's results are passed on while it computes others. If there is no error, each result is passed
+    /// on at least once; with an error some may have been.
     ///
     /// # Errors
     ///

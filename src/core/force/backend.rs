@@ -40,8 +40,8 @@ impl<I: ExactSizeIterator<Item = IParticle>> Arriving for I {
     }
 }
 
-/// Takes the results of a run of i-particles, which begins at this number of the block, as soon as they are there. A run
-/// may come again if a device was lost.
+/// Takes the results of a range of the block's i-particles as soon as they are there. A range may come again if a
+/// device was lost.
 pub type Deliver<'a> = dyn FnMut(&ForceRequest, std::ops::Range<usize>, &Results) + 'a;
 
 /// What a backend computes for a block, one entry for each i-particle.

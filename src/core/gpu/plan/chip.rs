@@ -91,10 +91,10 @@ const ON_CPU_UP_TO: usize = 512;
 
 /// The rule of `auto` on a GPU of this capability. There are two kinds of GPU.
 ///
-/// * On GPUs with at least a quarter as many double-precision lanes as single-precision lanes, calls with up to 4096
-///   j-particles are computed in double precision. With half as many lanes this takes twice as long as `mixed`, apart
-///   from the 10 microseconds that any block takes.
-/// * On GPUs with fewer (a sixty-fourth on an RTX 3090), calls with up to 1024 j-particles are computed in
+/// * On GPUs with at least a quarter as many double-precision lanes as single-precision lanes, blocks with up to 4096
+///   j-particles that have velocities are computed in double precision. With half as many lanes this takes twice as
+///   long as `mixed`, apart from the 10 microseconds that any block takes.
+/// * On GPUs with fewer (a sixty-fourth on an RTX 3090), blocks with up to 1024 such j-particles are computed in
 ///   `double-single`. A pair takes 3.6 times the issue slots of `mixed`. For 1024 i-particles and 1024 j-particles the
 ///   planned time is 1.6 times that of `mixed`, the 10 microseconds included; in double precision it would be 13 times.
 pub fn rule(capability: (i32, i32)) -> Rule {
