@@ -1,6 +1,7 @@
 //! Gragg-Bulirsch-Stoer extrapolation of the basic step to vanishing steps, with control of step and order.
 //!
-//! The leapfrog is symmetric, so its error is a series in the squares of the step. The number of columns and the next step follow from the work for a unit of s, as in Hairer, Norsett and Wanner
+//! The leapfrog is symmetric, so its error is a series in the squares of the step. The number of columns and the next
+//! step follow from the work for a unit of s, the leapfrog's independent variable, as in Hairer, Norsett and Wanner
 //! (1993, section II.9).
 
 use super::Perturbation;
