@@ -6,7 +6,8 @@
 //!
 //! The logarithm is the series of 2 artanh(s), s = (m - 1) / (m + 1), on m from sqrt(1/2) to sqrt(2); the exponential is
 //! Taylor's series within ln(2) / 2 of 0. Sums of two numbers carry what the first one rounds off, so that errors stay below
-//! one unit of the last place (two for [`exp_m1`], and for [`pow`] with large exponents).
+//! one unit of the last place. Those of [`exp_m1`] stay below two, and below four from 0.35 to 0.41; those of [`pow`] stay below
+//! two up to an exponent of 40 and grow with it.
 
 /// Terms of a series.
 const TERMS: usize = 12;
@@ -248,9 +249,9 @@ mod tests {
         })
     }
 
-    /// The C library is off by less than one unit itself.
+    /// Limits of the distance from the C library, which is off by less than one unit itself.
     #[test]
-    fn errors_are_below_a_unit_of_the_last_place() {
+    fn errors_are_some_units_of_the_last_place() {
         let mut worst = [0.0_f64; 7];
         let mut see = |k: usize, error: f64| worst[k] = worst[k].max(error);
         for x in numbers(-3.0, 3.0) {

@@ -102,10 +102,21 @@ fn alike(galaxy: &[&str], order: &str) {
         );
         assert!(a.v.iter().all(|c| c.is_finite()), "{galaxy:?}: {a:?}");
     }
-    // The torque, and the energy gained by a change of the galaxy.
-    let key = "symplectic.balance";
-    assert_eq!(here.value(key), there.value(key), "{galaxy:?}");
-    assert!(here.value(key).is_some());
+    // The torque, and the energy that the stars gained by a change of the galaxy.
+    let [torque, gain] = ["symplectic.balance", "symplectic.gain"];
+    for key in [torque, gain] {
+        assert_eq!(here.value(key), there.value(key), "{galaxy:?}, {key}");
+    }
+    assert!(here.value(torque).is_some());
+    let changing = ["--growth", "--bar", "plummer:1e9:1.2:20,0,5:0,150,0"];
+    let changes = galaxy.iter().any(|word| changing.contains(word));
+    let gained = here.value(gain).map(|words| !words.starts_with("0 "));
+    assert_eq!(
+        gained,
+        changes.then_some(true),
+        "{galaxy:?}: {:?}",
+        here.value(gain)
+    );
 }
 
 #[test]

@@ -190,6 +190,11 @@ fn what_fails_is_told() {
             &[("FAKE_CUDA_DRIVER", "12000")],
             "textbook: libcuda.so.1: the driver knows CUDA 12.0, kirin's kernels need 12.1",
         ),
+        // A kernel that never ends.
+        (
+            &[("FAKE_CUDA_HANG", "1"), ("KIRIN_GPU_TIMEOUT", "1")],
+            "textbook: cuStreamQuery: FAKE_ERROR_600: no answer for ",
+        ),
     ] {
         for program in [&["basic-gpu", "4", "2", "1"][..], &["sort-gpu", "100"]] {
             let Some(run) = run(program, settings) else {

@@ -8,7 +8,8 @@ use crate::arrays::Array;
 ///
 /// # Safety
 ///
-/// Every pattern of bits is a value, there is no padding, and host and device lay it out in the same way.
+/// Every pattern of bits is a value, there is no padding, its alignment is at most that of an `u64`, and host and device lay
+/// it out in the same way.
 pub unsafe trait Plain: Copy + 'static {}
 
 macro_rules! plain {
@@ -25,7 +26,7 @@ plain!(u8 i32 u32 i64 u64 f32 f64);
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
 /// An argument of a kernel: an array, of which the kernel gets the address of the first element, or a value.
-pub trait Argument {
+pub trait Argument: sealed::Sealed {
     /// The address of the argument.
     fn address(&self) -> *mut c_void;
 }
@@ -34,6 +35,13 @@ impl<T: Plain> Argument for T {
     fn address(&self) -> *mut c_void {
         std::ptr::from_ref(self).cast_mut().cast()
     }
+}
+
+mod sealed {
+    /// What nobody else implements: addresses are trusted.
+    pub trait Sealed {}
+    impl<T: super::Plain> Sealed for T {}
+    impl<T> Sealed for super::Array<T> {}
 }
 
 impl<T> Argument for Array<T> {

@@ -49,42 +49,32 @@ impl<T: Plain> Array<T> {
         self.length == 0
     }
 
-    /// Copies `values`, as many as the array has elements, to the device.
-    ///
-    /// # Errors
-    ///
-    /// Their number is another; the driver refuses.
-    pub fn copy_from(&self, values: &[T]) -> Result<()> {
-        self.check(values.len())?;
-        let bytes = size_of_val(values);
-        if bytes == 0 {
-            return Ok(());
-        }
-        let from = values.as_ptr().cast();
-        // SAFETY: both have so many bytes; the values are borrowed until the copy is done.
-        let queued = self
-            .queue
-            .queue(|stream| unsafe { stream.upload(self.start, from, bytes) });
-        queued.and_then(|()| self.queue.wait())
-    }
-
-    /// Waits for the queue and copies the elements to `values`, which are as many.
+    /// Copies `values`, as many as the array has elements, to the device, when everything queued is done.
     ///
     /// # Errors
     ///
     /// Their number is another; a kernel failed.
+    pub fn copy_from(&self, values: &[T]) -> Result<()> {
+        self.check(values.len())?;
+        let (from, bytes) = (values.as_ptr().cast(), size_of_val(values));
+        // SAFETY: both have so many bytes; the values are borrowed until the copy is done.
+        self.queue.copy_now(bytes, |stream| unsafe {
+            stream.upload(self.start, from, bytes)
+        })
+    }
+
+    /// Copies the elements to `values`, which are as many, when everything queued is done.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Array::copy_from`].
     pub fn copy_to(&self, values: &mut [T]) -> Result<()> {
         self.check(values.len())?;
-        let bytes = size_of_val(values);
-        if bytes == 0 {
-            return self.queue.wait();
-        }
-        let to = values.as_mut_ptr().cast();
+        let (to, bytes) = (values.as_mut_ptr().cast(), size_of_val(values));
         // SAFETY: both have so many bytes, any of which are values; they are borrowed until the copy is done.
-        let queued = self
-            .queue
-            .queue(|stream| unsafe { stream.download(to, self.start, bytes) });
-        queued.and_then(|()| self.queue.wait())
+        self.queue.copy_now(bytes, |stream| unsafe {
+            stream.download(to, self.start, bytes)
+        })
     }
 
     /// Queues a copy of the pinned `values` to the device.
@@ -98,9 +88,10 @@ impl<T: Plain> Array<T> {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: both have so many bytes; `values` waits for the queue before anybody writes to it or frees it.
-        self.queue
-            .queue(|stream| unsafe { stream.upload(self.start, from, bytes) })?;
+        self.queue.queue(|stream| {
+            // SAFETY: both have so many bytes; `values` waits for the queue before anybody writes to it or frees it.
+            unsafe { stream.upload(self.start, from, bytes) }
+        })?;
         values.used.set(self.queue.position());
         Ok(())
     }
@@ -116,9 +107,10 @@ impl<T: Plain> Array<T> {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: both have so many bytes; `values` waits for the queue before anybody looks at it or frees it.
-        self.queue
-            .queue(|stream| unsafe { stream.download(to, self.start, bytes) })?;
+        self.queue.queue(|stream| {
+            // SAFETY: both have so many bytes; `values` waits for the queue before anybody looks at it or frees it.
+            unsafe { stream.download(to, self.start, bytes) }
+        })?;
         values.used.set(self.queue.position());
         Ok(())
     }

@@ -14,10 +14,10 @@ use crate::argument::{Argument, Plain};
 use crate::arrays::{Array, Pinned};
 use crate::failure::{Failure, Result};
 
-/// What queued work should take at most. Ten times this and `KIRIN_GPU_TIMEOUT` later the device is given up.
+/// What queued work should take at most, beside what [`Gpu::plan`] adds.
 const PLANNED: Duration = Duration::from_millis(100);
 
-/// A device with a queue of work. It belongs to one thread. Who wants two queues opens it twice.
+/// A device with a queue of work. It belongs to one thread, and not to a child of a fork. Who wants two queues opens it twice.
 pub struct Gpu(pub(crate) Rc<Queue>);
 
 /// The queue, which stays while there are arrays of it.
@@ -28,6 +28,8 @@ pub(crate) struct Queue {
     /// Work queued so far, and how much of it was done when the host waited last.
     queued: Cell<u64>,
     done: Cell<u64>,
+    /// How long the work that nobody has waited for should take.
+    planned: Cell<Duration>,
     /// Whether the device does not answer, so that a further call might not return.
     is_lost: Cell<bool>,
 }
@@ -71,6 +73,7 @@ impl Gpu {
             stream,
             queued: Cell::new(0),
             done: Cell::new(0),
+            planned: Cell::new(PLANNED),
             is_lost: Cell::new(false),
         })))
     }
@@ -80,7 +83,7 @@ impl Gpu {
         (self.0.device.ordinal, &self.0.device.name)
     }
 
-    /// Loads PTX. The module stays on the device until the process ends.
+    /// Loads PTX. Each call loads the module anew, and it stays on the device until the process ends.
     ///
     /// # Errors
     ///
@@ -122,15 +125,22 @@ impl Gpu {
         Pinned::zeros(&self.0, length)
     }
 
+    /// Says that what is queued next takes so long, where that is more than a tenth of a second. The next wait gives the
+    /// device up after ten times what was planned and `KIRIN_GPU_TIMEOUT`.
+    pub fn plan(&self, time: Duration) {
+        let planned = self.0.planned.get().saturating_add(time);
+        self.0.planned.set(planned);
+    }
+
     /// Queues a kernel: so many thread blocks of so many threads.
     ///
     /// # Safety
     ///
-    /// The kernel takes such arguments, of which arrays belong to this `Gpu`, and keeps within the arrays.
+    /// The kernel takes as many arguments, and of these types. Arrays belong to this `Gpu`, and the kernel keeps within them.
     ///
     /// # Errors
     ///
-    /// The driver refuses.
+    /// The kernel belongs to another `Gpu`; the driver refuses.
     pub unsafe fn launch(
         &self,
         kernel: &Kernel,
@@ -138,6 +148,9 @@ impl Gpu {
         threads: usize,
         arguments: &[&dyn Argument],
     ) -> Result<()> {
+        if !Rc::ptr_eq(&self.0, &kernel.queue) {
+            return Err(Failure::new("a kernel of another queue"));
+        }
         let size = |n: usize| u32::try_from(n).map_err(|e| Failure::new(format!("{n}: {e}")));
         let (grid, block) = ((size(blocks)?, 1), (size(threads)?, 1));
         let mut addresses: Vec<*mut c_void> = arguments.iter().map(|a| a.address()).collect();
@@ -174,7 +187,33 @@ impl Queue {
     ) -> Result<()> {
         let _current = self.enter()?;
         self.queued.set(self.queued.get() + 1);
-        Ok(operation(&self.stream)?)
+        self.seen(operation(&self.stream))
+    }
+
+    /// Waits for what is queued, and then copies these bytes at once. The driver copies memory that is not pinned while it is
+    /// called, so that a call behind a kernel that never ends would not return; and the host must not go on before the
+    /// device has stopped using the memory, so this wait has no limit.
+    pub(crate) fn copy_now(
+        &self,
+        bytes: usize,
+        copy: impl FnOnce(&Stream) -> driver::Result<()>,
+    ) -> Result<()> {
+        self.wait()?;
+        match bytes {
+            0 => Ok(()),
+            _ => self.queue(copy).and_then(|()| self.wait_at_most(None)),
+        }
+    }
+
+    /// A result of the driver. A device that failed is barred from further use in this process, as by the library.
+    fn seen<T>(&self, result: driver::Result<T>) -> Result<T> {
+        if let Err(why) = &result
+            && !why.is_harmless()
+        {
+            self.is_lost.set(why.is_hang());
+            self.device.mark_failed();
+        }
+        Ok(result?)
     }
 
     /// The number of operations queued so far.
@@ -191,17 +230,14 @@ impl Queue {
     }
 
     pub(crate) fn wait(&self) -> Result<()> {
+        let timeout = settings().gpu_timeout;
+        self.wait_at_most(timeout.map(|s| Duration::from_secs(s.into())))
+    }
+
+    fn wait_at_most(&self, timeout: Option<Duration>) -> Result<()> {
         let current = self.enter()?;
-        let limits = WaitLimits {
-            planned: PLANNED,
-            timeout: settings()
-                .gpu_timeout
-                .map(|s| Duration::from_secs(s.into())),
-        };
-        let waited = self.stream.wait(&current, limits);
-        self.is_lost
-            .set(waited.as_ref().is_err_and(driver::Failure::is_hang));
-        waited?;
+        let planned = self.planned.replace(PLANNED);
+        self.seen(self.stream.wait(&current, WaitLimits { planned, timeout }))?;
         self.done.set(self.queued.get());
         Ok(())
     }
@@ -233,11 +269,15 @@ impl Module {
         let _current = self.queue.enter()?;
         let kernel = self.loaded.kernel(&symbol);
         let kernel = kernel.map_err(|why| Failure::new(format!("{name}: {why}")))?;
-        Ok(Kernel { kernel })
+        Ok(Kernel {
+            kernel,
+            queue: Rc::clone(&self.queue),
+        })
     }
 }
 
 /// A kernel.
 pub struct Kernel {
     kernel: driver::Kernel,
+    queue: Rc<Queue>,
 }

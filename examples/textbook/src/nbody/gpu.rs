@@ -3,11 +3,15 @@
 //! `kernels/nbody.cuh`.
 
 use std::ffi::CStr;
+use std::time::Duration;
 
 use kirin_device::{Argument, Gpu, Plain};
 
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::{G, Scheme, Vect};
+
+/// Pairs a second of the slowest GPU.
+const SLOWEST: f64 = 1e9;
 
 /// How a thread gets at the other particles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +67,7 @@ pub fn solve<T: Real>(
         Memory::Shared => "compute_force_shared",
     })?;
     let update = module.kernel("update_pos_vel")?;
+    let pairs = Duration::from_secs(1).mul_f64((particles.len() as f64).powi(2));
     for step in 0..plan.steps {
         if plan.outputs(step) {
             fetch(particles)?;
@@ -75,6 +80,7 @@ pub fn solve<T: Real>(
             let moved: [&dyn Argument; 7] = [&pos, &vel, &masses, &forces, &dt, &leapfrog, &n];
             gpu.launch(&update, blocks, threads, &moved)?;
         }
+        gpu.plan(pairs.div_f64(SLOWEST));
     }
     fetch(particles)
 }
