@@ -7,9 +7,9 @@ use crate::sources::jmemory::{Page, PageArray};
 
 /// The masses of one page, divided by the first of them, so that equal masses are exact.
 ///
-/// (A power of two as the unit would round the mass 1/N in every term, always in the same direction.) The unit is the
-/// first mass by which one can divide, or 1 in double precision. It belongs to an address below `nj` if any such mass
-/// does. So particles beyond `nj` do not change the rounding.
+/// The unit is the first mass, in address order, by which one can divide, or 1 in double precision. If there is such a
+/// mass below `nj`, particles beyond `nj` do not change the unit, nor the rounding. (A power of two as the unit would
+/// round the mass 1/N in every term, always in the same direction.)
 pub struct Masses<T> {
     /// The masses, divided by the unit.
     pub m: PageArray<T>,

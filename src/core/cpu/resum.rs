@@ -125,8 +125,8 @@ impl<D: Simd<T = f64>> Work for ExactLeaf<'_, D> {
 }
 
 /// Stores the particles of a leaf that may be the nearest neighbour. `distances` are the softened r^2 of all slots of
-/// the leaf, and `least` is the smallest of them. Both are in the tile's units. `slack` is the absolute error of r^2 in
-/// the same units, and `area` is the square of the client's unit of length in them.
+/// the leaf, `least` is the smallest of them, and `slack` is their absolute error, all in the tile's units. A division
+/// by `area` brings r^2 into the client's units.
 #[inline(always)]
 pub fn note<S: Simd>(
     s: S,

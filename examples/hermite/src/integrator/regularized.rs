@@ -216,8 +216,10 @@ impl Integrator<'_> {
         (bodies, states)
     }
 
-    /// Restores the systems of a continued run, as [`checkpoint`](crate::checkpoint) reads them: each with its centre,
-    /// and without masses. `past` is the number of systems formed so far, the number of their steps, and the seconds.
+    /// Restores the systems of a continued run. Each comes with its centre, as [`checkpoint`](crate::checkpoint) reads
+    /// it; the masses, which a checkpoint does not have for systems, are taken from the bodies. `past` has three
+    /// numbers of the run so far: the systems that were formed, the steps of systems, and the seconds of the blocks
+    /// that had no particles but systems.
     ///
     /// # Errors
     ///
