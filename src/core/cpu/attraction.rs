@@ -236,8 +236,13 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
             // overflows as it would without.
             r2 = s.greater_magnitude(r2, s.splat(S::T::from_f64(S::T::ROOT_IN_RANGE)));
         }
+        let below = || s.mask(((1_u64 << (end - at)) - 1) as u32);
         if LEAST {
-            self.least = s.min(r2, self.least);
+            let near = match END {
+                true => s.select(below(), r2, s.splat(S::T::MAX)),
+                false => r2,
+            };
+            self.least = s.min(near, self.least);
         }
         let m = match EQUAL {
             true => None,
@@ -254,7 +259,7 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
             false => s.attraction::<SPLIT>(m, r2, s.estimate(r2)),
         };
         if END {
-            let below = s.mask(((1_u64 << (end - at)) - 1) as u32);
+            let below = below();
             m_r3 = s.select(below, m_r3, s.splat(S::T::default()));
             r2 = s.select(below, r2, s.splat(S::T::default()));
         }

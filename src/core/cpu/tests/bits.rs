@@ -1,6 +1,7 @@
 //! The same bits, however the work is divided and ordered.
 
 use super::*;
+use crate::sources::jmemory::{AtRest, SourceKind};
 
 #[test]
 fn same_bits_alone_in_any_block_in_any_order_on_any_number_of_threads() {
@@ -185,6 +186,72 @@ fn leaves_without_a_mass_add_zeros() {
             let done = backend.finish(&memory, &block, false, &mut found);
             done.expect("the CPU computes any block");
             assert!(found.forces[3].acc[1].is_nan(), "{name}");
+        }
+    }
+}
+
+/// Particles at addresses from `nj` on, on the last page of a block: of other signs, scales and speeds, and where i-particles are.
+#[test]
+fn what_is_beyond_nj_changes_no_bit() {
+    const N: usize = PAGE + 83;
+    let (_, particles) = cluster(N as i32 + 1, 1.0);
+    let strange = |kind: usize, k: usize| {
+        let near = &particles[k % 20 + N - 20];
+        let mut star = JParticle {
+            index: 5000 + k as i32,
+            ..*near
+        };
+        match kind {
+            0 => star.mass = -3.0,
+            1 => star.mass *= 1e-130,
+            2 => star.v = [1e12; 3],
+            3 => star.x = [1e20, -1e19, 0.0],
+            4 => star.x = star.x.map(|x| x + 1e-9),
+            5 => star.mass = 1e30,
+            _ => star.x = star.x.map(|x| x * 1e-25),
+        }
+        star
+    };
+    for kind in [SourceKind::Moving, SourceKind::AtRest, SourceKind::Softened] {
+        let memory = |beyond: Option<usize>| {
+            let mut memory = JMemory::of(kind);
+            let others = (0..beyond.map_or(0, |_| 40)).map(|k| strange(beyond.unwrap_or(0), k));
+            let all: Vec<JParticle> = particles[..N].iter().copied().chain(others).collect();
+            match kind {
+                SourceKind::Moving => (0..)
+                    .zip(&all)
+                    .for_each(|(address, star)| memory.write(address, star).unwrap()),
+                _ => memory
+                    .fill(0, all.len(), |k, _| AtRest {
+                        mass: all[k].mass,
+                        x: all[k].x,
+                        eps2: if k < N { 1e-4 } else { 1e25 },
+                    })
+                    .unwrap(),
+            }
+            memory
+        };
+        let alone = memory(None);
+        for eps2 in [0.0, 1e-4] {
+            let block = ForceRequest {
+                nj: N,
+                ti: 0.01,
+                particles: i_particles(&particles[N - 45..=N], eps2),
+            };
+            let all = PRECISIONS.into_iter().chain([Precision::Reduced]);
+            for precision in all {
+                for beyond in 0..=6 {
+                    let more = memory(Some(beyond));
+                    let fresh = backends(precision, 1).into_iter();
+                    for ((name, mut backend), (_, mut other)) in fresh.zip(backends(precision, 1)) {
+                        let expected = results(&mut *backend, &alone, &block);
+                        let found = results(&mut *other, &more, &block);
+                        let what = format!("{name} {precision} {kind:?}, eps2 {eps2}, {beyond}");
+                        assert_eq!(found.forces, expected.forces, "{what}");
+                        assert_eq!(found.nearest, expected.nearest, "{what}");
+                    }
+                }
+            }
         }
     }
 }
