@@ -24,7 +24,7 @@ pub struct Masses<T> {
     pub none: bool,
     /// Whether each slot has one, of 1.
     pub equal: bool,
-    /// The version of the page, and the end of the slots that decided on all but `m`.
+    /// The version of the page, and the end of its slots that count.
     stamp: Option<(u64, usize)>,
 }
 
@@ -44,14 +44,13 @@ impl<T: Real> Default for Masses<T> {
 }
 
 impl<T: Real> Masses<T> {
-    /// Whether these are the masses of `page`, and the slots below `end` decided.
+    /// Whether these are the masses of `page` below slot `end`.
     #[inline(always)]
     pub fn are_fresh(&self, page: &Page, end: usize) -> bool {
         self.stamp == Some((page.mass_version(), end))
     }
 
-    /// Copies the masses of `page`, whose leaves are `leaf` slots long. The slots below `end` decide on the unit and on all that is
-    /// known of the masses.
+    /// Copies the masses of `page` below slot `end`. Leaves are `leaf` slots long.
     pub fn load(&mut self, page: &Page, end: usize, leaf: usize) {
         let masses = &page.mass()[..end];
         self.unit = match T::IS_DOUBLE {
@@ -62,6 +61,7 @@ impl<T: Real> Masses<T> {
         for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
             *m = T::from_f64(mass * inverse);
         }
+        self.m[end..].fill(T::default());
         let one = T::from_f64(1.0);
         self.none = masses.iter().fold(true, |all, &m| all & (m == 0.0));
         self.equal = self.m.iter().fold(end == PAGE, |all, &m| all & (m == one));

@@ -167,6 +167,7 @@ impl<T: Real> Tile<T> {
         if let Some(eps2) = page.eps2() {
             self.soften(eps2, end);
         }
+        self.clear(end);
         self.stamp = Some(Stamp::new(page, ti, end));
     }
 
@@ -222,6 +223,18 @@ impl<T: Real> Tile<T> {
                 slowest: 0.0,
             },
         }
+    }
+
+    /// Makes the slots from `end` on those of absent particles: numbers out of range there would spoil the sums of their vector, and the leaf
+    /// would be summed again.
+    #[inline(always)]
+    fn clear(&mut self, end: usize) {
+        if end == PAGE {
+            return;
+        }
+        let vectors = [&mut self.x, &mut self.x_low, &mut self.v];
+        let columns = vectors.into_iter().flatten().chain([&mut self.eps2]);
+        columns.for_each(|column| column[end..].fill(T::default()));
     }
 
     /// Takes over the particles' own softening lengths.

@@ -190,63 +190,100 @@ fn leaves_without_a_mass_add_zeros() {
     }
 }
 
-/// Particles at addresses from `nj` on, on the last page of a block: of other signs, scales and speeds, and where i-particles are.
+/// Addresses of a block whose last page has further particles.
+const NJ: usize = PAGE + 83;
+
+/// Stars for the addresses of a block: usual ones, ones of a tiny scale, or masses of both signs.
+fn stars_below_nj(kind: usize) -> Vec<JParticle> {
+    let (_, mut stars) = cluster(NJ as i32, 1.0);
+    for (k, star) in stars.iter_mut().enumerate() {
+        match kind {
+            0 => {}
+            1 => {
+                let vectors = [&mut star.x, &mut star.v, &mut star.aby2];
+                for vector in vectors
+                    .into_iter()
+                    .chain([&mut star.a1by6, &mut star.a2by18])
+                {
+                    *vector = vector.map(|c| c * 1e-14);
+                }
+            }
+            _ => star.mass *= [1.0, -1.0][k % 2],
+        }
+    }
+    stars
+}
+
+/// A star for an address from `nj` on, that differs from one below.
+fn strange(kind: usize, like: &JParticle) -> JParticle {
+    let mut star = JParticle {
+        index: 5000,
+        ..*like
+    };
+    match kind {
+        0 => star.mass = -3.0,
+        1 => star.mass *= 1e-130,
+        2 => star.mass = 1e30,
+        3 => star.v = [1e32; 3],
+        4 => star.x = [1e20, -1e19, 0.0],
+        5 => star.x = [1e6, -1.0, 0.0],
+        6 => star.x = star.x.map(|x| x * (1.0 + 1e-9)),
+        _ => star.x = star.x.map(|x| x * 1e-25),
+    }
+    star
+}
+
+fn stored(kind: SourceKind, stars: &[JParticle]) -> JMemory {
+    let mut memory = JMemory::of(kind);
+    match kind {
+        SourceKind::Moving => (0..)
+            .zip(stars)
+            .for_each(|(address, star)| memory.write(address, star).unwrap()),
+        _ => memory
+            .fill(0, stars.len(), |k, _| AtRest {
+                mass: stars[k].mass,
+                x: stars[k].x,
+                eps2: if k < NJ { 1e-4 } else { 1e25 },
+            })
+            .unwrap(),
+    }
+    memory
+}
+
 #[test]
 fn what_is_beyond_nj_changes_no_bit() {
-    const N: usize = PAGE + 83;
-    let (_, particles) = cluster(N as i32 + 1, 1.0);
-    let strange = |kind: usize, k: usize| {
-        let near = &particles[k % 20 + N - 20];
-        let mut star = JParticle {
-            index: 5000 + k as i32,
-            ..*near
+    let all = PRECISIONS.into_iter().chain([Precision::Reduced]);
+    for (base, eps2) in [(0, 0.0), (0, 1e-4), (1, 0.0), (2, 1e-4)] {
+        let stars = stars_below_nj(base);
+        let block = ForceRequest {
+            nj: NJ,
+            ti: 0.01,
+            particles: i_particles(&stars[NJ - 20..], eps2),
         };
-        match kind {
-            0 => star.mass = -3.0,
-            1 => star.mass *= 1e-130,
-            2 => star.v = [1e12; 3],
-            3 => star.x = [1e20, -1e19, 0.0],
-            4 => star.x = star.x.map(|x| x + 1e-9),
-            5 => star.mass = 1e30,
-            _ => star.x = star.x.map(|x| x * 1e-25),
-        }
-        star
-    };
-    for kind in [SourceKind::Moving, SourceKind::AtRest, SourceKind::Softened] {
-        let memory = |beyond: Option<usize>| {
-            let mut memory = JMemory::of(kind);
-            let others = (0..beyond.map_or(0, |_| 40)).map(|k| strange(beyond.unwrap_or(0), k));
-            let all: Vec<JParticle> = particles[..N].iter().copied().chain(others).collect();
-            match kind {
-                SourceKind::Moving => (0..)
-                    .zip(&all)
-                    .for_each(|(address, star)| memory.write(address, star).unwrap()),
-                _ => memory
-                    .fill(0, all.len(), |k, _| AtRest {
-                        mass: all[k].mass,
-                        x: all[k].x,
-                        eps2: if k < N { 1e-4 } else { 1e25 },
-                    })
-                    .unwrap(),
-            }
-            memory
-        };
-        let alone = memory(None);
-        for eps2 in [0.0, 1e-4] {
-            let block = ForceRequest {
-                nj: N,
-                ti: 0.01,
-                particles: i_particles(&particles[N - 45..=N], eps2),
-            };
-            let all = PRECISIONS.into_iter().chain([Precision::Reduced]);
-            for precision in all {
-                for beyond in 0..=6 {
-                    let more = memory(Some(beyond));
-                    let fresh = backends(precision, 1).into_iter();
-                    for ((name, mut backend), (_, mut other)) in fresh.zip(backends(precision, 1)) {
-                        let expected = results(&mut *backend, &alone, &block);
-                        let found = results(&mut *other, &more, &block);
-                        let what = format!("{name} {precision} {kind:?}, eps2 {eps2}, {beyond}");
+        for kind in [SourceKind::Moving, SourceKind::AtRest, SourceKind::Softened] {
+            let alone = stored(kind, &stars);
+            let expected: Vec<Vec<Results>> = all
+                .clone()
+                .map(|precision| {
+                    let backends = backends(precision, 1).into_iter();
+                    backends
+                        .map(|(_, mut one)| results(&mut *one, &alone, &block))
+                        .collect()
+                })
+                .collect();
+            for beyond in 0..8 {
+                let others = (0..20).map(|k| strange(beyond, &stars[NJ - 20 + k]));
+                let more = stored(
+                    kind,
+                    &stars.iter().copied().chain(others).collect::<Vec<_>>(),
+                );
+                for (precision, expected) in all.clone().zip(&expected) {
+                    for ((name, mut backend), expected) in
+                        backends(precision, 1).into_iter().zip(expected)
+                    {
+                        let found = results(&mut *backend, &more, &block);
+                        let what =
+                            format!("{name} {precision} {kind:?}, {base}, eps2 {eps2}, {beyond}");
                         assert_eq!(found.forces, expected.forces, "{what}");
                         assert_eq!(found.nearest, expected.nearest, "{what}");
                     }
