@@ -281,26 +281,3 @@ fn a_refused_firsthalf_is_told_by_lasthalf() {
         assert_eq!(out, "-1 -1 7\n-1 -1 7\n0 0 0.25\n", "{backend}: {err}");
     }
 }
-
-/// With several threads the forces are begun before `lasthalf`.
-#[test]
-fn whatever_a_client_does_between_the_halves_the_block_has_the_same_bits() {
-    let Some(client) = compile("halves.c", Link::Shared) else {
-        return;
-    };
-    for (precision, threads, others_work) in [
-        ("mixed", "1", "0"),
-        ("mixed", "2", "1"),
-        ("double", "3", "1"),
-    ] {
-        let settings = [
-            ("KIRIN_BACKEND", "cpu"),
-            ("KIRIN_PRECISION", precision),
-            ("KIRIN_THREADS", threads),
-        ];
-        let output = run(&mut clean_command(&client, &settings));
-        let (out, err) = texts(&output);
-        let expected = format!("0 0 0 0 0 0 0 {others_work}\n");
-        assert_eq!(out, expected, "{settings:?}: {err}");
-    }
-}

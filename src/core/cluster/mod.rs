@@ -3,9 +3,6 @@
 //! `firsthalf` fixes the j-particles and the time of a block. Later writes and times count from the next `firsthalf`
 //! on. (A `lasthalf` without a `firsthalf` begins a block, too.) So all results of a block (forces, nearest neighbours,
 //! lists) belong to one state of the j-particles.
-//!
-//! From `firsthalf` on, threads of the backend may be at the block while the client does other things. Whatever changes
-//! the j-particles or the block first calls `interrupt`, which waits until no other thread uses them.
 
 mod arithmetic;
 mod lists;
@@ -104,21 +101,18 @@ fn report_noise(remedy: &str) {
 /// The state behind one cluster id.
 pub struct Cluster {
     settings: Settings,
-    /// Before `memory` and `block`, which its threads may be using: so it is dropped first.
+    memory: JMemory,
     arithmetic: Arithmetic,
-    memory: Box<JMemory>,
     /// Whether j-particles were ever stored with more than a mass and a position.
     moving: bool,
     noise: Noise,
     ti: f64,
     phase: Phase,
-    /// Whether other threads may be using the memory and the block.
-    ahead: bool,
     /// Whether the block still waits for its `lasthalf`.
     owed: bool,
     /// Why the last `firsthalf` was refused, until a `lasthalf` has told it.
     refused: Option<Error>,
-    block: Box<ForceRequest>,
+    block: ForceRequest,
     /// Whether an i-particle of the block has a neighbour radius.
     has_radii: bool,
     /// Whether the block could be computed, and why not.
@@ -155,7 +149,7 @@ impl Cluster {
             stats: (settings.stats != Destination::Off).then(Box::default),
             check: settings.check.then(Box::default),
             settings,
-            memory: Box::new(JMemory::of(sources)),
+            memory: JMemory::of(sources),
             arithmetic: Arithmetic::default(),
             moving: false,
             noise: Noise::default(),
@@ -163,8 +157,7 @@ impl Cluster {
             phase: Phase::Free,
             owed: false,
             refused: None,
-            block: Box::default(),
-            ahead: false,
+            block: ForceRequest::default(),
             has_radii: false,
             outcome: Ok(()),
             results: Results::default(),
@@ -185,7 +178,6 @@ impl Cluster {
 
     /// Makes the cluster usable in the child of a fork, where a thread of the parent was computing on it.
     pub fn inherit(&mut self) {
-        self.ahead = false;
         // That thread left them half-changed: they cannot even be dropped.
         self.arithmetic.forget_backends();
         self.memory.inherit();
@@ -279,19 +271,8 @@ impl Cluster {
         begun
     }
 
-    /// Waits until no other thread uses the memory and the block.
-    fn interrupt(&mut self) {
-        if std::mem::take(&mut self.ahead)
-            && let Some(backend) = self.arithmetic.last()
-            && backend.interrupt().is_err()
-        {
-            self.inherit();
-        }
-    }
-
     /// Forgets the block, if there is one; the writes since then take effect.
     fn drop_block(&mut self) {
-        self.interrupt();
         if self.phase == Phase::Pending
             && let Some(backend) = self.arithmetic.last()
         {
@@ -355,9 +336,6 @@ impl Cluster {
         }
         self.has_radii = has_radii;
         self.phase = Phase::Pending;
-        // SAFETY: both are in boxes, which outlive the backend, and whatever changes them calls `interrupt` first.
-        unsafe { backend.work_ahead(&self.memory, &self.block) };
-        self.ahead = true;
         self.owed = true;
         Ok(())
     }
@@ -388,8 +366,6 @@ impl Cluster {
     }
 
     fn try_to_compute(&mut self, nearest: bool, deliver: &mut Deliver<'_>) -> Result<()> {
-        // `finish` ends it.
-        self.ahead = false;
         let is_inherited = self.arithmetic.last().is_none();
         let backend = self.arithmetic.any(&self.settings);
         if is_inherited {

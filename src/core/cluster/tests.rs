@@ -1,8 +1,5 @@
 //! Tests of a cluster: blocks for which there is not enough memory, and the rule of `auto`.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::*;
 use crate::force::Backend;
 use crate::force::reference::Reference;
@@ -65,72 +62,6 @@ fn a_block_without_memory_is_given_up_and_nothing_else() {
         let answer = cluster.lasthalf(1, false).unwrap();
         assert_eq!(answer.forces[0].pot, -(writes as f64));
         assert_eq!(cluster.neighbour_lists().unwrap().list(0), [0]);
-    }
-}
-
-/// A backend whose other threads are always at the block between the halves.
-struct Ahead(Arc<AtomicBool>);
-
-impl Backend for Ahead {
-    fn name(&self) -> String {
-        "ahead".to_owned()
-    }
-
-    fn precision(&self) -> Precision {
-        Precision::Double
-    }
-
-    unsafe fn work_ahead(&mut self, _: &JMemory, _: &ForceRequest) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    fn interrupt(&mut self) -> Result<()> {
-        self.0.store(false, Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn finish(
-        &mut self,
-        memory: &JMemory,
-        block: &ForceRequest,
-        nearest: bool,
-        results: &mut Results,
-    ) -> Result<()> {
-        self.0.store(false, Ordering::Relaxed);
-        Reference.finish(memory, block, nearest, results)
-    }
-}
-
-#[test]
-fn whatever_changes_the_j_particles_or_the_block_waits_for_other_threads() {
-    let target = IParticle {
-        index: -1,
-        ..IParticle::default()
-    };
-    let at_work = Arc::new(AtomicBool::new(false));
-    let changes: [fn(&mut Cluster); 6] = [
-        |cluster| cluster.set_j_particle(3, &star(3)).unwrap(),
-        |cluster| cluster.set_j_particle(1 << 20, &star(3)).unwrap(),
-        |cluster| cluster.set_mass_position(3, 3, 1.0, &[0.0; 3]).unwrap(),
-        |cluster| {
-            let at_rest = |_, particle: AtRest| particle;
-            cluster.fill(0, 1, at_rest).unwrap();
-        },
-        |cluster| cluster.drop_block(),
-        |cluster| _ = cluster.lasthalf(1, false).unwrap(),
-    ];
-    for change in changes {
-        let mut cluster = Cluster::new(Settings::default());
-        cluster.set_backend(Box::new(Ahead(Arc::clone(&at_work))));
-        cluster.set_j_particle(0, &star(0)).unwrap();
-        cluster.firsthalf(1, [target].into_iter()).unwrap();
-        cluster.set_ti(1.0);
-        assert!(
-            at_work.load(Ordering::Relaxed),
-            "a time may be set meanwhile"
-        );
-        change(&mut cluster);
-        assert!(!at_work.load(Ordering::Relaxed));
     }
 }
 

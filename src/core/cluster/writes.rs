@@ -56,9 +56,6 @@ impl Cluster {
         numbers: &ClientParticle,
         at_rest: bool,
     ) -> Result<()> {
-        if self.phase == Phase::Pending {
-            self.interrupt();
-        }
         // If there is no memory for its page, the write is refused now and not at the next block.
         let position = self.memory.reserve(address)?;
         let at_once = self.phase == Phase::Free

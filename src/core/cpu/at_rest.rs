@@ -11,7 +11,7 @@ use super::kernel::JPage;
 use super::leaves::{LeafSums, Walk};
 use super::resolution::{LeafBounds, ROUNDING};
 use super::resum::{Leaf, Resum};
-use super::simd::{Real, SERIES_MASS, Simd, Sums};
+use super::simd::{Real, Rows, SERIES_MASS, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tasks::BlockContext;
 use super::tile;
@@ -41,8 +41,6 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     particles: &'a [IParticle],
     targets: &'a [TaskParticle<S::T>],
     hashes: &'a [Hash],
-    /// A bit for each i-particle: whether a particle of the page may be where it is.
-    held: &'a [u64],
     sources: JPage<'a, S>,
     position: usize,
     bounds: LeafBounds,
@@ -100,7 +98,6 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         let Workspace {
             totals,
             hashes,
-            held,
             scratch,
             again,
             ..
@@ -110,8 +107,6 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         if self.unsoftened {
             allocation::reserve(hashes, particles.len(), PURPOSE)?;
             hashes.extend(particles.iter().map(|i| Hash::of(&i.x)));
-            held.clear();
-            allocation::reserve(held, particles.len().div_ceil(64), PURPOSE)?;
         }
         let length = attraction::leaf_length::<S>();
         self.restart(task, length, totals)?;
@@ -147,18 +142,12 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             if self.unsoftened {
                 lent = masses.m;
             }
-            let places = prepared.places.as_deref();
-            let places = places.filter(|places| places.are_fresh(page));
-            if let Some(places) = places {
-                places.hold(self.s.double(), page, hashes, held);
-            }
             let (steps, targets, stacks) = totals.of(particles.len());
             let mut over = PageAtRest {
                 shared: self,
                 particles,
                 targets,
                 hashes,
-                held,
                 sources: JPage {
                     tile,
                     masses: &masses.m,
@@ -175,7 +164,10 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     equal: masses.equal && slots == PAGE,
                     reduced: self.reduced.is_some(),
                 },
-                places,
+                places: prepared
+                    .places
+                    .as_deref()
+                    .filter(|places| places.are_fresh(page)),
                 quick: match (S::T::IS_DOUBLE, proved) {
                     (true, _) => (f64::INFINITY, f64::INFINITY),
                     (false, true) => (bounds.least_mass * ROUNDING, IN_RANGE),
@@ -229,7 +221,14 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
         };
         if let Some(places) = self.places
             && i.eps2 == 0.0
-            && self.held[k / 64] >> (k % 64) & 1 == 1
+            && let Some(&next) = self.hashes.get(k + 1)
+        {
+            // The sums over this leaf take longer than the memory.
+            self.shared.s.double().prefetch(places.word(next));
+        }
+        if let Some(places) = self.places
+            && i.eps2 == 0.0
+            && places.may_hold(self.hashes[k])
         {
             let take = |slot: usize| {
                 self.lent[slot] = S::T::default();

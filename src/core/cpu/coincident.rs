@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use super::simd::Rows;
 use crate::sources::jmemory::{PAGE, Page};
 
 /// A power of two, twice as many as particles.
@@ -96,32 +95,10 @@ impl Places {
         self.filter[word] & bit != 0
     }
 
-    /// Tells for each of some positions, by their hashes, whether a particle of the page may be there: one bit each. Has the processor fetch
-    /// what [`each`](Self::each) will read. `held` has room.
+    /// What [`may_hold`](Self::may_hold) reads for a hash.
     #[inline(always)]
-    pub fn hold(&self, s: impl Rows, page: &Page, hashes: &[Hash], held: &mut Vec<u64>) {
-        held.clear();
-        for some in hashes.chunks(64) {
-            let bits = some.iter().rev();
-            held.push(bits.fold(0, |word, &hash| word << 1 | u64::from(self.may_hold(hash))));
-        }
-        for (some, &word) in hashes.chunks(64).zip(&*held) {
-            let mut rest = word;
-            while rest != 0 {
-                self.prefetch(s, page, some[rest.trailing_zeros() as usize]);
-                rest &= rest - 1;
-            }
-        }
-    }
-
-    fn prefetch(&self, s: impl Rows, page: &Page, hash: Hash) {
-        let mut at = hash.entry();
-        while self.slots[at] != 0 {
-            let slot = usize::from(self.slots[at] - 1);
-            let places = page.places_of_x(slot).into_iter();
-            places.for_each(|place| s.prefetch(place));
-            at = (at + 1) % ROOM;
-        }
+    pub fn word(&self, hash: Hash) -> *const u64 {
+        &self.filter[hash.in_filter().0]
     }
 
     /// Calls `found` for each unsoftened particle at the position `x` among the slots `range` of the page. `hash` is

@@ -35,11 +35,6 @@ pub fn threads_for(nanoseconds: f64, threads: usize) -> usize {
     }
 }
 
-/// Whether several of at most `threads` threads should share the forces of `nj` j-particles on `ni` i-particles.
-pub fn is_shared(ni: usize, nj: usize, threads: usize) -> bool {
-    threads_for((ni * nj) as f64 * PAIR, threads) > 1
-}
-
 /// The fewest i-particles for which a task should go through all tiles: the first number for up to
 /// [`NEAR_PAGES`] pages, whose tiles fit into a core's cache, the second for more.
 const LEAST_SHARE: (usize, usize) = (8, 64);

@@ -1,19 +1,15 @@
 //! Computes one block: predicts pages, lets tasks sum over them, and converts the sums to results.
 
-use std::ptr;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, TryLockError};
 use std::time::Instant;
 
-use super::ahead::SumsAhead;
 use super::attraction::Correction;
-use super::division::{self, Division};
-use super::job::Tasks;
+use super::division::{Division, Task};
 use super::lists;
 use super::mean_root::{MeanReducedRoot, MeanRoot};
-use super::pool::Pool;
+use super::pool::{self, Pool};
 use super::simd::Simd;
-use super::sums::{self, Sums};
-use super::tasks::{self, BlockContext, PreparedPage};
+use super::tasks::{self, BlockContext, Compute, Finish, Predict, PreparedPage};
 use super::workspace::{PURPOSE, Workspace};
 use crate::error::{Error, Result};
 use crate::force::Phases;
@@ -32,9 +28,6 @@ const TRANSIENT: usize = 47;
 
 /// i-particles of a block for which tables of where the j-particles are cost less than they save.
 const WORTH_A_TABLE: usize = 32;
-
-/// After a block for which it was in vain that workers began before `finish`, they do not begin that many blocks early.
-const NOT_AHEAD: u32 = 64;
 
 /// The backend for one instruction set and precision. With `SPLIT`, positions have a low part.
 pub struct Cpu<S: Simd, const SPLIT: bool> {
@@ -67,14 +60,6 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     leaves_again: u64,
     /// Whether memory for tiles was lacking. Each task then predicts its own.
     scarce: bool,
-    /// The block that workers have begun.
-    ahead: Option<SumsAhead<S, SPLIT>>,
-    /// How many blocks workers still do not begin before `finish`.
-    not_ahead: u32,
-    /// Whether nearest neighbours were wanted in the last block.
-    nearest: bool,
-    /// Memory for results.
-    room: Results,
 }
 
 impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
@@ -105,22 +90,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             phases: Phases::default(),
             leaves_again: 0,
             scarce: false,
-            ahead: None,
-            not_ahead: 0,
-            nearest: false,
-            room: Results::default(),
         })
-    }
-}
-
-impl<S: Simd, const SPLIT: bool> Drop for Cpu<S, SPLIT> {
-    fn drop(&mut self) {
-        if self.interrupt().is_err() {
-            // The workers are lost in the middle of changing them.
-            std::mem::forget(std::mem::take(&mut self.prepared));
-            std::mem::forget(std::mem::take(&mut self.workspaces));
-        }
-        self.ahead = None;
     }
 }
 
@@ -152,17 +122,7 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
         nearest: bool,
         results: &mut Results,
     ) -> Result<()> {
-        let mut computed = match self.ahead.take() {
-            Some(ahead) if ahead.sums().context.nearest == nearest => self.complete(ahead, results),
-            unused => {
-                if unused.is_some() {
-                    self.not_ahead = NOT_AHEAD;
-                }
-                drop(unused);
-                self.compute(memory, block, nearest, results)
-            }
-        };
-        self.nearest = nearest;
+        let mut computed = self.compute(memory, block, nearest, results);
         if let Err(Error::OutOfMemory { .. }) = computed
             && !self.scarce
         {
@@ -178,35 +138,6 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
             self.scarce = false;
         }
         computed
-    }
-
-    unsafe fn work_ahead(&mut self, memory: &JMemory, block: &ForceRequest) {
-        let (ni, nj) = (block.particles.len(), block.nj);
-        if self.measured || self.scarce || !division::is_shared(ni, nj, self.threads) {
-            return;
-        }
-        if self.not_ahead > 0 {
-            self.not_ahead -= 1;
-            return;
-        }
-        let room = std::mem::take(&mut self.room);
-        // SAFETY: passed on.
-        let sums = unsafe { self.sums(memory, block, self.nearest, false, room) };
-        // An error comes again in `finish`.
-        self.ahead = sums.ok().map(SumsAhead::begin);
-    }
-
-    fn interrupt(&mut self) -> Result<()> {
-        let Some(ahead) = &mut self.ahead else {
-            return Ok(());
-        };
-        // The client writes between the halves, and had to wait.
-        self.not_ahead = NOT_AHEAD;
-        ahead.interrupt()
-    }
-
-    fn cancel(&mut self) {
-        self.ahead = None;
     }
 
     fn neighbour_lists(
@@ -233,19 +164,8 @@ impl<S: Simd, const SPLIT: bool> Backend for Cpu<S, SPLIT> {
 }
 
 impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
-    /// Ends a block that workers have begun.
-    fn complete(&mut self, mut ahead: SumsAhead<S, SPLIT>, results: &mut Results) -> Result<()> {
-        ahead.complete()?;
-        let ended = self.end(ahead.sums(), results);
-        // For the next block.
-        std::mem::swap(&mut *ahead.sums().results.lock(), &mut self.room);
-        ended
-    }
-
     /// Frees what is kept from block to block, because memory is lacking.
     fn give_back(&mut self) {
-        self.ahead = None;
-        self.room = Results::default();
         (self.prepared, self.workspaces, self.positions) = Default::default();
     }
 
@@ -258,58 +178,18 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         results: &mut Results,
     ) -> Result<()> {
         let measured = std::mem::take(&mut self.measured);
-        let summed = std::mem::take(results);
-        // SAFETY: the sums are dropped before this call returns, and nothing changes meanwhile.
-        let sums = unsafe { self.sums(memory, block, nearest, measured, summed)? };
-        let division = &sums.division;
-        let (threads, effort) = (division.threads(), division.effort());
-        Pool::get()?.run(division.tasks(), threads, effort, &|t| sums.do_task(t))?;
-        self.end(&sums, results)
-    }
-
-    /// Takes the results out of sums whose tasks have ended.
-    fn end(&mut self, sums: &Sums<'_, S, SPLIT>, results: &mut Results) -> Result<()> {
-        std::mem::swap(&mut *sums.results.lock(), results);
-        sums.outcome()?;
-        let begin = sums.context.measured.then(Instant::now);
-        let spaces = &mut self.workspaces[..sums.workspaces.len()];
-        for workspace in &mut *spaces {
-            let (leaves, time) = workspace.get_mut().again.take_counts();
-            self.leaves_again += leaves;
-            self.phases.again += time;
-        }
-        if !sums.whole {
-            sums::join(&sums.context, spaces, results)?;
-        }
-        self.phases.joining = begin.map(|b| b.elapsed()).unwrap_or_default();
-        Ok(())
-    }
-
-    /// The sums of a block as tasks, none of which is done. Pages are predicted already where that is done first.
-    ///
-    /// # Safety
-    ///
-    /// While the sums live, `memory` and `block` live, too, and nothing changes them or this backend.
-    unsafe fn sums<'a>(
-        &mut self,
-        memory: &JMemory,
-        block: &ForceRequest,
-        nearest: bool,
-        measured: bool,
-        mut results: Results,
-    ) -> Result<Sums<'a, S, SPLIT>> {
         self.phases = Phases::default();
+        let now = || measured.then(Instant::now);
         let ni = block.particles.len();
         results.restart(ni, nearest)?;
         let new_time = self.last_ti.replace(block.ti.to_bits()) != Some(block.ti.to_bits());
         memory.make_columns()?;
         self.find_pages(memory, block.nj)?;
-        let (some, stale) = match self.pages.is_empty() || ni == 0 {
-            // There is no task.
-            true => (0, 0),
-            false => (ni, self.stale_pages(memory, block.nj, block.ti)),
-        };
-        let division = Division::new(some, self.pages.len(), stale, self.threads, self.split);
+        if ni == 0 || self.pages.is_empty() {
+            return Ok(());
+        }
+        let stale = self.stale_pages(memory, block.nj, block.ti);
+        let division = Division::new(ni, self.pages.len(), stale, self.threads, self.split);
         let whole = division.tasks_are_whole();
         let spaces = match whole {
             true => division.threads(),
@@ -321,25 +201,15 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             SourceKind::Moving | SourceKind::MovingSoftened
         );
         let unsoftened = !has_labels && block.particles.iter().any(|i| i.eps2 == 0.0);
-        // SAFETY: the caller keeps all of them as they are.
-        let (memory, block, prepared, pages, workspaces) = unsafe {
-            (
-                &*ptr::from_ref(memory),
-                &*ptr::from_ref(block),
-                &*ptr::from_ref(self.prepared.as_slice()),
-                &*ptr::from_ref(self.pages.as_slice()),
-                &*ptr::from_ref(&self.workspaces[..spaces]),
-            )
-        };
-        let context = BlockContext::<S, SPLIT> {
+        let shared = BlockContext::<S, SPLIT> {
             s: self.s,
             root: self.root,
             correction: self.correction,
             reduced: self.reduced,
             memory,
             block,
-            prepared,
-            pages,
+            prepared: &self.prepared,
+            pages: &self.pages,
             nearest,
             unsoftened,
             tabled: unsoftened && ni >= WORTH_A_TABLE,
@@ -347,20 +217,64 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             process: process::known_generation(),
             measured,
         };
-        let sums = Sums {
-            context,
-            division,
-            whole,
-            workspaces,
-            outcome: Lock::new(Ok(())),
-            results: Lock::new(results),
-        };
-        if sums.division.predicts_first() && !self.scarce {
-            let begin = measured.then(Instant::now);
-            sums.predict()?;
+        let pool = Pool::get()?;
+        let outcome = Lock::new(Ok(()));
+        if division.predicts_first() && !self.scarce {
+            let begin = now();
+            pool.run(
+                self.pages.len(),
+                division.threads(),
+                division.effort(),
+                &|p| {
+                    let predicted = shared.s.vectorize(Predict {
+                        shared: &shared,
+                        position: shared.pages[p],
+                    });
+                    note(&outcome, predicted);
+                },
+            )?;
             self.phases.prediction = begin.map(|b| b.elapsed()).unwrap_or_default();
         }
-        Ok(sums)
+        let workspaces = &self.workspaces[..spaces];
+        let all_results = Lock::new(&mut *results);
+        pool.run(
+            division.tasks(),
+            division.threads(),
+            division.effort(),
+            &|t| {
+                let task = division.task(t);
+                let mut workspace = match whole {
+                    true => any(workspaces),
+                    false => workspaces[t].lock(),
+                };
+                let mut computed = shared.s.vectorize(Compute {
+                    shared: &shared,
+                    task: &task,
+                    whole,
+                    workspace: &mut workspace,
+                });
+                if whole && computed.is_ok() {
+                    let try_lock = || all_results.try_lock().ok_or(TryLockError::WouldBlock);
+                    computed = pool::unless_forked(shared.process, try_lock)
+                        .map(|mut results| copy_results(&task, &workspace, &mut results));
+                }
+                note(&outcome, computed);
+            },
+        )?;
+        outcome.lock().clone()?;
+
+        let begin = now();
+        let spaces = &mut self.workspaces[..spaces];
+        for workspace in &mut *spaces {
+            let (leaves, time) = workspace.get_mut().again.take_counts();
+            self.leaves_again += leaves;
+            self.phases.again += time;
+        }
+        if !whole {
+            join(&shared, spaces, results)?;
+        }
+        self.phases.joining = begin.map(|b| b.elapsed()).unwrap_or_default();
+        Ok(())
     }
 
     /// Lists the pages with addresses below `nj`, and makes room for what is kept of each page of the memory.
@@ -396,6 +310,38 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
     }
 }
 
+/// Joins the sums of tasks each of which has all i-particles and some of the pages.
+fn join<S: Simd, const SPLIT: bool>(
+    shared: &BlockContext<'_, S, SPLIT>,
+    spaces: &mut [Lock<Workspace<S::T>>],
+    results: &mut Results,
+) -> Result<()> {
+    let Some((first, others)) = spaces.split_first_mut() else {
+        return Ok(());
+    };
+    let first = first.get_mut();
+    let ni = shared.block.particles.len();
+    first.totals.join(others, ni);
+    let everything = Task {
+        particles: 0..ni,
+        pages: 0..shared.pages.len(),
+    };
+    shared.s.vectorize(Finish {
+        shared,
+        task: &everything,
+        workspace: first,
+    })?;
+    copy_results(&everything, first, results);
+    Ok(())
+}
+
+/// Records the failure of a task.
+fn note(outcome: &Lock<Result<()>>, result: Result<()>) {
+    if result.is_err() {
+        *outcome.lock() = result;
+    }
+}
+
 /// A free workspace. There are as many as threads.
 pub fn any<T>(workspaces: &[Lock<T>]) -> Guard<'_, T> {
     loop {
@@ -403,5 +349,13 @@ pub fn any<T>(workspaces: &[Lock<T>]) -> Guard<'_, T> {
             return free;
         }
         std::hint::spin_loop();
+    }
+}
+
+fn copy_results<T>(task: &Task, workspace: &Workspace<T>, results: &mut Results) {
+    let range = task.particles.clone();
+    results.forces[range.clone()].copy_from_slice(&workspace.forces);
+    if !results.nearest.is_empty() {
+        results.nearest[range].copy_from_slice(&workspace.nearest);
     }
 }

@@ -5,21 +5,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What a job consists of.
-pub trait Tasks: Sync {
-    /// Does the task of this number.
-    fn do_task(&self, t: usize);
-}
-
-impl<F: Fn(usize) + Sync> Tasks for F {
-    fn do_task(&self, t: usize) {
-        self(t);
-    }
-}
-
 /// A job as its workers see it: valid until the caller has taken it back and all who joined have left.
 pub struct Job<'a> {
-    what: &'a dyn Tasks,
+    task: &'a (dyn Fn(usize) + Sync),
     tasks: usize,
     next: AtomicUsize,
     panic: Mutex<Option<Box<dyn std::any::Any + Send>>>,
@@ -27,9 +15,9 @@ pub struct Job<'a> {
 
 impl<'a> Job<'a> {
     /// Nobody has claimed any of the tasks yet.
-    pub fn new(tasks: usize, what: &'a dyn Tasks) -> Self {
+    pub fn new(tasks: usize, task: &'a (dyn Fn(usize) + Sync)) -> Self {
         Self {
-            what,
+            task,
             tasks,
             next: AtomicUsize::new(0),
             panic: Mutex::new(None),
@@ -43,7 +31,7 @@ impl<'a> Job<'a> {
             if t >= self.tasks {
                 return;
             }
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.what.do_task(t))) {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.task)(t))) {
                 lock(&self.panic).get_or_insert(payload);
             }
         }

@@ -4,7 +4,6 @@
 //! leaf of the summation tree is a run of 32 vectors of a tile, so that a lane adds at most 32 terms in single
 //! precision. (For particles at rest it is up to two such runs.)
 
-mod ahead;
 mod at_rest;
 mod attraction;
 mod coincident;
@@ -28,7 +27,6 @@ mod regular;
 pub mod resolution;
 mod resum;
 mod simd;
-mod sums;
 mod target;
 mod tasks;
 #[cfg(test)]

@@ -9,9 +9,6 @@
 //! times the usual interval between jobs. So a client that calls every 50 microseconds finds its workers awake, and a
 //! client that calls once a second leaves the cores free. `KIRIN_WAIT_POLICY` changes this.
 //!
-//! The owner of a job need not take part at once: the workers are at it between [`Pool::share`] and [`SharedJob::take_back`]. Until
-//! then no other thread can post a job, and does its own alone.
-//!
 //! On a busy machine the system may suspend a worker in the middle of a task, and the caller waits for it. After such
 //! waits the caller alone does small jobs for a while.
 //!
@@ -25,7 +22,7 @@ use std::time::{Duration, Instant};
 use super::intervals::JobIntervals;
 use super::job::{Job, JobSlot, spin_until};
 use crate::error::{Error, Result};
-use crate::process::lock::{Guard, Lock};
+use crate::process::lock::Lock;
 use crate::process::{self, allocation, floating, settings};
 
 /// Bytes of a worker's stack.
@@ -51,46 +48,6 @@ struct Poster {
 struct Posted {
     places: usize,
     is_small: bool,
-}
-
-/// A job that workers may be at, until it is taken back. No other job is posted meanwhile.
-pub struct SharedJob {
-    pool: &'static Pool,
-    poster: Guard<'static, Poster>,
-    /// `None` if it was not worth waking a worker.
-    posted: Option<Posted>,
-    effort: Duration,
-}
-
-impl SharedJob {
-    /// Lets no more workers join the job, and waits for those that did.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Pool::run`].
-    pub fn take_back(mut self) -> Result<()> {
-        let Some(posted) = &self.posted else {
-            self.poster.intervals.ended();
-            return Ok(());
-        };
-        let slot = &self.pool.slot;
-        let joined = slot.withdraw(posted.places);
-        // Pairs with the release of the workers: what they wrote is seen from here on.
-        let are_out = || slot.left.load(Ordering::Acquire) == joined;
-        let mut waited = Duration::ZERO;
-        if !spin_until(are_out) {
-            let begin = Instant::now();
-            while !spin_until(are_out) {
-                std::thread::yield_now();
-                in_process(self.pool.process)?;
-            }
-            waited = begin.elapsed();
-        }
-        let intervals = &mut self.poster.intervals;
-        intervals.shared(joined, waited, self.effort, posted.is_small);
-        intervals.ended();
-        Ok(())
-    }
 }
 
 impl Pool {
@@ -150,42 +107,26 @@ impl Pool {
         effort: Duration,
         task: &(dyn Fn(usize) + Sync),
     ) -> Result<()> {
-        let job = Job::new(tasks, &task);
-        // SAFETY: the job lives until it is taken back, below.
-        let shared = unsafe { self.share(&job, threads.min(tasks), effort) };
-        job.work();
-        if let Some(shared) = shared {
-            shared.take_back()?;
+        let job = Job::new(tasks, task);
+        let helpers = threads.min(tasks).saturating_sub(1);
+        let poster = match helpers {
+            0 => None,
+            // Another thread posts, or had posted when the process forked.
+            _ => self.poster.try_lock(),
+        };
+        match poster {
+            None => job.work(),
+            Some(mut poster) => {
+                let posted = self.post(&mut poster, &job, helpers, effort);
+                job.work();
+                if let Some(posted) = posted {
+                    self.take_back(&mut poster, posted, effort)?;
+                }
+                poster.intervals.ended();
+            }
         }
         job.resume_panic();
         Ok(())
-    }
-
-    /// Posts a job for at most `threads` threads, this one included, and returns. `None` if this thread is to work alone: the workers
-    /// are busy with another client thread's job.
-    ///
-    /// # Safety
-    ///
-    /// The job, and all that its tasks use, live until it is taken back.
-    pub unsafe fn share(
-        &'static self,
-        job: &Job<'_>,
-        threads: usize,
-        effort: Duration,
-    ) -> Option<SharedJob> {
-        let helpers = threads.saturating_sub(1);
-        if helpers == 0 {
-            return None;
-        }
-        // Held: another thread posts, or had posted when the process forked.
-        let mut poster = self.poster.try_lock()?;
-        let posted = self.post(&mut poster, job, helpers, effort);
-        Some(SharedJob {
-            pool: self,
-            poster,
-            posted,
-            effort,
-        })
     }
 
     /// Posts a job for `helpers` workers, if it is worth it.
@@ -236,6 +177,29 @@ impl Pool {
             drop(guard);
             (0..count).for_each(|_| self.slot.wake.notify_one());
         }
+    }
+
+    /// Takes the job back and waits for the workers that joined it.
+    fn take_back(&self, poster: &mut Poster, posted: Posted, effort: Duration) -> Result<()> {
+        let slot = &self.slot;
+        let joined = slot.withdraw(posted.places);
+        // Pairs with the release of the workers: what they wrote is seen from here on.
+        let are_out = || slot.left.load(Ordering::Acquire) == joined;
+        if spin_until(are_out) {
+            poster
+                .intervals
+                .shared(joined, Duration::ZERO, effort, posted.is_small);
+            return Ok(());
+        }
+        let begin = Instant::now();
+        while !spin_until(are_out) {
+            std::thread::yield_now();
+            in_process(self.process)?;
+        }
+        poster
+            .intervals
+            .shared(joined, begin.elapsed(), effort, posted.is_small);
+        Ok(())
     }
 
     fn wait_for_workers(&self, count: usize) -> bool {

@@ -118,8 +118,6 @@ pub struct Workspace<T> {
     pub totals: Totals<T>,
     /// The hashes of the i-particles' positions, where they are looked up. They lie together: each is read for each leaf.
     pub hashes: Vec<Hash>,
-    /// Which of the i-particles may be where a particle of the present page is: one bit each.
-    pub held: Vec<u64>,
     /// The results, if the task sums over all pages.
     pub forces: Vec<Force>,
     /// The nearest neighbours, if the task sums over all pages and they are wanted.
@@ -144,7 +142,6 @@ impl<T> Default for Workspace<T> {
                 joiner: Joiner::new(0),
             },
             hashes: Vec::new(),
-            held: Vec::new(),
             forces: Vec::new(),
             nearest: Vec::new(),
             scratch: None,

@@ -137,25 +137,6 @@ pub trait Backend: Send {
         self.start(memory, block)
     }
 
-    /// Lets other threads begin the block that was started, while the client does other things.
-    ///
-    /// # Safety
-    ///
-    /// Until `interrupt`, `finish`, `cancel` or the end of the backend, `memory` and `block` stay where they are and
-    /// nothing changes them.
-    unsafe fn work_ahead(&mut self, memory: &JMemory, block: &ForceRequest) {
-        let _ = (memory, block);
-    }
-
-    /// Waits until no other thread uses the memory and the block. What is left of the block is done in `finish`.
-    ///
-    /// # Errors
-    ///
-    /// The other threads are lost, since this is the child of a fork. The backend can only be forgotten.
-    fn interrupt(&mut self) -> Result<()> {
-        Ok(())
-    }
-
     /// Gives up the block that was started.
     fn cancel(&mut self) {}
 

@@ -80,8 +80,6 @@ calls! {
     /// scaling hints for the fixed-point sums of GRAPE-6. They do not enter the forces; only a trace (`KIRIN_TRACE`)
     /// records them. The arrays are copied, so the client may change them after the return. A block whose results were
     /// not fetched is dropped. Where this call is refused, so is the next `g6calc_lasthalf`, with the same code.
-    /// A GPU, or the other threads of the CPU backend, compute while the client does other work; a write waits for
-    /// those threads.
     implemented nothing [g6calc_firsthalf g6calc_firsthalf_]
     all [g6calc_firsthalf_all g6calc_firsthalf_all_]
     also [GPU_g6calc_firsthalf GPU_g6calc_firsthalf_]

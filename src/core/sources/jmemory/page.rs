@@ -268,11 +268,6 @@ impl Page {
         [0, 1, 2].map(|k| self.columns().column(X + k)[slot])
     }
 
-    /// Where the components of the position in a slot are.
-    pub fn places_of_x(&self, slot: usize) -> [*const f64; 3] {
-        [0, 1, 2].map(|k| &raw const self.columns().column(X + k)[slot])
-    }
-
     /// The velocity in a slot, as it was written.
     pub fn v(&self, slot: usize) -> [f64; 3] {
         [0, 1, 2].map(|k| self.columns().column(V + k)[slot])
