@@ -6,7 +6,7 @@
 The curves of the CPU are the measured runs of results/cluster-time.md. The same runs were not made on a GPU. What they would take there follows from
 runs that were made there with larger steps (Table 4.2 of results/hermite-thesis-h100.md), by the number of blocks and of steps. With sapporo2 no whole
 runs were made: calls of both libraries were timed beside each other (results/gpu-h100/README.md), and the difference of each block's call is added. The
-script writes these numbers, and how well the same model foretells the runs on the CPU, into results/cluster-time-gpu.md.
+script writes these numbers, and how well the same model predicts the runs on the CPU, into results/cluster-time-gpu.md.
 """
 import json
 import math
@@ -127,13 +127,15 @@ def main():
     ratios = [check[n] / cpu["kirin, 2 cores"][n] for n in check]
     text = ["# Time of a star cluster on a GPU", "",
             "Made by `benches/cluster_figure.py`. Nobody has run [cluster-time.md](cluster-time.md)'s clusters on a GPU. The seconds of an N-body time"
-            " unit are modelled from runs on an H100 with larger steps, eta = 0.03, from t = 0.25 to 0.5"
-            " ([Table 4.2](hermite-thesis-h100.md), 2026-11-22, `mixed` at every N; other programs had 28 % of the cores then):"
-            f" a block costs {1e6 * CALL_OF_GPU:g} us, the time of a block of one star, and a step what is left of the run's time. The number of blocks and"
-            " steps is that of the default steps ([cluster-blocks.json](cluster-blocks.json)). kirin's default precision up to 4096 stars is"
-            " `double` on an H100, for which there are no such runs.", "",
-            "The last column shows how far such a model may be trusted: it foretells the runs of the Xeon on two cores from"
-            " [its own runs](hermite-thesis-xeon-avx512-2vcpu.md) with larger steps, which an older version made.", "",
+            " unit are modelled: the blocks and steps of the default settings ([cluster-blocks.json](cluster-blocks.json)), each times what it costs.",
+            "",
+            "The costs are from runs on an H100 with larger steps, eta = 0.03, from t = 0.25 to 0.5"
+            " ([Table 4.2](hermite-thesis-h100.md), 2026-11-22). Other programs had 28 % of the cores then.", "",
+            f"* A block costs {1e6 * CALL_OF_GPU:g} us, the time of a block of one star.",
+            "* A step costs the rest of the run's time, divided by the number of steps.",
+            "* Those runs took `mixed` at every N. The default on an H100 is `double` up to 4096 stars, for which there are no such runs.", "",
+            "The last column shows the error of such a model. It predicts the runs of the Xeon on two cores from"
+            " [that machine's own runs](hermite-thesis-xeon-avx512-2vcpu.md) with larger steps, which an older version made.", "",
             "| N | kirin, an H100, modelled [s] | kirin, Xeon, two cores, measured [s] | Xeon, modelled over measured |", "|---:|---:|---:|---:|"]
     text += [f"| {n} | {gpu[n]:.3g} | {cpu['kirin, 2 cores'][n]:.3g} | {check[n] / cpu['kirin, 2 cores'][n]:.2f} |" for n in gpu]
     text += ["", f"sapporo2 with {largest['n']} stars: {sapporo:.3g} s. Only single calls of it were timed"
@@ -142,7 +144,7 @@ def main():
              " kirin's calls were slower then than now, so the difference is rather too small.", ""]
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write("\n".join(text))
-    print(f"the model foretells the runs of the Xeon at {min(ratios):.2f} to {max(ratios):.2f} of what was measured")
+    print(f"the model predicts the runs of the Xeon at {min(ratios):.2f} to {max(ratios):.2f} of what was measured")
 
 
 if __name__ == "__main__":

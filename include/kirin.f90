@@ -295,8 +295,9 @@ module kirin
 
     ! Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
     !
-    ! The numbers are those of `kirin info`. `KIRIN_DEVICES` goes before them; without GPUs they
-    ! mean nothing. With a null `list` or no `ngpu` it is `g6_open`.
+    ! The numbers in `list` are the device numbers of `kirin info`. They have no effect where
+    ! `KIRIN_DEVICES` is set, where there are no GPUs, and once cluster 0 has computed. With a
+    ! null `list` or with `ngpu` = 0 the call is `g6_open`.
     integer(c_int) function g6_open_special(ngpu, list) bind(C, name="g6_open_special")
       import :: c_int
       integer(c_int), value :: ngpu
@@ -365,8 +366,8 @@ module kirin
       integer(c_int), intent(in) :: cluster_id
     end function g6_print_chip_status
 
-    ! Stores mass and position only, at time 0 and at rest, as treecodes need it. It goes to the
-    ! same clusters as `g6_set_j_particle_multisend`.
+    ! Stores mass and position only, at time 0 and at rest, for treecodes. The particle goes to
+    ! the same clusters as with `g6_set_j_particle_multisend`.
     integer(c_int) function g6_set_j_particle_multisend_mxfast(cluster_id, nclusters, address, &
         index, mass, x) bind(C, name="g6_set_j_particle_multisend_mxfast_")
       import :: c_double, c_int
@@ -567,8 +568,8 @@ module kirin
       real(c_double), intent(inout) :: v(3, *)
     end subroutine g6_get_predicted_j_particles
 
-    ! Returns a number of j-particles for which there is always room (memory permitting there is
-    ! room for any address).
+    ! Returns 1048576, a number of j-particles for which there is always room. Memory permitting,
+    ! there is room at any address.
     integer(c_int) function g6_getnjmax(cluster_id) bind(C, name="g6_getnjmax_")
       import :: c_int
       integer(c_int), intent(in) :: cluster_id
@@ -686,8 +687,8 @@ module kirin
       integer(c_int), intent(in) :: pscale(*)
     end function g6_copy_i_particle_scales
 
-    ! Computes the scales of i-particle `address`, for the entries of that number in three arrays.
-    ! kirin leaves the arrays as they are.
+    ! Computes the scales of i-particle `address`, and writes them to the entries with this number
+    ! in three arrays. kirin leaves the arrays as they are.
     !
     ! Accepted without effect: floating-point sums need no scale.
     integer(c_int) function g6_calc_i_particle_scales_from_real_value(cluster_id, address, acc, &
@@ -1378,9 +1379,11 @@ module kirin
     ! `KIRIN_ADAPTIVE`, `KIRIN_DOUBLE_SINGLE` or `KIRIN_REDUCED` (docs/numbers.md). In place of
     ! `KIRIN_DOUBLE_SINGLE` a CPU takes `KIRIN_DOUBLE`. In place of `KIRIN_REDUCED` a GPU takes
     ! `KIRIN_SINGLE`, and so do blocks with jerks. The user has the last word: where
-    ! `KIRIN_PRECISION` names an arithmetic, the call changes nothing. A program may divide its
-    ! j-particles over several clusters or processes. It then passes what `kirin_precision_for`
-    ! returns for their total number, because `auto` would see only a part of them.
+    ! `KIRIN_PRECISION` names an arithmetic, the call does not change the precision. After this
+    ! call a GPU also computes the blocks with few j-particles that the CPU computes by default
+    ! (docs/gpus.md). A program may divide its j-particles over several clusters or processes. It
+    ! then passes what `kirin_precision_for` returns for their total number, because `auto` would
+    ! see only a part of them.
     integer(c_int) function kirin_set_precision(cluster_id, precision) bind(C, &
         name="kirin_set_precision_")
       import :: c_int
@@ -1389,10 +1392,13 @@ module kirin
     end function kirin_set_precision
 
     ! Returns the precision that cluster `cluster_id` takes for `nj` j-particles with velocities:
-    ! `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_DOUBLE_SINGLE`.
+    ! `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_DOUBLE_SINGLE`. On a machine with a
+    ! GPU, a block that the CPU computes by default (docs/gpus.md) has `KIRIN_DOUBLE` in place of
+    ! `KIRIN_DOUBLE_SINGLE`.
     !
-    ! It depends on `nj`, on the settings and on the kind of processor or GPU, and on nothing
-    ! else, unless the precision is `adaptive`.
+    ! The answer depends on `nj`, on the settings, on the kind of processor or GPU and on the last
+    ! `kirin_set_precision`. With `adaptive` it also depends on whether noise has limited the time
+    ! steps.
     integer(c_int) function kirin_precision_for(cluster_id, nj) bind(C, &
         name="kirin_precision_for_")
       import :: c_int
@@ -1471,13 +1477,14 @@ module kirin
     ! the index of the nearest source, and the square of its distance, without softening.
     !
     ! Targets are at `x`, with velocities `v` (zero where absent). A target that is itself a
-    ! source gives its index in `source` and gets no force from that source. `source` is negative
-    ! for other targets, and absent if there are only such. Without `x` the targets are sources at
-    ! their predicted positions and velocities: those that `source` lists, or the first `n`. The
-    ! square of a target's softening length is its entry of the targets' array `eps2`; without
-    ! that array it is the argument `eps2` or, without `x`, the source's own if sources have their
-    ! own. With `radius2`, the squares of radii, the call also makes the neighbour lists. The bits
-    ! are those of `g6calc_lasthalf2` for the same particles. A refused call writes nothing.
+    ! source gives its index in `source` and gets no force from that source. For other targets the
+    ! entry of `source` is negative; without any target that is a source the array may be absent.
+    ! Without `x` the targets are sources at their predicted positions and velocities: those that
+    ! `source` lists, or the first `n`. The square of a target's softening length is its entry of
+    ! the targets' array `eps2`; without that array it is the argument `eps2` or, without `x`, the
+    ! source's own if sources have their own. With `radius2`, the squares of radii, the call also
+    ! makes the neighbour lists. The bits are those of `g6calc_lasthalf2` for the same particles.
+    ! A refused call writes nothing.
     integer(c_int) function kirin_bulk_forces(handle, time, eps2, n, targets, results) bind(C, &
         name="kirin_bulk_forces")
       import :: c_double, c_int, c_int64_t, kirin_results, kirin_targets
@@ -1489,9 +1496,10 @@ module kirin
       type(kirin_results), intent(in) :: results
     end function kirin_bulk_forces
 
-    ! Writes the `n + 1` numbers `offsets`. They belong to the last `kirin_bulk_forces`, which had
-    ! `n` targets with radii. The neighbours of target k are entries `offsets[k]` to `offsets[k +
-    ! 1] - 1` of the array that `kirin_bulk_neighbour_indices` writes.
+    ! Writes the `n + 1` numbers `offsets` of the neighbour lists that the last
+    ! `kirin_bulk_forces` made; that call had `n` targets with radii. The neighbours of target k
+    ! are entries `offsets[k]` to `offsets[k + 1] - 1` of the array that
+    ! `kirin_bulk_neighbour_indices` writes.
     integer(c_int) function kirin_bulk_neighbour_offsets(handle, n, offsets) bind(C, &
         name="kirin_bulk_neighbour_offsets")
       import :: c_int, c_int64_t
@@ -1548,8 +1556,9 @@ module kirin
     ! has no sources yet.
     !
     ! `kirin_bulk_close`, `kirin_bulk_set_precision`, `kirin_bulk_source_count`,
-    ! `kirin_bulk_backend` and `kirin_bulk_precision` take it, too, and `kirin_bulk_message` has
-    ! the words of refusals. Its precision is `mixed` unless another one is chosen.
+    ! `kirin_bulk_backend` and `kirin_bulk_precision` take this handle, too. If a call is refused,
+    ! `kirin_bulk_message` returns the reason. The precision of a tree is `mixed` unless another
+    ! one is chosen.
     integer(c_int) function kirin_tree_open(handle) bind(C, name="kirin_tree_open")
       import :: c_int, c_int64_t
       integer(c_int64_t), intent(inout) :: handle

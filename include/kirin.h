@@ -283,8 +283,9 @@ int g6_reset_fofpga(int cluster_id);
 /**
  * Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
  *
- * The numbers are those of `kirin info`. `KIRIN_DEVICES` goes before them; without GPUs they mean
- * nothing. With a null `list` or no `ngpu` it is `g6_open`.
+ * The numbers in `list` are the device numbers of `kirin info`. They have no effect where
+ * `KIRIN_DEVICES` is set, where there are no GPUs, and once cluster 0 has computed. With a null
+ * `list` or with `ngpu` = 0 the call is `g6_open`.
  */
 int g6_open_special(int ngpu, const int *list);
 
@@ -335,8 +336,8 @@ int g6_set_overflow_flag_test_mode(int aflag, int jflag, int pflag);
 int g6_print_chip_status(int cluster_id);
 
 /**
- * Stores mass and position only, at time 0 and at rest, as treecodes need it. It goes to the same
- * clusters as `g6_set_j_particle_multisend`.
+ * Stores mass and position only, at time 0 and at rest, for treecodes. The particle goes to the
+ * same clusters as with `g6_set_j_particle_multisend`.
  */
 int g6_set_j_particle_multisend_mxfast(int cluster_id,
                                        int nclusters,
@@ -696,8 +697,8 @@ int g6_get_force_etc(int cluster_id,
 int g6_get_predicted_j_particles(int cluster_id, int nj, double (*x)[3], double (*v)[3]);
 
 /**
- * Returns a number of j-particles for which there is always room (memory permitting there is room
- * for any address).
+ * Returns 1048576, a number of j-particles for which there is always room. Memory permitting,
+ * there is room at any address.
  */
 int g6_getnjmax(int cluster_id);
 #endif /* KIRIN_FORTRAN_NAMES_ONLY */
@@ -979,8 +980,8 @@ int g6_copy_i_particle_scales_(const int *cluster_id,
                                const int *pscale);
 
 /**
- * Computes the scales of i-particle `address`, for the entries of that number in three arrays.
- * kirin leaves the arrays as they are.
+ * Computes the scales of i-particle `address`, and writes them to the entries with this number in
+ * three arrays. kirin leaves the arrays as they are.
  *
  * Accepted without effect: floating-point sums need no scale.
  */
@@ -1866,18 +1867,22 @@ const char *kirin_precision(int cluster_id);
  * `KIRIN_DOUBLE_SINGLE` or `KIRIN_REDUCED` (docs/numbers.md). In place of `KIRIN_DOUBLE_SINGLE` a
  * CPU takes `KIRIN_DOUBLE`. In place of `KIRIN_REDUCED` a GPU takes `KIRIN_SINGLE`, and so do
  * blocks with jerks. The user has the last word: where `KIRIN_PRECISION` names an arithmetic, the
- * call changes nothing. A program may divide its j-particles over several clusters or processes.
- * It then passes what `kirin_precision_for` returns for their total number, because `auto` would
- * see only a part of them.
+ * call does not change the precision. After this call a GPU also computes the blocks with few
+ * j-particles that the CPU computes by default (docs/gpus.md). A program may divide its
+ * j-particles over several clusters or processes. It then passes what `kirin_precision_for`
+ * returns for their total number, because `auto` would see only a part of them.
  */
 int kirin_set_precision(int cluster_id, int precision);
 
 /**
  * Returns the precision that cluster `cluster_id` takes for `nj` j-particles with velocities:
- * `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_DOUBLE_SINGLE`.
+ * `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_DOUBLE_SINGLE`. On a machine with a GPU,
+ * a block that the CPU computes by default (docs/gpus.md) has `KIRIN_DOUBLE` in place of
+ * `KIRIN_DOUBLE_SINGLE`.
  *
- * It depends on `nj`, on the settings and on the kind of processor or GPU, and on nothing else,
- * unless the precision is `adaptive`.
+ * The answer depends on `nj`, on the settings, on the kind of processor or GPU and on the last
+ * `kirin_set_precision`. With `adaptive` it also depends on whether noise has limited the time
+ * steps.
  */
 int kirin_precision_for(int cluster_id, int nj);
 
@@ -1951,13 +1956,14 @@ int kirin_bulk_source_count(int64_t handle);
  * index of the nearest source, and the square of its distance, without softening.
  *
  * Targets are at `x`, with velocities `v` (zero where absent). A target that is itself a source
- * gives its index in `source` and gets no force from that source. `source` is negative for other
- * targets, and absent if there are only such. Without `x` the targets are sources at their
- * predicted positions and velocities: those that `source` lists, or the first `n`. The square of a
- * target's softening length is its entry of the targets' array `eps2`; without that array it is
- * the argument `eps2` or, without `x`, the source's own if sources have their own. With `radius2`,
- * the squares of radii, the call also makes the neighbour lists. The bits are those of
- * `g6calc_lasthalf2` for the same particles. A refused call writes nothing.
+ * gives its index in `source` and gets no force from that source. For other targets the entry of
+ * `source` is negative; without any target that is a source the array may be absent. Without `x`
+ * the targets are sources at their predicted positions and velocities: those that `source` lists,
+ * or the first `n`. The square of a target's softening length is its entry of the targets' array
+ * `eps2`; without that array it is the argument `eps2` or, without `x`, the source's own if
+ * sources have their own. With `radius2`, the squares of radii, the call also makes the neighbour
+ * lists. The bits are those of `g6calc_lasthalf2` for the same particles. A refused call writes
+ * nothing.
  */
 int kirin_bulk_forces(int64_t handle,
                       double time,
@@ -1967,9 +1973,9 @@ int kirin_bulk_forces(int64_t handle,
                       const kirin_results *results);
 
 /**
- * Writes the `n + 1` numbers `offsets`. They belong to the last `kirin_bulk_forces`, which had `n`
- * targets with radii. The neighbours of target k are entries `offsets[k]` to `offsets[k + 1] - 1`
- * of the array that `kirin_bulk_neighbour_indices` writes.
+ * Writes the `n + 1` numbers `offsets` of the neighbour lists that the last `kirin_bulk_forces`
+ * made; that call had `n` targets with radii. The neighbours of target k are entries `offsets[k]`
+ * to `offsets[k + 1] - 1` of the array that `kirin_bulk_neighbour_indices` writes.
  */
 int kirin_bulk_neighbour_offsets(int64_t handle, int64_t n, int64_t *offsets);
 
@@ -2013,8 +2019,8 @@ const char *kirin_bulk_precision(int64_t handle);
  * no sources yet.
  *
  * `kirin_bulk_close`, `kirin_bulk_set_precision`, `kirin_bulk_source_count`, `kirin_bulk_backend`
- * and `kirin_bulk_precision` take it, too, and `kirin_bulk_message` has the words of refusals. Its
- * precision is `mixed` unless another one is chosen.
+ * and `kirin_bulk_precision` take this handle, too. If a call is refused, `kirin_bulk_message`
+ * returns the reason. The precision of a tree is `mixed` unless another one is chosen.
  */
 int kirin_tree_open(int64_t *handle);
 

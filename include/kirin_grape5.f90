@@ -245,8 +245,8 @@ module kirin_grape5
       real(c_double), intent(in) :: xj(3, *)
     end subroutine g5_set_jpMC
 
-    ! Stores positions only; the masses at these addresses stay as they are, 0 if there are none.
-    ! The arrays are counted as in `g5_set_xmj`.
+    ! Stores positions only, from the element `adr` of `xj` on, as `g5_set_xmj` does. The masses
+    ! at these addresses stay as they are, 0 if there are none.
     subroutine g5_set_xj(adr, nj, xj) bind(C, name="g5_set_xj_")
       import :: c_double, c_int
       integer(c_int), intent(in) :: adr

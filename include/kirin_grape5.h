@@ -206,8 +206,8 @@ int g5_set_jp(int addr, int nj, const double *mj, double (*xj)[3]);
 int g5_set_jpMC(int devid, int addr, int nj, const double *mj, double (*xj)[3]);
 
 /**
- * Stores positions only; the masses at these addresses stay as they are, 0 if there are none. The
- * arrays are counted as in `g5_set_xmj`.
+ * Stores positions only, from the element `adr` of `xj` on, as `g5_set_xmj` does. The masses at
+ * these addresses stay as they are, 0 if there are none.
  */
 int g5_set_xj(int adr, int nj, double (*xj)[3]);
 

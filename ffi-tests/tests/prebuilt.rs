@@ -1,5 +1,5 @@
-//! The PTX in `kernels/prebuilt`, and that of the example, is up to date with the sources: the test compares hashes
-//! and needs no compiler.
+//! The PTX in `kernels/prebuilt` and in `examples/textbook/kernels` is up to date with the sources. The test compares
+//! hashes and needs no compiler.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -52,19 +52,19 @@ calls! {
     /// the square of its distance, without softening.
     ///
     /// Targets are at `x`, with velocities `v` (zero where absent). A target that is itself a source gives its index in
-    /// `source` and gets no force from that source. `source` is negative for other targets, and absent if there are
-    /// only such. Without `x` the targets are sources at their predicted positions and velocities: those that `source`
-    /// lists, or the first `n`. The square of a target's softening length is its entry of the targets' array `eps2`;
-    /// without that array it is the argument `eps2` or, without `x`, the source's own if sources have their own. With
-    /// `radius2`, the squares of radii, the call also makes the neighbour lists. The bits are those of
-    /// `g6calc_lasthalf2` for the same particles. A refused call writes nothing.
+    /// `source` and gets no force from that source. For other targets the entry of `source` is negative; without any
+    /// target that is a source the array may be absent. Without `x` the targets are sources at their predicted
+    /// positions and velocities: those that `source` lists, or the first `n`. The square of a target's softening length
+    /// is its entry of the targets' array `eps2`; without that array it is the argument `eps2` or, without `x`, the
+    /// source's own if sources have their own. With `radius2`, the squares of radii, the call also makes the neighbour
+    /// lists. The bits are those of `g6calc_lasthalf2` for the same particles. A refused call writes nothing.
     implemented status [kirin_bulk_forces -]
     (handle: handle, time: double, eps2: double, n: long, targets: targets, results: results)
         = forces(handle, [time, eps2], n, targets, results);
 
-    /// Writes the `n + 1` numbers `offsets`. They belong to the last `kirin_bulk_forces`, which had `n` targets with
-    /// radii. The neighbours of target k are entries `offsets[k]` to `offsets[k + 1] - 1` of the array that
-    /// `kirin_bulk_neighbour_indices` writes.
+    /// Writes the `n + 1` numbers `offsets` of the neighbour lists that the last `kirin_bulk_forces` made; that call
+    /// had `n` targets with radii. The neighbours of target k are entries `offsets[k]` to `offsets[k + 1] - 1` of the
+    /// array that `kirin_bulk_neighbour_indices` writes.
     implemented status [kirin_bulk_neighbour_offsets -]
     (handle: handle, n: long, offsets: out_longs) = neighbour_offsets(handle, n, offsets);
 

@@ -324,8 +324,8 @@ impl Gravity<'_> {
         self.bulk.checked(count).map(|count| count as usize)
     }
 
-    /// `kirin_bulk_forces`: the forces of all sources, predicted to `time`, on the targets; `eps2` is the squared softening
-    /// length of those that have none of their own.
+    /// `kirin_bulk_forces`: the forces of all sources, predicted to `time`, on the targets. `eps2` is the squared
+    /// softening length of targets that have none of their own.
     ///
     /// # Errors
     ///
@@ -443,8 +443,8 @@ impl Tree<'_> {
         self.gravity.bulk.checked(status).map(drop)
     }
 
-    /// `kirin_tree_forces`: accelerations and potentials of all sources on the targets; `eps2` is the squared softening
-    /// length of those that have none of their own.
+    /// `kirin_tree_forces`: accelerations and potentials of all sources on the targets. `eps2` is the squared softening
+    /// length of targets that have none of their own.
     ///
     /// # Errors
     ///

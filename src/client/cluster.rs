@@ -63,8 +63,8 @@ impl Cluster<'_> {
         self.grape.set_ti(self.id, t);
     }
 
-    /// Starts the block: the forces of the j-particles at addresses `0..nj` on its i-particles, with the squared softening
-    /// length `eps2`. The work may go on after the return.
+    /// Starts a block: the forces of the j-particles at addresses `0..nj` on the i-particles of `block`, with the
+    /// squared softening length `eps2`. The work may go on after the return.
     pub fn start(&self, nj: usize, block: &mut Block, eps2: f64) {
         self.grape.firsthalf(self.id, nj, block, eps2);
     }

@@ -94,7 +94,7 @@ impl Grape {
     }
 
     /// `kirin_set_precision`: chooses the precision of cluster `id` by its number. It changes nothing if the user has
-    /// chosen one, or in other libraries, which have only one.
+    /// chosen a precision. Other libraries have only one, so there it does nothing.
     pub fn set_precision(&self, id: i32, precision: i32) -> i32 {
         // SAFETY: both arguments are live integers.
         self.set_precision

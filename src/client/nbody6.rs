@@ -309,8 +309,8 @@ impl Nbody6 {
         };
     }
 
-    /// `gpupot_`: the positive potentials that all stars cause at some of them. These are the stars from number `first`
-    /// (counted from 0) on, as many as `pot` has entries.
+    /// `gpupot_`: the positive potentials of all stars at the places of `pot.len()` of them, from star number `first`
+    /// on (counted from 0).
     ///
     /// # Panics
     ///

@@ -8,7 +8,7 @@ use crate::force::regular::{self, RegularForce};
 use crate::gpu::cuda;
 use crate::process::settings::{BackendChoice, Precision, PrecisionChoice, Settings};
 
-/// The rule by which `auto` chooses a precision, and whether GPUs compute. Both depend only on the kind of processor
+/// The rules by which `auto` chooses a precision and what computes. They depend only on the kind of processor
 /// and on the GPUs that `settings` name, and not on whether one of these GPUs fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -18,6 +18,9 @@ pub struct Rule {
     pub better: Precision,
     /// Whether GPUs compute.
     pub on_gpu: bool,
+    /// Up to how many moving j-particles the CPU computes the blocks of a GRAPE-6 cluster all the same, if
+    /// `KIRIN_BACKEND` is `auto`.
+    pub on_cpu_up_to: usize,
 }
 
 impl Rule {
@@ -31,6 +34,7 @@ impl Rule {
             up_to: cpu::DOUBLE_UP_TO,
             better: Precision::Double,
             on_gpu: false,
+            on_cpu_up_to: 0,
         })
     }
 

@@ -1,5 +1,5 @@
-//! The inside of kirin: one GRAPE without an interface. The crate `kirin` puts the interfaces of GRAPE-6, GRAPE-5 and
-//! NBODY6's library over it, and is what programs should use.
+//! The inside of kirin: one GRAPE without an interface. The crate `kirin` adds the interfaces: GRAPE-6, GRAPE-5,
+//! NBODY6's library, bulk forces and trees. Programs should use that crate.
 //!
 //! This crate is public for the command `kirin`, the applications and the tests of kirin's repository. It may change in
 //! any version. These are its modules, from the outside inwards. None uses one above it, except that [`gpu`] has its

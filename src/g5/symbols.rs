@@ -138,8 +138,8 @@ calls! {
     implemented nothing [g5_set_jpMC g5_set_jpMC_]
     (devid: int, addr: int, nj: int, mj: doubles, xj: vectors) = set_j_particles((devid, Plain), addr, nj, xm(xj, mj));
 
-    /// Stores positions only; the masses at these addresses stay as they are, 0 if there are none. The arrays are counted as
-    /// in `g5_set_xmj`.
+    /// Stores positions only, from the element `adr` of `xj` on, as `g5_set_xmj` does. The masses at these addresses
+    /// stay as they are, 0 if there are none.
     implemented nothing [g5_set_xj g5_set_xj_]
     (adr: int, nj: int, xj: vectors) = set_j_particles((FIRST, Plain), adr, nj, x_only(xj));
 

@@ -170,8 +170,9 @@ impl IrregularLibrary {
         f64::from_bits(self.predicted.load(Ordering::Relaxed))
     }
 
-    /// Computes the forces on the stars `address(0)` to `address(count - 1)`, from 1, at the time `ti`, and hands each to
-    /// `answer`, from several threads. What cannot be computed is [`Answer::REFUSED`].
+    /// Computes the forces at the time `ti` on the stars at the addresses `address(0)` to `address(count - 1)`, which
+    /// count from 1. Hands each force to `answer`, from several threads; a force that cannot be computed is
+    /// [`Answer::REFUSED`].
     ///
     /// # Errors
     ///

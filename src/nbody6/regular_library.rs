@@ -74,8 +74,8 @@ impl RegularLibrary {
         loaded
     }
 
-    /// The regular forces on the targets, and the neighbours of each target. Of more than `longest` neighbours only the
-    /// number is told. The targets stay as they are.
+    /// The regular forces on the targets, and the neighbours of each target. If a target has more than `longest`
+    /// neighbours, only their number is returned. The targets stay as they are.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Clusters and memories in a process that forks while other threads are in calls. The child has all of them.
+//! Clusters, memories and handles in a process that forks while other threads are in calls. The child has all of them.
 //!
 //! The fork waits for every member that is in a short call. It does not wait for long work (forces, lists), which
 //! changes nothing but its own results: the child repeats that work when it asks for the results.

@@ -1,4 +1,4 @@
-//! Ids, and the objects they stand for: clusters of GRAPE-6, memories of GRAPE-5.
+//! Ids, and the objects they stand for: clusters of GRAPE-6, memories of GRAPE-5, handles of bulk forces and trees.
 //!
 //! Clients use any integer as an id. ph4 opens an uninitialised id and then uses its MPI rank. So if exactly one
 //! GRAPE-6 cluster is open, an id that was never opened stands for this cluster; otherwise it gets a cluster of its

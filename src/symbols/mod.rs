@@ -1,4 +1,5 @@
-//! The exported symbols: the GRAPE-6 interface, and that of GRAPE-5, in C and Fortran spellings.
+//! The exported symbols of all interfaces, in C and Fortran spellings: GRAPE-6, GRAPE-5, NBODY6's library, bulk forces
+//! and trees.
 //!
 //! | spelling | name | scalars |
 //! |---|---|---|

@@ -1,4 +1,5 @@
-//! The calls of the tree. They have one name each, as those of the bulk interface, whose handles and arrays they use.
+//! The calls of the tree. Like the calls of the bulk interface they have one name each, and they use its handles and
+//! arrays.
 
 use std::ffi::c_int;
 
@@ -10,9 +11,9 @@ use crate::edge::call::{Argument, Call, Kind, Returns, Support};
 calls! {
     /// Opens a handle whose forces are found by a Barnes-Hut tree, and writes it to `*handle`. It has no sources yet.
     ///
-    /// `kirin_bulk_close`, `kirin_bulk_set_precision`, `kirin_bulk_source_count`, `kirin_bulk_backend` and `kirin_bulk_precision`
-    /// take it, too, and `kirin_bulk_message` has the words of refusals. Its precision is `mixed` unless another one
-    /// is chosen.
+    /// `kirin_bulk_close`, `kirin_bulk_set_precision`, `kirin_bulk_source_count`, `kirin_bulk_backend` and
+    /// `kirin_bulk_precision` take this handle, too. If a call is refused, `kirin_bulk_message` returns the reason. The
+    /// precision of a tree is `mixed` unless another one is chosen.
     implemented status [kirin_tree_open -]
     (handle: out_handle) = tree_open(handle);
 

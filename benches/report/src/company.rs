@@ -32,8 +32,8 @@ impl Watch {
         }
     }
 
-    /// What others took of the cores' time since [`Watch::start`]. A child of this process counts as part of it once it
-    /// was waited for. `None` where the system does not tell (no Linux).
+    /// The load by others since [`Watch::start`]. The time of a child process counts as this process's own only once
+    /// the child has been waited for. `None` where the system does not tell (no Linux).
     pub fn company(&self) -> Option<Company> {
         let second = ticks_per_second()?;
         Company::between(

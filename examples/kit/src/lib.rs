@@ -2,7 +2,7 @@
 //! else.
 //!
 //! * [`models`]: initial conditions in standard N-body units (G = M = 1, E = -1/4)
-//! * [`snapshot`]: the text format in which bodies and integrator states are kept
+//! * [`snapshot`]: files of bodies and integrator states, as text or HDF5
 //! * [`command`]: options that the commands share, and how a command ends
 //! * [`number`]: numbers on the command line
 //! * [`quantity`]: numbers with units, read and written

@@ -86,9 +86,9 @@ pub const SURVIVORS: f64 = 0.62;
 /// Least binding energy of a new binary, in k T.
 const LEAST_HARDNESS: f64 = 3.0;
 
-/// Number of binaries that a star forms in the unit of time, if it has the first mass, its partner has the second, and
-/// the third star any. Binaries that encounters will dissolve are included. Unequal masses enter as in Morscher et al.
-/// (2013).
+/// Rate per star at which binaries of these two masses form, including those that encounters will dissolve. It is the
+/// rate per volume over the density. The m of that rate is the mean of the two masses (Morscher et al. 2013); the third
+/// star may have any mass.
 pub fn formation_rate(around: &Surroundings, [m1, m2]: [f64; 2]) -> f64 {
     let mean = 0.5 * (m1 + m2);
     RATE / SURVIVORS * mean.powi(5) * around.density_squared / around.sigma.powi(9)

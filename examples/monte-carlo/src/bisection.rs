@@ -35,9 +35,9 @@ pub fn bisect(searches: &mut [Search], holds: impl Fn(usize, usize) -> bool) {
     }
 }
 
-/// Bisects in two levels. The first level asks `holds_at` about every `every`-th place only, and passes the number
-/// of that place: those values stand close together in memory, so a search reads fewer lines of the cache. The
-/// second level bisects between two of these places.
+/// Bisects in two levels. The first level looks at every `every`-th place only, and asks `holds_at` with the place's
+/// number among these. Their values can stand close together in memory, so that a search reads fewer lines of the
+/// cache. The second level bisects between two of these places.
 #[inline]
 pub fn bisect_coarsely(
     searches: &mut [Search],

@@ -68,8 +68,8 @@ struct Binaries {
     encounters: u64,
     escaped: u64,
     binding_escaped: f64,
-    /// Binaries dissolved, binding energy of those at the start, and the kind. A run that began before there were other
-    /// binaries than those of three stars has none of these.
+    /// Number of binaries dissolved, binding energy of the binaries at the start, and the kind of binaries. `None` in
+    /// files of older versions, in which all binaries form of three stars.
     #[serde(default)]
     of_kind: Option<(u64, f64, String)>,
 }

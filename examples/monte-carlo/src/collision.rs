@@ -43,8 +43,8 @@ pub fn of_pair(
     })
 }
 
-/// The energy that the cluster loses when star `inner` merges with the next star, at the place of the outer one.
-/// `before` has v^2 of the two stars, and `after` that of the merged star.
+/// The energy that the cluster loses when star `inner` merges with the next star outwards. The merged star stays at the
+/// radius of the outer one. `before` has v^2 of the two stars, and `after` is v^2 of the merged star.
 pub fn loss(
     potential: &Potential,
     inner: usize,

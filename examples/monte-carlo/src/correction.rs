@@ -14,9 +14,9 @@ use crate::stars::Share;
 /// Part of its kinetic energy that a star may lose at most to what another could not pay.
 const LARGEST_SHARE: f64 = 0.5;
 
-/// v^2 of a star of mass `m` after the correction. At the start of the step its radius was `start`, which in the new
-/// potential lies just outside star `there`. It is now star `index`, and `v2` is its v^2 before the correction. `climb`
-/// is the change of the old potential between these two places. Stars count from 1.
+/// v^2 of a star of mass `m` after the correction; `v2` is its v^2 before. The star moved from the radius `start` to
+/// the place of star `index`. In the new potential `start` lies just outside star `there`. `climb` is the change of the
+/// old potential between the two radii. Stars count from 1.
 #[inline]
 pub fn corrected(
     potential: &Potential,
@@ -32,9 +32,9 @@ pub fn corrected(
     v2 + climb + there - (node.phi + m * node.u)
 }
 
-/// Corrects the velocities of a group. If the correction takes more than a star's kinetic energy, the star keeps
-/// its velocity and the next stars of the bin pay. What a bin cannot pay is stored in `told`, and all stars share
-/// it.
+/// Corrects the velocities of a group. If the correction would take more than a star's kinetic energy, the star keeps
+/// its velocity, and the energy is taken from the next stars of the bin. What a bin lacks is stored in `told` and later
+/// taken from all stars.
 pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Share<'_>) {
     for begin in (0..group.r.len()).step_by(STARS_TOGETHER) {
         let end = (begin + STARS_TOGETHER).min(group.r.len());

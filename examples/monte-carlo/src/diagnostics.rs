@@ -52,8 +52,8 @@ pub fn half_mass_relaxation_time(n: usize, coulomb: f64, mass: f64, half_mass_ra
 /// between the third neighbours. Near the centre the volume is a sphere. The density is 0 for the outermost three
 /// stars. The estimate has no bias.
 ///
-/// It scatters like Casertano and Hut's estimate from six neighbours in space: the mean of its square is 5/4 of the
-/// square of its mean.
+/// The variance of the estimate is 1/4 of the square of its mean, as for Casertano and Hut's estimate from six
+/// neighbours in space.
 pub fn density(potential: &Potential, radii: &[f64], k: usize) -> f64 {
     let Some(&outer) = radii.get(k + NEIGHBOURS) else {
         return 0.0;

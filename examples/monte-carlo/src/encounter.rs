@@ -83,8 +83,9 @@ pub struct Part {
 /// where the integrator fails.
 ///
 /// If a hierarchical triple is left, it becomes a binary and a star: the inner binary shrinks by the energy that frees
-/// the third star (Fregeau and Rasio 2007). The same is done if the encounter ends undecided with parties that are
-/// still bound. Their motion apart then has as much energy as their binding had.
+/// the third star (Fregeau and Rasio 2007). If the encounter ends undecided with parties that are still bound to each
+/// other, the tightest binary shrinks by twice their binding energy. Half of this frees them, and half becomes the
+/// kinetic energy of their motion apart.
 pub fn scatter(
     first: &Binary,
     second: &Object,
@@ -149,8 +150,8 @@ pub fn scatter(
     Some(parts)
 }
 
-/// The parts after `second` dissolves the binary `first`, which is so wide that other stars are as near. Its two stars
-/// get the same velocity. The motion relative to `second` pays for the binding energy.
+/// The parts after `second` dissolves the binary `first`. Such a binary is so wide that other stars are as near as its
+/// components. Its two stars get the same velocity, and their motion relative to `second` loses the binding energy.
 pub fn torn(first: &Binary, second: &Object) -> Vec<Part> {
     let (m1, m2) = (first.mass(), second.mass());
     let part = |object: Object, share: f64| Part {

@@ -127,9 +127,9 @@ impl Tracks {
         (1.0 - 0.01 * longer).max(0.5).max(self.x) * self.giant_branch(m)
     }
 
-    /// Time to the end: the time to the base of the giant branch, and that of helium burning by the fit for stars
-    /// without a helium flash (equation 57). Stars with a flash have the same fit in place of their time on the giant
-    /// branch and after it: up to 10 % too long. For the others the asymptotic giant branch is left out: up to 3 % too
+    /// Time to the end: the time to the base of the giant branch plus the time of helium burning. The fit of the latter
+    /// is for stars without a helium flash (equation 57). For stars with a flash the same fit replaces the giant branch
+    /// and all later phases: up to 10 % too long. For the others the asymptotic giant branch is left out: up to 3 % too
     /// short.
     pub fn lifetime(&self, m: f64) -> f64 {
         let giant = self.giant_branch(m);
@@ -138,8 +138,9 @@ impl Tracks {
         giant * (1.0 + (b41 * m.powf(b42) + b43 * m5) / (b44 + m5))
     }
 
-    /// Mass of the remnant. The core at the base of the asymptotic giant branch (equation 66) decides: a white dwarf of the core's mass at the first thermal pulse
-    /// (equation 69); with a core above 2.25 solar masses a neutron star or black hole (equations 75 and 92).
+    /// Mass of the remnant, from the mass of the core at the base of the asymptotic giant branch (equation 66). A core
+    /// up to 2.25 solar masses leaves a white dwarf with the core's mass at the first thermal pulse (equation 69). A
+    /// heavier core leaves a neutron star or black hole (equations 75 and 92).
     pub fn remnant(&self, m: f64) -> f64 {
         let [b36, b37, b38] = self.core;
         let core = (b36 * m.powf(b37) + b38).powf(0.25);

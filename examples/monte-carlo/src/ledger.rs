@@ -43,9 +43,9 @@ impl Ledger {
         self.escaped + self.collided + self.evolved
     }
 
-    /// Notes the energy that an escaping star takes away. Its potential is the mean of the potential before and that
-    /// after all escapers of the step have left. So each of two stars that leave together has half of the energy
-    /// between them.
+    /// Notes the energy that an escaping star takes away. The star's potential is the mean of two values: before any
+    /// escaper of the step has left, and after all have left. So two stars that leave together share the energy between
+    /// them equally.
     pub fn escape(&mut self, escaper: &Escaper, potential: &Potential, radii: &[f64]) {
         let Escaper {
             m, start, v2, phi, ..

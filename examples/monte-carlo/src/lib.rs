@@ -1,5 +1,5 @@
-//! Star clusters of up to ten million stars by Henon's Monte Carlo method, as CMC has it (Pattabiraman et al. 2013,
-//! ApJS 204, 15): with the same bits on any number of ranks and threads.
+//! Star clusters of up to ten million stars by Henon's Monte Carlo method, as in CMC (Pattabiraman et al. 2013, ApJS
+//! 204, 15). The results have the same bits on any number of ranks and threads.
 //!
 //! The phases of a step in the order of the paper's Figure 1, one file each:
 //!
@@ -10,7 +10,8 @@
 //! * [`tide`]: stars beyond the tidal radius leave
 //! * [`orbit`]: 5, new orbits (equation 12); [`position`]: a place on them (equations 13 to 15)
 //! * [`sort`]: 6, sort; [`sample_sort`]: on several ranks (sections 3.4, 3.5)
-//! * [`binaries`]: binaries that form, and meet stars and each other; [`encounter`]: one of these encounters
+//! * [`binaries`]: the formation of binaries, and their encounters with stars and with each other; [`encounter`]: one
+//!   such encounter
 //! * [`diagnostics`]: 7, core, Lagrangian radii (equations 19, 20); [`correction`], [`ledger`]: energy
 //!
 //! The data and functions that the phases use:

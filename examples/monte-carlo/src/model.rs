@@ -54,8 +54,8 @@ fn primordial(start: &Start, binaries: &BinaryOptions) -> Vec<Primordial> {
         .collect()
 }
 
-/// The binaries of a model that was brought to standard units. Before that its mass was `mass`. Eccentricities are
-/// thermal, and the options choose the semi-major axes.
+/// The binaries of a model in standard units. `mass` is the mass of the model before it was scaled to these units.
+/// Eccentricities are thermal, and the options choose the semi-major axes.
 ///
 /// # Errors
 ///

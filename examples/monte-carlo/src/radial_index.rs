@@ -1,4 +1,4 @@
-//! An index of sorted radii: a table by the leading bits of a radius limits the search.
+//! An index of sorted radii: a table, addressed by the leading bits of a radius, that narrows the search.
 
 use crate::bisection::Search;
 

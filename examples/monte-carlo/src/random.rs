@@ -94,8 +94,8 @@ impl Stream {
         (f64::from(self.next()) + 0.5) * 2.0_f64.powi(-32)
     }
 
-    /// Cosine and sine of an angle from 0 to 2 pi, by von Neumann's rejection from a square: without
-    /// functions whose last bit differs between mathematical libraries.
+    /// Cosine and sine of a random angle from 0 to 2 pi, by von Neumann's rejection from a square. This needs no
+    /// function whose last bit differs between mathematical libraries.
     #[inline]
     pub fn angle(&mut self) -> (f64, f64) {
         loop {
@@ -207,8 +207,8 @@ mod tests {
         }
     }
 
-    /// The registers have the periods 2^31 - 1, 2^29 - 1, 2^28 - 1 and 2^25 - 1. So a long jump of 2^80 steps equals a
-    /// short one in each register, of 2^18, 2^22, 2^24 and 2^5 steps.
+    /// The registers have the periods 2^31 - 1, 2^29 - 1, 2^28 - 1 and 2^25 - 1. So in each register a long jump of
+    /// 2^80 steps equals a short one: of 2^18, 2^22, 2^24 and 2^5 steps.
     #[test]
     fn a_long_jump_is_the_rest_of_the_periods() {
         let start = Stream::of_seed(3);

@@ -20,15 +20,16 @@ use crate::time_step::number_density;
 /// speed w contributes with the weight w^4 (1 - cos(beta)).
 ///
 /// Pairs between this limit and a right angle are turned by more than the formula says. This makes up for the slower
-/// pairs, which are turned by less. At 1/5 both balance: the integral over w is that of the formula, and the remaining
-/// error falls with the power 4/3 of the step. At 1/2, as in CMC, the error falls with the power 2/3.
+/// pairs, which are turned by less. With the limit 1/5 both effects balance: the integral over w equals the formula's,
+/// and the remaining error is proportional to dt^(4/3). With the limit 1/2, as in CMC, the error is proportional to
+/// dt^(2/3).
 const LIMIT: f64 = 0.2;
 /// sin^2 of half a right angle.
 const RIGHT_ANGLE: f64 = 0.5;
 
-/// 1 - cos(beta) in one encounter of typical speed. A step is divided into so many encounters that this value is
-/// not exceeded. The flow of energy between masses is then 0.99 of Spitzer's, and the decay of anisotropy 0.97 of
-/// the theory's.
+/// Largest 1 - cos(beta) in one encounter of typical speed. A step is divided into as many encounters as this limit
+/// needs. The flow of energy between masses is then 0.99 of Spitzer's, and the decay of anisotropy 0.97 of the
+/// theory's.
 const TYPICAL: f64 = 1.0 / 32.0;
 
 /// What the encounters of one step depend on.
@@ -63,7 +64,7 @@ pub fn of_group(encounters: &Encounters<'_>, group: &mut Share<'_>) {
 }
 
 /// Lets pairs of neighbours collide. The merged star takes the place of the outer one, and the inner one is left
-/// without mass. Returns the energy that this costs.
+/// without mass. Returns the energy that the cluster loses by the mergers.
 fn collide(
     encounters: &Encounters<'_>,
     group: &mut Share<'_>,

@@ -25,8 +25,8 @@ pub struct Settings {
     /// Stellar radius of a star of mean mass; 0: no collisions.
     #[arg(skip)]
     pub radius: f64,
-    /// Encounters of each star in a step, which divide its duration among them; 0: as many as keep the deflections small.
-    /// The paper has one, whose effect is too small in long steps
+    /// Encounters of each star in a step; each stands for an equal part of the step. 0: as many as keep the deflections
+    /// small. The paper has one, whose effect is too small in long steps
     #[arg(long, value_name = "COUNT", default_value = "0")]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_ENCOUNTERS)))]
     pub encounters: u32,

@@ -67,8 +67,8 @@ impl Stars {
         self.r.is_empty()
     }
 
-    /// Whether a star may have this mass, radius and velocity. With numbers beyond 1e100 the products of a run
-    /// overflow, and the search for the ends of an orbit does not end.
+    /// Whether a star may have this mass, radius and velocity. Numbers beyond 1e100 would make products overflow, and
+    /// the search for the ends of an orbit would not end.
     pub fn allows(m: f64, r: f64, [vr, vt]: [f64; 2]) -> bool {
         let moderate = |x: f64| (1e-100..=1e100).contains(&x);
         moderate(m) && moderate(r) && vr.abs() <= 1e100 && (0.0..=1e100).contains(&vt)

@@ -85,8 +85,8 @@ impl Boundary {
     }
 }
 
-/// Sets the radius of the stars of a group that leave the cluster to infinity. To be called before they move. Also stores
-/// the mass that each bin loses.
+/// Removes the stars of a group that are beyond the boundary: their radii become infinite. To be called before the
+/// stars move. Also stores the mass that each bin loses.
 pub fn of_group(potential: &Potential, radii: &[f64], boundary: &Boundary, group: &mut Share<'_>) {
     for bin in 0..group.streams.len() {
         let begin = bin * BIN;

@@ -13,15 +13,15 @@ use crate::stars::Stars;
 /// Bins over whose stars the collision time is averaged: 300 stars, after Goswami et al. (2012).
 pub const CENTRAL_BINS: usize = 15;
 
-/// Number of bins on each side whose stars also count for the relaxation time of a bin. From 20 stars alone it
-/// scatters by a third, and the shortest of all bins would be half of the typical one in the core.
+/// Number of bins on each side whose stars also count for the relaxation time of a bin. A relaxation time from 20 stars
+/// alone would scatter by a third, and the shortest of all bins would be half of the typical one in the core.
 const NEIGHBOURS: usize = 2;
 
 /// Number density around the bin that begins with star `first`. The volume reaches from the star before the bin to
 /// the last star of the bin. An incomplete last bin takes the density of the last 20 stars.
 ///
-/// The density is 19 stars, not 20, over this volume. The volume up to the k-th next star scatters: where the density
-/// is n, the mean of the inverse of the volume is n / (k - 1).
+/// The density is 19 stars, not 20, over this volume. The reason is the scatter of the volume up to the k-th next star:
+/// where the density is n, the mean of 1 / volume is n / (k - 1).
 #[inline]
 pub fn number_density(radii: &[f64], first: usize) -> f64 {
     let begin = first.min(radii.len() - BIN);
@@ -60,7 +60,7 @@ pub fn moments(m: &[f64], vr: &[f64], vt: &[f64]) -> Moments {
 ///
 /// With equal dispersions sigma a heavy star of mass M slows down at the rate (4/3) sqrt(2 pi) <m> n ln(gamma N) (M -
 /// <m>) / sigma^3. No star can lose more than its velocity, so a step must be short against the inverse of this rate.
-/// In longer ones heavy stars would slow down too little where stars are dense. With this factor, and theta_max = 1,
+/// In longer steps heavy stars would slow down too little where stars are dense. With this factor, and theta_max = 1,
 /// the heaviest star of the densest bin loses a fifth of its velocity in a step.
 const FRICTION: f64 = 7.0;
 

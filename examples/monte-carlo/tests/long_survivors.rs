@@ -1,4 +1,5 @@
-//! The part of the binaries of three stars that survives their encounters, which `binaries::SURVIVORS` has: minutes.
+//! The fraction of three-body binaries that survives encounters with other stars, against `binaries::SURVIVORS`. Takes
+//! minutes.
 
 use monte_carlo::binaries::{Binary, SURVIVORS, Surroundings, form, largest_impact_squared, reach};
 use monte_carlo::encounter::{Object, scatter};

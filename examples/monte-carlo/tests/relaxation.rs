@@ -124,8 +124,8 @@ fn energy_flows_between_masses_at_spitzer_s_rate() {
     assert!((gain - 1.0).abs() < 0.02, "{gain}");
 }
 
-/// Energy flows at Spitzer's rate in steps of theta_max = 1 and 0.5. With a single encounter of at most a right
-/// angle the rates would be 0.63 and 0.83 of it. The tolerance for theta_max = 1 is wider: the velocities do not
+/// Energy flows at Spitzer's rate in steps of theta_max = 1 and 0.5. With a single encounter, turned by at most a right
+/// angle, it would flow at 0.63 and 0.83 of this rate. The tolerance for theta_max = 1 is wider: the velocities do not
 /// stay Maxwell's, and the 20 stars of a bin come to an equilibrium of their own.
 #[test]
 fn energy_flows_at_spitzer_s_rate_in_long_steps() {
@@ -315,8 +315,8 @@ fn the_time_step_is_that_of_a_deflection_by_theta_max() {
     assert!((0.15..0.22).contains(&lost), "{lost}");
 }
 
-/// In a homogeneous sphere all bins have the same relaxation time. The shortest one found in 5000 bins is 0.56 of
-/// it; without the neighbours of a bin it would be 0.26.
+/// In a homogeneous sphere all bins have the same relaxation time. The shortest time found in 5000 bins is 0.56 of the
+/// true one. Without the neighbours of a bin it would be 0.26.
 #[test]
 fn no_unlikely_bin_decides_the_step() {
     let mut random = Stream::of_seed(8);

@@ -7,8 +7,8 @@ use kirin_kit::Snapshot;
 use kirin_testing::Folder;
 use kirin_testing::readme::{commands, commands_of_mpi, shortened, typed, value};
 
-/// The README's commands with fewer stars and earlier ends. `long_collapse` follows the collapse of ten thousand
-/// stars, and `slow_mpi` has a command like the one under MPI.
+/// The README's commands with fewer stars and earlier ends. `long_collapse` follows the collapse of ten thousand stars.
+/// The README's command for MPI is not run here; `slow_mpi` runs a similar one.
 #[test]
 fn the_commands_of_the_readme_run() {
     let text = include_str!("../README.md");

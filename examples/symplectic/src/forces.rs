@@ -88,9 +88,9 @@ impl<'g> Forces<'g> {
     /// Finds accelerations and potentials of the particles with these masses.
     ///
     /// The library gets positions relative to the centre of mass, unless `uncentred`, because the distance from the
-    /// galaxy's centre would cost digits. A particle's force on itself is left out by its label. The sum of all
-    /// forces should vanish; what rounding errors leave of it is subtracted in equal parts, so that momentum is
-    /// conserved.
+    /// galaxy's centre would cost digits. A particle's force on itself is left out by its label. The forces should not
+    /// accelerate the centre of mass. The acceleration that rounding errors leave is subtracted from every particle's,
+    /// so that momentum is conserved.
     ///
     /// # Errors
     ///

@@ -219,8 +219,8 @@ impl<'g> Integrator<'g> {
     ///
     /// # Errors
     ///
-    /// A force is no longer finite, a number leaves its range, or the library fails; then everybody is where
-    /// they were before.
+    /// A force is no longer finite, a number leaves its range, or the library fails. All stars are then where they were
+    /// before the step.
     pub fn step(&mut self, t_end: f64) -> Result<bool, Error> {
         let dt = self.settings.dt;
         let Some(end) = self.past.grid.next(self.time, dt, t_end) else {

@@ -105,8 +105,8 @@ pub struct Options {
     /// Softening length [default: 0.2 / N^(1/3), or what the --dt resolves]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
-    /// Distances of two stars, and of a star and the black hole, within which they move together with steps of their
-    /// own; or none [default: as the step needs]
+    /// Changeover radii of two stars, and of a star and the black hole: at smaller distances they move together with
+    /// steps of their own; or none [default: as the step needs]
     #[arg(long, value_name = "STARS,HOLE", value_parser = Radii::parse)]
     pub changeover: Option<Radii>,
     /// Arithmetic of the pair forces [default: KIRIN_PRECISION, or mixed]

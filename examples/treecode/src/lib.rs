@@ -8,7 +8,7 @@
 //! * [`morton`], [`tree`]: the library's octree (`kirin_core::tree`) over this program's particles
 //! * [`ranks`]: the same tree on several ranks
 //! * [`walk`]: groups and their interaction lists
-//! * [`forces`]: the forces from these, with [`library`] or [`host`] for the sums
+//! * [`forces`]: the forces from these lists, summed by [`library`] or [`host`]
 //! * [`settings`], [`integrator`]: shared leapfrog steps
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
 //! * [`output`]: summary, JSON and plot of a run

@@ -107,8 +107,8 @@ impl RankFacts {
 }
 
 impl<'a> Report<'a> {
-    /// The report at the end of a run; rank 0 has the bodies. The forces came from `library`. If it was asked for,
-    /// the report has the energy error over all pairs, too.
+    /// The report at the end of a run; rank 0 has the bodies. The forces came from `library`. `direct_energy_error` is
+    /// the energy error from the sums over all pairs, if they were asked for.
     ///
     /// # Errors
     ///

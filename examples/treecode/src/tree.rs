@@ -1,4 +1,4 @@
-//! The octree over the particles of this rank: the library's, built by this program's threads.
+//! The octree over the particles of this rank: built by the library's code on this program's threads.
 
 use std::collections::TryReserveError;
 

@@ -1,4 +1,4 @@
-//! The program under an MPI launcher: the bits of one rank, and an error of all ranks.
+//! The program under an MPI launcher: the bits of one rank, and one message for an error of all ranks.
 //!
 //! The program is built with its feature `mpi`, in a folder of its own. Where MPI or libclang is missing, nothing is
 //! tested.

@@ -28,8 +28,8 @@ pub enum MeasuredInterface {
 pub struct Common {
     /// A library to compare with; may be repeated. The word `kirin` is the linked library. If it is not named, it comes
     /// first. Environment variables for this library alone may stand before the path: "OMP_NUM_THREADS=1
-    /// /opt/lib/libpg6.so", "KIRIN_PRECISION=double kirin". LABEL=... there is the heading of its column: "LABEL=old
-    /// /opt/1/libg6.so"
+    /// /opt/lib/libpg6.so", "KIRIN_PRECISION=double kirin". LABEL=... before the path is the heading of the library's
+    /// column: "LABEL=old /opt/1/libg6.so"
     #[arg(long = "library", value_name = "[NAME=VALUE ...] PATH")]
     libraries: Vec<String>,
     /// The calls that the libraries are asked for

@@ -165,6 +165,13 @@ fn text(settings: &Settings) -> String {
             precision_in_force(settings, &*backend)
         ),
     );
+    let few = Rule::of(settings).on_cpu_up_to;
+    if few > 0 && settings.backend == BackendChoice::Auto && settings.devices.is_auto() {
+        row(
+            "small clusters",
+            format!("the CPU, for up to {few} j-particles with velocities"),
+        );
+    }
     row(
         "threads",
         format!(

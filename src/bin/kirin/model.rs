@@ -6,8 +6,8 @@ use kirin_kit::Body;
 pub use kirin_kit::models::Random;
 pub use kirin_kit::vector::{Vec3, dot, hypot, sub};
 
-/// A Plummer sphere of `n` stars at time 0 in standard N-body units; labels are the odd numbers,
-/// which a library cannot mistake for addresses.
+/// A Plummer sphere of `n` stars at time 0 in standard N-body units. The star at address a has the label 2 a + 1, so
+/// that a library that confuses the two is noticed.
 pub fn plummer(n: usize, seed: u64) -> Vec<JParticle> {
     let bodies = kirin_kit::models::plummer(n, seed);
     let star = |(address, body): (usize, Body)| JParticle {

@@ -1,9 +1,9 @@
-//! Chooses the precision of a block, and keeps one backend for each precision. A backend is made when it is first
-//! needed.
+//! Chooses the precision of a block, and whether the CPU computes a small one. Keeps one backend for each choice, and
+//! makes it when it is first needed.
 //!
-//! `auto` looks only at the number of j-particles of the call, at the backend, and at whether j-particles were ever
-//! stored with more than a mass and a position. So the force on a particle still depends on that particle and on the
-//! j-particles `0..nj` only.
+//! Both choices of `auto`, precision and backend, depend only on the number of j-particles of the call, on the GPUs, and
+//! on whether j-particles were ever stored with more than a mass and a position. So the force on a particle still depends on
+//! that particle and on the j-particles `0..nj` only.
 
 use super::seat::Seat;
 use crate::choice::{self, Rule};
@@ -11,13 +11,30 @@ use crate::force::Backend;
 use crate::process::settings::{BackendChoice, Devices, Precision, PrecisionChoice, Settings};
 use crate::sources::jmemory::JMemory;
 
+/// What is chosen for a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Choice {
+    precision: Precision,
+    /// Whether the CPU computes although there may be a GPU.
+    on_cpu: bool,
+}
+
+/// The backend of a choice.
+struct Made {
+    choice: Choice,
+    backend: Box<dyn Backend>,
+    /// How many blocks it took.
+    blocks: u64,
+}
+
 /// The backends of a cluster, and its rule.
 #[derive(Default)]
 pub(super) struct Arithmetic {
-    /// By precision.
-    made: Vec<(Precision, Box<dyn Backend>)>,
+    made: Vec<Made>,
     /// That of the last block.
-    current: Option<Precision>,
+    current: Option<Choice>,
+    /// Whether `auto` lets the CPU compute with few j-particles.
+    few_on_cpu: bool,
     /// What the client chose.
     chosen: Option<PrecisionChoice>,
     /// Whether noise has limited the time steps, so that `adaptive` computes in double precision.
@@ -26,8 +43,6 @@ pub(super) struct Arithmetic {
     rule: Option<Rule>,
     /// Which GPU of several is the cluster's, once that matters.
     seat: Option<Seat>,
-    /// How many blocks took double precision or pairs of singles, and how many another one.
-    taken: [u64; 2],
 }
 
 impl Arithmetic {
@@ -35,9 +50,25 @@ impl Arithmetic {
     #[cfg(test)]
     pub fn only(backend: Box<dyn Backend>) -> Self {
         let precision = backend.precision();
+        let choice = Choice {
+            precision,
+            on_cpu: false,
+        };
         Self {
-            made: vec![(precision, backend)],
+            made: vec![Made {
+                choice,
+                backend,
+                blocks: 0,
+            }],
             chosen: Some(PrecisionChoice::Always(precision)),
+            ..Self::default()
+        }
+    }
+
+    /// The backends of a cluster whose blocks the CPU may compute if they have few j-particles.
+    pub fn with_few_on_cpu() -> Self {
+        Self {
+            few_on_cpu: true,
             ..Self::default()
         }
     }
@@ -59,7 +90,7 @@ impl Arithmetic {
     /// blocks use it (with `adaptive` only).
     pub fn raise(&mut self, settings: &Settings) -> (Precision, bool) {
         let better = match self.rule(settings).better {
-            better if self.current == Some(better) => Precision::Double,
+            better if self.current.is_some_and(|c| c.precision == better) => Precision::Double,
             better => better,
         };
         let is_first = !std::mem::replace(&mut self.raised, true);
@@ -90,6 +121,18 @@ impl Arithmetic {
                 }
             }
         }
+    }
+
+    /// Whether the CPU computes a block with `nj` j-particles, although there is a GPU. Not where the user or the client
+    /// names GPUs. Nor where the client chooses the precision: it may have divided its j-particles over several clusters,
+    /// whose bits shall not depend on their numbers.
+    fn is_for_cpu(&mut self, settings: &Settings, moving: bool, nj: usize) -> bool {
+        self.few_on_cpu
+            && moving
+            && settings.backend == BackendChoice::Auto
+            && settings.devices.is_auto()
+            && self.chosen.is_none()
+            && nj <= self.rule(settings).on_cpu_up_to
     }
 
     /// What computes where `precision` is asked for. Only where that may be another one are the devices looked at.
@@ -124,36 +167,46 @@ impl Arithmetic {
         memory: &mut JMemory,
     ) -> &mut dyn Backend {
         let precision = self.precision_for(settings, moving, nj);
-        if self.current.replace(precision) != Some(precision) && self.made.len() > 1 {
+        let on_cpu = self.is_for_cpu(settings, moving, nj);
+        let choice = Choice {
+            precision: match on_cpu {
+                true => precision.without_pairs(),
+                false => precision,
+            },
+            on_cpu,
+        };
+        if self.current.replace(choice) != Some(choice) && self.made.len() > 1 {
             memory.change_everything();
         }
-        let is_better = matches!(precision, Precision::Double | Precision::DoubleSingle);
-        self.taken[usize::from(!is_better)] += 1;
-        self.make(settings, precision)
+        let made = self.make(settings, choice);
+        made.blocks += 1;
+        &mut *made.backend
     }
 
     /// What computes the last block, or else the next one.
     pub fn any(&mut self, settings: &Settings) -> &mut dyn Backend {
-        let first = self.made.first().map(|(precision, _)| *precision);
-        let precision = self.current.or(first).unwrap_or_else(|| {
+        let first = self.made.first().map(|made| made.choice);
+        let choice = self.current.or(first).unwrap_or_else(|| {
             let asked = self.choice(settings).arithmetic();
-            self.taken_for(settings, false, asked)
+            Choice {
+                precision: self.taken_for(settings, false, asked),
+                on_cpu: false,
+            }
         });
-        self.make(settings, precision)
+        &mut *self.make(settings, choice).backend
     }
 
     /// What computed the last block, where it is still there.
     pub fn last(&mut self) -> Option<&mut dyn Backend> {
-        let (_, backend) = self
-            .made
-            .iter_mut()
-            .find(|(precision, _)| Some(*precision) == self.current)?;
-        Some(&mut **backend)
+        let current = self.current?;
+        let made = self.made.iter_mut().find(|made| made.choice == current)?;
+        Some(&mut *made.backend)
     }
 
     /// Whether the last block was computed in double precision.
     pub fn is_double(&self) -> bool {
-        self.current == Some(Precision::Double)
+        self.current
+            .is_some_and(|choice| choice.precision == Precision::Double)
     }
 
     /// The settings, with the GPU that is this cluster's where neither the user nor the client named one.
@@ -166,22 +219,27 @@ impl Arithmetic {
         settings
     }
 
-    fn make(&mut self, settings: &Settings, precision: Precision) -> &mut dyn Backend {
-        let found = self.made.iter().position(|(p, _)| *p == precision);
+    fn make(&mut self, settings: &Settings, choice: Choice) -> &mut Made {
+        let found = self.made.iter().position(|made| made.choice == choice);
         let at = found.unwrap_or_else(|| {
-            let settings = Settings {
-                precision: PrecisionChoice::Always(precision),
-                ..self.with_devices(settings)
-            };
-            self.made.push((precision, choice::choose(&settings)));
+            let mut settings = self.with_devices(settings);
+            settings.precision = PrecisionChoice::Always(choice.precision);
+            if choice.on_cpu {
+                settings.backend = BackendChoice::Cpu;
+            }
+            self.made.push(Made {
+                choice,
+                backend: choice::choose(&settings),
+                blocks: 0,
+            });
             self.made.len() - 1
         });
-        &mut *self.made[at].1
+        &mut self.made[at]
     }
 
     /// Whether a GPU computes.
     pub fn on_gpu(&self) -> bool {
-        self.made.iter().any(|(_, backend)| backend.on_gpu())
+        self.made.iter().any(|made| made.backend.on_gpu())
     }
 
     /// Whether a backend was made.
@@ -201,31 +259,89 @@ impl Arithmetic {
 
     /// The precision in words: of the last block, or else what is in force.
     pub fn describe(&self, settings: &Settings, moving: bool) -> String {
-        match self.current.or(self.precision_of_all(settings, moving)) {
+        let last = self.current.map(|choice| choice.precision);
+        match last.or(self.precision_of_all(settings, moving)) {
             Some(precision) => precision.to_string(),
             None => self.choice(settings).to_string(),
         }
     }
 
-    /// The backend and the precisions of all blocks in words, for the statistics.
+    /// The backends and the precisions of all blocks in words, for the statistics.
     pub fn summary(&self, settings: &Settings, moving: bool) -> String {
-        let Some((_, backend)) = self.made.first() else {
-            return "none".to_owned();
+        let name = |on_cpu| {
+            let made = self.made.iter().find(|made| made.choice.on_cpu == on_cpu);
+            made.map(|made| made.backend.name())
         };
-        let precision = match (self.precision_of_all(settings, moving), self.taken) {
-            (Some(precision), _) => precision.to_string(),
-            (None, [few, others]) => format!(
-                "{}: {} in {few} of {} blocks",
+        let all = self.blocks(|_| true);
+        let name = match (name(true), name(false)) {
+            (None, None) => return "none".to_owned(),
+            (Some(one), None) | (None, Some(one)) => one,
+            (Some(few), Some(others)) => {
+                let on_cpu = self.blocks(|choice| choice.on_cpu);
+                format!("{few} in {on_cpu} of {all} blocks, else {others}")
+            }
+        };
+        let precision = match self.precision_of_all(settings, moving) {
+            Some(precision) => precision.to_string(),
+            None => format!(
+                "{}: {} in {} of {all} blocks",
                 self.choice(settings),
                 self.rule.map_or(Precision::Double, |rule| rule.better),
-                few + others
+                self.blocks(|choice| {
+                    use Precision::{Double, DoubleSingle};
+                    matches!(choice.precision, Double | DoubleSingle)
+                })
             ),
         };
-        format!("{}, precision {precision}", backend.name())
+        format!("{name}, precision {precision}")
+    }
+
+    /// How many blocks had such a choice.
+    fn blocks(&self, such: impl Fn(Choice) -> bool) -> u64 {
+        let made = self.made.iter().filter(|made| such(made.choice));
+        made.map(|made| made.blocks).sum()
     }
 
     /// A sum over the backends.
     pub fn sum(&self, part: impl Fn(&dyn Backend) -> u64) -> u64 {
-        self.made.iter().map(|(_, backend)| part(&**backend)).sum()
+        self.made.iter().map(|made| part(&*made.backend)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpu_computes_few_moving_j_particles_unless_others_are_asked_for() {
+        let rule = Rule {
+            up_to: 1024,
+            better: Precision::DoubleSingle,
+            on_gpu: true,
+            on_cpu_up_to: 512,
+        };
+        let of = |arithmetic: Arithmetic| Arithmetic {
+            rule: Some(rule),
+            ..arithmetic
+        };
+        let mut few = of(Arithmetic::with_few_on_cpu());
+        let auto = Settings::default();
+        assert!(few.is_for_cpu(&auto, true, 512));
+        assert!(!few.is_for_cpu(&auto, true, 513));
+        assert!(!few.is_for_cpu(&auto, false, 512));
+        assert!(!of(Arithmetic::default()).is_for_cpu(&auto, true, 512));
+        let cuda = Settings {
+            backend: BackendChoice::Cuda,
+            ..Settings::default()
+        };
+        let named = Settings {
+            devices: Devices::These(vec![0]),
+            ..Settings::default()
+        };
+        for settings in [cuda, named] {
+            assert!(!few.is_for_cpu(&settings, true, 512), "{settings:?}");
+        }
+        few.choose(PrecisionChoice::Auto);
+        assert!(!few.is_for_cpu(&auto, true, 512));
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers the clusters of this process that compute, so that each takes another GPU.
+//! Numbers the clusters that compute in this process, so that they take the GPUs in turn.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -323,6 +323,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             page: self.sources.page,
             position: self.position,
             range: self.range.clone(),
+            end: self.shared.slots(self.sources.page),
             ti: self.shared.block.ti,
             i,
             candidates: None,

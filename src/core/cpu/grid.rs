@@ -2,8 +2,8 @@
 //!
 //! A position is split into a leading part, which is a multiple of the grid's step, and a rest. If both particles are
 //! on one grid, the difference of the leading parts is exact. Without a common grid the leading part of an i-particle
-//! far out may have no more digits than the distance has. Its rest is then lost when it is added to that distance, in
-//! the same direction for all j-particles.
+//! far out would have as many digits as the distance. The rest would then be less than the last digit of the distance,
+//! and would be lost in their sum: an error in the same direction for all j-particles.
 //!
 //! Each page has a grid. It is a function of the predicted positions of the page's particles.
 

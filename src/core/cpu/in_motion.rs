@@ -256,6 +256,7 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
             page: self.sources.page,
             position: self.position,
             range: self.leaf.range.clone(),
+            end: self.shared.slots(self.sources.page),
             ti: block.ti,
             i: &self.particles[k],
             candidates: nearest.then_some(&mut self.targets[k].candidates),

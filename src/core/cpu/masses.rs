@@ -7,8 +7,8 @@ use crate::sources::jmemory::{PAGE, Page, PageArray};
 
 /// The masses of one page, divided by the first of them, so that equal masses are exact.
 ///
-/// (A power of two as the unit would round the mass 1/N in every term, always in the same direction.) The unit is the
-/// first mass by which one can divide, or 1 in double precision.
+/// The unit is the first mass below `nj`, in address order, by which one can divide, or 1 in double precision. (A power of
+/// two as the unit would round the mass 1/N in every term, always in the same direction.)
 pub struct Masses<T> {
     /// The masses, divided by the unit.
     pub m: PageArray<T>,

@@ -40,8 +40,8 @@ impl<I: ExactSizeIterator<Item = IParticle>> Arriving for I {
     }
 }
 
-/// Takes the results of a run of i-particles, which begins at this number of the block, as soon as they are there. A run
-/// may come again if a device was lost.
+/// Takes the results of a range of the block's i-particles as soon as they are there. A range may come again if a
+/// device was lost.
 pub type Deliver<'a> = dyn FnMut(&ForceRequest, std::ops::Range<usize>, &Results) + 'a;
 
 /// What a backend computes for a block, one entry for each i-particle.
@@ -110,8 +110,9 @@ pub trait Backend: Send {
         false
     }
 
-    /// Begins a block; the work may go on after the return. Only here may a backend note what has changed in
-    /// the memory.
+    /// Begins a block; the work may go on after the return. A backend that keeps a copy of the memory marks the
+    /// memory's changes as seen ([`JMemory::forget_changes`]) here or in [`Backend::start_arriving`], and nowhere else,
+    /// because [`Backend::finish`] cannot change the memory.
     ///
     /// # Errors
     ///

@@ -1,13 +1,14 @@
 //! NBODY6's irregular force: the trait of a backend, the results, and the plain implementation.
 //!
-//! Star and neighbours are predicted to the time of the block, in double precision always; then
+//! Star and neighbours are predicted to the time of the block, always in double precision. Then the force and its
+//! derivative are
 //!
 //! ```text
 //! a = sum m r / r^3
 //! j = sum m (v - 3 (r.v) r / r^2) / r^3
 //! ```
 //!
-//! over the star's list. A neighbour at distance zero exerts no force.
+//! with sums over the star's list. A neighbour at distance zero (r^2 below 1e-200) exerts no force.
 
 use std::ops::Range;
 
@@ -27,8 +28,8 @@ pub struct NeighbourForce {
 
 /// One implementation.
 pub trait IrregularForce: Sync {
-    /// The forces of the listed neighbours on some stars, those at the places `address(k)` for each k of `run`, at
-    /// the time `ti`; each is handed to `answer`.
+    /// Computes the force of the listed neighbours, at the time `ti`, on the star at `address(k)` for each k of `run`.
+    /// Each force is handed to `answer`.
     ///
     /// # Safety
     ///

@@ -38,8 +38,8 @@ pub struct Incoming<'a> {
     pub m: &'a [Unaligned<f64>],
 }
 
-/// The sources at `PAGE` consecutive addresses, a column for each number. Slots without a source are copies of the
-/// first, without mass.
+/// The sources at `PAGE` consecutive addresses, one array for each number. Slots without a source have the position and
+/// velocity of the page's first source, and mass 0.
 #[derive(Clone, Debug, Default)]
 pub struct SourcePage {
     /// Positions.
@@ -264,8 +264,8 @@ pub trait RegularForce: Send {
     /// There is no memory; `results` are then meaningless.
     fn forces(&mut self, block: &RegularRequest<'_>, results: &mut [RegularResult]) -> Result<()>;
 
-    /// The positive potentials that all sources cause at those in `range`. The sources have no velocities. `sources` is
-    /// memory for them that is kept from call to call.
+    /// The positive potentials that all sources cause at the sources in `range`. Sources need no velocities here.
+    /// `sources` is memory that is kept from call to call.
     ///
     /// # Errors
     ///

@@ -43,8 +43,9 @@ impl Scaling {
     }
 }
 
-/// The unit for some masses, and whether single precision has the range for all of them. The unit is the first mass
-/// by which one can divide, so that equal masses are exact.
+/// The unit of mass for `masses`, and whether no mass becomes too small for single precision in this unit. (An overflow
+/// is not looked for: it shows in the sums.) The unit is the first mass by which one can divide, so that equal masses
+/// are exact.
 pub fn of_masses(masses: &[f64]) -> (f64, bool) {
     let usable = |m: &&f64| m.is_normal() && (1.0 / **m).is_normal();
     let unit = masses.iter().find(usable).copied().unwrap_or(1.0);

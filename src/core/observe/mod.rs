@@ -1,5 +1,6 @@
-//! Observers, which do not change the calculation: statistics (`KIRIN_STATS`), the cost of few pipelines, and the
-//! audit of results (`KIRIN_CHECK`).
+//! Observers: statistics (`KIRIN_STATS`), the cost of too few pipelines, the noise of the forces, and the audit of
+//! results (`KIRIN_CHECK`). They do not change the calculation, with one exception: with `adaptive`, noise that limits
+//! the time steps raises the precision.
 
 pub mod audit;
 pub mod noise;

@@ -1,10 +1,10 @@
 //! The cost of too few pipelines: the time lost because a client divides its blocks into calls.
 //!
-//! If a client moves more particles at a time than `g6_npipes` allows, it sends a block in several calls, with one
-//! time and the same j-particles. All calls but the last are full. With more pipelines they would be one call, and
-//! every call but the first would save the fixed cost of a call. To measure the fixed cost, a straight line is fitted
-//! to the times of such calls over their numbers of pairs; its value at zero pairs is the fixed cost. If larger
-//! blocks are also faster for each pair, the loss is larger than this estimate.
+//! If a client moves more particles at a time than `g6_npipes` allows, it sends a block in several calls, with one time
+//! and the same j-particles. All calls but the last are full. More pipelines would make them one call, and save the
+//! fixed cost of every call but the first. To measure the fixed cost, a straight line is fitted to the times of such
+//! calls over their numbers of pairs; its value at zero pairs is the fixed cost. If larger blocks are also faster for
+//! each pair, the loss is larger than this estimate.
 
 /// The line is trusted from this many calls on.
 const LEAST: u64 = 64;

@@ -205,9 +205,9 @@ impl Class {
         (median, 1.25 * deviation / (count as f64).sqrt())
     }
 
-    /// The parts of the median time. Their shares are those of the sum of the kept times, without the interrupted ones.
-    /// (A median of each part would be wrong: a block with prediction may be followed by several without, and the
-    /// median of the prediction would be 0.)
+    /// The parts of the median time, in the proportions that they have in the sum of the kept times. Interrupted times
+    /// are left out of this sum. (A median of each part would be wrong: a block with prediction may be followed by
+    /// several without, and the median of the prediction would be 0.)
     fn parts(&self, median: f64) -> Parts<f64> {
         let mut sums = [0.0; PARTS];
         let undisturbed = |sample: &&Parts<f32>| f64::from(sample[0]) <= OUTLYING * median;

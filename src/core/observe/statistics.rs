@@ -14,8 +14,8 @@ use super::sampled::{OUTLYING, SMALL, Sampled};
 use crate::force::Phases;
 use crate::process;
 
-/// Shares of the time in the library. If too few pipelines cost more than the first, the report has a hint. If they
-/// cost more than the second on a GPU, there is a line on stderr, too.
+/// Shares of the time in the library that too few pipelines may cost where a GPU computes. Above the first, the report
+/// has a hint. Above the second, there is a line on stderr, too.
 const COSTLY: f64 = 0.1;
 const VERY_COSTLY: f64 = 0.3;
 

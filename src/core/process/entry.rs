@@ -53,8 +53,8 @@ pub fn once<R>(call: impl FnOnce() -> R) -> Option<R> {
     Some(result)
 }
 
-/// Switches the thread's cancellation off until the end of the call. Comes before whatever may make a system call that
-/// is a cancellation point: reading, writing, sleeping. Nothing happens outside calls.
+/// Switches the thread's cancellation off until the end of the call. Call this before anything that may make a system
+/// call that is a cancellation point: reading, writing, sleeping. Outside of calls it does nothing.
 pub fn hold_cancellation() {
     PLACE.with(|place| {
         if place.get() == ThreadPlace::Inside && cancellation::forbid() {

@@ -1,9 +1,9 @@
 //! The floating-point environment that kirin computes in: round to nearest, no traps, no flushing
 //! of subnormal numbers.
 //!
-//! The client's environment may differ (`-ffpe-trap`, `fesetround`, `-ffast-math`): results would then depend
-//! on the thread that computes them. Its exception flags stay as they are, since Fortran's STOP reports them.
-//! On x86-64 this is the state of the vector unit (MXCSR); kirin does not use the x87 unit.
+//! The client's environment may differ (`-ffpe-trap`, `fesetround`, `-ffast-math`): results would then depend on the
+//! thread that computes them. The client's exception flags stay as they are, since Fortran's STOP reports them. On
+//! x86-64 the environment is the state of the vector unit (MXCSR); kirin does not use the x87 unit.
 
 /// Runs `compute` in the standard environment, then restores the client's, flags included.
 #[inline]

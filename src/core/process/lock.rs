@@ -8,8 +8,9 @@
 //!
 //! Data that outlive a call are behind this lock, since another thread may fork while it is held. A mutex of
 //! `parking_lot` would not do: its table for the whole process names the threads that wait, and after a fork these do
-//! not exist. A mutex of the standard library would not do, either: only the thread that holds it can free it. Both are
-//! used for the data of one call, and that of the standard library for worker threads, too, which a child makes anew.
+//! not exist. A mutex of the standard library would not do, either: only the thread that holds it can free it. Mutexes
+//! of both kinds protect the data of single calls. Mutexes of the standard library also protect the worker threads'
+//! data, which a child makes anew.
 
 use std::cell::UnsafeCell;
 use std::hint;

@@ -17,8 +17,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::panic::catch_unwind;
 
-/// Counts the forks since the first call of this function. Whoever stores the number with a resource
-/// can tell later whether the resource is its own or its parent's.
+/// Counts the forks since the first call of this function. If this number is stored with a resource, a process can tell
+/// later whether the resource is its own or its parent's.
 pub fn generation() -> u32 {
     fork::generation()
 }

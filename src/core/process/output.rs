@@ -45,8 +45,8 @@ impl File {
     }
 }
 
-/// Moves the file to a descriptor above those of the standard streams. If the client has closed one of these, the
-/// file may have taken its number, and whatever is written to the stream would end up in the file.
+/// Moves the file to a descriptor above those of the standard streams. If the client has closed a standard stream, the
+/// system may have given its descriptor to the file. Whatever is then written to the stream would end up in the file.
 fn above_streams(file: std::fs::File) -> io::Result<std::fs::File> {
     if file.as_raw_fd() > libc::STDERR_FILENO {
         return Ok(file);

@@ -22,8 +22,8 @@ pub fn distance2<const N: usize>(x: &[f64; 3], xj: &[[f64; N]; 3], slot: usize) 
     dx * dx + dy * dy + dz * dz
 }
 
-/// The most labels that the lists of one block may hold together: 1 GiB. Beyond it the client is told
-/// that its lists overflow, as the list memory of a GRAPE-6 board did, and shrinks its radii.
+/// The most labels that the lists of one block may hold together: 1 GiB. If there are more, the client is told that its
+/// lists overflow, and shrinks its radii. On GRAPE-6 the list memory of a board could overflow.
 pub const LABELS_AT_MOST: usize = 1 << 28;
 
 /// What the memory is for, in messages.

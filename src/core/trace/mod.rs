@@ -10,7 +10,9 @@
 //! * the labels, positions, velocities, softening and radii of a `lasthalf` after a `firsthalf`: they repeat the
 //!   arguments of the `firsthalf`, and kirin does not read them;
 //! * the distances of `g6calc_lasthalf2p`;
-//! * `cxvpred_`, `cnbint_` and `wtime_` of NBODY6, which work on its own arrays.
+//! * `cxvpred_`, `cnbint_` and `wtime_` of NBODY6, which work on its own arrays;
+//! * the calls `kirin_tree_*`;
+//! * GRAPE-5 memories and bulk handles whose j-particles have softening lengths, for which the format has no place.
 //!
 //! The calls of NBODY6's library are recorded by their meaning ([`nbody6`]), whichever variant of the
 //! arguments they had.
@@ -18,8 +20,8 @@
 //! # The file
 //!
 //! The head is text. Its first line is `kirin trace 3`; 3 is the version of this format. Version 2 lacks
-//! `kirin_set_precision`. Version 1 lacks this and the calls of NBODY6's library. Each further line has a name, a space
-//! and a value; an empty line ends the head. The rest are chunks:
+//! `kirin_set_precision`. Version 1 also lacks the calls of NBODY6's library. Each further line has a name, a space and
+//! a value; an empty line ends the head. The rest are chunks:
 //!
 //! ```text
 //! u32 p, u32 a, u32 b, u32 c   lengths, little endian as everything here

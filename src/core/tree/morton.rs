@@ -56,8 +56,7 @@ impl Extent {
 }
 
 impl Cube {
-    /// The smallest cube around particles with this extent; `None` where a position is not finite, or the cube
-    /// would not be.
+    /// The smallest cube around particles with this extent; `None` if a position or the edge of the cube is not finite.
     pub fn of(extent: Extent) -> Option<Self> {
         let edges = [0, 1, 2].map(|k| extent.most[k] - extent.least[k]);
         let size = edges.iter().copied().fold(0.0, f64::max);

@@ -1,12 +1,12 @@
 //! The octree over particles in Morton order, generation by generation.
 //!
-//! A cell is a run of particles, and the cells of one generation stand side by side with the children
-//! of one cell next to each other. A generation is divided by all threads at once, and so are the
-//! moments, from the last generation up.
+//! A cell is a run of particles. The cells of one generation stand side by side, and the children of one cell next to
+//! each other. All threads together divide the cells of one generation, then those of the next. They compute the
+//! moments in the same way, from the last generation up.
 //!
-//! With several ranks, a rank builds its *branches* and what these are divided into. A branch is a cell with particles
-//! of this rank alone. The treecode adds the branches of all other ranks and what the walks of this rank need of them.
-//! So it has access to the fields.
+//! With several ranks, a rank builds its *branches* and the cells below them. A branch is a cell with particles of this
+//! rank alone. The treecode adds the branches of all other ranks, and the cells below them that the walks of this rank
+//! need. For this it has access to the fields.
 
 use std::collections::TryReserveError;
 

@@ -1,5 +1,5 @@
-//! Threads that build a tree. In the library they are the library's own; a program that builds the same tree brings
-//! others.
+//! Threads that build a tree. In the library they are the library's own; another program that builds a tree brings its
+//! own.
 
 use std::collections::TryReserveError;
 use std::sync::{Mutex, PoisonError};

@@ -37,8 +37,8 @@ const NO_HINTS: Hints = Hints {
     pot: std::ptr::null(),
 };
 
-/// The softening of the calls with a `mode`: bit 0 of it says that `eps2` points to one number for
-/// all i-particles, and not to an array of them.
+/// The softening of the calls with a `mode`. If bit 0 of `mode` is set, `eps2` points to one number for all
+/// i-particles, else to an array with one for each.
 ///
 /// # Safety
 ///

@@ -84,8 +84,8 @@ calls! {
     all [g6_get_predicted_j_particles_all g6_get_predicted_j_particles_all_]
     (cluster_id: id, nj: int, x: out_vectors, v: out_vectors) = predicted(cluster_id, nj, x, v);
 
-    /// Returns a number of j-particles for which there is always room (memory permitting there is room for
-    /// any address).
+    /// Returns 1048576, a number of j-particles for which there is always room. Memory permitting, there is room at any
+    /// address.
     implemented count [g6_getnjmax g6_getnjmax_]
     all [g6_getnjmax_all g6_getnjmax_all_]
     (cluster_id: id) = Ok(1 << 20);

@@ -63,8 +63,8 @@ calls! {
     accepted("floating-point sums need no scale") status [- g6_copy_i_particle_scales_]
     (cluster_id: id, address: int, ascale: ints, jscale: ints, pscale: ints) = nothing();
 
-    /// Computes the scales of i-particle `address`, for the entries of that number in three arrays. kirin leaves the
-    /// arrays as they are.
+    /// Computes the scales of i-particle `address`, and writes them to the entries with this number in three arrays.
+    /// kirin leaves the arrays as they are.
     accepted("floating-point sums need no scale") status [- g6_calc_i_particle_scales_from_real_value_]
     (
         cluster_id: id, address: int, acc: vector, jerk: vector, phi: double, jfactor: double,

@@ -13,17 +13,19 @@ calls! {
     /// `precision` is `KIRIN_AUTO`, `KIRIN_MIXED`, `KIRIN_DOUBLE`, `KIRIN_SINGLE`, `KIRIN_ADAPTIVE`,
     /// `KIRIN_DOUBLE_SINGLE` or `KIRIN_REDUCED` (docs/numbers.md). In place of `KIRIN_DOUBLE_SINGLE` a CPU takes
     /// `KIRIN_DOUBLE`. In place of `KIRIN_REDUCED` a GPU takes `KIRIN_SINGLE`, and so do blocks with jerks. The user
-    /// has the last word: where `KIRIN_PRECISION` names an arithmetic, the call changes nothing. A program may divide
-    /// its j-particles over several clusters or processes. It then passes what `kirin_precision_for` returns for their
-    /// total number, because `auto` would see only a part of them.
+    /// has the last word: where `KIRIN_PRECISION` names an arithmetic, the call does not change the precision. After
+    /// this call a GPU also computes the blocks with few j-particles that the CPU computes by default (docs/gpus.md). A
+    /// program may divide its j-particles over several clusters or processes. It then passes what `kirin_precision_for`
+    /// returns for their total number, because `auto` would see only a part of them.
     implemented status [(kirin_set_precision) kirin_set_precision_]
     (cluster_id: id, precision: int) = set_precision(cluster_id, precision);
 
     /// Returns the precision that cluster `cluster_id` takes for `nj` j-particles with velocities: `KIRIN_MIXED`,
-    /// `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_DOUBLE_SINGLE`.
+    /// `KIRIN_DOUBLE`, `KIRIN_SINGLE` or `KIRIN_DOUBLE_SINGLE`. On a machine with a GPU, a block that the CPU computes
+    /// by default (docs/gpus.md) has `KIRIN_DOUBLE` in place of `KIRIN_DOUBLE_SINGLE`.
     ///
-    /// It depends on `nj`, on the settings and on the kind of processor or GPU, and on nothing else, unless the
-    /// precision is `adaptive`.
+    /// The answer depends on `nj`, on the settings, on the kind of processor or GPU and on the last
+    /// `kirin_set_precision`. With `adaptive` it also depends on whether noise has limited the time steps.
     implemented count [(kirin_precision_for) kirin_precision_for_]
     (cluster_id: id, nj: int) = precision_for(cluster_id, nj);
 }

@@ -169,8 +169,9 @@ calls! {
 
     /// Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
     ///
-    /// The numbers are those of `kirin info`. `KIRIN_DEVICES` goes before them; without GPUs they mean
-    /// nothing. With a null `list` or no `ngpu` it is `g6_open`.
+    /// The numbers in `list` are the device numbers of `kirin info`. They have no effect where `KIRIN_DEVICES` is set,
+    /// where there are no GPUs, and once cluster 0 has computed. With a null `list` or with `ngpu` = 0 the call is
+    /// `g6_open`.
     implemented status [g6_open_special -]
     (ngpu: int, list: ints) = open_on(ngpu, list);
 
@@ -209,8 +210,8 @@ calls! {
     also [GPU_g6_print_chip_status -]
     (cluster_id: id) = nothing();
 
-    /// Stores mass and position only, at time 0 and at rest, as treecodes need it. It goes to the same clusters as
-    /// `g6_set_j_particle_multisend`.
+    /// Stores mass and position only, at time 0 and at rest, for treecodes. The particle goes to the same clusters as
+    /// with `g6_set_j_particle_multisend`.
     implemented status [g6_set_j_particle_multisend_mxfast g6_set_j_particle_multisend_mxfast_]
     also [- g6_set_j_particle_multisend_mxf_]
          [- GPU_g6_set_j_particle_multisend_mxfast_]

@@ -57,9 +57,9 @@ calls! {
     )
         = cxvpred([js, je], time, t0, [x0, x0dot, f, fdot], [x, xdot], tpred);
 
-    /// Sums the forces `f[3]` and their derivatives `fdot[3]` on particle `i`. They are those of the particles in
-    /// `nblist`, which has `nnb` - 1 entries. Particles have numbers from 1. The arrays `pos[][3]`, `vel[][3]` and
-    /// `mass[]` hold at one time.
+    /// Sums the force `f[3]` and its derivative `fdot[3]` that the particles in `nblist` exert on particle `i`.
+    /// `nblist` has `nnb` - 1 entries. Particles have numbers from 1. The arrays `pos[][3]`, `vel[][3]` and `mass[]`
+    /// hold at one time.
     implemented nothing [- cnbint_]
     (
         i: int, pos: vectors, vel: vectors, mass: doubles, nnb: int, nblist: ints, f: out_vector,

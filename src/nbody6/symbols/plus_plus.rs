@@ -29,15 +29,15 @@ calls! {
     implemented nothing [- gpunb_send_]
     (nj: int, mj: doubles, xj: vectors, vj: vectors) = gpunb_send(nj, mj, xj, vj);
 
-    /// Computes the regular forces on `ni` particles, of all sources but their neighbours, and lists the
-    /// neighbours.
+    /// Computes the regular forces on `ni` particles and lists their neighbours. The force is that of all sources but
+    /// the particle's neighbours.
     ///
-    /// A source j is a neighbour if min(|r|^2, |r + dtr v|^2) < `h2[ni]`, or < m_j `h2[ni]`, with r = x_j -
-    /// x_i and v = v_j - v_i, and `dtr[ni]` the regular step. `m_flag` chooses: 0 for the first. NBODY6 and
-    /// AMUSE do not pass it: NBODY6 compares with m_j h2, AMUSE with h2.
+    /// A source j is a neighbour if min(|r|^2, |r + dtr v|^2) < `h2[ni]`, or < m_j `h2[ni]`, with r = x_j - x_i and v =
+    /// v_j - v_i, and `dtr[ni]` the regular step. `m_flag` is 0 for the first criterion and 1 for the second. NBODY6
+    /// and AMUSE do not pass it: NBODY6 compares with m_j h2, AMUSE with h2.
     ///
-    /// Over the others `acc[ni][3]` = sum m r / r^3, `jrk[ni][3]` = sum m (v - 3 (r.v) r / r^2) / r^3,
-    /// `pot[ni]` = sum m / r, without softening and with nothing from sources at no distance.
+    /// The forces are `acc[ni][3]` = sum m r / r^3, `jrk[ni][3]` = sum m (v - 3 (r.v) r / r^2) / r^3, `pot[ni]` = sum m
+    /// / r, over all sources that are no neighbours. There is no softening, and sources at distance zero add nothing.
     ///
     /// `list` has `ni` rows of `lmax` integers. A row has the number of neighbours, then their addresses, from 0 and
     /// ascending, the particle itself among them. If there are more than `nbmax` (or `lmax` - 1) neighbours, their
@@ -56,9 +56,9 @@ calls! {
     implemented nothing [- gpunb_profile_]
     (irank: int) = gpunb_profile(irank);
 
-    /// Computes the potentials `pot[ni]` = sum m / r, positive, of `n` particles, `m[n]` and `x[n][3]`. They are those
-    /// at the particles with the numbers `istart` to `istart + ni - 1`, from 1; the first goes to `pot[0]`. Particles
-    /// at no distance, such as the particle itself, are left out.
+    /// Computes the positive potentials `pot[ni]` = sum m / r that `n` particles with the masses `m[n]` and positions
+    /// `x[n][3]` cause at some of them: the particles `istart` to `istart + ni - 1`, counted from 1. The potential at
+    /// `istart` goes to `pot[0]`. Particles at distance zero, such as the particle itself, are left out.
     ///
     /// NBODY6 passes four arguments: `n`, `m`, `x`, `pot`, and gets the potentials at all particles.
     ///

@@ -88,8 +88,8 @@ impl Field for Disc {
     }
 }
 
-/// A halo with the mass m s^p / (1 + s^(p-1)) within r = s a, cut at the radius `cut`: that of Allen
-/// and Santillan (1991, equation 3) and, with p = 2, of Irrgang et al. (2013, equation 5).
+/// The halo of Allen and Santillan (1991, equation 3) and, with p = 2, of Irrgang et al. (2013, equation 5). The mass
+/// within r = s a is m s^p / (1 + s^(p-1)). Beyond the radius `cut` there is no mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Halo {
     /// The mass in the formula, which is not that of the halo.

@@ -1,8 +1,8 @@
 //! The Milky Way of McMillan (2017, MNRAS 465, 76), his best-fitting model: bulge, four discs, halo.
 //!
-//! The halo has a closed formula. Each disc is divided as by Kuijken and Dubinski (1995). The potential 4 pi Sigma(r)
-//! H(z) has the density of a thin disc. The rest of the disc, and the flattened bulge, are expanded in multipoles,
-//! which converge fast.
+//! The halo has a closed formula. The potential of each disc is divided as by Kuijken and Dubinski (1995). One part is
+//! the closed formula 4 pi Sigma(r) H(z), which has nearly the density of the disc if that is thin. The rest of the
+//! disc's density, and the flattened bulge, are expanded in multipoles, which converge fast.
 
 use std::f64::consts::PI;
 use std::sync::OnceLock;

@@ -78,8 +78,8 @@ const IRRGANG: Parts = (
     },
 );
 
-/// Bovy (2015, ApJS 216, 29), Table 1: bulge r^-1.8 exp(-(r / 1.9 kpc)^2), disc 3 and 0.28 kpc, halo 16 kpc, which are 5,
-/// 60 and 35 % of the force at 8 kpc, where the circular speed is 220 km/s.
+/// Bovy (2015, ApJS 216, 29), Table 1. The bulge is r^-1.8 exp(-(r / 1.9 kpc)^2); the disc has the lengths 3 and 0.28
+/// kpc, the halo 16 kpc. They make 5, 60 and 35 % of the force at 8 kpc, where the circular speed is 220 km/s.
 fn bovy() -> &'static (PowerCutoff, Disc, Nfw) {
     static MODEL: OnceLock<(PowerCutoff, Disc, Nfw)> = OnceLock::new();
     MODEL.get_or_init(|| {

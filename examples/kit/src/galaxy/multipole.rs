@@ -8,8 +8,8 @@ use crate::vector::Vec3;
 /// Number of multipoles: l = 0, 2, ... 2 (N - 1).
 const N: usize = 17;
 
-/// The integrals over the polar angle are summed in parts. These are the cosines at which the parts end; near the plane of
-/// the disc the parts are narrow.
+/// Cosines of the polar angle between which the integrals over this angle are summed in parts. Near the plane of the
+/// disc the parts are narrow.
 const BORDERS: [f64; 7] = [0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
 
 /// Points of Gauss and Legendre in each part.
@@ -29,7 +29,7 @@ pub struct Multipole {
 
 impl Multipole {
     /// The expansion of `density(R, z)` between the radii `least` and `most`. Beyond `most` there is no mass. Within
-    /// `least` the density is constant: the mean over the sphere of this radius.
+    /// `least` the density is constant: its mean over all directions at the radius `least`.
     pub fn of(density: impl Fn(f64, f64) -> f64, least: f64, most: f64, lines: usize) -> Self {
         let step = (most / least).ln() / lines as f64;
         let radius = |k: f64| least * (k * step).exp();

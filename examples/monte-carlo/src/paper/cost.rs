@@ -142,7 +142,7 @@ mod tests {
     }
 
     /// Figure 9: the sort is fastest on a certain number of ranks, and this number grows with the number of stars. (In
-    /// an earlier model one of p ranks had 8 p^2 samples. With it 1024 ranks took the same time for all numbers of
+    /// an earlier model one of p ranks had 8 p^2 samples. Its sort on 1024 ranks took the same time for all numbers of
     /// stars.)
     #[test]
     fn the_sort_has_a_best_number_of_ranks() {

@@ -1,4 +1,4 @@
-//! The results in the text of the paper, which shows its runs in figures only.
+//! Results that the text of the paper states. Everything else about its runs is in figures only.
 
 /// A cluster of the paper.
 pub struct Published {

@@ -1,4 +1,4 @@
-//! The cells and particles of other ranks that the walks of a rank get to: its locally essential tree.
+//! The cells and particles of other ranks that the walks of a rank reach: its locally essential tree.
 //!
 //! Each rank tells the others the boxes around its groups; if it has many groups, a box contains several. For each box
 //! the other ranks send the contents of every cell that a group in the box could open: its child cells or, if it is a

@@ -145,9 +145,9 @@ impl<C: Communicator> Ranks<C> {
         self.profile.note(&self.world, groups, lists)
     }
 
-    /// Makes all ranks return the same error if any rank has one. If ranks have different errors, a bad position is
-    /// returned first, because the others may follow from it. If several ranks have the same error, that of the lowest
-    /// rank is returned.
+    /// Makes all ranks return the same error if a position, a force or a status of the library is bad on any of them. A
+    /// bad position has precedence, because the other errors may follow from it. Among ranks with the same kind of
+    /// error the lowest one decides. Other errors are returned as they are.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The cells above the domains, which every rank has: the root and each cell that holds particles of several ranks. The
-//! last ones are the branches, the largest cells inside a domain.
+//! The cells above the domains, which every rank has: the root, all other cells that hold particles of several ranks,
+//! and the branches. A branch is a largest cell inside a domain.
 //!
 //! A domain begins between two groups. A cell that reaches over such a place has more particles than a group may have.
 //! So the tree of a single rank divides it, too.

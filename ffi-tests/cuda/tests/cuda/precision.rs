@@ -1,9 +1,10 @@
-//! The rule by which `auto` chooses the precision on a device. If blocks alternate between two precisions, the backends
-//! of both get what is written between the blocks.
+//! The rules by which `auto` chooses the precision on a device, and leaves small blocks to the CPU. If blocks alternate
+//! between two backends, both get what is written between the blocks.
 
 use std::ffi::OsStr;
 
 use ffi_tests::compiler::{Link, compile};
+use ffi_tests::library;
 
 use crate::run;
 
@@ -89,4 +90,44 @@ fn noise_is_answered_with_the_better_precision_of_the_device() {
         let last = run.out.lines().last();
         assert_eq!(last, Some(adaptive), "{capability}, {user}");
     }
+}
+
+/// With `KIRIN_BACKEND=auto`, unless the user names the devices.
+#[test]
+fn few_moving_j_particles_are_the_cpus() {
+    let report = library::workspace().join("few.txt");
+    let report = report.to_str().expect("a path in UTF-8");
+    let of = |backend, devices| {
+        let settings = [
+            ("FAKE_CUDA_CAPABILITY", "9.0"),
+            ("KIRIN_BACKEND", backend),
+            ("KIRIN_DEVICES", devices),
+            ("KIRIN_STATS", report),
+        ];
+        let found = blocks(["512", "513", "5"], &settings)?;
+        let text = std::fs::read_to_string(report).expect("the client wrote it");
+        std::fs::remove_file(report).expect("it was there a moment ago");
+        Some((found, text))
+    };
+    let all = [
+        ("auto", "auto"),
+        ("cpu", "auto"),
+        ("cuda", "auto"),
+        ("auto", "0"),
+    ];
+    let [Some(auto), Some(cpu), Some(cuda), Some(named)] = all.map(|(b, d)| of(b, d)) else {
+        return;
+    };
+    for (round, found) in auto.0.iter().enumerate() {
+        let expected = match round % 3 {
+            1 => &cpu.0[round],
+            _ => &cuda.0[round],
+        };
+        assert_eq!(found, expected, "block {round}");
+        assert_ne!(cpu.0[round], cuda.0[round]);
+    }
+    assert_eq!(named.0, cuda.0);
+    let said = " in 2 of 5 blocks, else cuda 0 (";
+    assert!(auto.1.contains(said), "{}", auto.1);
+    assert!(!named.1.contains(said), "{}", named.1);
 }

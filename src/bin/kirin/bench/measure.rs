@@ -298,8 +298,8 @@ impl Bench {
         })
     }
 
-    /// Seconds for one `set_j_particle`. If a block is under way (`pending`), a library may store writes in a log
-    /// and bring them in at the next `firsthalf`. The time of that `firsthalf` is therefore included.
+    /// Seconds for one `set_j_particle`. If a block is under way (`pending`), a library may store writes in a log and
+    /// apply them at the next `firsthalf`. The time of that `firsthalf` is therefore included.
     fn time_writes(
         &mut self,
         grape: &Grape,

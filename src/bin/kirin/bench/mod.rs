@@ -24,8 +24,8 @@ use crate::candidate::{Common, positive};
 ///
 /// Every library runs in a process of its own. The libraries take turns sample by sample, so a change of the machine's
 /// clock or load affects all of them. The table shows the median, half the distance between the quartiles in percent,
-/// and a ratio. The ratio is the median over all rounds of the speed relative to the first library other than the
-/// linked kirin, or to the first library if there is no other.
+/// and a ratio. The ratio is the speed divided by that of the first library other than the linked kirin (or of the
+/// first library if there is no other); it is the median over all rounds.
 ///
 /// Threads and everything else are what each library's own environment says.
 ///
@@ -43,8 +43,7 @@ pub struct Options {
     #[arg(long, value_name = "N,...", value_delimiter = ',',
           default_values_t = [1024, 4096, 16384, 65536], value_parser = count)]
     n: Vec<usize>,
-    /// Numbers of i-particles in a block. `full` is the whole system, in calls of as many as the
-    /// library has pipelines
+    /// Numbers of i-particles in a block. `full` means all particles, in calls of as many as the library has pipelines
     #[arg(long, value_name = "NI,...", value_delimiter = ',',
           default_values = ["1", "8", "32", "full"])]
     ni: Vec<Size>,
@@ -57,8 +56,8 @@ pub struct Options {
     /// Time for all samples together, about; a sample has at least one block
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
     seconds: f64,
-    /// Counts the processor time of a library's process, and not the time that passes. For one thread on a machine with
-    /// other work
+    /// Counts the processor time of a library's process instead of the time that passes. Meant for one thread on a
+    /// machine that has other work, too
     #[arg(long)]
     processor_time: bool,
     /// Samples of each figure

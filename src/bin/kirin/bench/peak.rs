@@ -29,8 +29,8 @@ pub const MIXED: Operations = Operations {
 };
 
 /// In `double`. It was counted for the instruction sets that estimate reciprocal roots of doubles (AVX-512). Other sets
-/// use the processor's square root and division for some or all pairs. The units of these limit the speed, so no peak is
-/// computed for them.
+/// use the processor's square root and division for some or all pairs. The units for these two operations then limit
+/// the speed, so no peak is computed.
 const DOUBLE: Operations = Operations {
     multiplications: 2.0 * 26.0,
     arithmetic: 2.0 * 33.0,

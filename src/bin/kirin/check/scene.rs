@@ -203,8 +203,8 @@ fn any_masses(stars: &mut [JParticle], random: &mut Random) {
     stars.iter_mut().for_each(|p| p.mass /= total);
 }
 
-/// Makes binaries of the first `count` stars, two successive ones each. The orbits are circular, and their centres are
-/// at unit distance from the origin. The first binary has the smallest separation. Then all stars are displaced by
+/// Makes binaries of the first `count` stars, each of two successive stars. The orbits are circular, and their centres
+/// are at unit distance from the origin. The first binary has the smallest separation. Then all stars are displaced by
 /// `far`.
 fn pair_up(
     stars: &mut [JParticle],

@@ -46,12 +46,11 @@ pub struct Options {
     #[arg(long)]
     stats: bool,
     /// Also replaces the library of this file name, whether it exists or not; may be repeated. Needed only for
-    /// libraries of programs that a script starts, if they are missing, and for libraries that a program opens while it
-    /// runs
+    /// libraries that a program opens while it runs, and for missing libraries of programs that a script starts
     #[arg(long, value_name = "NAME")]
     replace: Vec<String>,
-    /// Also replaces NBODY6's library in programs that a script starts. In a program that is named here this needs no
-    /// option
+    /// Also replaces NBODY6's library in programs that a script starts. If PROGRAM itself uses that library, it is
+    /// replaced without this option
     #[arg(long)]
     nbody6: bool,
     /// The program and its arguments

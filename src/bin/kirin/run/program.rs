@@ -67,8 +67,7 @@ pub fn examine(path: &Path, soname: &str) -> Option<Program> {
     })
 }
 
-/// Whether the kernel would start it with other rights than ours: the loader then ignores
-/// `LD_PRELOAD`.
+/// Whether the kernel would start this file with other rights than ours. The loader then ignores `LD_PRELOAD`.
 fn raises_privileges(path: &Path) -> bool {
     let Ok(file) = path.metadata() else {
         return false;

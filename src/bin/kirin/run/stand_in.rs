@@ -138,8 +138,7 @@ fn prepare(place: &Path, user: u32) -> io::Result<()> {
     fs::remove_file(&probe)
 }
 
-/// Whether `LD_PRELOAD`, a list separated by colons or spaces, can hold this path.
-/// `$` would be expanded.
+/// Whether `LD_PRELOAD` can hold this path: the loader separates paths at colons and spaces, and expands `$`.
 pub fn can_be_preloaded(path: &Path) -> bool {
     path.to_str()
         .is_some_and(|p| !p.contains([':', ' ', '$', '\t', '\n']))

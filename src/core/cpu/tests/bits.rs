@@ -228,6 +228,9 @@ fn strange(kind: usize, like: &JParticle) -> JParticle {
         4 => star.x = [1e20, -1e19, 0.0],
         5 => star.x = [1e6, -1.0, 0.0],
         6 => star.x = star.x.map(|x| x * (1.0 + 1e-9)),
+        7 => star.x = [1e60; 3],
+        8 => star.mass = 1e60,
+        9 => (star.mass, star.x) = (f64::NAN, [f64::NAN; 3]),
         _ => star.x = star.x.map(|x| x * 1e-25),
     }
     star
@@ -271,7 +274,7 @@ fn what_is_beyond_nj_changes_no_bit() {
                         .collect()
                 })
                 .collect();
-            for beyond in 0..8 {
+            for beyond in 0..=10 {
                 let others = (0..20).map(|k| strange(beyond, &stars[NJ - 20 + k]));
                 let more = stored(
                     kind,

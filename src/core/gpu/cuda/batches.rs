@@ -19,8 +19,8 @@ use crate::sources::neighbours::{self, ListRules};
 const BATCH: usize = 65536;
 
 impl Cuda {
-    /// Queues the chunk of a batch that begins at i-particle `begin` of the block. `run` is the batch, and `each` the number of
-    /// i-particles of all its chunks but the last.
+    /// Queues the chunk of a batch that begins at i-particle `begin` of the block. `run` is the batch. `each` is the
+    /// number of i-particles of every chunk but the last.
     fn enqueue_chunk(
         &mut self,
         memory: &JMemory,
@@ -111,8 +111,8 @@ impl Cuda {
         self.queues[most].chunk_size(ni, pages).max(1)
     }
 
-    /// The number of i-particles in a batch of a block with `ni` of them. For a number of i-particles and of pages, `on` returns
-    /// how many i-particles one launch on a device may have.
+    /// How many of the `ni` i-particles of a block make one batch. `on` gets a device's queue, a number of i-particles
+    /// and a number of pages; it returns how many i-particles one launch on that device may have.
     pub(super) fn batch(
         &mut self,
         memory: &JMemory,

@@ -34,8 +34,8 @@ pub fn choose(settings: &Settings) -> Result<Box<dyn Backend>, Absence> {
     Ok(Box::new(Cuda::new(settings, queues, lost)))
 }
 
-/// Opens the devices that `settings` name. Returns the queues of at least one and at most `most` devices. Also says in
-/// words why others cannot be used, unless that was reported before.
+/// Opens the devices that `settings` name. Returns the queues of at least one and at most `most` devices, and one line
+/// of text for each device that cannot be used, unless it was reported before.
 ///
 /// # Errors
 ///
@@ -127,7 +127,7 @@ pub fn rule(settings: &Settings) -> Option<Rule> {
                 Precision::Double => b.better,
                 slower => slower,
             },
-            on_gpu: true,
+            ..a
         })
 }
 

@@ -172,8 +172,8 @@ impl BlockPlan {
         if self.host_joins { 0 } else { self.every_sum }
     }
 
-    /// Bytes of the candidates for the nearest neighbour: each part leaves, for each i-particle, the least and the
-    /// second squared distance and the leaf with the least.
+    /// Bytes of the candidates for the nearest neighbour. For each i-particle, each part leaves the smallest and the
+    /// second smallest squared distance, and the leaf with the smallest.
     pub fn candidate_bytes(&self) -> usize {
         self.division.parts * self.results.nearest * (8 + 8 + 4)
     }

@@ -84,12 +84,17 @@ fn chip(capability: (i32, i32)) -> Chip {
     }
 }
 
+/// [`Rule::on_cpu_up_to`]: with so few moving j-particles, the wait for a GPU takes longer than the pairs of a usual block take
+/// on a CPU. A unit of time of a star cluster takes one core of a Xeon 0.023 s with 256 stars, 0.071 with 512 and 0.286
+/// with 1024, and an H100 0.07, 0.10 and 0.23 (modelled; `benches/results/cluster-time-gpu.md`).
+const ON_CPU_UP_TO: usize = 512;
+
 /// The rule of `auto` on a GPU of this capability. There are two kinds of GPU.
 ///
-/// * On GPUs with at least a quarter as many double-precision lanes as single-precision lanes, calls with up to 4096
-///   j-particles are computed in double precision. With half as many lanes this takes twice as long as `mixed`, apart
-///   from the 10 microseconds that any block takes.
-/// * On GPUs with fewer (a sixty-fourth on an RTX 3090), calls with up to 1024 j-particles are computed in
+/// * On GPUs with at least a quarter as many double-precision lanes as single-precision lanes, blocks with up to 4096
+///   j-particles that have velocities are computed in double precision. With half as many lanes this takes twice as
+///   long as `mixed`, apart from the 10 microseconds that any block takes.
+/// * On GPUs with fewer (a sixty-fourth on an RTX 3090), blocks with up to 1024 such j-particles are computed in
 ///   `double-single`. A pair takes 3.6 times the issue slots of `mixed`. For 1024 i-particles and 1024 j-particles the
 ///   planned time is 1.6 times that of `mixed`, the 10 microseconds included; in double precision it would be 13 times.
 pub fn rule(capability: (i32, i32)) -> Rule {
@@ -102,6 +107,7 @@ pub fn rule(capability: (i32, i32)) -> Rule {
         up_to,
         better,
         on_gpu: true,
+        on_cpu_up_to: ON_CPU_UP_TO,
     }
 }
 
@@ -114,8 +120,9 @@ struct Need {
     arithmetic: f64,
     /// Double-precision instructions a pair, which join the sums of leaves and pages.
     doubles: [f64; 3],
-    /// Fraction of the issue slots that one thread block alone fills: first on multiprocessors with the widest
-    /// pipes of the kernel's precision, then on those with narrower ones.
+    /// The fraction of a multiprocessor's issue slots that one thread block fills if it has the multiprocessor to
+    /// itself. The first array is for multiprocessors with the widest pipes of the kernel's precision, the second for
+    /// those with narrower pipes.
     alone: [[f64; 3]; 2],
     /// Thread blocks for which a multiprocessor has enough registers, at least.
     blocks: [usize; 3],

@@ -1,13 +1,14 @@
 //! The division of a large batch of i-particles into chunks, so that the host gathers and hands out one chunk while the
 //! device computes another.
 
-/// Seconds in which the host takes an i-particle from the client's arrays to the memory that it is sent from, and its results
-/// back to the client's: half each of the steps of 16384 i-particles in `benches/results/host-epyc-avx2-2vcpu.txt`.
+/// Seconds that the host needs for one i-particle: `GATHER` to copy it from the client's arrays to the memory that is
+/// sent, `DELIVER` to copy its results to the client's arrays. Each is half of the time of a step of 16384 i-particles
+/// in `benches/results/host-epyc-avx2-2vcpu.txt`, divided by 16384.
 const GATHER: f64 = 6e-9;
 const DELIVER: f64 = 6e-9;
 
-/// Seconds that a chunk costs more than its pairs: two copies, two or three launches. Each takes about 2 microseconds on an
-/// H100 (`benches/results/gpu-h100`).
+/// Seconds that a chunk costs besides its pairs, for two copies and two or three launches. Each takes about 2
+/// microseconds on an H100 (`benches/results/gpu-h100`).
 const CHUNK: f64 = 10e-6;
 
 /// Fewest i-particles of a chunk, except the last.
@@ -16,8 +17,8 @@ const LEAST: usize = 2048;
 /// A batch with fewer i-particles is one chunk.
 pub const DIVIDED: usize = 2 * LEAST;
 
-/// A chunk has a multiple of so many i-particles, as many as the largest thread block of the force kernels, so that all
-/// thread blocks are full.
+/// The number of i-particles of a chunk is a multiple of this number. The largest thread block of the force kernels has
+/// as many i-particles, so all thread blocks are full.
 const MULTIPLE: usize = 512;
 
 /// The number of i-particles in a chunk. `seconds` is the time of the device for this many of them.

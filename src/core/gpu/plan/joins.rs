@@ -5,7 +5,7 @@
 //!
 //! 1. A thread block joins the sums of its pages as far as the tree of sums allows.
 //! 2. The device or the host joins the remaining sums of the parts in rounds.
-//! 3. The host joins the sums that then remain with the sums of the other devices.
+//! 3. The host joins the sums that each device has left.
 //!
 //! All joins are those of [`Joiner`], so the results do not depend on the division.
 

@@ -200,7 +200,7 @@ impl LaunchPlan {
         };
     }
 
-    /// The speed of this plan over the best possible one, at which these pairs would fill the device in tiles of four
+    /// The speed of this plan relative to the best possible one, in which these pairs fill the device in tiles of four
     /// i-particles.
     pub fn efficiency(&self, ni: usize, pages: usize, conditions: &Conditions) -> f64 {
         let pairs = (ni * pages * LEAVES * LEAF) as f64;

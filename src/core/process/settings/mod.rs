@@ -89,8 +89,8 @@ impl Settings {
     }
 }
 
-/// Settings from `variables`, with a sentence for each one that is not as it should be.
-/// A variable with a bad value keeps its default.
+/// Settings from `variables`, and one sentence for each variable that is wrong. A setting with a bad value keeps its
+/// default.
 pub fn from_variables(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> (Settings, Vec<String>) {

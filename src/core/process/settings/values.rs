@@ -45,8 +45,8 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// The precision that a CPU takes, and NBODY6's regular force on any backend. Neither computes in pairs of
-    /// single-precision numbers: double precision takes their place.
+    /// Replaces `double-single` by double precision, for CPUs and for NBODY6's regular force on any backend. Neither
+    /// computes in pairs of single-precision numbers.
     pub fn without_pairs(self) -> Self {
         match self {
             Self::DoubleSingle => Self::Double,
@@ -54,8 +54,8 @@ impl Precision {
         }
     }
 
-    /// The precision that jerks, NBODY6's regular force and a GPU take. None of these is computed in `reduced`:
-    /// `single` takes its place.
+    /// Replaces `reduced` by `single`, for jerks, for NBODY6's regular force and for GPUs. None of these is computed in
+    /// `reduced`.
     pub fn without_reduced(self) -> Self {
         match self {
             Self::Reduced => Self::Single,
@@ -77,8 +77,8 @@ impl Precision {
 /// Which arithmetic a cluster of GRAPE-6 takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrecisionChoice {
-    /// Double precision where the j-particles are few, `mixed` above: a rule on the number of j-particles of a
-    /// block and on the backend, see [`crate::choice::Rule`].
+    /// A better precision than `mixed` for few j-particles that have velocities, `mixed` for all others. The better
+    /// precision and the largest number of j-particles for it depend on what computes: see [`crate::choice::Rule`].
     #[default]
     Auto,
     /// The same, and the better precision for good once the noise of single precision limits the time steps.
@@ -146,8 +146,8 @@ impl fmt::Display for PrecisionChoice {
 /// What `lasthalf2` writes for an i-particle without a nearest neighbour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NoNeighbour {
-    /// Leaves a -1 that the client put there, writes 0 over anything else:
-    /// ph4 prefills -1 and tests for it, kira takes a negative index for a hardware error.
+    /// An entry that is -1 before the call stays -1, any other becomes 0: ph4 prefills -1 and tests for it, kira takes
+    /// a negative index for a hardware error.
     #[default]
     Auto,
     /// Always 0.

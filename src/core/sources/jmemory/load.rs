@@ -1,4 +1,4 @@
-//! Many particles at once, from the arrays of a client: all of them, or those at listed addresses.
+//! Stores many particles at once, from the arrays of a client: all particles, or the particles at listed addresses.
 //!
 //! A load goes through a page word by word, so that each column is written in the order of the memory. A particle's label
 //! is its address.

@@ -235,8 +235,8 @@ impl JMemory {
         &self.pages[position]
     }
 
-    /// The particles of the page at a position, up to date, in the form that they have. No other page may be asked for
-    /// while a thread has them.
+    /// The particles of the page at a position, up to date, as rows or as columns, whichever the page has. A thread
+    /// that holds them may not ask for another page.
     pub fn particles(&self, position: usize) -> Taken<'_> {
         let page = &self.pages[position];
         page.body

@@ -71,8 +71,8 @@ pub struct Header {
     pub(super) flags: u8,
     /// Whether the memory counts it among the changed pages.
     pub(super) is_listed: bool,
-    /// Where the log's order has the writes to this page. The range stays after they were brought in, until the next
-    /// log is taken in.
+    /// The range of the log's order that has the writes to this page. The range stays after these writes were brought
+    /// in, until the next log is taken in.
     pub(super) waiting: Range<usize>,
     /// The flags that all of these have.
     flags_waiting: u8,

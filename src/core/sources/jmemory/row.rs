@@ -68,8 +68,8 @@ impl ClientParticle {
     /// Calls `put(index, value)` for each word of the row except the last one, and returns the row's flags (`HAS_TIME` and
     /// its like).
     ///
-    /// The flags follow from bits. Arithmetic might trap, since the client's floating-point environment is in force. -0
-    /// counts as different from zero, which at most costs time.
+    /// The flags are made from the bits of the numbers: arithmetic might trap, since the client's floating-point
+    /// environment is in force. -0 counts as different from zero, which at most costs time.
     ///
     /// # Safety
     ///

@@ -170,8 +170,9 @@ fn draw(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-/// What is read is what was written last: at runs of neighbours, at single and at repeated addresses, more than a log
-/// holds. Pages are rows or columns, writes are made at once or by the log, and reads of all kinds come between.
+/// Reads return what was written last: at runs of neighbouring addresses, at single and at repeated addresses, with
+/// more writes than a log holds. Pages are rows or columns, writes are made at once or by the log, and reads of all
+/// kinds come between.
 #[test]
 fn writes_are_read_in_their_order() {
     for as_columns in [false, true] {

@@ -44,7 +44,8 @@ impl JMemory {
 
     /// Writes a particle straight into its page if a detour through the log would only cost time. For this the log must
     /// be empty. Besides, all pages must be columns, or the address must be the next one after the last write of this
-    /// kind; after a block any address is. Returns whether it wrote. The arguments are those of [`JMemory::append`].
+    /// kind. The first write after a block may have any address. Returns whether it wrote. The arguments are those of
+    /// [`JMemory::append`].
     ///
     /// # Safety
     ///

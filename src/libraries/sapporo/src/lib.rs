@@ -1,8 +1,8 @@
 //! The names of sapporo's calls that other programs may also have. Each function jumps to `kirin_sapporo_NAME` in
 //! `libkirin`; this library has no state.
 //!
-//! They are not in `libkirin` because a preloaded library would replace the functions of these programs
-//! (`get_device_count`). The list is checked against kirin's table of calls (`ffi-tests/tests/symbols.rs`).
+//! These names are not in `libkirin`, because a preloaded library would replace other programs' functions of the same
+//! names (`get_device_count`). The list is checked against kirin's table of calls (`ffi-tests/tests/symbols.rs`).
 
 use std::ffi::c_int;
 

@@ -1,9 +1,10 @@
 //! `kirin record` and `kirin replay`, as a user runs them: a recorded Hermite run, damaged traces, wrong libraries.
 //!
 //! `traces/hermite.trace` was made by
-//! `KIRIN_BACKEND=reference KIRIN_NPIPES=256 KIRIN_TRACE=hermite.trace hermite --n 64 --t-end 0.0625`: plain
-//! double-precision loops without fused operations, whose bits are the same on every machine. The line `host` was taken out of it.
-//! `traces/version-1.trace` is such a run in the first version of the format, by loops that rounded otherwise.
+//! `KIRIN_BACKEND=reference KIRIN_NPIPES=256 KIRIN_TRACE=hermite.trace hermite --n 64 --t-end 0.0625`. The reference
+//! backend has plain double-precision loops without fused operations, whose bits are the same on every machine. The
+//! line `host` was taken out of the trace. `traces/version-1.trace` is such a run in the first version of the format,
+//! made when the loops rounded differently.
 
 #[path = "../common/mod.rs"]
 mod common;

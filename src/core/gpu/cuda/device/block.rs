@@ -1,8 +1,8 @@
 //! Queues the chunks of a batch as planned: sends the data, launches the kernels, fetches the results.
 //!
-//! The chunks share one upload, one buffer for the results and, as the device computes one after the other, the buffers of
-//! partial sums. So the host gathers a chunk while the device computes the one before, and hands out the results of a chunk
-//! while the device computes the next.
+//! The chunks share one upload and one buffer for the results. They also share the buffers of partial sums, because the
+//! device computes one chunk after the other. While the device computes a chunk, the host gathers the next one and
+//! hands out the results of the one before.
 
 use super::{Chunking, Current, DeviceJob, DeviceQueue, Queued, Result, i_record};
 use crate::gpu::cuda::driver::Event;
@@ -26,8 +26,8 @@ impl DeviceQueue {
         BlockPlan::new(wanted, division, &self.trees.by_parts[&division.parts])
     }
 
-    /// Reserves the buffers of all chunks, and has the device know the join schedule. The job has the first chunk, which is
-    /// the largest.
+    /// Reserves the buffers of all chunks, and sends the join schedule if the device does not have it. `job` is the
+    /// first chunk, which is the largest.
     pub(super) fn prepare(
         &mut self,
         current: &Current<'_>,

@@ -136,7 +136,7 @@ impl DeviceQueue {
 }
 
 /// Returns where each list begins, and how many labels these lists have together. `counts` are the lengths of the
-/// lists. Only the first lists are treated: as many as are fetched together, at least one.
+/// lists. Treats the first lists only: as many as one fetch has room for, but at least one.
 fn fitting(counts: &[u32]) -> (Vec<u64>, usize) {
     let mut begins = Vec::new();
     let mut total = 0;

@@ -47,8 +47,8 @@ pub struct DeviceJob<'a> {
     pub next: Option<u32>,
     /// The i-particles of one chunk.
     pub particles: &'a [IParticle],
-    /// The number of i-particles of the batch. If the chunk has fewer, [`DeviceQueue::add`] is to bring the others, in chunks
-    /// of the same size but for the last.
+    /// The number of i-particles of the batch. If the first chunk has fewer, the caller brings the others by
+    /// [`DeviceQueue::add`]. These chunks have the size of the first; only the last may be smaller.
     pub expected: usize,
     /// Number of leading addresses.
     pub nj: usize,

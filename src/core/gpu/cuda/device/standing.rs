@@ -1,7 +1,7 @@
-//! The work list of a prediction of all pages, which stays on the device.
+//! The work list for predicting all pages. It stays on the device.
 //!
-//! At a new time every page is predicted, but the work of a page ([`PageWork`]) changes only with the page's summary. So the
-//! host need not look at all pages, nor send anything, for those that nobody has written to.
+//! At a new time every page is predicted, but the work of a page ([`PageWork`]) changes only with the page's summary.
+//! So the host neither looks at pages that nobody has written to, nor sends anything for them.
 
 use super::plans::RunKey;
 use super::{DeviceJob, Store};
@@ -36,8 +36,9 @@ impl Standing {
 }
 
 impl Store {
-    /// The list of the job's pages with addresses below `nj`, and their number; makes it if there is none. `None` if pages at
-    /// rest are among them. All pages of the run are on the device, and nothing that was queued may still be under way.
+    /// Returns the address of the list of the job's pages with addresses below `nj`, and their number; makes the list
+    /// if there is none. Returns `None` if some of these pages are at rest. All pages of the run must be on the device,
+    /// and nothing that was queued may still be under way.
     ///
     /// # Errors
     ///

@@ -47,8 +47,9 @@ pub struct Prediction {
     pub todo: Vec<Todo>,
 }
 
-/// Fewest pages for which the list on the device is used where some pages have changed. The changed pages then need a kernel of
-/// their own, which costs 4 microseconds on an H100; for fewer pages the host lists them in less time.
+/// If some pages have changed, the list on the device is used only from this many pages on. The changed pages then need
+/// a kernel of their own, which costs 4 microseconds on an H100. With fewer pages the host lists all of them in less
+/// time.
 const STANDING: usize = 256;
 
 /// The j-memory of one device.
@@ -75,9 +76,10 @@ pub struct Store {
 
 impl Store {
     /// Makes room for the job's run of pages, drops all others, and returns the pages to bring up to date. These are
-    /// the pages that have changed, and the pages with addresses below `nj` that are not yet predicted to `stamp`. Only
-    /// changed pages are looked at if the run and the stamp are those of the last time. The same holds if only the time
-    /// is another one, and `may_stand` allows the list that stays on the device.
+    /// the pages that have changed, and the pages with addresses below `nj` that are not yet predicted to `stamp`. If
+    /// the run and the stamp are those of the last call, only changed pages are looked at. If only the time differs and
+    /// `may_stand` is set, the list that stays on the device is used where possible, and again only changed pages are
+    /// looked at.
     ///
     /// # Errors
     ///

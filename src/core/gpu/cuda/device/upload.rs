@@ -33,8 +33,8 @@ pub struct Upload {
     fetched: Option<usize>,
 }
 
-/// What the kernel `advance` copies for later kernels: the address on the host, that on the device, and how many
-/// vectors.
+/// What the kernel `advance` copies for later kernels: the address on the host, the address on the device, and the
+/// number of vectors.
 pub type Fetch = (Pointer, Pointer, u32);
 
 /// Most bytes that an array of `count` items takes, alignment included.
