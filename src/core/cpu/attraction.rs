@@ -236,13 +236,8 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
             // overflows as it would without.
             r2 = s.greater_magnitude(r2, s.splat(S::T::from_f64(S::T::ROOT_IN_RANGE)));
         }
-        let below = || s.mask(((1_u64 << (end - at)) - 1) as u32);
         if LEAST {
-            let near = match END {
-                true => s.select(below(), r2, s.splat(S::T::MAX)),
-                false => r2,
-            };
-            self.least = s.min(near, self.least);
+            self.least = s.min(r2, self.least);
         }
         let m = match EQUAL {
             true => None,
@@ -259,7 +254,7 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
             false => s.attraction::<SPLIT>(m, r2, s.estimate(r2)),
         };
         if END {
-            let below = below();
+            let below = s.mask(((1_u64 << (end - at)) - 1) as u32);
             m_r3 = s.select(below, m_r3, s.splat(S::T::default()));
             r2 = s.select(below, r2, s.splat(S::T::default()));
         }

@@ -133,13 +133,10 @@ impl<T: Real> Tile<T> {
         if SPLIT {
             self.grid = sampled.last_grid();
         }
-        let mut greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
+        let mut greatest = self.predict_below::<S, SPLIT>(s, page, ti, end);
         if !T::IS_DOUBLE {
             let suits = |[x, v]: [f64; 2]| !outside(x, LENGTHS) && !outside(v, VELOCITIES);
-            let plain = suits(match end {
-                PAGE => self.in_client_units(greatest.over_all(), page, ti),
-                _ => units::greatest_components::<T>(page, ti, end),
-            });
+            let plain = suits(self.in_client_units(greatest.over_all(), page, ti, end));
             let (units, representable) = match plain {
                 true => (Scaling::PLAIN, true),
                 false => sampled.of(page, end),
@@ -147,7 +144,7 @@ impl<T: Real> Tile<T> {
             self.representable = representable;
             if self.units != units {
                 self.units = units;
-                greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
+                greatest = self.predict_below::<S, SPLIT>(s, page, ti, end);
             }
             if SPLIT {
                 let told = end == PAGE && grid::are_told(&greatest.x, page);
@@ -159,7 +156,7 @@ impl<T: Real> Tile<T> {
                 if self.grid != grid {
                     self.grid = grid;
                     sampled.keep_grid(grid);
-                    greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
+                    greatest = self.predict_below::<S, SPLIT>(s, page, ti, end);
                 }
             }
             self.measure(greatest.over_all(), page, ti, end);
@@ -174,7 +171,7 @@ impl<T: Real> Tile<T> {
     /// The greatest coordinate and velocity component of a prediction, in the client's units. The numbers do not
     /// depend on the units of the prediction.
     #[inline(always)]
-    fn in_client_units(&self, (x, v): (f64, T), page: &Page, ti: f64) -> [f64; 2] {
+    fn in_client_units(&self, (x, v): (f64, T), page: &Page, ti: f64, end: usize) -> [f64; 2] {
         let is_exact = |scaled: f64| (units::LEAST_NORMAL..f64::INFINITY).contains(&scaled);
         let v = v.to_f64();
         let length = x / self.units.length;
@@ -184,7 +181,7 @@ impl<T: Real> Tile<T> {
             && !(0.5 * LENGTHS.0..2.0 * LENGTHS.0).contains(&length);
         match is_certain && (is_exact(v) || page.is_at_rest()) {
             true => [length, v / self.units.velocity],
-            false => units::greatest_components::<T>(page, ti, PAGE),
+            false => units::greatest_components::<T>(page, ti, end),
         }
     }
 
@@ -193,14 +190,7 @@ impl<T: Real> Tile<T> {
     fn measure(&mut self, (x, v): (f64, T), page: &Page, ti: f64, end: usize) {
         // The square root of 3, rounding included.
         const DIAGONAL: f64 = 1.75;
-        let (x, v) = match end {
-            PAGE => (x, v.to_f64()),
-            _ => {
-                let [x, v] = units::greatest_components::<T>(page, ti, end);
-                (x * self.units.length, v * self.units.velocity)
-            }
-        };
-        self.fastest = v * (1.0 + 1e-6);
+        self.fastest = v.to_f64() * (1.0 + 1e-6);
         self.radius = (x + self.grid.step()) * DIAGONAL;
         if x > LENGTHS.1 {
             // What has no mass may be anywhere.
