@@ -41,6 +41,8 @@ METHOD
               Myr and pc too
   Collapse    The run ends when fewer than --core-stars stars are within the core radius, or that falls below
               --core-radius
+  Black hole  --black-hole-mass puts one at the centre, which takes stars within --capture-radius or disrupts them by
+              its tide (--tidal-disruption). A run with one has no end by collapse
   Ranks       `mpirun -n 4 monte-carlo` (built with --features mpi), or --ranks 4: threads. --threads inside a rank
   Bits        Any number of ranks and threads gives the same files, and a run goes on on any other number
   Signals     SIGINT, SIGTERM or SIGHUP to any rank ends the run after a step, with all files

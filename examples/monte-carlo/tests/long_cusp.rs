@@ -10,7 +10,7 @@ use monte_carlo::model;
 use monte_carlo::random::streams;
 use monte_carlo::settings::Settings;
 
-const N: u64 = 20_000;
+const N: u64 = 100_000;
 
 /// Numbers of stars within these parts of the initial radius of influence.
 const PARTS: [f64; 3] = [0.05, 0.1, 0.25];
@@ -30,8 +30,7 @@ fn slope(counts: &[f64; PARTS.len()]) -> f64 {
 #[test]
 fn relaxation_brings_the_cusp_of_bahcall_and_wolf() {
     let (mut before, mut after) = ([0.0; PARTS.len()], [0.0; PARTS.len()]);
-    let mut slopes = Vec::new();
-    for seed in 1..=3 {
+    for seed in 1..=2 {
         let settings = Settings {
             black_hole: Some(BlackHole {
                 mass: 0.05,
@@ -39,7 +38,7 @@ fn relaxation_brings_the_cusp_of_bahcall_and_wolf() {
                 radius: 0.0,
                 accreted: 1.0,
             }),
-            theta_max: std::env::var("THETA").map_or(0.5, |t| t.parse().unwrap()),
+            theta_max: 0.3,
             seed,
             ..Settings::default()
         };
@@ -63,19 +62,9 @@ fn relaxation_brings_the_cusp_of_bahcall_and_wolf() {
         };
         add(&mut before, &cluster);
         let mut own = [0.0; PARTS.len()];
-        while cluster.scaled_time() < 1.0 {
+        while cluster.scaled_time() < 1.4 {
             cluster.step(f64::INFINITY).unwrap();
-            if std::env::var("SHOW").is_ok() && cluster.past.steps % 20 == 0 {
-                println!(
-                    "{:.3} {} {:?} {:.4} {:.4}",
-                    cluster.scaled_time(),
-                    cluster.past.steps,
-                    counts(&cluster, influence),
-                    influence,
-                    cluster.influence_radius()
-                );
-            }
-            if cluster.scaled_time() > 0.5 {
+            if cluster.scaled_time() > 0.9 {
                 add(&mut own, &cluster);
             }
         }
@@ -86,15 +75,14 @@ fn relaxation_brings_the_cusp_of_bahcall_and_wolf() {
             cluster.energy_error()
         );
         assert!(cluster.energy_error() < 1e-10);
-        slopes.push(slope(&own));
         after
             .iter_mut()
             .zip(own)
             .for_each(|(sum, count)| *sum += count);
     }
-    println!(
-        "slopes {:.3} at the start, {:.3} after relaxation",
-        slope(&before),
-        slope(&after)
-    );
+    let [before, after] = [before, after].map(|counts| slope(&counts));
+    println!("slopes {before:.3} at the start, {after:.3} after relaxation");
+    // Two seeds differ by 0.02; at the start the slope is near the -3/2 of slow growth (Young 1980).
+    assert!((after + 1.75).abs() < 0.06, "{after}");
+    assert!((before + 1.5).abs() < 0.06, "{before}");
 }
